@@ -4,13 +4,13 @@
 #include "device/launch.h"
 #include "tiles/attend.h"
 #include "tiles/merged_state.cuh"
+#include "tiles/query_tile.cuh"
 #include "tiles/segment_tracker.cuh"
-#include "tiles/strip.cuh"
 
 namespace fovea::cuda {
 namespace {
 
-// Shared memory: Q of the strip, two tiles of K or V (one is read while the other is copied), P.
+// Shared memory: the query tile, two tiles of K or V (one is read while the other is copied), P.
 template <int Height>
 struct Shared {
   Slots slots[2];
@@ -20,7 +20,7 @@ struct Shared {
       (sizeof(Slots) * 2 + sizeof(std::int32_t) * 2 * Height + 15) / 16 * 16;
   static std::size_t bytes(int chunks) {
     return header + sizeof(float) * padded *
-                        (static_cast<std::size_t>(chunks) * Height + 2 * step_keys + Height);
+                        (static_cast<std::size_t>(chunks) * Height + 2 * kv_tile_keys + Height);
   }
 };
 
@@ -31,54 +31,54 @@ class Attention {
 
   __device__ Attention(const AttendArgs& args)
       : a_(args),
-        strip_(args.strips.strips[blockIdx.x]),
+        query_tile_(args.tiles.tiles[blockIdx.x]),
         shared_(*dynamic_shared<Shared<height>>()),
         q_(reinterpret_cast<float*>(dynamic_shared<char>() + Shared<height>::header)),
-        depth_chunks_((args.strips.d + chunk - 1) / chunk),
+        depth_chunks_((args.tiles.d + chunk - 1) / chunk),
         tiles_(q_ + depth_chunks_ * height * padded),
-        p_(tiles_ + 2 * step_keys * padded),
+        p_(tiles_ + 2 * kv_tile_keys * padded),
         tx_(static_cast<int>(threadIdx.x) % key_threads),
         ty_(static_cast<int>(threadIdx.x) / key_threads),
         segments_(args.segments) {}
 
   __device__ void run() {
     begin();
-    KeyIterator iterator = first_keys(strip_, a_.strips.lists);
-    Step step = next_step(iterator, a_.strips.lists, false, shared_.slots[0]);
+    KeyIterator iterator = first_keys(query_tile_, a_.tiles.lists);
+    KvTile kv_tile = next_kv_tile(iterator, a_.tiles.lists, false, shared_.slots[0]);
     __syncthreads();
     int parity = 0;
     load_queries();
     load(0, 0);
-    while (step.keys > 0) {
+    while (kv_tile.keys > 0) {
       const Slots& slots = shared_.slots[parity];
-      Step next{};
+      KvTile next{};
       float s[RowsPerThread][keys_per_thread] = {};
       for (int part = 0; part < depth_chunks_ + ValueChunks; ++part) {
         wait_copies<0>();
         __syncthreads();  // this part has been copied, and all threads have read the one before
-        const float* tile = tiles_ + tile_of_part_ * step_keys * padded;
+        const float* tile = tiles_ + tile_of_part_ * kv_tile_keys * padded;
         tile_of_part_ ^= 1;
         if (part + 1 < depth_chunks_ + ValueChunks) {
           load(part + 1, parity);
         } else {
-          next = next_step(iterator, a_.strips.lists, false, shared_.slots[parity ^ 1]);
+          next = next_kv_tile(iterator, a_.tiles.lists, false, shared_.slots[parity ^ 1]);
           __syncthreads();
           if (next.keys > 0) load(0, parity ^ 1);
         }
         if (part < depth_chunks_) {
           accumulate_logits(s, q_ + part * height * padded, tile,
-                            min(chunk, a_.strips.d - part * chunk));
+                            min(chunk, a_.tiles.d - part * chunk));
           if (part + 1 == depth_chunks_) {
-            weigh_and_mask(s, a_.strips.log2_scale, a_.strips.lists, slots, step, shared_.cluster);
-            if constexpr (Maps) segments_.take_logits(s, slots.cluster[0], step.keys);
+            weigh_and_mask(s, a_.tiles.log2_scale, a_.tiles.lists, slots, kv_tile, shared_.cluster);
+            if constexpr (Maps) segments_.take_logits(s, slots.cluster[0], kv_tile.keys);
             softmax_step(s);
-            if constexpr (Maps) segments_.take_weights(s, maximum_, slots.cluster[0], step.keys);
+            if constexpr (Maps) segments_.take_weights(s, maximum_, slots.cluster[0], kv_tile.keys);
           }
         } else {
           accumulate_values(tile, part - depth_chunks_);
         }
       }
-      step = next;
+      kv_tile = next;
       parity ^= 1;
     }
     wait_copies<0>();
@@ -90,10 +90,11 @@ class Attention {
   __device__ void begin() {
     for (int r = static_cast<int>(threadIdx.x); r < height; r += block_threads) {
       std::int32_t cluster = 0, row = -1;
-      if (r < strip_.row_count) {
-        const std::int32_t position = strip_.first_row + r;
-        cluster = strip_.rows < 0 ? position : a_.strips.lists.indices[strip_.rows + position];
-        row = strip_.query_base + (cluster << strip_.query_shift);
+      if (r < query_tile_.row_count) {
+        const std::int32_t position = query_tile_.first_row + r;
+        cluster =
+            query_tile_.rows < 0 ? position : a_.tiles.lists.indices[query_tile_.rows + position];
+        row = query_tile_.query_base + (cluster << query_tile_.query_shift);
       }
       shared_.cluster[r] = cluster;
       shared_.query_row[r] = row;
@@ -109,17 +110,17 @@ class Attention {
 
   __device__ void load_queries() {
     for (int part = 0; part < depth_chunks_; ++part)
-      load_rows(q_ + part * height * padded, a_.strips.q, part * chunk, shared_.query_row, height);
+      load_rows(q_ + part * height * padded, a_.tiles.q, part * chunk, shared_.query_row, height);
   }
 
-  // Starts the copy of a part of a step: first the columns of K, then those of V.
+  // Starts the copy of a part of a KV tile: first the columns of K, then those of V.
   __device__ void load(int part, int parity) {
-    float* tile = tiles_ + tile_of_part_ * step_keys * padded;
+    float* tile = tiles_ + tile_of_part_ * kv_tile_keys * padded;
     const std::int32_t* rows = shared_.slots[parity].key_row;
     if (part < depth_chunks_)
-      load_rows(tile, a_.strips.k, part * chunk, rows, step_keys);
+      load_rows(tile, a_.tiles.k, part * chunk, rows, kv_tile_keys);
     else
-      load_rows(tile, a_.v, (part - depth_chunks_) * chunk, rows, step_keys);
+      load_rows(tile, a_.v, (part - depth_chunks_) * chunk, rows, kv_tile_keys);
     commit_copies();
   }
 
@@ -165,7 +166,7 @@ class Attention {
   // fmaf: left to the compiler, the instances of the kernel would round differently.
   __device__ __forceinline__ void accumulate_part(const float* values, int first) {
 #pragma unroll(RowsPerThread == 1 ? 2 : 1)
-    for (int key = 0; key < step_keys; key += 4) {
+    for (int key = 0; key < kv_tile_keys; key += 4) {
       float4 p[RowsPerThread];
 #pragma unroll
       for (int i = 0; i < RowsPerThread; ++i)
@@ -200,10 +201,10 @@ class Attention {
       for (int flip = 1; flip < key_threads; flip *= 2)
         sum_[i] += __shfl_xor_sync(0xffffffffu, sum_[i], flip);
       const int r = ty_ + row_threads * i;
-      const bool present = r < strip_.row_count;
-      const std::int32_t row = strip_.state_base + (strip_.part ? r : shared_.cluster[r]);
-      const bool last = a_.last && !strip_.part;
-      const MergedState state(maximum_[i], sum_[i], present && !a_.last && !strip_.part,
+      const bool present = r < query_tile_.row_count;
+      const std::int32_t row = query_tile_.state_base + (query_tile_.part ? r : shared_.cluster[r]);
+      const bool last = a_.last && !query_tile_.part;
+      const MergedState state(maximum_[i], sum_[i], present && !a_.last && !query_tile_.part,
                               a_.sum + row, a_.maximum + row, last);
       __syncwarp();  // all eight threads of the row have read the state
       if (!present) continue;
@@ -236,7 +237,7 @@ class Attention {
   static constexpr int columns = ValueChunks > 0 ? ValueChunks* keys_per_thread : 1;
 
   const AttendArgs& a_;
-  const Strip& strip_;  // read again where needed, to save registers
+  const QueryTile& query_tile_;  // read again where needed, to save registers
   Shared<height>& shared_;
   float* const q_;  // [depth chunks][height][padded]
   const int depth_chunks_;
@@ -264,9 +265,9 @@ __global__ void __launch_bounds__(block_threads,
 
 template <int RowsPerThread, int ValueChunks, bool Maps>
 void launch_attend(const AttendArgs& args, cudaStream_t stream) {
-  const int chunks = (args.strips.d + chunk - 1) / chunk;
+  const int chunks = (args.tiles.d + chunk - 1) / chunk;
   launch(attend_kernel<RowsPerThread, ValueChunks, Maps>,
-         {.grid = dim3(static_cast<unsigned>(args.strips.count)),
+         {.grid = dim3(static_cast<unsigned>(args.tiles.count)),
           .block = dim3(block_threads),
           .shared_bytes = Shared<row_threads * RowsPerThread>::bytes(chunks),
           .stream = stream},
@@ -282,7 +283,8 @@ void choose_values(const AttendArgs& args, cudaStream_t stream) {
     if constexpr (!Maps)
       if (args.dv <= 4 * chunk) return launch_attend<RowsPerThread, 4, Maps>(args, stream);
   }
-  refuse("attention with " + std::to_string(args.dv) + " columns of values at once, strips of " +
+  refuse("attention with " + std::to_string(args.dv) +
+         " columns of values at once, query tiles of " +
          std::to_string(row_threads * RowsPerThread) + " queries" + (Maps ? " and maps" : ""));
 }
 
@@ -311,7 +313,7 @@ void attend(const AttendArgs& args, int height, cudaStream_t stream) {
   else if (height == 128)
     choose_maps<8>(args, stream);
   else
-    refuse("strips of " + std::to_string(height) + " queries");
+    refuse("query tiles of " + std::to_string(height) + " queries");
 }
 
 }  // namespace fovea::cuda

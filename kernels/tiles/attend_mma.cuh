@@ -1,6 +1,6 @@
 // The kernel of attend_mma, after FlashAttention-2 (Dao 2023): a warp goes through the keys of 16
 // or 32 queries, holds logits, weights and Z in registers in the layout of the instructions, and
-// shares tiles of keys and values with the other warps of the strip.
+// shares tiles of keys and values with the other warps of the query tile.
 #pragma once
 
 #include <type_traits>
@@ -8,8 +8,8 @@
 #include "tiles/attend_mma.h"
 #include "tiles/fragments.cuh"
 #include "tiles/mma_products.cuh"
+#include "tiles/query_tile.cuh"
 #include "tiles/segment_tracker.cuh"
-#include "tiles/strip.cuh"
 
 namespace fovea::cuda {
 
@@ -29,7 +29,7 @@ class MmaAttention {
  public:
   __device__ explicit MmaAttention(const AttendMmaArgs& args)
       : a_(args),
-        strip_(args.strips[blockIdx.x]),
+        query_tile_(args.tiles[blockIdx.x]),
         shared_(*dynamic_shared<MmaShared>()),
         height_(static_cast<int>(blockDim.x) / 32 * warp_rows),
         depth_tiles_(DepthChunks > 0 ? depth_tiles : (args.d + chunk - 1) / chunk * copies),
@@ -43,36 +43,36 @@ class MmaAttention {
 
   __device__ void run() {
     begin();
-    KeyIterator iterator = first_keys(strip_, a_.lists);
-    step_ = next_step(iterator, a_.lists, false, shared_.slots[0]);
-    next_ = next_step(iterator, a_.lists, false, shared_.slots[1]);
+    KeyIterator iterator = first_keys(query_tile_, a_.lists);
+    kv_tile_ = next_kv_tile(iterator, a_.lists, false, shared_.slots[0]);
+    next_ = next_kv_tile(iterator, a_.lists, false, shared_.slots[1]);
     __syncthreads();
     start();
-    while (step_.keys > 0) {
+    while (kv_tile_.keys > 0) {
       Logits s = {};
       find_logits(s);
       Weights p[Groups];
 #pragma unroll
       for (int g = 0; g < Groups; ++g) {
-        weigh_and_mask<true>(s[g], row_ + group_rows * g, cluster_ + 2 * g, column_, step_,
+        weigh_and_mask<true>(s[g], row_ + group_rows * g, cluster_ + 2 * g, column_, kv_tile_,
                              shared_.slots[parity_], a_.lists);
         take_logits(s[g], g);
         softmax_step(s[g], p[g], maximum_ + 2 * g, sum_ + 2 * g, products_.z[g]);
         take_weights(s[g], g);
       }
-      Step after{};
+      KvTile after{};
 #pragma unroll
       for (int part = 0; part < value_tiles; ++part) {
         const char* tile = arrive(depth_tiles_ + part);
-        // All threads have read the slots of this step.
+        // All threads have read the slots of this KV tile.
         if (part + 1 == value_tiles)
-          after = next_step(iterator, a_.lists, false, shared_.slots[parity_]);
+          after = next_kv_tile(iterator, a_.lists, false, shared_.slots[parity_]);
         if constexpr (split)
           products_.add_split_values(p, tile, part);
         else
           products_.add_values(p, tile, part);
       }
-      step_ = next_;
+      kv_tile_ = next_;
       next_ = after;
       parity_ ^= 1;
     }
@@ -96,10 +96,10 @@ class MmaAttention {
   __device__ void begin() {
     for (int r = static_cast<int>(threadIdx.x); r < height_; r += static_cast<int>(blockDim.x)) {
       std::int32_t cluster = 0, row = -1;
-      if (r < strip_.row_count) {
-        const std::int32_t position = strip_.first_row + r;
-        cluster = strip_.rows < 0 ? position : a_.lists.indices[strip_.rows + position];
-        row = strip_.query_base + (cluster << strip_.query_shift);
+      if (r < query_tile_.row_count) {
+        const std::int32_t position = query_tile_.first_row + r;
+        cluster = query_tile_.rows < 0 ? position : a_.lists.indices[query_tile_.rows + position];
+        row = query_tile_.query_base + (cluster << query_tile_.query_shift);
       }
       shared_.cluster[r] = cluster;
       shared_.query_row[r] = row;
@@ -124,7 +124,7 @@ class MmaAttention {
     for (int part = 0; part < depth_tiles_; ++part)
       load_part<copies>(queries_ + part * height_ * row_bytes, a_.q, part, shared_.query_row,
                         height_);
-    for (int part = 0; part < tile_ahead; ++part) load(part, part, 0, step_.keys > 0);
+    for (int part = 0; part < tile_ahead; ++part) load(part, part, 0, kv_tile_.keys > 0);
     if constexpr (DepthChunks > 0) {
       wait_copies<tile_ahead - 1>();
       __syncthreads();
@@ -132,20 +132,20 @@ class MmaAttention {
     }
   }
 
-  // A part of a step is a tile: first the columns of K, then those of V. There are two or more.
+  // Part by part of a KV tile: first 64 columns of K each, then of V. There are two or more.
   __device__ void load(int place, int part, int parity, bool any) {
     if (any) {
       char* tile = tiles_ + place * tile_bytes;
       const std::int32_t* rows = shared_.slots[parity].key_row;
       if (part < depth_tiles_)
-        load_part<copies>(tile, a_.k, part, rows, step_keys);
+        load_part<copies>(tile, a_.k, part, rows, kv_tile_keys);
       else
-        load_part<copies>(tile, a_.v, part - depth_tiles_, rows, step_keys);
+        load_part<copies>(tile, a_.v, part - depth_tiles_, rows, kv_tile_keys);
     }
     commit_copies();
   }
 
-  // Waits for a part of this step, and starts the copy of the second one from there to where the
+  // Waits for a part of this KV tile, and starts the copy of the second one from there to where the
   // part before this one was.
   __device__ const char* arrive(int part) {
     wait_copies<tile_ahead - 1>();
@@ -159,7 +159,7 @@ class MmaAttention {
     return tile;
   }
 
-  // The logits of a step, in log2 units; s is 0.
+  // The logits of a KV tile, in log2 units; s is 0.
   __device__ void find_logits(Logits& s) {
     float low[split ? Groups : 1][key_groups][4] = {};
 #pragma unroll
@@ -181,8 +181,8 @@ class MmaAttention {
   __device__ void take_logits(const float (&s)[key_groups][4], int group) {
     if constexpr (Maps) {
       const int first = shared_.slots[parity_].cluster[0];
-      whole_ = segments_[group].in_one_column(first, step_.keys);
-      if (!whole_) segments_[group].take_logits(s, first, step_.keys);
+      whole_ = segments_[group].in_one_column(first, kv_tile_.keys);
+      if (!whole_) segments_[group].take_logits(s, first, kv_tile_.keys);
     }
   }
   __device__ void take_weights(const float (&weights)[key_groups][4], int group) {
@@ -190,9 +190,9 @@ class MmaAttention {
       const int first = shared_.slots[parity_].cluster[0];
       const float* reference = maximum_ + 2 * group;
       if (whole_)
-        segments_[group].take_step(step_most_, step_sum_, reference, first);
+        segments_[group].take_kv_tile(tile_most_, tile_sum_, reference, first);
       else
-        segments_[group].take_weights(weights, reference, first, step_.keys);
+        segments_[group].take_weights(weights, reference, first, kv_tile_.keys);
     }
   }
 
@@ -211,8 +211,8 @@ class MmaAttention {
       for (int flip = 1; flip < 4; flip *= 2)
         top[h] = fmaxf(top[h], __shfl_xor_sync(0xffffffffu, top[h], flip));
       if constexpr (Maps) {
-        step_most_[h] = top[h];
-        step_sum_[h] = 0;
+        tile_most_[h] = top[h];
+        tile_sum_[h] = 0;
         top[h] = fmaxf(top[h], maximum[h]);
       }
     }
@@ -238,7 +238,7 @@ class MmaAttention {
         float first = exp2_fast(s[j][2 * h] - reference[h]),
               second = exp2_fast(s[j][2 * h + 1] - reference[h]);
         if constexpr (Maps) {
-          step_sum_[h] += first + second;
+          tile_sum_[h] += first + second;
           s[j][2 * h] = first;
           s[j][2 * h + 1] = second;
         }
@@ -275,24 +275,24 @@ class MmaAttention {
   __device__ void write() {
 #pragma unroll
     for (int g = 0; g < Groups; ++g)
-      write_rows(a_, strip_, row_ + group_rows * g, column_, cluster_ + 2 * g, maximum_ + 2 * g,
-                 sum_ + 2 * g, products_.z[g]);
+      write_rows(a_, query_tile_, row_ + group_rows * g, column_, cluster_ + 2 * g,
+                 maximum_ + 2 * g, sum_ + 2 * g, products_.z[g]);
   }
 
   const AttendMmaArgs& a_;
-  const Strip& strip_;  // read again where needed, to save registers
+  const QueryTile& query_tile_;  // read again where needed, to save registers
   MmaShared& shared_;
   const int height_, depth_tiles_;
   char *const queries_, *const tiles_;  // [depth tiles][height][64], [ring][64][64]
-  const int row_, column_;  // of the strip and of 8 columns: what this thread's results are
+  const int row_, column_;  // of the query tile and of 8 columns: what this thread's results are
   std::int32_t cluster_[2 * Groups];  // of rows row_ + 8 h
-  Step step_, next_;
+  KvTile kv_tile_, next_;
   Products products_;
   int parity_ = 0, place_ = 0;
   float maximum_[2 * Groups], sum_[2 * Groups];
   Segments segments_;
-  bool whole_ = false;                // for maps: the step's keys lie in one column
-  float step_most_[2], step_sum_[2];  // and what softmax_step found of it
+  bool whole_ = false;                // for maps: the keys of the KV tile lie in one column
+  float tile_most_[2], tile_sum_[2];  // and what softmax_step found of it
 };
 
 }  // namespace fovea::cuda

@@ -5,8 +5,8 @@
 //
 // Counted by nvcc 13.0 for sm_90a, not measured: see budgets.toml for registers. With d = dv = 64
 // and 128 queries a block has 384 threads and 93 KiB of shared memory, one block on a
-// multiprocessor; a step of 128 x 128 pairs takes the tensor cores 1024 clocks and the exponentials
-// as many, which bound it together.
+// multiprocessor; a KV tile of 128 keys with 128 queries takes the tensor cores 1024 clocks and the
+// exponentials as many, which bound it together.
 #pragma once
 
 #include <string>
@@ -24,18 +24,18 @@ template <Precision P, class Shape>
 class WgmmaAttention {
   static constexpr int DepthChunks = Shape::depth_chunks, ValueChunks = Shape::value_chunks,
                        Consumers = Shape::consumers;
-  static constexpr int key_groups = wide_step / 8, value_groups = ValueChunks * chunk / 8;
+  static constexpr int key_groups = wide_keys / 8, value_groups = ValueChunks * chunk / 8;
   // Z is rescaled only when the maximum of a row has grown by more than this, in log2. Weights stay
   // below 2^8, far inside the range of fp16.
   static constexpr float rescale_threshold = 8;
 
  public:
   __device__ explicit WgmmaAttention(const WgmmaArgs& args)
-      : a_(args.attend), args_(args), strip_(args.attend.strips[blockIdx.x]) {
+      : a_(args.attend), args_(args), query_tile_(args.attend.tiles[blockIdx.x]) {
     char* const shared = dynamic_shared<char>();
     queries_ = shared + (tile_alignment - shared_address(shared) % tile_alignment) % tile_alignment;
     keys_ = queries_ + Shape::queries_bytes;
-    values_ = keys_ + tile_stages * DepthChunks * wide_tile;
+    values_ = keys_ + tile_stages * DepthChunks * wide_tile_bytes;
     shared_ = reinterpret_cast<WgmmaShared<Consumers>*>(queries_ + Shape::queries_bytes +
                                                         Shape::tiles_bytes);
     thread_ = static_cast<int>(threadIdx.x) % warpgroup;
@@ -91,26 +91,26 @@ class WgmmaAttention {
   // ---- The producer -----------------------------------------------------------------------------
 
   __device__ void produce() {
-    KeyIterator iterator = first_keys(strip_, a_.lists);
+    KeyIterator iterator = first_keys(query_tile_, a_.lists);
     for (int at = 0, place = 0; !stuck_; ++at, place = place + 1 == slot_stages ? 0 : place + 1) {
       const int stage = at % tile_stages, before = at / tile_stages - 1;
       // A consumer that has released the keys of this stage has done with the slots of this place:
       // slot_stages = tile_stages + 1.
       if (before >= 0) wait(shared_->keys_empty[stage], before);
       auto& slots = shared_->slots[place];
-      const Step step = next_step(iterator, a_.lists, false, slots, thread_, warpgroup);
-      const std::int32_t row = slots.key_row[thread_];  // wide_step == warpgroup: its own slot
-      if (thread_ == 0) shared_->step[place] = step;
+      const KvTile kv_tile = next_kv_tile(iterator, a_.lists, false, slots, thread_, warpgroup);
+      const std::int32_t row = slots.key_row[thread_];  // wide_keys == warpgroup: its own slot
+      if (thread_ == 0) shared_->kv_tile[place] = kv_tile;
       arrive(&shared_->keys_full[stage]);
-      if (step.keys == 0) {
+      if (kv_tile.keys == 0) {
         arrive(&shared_->keys_full[stage]);
         return;
       }
-      copy_tile<DepthChunks>(keys_ + stage * DepthChunks * wide_tile, args_.keys, a_.k,
-                             step.first_row, row, shared_->keys_full[stage]);
+      copy_tile<DepthChunks>(keys_ + stage * DepthChunks * wide_tile_bytes, args_.keys, a_.k,
+                             kv_tile.first_row, row, shared_->keys_full[stage]);
       if (before >= 0) wait(shared_->values_empty[stage], before);
-      copy_tile<ValueChunks>(values_ + stage * ValueChunks * wide_tile, args_.values, a_.v,
-                             step.first_row, row, shared_->values_full[stage]);
+      copy_tile<ValueChunks>(values_ + stage * ValueChunks * wide_tile_bytes, args_.values, a_.v,
+                             kv_tile.first_row, row, shared_->values_full[stage]);
     }
   }
 
@@ -123,10 +123,10 @@ class WgmmaAttention {
       return arrive_after_copies(&full);
     }
     if (thread_ > 0) return arrive(&full);
-    arrive_expecting(&full, Chunks * wide_tile);
+    arrive_expecting(&full, Chunks * wide_tile_bytes);
 #pragma unroll
     for (int part = 0; part < Chunks; ++part)
-      copy_box_async(tile + part * wide_tile, &map, part * chunk, first_row, &full);
+      copy_box_async(tile + part * wide_tile_bytes, &map, part * chunk, first_row, &full);
   }
 
   // Each warp copies the rows of its slots, four at a time.
@@ -142,7 +142,7 @@ class WgmmaAttention {
       for (int part = 0; part < Chunks; ++part) {
         const int column = part * chunk + piece * 8;
         const bool inside = its >= 0 && column < from.stride;
-        copy_16_async(to + part * wide_tile,
+        copy_16_async(to + part * wide_tile_bytes,
                       from.data + (inside ? static_cast<std::int64_t>(its) * from.stride + column
                                           : std::int64_t{0}),
                       inside);
@@ -162,7 +162,7 @@ class WgmmaAttention {
       reference_[h] = -INFINITY;
       sum_[h] = 0;
       const int r = row_ + 8 * h;
-      cluster_[h] = r < strip_.row_count ? cluster_of(r) : 0;
+      cluster_[h] = r < query_tile_.row_count ? cluster_of(r) : 0;
     }
 #pragma unroll
     for (int j = 0; j < value_groups; ++j)
@@ -170,19 +170,19 @@ class WgmmaAttention {
       for (int c = 0; c < 4; ++c) z_[j][c] = 0;
 
     float s[key_groups][4];
-    std::uint32_t p[wide_step / 16][4];
-    Step step = wait_for_tile(0);
-    if (step.keys > 0) {
+    std::uint32_t p[wide_keys / 16][4];
+    KvTile kv_tile = wait_for_tile(0);
+    if (kv_tile.keys > 0) {
       take_turn(0);
       fence_products();
       start_logits(s, 0);
       pass_turn();
       wait_products<0>(s);
       release(shared_->keys_empty, 0);
-      softmax_step(s, step, 0);
+      softmax_step(s, kv_tile, 0);
       pack(s, p);
       int at = 1;
-      for (step = wait_for_tile(at); step.keys > 0; step = wait_for_tile(++at)) {
+      for (kv_tile = wait_for_tile(at); kv_tile.keys > 0; kv_tile = wait_for_tile(++at)) {
         take_turn(at);
         fence_products();
         start_logits(s, at);
@@ -190,7 +190,7 @@ class WgmmaAttention {
         pass_turn();
         wait_products<1>(s);
         release(shared_->keys_empty, at);
-        softmax_step(s, step, at);
+        softmax_step(s, kv_tile, at);
         wait_products<0>(z_);
         release(shared_->values_empty, at - 1);
         rescale();
@@ -200,31 +200,31 @@ class WgmmaAttention {
       start_values(p, at - 1);
       wait_products<0>(z_);
     }
-    if (!stuck_) write_rows(a_, strip_, row_, column_, cluster_, reference_, sum_, z_);
+    if (!stuck_) write_rows(a_, query_tile_, row_, column_, cluster_, reference_, sum_, z_);
   }
 
   __device__ std::int32_t cluster_of(int row) const {
-    const std::int32_t position = strip_.first_row + row;
-    return strip_.rows < 0 ? position : a_.lists.indices[strip_.rows + position];
+    const std::int32_t position = query_tile_.first_row + row;
+    return query_tile_.rows < 0 ? position : a_.lists.indices[query_tile_.rows + position];
   }
 
   // Those of this warpgroup.
   __device__ void load_queries() {
     constexpr int pieces = swizzled_row / 16, rows_at_once = warpgroup / pieces;
     const int piece = thread_ % pieces;
-    char* const tile = queries_ + group_ * query_tile;
+    char* const tile = queries_ + group_ * query_tile_bytes;
     for (int i = thread_ / pieces; i < group_queries; i += rows_at_once) {
       const int r = group_ * group_queries + i;
-      const bool present = r < strip_.row_count;
+      const bool present = r < query_tile_.row_count;
       const std::int64_t row =
-          present ? strip_.query_base + (cluster_of(r) << strip_.query_shift) : 0;
+          present ? query_tile_.query_base + (cluster_of(r) << query_tile_.query_shift) : 0;
 #pragma unroll
       for (int part = 0; part < DepthChunks; ++part) {
         const int column = part * chunk + piece * 8;
         const bool inside = present && column < a_.q.stride;
-        copy_16_async(
-            tile + part * Consumers * query_tile + i * swizzled_row + (piece ^ i % pieces) * 16,
-            a_.q.data + (inside ? row * a_.q.stride + column : std::int64_t{0}), inside);
+        copy_16_async(tile + part * Consumers * query_tile_bytes + i * swizzled_row +
+                          (piece ^ i % pieces) * 16,
+                      a_.q.data + (inside ? row * a_.q.stride + column : std::int64_t{0}), inside);
       }
     }
     commit_copies();
@@ -234,14 +234,14 @@ class WgmmaAttention {
     wait(shared_->queries[group_], 0);
   }
 
-  // Waits for the values of the step before, and the keys of a step.
-  __device__ Step wait_for_tile(int at) {
+  // Waits for the values of the KV tile before, and the keys of a KV tile.
+  __device__ KvTile wait_for_tile(int at) {
     if (at > 0) wait(shared_->values_full[(at - 1) % tile_stages], (at - 1) / tile_stages);
     wait(shared_->keys_full[at % tile_stages], at / tile_stages);
-    Step step = shared_->step[at % slot_stages];
-    step.keys = uniform(__any_sync(0xffffffffu, stuck_) ? 0 : step.keys);
+    KvTile kv_tile = shared_->kv_tile[at % slot_stages];
+    kv_tile.keys = uniform(__any_sync(0xffffffffu, stuck_) ? 0 : kv_tile.keys);
     fence_async_proxy();  // for what was gathered
-    return step;
+    return kv_tile;
   }
 
   // The warpgroups take turns with the tensor cores.
@@ -261,32 +261,37 @@ class WgmmaAttention {
   }
 
   __device__ void start_logits(float (&s)[key_groups][4], int at) const {
-    const std::uint32_t queries = shared_address(queries_ + group_ * query_tile),
-                        keys = shared_address(keys_ + at % tile_stages * DepthChunks * wide_tile);
+    const std::uint32_t queries = shared_address(queries_ + group_ * query_tile_bytes),
+                        keys = shared_address(keys_ +
+                                              at % tile_stages * DepthChunks * wide_tile_bytes);
 #pragma unroll
     for (int part = 0; part < DepthChunks; ++part)
 #pragma unroll
       for (int i = 0; i < chunk / 16; ++i)
         multiply_columns<P>(
-            s, columns_of(queries + static_cast<unsigned>(part * Consumers * query_tile + i * 32)),
-            columns_of(keys + static_cast<unsigned>(part * wide_tile + i * 32)), part + i > 0);
+            s,
+            columns_of(queries +
+                       static_cast<unsigned>(part * Consumers * query_tile_bytes + i * 32)),
+            columns_of(keys + static_cast<unsigned>(part * wide_tile_bytes + i * 32)),
+            part + i > 0);
     commit_products();
   }
 
-  __device__ void start_values(const std::uint32_t (&p)[wide_step / 16][4], int at) {
+  __device__ void start_values(const std::uint32_t (&p)[wide_keys / 16][4], int at) {
     const std::uint32_t values =
-        shared_address(values_ + at % tile_stages * ValueChunks * wide_tile);
+        shared_address(values_ + at % tile_stages * ValueChunks * wide_tile_bytes);
 #pragma unroll
-    for (int i = 0; i < wide_step / 16; ++i)
-      multiply_rows<P>(z_, p[i],
-                       rows_of(values + static_cast<unsigned>(i * 16 * swizzled_row), wide_tile));
+    for (int i = 0; i < wide_keys / 16; ++i)
+      multiply_rows<P>(
+          z_, p[i],
+          rows_of(values + static_cast<unsigned>(i * 16 * swizzled_row), wide_tile_bytes));
     commit_products();
   }
 
   // One step of the streaming softmax: logits become weights. What they are relative to follows the
   // maximum only when that has moved far, since then Z must be rescaled.
-  __device__ void softmax_step(float (&s)[key_groups][4], const Step& step, int at) {
-    weigh_and_mask<false>(s, row_, cluster_, column_, step, shared_->slots[at % slot_stages],
+  __device__ void softmax_step(float (&s)[key_groups][4], const KvTile& kv_tile, int at) {
+    weigh_and_mask<false>(s, row_, cluster_, column_, kv_tile, shared_->slots[at % slot_stages],
                           a_.lists);
     float top[2] = {reference_[0], reference_[1]};
 #pragma unroll
@@ -333,7 +338,7 @@ class WgmmaAttention {
 
   // The weights are where the second product expects them.
   __device__ static void pack(const float (&s)[key_groups][4],
-                              std::uint32_t (&p)[wide_step / 16][4]) {
+                              std::uint32_t (&p)[wide_keys / 16][4]) {
 #pragma unroll
     for (int j = 0; j < key_groups; ++j)
 #pragma unroll
@@ -343,12 +348,12 @@ class WgmmaAttention {
 
   const AttendMmaArgs& a_;
   const WgmmaArgs& args_;
-  const Strip& strip_;               // read again where needed, to save registers
+  const QueryTile& query_tile_;      // read again where needed, to save registers
   char *queries_, *keys_, *values_;  // [chunk][64 a warpgroup], [stage][chunk][128], the same
   WgmmaShared<Consumers>* shared_;
   int thread_, group_;  // of the warpgroup; of the block
   bool stuck_ = false;
-  int row_, column_;         // of the strip and of 8 columns: what this thread's sums are
+  int row_, column_;         // of the query tile and of 8 columns: what this thread's sums are
   std::int32_t cluster_[2];  // of rows row_ and row_ + 8
   bool moved_;
   float reference_[2], factor_[2], sum_[2], z_[value_groups][4];
@@ -366,7 +371,7 @@ auto with_consumers(int height, Use use) {
                                 : use(WgmmaShape<DepthChunks, ValueChunks, 1>());
 }
 
-/// use(WgmmaShape) for strips of that height and heads of that width.
+/// use(WgmmaShape) for query tiles of that height and heads of that width.
 template <class Use>
 auto with_wgmma_shape(int height, int d, int dv, Use use) {
   if (d <= chunk)
@@ -378,10 +383,10 @@ template <Precision P>
 void attend_wgmma(const AttendMmaArgs& args, Index key_rows, int height, int* stuck,
                   cudaStream_t stream) {
   if (!wgmma_takes(height, args.d, args.dv) || args.dv < 1 || args.lists.head.changes)
-    refuse("attention by products of warpgroups with strips of " + std::to_string(height) +
+    refuse("attention by products of warpgroups with query tiles of " + std::to_string(height) +
            " queries, d = " + std::to_string(args.d) + " and dv = " + std::to_string(args.dv));
-  const WgmmaArgs all{args, tensor_map(args.k, key_rows, P, wide_step),
-                      tensor_map(args.v, key_rows, P, wide_step), stuck};
+  const WgmmaArgs all{args, tensor_map(args.k, key_rows, P, wide_keys),
+                      tensor_map(args.v, key_rows, P, wide_keys), stuck};
   with_wgmma_shape(height, args.d, args.dv, [&](auto shape) {
     using Shape = decltype(shape);
     launch(attend_wgmma_kernel<P, Shape>,

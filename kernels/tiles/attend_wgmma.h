@@ -11,9 +11,10 @@
 namespace fovea::cuda {
 
 /// Keys that a block takes at a time.
-inline constexpr int wgmma_step_keys = 128;
+inline constexpr int wgmma_kv_tile_keys = 128;
 
-/// Whether there is a kernel for strips of `height` queries, d columns of keys and dv of values.
+/// Whether there is a kernel for query tiles of `height` queries, d columns of keys and dv of
+/// values.
 constexpr bool wgmma_takes(int height, Index d, Index dv) {
   return (height == 64 || height == 128) && d <= 128 && dv <= 128;
 }

@@ -58,15 +58,15 @@ void BoundList::split_queries_and_keys() {
   k16_ = std::move(k->parts);
 }
 
-StripArgs BoundList::strip_args(const Strip* strips, Index count, const ColumnRun* runs,
-                                const std::int32_t* orders) const {
-  StripArgs args{.q = {q_.data(), q_.stride()},
-                 .k = {k_.data(), k_.stride()},
-                 .d = d(),
-                 .log2_scale = log2_scale_,
-                 .strips = strips,
-                 .count = static_cast<int>(count),
-                 .lists = lists(runs)};
+QueryTileArgs BoundList::query_tile_args(const QueryTile* query_tiles, Index count,
+                                         const ColumnRun* runs, const std::int32_t* orders) const {
+  QueryTileArgs args{.q = {q_.data(), q_.stride()},
+                     .k = {k_.data(), k_.stride()},
+                     .d = d(),
+                     .log2_scale = log2_scale_,
+                     .tiles = query_tiles,
+                     .count = static_cast<int>(count),
+                     .lists = lists(runs)};
   if (orders) args.lists.indices = orders;
   return args;
 }

@@ -8,7 +8,7 @@
 #include "device/device_matrix.h"
 #include "device/matrix_16.h"
 #include "tiles/device_conditions.h"
-#include "tiles/strip_args.h"
+#include "tiles/query_tile_args.h"
 #include "tiles/tile_list.h"
 
 namespace fovea::cuda {
@@ -29,9 +29,10 @@ class BoundList {
   bool has_sink() const { return log2_sink_ != -INFINITY; }
   float log2_sink() const { return log2_sink_; }  // -inf: none
 
-  /// Strips on the device, with their runs and orders there. orders: null for those of the list.
-  StripArgs strip_args(const Strip* strips, Index count, const ColumnRun* runs,
-                       const std::int32_t* orders = nullptr) const;
+  /// Query tiles on the device, with their runs and orders there. orders: null for those of the
+  /// list.
+  QueryTileArgs query_tile_args(const QueryTile* query_tiles, Index count, const ColumnRun* runs,
+                                const std::int32_t* orders = nullptr) const;
   Lists lists(const ColumnRun* runs) const;
 
   const Matrix16& q16() const { return q16_; }  // see AttendMmaArgs

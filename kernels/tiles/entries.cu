@@ -5,7 +5,7 @@
 #include "device/launch.h"
 #include "tiles/entries.h"
 #include "tiles/exact_sums.cuh"
-#include "tiles/strip.cuh"
+#include "tiles/query_tile.cuh"
 
 namespace fovea::cuda {
 namespace {
@@ -33,14 +33,14 @@ __device__ inline std::int32_t quotient(Index a, std::int32_t b, double reciproc
 
 struct Shared {
   Slots slots;
-  KeyColumns columns[step_keys];
+  KeyColumns columns[kv_tile_keys];
   std::int32_t query_row[entries_height], token[entries_height], pixel_row[entries_height];
   float log2_sum[entries_height];
 };
 constexpr std::size_t header = (sizeof(Shared) + 15) / 16 * 16;
 
 // What a thread has for a pixel, and adds to it when it comes to another one: pixels are mostly
-// wider than a step of keys, and every atomic operation costs as much as many multiply-adds.
+// wider than a KV tile, and every atomic operation costs as much as many multiply-adds.
 template <Deposit Kind>
 class Pending {
  public:
@@ -95,7 +95,7 @@ class Entries {
   __device__ Entries(const EntriesArgs& args, const Reciprocals& reciprocals)
       : a_(args),
         reciprocals_(reciprocals),
-        strip_(args.strips.strips[blockIdx.x]),
+        query_tile_(args.tiles.tiles[blockIdx.x]),
         shared_(*dynamic_shared<Shared>()),
         q_(reinterpret_cast<float*>(dynamic_shared<char>() + header)),
         k_(q_ + entries_height * padded),
@@ -104,25 +104,25 @@ class Entries {
 
   __device__ void run() {
     begin();
-    KeyIterator iterator = first_keys(strip_, a_.strips.lists);
+    KeyIterator iterator = first_keys(query_tile_, a_.tiles.lists);
     while (true) {
       __syncthreads();  // all threads have read the slots and the columns
-      const Step step = next_step(iterator, a_.strips.lists, true, shared_.slots);
-      if (step.keys == 0) break;
+      const KvTile kv_tile = next_kv_tile(iterator, a_.tiles.lists, true, shared_.slots);
+      if (kv_tile.keys == 0) break;
       __syncthreads();
-      if (threadIdx.x < step_keys)
+      if (threadIdx.x < kv_tile_keys)
         shared_.columns[threadIdx.x] = columns_of(static_cast<int>(threadIdx.x));
       float s[rows_per_thread][keys_per_thread] = {};
-      for (int column = 0; column < a_.strips.d; column += chunk) {
+      for (int column = 0; column < a_.tiles.d; column += chunk) {
         if (column > 0) __syncthreads();
-        load_rows(q_, a_.strips.q, column, shared_.query_row, entries_height);
-        load_rows(k_, a_.strips.k, column, shared_.slots.key_row, step_keys);
+        load_rows(q_, a_.tiles.q, column, shared_.query_row, entries_height);
+        load_rows(k_, a_.tiles.k, column, shared_.slots.key_row, kv_tile_keys);
         commit_copies();
         wait_copies<0>();
         __syncthreads();
-        accumulate_logits(s, q_, k_, min(chunk, a_.strips.d - column));
+        accumulate_logits(s, q_, k_, min(chunk, a_.tiles.d - column));
       }
-      weigh_and_mask(s, a_.strips.log2_scale, a_.strips.lists, shared_.slots, step, shared_.token);
+      weigh_and_mask(s, a_.tiles.log2_scale, a_.tiles.lists, shared_.slots, kv_tile, shared_.token);
       if constexpr (Kind != Deposit::entry) transpose(s);
       deposit(s);
     }
@@ -134,15 +134,15 @@ class Entries {
   __device__ void begin() {
     const int level = a_.query_level[blockIdx.x];
     for (int r = static_cast<int>(threadIdx.x); r < entries_height; r += block_threads) {
-      const bool present = r < strip_.row_count;
+      const bool present = r < query_tile_.row_count;
       std::int32_t token = 0;
       if (present) {
-        const std::int32_t position = strip_.first_row + r;
-        token = strip_.rows < 0 ? position : a_.tokens[strip_.rows + position];
+        const std::int32_t position = query_tile_.first_row + r;
+        token = query_tile_.rows < 0 ? position : a_.tokens[query_tile_.rows + position];
       }
       shared_.token[r] = token;
       shared_.query_row[r] =
-          present ? strip_.query_base + ((token >> level) << strip_.query_shift) : -1;
+          present ? query_tile_.query_base + ((token >> level) << query_tile_.query_shift) : -1;
       shared_.pixel_row[r] = present ? pixel_row(token) : -1;
       shared_.log2_sum[r] = present ? a_.log2_sum[token] : -INFINITY;
     }
@@ -251,7 +251,7 @@ class Entries {
 
   const EntriesArgs& a_;
   const Reciprocals& reciprocals_;
-  const Strip strip_;
+  const QueryTile query_tile_;
   Shared& shared_;
   float *const q_, *const k_;
   const int tx_, ty_;
@@ -271,9 +271,9 @@ void entries(const EntriesArgs& args, cudaStream_t stream) {
                       : args.deposit == Deposit::maximum ? entries_kernel<Deposit::maximum>
                                                          : entries_kernel<Deposit::sum>;
   launch(kernel,
-         {.grid = dim3(static_cast<unsigned>(args.strips.count)),
+         {.grid = dim3(static_cast<unsigned>(args.tiles.count)),
           .block = dim3(block_threads),
-          .shared_bytes = header + sizeof(float) * padded * (entries_height + step_keys),
+          .shared_bytes = header + sizeof(float) * padded * (entries_height + kv_tile_keys),
           .stream = stream},
          args,
          Reciprocals{1.0 / args.grid.row_count, 1.0 / args.grid.col_count, 1.0 / args.grid.cols});

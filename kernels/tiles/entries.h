@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include "tiles/exact_sums.h"
-#include "tiles/strip_args.h"
+#include "tiles/query_tile_args.h"
 
 namespace fovea::cuda {
 
@@ -19,11 +19,11 @@ struct PixelGrid {
 enum class Deposit { entry, maximum, sum };
 
 struct EntriesArgs {
-  /// Strips of single tokens, even where their query is that of a cluster: row
-  /// query_base + ((token >> query_level) << query_shift) of q. Their orders are in `tokens`.
-  StripArgs strips;
+  /// Query tiles of single tokens, even where their query is that of a cluster: row query_base +
+  /// ((token >> query_level) << query_shift) of q. Their orders are in `tokens`.
+  QueryTileArgs tiles;
   const std::int32_t* tokens = nullptr;
-  const std::int32_t* query_level = nullptr;  // [strips]
+  const std::int32_t* query_level = nullptr;  // [query tiles]
   const float* log2_sum = nullptr;            // [nq]
   Index keys = 0;
   PixelGrid grid;
@@ -36,7 +36,7 @@ struct EntriesArgs {
   Index stride = 0;
 };
 
-/// Rows of a strip.
+/// Rows of a query tile.
 inline constexpr int entries_height = 64;
 
 void entries(const EntriesArgs& args, cudaStream_t stream);

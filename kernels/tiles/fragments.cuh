@@ -4,19 +4,21 @@
 
 #include "tiles/attend_mma.h"
 #include "tiles/merged_state.cuh"
-#include "tiles/strip.cuh"
+#include "tiles/query_tile.cuh"
 
 namespace fovea::cuda {
 
-/// Logits of the keys of a step, weighted; -inf where a pair does not count. The rows of the strip
-/// are `row` and `row` + 8, query: their clusters. `Changes`: the rule of a head may change logits.
+/// Logits of the keys of a KV tile, weighted; -inf where a pair does not count. The rows of the
+/// query tile are `row` and `row` + 8, query: their clusters. `Changes`: the rule of a head may
+/// change logits.
 template <bool Changes, int Groups>
 __device__ __forceinline__ void weigh_and_mask(float (&s)[Groups][4], int row,
                                                const std::int32_t* query, int column,
-                                               const Step& step, const KeySlots<8 * Groups>& slots,
+                                               const KvTile& kv_tile,
+                                               const KeySlots<8 * Groups>& slots,
                                                const Lists& lists) {
-  if (step.even && !step.masked) return;
-  if (step.banded) {
+  if (kv_tile.even && !kv_tile.masked) return;
+  if (kv_tile.banded) {
 #pragma unroll
     for (int j = 0; j < Groups; ++j)
 #pragma unroll
@@ -45,17 +47,17 @@ __device__ __forceinline__ void weigh_and_mask(float (&s)[Groups][4], int row,
         if (Changes && lists.head.changes)
           logit = changed(lists.head, query[h], slots.cluster[slot], logit);
         logit += weight;
-        if (step.masked && !counts(lists, slots, slot, row + 8 * h, query[h])) logit = -INFINITY;
+        if (kv_tile.masked && !counts(lists, slots, slot, row + 8 * h, query[h])) logit = -INFINITY;
       }
     }
 }
 
-/// Merges the results of rows `row` and `row` + 8 of a strip into the states of their queries. The
-/// sums are those of this thread's keys; the four threads of a row have the others. By all lanes of
-/// the warp.
+/// Merges the results of rows `row` and `row` + 8 of a query tile into the states of their queries.
+/// The sums are those of this thread's keys; the four threads of a row have the others. By all
+/// lanes of the warp.
 template <int Groups>
-__device__ __forceinline__ void write_rows(const AttendMmaArgs& a, const Strip& strip, int row,
-                                           int column, const std::int32_t* query,
+__device__ __forceinline__ void write_rows(const AttendMmaArgs& a, const QueryTile& query_tile,
+                                           int row, int column, const std::int32_t* query,
                                            const float* maximum, const float* sum,
                                            const float (&z)[Groups][4]) {
 #pragma unroll
@@ -64,9 +66,9 @@ __device__ __forceinline__ void write_rows(const AttendMmaArgs& a, const Strip& 
 #pragma unroll
     for (int flip = 1; flip < 4; flip *= 2) its_sum += __shfl_xor_sync(0xffffffffu, its_sum, flip);
     const int r = row + 8 * h;
-    const bool present = r < strip.row_count, last = a.last && !strip.part;
-    const std::int32_t at_state = strip.state_base + (strip.part ? r : query[h]);
-    const MergedState state(maximum[h], its_sum, present && !a.last && !strip.part,
+    const bool present = r < query_tile.row_count, last = a.last && !query_tile.part;
+    const std::int32_t at_state = query_tile.state_base + (query_tile.part ? r : query[h]);
+    const MergedState state(maximum[h], its_sum, present && !a.last && !query_tile.part,
                             a.sum + at_state, a.maximum + at_state, last);
     __syncwarp();  // all four threads of the row have read the state
     if (!present) continue;

@@ -19,13 +19,13 @@ __device__ float sum_of_warp(float x) {
   return x;
 }
 
-// A block for each divided strip, a warp for each query at a time, a lane for the state of each
-// part.
+// A block for each divided query tile, a warp for each query at a time, a lane for the state of
+// each part.
 __global__ void __launch_bounds__(threads) join_parts_kernel(const JoinPartsArgs a) {
-  const DividedStrip& divided = a.divided[blockIdx.x];
-  const Strip& whole = divided.whole;
+  const DividedQueryTile& divided = a.divided[blockIdx.x];
+  const QueryTile& whole = divided.whole;
   const int lane = static_cast<int>(threadIdx.x) % lanes;
-  const std::int32_t first_state = a.strips[divided.first].state_base;
+  const std::int32_t first_state = a.tiles[divided.first].state_base;
   for (int r = static_cast<int>(threadIdx.x) / lanes; r < whole.row_count; r += threads / lanes) {
     const std::int32_t position = whole.first_row + r,
                        cluster = whole.rows < 0 ? position : a.indices[whole.rows + position],

@@ -1,4 +1,5 @@
-// join_parts joins the softmax states of the parts of divided strips to those of their queries.
+// join_parts joins the softmax states of the parts of divided query tiles to those of their
+// queries.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -7,13 +8,13 @@
 
 namespace fovea::cuda {
 
-/// Most parts of a strip.
+/// A query tile has at most so many parts.
 inline constexpr int most_parts = 32;
 
 struct JoinPartsArgs {
-  const DividedStrip* divided = nullptr;
+  const DividedQueryTile* divided = nullptr;
   int count = 0;
-  const Strip* strips = nullptr;          // of which the parts are
+  const QueryTile* tiles = nullptr;       // of which the parts are
   const std::int32_t* indices = nullptr;  // orders of queries
   int dv = 0;                             // columns of Z, a multiple of 4; 0: sums only
   float* z = nullptr;                     // [state rows, z_stride]

@@ -1,5 +1,5 @@
-// The runs of a strip of several groups of queries: a key that more than one of them has is in one
-// run, if the rows of these groups follow one another.
+// The runs of a query tile of several groups of queries: a key that more than one of them has is in
+// one run, if the rows of these groups follow one another.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace fovea::cuda {
 
-/// Rows of a group that are in one strip.
+/// Rows of a group that are in one query tile.
 struct Piece {
   const RowGroup* group;
   IndexRange rows;

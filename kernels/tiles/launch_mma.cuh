@@ -66,8 +66,8 @@ void attend_mma_with_maps(const AttendMmaArgs& args, int height, cudaStream_t st
 
 template <Precision P>
 void attend_mma(const AttendMmaArgs& args, int height, cudaStream_t stream) {
-  if (std::ranges::find(strip_heights, height) == strip_heights.end())
-    refuse("strips of " + std::to_string(height) + " queries");
+  if (std::ranges::find(query_tile_heights, height) == query_tile_heights.end())
+    refuse("query tiles of " + std::to_string(height) + " queries");
   if (args.segments.pixel > 0) return attend_mma_with_maps<P>(args, height, stream);
   constexpr int chunks = P == Precision::fp32_split ? 2 : 4;
   if (args.dv < 1 || args.dv > chunks * chunk)

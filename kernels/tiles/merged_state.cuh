@@ -1,4 +1,4 @@
-// A MergedState is a strip's result for a query, joined with the query's earlier state.
+// A MergedState is a query tile's result for a query, joined with the query's earlier state.
 #pragma once
 
 #include "ptx.h"
@@ -7,10 +7,10 @@ namespace fovea::cuda {
 
 struct MergedState {
   float maximum, sum;
-  float ours = 1, theirs = 0;  // factors of the strip's z and of the state's
+  float ours = 1, theirs = 0;  // factors of the query tile's z and of the state's
   bool joined = false;         // the state was not empty, so its z counts
 
-  /// maximum, sum: of the strip. `has_state`: *old_sum and *old_maximum hold a state, which is
+  /// maximum, sum: of the query tile. `has_state`: *old_sum and *old_maximum hold a state, which is
   /// empty if the sum is 0. `last`: z will be divided by the sum.
   __device__ MergedState(float found_maximum, float found_sum, bool has_state, const float* old_sum,
                          const float* old_maximum, bool last)

@@ -23,11 +23,11 @@ struct MmaProducts {
   static constexpr float shift = 1 << low_shift;
   static constexpr int depth_tiles = copies * DepthChunks, value_tiles = copies * ValueChunks;
   static constexpr int warp_rows = Groups * group_rows;
-  static constexpr int key_groups = step_keys / 8;  // columns of an instruction's result: 8
+  static constexpr int key_groups = kv_tile_keys / 8;  // columns of an instruction's result: 8
   static constexpr int value_groups = ValueChunks * chunk / 8;
 
   using Logits = float[Groups][key_groups][4];
-  using Weights = std::uint32_t[copies][step_keys / 16][4];  // of a group
+  using Weights = std::uint32_t[copies][kv_tile_keys / 16][4];  // of a group
 
   __device__ MmaProducts(const char* queries_of_block, int rows_of_block)
       : queries(queries_of_block + static_cast<int>(threadIdx.x) / 32 * Groups * group_bytes),
@@ -69,7 +69,7 @@ struct MmaProducts {
 #pragma unroll
         for (int g = 0; g < Groups; ++g) take_query(its[copy][g], g, part + copy, i);
 #pragma unroll
-      for (int j = 0; j < step_keys / 16; ++j) {
+      for (int j = 0; j < kv_tile_keys / 16; ++j) {
         std::uint32_t k[4];
         load_matrices(k, tile + j * group_bytes + (across ^ i * 32));
 #pragma unroll
@@ -93,7 +93,7 @@ struct MmaProducts {
 #pragma unroll
       for (int g = 0; g < Groups; ++g) take_query(its[g], g, part, i);
 #pragma unroll
-      for (int j = 0; j < step_keys / 16; ++j) {
+      for (int j = 0; j < kv_tile_keys / 16; ++j) {
         std::uint32_t k[4];
         load_matrices(k, tile + j * group_bytes + (across ^ i * 32));
 #pragma unroll
@@ -107,7 +107,7 @@ struct MmaProducts {
 
   __device__ void add_values(const Weights (&p)[Groups], const char* tile, int part) {
 #pragma unroll
-    for (int i = 0; i < step_keys / 16; ++i)
+    for (int i = 0; i < kv_tile_keys / 16; ++i)
 #pragma unroll
       for (int j = 0; j < chunk / 16; ++j) {
         std::uint32_t v[4];
@@ -128,7 +128,7 @@ struct MmaProducts {
     for (int j = 0; j < chunk / 16; ++j) {
       float high[Groups][2][4] = {}, low[Groups][2][4] = {};
 #pragma unroll
-      for (int i = 0; i < step_keys / 16; ++i) {
+      for (int i = 0; i < kv_tile_keys / 16; ++i) {
         std::uint32_t v[4];
         load_transposed(v, tile + i * group_bytes + (down ^ j * 32));
 #pragma unroll

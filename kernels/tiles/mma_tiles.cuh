@@ -3,7 +3,7 @@
 #pragma once
 
 #include "device/matrix_16.h"
-#include "tiles/strip.cuh"
+#include "tiles/query_tile.cuh"
 
 namespace fovea::cuda {
 
@@ -11,12 +11,12 @@ constexpr int group_rows = 16;  // queries of an instruction
 constexpr int tile_ring = 3;    // tiles: one is read while two are copied
 constexpr int tile_ahead = tile_ring - 1;
 constexpr int row_bytes = 2 * chunk;  // of a tile: 64 values, which take every bank once
-constexpr int tile_bytes = step_keys * row_bytes;
+constexpr int tile_bytes = kv_tile_keys * row_bytes;
 constexpr int group_bytes = group_rows * row_bytes;
 
-// Shared memory: this, Q of the strip, the ring of tiles of 64 keys and 64 columns of K or V. The
-// eight 16-byte pieces of a row are permuted by the row's number, so that eight rows of one column
-// of pieces lie in different banks.
+// Shared memory: this, the query tile, the ring of tiles of 64 keys and 64 columns of K or V.
+// The eight 16-byte pieces of a row are permuted by the row's number, so that eight rows of one
+// column of pieces lie in different banks.
 struct MmaShared {
   Slots slots[2];
   std::int32_t query_row[128], cluster[128];

@@ -13,13 +13,13 @@ constexpr Index most_bytes = Index{288} << 20;
 
 }  // namespace
 
-RowMaps::RowMaps(const Device& device, const ResidentStrips& strips, Index keys, Index pixel)
+RowMaps::RowMaps(const Device& device, const ResidentQueryTiles& tiles, Index keys, Index pixel)
     : device_(device),
-      rows_(strips.rows),
-      height_(strips.height),
-      blocks_(std::ssize(strips.list.strips)),
+      rows_(tiles.rows),
+      height_(tiles.height),
+      blocks_(std::ssize(tiles.list.tiles)),
       keys_(keys),
-      pixel_(std::min(pixel, std::max(strips.rows.end, keys))),
+      pixel_(std::min(pixel, std::max(tiles.rows.end, keys))),
       columns_((keys + pixel_ - 1) / pixel_),
       map_rows_((rows_.size() + pixel_ - 1) / pixel_),
       most_(device, static_cast<std::size_t>(map_rows_ * columns_)),
@@ -28,7 +28,7 @@ RowMaps::RowMaps(const Device& device, const ResidentStrips& strips, Index keys,
   most_.clear();
   sum_.clear();
   for (Index block = 0; block < blocks_;) {
-    const Index after = strips.list.after(block);
+    const Index after = tiles.list.after(block);
     first_blocks_.push_back(static_cast<std::int32_t>(block));
     most_parts_ = std::max(most_parts_, after - block);
     block = after;
@@ -39,7 +39,7 @@ RowMaps::RowMaps(const Device& device, const ResidentStrips& strips, Index keys,
 
 Index RowMaps::reserve() {
   const Index of_block = height_ * columns_, most = most_bytes / Index{sizeof(float2)} / of_block;
-  Index blocks = std::max(most_parts_, std::min({most, blocks_, busy_strips(device_)}));
+  Index blocks = std::max(most_parts_, std::min({most, blocks_, busy_query_tiles(device_)}));
   for (;; blocks = std::max(blocks / 2, most_parts_)) try {
       found_ = {device_, static_cast<std::size_t>(blocks * of_block)};
       seen_ = {device_, static_cast<std::size_t>(blocks)};
@@ -53,8 +53,8 @@ SegmentArgs RowMaps::segments() const {
   return {static_cast<int>(pixel_), static_cast<int>(columns_), found_.data(), seen_.data()};
 }
 
-void RowMaps::add(Index strip, Index first, Index rows, const float* log2_sum) {
-  const auto at = std::ranges::lower_bound(first_blocks_, strip) - first_blocks_.begin();
+void RowMaps::add(Index tile, Index first, Index rows, const float* log2_sum) {
+  const auto at = std::ranges::lower_bound(first_blocks_, tile) - first_blocks_.begin();
   pool_segments({.segments = segments(),
                  .first_block = first_block_.data() + at,
                  .height = height_,

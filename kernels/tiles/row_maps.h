@@ -4,24 +4,24 @@
 
 #include "backend/operator.h"
 #include "device/buffer.h"
-#include "tiles/resident_strips.h"
+#include "tiles/resident_query_tiles.h"
 #include "tiles/segments.h"
 
 namespace fovea::cuda {
 
 class RowMaps {
  public:
-  /// For the queries of the strips, in sequence order, over all keys.
-  RowMaps(const Device& device, const ResidentStrips& strips, Index keys, Index pixel);
+  /// For the queries of the tiles, in sequence order, over all keys.
+  RowMaps(const Device& device, const ResidentQueryTiles& tiles, Index keys, Index pixel);
 
   /// Allocates memory for the segments of a launch, of a smaller launch if there is too little. To
-  /// be called after everything else was allocated. Returns how many strips a launch may have.
+  /// be called after everything else was allocated. Returns how many query tiles a launch may have.
   Index reserve();
   SegmentArgs segments() const;
 
   /// Adds the segments of a launch: those of the queries [first, first + rows), counted from the
-  /// first of all, with their sums. `strip`: the first one of the launch.
-  void add(Index strip, Index first, Index rows, const float* log2_sum);
+  /// first of all, with their sums. `tile`: the first one of the launch.
+  void add(Index tile, Index first, Index rows, const float* log2_sum);
 
   /// Waits for the device.
   void download(RowsOutput& to) const;
@@ -31,7 +31,8 @@ class RowMaps {
   const IndexRange rows_;
   const int height_;
   const Index blocks_, keys_, pixel_, columns_, map_rows_;
-  std::vector<std::int32_t> first_blocks_;  // of each strip in the list, its parts taken together
+  std::vector<std::int32_t>
+      first_blocks_;  // of each query tile in the list, its parts taken together
   Index most_parts_ = 1;
   Buffer<std::int32_t> first_block_;
   Buffer<float> most_;

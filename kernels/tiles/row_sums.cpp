@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tiles/attend.h"
-#include "tiles/divided_strips.h"
+#include "tiles/divided_query_tiles.h"
 #include "tiles/finish.h"
 #include "tiles/join_parts.h"
 #include "tiles/slices.h"
@@ -34,9 +34,9 @@ Index RowSums::unknown_of(const EntryRows& rows) const {
 
 void RowSums::find_all(Run& run) {
   Timeline timeline(bound_.device());
-  const ResidentStrips strips(bound_.list(), bound_.d(), 0, Precision::fp32, false,
-                              bound_.device());
-  Sweep swept = sweep(bound_, strips, {}, nullptr, timeline, run);
+  const ResidentQueryTiles tiles(bound_.list(), bound_.d(), 0, Precision::fp32, false,
+                                 bound_.device());
+  Sweep swept = sweep(bound_, tiles, {}, nullptr, timeline, run);
   timeline.finish(run.profile);
   keep({0, bound_.lengths().queries}, std::move(swept));
 }
@@ -76,35 +76,35 @@ void RowSums::find(const EntryRows& rows, Run& run) {
   if (unknown.size() == 0) return;
   const Device& device = bound_.device();
   const IndexRange all_keys{0, bound_.lengths().keys};
-  const StripShape shape = choose_shape(
+  const QueryTileShape shape = choose_shape(
       [&](int height) {
-        const Index strips = (unknown.size() + height - 1) / height;
-        return std::vector<Index>(static_cast<std::size_t>(strips), all_keys.size());
+        const Index tiles = (unknown.size() + height - 1) / height;
+        return std::vector<Index>(static_cast<std::size_t>(tiles), all_keys.size());
       },
       bound_.d(), 0, Precision::fp32, false, device);
   EntryList cut = cut_entries(bound_.list(), unknown, all_keys, shape.height);
-  StripList list{std::move(cut.strips), std::move(cut.runs), {}};
-  list.rounds = {{0, std::ssize(list.strips)}};
-  divide_strips(list, shape.most_keys, shape.step, bound_.lengths().queries);
+  QueryTileList list{std::move(cut.tiles), std::move(cut.runs), {}};
+  list.rounds = {{0, std::ssize(list.tiles)}};
+  divide_query_tiles(list, shape.most_keys, shape.kv_tile, bound_.lengths().queries);
   make_states(list.part_states);
   Timeline timeline(device);
   {
     const auto stage = timeline.stage("sums");
-    const Buffer<Strip> strips(device, std::span<const Strip>(list.strips));
+    const Buffer<QueryTile> tiles(device, std::span<const QueryTile>(list.tiles));
     const Buffer<ColumnRun> runs(device, std::span<const ColumnRun>(list.runs));
-    const Buffer<DividedStrip> divided(device, std::span<const DividedStrip>(list.divided));
+    const Buffer<DividedQueryTile> divided(device, std::span<const DividedQueryTile>(list.divided));
     const Buffer<std::int32_t> tokens(device, std::span<const std::int32_t>(cut.tokens));
     Slices slices(device, list, run);
-    for (StripRange range = slices.next(); range.first < range.last; range = slices.next())
-      attend({.strips = bound_.strip_args(strips.data() + range.first, range.last - range.first,
-                                          runs.data(), tokens.data()),
+    for (QueryTileRange range = slices.next(); range.first < range.last; range = slices.next())
+      attend({.tiles = bound_.query_tile_args(tiles.data() + range.first, range.last - range.first,
+                                              runs.data(), tokens.data()),
               .maximum = maximum_.data(),
               .sum = sum_.data(),
               .last = true},
              shape.height, device.stream());
     join_parts({.divided = divided.data(),
                 .count = static_cast<int>(list.divided.size()),
-                .strips = strips.data(),
+                .tiles = tiles.data(),
                 .indices = tokens.data(),
                 .maximum = maximum_.data(),
                 .sum = sum_.data(),

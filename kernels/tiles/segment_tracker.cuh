@@ -1,19 +1,19 @@
-// A SegmentTracker collects the segments of a strip while a block goes through its keys, which are
-// in sequence order without gaps. It works on the logits and weights that a thread holds of a step,
-// in registers as a Layout says: some rows, which other threads share with their keys. Of the
-// threads that share rows, the i-th keeps the open segment of the i-th row.
+// A SegmentTracker collects the segments of a query tile while a block goes through its keys, which
+// are in sequence order without gaps. It works on the logits and weights that a thread holds of a
+// KV tile, in registers as a Layout says: some rows, which other threads share with their keys. Of
+// the threads that share rows, the i-th keeps the open segment of the i-th row.
 //
-// Its cost, counted, not measured: with strips of 128 queries and columns of 64 keys or more some
-// 500 instructions per thread and step, beside 8192 multiply-adds at d = dv = 64, and some 250 for
-// every narrower column; no shared memory; at dv = 64 no more registers than without it. In
+// Its cost, counted, not measured: with query tiles of 128 queries and columns of 64 keys or more
+// some 500 instructions per thread and KV tile, beside 8192 multiply-adds at d = dv = 64, and some
+// 250 for every narrower column; no shared memory; at dv = 64 no more registers than without it. In
 // addition 8 bytes for every query and column are written once and read once: .5 ms of an H200's
 // memory bandwidth at n = 131072 and 1024 columns, where the multiply-adds take 66 ms. The kernel
-// of tensor cores has found the largest logit and the sum of the weights of a whole step anyway,
-// which it passes to take_step where the step lies in one column: some 30 instructions.
+// of tensor cores has found the largest logit and the sum of the weights of a whole KV tile anyway,
+// which it passes to take_kv_tile where the KV tile lies in one column: some 30 instructions.
 #pragma once
 
+#include "tiles/query_tile.cuh"
 #include "tiles/segments.h"
-#include "tiles/strip.cuh"
 
 namespace fovea::cuda {
 
@@ -36,9 +36,9 @@ struct LaneLayout {
 /// Of attend_mma.cuh, for 16 rows of a warp: a thread has rows `first` and `first` + 8 and 2 of
 /// each 8 keys.
 struct MmaLayout {
-  static constexpr int rows = 2, keys = step_keys / 4, sharers = 4, together = 2;
-  using Values = float[step_keys / 8][4];
-  int first, all_rows;  // of the strip
+  static constexpr int rows = 2, keys = kv_tile_keys / 4, sharers = 4, together = 2;
+  using Values = float[kv_tile_keys / 8][4];
+  int first, all_rows;  // of the query tile
   int place = static_cast<int>(threadIdx.x) % sharers;
 
   __device__ MmaLayout(int first_row, int height) : first(first_row), all_rows(height) {}
@@ -50,7 +50,7 @@ struct MmaLayout {
 
 template <class Layout>
 class SegmentTracker {
-  using Step = typename Layout::Values;
+  using Values = typename Layout::Values;
   static constexpr int rows = Layout::rows;
 
  public:
@@ -60,15 +60,16 @@ class SegmentTracker {
 
   /// Whether keys [first, first + 64) lie in one column.
   __device__ __forceinline__ bool in_one_column(int first, int keys) const {
-    return keys == step_keys && first / a_.pixel == (first + step_keys - 1) / a_.pixel;
+    return keys == kv_tile_keys && first / a_.pixel == (first + kv_tile_keys - 1) / a_.pixel;
   }
 
-  /// A step whose keys lie in one column: of each row the largest logit, and the sum of this
+  /// A KV tile whose keys lie in one column: of each row the largest logit, and the sum of this
   /// thread's weights, as in take_weights. In place of the other two functions.
-  __device__ __forceinline__ void take_step(const float (&most)[rows], const float (&weights)[rows],
-                                            const float* reference, int first) {
+  __device__ __forceinline__ void take_kv_tile(const float (&most)[rows],
+                                               const float (&weights)[rows], const float* reference,
+                                               int first) {
     if (end_ == 0) begin_ = first;
-    end_ = first + step_keys;
+    end_ = first + kv_tile_keys;
     float own_most = -INFINITY, part = 0, own = 0;
 #pragma unroll
     for (int i = 0; i < rows; ++i) {
@@ -90,8 +91,8 @@ class SegmentTracker {
     sum_ = 0;
   }
 
-  /// The logits of a step: keys [first, first + keys) of the sequence, then -inf.
-  __device__ __forceinline__ void take_logits(const Step& s, int first, int keys) {
+  /// The logits of a KV tile: keys [first, first + keys) of the sequence, then -inf.
+  __device__ __forceinline__ void take_logits(const Values& s, int first, int keys) {
     if (end_ == 0) begin_ = first;
     for (int column = first / a_.pixel; column * a_.pixel < first + keys; ++column) {
       maximum_ = fmaxf(maximum_, own_of(s, column * a_.pixel - first, -INFINITY,
@@ -103,7 +104,7 @@ class SegmentTracker {
   }
 
   /// The weights of the same logits: row i's are 2^(logit - reference[i]).
-  __device__ __forceinline__ void take_weights(const Step& weights, const float* reference,
+  __device__ __forceinline__ void take_weights(const Values& weights, const float* reference,
                                                int first, int keys) {
     float own = 0;
 #pragma unroll
@@ -156,7 +157,7 @@ class SegmentTracker {
 
   // For the row of this thread: x joined over the slots [begin, begin + pixel).
   template <class Join>
-  __device__ __forceinline__ float own_of(const Step& x, int begin, float none, Join join) const {
+  __device__ __forceinline__ float own_of(const Values& x, int begin, float none, Join join) const {
     float all[rows];
 #pragma unroll
     for (int i = 0; i < rows; ++i) all[i] = none;

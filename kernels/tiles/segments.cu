@@ -21,10 +21,10 @@ __global__ void __launch_bounds__(threads) pool_segments_kernel(const PoolSegmen
   double& sum_so_far = a.sum[map_row * columns + column];
   float most = most_so_far;
   double sum = sum_so_far;
-  for (Index strip = static_cast<unsigned>(begin) / static_cast<unsigned>(a.height);
-       strip * a.height < end; ++strip) {
-    const Index first = strip * a.height, last = min(first + a.height, end);
-    for (Index block = a.first_block[strip]; block < a.first_block[strip + 1]; ++block) {
+  for (Index tile = static_cast<unsigned>(begin) / static_cast<unsigned>(a.height);
+       tile * a.height < end; ++tile) {
+    const Index first = tile * a.height, last = min(first + a.height, end);
+    for (Index block = a.first_block[tile]; block < a.first_block[tile + 1]; ++block) {
       const Index its = block - a.first_block[0];
       const int2 seen = a.segments.seen[its];
       if (column < seen.x || column >= seen.y) continue;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "device/check.h"
-#include "tiles/divided_strips.h"
+#include "tiles/divided_query_tiles.h"
 
 namespace fovea::cuda {
 namespace {
@@ -16,15 +16,15 @@ constexpr std::size_t most_under_way = 2;
 
 // As many as run at a time: two blocks on each multiprocessor, of which each needs almost half of
 // the memory or the registers.
-Index busy_strips(const Device& device) {
+Index busy_query_tiles(const Device& device) {
   return Index{2} * device.multiprocessors();
 }
 
-Slices::Slices(const Device& device, const StripList& strips, Run& run, Index most_strips)
+Slices::Slices(const Device& device, const QueryTileList& list, Run& run, Index most_tiles)
     : device_(device),
-      strips_(strips),
+      list_(list),
       run_(run),
-      most_strips_(most_strips > 0 ? most_strips : std::ssize(strips.strips)) {}
+      most_tiles_(most_tiles > 0 ? most_tiles : std::ssize(list.tiles)) {}
 
 Slices::~Slices() {
   for (const Launched& launched : launched_) cudaEventDestroy(launched.done);
@@ -36,10 +36,10 @@ void Slices::wait_for_oldest() {
   const cudaError_t error = cudaEventSynchronize(oldest.done);
   cudaEventDestroy(oldest.done);
   check(error, "waiting for the device");
-  run_.reached(static_cast<double>(oldest.end) / static_cast<double>(strips_.strips.size()));
+  run_.reached(static_cast<double>(oldest.end) / static_cast<double>(list_.tiles.size()));
 }
 
-StripRange Slices::next() {
+QueryTileRange Slices::next() {
   if (open_) {
     cudaEvent_t done = nullptr;
     check(cudaEventCreate(&done), "creating an event");
@@ -49,17 +49,17 @@ StripRange Slices::next() {
   }
   while (launched_.size() >= most_under_way) wait_for_oldest();
   run_.check();
-  while (round_ < strips_.rounds.size() && at_ == strips_.rounds[round_].last) ++round_;
-  if (round_ == strips_.rounds.size()) return {};
-  StripRange range{at_, at_};
+  while (round_ < list_.rounds.size() && at_ == list_.rounds[round_].last) ++round_;
+  if (round_ == list_.rounds.size()) return {};
+  QueryTileRange range{at_, at_};
   double work = 0;
-  const Index last = strips_.rounds[round_].last, busy = at_ + busy_strips(device_);
+  const Index last = list_.rounds[round_].last, busy = at_ + busy_query_tiles(device_);
   while (range.last < last && (work < pairs_per_launch || range.last < busy)) {
-    const Index after = strips_.after(range.last);
-    if (after > at_ + most_strips_ && range.last > at_) break;
+    const Index after = list_.after(range.last);
+    if (after > at_ + most_tiles_ && range.last > at_) break;
     for (; range.last < after; ++range.last) {
-      const Strip& strip = strips_.strips[range.last];
-      work += static_cast<double>(keys_of(strip, strips_.runs)) * strip.row_count;
+      const QueryTile& tile = list_.tiles[range.last];
+      work += static_cast<double>(keys_of(tile, list_.runs)) * tile.row_count;
     }
   }
   at_ = range.last;

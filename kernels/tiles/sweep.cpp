@@ -18,24 +18,24 @@ namespace {
 
 class Sweeping {
  public:
-  Sweeping(const BoundList& bound, const ResidentStrips& strips, Index dv, RowMaps* maps,
+  Sweeping(const BoundList& bound, const ResidentQueryTiles& query_tiles, Index dv, RowMaps* maps,
            Timeline& timeline, Run& run)
       : bound_(bound),
-        strips_(strips),
+        query_tiles_(query_tiles),
         maps_(maps),
         timeline_(timeline),
         run_(run),
         complete_(bound.list().complete() && !bound.has_sink()) {
     const Device& device = bound.device();
-    found_ = {.z = {device, strips.states, dv},
-              .maximum = {device, static_cast<std::size_t>(strips.states)},
-              .sum = {device, static_cast<std::size_t>(strips.states)},
-              .log2_sum = {device, static_cast<std::size_t>(strips.rows.size())}};
+    found_ = {.z = {device, query_tiles.states, dv},
+              .maximum = {device, static_cast<std::size_t>(query_tiles.states)},
+              .sum = {device, static_cast<std::size_t>(query_tiles.states)},
+              .log2_sum = {device, static_cast<std::size_t>(query_tiles.rows.size())}};
   }
 
   Sweep in_fp32(const DeviceMatrix& v) {
-    attend_all([&](const Strip* first, Index count) {
-      attend({.strips = bound_.strip_args(first, count, strips_.runs.data()),
+    attend_all([&](const QueryTile* first, Index count) {
+      attend({.tiles = bound_.query_tile_args(first, count, query_tiles_.runs.data()),
               .v = {v.data(), v.stride()},
               .dv = v.stride(),
               .z = found_.z.data(),
@@ -44,21 +44,22 @@ class Sweeping {
               .sum = found_.sum.data(),
               .last = complete_,
               .segments = maps_ ? maps_->segments() : SegmentArgs{}},
-             strips_.height, stream());
+             query_tiles_.height, stream());
     });
     return std::move(found_);
   }
 
   Sweep on_tensor_cores(const Values& values) {
     if constexpr (wgmma_built)
-      if (strips_.warpgroups && !maps_ && bound_.device().wgmma() &&
-          wgmma_takes(strips_.height, bound_.d(), found_.z.stride()) && by_warpgroups(values))
+      if (query_tiles_.warpgroups && !maps_ && bound_.device().wgmma() &&
+          wgmma_takes(query_tiles_.height, bound_.d(), found_.z.stride()) && by_warpgroups(values))
         return std::move(found_);
-    const auto launch = strips_.precision == Precision::bf16   ? attend_mma<Precision::bf16>
-                        : strips_.precision == Precision::fp16 ? attend_mma<Precision::fp16>
-                                                               : attend_mma<Precision::fp32_split>;
-    attend_all([&](const Strip* first, Index count) {
-      launch(mma_args(values, first, count), strips_.height, stream());
+    const auto launch = query_tiles_.precision == Precision::bf16 ? attend_mma<Precision::bf16>
+                        : query_tiles_.precision == Precision::fp16
+                            ? attend_mma<Precision::fp16>
+                            : attend_mma<Precision::fp32_split>;
+    attend_all([&](const QueryTile* first, Index count) {
+      launch(mma_args(values, first, count), query_tiles_.height, stream());
     });
     return std::move(found_);
   }
@@ -66,13 +67,13 @@ class Sweeping {
  private:
   // False: the kernel timed out, and is not used again.
   bool by_warpgroups(const Values& values) {
-    const auto launch = strips_.precision == Precision::bf16 ? attend_wgmma<Precision::bf16>
-                                                             : attend_wgmma<Precision::fp16>;
+    const auto launch = query_tiles_.precision == Precision::bf16 ? attend_wgmma<Precision::bf16>
+                                                                  : attend_wgmma<Precision::fp16>;
     Buffer<int> stuck(bound_.device(), 1);
     stuck.clear();
     const Index keys = pyramid_rows(bound_.lengths().keys, bound_.list().key_top + 1);
-    attend_all([&](const Strip* first, Index count) {
-      launch(mma_args(values, first, count), keys, strips_.height, stuck.data(), stream());
+    attend_all([&](const QueryTile* first, Index count) {
+      launch(mma_args(values, first, count), keys, query_tiles_.height, stuck.data(), stream());
     });
     int found = 0;
     stuck.download(&found, 1);
@@ -83,7 +84,7 @@ class Sweeping {
     return false;
   }
 
-  AttendMmaArgs mma_args(const Values& values, const Strip* first, Index count) const {
+  AttendMmaArgs mma_args(const Values& values, const QueryTile* first, Index count) const {
     return {.q = bound_.q16().rows(),
             .k = bound_.k16().rows(),
             .v = values.rounded.rows(),
@@ -91,9 +92,9 @@ class Sweeping {
             .value_factor = values.factor,
             .d = bound_.d(),
             .dv = found_.z.stride(),
-            .strips = first,
+            .tiles = first,
             .count = static_cast<int>(count),
-            .lists = bound_.lists(strips_.runs.data()),
+            .lists = bound_.lists(query_tiles_.runs.data()),
             .z = found_.z.data(),
             .z_stride = found_.z.stride(),
             .maximum = found_.maximum.data(),
@@ -104,33 +105,34 @@ class Sweeping {
 
   cudaStream_t stream() const { return bound_.device().stream(); }
 
-  // `launch` launches a range of the strips.
+  // `launch` launches a range of the query tiles.
   template <class Launch>
   void attend_all(Launch launch) {
     {
       const auto stage = timeline_.stage("attend");
       if (!complete_) found_.sum.clear();
-      Slices slices(bound_.device(), strips_.list, run_, maps_ ? maps_->reserve() : 0);
-      for (StripRange range = slices.next(); range.first < range.last; range = slices.next()) {
-        launch(strips_.strips.data() + range.first, range.last - range.first);
+      Slices slices(bound_.device(), query_tiles_.list, run_, maps_ ? maps_->reserve() : 0);
+      for (QueryTileRange range = slices.next(); range.first < range.last; range = slices.next()) {
+        launch(query_tiles_.tiles.data() + range.first, range.last - range.first);
         join(range);
         if (maps_) add_to_maps(range);
       }
     }
     if (maps_) return;
     const auto stage = timeline_.stage("merge");
-    finish_rows({0, strips_.rows.size()});
+    finish_rows({0, query_tiles_.rows.size()});
   }
 
-  void join(StripRange range) {
-    const auto& divided = strips_.list.divided;
-    const auto at = [&](Index strip) {
-      return std::ranges::lower_bound(divided, strip, {}, &DividedStrip::first) - divided.begin();
+  void join(QueryTileRange range) {
+    const auto& divided = query_tiles_.list.divided;
+    const auto at = [&](Index tile) {
+      return std::ranges::lower_bound(divided, tile, {}, &DividedQueryTile::first) -
+             divided.begin();
     };
     const auto first = at(range.first), last = at(range.last);
-    join_parts({.divided = strips_.divided.data() + first,
+    join_parts({.divided = query_tiles_.divided.data() + first,
                 .count = static_cast<int>(last - first),
-                .strips = strips_.strips.data(),
+                .tiles = query_tiles_.tiles.data(),
                 .indices = bound_.lists(nullptr).indices,
                 .dv = found_.z.stride(),
                 .z = found_.z.data(),
@@ -141,11 +143,11 @@ class Sweeping {
                stream());
   }
 
-  void add_to_maps(StripRange range) {
-    const Strip &first = strips_.list.strips[range.first],
-                &last = strips_.list.strips[range.last - 1];
-    const IndexRange rows{first.first_row - strips_.rows.begin,
-                          last.first_row + last.row_count - strips_.rows.begin};
+  void add_to_maps(QueryTileRange range) {
+    const QueryTile &first = query_tiles_.list.tiles[range.first],
+                    &last = query_tiles_.list.tiles[range.last - 1];
+    const IndexRange rows{first.first_row - query_tiles_.rows.begin,
+                          last.first_row + last.row_count - query_tiles_.rows.begin};
     finish_rows(rows);
     maps_->add(range.first, rows.begin, rows.size(), found_.log2_sum.data() + rows.begin);
   }
@@ -166,7 +168,7 @@ class Sweeping {
   }
 
   const BoundList& bound_;
-  const ResidentStrips& strips_;
+  const ResidentQueryTiles& query_tiles_;
   RowMaps* const maps_;
   Timeline& timeline_;
   Run& run_;
@@ -207,11 +209,11 @@ Values upload_values(const BoundList& bound, MatrixView values, Precision precis
   return out;
 }
 
-Sweep sweep(const BoundList& bound, const ResidentStrips& strips, const Values& values,
+Sweep sweep(const BoundList& bound, const ResidentQueryTiles& query_tiles, const Values& values,
             RowMaps* maps, Timeline& timeline, Run& run) {
-  Sweeping sweeping(bound, strips, values.cols, maps, timeline, run);
-  return strips.precision == Precision::fp32 ? sweeping.in_fp32(values.fp32)
-                                             : sweeping.on_tensor_cores(values);
+  Sweeping sweeping(bound, query_tiles, values.cols, maps, timeline, run);
+  return query_tiles.precision == Precision::fp32 ? sweeping.in_fp32(values.fp32)
+                                                  : sweeping.on_tensor_cores(values);
 }
 
 }  // namespace fovea::cuda

@@ -1,9 +1,9 @@
-// A Sweep is the result of one pass of strips of queries over their keys: softmax sums and Z.
+// A Sweep is the result of one pass of query tiles over their keys: softmax sums and Z.
 #pragma once
 
 #include "device/timeline.h"
 #include "tiles/bound_list.h"
-#include "tiles/resident_strips.h"
+#include "tiles/resident_query_tiles.h"
 #include "tiles/row_maps.h"
 
 namespace fovea::cuda {
@@ -28,9 +28,9 @@ struct Values {
 Values upload_values(const BoundList& bound, MatrixView values, Precision precision,
                      Timeline& timeline);
 
-/// In the precision of the strips and of the values, which have at most columns_per_pass columns,
-/// and at most map_values with `maps`, which are of the logits of that precision.
-Sweep sweep(const BoundList& bound, const ResidentStrips& strips, const Values& values,
+/// In the precision of the query tiles and of the values, which have at most columns_per_pass
+/// columns, and at most map_values with `maps`, which are of the logits of that precision.
+Sweep sweep(const BoundList& bound, const ResidentQueryTiles& query_tiles, const Values& values,
             RowMaps* maps, Timeline& timeline, Run& run);
 
 inline constexpr Index map_values = 128;

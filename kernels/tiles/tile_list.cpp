@@ -19,7 +19,7 @@ class Layering {
     list_.query_top = flat_.query_top;
     list_.key_top = flat_.key_top;
     list_.mean_queries = flat_.mean_queries;
-    // With a sliding window the keys of a strip do not begin with the first one.
+    // With a sliding window the keys of a query tile do not begin with the first one.
     list_.dense = flat_.dense() && flat_.passes.front().runs.front().band.hi == Band::unbounded;
     for (const FlatPass& pass : flat_.passes)
       if (!pass.groups.empty()) add(pass);
@@ -120,9 +120,9 @@ class Layering {
   std::ptrdiff_t first_chunk_ = 0;                      // where they begin
 };
 
-// A strip of the layer without its rows and runs. The query of a cluster is that of its first
+// A query tile of the layer without its rows and runs. The query of a cluster is that of its first
 // token, or a row of the pyramid of means.
-Strip strip_of(const TileList& list, const Layer& layer) {
+QueryTile query_tile_of(const TileList& list, const Layer& layer) {
   const auto base =
       static_cast<std::int32_t>(pyramid_rows(list.lengths.queries, layer.query_level));
   return {.first_row = 0,
@@ -135,8 +135,8 @@ Strip strip_of(const TileList& list, const Layer& layer) {
           .last_run = 0};
 }
 
-// The groups' rows in strips of at most `height`. `add` gets the pieces of one strip, whose rows
-// follow one another.
+// The groups' rows in query tiles of at most `height`. `add` gets the pieces of one query tile,
+// whose rows follow one another.
 template <class Add>
 void pack_rows(const std::vector<RowGroup>& groups, Index height, Add add) {
   std::vector<Piece> pieces;
@@ -154,11 +154,11 @@ void pack_rows(const std::vector<RowGroup>& groups, Index height, Add add) {
 }
 
 template <class Add>
-void cut_rows(Strip strip, IndexRange rows, int height, Add add) {
+void cut_rows(QueryTile tile, IndexRange rows, int height, Add add) {
   for (Index begin = rows.begin; begin < rows.end; begin += height) {
-    strip.first_row = static_cast<std::int32_t>(begin);
-    strip.row_count = static_cast<std::int32_t>(std::min<Index>(height, rows.end - begin));
-    add(strip);
+    tile.first_row = static_cast<std::int32_t>(begin);
+    tile.row_count = static_cast<std::int32_t>(std::min<Index>(height, rows.end - begin));
+    add(tile);
   }
 }
 
@@ -210,7 +210,7 @@ void add_runs(const TileList& list, const RowGroup& group, IndexRange rows, Inde
   }
 }
 
-// Makes the strips of an EntryList.
+// Makes the query tiles of an EntryList.
 class EntryCut {
  public:
   EntryCut(const TileList& list, const EntryRows& rows, IndexRange cols, int height)
@@ -218,7 +218,7 @@ class EntryCut {
 
   EntryList run() {
     for (const Layer& layer : list_.layers) {
-      strip_ = strip_of(list_, layer);
+      query_tile_ = query_tile_of(list_, layer);
       level_ = layer.query_level;
       if (!layer.order->empty())
         add_placed(layer);
@@ -239,7 +239,7 @@ class EntryCut {
     }
   }
 
-  // Drawn rows are far apart, so the keys are chosen for each strip by itself.
+  // Drawn rows are far apart, so the keys are chosen for each query tile by itself.
   void add_drawn(const Layer& layer) {
     for (const RowGroup& group : layer.groups) {
       const auto its = drawn_within(rows_, {group.rows.begin << level_, group.rows.end << level_});
@@ -269,13 +269,13 @@ class EntryCut {
   // Adds positions of an order of tokens, all of which lie within `tokens`.
   void add(const RowGroup& group, std::int32_t order, IndexRange positions, IndexRange tokens) {
     if (positions.size() <= 0) return;
-    strip_.first_run = static_cast<std::int32_t>(out_.runs.size());
+    query_tile_.first_run = static_cast<std::int32_t>(out_.runs.size());
     add_runs(list_, group, tokens, cols_, out_.runs);
-    strip_.last_run = static_cast<std::int32_t>(out_.runs.size());
-    if (strip_.first_run == strip_.last_run) return;
-    strip_.rows = order;
-    cut_rows(strip_, positions, height_, [&](const Strip& s) {
-      out_.strips.push_back(s);
+    query_tile_.last_run = static_cast<std::int32_t>(out_.runs.size());
+    if (query_tile_.first_run == query_tile_.last_run) return;
+    query_tile_.rows = order;
+    cut_rows(query_tile_, positions, height_, [&](const QueryTile& s) {
+      out_.tiles.push_back(s);
       out_.query_level.push_back(level_);
     });
   }
@@ -284,7 +284,7 @@ class EntryCut {
   const EntryRows& rows_;
   const IndexRange cols_;
   const int height_;
-  Strip strip_{};
+  QueryTile query_tile_{};
   int level_ = 0;
   EntryList out_;
 };
@@ -305,45 +305,45 @@ TileList tile_list(const Plan& plan) {
   return Layering(flat).run();
 }
 
-StripList cut_strips(const TileList& list, int height) {
-  StripList out;
+QueryTileList cut_query_tiles(const TileList& list, int height) {
+  QueryTileList out;
   Index rounds = 0;
   for (const Layer& layer : list.layers) rounds = std::max(rounds, layer.round + 1);
   for (Index round = 0; round < rounds; ++round) {
-    const Index first = std::ssize(out.strips);
+    const Index first = std::ssize(out.tiles);
     for (const Layer& layer : list.layers) {
       if (layer.round != round) continue;
-      Strip strip = strip_of(list, layer);
+      QueryTile tile = query_tile_of(list, layer);
       const RowGroup* alone = nullptr;  // the group whose runs these are
       pack_rows(layer.groups, height, [&](const std::vector<Piece>& pieces) {
-        strip.first_row = static_cast<std::int32_t>(pieces.front().rows.begin);
-        strip.row_count = static_cast<std::int32_t>(pieces.back().rows.end) - strip.first_row;
+        tile.first_row = static_cast<std::int32_t>(pieces.front().rows.begin);
+        tile.row_count = static_cast<std::int32_t>(pieces.back().rows.end) - tile.first_row;
         const RowGroup* group = pieces.size() == 1 ? pieces.front().group : nullptr;
         if (group == nullptr || group != alone) {
-          strip.first_run = static_cast<std::int32_t>(out.runs.size());
+          tile.first_run = static_cast<std::int32_t>(out.runs.size());
           if (group != nullptr)
             for (const std::int32_t run : group->runs) out.runs.push_back(list.group_runs[run]);
           else
             append_joined_runs(list, pieces, out.runs);
-          strip.last_run = static_cast<std::int32_t>(out.runs.size());
+          tile.last_run = static_cast<std::int32_t>(out.runs.size());
         }
         alone = group;
-        out.strips.push_back(strip);
+        out.tiles.push_back(tile);
       });
     }
-    out.rounds.push_back({first, std::ssize(out.strips)});
+    out.rounds.push_back({first, std::ssize(out.tiles)});
   }
   return out;
 }
 
-StripList cut_strips(const TileList& list, IndexRange rows, int height) {
-  StripList out;
+QueryTileList cut_query_tiles(const TileList& list, IndexRange rows, int height) {
+  QueryTileList out;
   out.runs = list.group_runs;
-  Strip strip = strip_of(list, list.layers.front());
-  strip.state_base = -static_cast<std::int32_t>(rows.begin);
-  strip.last_run = 1;
-  cut_rows(strip, rows, height, [&](const Strip& s) { out.strips.push_back(s); });
-  out.rounds.push_back({0, std::ssize(out.strips)});
+  QueryTile tile = query_tile_of(list, list.layers.front());
+  tile.state_base = -static_cast<std::int32_t>(rows.begin);
+  tile.last_run = 1;
+  cut_rows(tile, rows, height, [&](const QueryTile& s) { out.tiles.push_back(s); });
+  out.rounds.push_back({0, std::ssize(out.tiles)});
   return out;
 }
 

@@ -1,5 +1,5 @@
-// A TileList is FlatTiles in the form that the kernels read: strips of queries, each with the runs
-// of keys that it attends in one softmax.
+// A TileList is FlatTiles in the form that the kernels read: query tiles, each with the runs of
+// keys that it attends in one softmax.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +12,27 @@
 namespace fovea::cuda {
 
 /// Keys that a block takes at a time.
-inline constexpr int step_keys = 64;
+inline constexpr int kv_tile_keys = 64;
 
 /// Up to 128 queries, which attend the keys of all runs but for what these leave out. A position p
-/// of the strip's order names the query cluster c = indices[rows + p] (c = p where rows < 0); its
-/// query is row query_base + (c << query_shift) of Q's pyramid, its softmax state row state_base +
-/// c.
-struct Strip {
+/// of the query tile's order names the query cluster c = indices[rows + p] (c = p where rows < 0);
+/// its query is row query_base + (c << query_shift) of Q's pyramid, its softmax state row
+/// state_base + c.
+struct QueryTile {
   std::int32_t first_row, row_count;  // positions
   std::int32_t rows;                  // where the order begins in `indices`; -1: identity
   std::int32_t query_base, query_shift;
   std::int32_t state_base;
   std::int32_t first_run, last_run;  // of `runs`
-  /// The strip has some of its queries' keys only. Its softmax states are rows state_base + r for
-  /// its queries r = 0, 1, ..., and no other strip's.
+  /// The query tile has some of its queries' keys only. Its softmax states are rows state_base + r
+  /// for its queries r = 0, 1, ..., and no other query tile's.
   bool part = false;
 };
 
 /// Keys at positions [begin, end): the cluster at p is indices[cols + p] (p where cols < 0), and
 /// its key is row key_base + cluster of K's pyramid, its value that row of V's. A pair counts iff
 /// the cluster of its row minus the cluster of its column is in [lo, hi], and its row is at one of
-/// the positions [first_row, last_row) of the strip's order.
+/// the positions [first_row, last_row) of the query tile's order.
 struct ColumnRun {
   std::int32_t begin, end;
   std::int32_t cols;
@@ -46,8 +46,8 @@ struct ColumnRun {
   std::int32_t first_row = 0, last_row = std::numeric_limits<std::int32_t>::max();
 };
 
-/// Strips [first, last), no two of which share a query: they can run side by side.
-struct StripRange {
+/// Query tiles [first, last), no two of which share a query: they can run side by side.
+struct QueryTileRange {
   Index first = 0, last = 0;
 };
 
@@ -81,22 +81,22 @@ struct TileList {
   bool complete() const;
 };
 
-/// A strip whose keys are divided among `parts` strips, from `first` on in the list.
-struct DividedStrip {
-  Strip whole;  // without runs
+/// A query tile whose keys are divided among `parts` query tiles, from `first` on in the list.
+struct DividedQueryTile {
+  QueryTile whole;  // without runs
   std::int32_t first, parts;
 };
 
-/// Strips for the kernels.
-struct StripList {
-  std::vector<Strip> strips;
+/// Query tiles for the kernels.
+struct QueryTileList {
+  std::vector<QueryTile> tiles;
   std::vector<ColumnRun> runs;
-  std::vector<StripRange> rounds;  // run one after another: a query may have a strip in each
-  std::vector<DividedStrip> divided = {};  // in the order of the list
-  Index part_states = 0;                   // state rows of parts, which follow all others
+  std::vector<QueryTileRange> rounds;          // one after another: a query may have a tile in each
+  std::vector<DividedQueryTile> divided = {};  // in the order of the list
+  Index part_states = 0;                       // state rows of parts, which follow all others
 
-  /// Where the strip after `strip` begins, of which all parts are taken together.
-  Index after(Index strip) const;
+  /// Where the query tile after `tile` begins, of which all parts are taken together.
+  Index after(Index tile) const;
 };
 
 /// Rows of the levels [0, level) of a pyramid over n tokens, one level after another.
@@ -109,20 +109,20 @@ inline Index pyramid_rows(Index n, int level) {
 /// `plan` holds a TilePlan, and outlives the list.
 TileList tile_list(const Plan& plan);
 
-/// All strips, of at most `height` queries each. Groups that follow one another share a strip as
-/// long as they fit: their keys are taken once, each by the rows of the groups that have it.
-StripList cut_strips(const TileList& list, int height);
+/// All query tiles, of at most `height` queries each. Groups that follow one another share a tile
+/// as long as they fit: their keys are taken once, each by the rows of the groups that have it.
+QueryTileList cut_query_tiles(const TileList& list, int height);
 
-/// Strips of the queries `rows` of a dense list, whose states are numbered from rows.begin.
-StripList cut_strips(const TileList& list, IndexRange rows, int height);
+/// Those of the queries `rows` of a dense list, whose states are numbered from rows.begin.
+QueryTileList cut_query_tiles(const TileList& list, IndexRange rows, int height);
 
-/// What is needed for a rectangle of P: strips of tokens, whatever the level of their queries, with
-/// the keys that lie in its columns.
+/// What is needed for a rectangle of P: query tiles of tokens, whatever the level of their queries,
+/// with the keys that lie in its columns.
 struct EntryList {
-  std::vector<Strip> strips;              // their orders name tokens
-  std::vector<std::int32_t> query_level;  // [strips]
+  std::vector<QueryTile> tiles;           // their orders name tokens
+  std::vector<std::int32_t> query_level;  // [query tiles]
   std::vector<ColumnRun> runs;
-  std::vector<std::int32_t> tokens;  // orders of the strips; their offsets count from here
+  std::vector<std::int32_t> tokens;  // orders of the query tiles; their offsets count from here
 };
 
 EntryList cut_entries(const TileList& list, const EntryRows& rows, IndexRange cols, int height);

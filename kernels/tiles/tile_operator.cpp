@@ -21,7 +21,7 @@ class TileOperator final : public DeviceOperator {
                std::shared_ptr<const Device> its_device, Run& run)
       : DeviceOperator(std::move(plan), problem, std::move(its_device)),
         bound_(this->plan(), problem, precision, device(), run),
-        strips_(list(), problem.d(), problem.dv(), bound_.precision(), warpgroups(), device()),
+        query_tiles_(list(), problem.d(), problem.dv(), bound_.precision(), warpgroups(), device()),
         sums_(bound_) {
     if (estimated()) sums_.set_all(log2_row_sums(this->plan()));
   }
@@ -39,7 +39,7 @@ class TileOperator final : public DeviceOperator {
   }
 
   Output do_apply(MatrixView v, Run& run) const override {
-    return apply_strips(strips_, v, {}, run);
+    return apply_query_tiles(query_tiles_, v, {}, run);
   }
 
   bool do_has_rows() const override { return list().dense; }
@@ -47,9 +47,9 @@ class TileOperator final : public DeviceOperator {
   RowsOutput do_apply_rows(MatrixView v, IndexRange rows, Index pixel, Run& run) const override {
     RowsOutput out;
     // Their kernel makes no maps.
-    const ResidentStrips strips(list(), rows, problem().d(), v.cols, bound_.precision(), false,
-                                device());
-    out.output = apply_strips(strips, v, {&out, pixel}, run);
+    const ResidentQueryTiles query_tiles(list(), rows, problem().d(), v.cols, bound_.precision(),
+                                         false, device());
+    out.output = apply_query_tiles(query_tiles, v, {&out, pixel}, run);
     return out;
   }
 
@@ -59,27 +59,28 @@ class TileOperator final : public DeviceOperator {
   };
 
   // As many passes over P as V's columns need. The first one makes the maps, of its own logits.
-  Output apply_strips(const ResidentStrips& strips, MatrixView v, WantedMaps wanted,
-                      Run& run) const {
-    const Index rows = strips.rows.size();
+  Output apply_query_tiles(const ResidentQueryTiles& query_tiles, MatrixView v, WantedMaps wanted,
+                           Run& run) const {
+    const Index rows = query_tiles.rows.size();
     std::optional<RowMaps> maps;
-    if (wanted.to) maps.emplace(device(), strips, plan().keys(), wanted.pixel);
+    if (wanted.to) maps.emplace(device(), query_tiles, plan().keys(), wanted.pixel);
     Output out{Matrix(rows, v.cols), std::vector<float>(static_cast<std::size_t>(rows))};
     Sweep swept;
     for (Index first = 0, cols = 0; first < v.cols; first += cols) {
-      cols = std::min(v.cols - first, columns_per_pass(strips.height, strips.precision));
+      cols = std::min(v.cols - first, columns_per_pass(query_tiles.height, query_tiles.precision));
       if (maps) cols = std::min(cols, map_values);
       Timeline timeline(device());
       swept = {};  // its memory is needed again
       const std::shared_ptr<const Values> values =
           values_of({v.data + first, v.rows, cols, v.stride}, rows < plan().queries(), timeline,
-                    strips.precision);
-      if (values->precision != strips.precision) {
+                    query_tiles.precision);
+      if (values->precision != query_tiles.precision) {
         timeline.finish(run.profile);
-        return apply_strips(strips_in_fp32(strips.rows, v.cols, wanted.to), v, wanted, run);
+        return apply_query_tiles(query_tiles_in_fp32(query_tiles.rows, v.cols, wanted.to), v,
+                                 wanted, run);
       }
       Run pass = run.part(share(first, v.cols), share(first + cols, v.cols));
-      swept = sweep(bound_, strips, *values, maps ? &*maps : nullptr, timeline, pass);
+      swept = sweep(bound_, query_tiles, *values, maps ? &*maps : nullptr, timeline, pass);
       if (maps) maps->download(*wanted.to);
       maps.reset();
       {
@@ -93,12 +94,12 @@ class TileOperator final : public DeviceOperator {
     if (estimated()) divide_by(log2_row_sums(plan()), out.z, out.lse);
     for (float& sum : out.lse)
       sum = static_cast<float>(std::numbers::ln2 * static_cast<double>(sum));
-    if (strips.precision == Precision::fp32) sums_.keep(strips.rows, std::move(swept));
+    if (query_tiles.precision == Precision::fp32) sums_.keep(query_tiles.rows, std::move(swept));
     return out;
   }
 
   // For values that cannot be split.
-  ResidentStrips strips_in_fp32(IndexRange rows, Index dv, bool in_order) const {
+  ResidentQueryTiles query_tiles_in_fp32(IndexRange rows, Index dv, bool in_order) const {
     if (rows.size() == plan().queries() && !in_order)
       return {list(), problem().d(), dv, Precision::fp32, false, device()};
     return {list(), rows, problem().d(), dv, Precision::fp32, false, device()};
@@ -159,20 +160,20 @@ class TileOperator final : public DeviceOperator {
     Run summing = run.part(0, summed), evaluating = run.part(summed, 1);
     const float* const log2_sum = sums_.of(rows, summing);
     const EntryList cut = cut_entries(list(), rows, cols, entries_height);
-    if (cut.strips.empty()) return;
+    if (cut.tiles.empty()) return;
     Timeline timeline(device());
     {
       const auto stage = timeline.stage("entries");
-      const Buffer<Strip> strips(device(), std::span<const Strip>(cut.strips));
+      const Buffer<QueryTile> query_tiles(device(), std::span<const QueryTile>(cut.tiles));
       const Buffer<ColumnRun> runs(device(), std::span<const ColumnRun>(cut.runs));
       const Buffer<std::int32_t> tokens(device(), std::span<const std::int32_t>(cut.tokens)),
           levels(device(), std::span<const std::int32_t>(cut.query_level)),
           drawn(device(), std::span<const std::int32_t>(rows.drawn));
-      const StripList all{cut.strips, cut.runs, {{0, std::ssize(cut.strips)}}};
+      const QueryTileList all{cut.tiles, cut.runs, {{0, std::ssize(cut.tiles)}}};
       Slices slices(device(), all, evaluating);
-      for (StripRange range = slices.next(); range.first < range.last; range = slices.next())
-        cuda::entries({.strips = bound_.strip_args(strips.data() + range.first,
-                                                   range.last - range.first, runs.data()),
+      for (QueryTileRange range = slices.next(); range.first < range.last; range = slices.next())
+        cuda::entries({.tiles = bound_.query_tile_args(query_tiles.data() + range.first,
+                                                       range.last - range.first, runs.data()),
                        .tokens = tokens.data(),
                        .query_level = levels.data() + range.first,
                        .log2_sum = log2_sum,
@@ -206,7 +207,7 @@ class TileOperator final : public DeviceOperator {
   }
 
   const BoundList bound_;
-  const ResidentStrips strips_;
+  const ResidentQueryTiles query_tiles_;
   // An Operator is used from one thread at a time.
   mutable RowSums sums_;
   mutable std::shared_ptr<const Values> kept_;  // columns of V from kept_from_ on

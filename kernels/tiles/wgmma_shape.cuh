@@ -5,17 +5,17 @@
 #include "ptx_hopper.h"
 #include "tiles/attend_mma.h"
 #include "tiles/attend_wgmma.h"
-#include "tiles/strip.cuh"
+#include "tiles/query_tile.cuh"
 
 namespace fovea::cuda {
 
 constexpr int warpgroup = 128;     // threads
 constexpr int group_queries = 64;  // of a warpgroup
-constexpr int wide_step = wgmma_step_keys;
+constexpr int wide_keys = wgmma_kv_tile_keys;
 constexpr int swizzled_row = 128;  // bytes: 64 columns
-constexpr int wide_tile = wide_step * swizzled_row;
-constexpr int query_tile = group_queries * swizzled_row;
-constexpr int tile_stages = 2;                // steps whose K, or V, is in shared memory
+constexpr int wide_tile_bytes = wide_keys * swizzled_row;
+constexpr int query_tile_bytes = group_queries * swizzled_row;
+constexpr int tile_stages = 2;                // KV tiles whose K, or V, is in shared memory
 constexpr int slot_stages = tile_stages + 1;  // slots are read after their keys are released
 constexpr int tile_alignment = 1024;
 
@@ -28,8 +28,8 @@ struct WgmmaArgs {
 // Shared memory: Q, the ring of K, the ring of V, aligned to 1024 bytes, and this.
 template <int Consumers>
 struct WgmmaShared {
-  KeySlots<wide_step> slots[slot_stages];
-  Step step[slot_stages];
+  KeySlots<wide_keys> slots[slot_stages];
+  KvTile kv_tile[slot_stages];
   PhaseBarrier keys_full[tile_stages], keys_empty[tile_stages];
   PhaseBarrier values_full[tile_stages], values_empty[tile_stages];
   PhaseBarrier queries[Consumers], turn[Consumers];
@@ -50,8 +50,8 @@ struct WgmmaShape {
   static constexpr int copying = 64;
   static constexpr int multiplying =  // of what the block was launched with
       (registers * (Consumers + 1) - copying) / Consumers / 8 * 8;
-  static constexpr int queries_bytes = DepthChunks * Consumers * query_tile;
-  static constexpr int tiles_bytes = tile_stages * (DepthChunks + ValueChunks) * wide_tile;
+  static constexpr int queries_bytes = DepthChunks * Consumers * query_tile_bytes;
+  static constexpr int tiles_bytes = tile_stages * (DepthChunks + ValueChunks) * wide_tile_bytes;
   static constexpr std::size_t shared_bytes =
       tile_alignment + queries_bytes + tiles_bytes + sizeof(WgmmaShared<Consumers>);
 };

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "kernels/strip_shapes.h"
+#include "kernels/query_tile_shapes.h"
 #include "reference.h"
 
 using namespace fovea;
@@ -111,10 +111,10 @@ TEST_CASE("cuda: Z and maps of some rows are the CPU's") {
     check_rows(make_data(Data::gaussian, shape.n, shape.d, shape.dv, true));
 }
 
-// Strips of 16, 64 and 128 queries (depending on how many keep two multiprocessors busy), and
+// Query tiles of 16, 64 and 128 queries (depending on how many keep two multiprocessors busy), and
 // widths of V of one, two or four chunks of 64 columns, or two passes.
-TEST_CASE("cuda: every height of strips, every width of heads and values") {
-  for (const Shape& shape : strip_shapes())
+TEST_CASE("cuda: every height of query tiles, every width of heads and values") {
+  for (const Shape& shape : query_tile_shapes())
     for (const bool causal : {false, true})
       check_agreement({"exact", {}}, make_data(Data::gaussian, shape.n, shape.d, shape.dv, causal));
 }
@@ -122,7 +122,7 @@ TEST_CASE("cuda: every height of strips, every width of heads and values") {
 // tensor_cores.cpp tests this more closely.
 TEST_CASE("cuda: 16 bits: Z is that of fp32 except for the rounding of the factors") {
   int turn = 0;
-  for (const Shape& shape : strip_shapes()) {
+  for (const Shape& shape : query_tile_shapes()) {
     const char* const precision = turn++ % 2 == 0 ? "bf16" : "fp16";
     std::string why_not;
     const auto backend = make_cuda_backend({.precision = precision}, &why_not);

@@ -99,7 +99,7 @@ inline void check_rows(const Problem& problem, const Format& format) {
       make_problem(format.rounded(problem.q, static_cast<float>(problem.scale * log2e)),
                    format.rounded(problem.k), format.rounded(problem.v), 1 / log2e, problem.causal);
   const Output out = make_instance(*format.backend, problem, "exact", {}).apply(problem.v);
-  const Index step = std::max<Index>(1, problem.n() / 50);  // no divisor of a strip's height
+  const Index step = std::max<Index>(1, problem.n() / 50);  // no divisor of a query tile's height
   double ours = 0, theirs = 0;
   for (Index i = 0; i < problem.n(); i += step) {
     const auto truth = row_of(problem, problem.scale, i, [](double w) { return w; });

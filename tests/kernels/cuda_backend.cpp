@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "kernels/strip_shapes.h"
+#include "kernels/query_tile_shapes.h"
 
 namespace fovea::test {
 namespace {
@@ -49,8 +49,8 @@ const std::vector<Shape>& shapes() {
 RandomHeads random_heads() {
   return {1000, 300};
 }
-const std::vector<Shape>& strip_shapes() {
-  // Strips of 128 queries on devices with up to 150 multiprocessors.
+const std::vector<Shape>& query_tile_shapes() {
+  // Query tiles of 128 queries on devices with up to 150 multiprocessors.
   static const std::vector<Shape> list{{150, 1, 1},      {150, 256, 256}, {20000, 64, 64},
                                        {20000, 100, 70}, {40000, 64, 64}, {40000, 128, 33},
                                        {40000, 256, 64}, {300, 17, 300}};
@@ -71,7 +71,7 @@ const std::vector<Shape>& shapes() {
 RandomHeads random_heads() {
   return {20, 40};
 }
-const std::vector<Shape>& strip_shapes() {
+const std::vector<Shape>& query_tile_shapes() {
   static const std::vector<Shape> list{{200, 3, 3}, {390, 3, 3}};
   return list;
 }
@@ -91,7 +91,7 @@ const std::vector<Shape>& shapes() {
 RandomHeads random_heads() {
   return {60, 60};
 }
-const std::vector<Shape>& strip_shapes() {
+const std::vector<Shape>& query_tile_shapes() {
   static const std::vector<Shape> list{{50, 256, 256}, {200, 100, 70}, {390, 65, 33}};
   return list;
 }
@@ -109,7 +109,7 @@ const std::vector<Shape>& shapes() {
 RandomHeads random_heads() {
   return {200, 90};
 }
-const std::vector<Shape>& strip_shapes() {
+const std::vector<Shape>& query_tile_shapes() {
   static const std::vector<Shape> list{{50, 1, 1},    {50, 256, 256}, {33, 17, 300},
                                        {200, 64, 64}, {200, 100, 70}, {200, 5, 200},
                                        {390, 65, 33}, {390, 256, 64}};

@@ -128,15 +128,15 @@ TEST_CASE("a launcher without a kernel for its arguments says so") {
     args.segments.pixel = pixel;
     return message_of([&] { attend(args, height, nullptr); });
   };
-  CHECK(of(64, 128, 0).empty());  // nothing to do: no strips
+  CHECK(of(64, 128, 0).empty());  // nothing to do: no query tiles
   CHECK(of(256, 64, 0).empty());
   CHECK(of(128, 16, 1).empty());
   CHECK(of(68, 128, 0) ==
-        "CUDA: there is no kernel for attention with 68 columns of values at once, strips of 128 "
-        "queries");
+        "CUDA: there is no kernel for attention with 68 columns of values at once, query tiles of "
+        "128 queries");
   CHECK(of(260, 64, 0).starts_with("CUDA: there is no kernel"));
-  CHECK(of(132, 16, 1).ends_with("strips of 16 queries and maps"));
-  CHECK(of(64, 32, 0) == "CUDA: there is no kernel for strips of 32 queries");
+  CHECK(of(132, 16, 1).ends_with("query tiles of 16 queries and maps"));
+  CHECK(of(64, 32, 0) == "CUDA: there is no kernel for query tiles of 32 queries");
   const auto of_mma = [](int dv, int height) {
     return message_of([&] { attend_mma<Precision::bf16>({.dv = dv}, height, nullptr); });
   };
@@ -192,8 +192,8 @@ TEST_CASE("maps: with little device memory they come in smaller launches, bit fo
   const std::size_t peak = emulation::peak_memory();
   RowsOutput tight;
   {
-    // Of four strips of 128 queries with 13 columns, only the segments of one fit, and the sums
-    // that are kept.
+    // Of four query tiles of 128 queries with 13 columns, only the segments of one fit, and the
+    // sums that are kept.
     const Memory limited(peak - std::size_t{3} * 128 * 13 * 8 + std::size_t{n} * 4);
     tight = x.apply_rows({0, n}, pixel);
   }

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <limits>
 
+#include "kernels/query_tile_shapes.h"
 #include "kernels/round_16.h"
-#include "kernels/strip_shapes.h"
 #include "reference.h"
 
 using namespace fovea;
@@ -110,7 +110,7 @@ void check_rows(const Problem& problem, Index pixel) {
   const RowsOutput part = ours.apply_rows(rows, pixel), their = theirs.apply_rows(rows, pixel);
   check_output(part.output, rows.begin);
   if (n <= never_divided) {
-    // The queries of a pixel are added one after the other, however they are cut into strips.
+    // The queries of a pixel are added one after the other, however they are cut into query tiles.
     CHECK(same_rows(part.most, whole.most, rows.begin / pixel));
     CHECK(same_rows(part.mean, whole.mean, rows.begin / pixel));
   }
@@ -120,11 +120,11 @@ void check_rows(const Problem& problem, Index pixel) {
 
 }  // namespace
 
-// Columns of pixels narrower and wider than a step of 64 keys, pixels taller than a strip.
+// Columns of pixels narrower and wider than a KV tile of 64 keys, pixels taller than a query tile.
 TEST_CASE("maps: Z and P pooled in one pass are the CPU's, whatever rows they are of") {
   constexpr Index pixels[] = {37, 64, 100, 150};
   std::size_t turn = 0;
-  for (const Shape& shape : strip_shapes()) {
+  for (const Shape& shape : query_tile_shapes()) {
     const Data data = turn % 3 == 0 ? Data::spike : Data::gaussian;
     check_rows(make_data(data, shape.n, shape.d, shape.dv, turn % 2 == 0), pixels[turn % 4]);
     ++turn;
@@ -158,7 +158,7 @@ TEST_CASE("maps: entries are divided by the row sums that a pass has found") {
   }
 }
 
-// Each height of tiles of queries; columns of pixels that are wider and narrower than a step of 64
+// Each height of query tiles; columns of pixels that are wider and narrower than a KV tile of 64
 // keys, and that begin in the middle of one.
 TEST_CASE("maps: on tensor cores they are of Z's own logits") {
   constexpr double log2e = 1.44269504088896340736;

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "kernels/strip_shapes.h"
+#include "kernels/query_tile_shapes.h"
 #include "laws/operator_cases.h"
 
 using namespace fovea;
@@ -155,7 +155,7 @@ TEST_CASE("split products: a row of zeros, and numbers that are not finite, harm
 
 // Each height of tiles of queries; keys divided among blocks.
 TEST_CASE("split products: Z and log-sum-exp are those of the fp32 lanes, for every shape") {
-  for (const Shape& shape : strip_shapes()) {
+  for (const Shape& shape : query_tile_shapes()) {
     CAPTURE(shape.n);
     CAPTURE(shape.d);
     CAPTURE(shape.dv);

@@ -9,7 +9,7 @@
 
 #include "data/error.h"
 #include "kernels/checks_16.h"
-#include "kernels/strip_shapes.h"
+#include "kernels/query_tile_shapes.h"
 #include "laws/cases.h"
 
 using namespace fovea;
@@ -93,9 +93,9 @@ TEST_CASE("tensor cores: the same for many columns of Q, K and V") {
       check_exact(data, shape, data == Data::huge);
 }
 
-TEST_CASE("tensor cores: the same for strips of 64 and of 128 queries, on a sample of rows") {
+TEST_CASE("tensor cores: the same for query tiles of 64 and of 128 queries, on a sample of rows") {
   for (const Format& format : formats())
-    for (const Shape shape : strip_shapes())
+    for (const Shape shape : query_tile_shapes())
       for (const bool causal : {false, true}) {
         CAPTURE(format.name);
         CAPTURE(shape.n);

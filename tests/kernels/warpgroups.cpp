@@ -18,7 +18,8 @@ using namespace fovea::test;
 
 namespace {
 
-/// A device of compute capability 9.0; with one multiprocessor strips are as high as they can be.
+/// A device of compute capability 9.0; with one multiprocessor query tiles are as high as they can
+/// be.
 struct Hopper {
   explicit Hopper(int multiprocessors = 1) {
     emulation::set_compute_capability(9, 0);
@@ -70,7 +71,7 @@ Output apply(const Backend& backend, const Problem& problem) {
 }
 
 /// Logits rise by `rise`, in log2 units, from key to key, so that the maximum of a row moves in
-/// every step.
+/// every KV tile.
 Problem rising(Index n, double rise) {
   constexpr double ln2 = 0.69314718055994531;
   const Index d = 64;
@@ -217,7 +218,7 @@ TEST_CASE("warpgroups: where a copy never arrives Z is computed by warps, then a
       CHECK(std::ranges::any_of(profile.stages(), [](const StageTime& stage) {
               return stage.name == "wgmma timed out";
             }) == timed_out);
-      // The shape of the strips is that of the other kernel.
+      // The shape of the query tiles is that of the other kernel.
       double worst = 0;
       for (Index i = 0; i < 400; ++i)
         for (Index c = 0; c < 64; ++c)

@@ -1,5 +1,5 @@
-// A StripShape is how strips are cut for one kernel on one device: how many queries they have, and
-// when their keys are divided among several blocks.
+// A QueryTileShape is how query tiles are cut for one kernel on one device: how many queries they
+// have, and when their keys are divided among several blocks.
 #pragma once
 
 #include <functional>
@@ -12,29 +12,29 @@
 
 namespace fovea::cuda {
 
-struct StripShape {
+struct QueryTileShape {
   int height = 0;
-  /// Keys of a strip, at most: longer ones are divided (split_strips).
+  /// Keys of a query tile, at most: longer ones are divided (divide_query_tiles).
   Index most_keys = std::numeric_limits<Index>::max();
-  Index step = step_keys;  // keys that the kernel takes at a time
+  Index kv_tile = kv_tile_keys;  // keys that the kernel takes at a time
 };
 
-/// How many keys each strip has, for strips of a height.
-using StripKeys = std::function<std::vector<Index>(int height)>;
+/// How many keys each query tile has, for query tiles of a height.
+using QueryTileKeys = std::function<std::vector<Index>(int height)>;
 
 /// The shape for which a model of the device expects the shortest time. `dv`: columns that V will
 /// have, 0 for sums only. `warpgroups`: attend_wgmma is used where wgmma_takes, else never.
-StripShape choose_shape(const StripKeys& keys, Index d, Index dv, Precision precision,
-                        bool warpgroups, const Device& device);
+QueryTileShape choose_shape(const QueryTileKeys& keys, Index d, Index dv, Precision precision,
+                            bool warpgroups, const Device& device);
 
 /// Dynamic shared memory of a block.
-std::size_t strip_shared_bytes(int height, Index d, Precision precision);
+std::size_t query_tile_shared_bytes(int height, Index d, Precision precision);
 
 /// The widest head for which a block of the device has enough shared memory. (Row sums are in fp32
 /// whatever the precision is.)
 Index widest_head(Precision precision, const Device& device);
 
-/// Most columns of V in one pass over P, with strips of that height.
+/// Most columns of V in one pass over P, with query tiles of that height.
 Index columns_per_pass(int height, Precision precision);
 
 /// When a device is done that runs `at_once` blocks at a time and starts them in their order: the

@@ -1,6 +1,6 @@
-// Strips whose keys are divided among blocks, on the emulated device, which can be told how many
-// multiprocessors it has.
-#include "tiles/divided_strips.h"
+// Query tiles whose keys are divided among blocks, on the emulated device, which can be told how
+// many multiprocessors it has.
+#include "tiles/divided_query_tiles.h"
 
 #include <cuda_runtime.h>
 #include <doctest/doctest.h>
@@ -8,10 +8,10 @@
 #include <cmath>
 #include <map>
 
-#include "kernels/strip_pairs.h"
+#include "kernels/query_tile_pairs.h"
 #include "laws/cases.h"
 #include "reference.h"
-#include "tiles/resident_strips.h"
+#include "tiles/resident_query_tiles.h"
 
 using namespace fovea;
 using namespace fovea::cuda;
@@ -36,8 +36,8 @@ Problem last_queries(Lengths lengths, bool causal, Index dv = 5) {
   return problem;
 }
 
-StripShape shape_of(Lengths lengths, bool causal, Index d, Precision precision, int multiprocessors,
-                    bool warpgroups = false) {
+QueryTileShape shape_of(Lengths lengths, bool causal, Index d, Precision precision,
+                        int multiprocessors, bool warpgroups = false) {
   const Multiprocessors many(multiprocessors);
   const Device device;
   return choose_shape(
@@ -61,7 +61,7 @@ double largest_difference(MatrixView a, MatrixView b) {
 
 }  // namespace
 
-TEST_CASE("strips: a device is done when its last block ends") {
+TEST_CASE("query tiles: a device is done when its last block ends") {
   CHECK(makespan({}, 3) == 0);
   CHECK(makespan({5}, 3) == 5);
   CHECK(makespan({1, 2, 3}, 3) == 3);
@@ -70,7 +70,7 @@ TEST_CASE("strips: a device is done when its last block ends") {
   CHECK(makespan({2, 2, 2}, 2) == 4);
 }
 
-TEST_CASE("strips: tall where there are many queries and low where there are few") {
+TEST_CASE("query tiles: tall where there are many queries and low where there are few") {
   const auto fp32 = [](Index queries, Index keys) {
     return shape_of({queries, keys}, false, 64, Precision::fp32, 132);
   };
@@ -79,12 +79,12 @@ TEST_CASE("strips: tall where there are many queries and low where there are few
   CHECK(fp32(131072, 96).height == 128);
   CHECK(fp32(10000, 96).height == 64);
   CHECK(fp32(500, 96).height == 16);
-  // One head of 16384 tokens makes 128 tall strips, which leave half of the device idle.
+  // One head of 16384 tokens makes 128 tall query tiles, which leave half of the device idle.
   CHECK(fp32(16384, 16384).height == 128);
   CHECK(fp32(16384, 16384).most_keys == 8192);
   CHECK(fp32(16, 131072).most_keys == 4096);  // 32 parts
   CHECK(fp32(16, 256).most_keys >= 256);      // parts have at least 256 keys
-  const StripShape causal = shape_of({16384, 16384}, true, 64, Precision::fp32, 132);
+  const QueryTileShape causal = shape_of({16384, 16384}, true, 64, Precision::fp32, 132);
   CHECK(causal.height == 128);
   CHECK(causal.most_keys < 16384);
   CHECK(shape_of({131072, 131072}, false, 64, Precision::bf16, 132).height == 128);
@@ -94,14 +94,14 @@ TEST_CASE("strips: tall where there are many queries and low where there are few
   CHECK(shape_of({4096, 4096}, false, 64, Precision::bf16, 132).most_keys < 4096);
   CHECK(shape_of({131072, 131072}, false, 128, Precision::fp32, 132).height ==
         64);  // of 128 values
-  // By warpgroups the parts of a strip are whole steps of 128 keys.
-  const StripShape wide = shape_of({2048, 16384}, false, 64, Precision::bf16, 132, true);
+  // By warpgroups the parts of a query tile are whole KV tiles of 128 keys.
+  const QueryTileShape wide = shape_of({2048, 16384}, false, 64, Precision::bf16, 132, true);
   CHECK(wide.most_keys < 16384);
-  CHECK(wide.step == 128);
+  CHECK(wide.kv_tile == 128);
   CHECK(wide.most_keys % 128 == 0);
 }
 
-TEST_CASE("strips: the parts of a strip have its pairs, each once") {
+TEST_CASE("query tiles: the parts of a query tile have its pairs, each once") {
   for (const Case& c : all_cases()) {
     for (const bool causal : masks_of(c)) {
       CAPTURE(describe(c));
@@ -110,49 +110,49 @@ TEST_CASE("strips: the parts of a strip have its pairs, each once") {
       const auto plan = make_plan(cpu(), problem, c.id, c.settings);
       if (!std::holds_alternative<TilePlan>(plan->form)) continue;
       const TileList tiles = tile_list(*plan);
-      const StripList whole = cut_strips(tiles, 16);
+      const QueryTileList whole = cut_query_tiles(tiles, 16);
       for (const Index most : {64, 100, 128}) {
-        StripList list = whole;
+        QueryTileList list = whole;
         put_longest_first(list);
-        divide_strips(list, most, 64, 1000);
+        divide_query_tiles(list, most, 64, 1000);
         REQUIRE(list.rounds.size() == whole.rounds.size());
         Index states = 1000;
-        for (const DividedStrip& divided : list.divided) {
+        for (const DividedQueryTile& divided : list.divided) {
           CHECK(divided.parts > 1);
           for (Index s = divided.first; s < divided.first + divided.parts; ++s) {
-            CHECK(list.strips[s].part);
-            CHECK(list.strips[s].state_base == states);
-            states += list.strips[s].row_count;
+            CHECK(list.tiles[s].part);
+            CHECK(list.tiles[s].state_base == states);
+            states += list.tiles[s].row_count;
           }
         }
         CHECK(states == 1000 + list.part_states);
         for (std::size_t r = 0; r < whole.rounds.size(); ++r) {
           Pairs before, after;
           for (Index s = whole.rounds[r].first; s < whole.rounds[r].last; ++s)
-            add_pairs(whole.strips[s], whole.runs, before);
+            add_pairs(whole.tiles[s], whole.runs, before);
           for (Index s = list.rounds[r].first; s < list.rounds[r].last; ++s) {
-            CHECK(keys_of(list.strips[s], list.runs) <= (most + 63) / 64 * 64);
-            add_pairs(list.strips[s], list.runs, after);
+            CHECK(keys_of(list.tiles[s], list.runs) <= (most + 63) / 64 * 64);
+            add_pairs(list.tiles[s], list.runs, after);
           }
           CHECK(before == after);
         }
         Index units = 0;
-        for (Index s = 0; s < std::ssize(list.strips); s = list.after(s)) ++units;
-        CHECK(units == std::ssize(whole.strips));
+        for (Index s = 0; s < std::ssize(list.tiles); s = list.after(s)) ++units;
+        CHECK(units == std::ssize(whole.tiles));
       }
     }
   }
 }
 
-TEST_CASE("strips: the longest of a round come first") {
+TEST_CASE("query tiles: the longest of a round come first") {
   const Problem problem = make_data(Data::gaussian, 300, 4, 3, true);
-  StripList list = cut_strips(tile_list(*make_plan(cpu(), problem, "exact", {})), 16);
+  QueryTileList list = cut_query_tiles(tile_list(*make_plan(cpu(), problem, "exact", {})), 16);
   put_longest_first(list);
-  CHECK(list.strips.front().first_row == 288);
-  CHECK(list.strips.back().first_row == 0);
+  CHECK(list.tiles.front().first_row == 288);
+  CHECK(list.tiles.back().first_row == 0);
 }
 
-TEST_CASE("strips: few queries whose keys are divided have the CPU's results") {
+TEST_CASE("query tiles: few queries whose keys are divided have the CPU's results") {
   const Multiprocessors many(132);
   for (const char* precision : {"fp32", "bf16"}) {
     std::string why_not;
@@ -169,9 +169,9 @@ TEST_CASE("strips: few queries whose keys are divided have the CPU's results") {
           const auto plan = make_plan(cpu(), problem, "exact", {});
           const Device device;
           const bool fp32 = std::string(precision) == "fp32";
-          const ResidentStrips strips(tile_list(*plan), 6, dv,
-                                      fp32 ? Precision::fp32 : Precision::bf16, false, device);
-          CHECK(!strips.list.divided.empty());
+          const ResidentQueryTiles tiles(tile_list(*plan), 6, dv,
+                                         fp32 ? Precision::fp32 : Precision::bf16, false, device);
+          CHECK(!tiles.list.divided.empty());
           const Instance ours = make_instance(*backend, problem, "exact", {}),
                          theirs = make_instance(cpu(), problem, "exact", {});
           // As in against_cpu.cpp; bf16 rounds Q, K, V and the weights by 2^-9.
@@ -207,7 +207,7 @@ TEST_CASE("strips: few queries whose keys are divided have the CPU's results") {
   }
 }
 
-TEST_CASE("strips: every variant on a device that divides its longest strips") {
+TEST_CASE("query tiles: every variant on a device that divides its longest query tiles") {
   const Multiprocessors many(132);
   std::string why_not;
   const auto backend = make_cuda_backend({}, &why_not);

@@ -1,4 +1,4 @@
-#include "tiles/strip_shape.h"
+#include "tiles/query_tile_shape.h"
 
 #include <algorithm>
 #include <numeric>
@@ -46,50 +46,51 @@ BlockCost wgmma_cost(int height, bool narrow) {
   return {std::max(products, copies), narrow && height == 64 ? 2 : 1};
 }
 
-constexpr double steps_to_start = 3;  // for Q and Z, which are read and written once
-constexpr double steps_to_join = 1;   // a part with the others
-constexpr Index least_steps = 4;      // of a part
+constexpr double tiles_to_start = 3;  // for Q and Z, which are read and written once
+constexpr double tiles_to_join = 1;   // a part with the others
+constexpr Index least_kv_tiles = 4;   // of a part
 
-// Of 64 keys, for a kernel that takes `step` keys at a time.
-double steps_of(Index keys, Index step) {
-  return static_cast<double>((keys + step - 1) / step * (step / step_keys));
+// Of 64 keys, for a kernel that takes `kv_tile` keys at a time.
+double kv_tiles_of(Index keys, Index kv_tile) {
+  return static_cast<double>((keys + kv_tile - 1) / kv_tile * (kv_tile / kv_tile_keys));
 }
 
 Index parts_of(Index keys, Index most_keys) {
   return (keys - 1) / most_keys + 1;
 }
 
-// Times of the blocks, in steps.
-std::vector<double> blocks_of(const std::vector<Index>& strips, Index most_keys, Index step) {
+// Times of the blocks, in KV tiles.
+std::vector<double> blocks_of(const std::vector<Index>& tiles, Index most_keys, Index kv_tile) {
   std::vector<double> blocks;
-  for (const Index keys : strips) {
+  for (const Index keys : tiles) {
     const Index parts = keys > 0 ? parts_of(keys, most_keys) : 1;
-    const double steps = steps_of((keys + parts - 1) / parts, step) + steps_to_start;
+    const double kv_tiles = kv_tiles_of((keys + parts - 1) / parts, kv_tile) + tiles_to_start;
     blocks.insert(blocks.end(), static_cast<std::size_t>(parts),
-                  parts > 1 ? steps + steps_to_join : steps);
+                  parts > 1 ? kv_tiles + tiles_to_join : kv_tiles);
   }
   return blocks;
 }
 
 struct Candidate {
-  StripShape shape;
+  QueryTileShape shape;
   double time;
 };
 
 // The best one of a height.
-Candidate best_division(const std::vector<Index>& strips, int height, Index step, Index at_once) {
-  const StripShape whole{.height = height, .step = step};
-  Candidate best{whole, makespan(blocks_of(strips, whole.most_keys, step), at_once)};
-  if (strips.empty()) return best;
-  const Index longest = std::ranges::max(strips),
-              all = std::accumulate(strips.begin(), strips.end(), Index{0});
+Candidate best_division(const std::vector<Index>& tiles, int height, Index kv_tile, Index at_once) {
+  const QueryTileShape whole{.height = height, .kv_tile = kv_tile};
+  Candidate best{whole, makespan(blocks_of(tiles, whole.most_keys, kv_tile), at_once)};
+  if (tiles.empty()) return best;
+  const Index longest = std::ranges::max(tiles),
+              all = std::accumulate(tiles.begin(), tiles.end(), Index{0});
   // Blocks of equal length that fill the device many times over are not to be divided.
-  if (std::ssize(strips) > 8 * at_once && longest <= all / at_once) return best;
+  if (std::ssize(tiles) > 8 * at_once && longest <= all / at_once) return best;
   for (const Index parts : {2, 3, 4, 6, 8, 12, 16, 24, 32}) {
-    const Index most = ((longest + parts - 1) / parts + step - 1) / step * step;  // whole steps
-    if (most < least_steps * step_keys) break;
-    if (const double time = makespan(blocks_of(strips, most, step), at_once); time < best.time)
-      best = {{height, most, step}, time};
+    const Index most =
+        ((longest + parts - 1) / parts + kv_tile - 1) / kv_tile * kv_tile;  // whole KV tiles
+    if (most < least_kv_tiles * kv_tile_keys) break;
+    if (const double time = makespan(blocks_of(tiles, most, kv_tile), at_once); time < best.time)
+      best = {{height, most, kv_tile}, time};
   }
   return best;
 }
@@ -102,20 +103,20 @@ std::size_t wgmma_bytes(int height, Index d, Index dv) {
 
 }  // namespace
 
-std::size_t strip_shared_bytes(int height, Index d, Precision precision) {
+std::size_t query_tile_shared_bytes(int height, Index d, Precision precision) {
   return precision == Precision::fp32
              ? attend_shared_bytes(height, static_cast<int>(d))
              : attend_mma_shared_bytes(height, static_cast<int>(d), precision);
 }
 
-StripShape choose_shape(const StripKeys& keys, Index d, Index dv, Precision precision,
-                        bool warpgroups, const Device& device) {
+QueryTileShape choose_shape(const QueryTileKeys& keys, Index d, Index dv, Precision precision,
+                            bool warpgroups, const Device& device) {
   Candidate best{};
-  for (const int height : strip_heights) {
+  for (const int height : query_tile_heights) {
     const bool wgmma = warpgroups && dv > 0 && wgmma_takes(height, d, dv);
     const std::size_t bytes =
-        wgmma ? wgmma_bytes(height, d, dv) : strip_shared_bytes(height, d, precision);
-    if (height > strip_heights.front() &&  // the least height is always possible
+        wgmma ? wgmma_bytes(height, d, dv) : query_tile_shared_bytes(height, d, precision);
+    if (height > query_tile_heights.front() &&  // the least height is always possible
         (bytes > device.shared_per_block() || dv > columns_per_pass(height, precision)))
       continue;
     const bool narrow = std::max(d, dv) <= 64;
@@ -124,7 +125,7 @@ StripShape choose_shape(const StripKeys& keys, Index d, Index dv, Precision prec
     const Index fit = std::max<Index>(1, static_cast<Index>(device.shared_per_block() / bytes)),
                 at_once = device.multiprocessors() * std::min<Index>(together, fit);
     Candidate found =
-        best_division(keys(height), height, wgmma ? wgmma_step_keys : step_keys, at_once);
+        best_division(keys(height), height, wgmma ? wgmma_kv_tile_keys : kv_tile_keys, at_once);
     found.time *= clocks * together;
     if (best.shape.height == 0 || found.time <= best.time) best = found;
   }
@@ -133,15 +134,15 @@ StripShape choose_shape(const StripKeys& keys, Index d, Index dv, Precision prec
 
 Index widest_head(Precision precision, const Device& device) {
   constexpr Index step = 64;  // shared memory grows by so many columns at once
-  const int least = strip_heights.front();
+  const int least = query_tile_heights.front();
   Index d = 0;
-  while (std::max(strip_shared_bytes(least, d + step, Precision::fp32),
-                  strip_shared_bytes(least, d + step, precision)) <= device.shared_per_block())
+  while (std::max(query_tile_shared_bytes(least, d + step, Precision::fp32),
+                  query_tile_shared_bytes(least, d + step, precision)) <= device.shared_per_block())
     d += step;
   return d;
 }
 
-// Registers cannot hold more columns of a tall strip in fp32, and with split numbers.
+// Registers cannot hold more columns of a tall query tile in fp32, and with split numbers.
 Index columns_per_pass(int height, Precision precision) {
   if (precision == Precision::fp32_split) return 128;
   return precision == Precision::fp32 && height == 128 ? 64 : 256;

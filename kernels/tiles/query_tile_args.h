@@ -1,4 +1,4 @@
-// StripArgs are strips of queries with everything their logits are computed from, on the device.
+// QueryTileArgs are query tiles with everything their logits are computed from, on the device.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct HeadConditions {
   bool excludes = false;  // pairs
 };
 
-/// The arrays that strips and runs refer to.
+/// The arrays that query tiles and runs refer to.
 struct Lists {
   const ColumnRun* runs = nullptr;
   const std::int32_t* indices = nullptr;
@@ -40,11 +40,11 @@ struct Lists {
   HeadConditions head;
 };
 
-struct StripArgs {
+struct QueryTileArgs {
   Rows q, k;  // levels of their pyramids one after another
   int d = 0;
   float log2_scale = 0;  // logits in log2 units are log2_scale q.k
-  const Strip* strips = nullptr;
+  const QueryTile* tiles = nullptr;
   int count = 0;
   Lists lists;
 };

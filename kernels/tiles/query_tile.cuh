@@ -1,48 +1,48 @@
-// How a block of 128 threads goes through the keys of a strip of queries, 64 keys in each step:
+// How a block of 128 threads goes through the keys of a query tile, a KV tile of 64 keys at a time:
 // what the kernels that need logits have in common. Thread (tx, ty) of 8 x 16 owns rows ty + 16 i
-// and keys tx + 8 j of a step.
+// and keys tx + 8 j of a KV tile.
 #pragma once
 
 #include <cstddef>
 
 #include "ptx.h"
-#include "tiles/strip_args.h"
+#include "tiles/query_tile_args.h"
 
 namespace fovea::cuda {
 
 constexpr int block_threads = 128, row_threads = 16, key_threads = 8;
-constexpr int keys_per_thread = step_keys / key_threads;
+constexpr int keys_per_thread = kv_tile_keys / key_threads;
 constexpr int chunk = 64;          // columns of a tile in shared memory
 constexpr int padded = chunk + 4;  // floats from row to row: no bank conflicts
 
-/// The keys of a step. A slot without a key has row -1 and weight -inf.
+/// The keys of a KV tile. A slot without a key has row -1 and weight -inf.
 template <int Keys>
 struct KeySlots {
   std::int32_t key_row[Keys], cluster[Keys], level[Keys];
   std::int32_t lo[Keys], hi[Keys];
   std::int32_t earlier[Keys], rounds[Keys];      // as in the slot's ColumnRun
-  std::int16_t first_row[Keys], last_row[Keys];  // of the strip: those that have the key
+  std::int16_t first_row[Keys], last_row[Keys];  // of the query tile: those that have the key
   float weight[Keys];
 };
-using Slots = KeySlots<step_keys>;
+using Slots = KeySlots<kv_tile_keys>;
 
-/// Which keys of a strip come next; the same in all threads of the block.
+/// Which keys of a query tile come next; the same in all threads of the block.
 struct KeyIterator {
   std::int32_t run, last_run, at;
   std::int32_t least_row, greatest_row;  // positions: clusters if `ordered`
   bool ordered;
 };
 
-__device__ inline KeyIterator first_keys(const Strip& strip, const Lists& lists) {
-  return {strip.first_run,
-          strip.last_run,
-          strip.first_run < strip.last_run ? lists.runs[strip.first_run].begin : 0,
-          strip.first_row,
-          strip.first_row + strip.row_count - 1,
-          strip.rows < 0};
+__device__ inline KeyIterator first_keys(const QueryTile& query_tile, const Lists& lists) {
+  return {query_tile.first_run,
+          query_tile.last_run,
+          query_tile.first_run < query_tile.last_run ? lists.runs[query_tile.first_run].begin : 0,
+          query_tile.first_row,
+          query_tile.first_row + query_tile.row_count - 1,
+          query_tile.rows < 0};
 }
 
-struct Step {
+struct KvTile {
   int keys;     // 0: there are no more
   bool masked;  // some pair may not count
   bool even;    // no slot is without a key, all weights 1, logits only scaled
@@ -54,10 +54,10 @@ struct Step {
 /// Takes the next keys. Threads 0 to `threads` - 1 call it together; the slots can be read after
 /// these have met.
 template <int Keys>
-__device__ inline Step next_step(KeyIterator& iterator, const Lists& lists, bool pair_weights,
-                                 KeySlots<Keys>& slots, int thread, int threads) {
-  Step step{0, false, true, !lists.head.changes && !lists.head.excludes, -1};
-  while (step.keys < Keys && iterator.run < iterator.last_run) {
+__device__ inline KvTile next_kv_tile(KeyIterator& iterator, const Lists& lists, bool pair_weights,
+                                      KeySlots<Keys>& slots, int thread, int threads) {
+  KvTile kv_tile{0, false, true, !lists.head.changes && !lists.head.excludes, -1};
+  while (kv_tile.keys < Keys && iterator.run < iterator.last_run) {
     const ColumnRun run = lists.runs[iterator.run];
     std::int32_t begin = iterator.at, end = run.end;
     const bool ordered = iterator.ordered && run.cols < 0;
@@ -70,20 +70,20 @@ __device__ inline Step next_step(KeyIterator& iterator, const Lists& lists, bool
       if (first > begin) begin = static_cast<std::int32_t>(first < end ? first : end);
       if (last + 1 < end) end = static_cast<std::int32_t>(last + 1 > begin ? last + 1 : begin);
     }
-    const int taken = min(Keys - step.keys, end - begin);
+    const int taken = min(Keys - kv_tile.keys, end - begin);
     if (taken > 0) {
-      if (taken == Keys && run.cols < 0) step.first_row = run.key_base + begin;
+      if (taken == Keys && run.cols < 0) kv_tile.first_row = run.key_base + begin;
       const std::int32_t unbounded = static_cast<std::int32_t>(Band::unbounded);
       if (run.lo != -unbounded || run.hi != unbounded)
-        step.masked |=
+        kv_tile.masked |=
             !ordered || least_row - (begin + taken - 1) < run.lo || greatest_row - begin > run.hi;
-      step.masked |= run.rounds > 0 || lists.head.excludes || some_rows;
-      step.banded &= run.rounds == 0 && (iterator.ordered || !some_rows);
+      kv_tile.masked |= run.rounds > 0 || lists.head.excludes || some_rows;
+      kv_tile.banded &= run.rounds == 0 && (iterator.ordered || !some_rows);
       const std::int32_t weight = pair_weights ? run.pair_weight : run.weight;
-      step.even &= weight < 0;
-      for (int slot = thread; slot < step.keys + taken; slot += threads) {
-        if (slot < step.keys) continue;
-        const std::int32_t position = begin + slot - step.keys;
+      kv_tile.even &= weight < 0;
+      for (int slot = thread; slot < kv_tile.keys + taken; slot += threads) {
+        if (slot < kv_tile.keys) continue;
+        const std::int32_t position = begin + slot - kv_tile.keys;
         const std::int32_t cluster = run.cols < 0 ? position : lists.indices[run.cols + position];
         slots.key_row[slot] = run.key_base + cluster;
         slots.cluster[slot] = cluster;
@@ -98,29 +98,29 @@ __device__ inline Step next_step(KeyIterator& iterator, const Lists& lists, bool
         slots.rounds[slot] = run.rounds;
         slots.weight[slot] = weight < 0 ? 0.0f : lists.weights[weight + position];
       }
-      step.keys += taken;
+      kv_tile.keys += taken;
     }
     iterator.at = begin + max(taken, 0);
     if (iterator.at >= end && ++iterator.run < iterator.last_run)
       iterator.at = lists.runs[iterator.run].begin;
   }
-  step.even &= step.keys == Keys && !lists.head.changes;
+  kv_tile.even &= kv_tile.keys == Keys && !lists.head.changes;
   for (int slot = thread; slot < Keys; slot += threads) {
-    if (slot < step.keys) continue;
+    if (slot < kv_tile.keys) continue;
     slots.key_row[slot] = -1;
     slots.cluster[slot] = slots.level[slot] = slots.lo[slot] = slots.hi[slot] = 0;
     slots.earlier[slot] = slots.rounds[slot] = 0;
     slots.first_row[slot] = slots.last_row[slot] = 0;
     slots.weight[slot] = -INFINITY;
   }
-  return step;
+  return kv_tile;
 }
 
 /// The same by all threads of the block, whose slots can be read after a barrier.
-__device__ inline Step next_step(KeyIterator& iterator, const Lists& lists, bool pair_weights,
-                                 Slots& slots) {
-  return next_step(iterator, lists, pair_weights, slots, static_cast<int>(threadIdx.x),
-                   static_cast<int>(blockDim.x));
+__device__ inline KvTile next_kv_tile(KeyIterator& iterator, const Lists& lists, bool pair_weights,
+                                      Slots& slots) {
+  return next_kv_tile(iterator, lists, pair_weights, slots, static_cast<int>(threadIdx.x),
+                      static_cast<int>(blockDim.x));
 }
 
 /// Starts copying columns [column, column + 64) of the named rows to shared memory; zeros for rows
@@ -182,8 +182,8 @@ __device__ inline bool admits(const HeadConditions& head, std::int32_t query, st
   return !head.bits || (head.bits[query * head.bits_stride + key / 32] >> (key % 32) & 1);
 }
 
-/// Whether a pair counts: its row, of the strip, has the slot's key, it lies in the band of the
-/// slot's run, the head's mask admits it and no earlier pass has counted it.
+/// Whether a pair counts: its row, of the query tile, has the slot's key, it lies in the band of
+/// the slot's run, the head's mask admits it and no earlier pass has counted it.
 template <int Keys>
 __device__ inline bool counts(const Lists& lists, const KeySlots<Keys>& slots, int slot, int row,
                               std::int32_t query) {
@@ -204,11 +204,11 @@ __device__ inline bool counts(const Lists& lists, const KeySlots<Keys>& slots, i
 template <int RowsPerThread>
 __device__ __forceinline__ void weigh_and_mask(float (&s)[RowsPerThread][keys_per_thread],
                                                float log2_scale, const Lists& lists,
-                                               const Slots& slots, Step step,
+                                               const Slots& slots, KvTile kv_tile,
                                                const std::int32_t* row_cluster) {
   const int tx = static_cast<int>(threadIdx.x) % key_threads,
             ty = static_cast<int>(threadIdx.x) / key_threads;
-  if (step.banded) {
+  if (kv_tile.banded) {
 #pragma unroll
     for (int j = 0; j < keys_per_thread; ++j) {
       const int slot = tx + key_threads * j;
@@ -218,7 +218,7 @@ __device__ __forceinline__ void weigh_and_mask(float (&s)[RowsPerThread][keys_pe
       for (int i = 0; i < RowsPerThread; ++i) {
         const std::int32_t apart = row_cluster[ty + row_threads * i] - cluster;
         const float logit = __fadd_rn(__fmul_rn(s[i][j], log2_scale), weight);
-        s[i][j] = step.masked && (apart < lo || apart > hi) ? -INFINITY : logit;
+        s[i][j] = kv_tile.masked && (apart < lo || apart > hi) ? -INFINITY : logit;
       }
     }
     return;
@@ -233,7 +233,7 @@ __device__ __forceinline__ void weigh_and_mask(float (&s)[RowsPerThread][keys_pe
       const std::int32_t query = row_cluster[row];
       float logit = __fmul_rn(s[i][j], log2_scale);
       if (lists.head.changes) logit = changed(lists.head, query, slots.cluster[slot], logit);
-      const bool excluded = step.masked && !counts(lists, slots, slot, row, query);
+      const bool excluded = kv_tile.masked && !counts(lists, slots, slot, row, query);
       s[i][j] = excluded ? -INFINITY : __fadd_rn(logit, weight);
     }
   }

@@ -1,4 +1,4 @@
-// The pairs that strips and groups of a TileList go through, to compare one with another.
+// The pairs that query tiles and groups of a TileList go through, to compare one with another.
 #pragma once
 
 #include <map>
@@ -25,10 +25,10 @@ inline void add_pairs(std::int32_t order, Index first, Index last, const cuda::C
     }
 }
 
-inline void add_pairs(const cuda::Strip& strip, const std::vector<cuda::ColumnRun>& runs,
+inline void add_pairs(const cuda::QueryTile& tile, const std::vector<cuda::ColumnRun>& runs,
                       Pairs& pairs) {
-  for (std::int32_t r = strip.first_run; r < strip.last_run; ++r)
-    add_pairs(strip.rows, strip.first_row, strip.first_row + strip.row_count, runs[r], pairs);
+  for (std::int32_t r = tile.first_run; r < tile.last_run; ++r)
+    add_pairs(tile.rows, tile.first_row, tile.first_row + tile.row_count, runs[r], pairs);
 }
 
 }  // namespace fovea::test

@@ -1,4 +1,4 @@
-// Strips of 128 queries, which short sequences never fill.
+// Query tiles of 128 queries, which short sequences never fill.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -8,7 +8,7 @@
 using namespace fovea;
 using namespace fovea::test;
 
-TEST_CASE("fp32: tall strips take V of any number of columns") {
+TEST_CASE("fp32: tall query tiles take V of any number of columns") {
   const auto cpu = make_cpu_backend({.threads = 1});
   for (const Index dv : {64, 65, 300}) {
     CAPTURE(dv);
