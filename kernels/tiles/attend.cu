@@ -29,12 +29,13 @@ class Attention {
  public:
   static constexpr int height = row_threads * RowsPerThread;
 
-  __device__ Attention(const AttendArgs& args)
+  __device__ Attention(const AttendArgs& args, const Fp32Operands& operands)
       : a_(args),
-        query_tile_(args.tiles.tiles[blockIdx.x]),
+        operands_(operands),
+        query_tile_(args.queries.tiles[blockIdx.x]),
         shared_(*dynamic_shared<Shared<height>>()),
         q_(reinterpret_cast<float*>(dynamic_shared<char>() + Shared<height>::header)),
-        depth_chunks_((args.tiles.d + chunk - 1) / chunk),
+        depth_chunks_((args.d + chunk - 1) / chunk),
         tiles_(q_ + depth_chunks_ * height * padded),
         p_(tiles_ + 2 * kv_tile_keys * padded),
         tx_(static_cast<int>(threadIdx.x) % key_threads),
@@ -43,8 +44,8 @@ class Attention {
 
   __device__ void run() {
     begin();
-    KeyIterator iterator = first_keys(query_tile_, a_.tiles.lists);
-    KvTile kv_tile = next_kv_tile(iterator, a_.tiles.lists, false, shared_.slots[0]);
+    KeyIterator iterator = first_keys(query_tile_, a_.queries.lists);
+    KvTile kv_tile = next_kv_tile(iterator, a_.queries.lists, false, shared_.slots[0]);
     __syncthreads();
     int parity = 0;
     load_queries();
@@ -61,15 +62,15 @@ class Attention {
         if (part + 1 < depth_chunks_ + ValueChunks) {
           load(part + 1, parity);
         } else {
-          next = next_kv_tile(iterator, a_.tiles.lists, false, shared_.slots[parity ^ 1]);
+          next = next_kv_tile(iterator, a_.queries.lists, false, shared_.slots[parity ^ 1]);
           __syncthreads();
           if (next.keys > 0) load(0, parity ^ 1);
         }
         if (part < depth_chunks_) {
-          accumulate_logits(s, q_ + part * height * padded, tile,
-                            min(chunk, a_.tiles.d - part * chunk));
+          accumulate_logits(s, q_ + part * height * padded, tile, min(chunk, a_.d - part * chunk));
           if (part + 1 == depth_chunks_) {
-            weigh_and_mask(s, a_.tiles.log2_scale, a_.tiles.lists, slots, kv_tile, shared_.cluster);
+            weigh_and_mask(s, operands_.log2_scale, a_.queries.lists, slots, kv_tile,
+                           shared_.cluster);
             if constexpr (Maps) segments_.take_logits(s, slots.cluster[0], kv_tile.keys);
             softmax_step(s);
             if constexpr (Maps) segments_.take_weights(s, maximum_, slots.cluster[0], kv_tile.keys);
@@ -93,7 +94,7 @@ class Attention {
       if (r < query_tile_.row_count) {
         const std::int32_t position = query_tile_.first_row + r;
         cluster =
-            query_tile_.rows < 0 ? position : a_.tiles.lists.indices[query_tile_.rows + position];
+            query_tile_.rows < 0 ? position : a_.queries.lists.indices[query_tile_.rows + position];
         row = query_tile_.query_base + (cluster << query_tile_.query_shift);
       }
       shared_.cluster[r] = cluster;
@@ -110,7 +111,7 @@ class Attention {
 
   __device__ void load_queries() {
     for (int part = 0; part < depth_chunks_; ++part)
-      load_rows(q_ + part * height * padded, a_.tiles.q, part * chunk, shared_.query_row, height);
+      load_rows(q_ + part * height * padded, operands_.q, part * chunk, shared_.query_row, height);
   }
 
   // Starts the copy of a part of a KV tile: first the columns of K, then those of V.
@@ -118,9 +119,9 @@ class Attention {
     float* tile = tiles_ + tile_of_part_ * kv_tile_keys * padded;
     const std::int32_t* rows = shared_.slots[parity].key_row;
     if (part < depth_chunks_)
-      load_rows(tile, a_.tiles.k, part * chunk, rows, kv_tile_keys);
+      load_rows(tile, operands_.k, part * chunk, rows, kv_tile_keys);
     else
-      load_rows(tile, a_.v, (part - depth_chunks_) * chunk, rows, kv_tile_keys);
+      load_rows(tile, operands_.v, (part - depth_chunks_) * chunk, rows, kv_tile_keys);
     commit_copies();
   }
 
@@ -203,22 +204,22 @@ class Attention {
       const int r = ty_ + row_threads * i;
       const bool present = r < query_tile_.row_count;
       const std::int32_t row = query_tile_.state_base + (query_tile_.part ? r : shared_.cluster[r]);
-      const bool last = a_.last && !query_tile_.part;
-      const MergedState state(maximum_[i], sum_[i], present && !a_.last && !query_tile_.part,
-                              a_.sum + row, a_.maximum + row, last);
+      const bool last = a_.states.last && !query_tile_.part;
+      const MergedState state(maximum_[i], sum_[i], present && !a_.states.last && !query_tile_.part,
+                              a_.states.sum + row, a_.states.maximum + row, last);
       __syncwarp();  // all eight threads of the row have read the state
       if (!present) continue;
       if (tx_ == 0) {
-        a_.sum[row] = state.sum;
-        a_.maximum[row] = state.maximum;
+        a_.states.sum[row] = state.sum;
+        a_.states.maximum[row] = state.maximum;
       }
-      float* out = a_.z + static_cast<std::size_t>(row) * a_.z_stride;
+      float* out = a_.states.z + static_cast<std::size_t>(row) * a_.states.z_stride;
 #pragma unroll
       for (int part = 0; part < ValueChunks; ++part)
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
           const int column = part * chunk + half * 32 + 4 * tx_;
-          if (column >= a_.dv) continue;
+          if (column >= a_.states.dv) continue;
           const float* z = z_[i] + part * keys_per_thread + half * 4;
           float4 value = make_float4(__fmul_rn(z[0], state.ours), __fmul_rn(z[1], state.ours),
                                      __fmul_rn(z[2], state.ours), __fmul_rn(z[3], state.ours));
@@ -237,6 +238,7 @@ class Attention {
   static constexpr int columns = ValueChunks > 0 ? ValueChunks* keys_per_thread : 1;
 
   const AttendArgs& a_;
+  const Fp32Operands& operands_;
   const QueryTile& query_tile_;  // read again where needed, to save registers
   Shared<height>& shared_;
   float* const q_;  // [depth chunks][height][padded]
@@ -259,41 +261,35 @@ constexpr int blocks_at_once = RowsPerThread > 1 ? 2
 template <int RowsPerThread, int ValueChunks, bool Maps>
 __global__ void __launch_bounds__(block_threads,
                                   Maps ? 2 : blocks_at_once<RowsPerThread, ValueChunks>)
-    attend_kernel(const AttendArgs args) {
-  Attention<RowsPerThread, ValueChunks, Maps>(args).run();
+    attend_kernel(const AttendArgs args, const Fp32Operands operands) {
+  Attention<RowsPerThread, ValueChunks, Maps>(args, operands).run();
 }
 
-template <int RowsPerThread, int ValueChunks, bool Maps>
-void launch_attend(const AttendArgs& args, cudaStream_t stream) {
-  const int chunks = (args.tiles.d + chunk - 1) / chunk;
-  launch(attend_kernel<RowsPerThread, ValueChunks, Maps>,
-         {.grid = dim3(static_cast<unsigned>(args.tiles.count)),
-          .block = dim3(block_threads),
-          .shared_bytes = Shared<row_threads * RowsPerThread>::bytes(chunks),
-          .stream = stream},
-         args);
+struct Fp32Kernel {
+  int height, value_columns;  // at most so many
+  bool maps;
+  void (*kernel)(AttendArgs, Fp32Operands);
+};
+
+template <int RowsPerThread, int ValueChunks, bool Maps = false>
+Fp32Kernel fp32_kernel() {
+  return {row_threads * RowsPerThread, ValueChunks * chunk, Maps,
+          attend_kernel<RowsPerThread, ValueChunks, Maps>};
 }
 
-template <int RowsPerThread, bool Maps>
-void choose_values(const AttendArgs& args, cudaStream_t stream) {
-  if (args.dv == 0) return launch_attend<RowsPerThread, 0, Maps>(args, stream);
-  if (args.dv <= chunk) return launch_attend<RowsPerThread, 1, Maps>(args, stream);
-  if constexpr (RowsPerThread < 8) {  // registers cannot hold more columns of more rows
-    if (args.dv <= 2 * chunk) return launch_attend<RowsPerThread, 2, Maps>(args, stream);
-    if constexpr (!Maps)
-      if (args.dv <= 4 * chunk) return launch_attend<RowsPerThread, 4, Maps>(args, stream);
-  }
-  refuse("attention with " + std::to_string(args.dv) +
-         " columns of values at once, query tiles of " +
-         std::to_string(row_threads * RowsPerThread) + " queries" + (Maps ? " and maps" : ""));
-}
-
-template <int RowsPerThread>
-void choose_maps(const AttendArgs& args, cudaStream_t stream) {
-  if (args.segments.pixel > 0)
-    choose_values<RowsPerThread, true>(args, stream);
-  else
-    choose_values<RowsPerThread, false>(args, stream);
+// Of each height those for fewer columns first. Registers cannot hold more columns of more rows.
+auto choose_kernel(int height, int dv, bool maps) {
+  static const Fp32Kernel kernels[] = {
+      fp32_kernel<1, 0>(),       fp32_kernel<1, 1>(),       fp32_kernel<1, 2>(),
+      fp32_kernel<1, 4>(),       fp32_kernel<4, 0>(),       fp32_kernel<4, 1>(),
+      fp32_kernel<4, 2>(),       fp32_kernel<4, 4>(),       fp32_kernel<8, 0>(),
+      fp32_kernel<8, 1>(),       fp32_kernel<1, 0, true>(), fp32_kernel<1, 1, true>(),
+      fp32_kernel<1, 2, true>(), fp32_kernel<4, 0, true>(), fp32_kernel<4, 1, true>(),
+      fp32_kernel<4, 2, true>(), fp32_kernel<8, 0, true>(), fp32_kernel<8, 1, true>()};
+  for (const Fp32Kernel& each : kernels)
+    if (each.height == height && each.maps == maps && dv <= each.value_columns) return each.kernel;
+  refuse("attention with " + std::to_string(dv) + " columns of values at once, query tiles of " +
+         std::to_string(height) + " queries" + (maps ? " and maps" : ""));
 }
 
 }  // namespace
@@ -305,15 +301,13 @@ std::size_t attend_shared_bytes(int height, int d) {
                         : Shared<128>::bytes(chunks);
 }
 
-void attend(const AttendArgs& args, int height, cudaStream_t stream) {
-  if (height == 16)
-    choose_maps<1>(args, stream);
-  else if (height == 64)
-    choose_maps<4>(args, stream);
-  else if (height == 128)
-    choose_maps<8>(args, stream);
-  else
-    refuse("query tiles of " + std::to_string(height) + " queries");
+void attend(const AttendArgs& args, const Fp32Operands& operands, int height, cudaStream_t stream) {
+  launch(choose_kernel(height, args.states.dv, args.segments.pixel > 0),
+         {.grid = dim3(static_cast<unsigned>(args.queries.count)),
+          .block = dim3(block_threads),
+          .shared_bytes = attend_shared_bytes(height, args.d),
+          .stream = stream},
+         args, operands);
 }
 
 }  // namespace fovea::cuda

@@ -8,6 +8,6 @@ std::size_t attend_mma_shared_bytes(int height, int d, Precision precision) {
          tile_ring * tile_bytes;
 }
 
-template void attend_mma<Precision::bf16>(const AttendMmaArgs&, int, cudaStream_t);
+template void attend_mma<Precision::bf16>(const AttendArgs&, const MmaOperands&, int, cudaStream_t);
 
 }  // namespace fovea::cuda

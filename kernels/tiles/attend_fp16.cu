@@ -2,6 +2,6 @@
 
 namespace fovea::cuda {
 
-template void attend_mma<Precision::fp16>(const AttendMmaArgs&, int, cudaStream_t);
+template void attend_mma<Precision::fp16>(const AttendArgs&, const MmaOperands&, int, cudaStream_t);
 
 }  // namespace fovea::cuda

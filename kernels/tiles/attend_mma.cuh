@@ -27,9 +27,10 @@ class MmaAttention {
   static constexpr float one = split ? 0x1p15f : 1.0f;
 
  public:
-  __device__ explicit MmaAttention(const AttendMmaArgs& args)
+  __device__ MmaAttention(const AttendArgs& args, const MmaOperands& operands)
       : a_(args),
-        query_tile_(args.tiles[blockIdx.x]),
+        operands_(operands),
+        query_tile_(args.queries.tiles[blockIdx.x]),
         shared_(*dynamic_shared<MmaShared>()),
         height_(static_cast<int>(blockDim.x) / 32 * warp_rows),
         depth_tiles_(DepthChunks > 0 ? depth_tiles : (args.d + chunk - 1) / chunk * copies),
@@ -43,9 +44,9 @@ class MmaAttention {
 
   __device__ void run() {
     begin();
-    KeyIterator iterator = first_keys(query_tile_, a_.lists);
-    kv_tile_ = next_kv_tile(iterator, a_.lists, false, shared_.slots[0]);
-    next_ = next_kv_tile(iterator, a_.lists, false, shared_.slots[1]);
+    KeyIterator iterator = first_keys(query_tile_, a_.queries.lists);
+    kv_tile_ = next_kv_tile(iterator, a_.queries.lists, false, shared_.slots[0]);
+    next_ = next_kv_tile(iterator, a_.queries.lists, false, shared_.slots[1]);
     __syncthreads();
     start();
     while (kv_tile_.keys > 0) {
@@ -55,7 +56,7 @@ class MmaAttention {
 #pragma unroll
       for (int g = 0; g < Groups; ++g) {
         weigh_and_mask<true>(s[g], row_ + group_rows * g, cluster_ + 2 * g, column_, kv_tile_,
-                             shared_.slots[parity_], a_.lists);
+                             shared_.slots[parity_], a_.queries.lists);
         take_logits(s[g], g);
         softmax_step(s[g], p[g], maximum_ + 2 * g, sum_ + 2 * g, products_.z[g]);
         take_weights(s[g], g);
@@ -66,7 +67,7 @@ class MmaAttention {
         const char* tile = arrive(depth_tiles_ + part);
         // All threads have read the slots of this KV tile.
         if (part + 1 == value_tiles)
-          after = next_kv_tile(iterator, a_.lists, false, shared_.slots[parity_]);
+          after = next_kv_tile(iterator, a_.queries.lists, false, shared_.slots[parity_]);
         if constexpr (split)
           products_.add_split_values(p, tile, part);
         else
@@ -98,7 +99,8 @@ class MmaAttention {
       std::int32_t cluster = 0, row = -1;
       if (r < query_tile_.row_count) {
         const std::int32_t position = query_tile_.first_row + r;
-        cluster = query_tile_.rows < 0 ? position : a_.lists.indices[query_tile_.rows + position];
+        cluster =
+            query_tile_.rows < 0 ? position : a_.queries.lists.indices[query_tile_.rows + position];
         row = query_tile_.query_base + (cluster << query_tile_.query_shift);
       }
       shared_.cluster[r] = cluster;
@@ -122,7 +124,7 @@ class MmaAttention {
 #pragma unroll
     for (int h = 0; h < 2 * Groups; ++h) cluster_[h] = shared_.cluster[row_ + 8 * h];
     for (int part = 0; part < depth_tiles_; ++part)
-      load_part<copies>(queries_ + part * height_ * row_bytes, a_.q, part, shared_.query_row,
+      load_part<copies>(queries_ + part * height_ * row_bytes, operands_.q, part, shared_.query_row,
                         height_);
     for (int part = 0; part < tile_ahead; ++part) load(part, part, 0, kv_tile_.keys > 0);
     if constexpr (DepthChunks > 0) {
@@ -138,9 +140,9 @@ class MmaAttention {
       char* tile = tiles_ + place * tile_bytes;
       const std::int32_t* rows = shared_.slots[parity].key_row;
       if (part < depth_tiles_)
-        load_part<copies>(tile, a_.k, part, rows, kv_tile_keys);
+        load_part<copies>(tile, operands_.k, part, rows, kv_tile_keys);
       else
-        load_part<copies>(tile, a_.v, part - depth_tiles_, rows, kv_tile_keys);
+        load_part<copies>(tile, operands_.v, part - depth_tiles_, rows, kv_tile_keys);
     }
     commit_copies();
   }
@@ -174,7 +176,7 @@ class MmaAttention {
         for (int j = 0; j < key_groups; ++j)
 #pragma unroll
           for (int c = 0; c < 4; ++c)
-            s[g][j][c] = fmaf(low[g][j][c], 1 / shift, s[g][j][c]) * a_.logit_factor;
+            s[g][j][c] = fmaf(low[g][j][c], 1 / shift, s[g][j][c]) * operands_.logit_factor;
   }
 
   // What maps need of a group, before and after its softmax step.
@@ -266,7 +268,7 @@ class MmaAttention {
 #pragma unroll
         for (int e = 0; e < 2; ++e) {
           float& z = products_.z[h / 2][j][2 * (h % 2) + e];
-          z = z * (1 / one) * a_.value_factor;
+          z = z * (1 / one) * operands_.value_factor;
         }
     }
   }
@@ -279,7 +281,8 @@ class MmaAttention {
                  maximum_ + 2 * g, sum_ + 2 * g, products_.z[g]);
   }
 
-  const AttendMmaArgs& a_;
+  const AttendArgs& a_;
+  const MmaOperands& operands_;
   const QueryTile& query_tile_;  // read again where needed, to save registers
   MmaShared& shared_;
   const int height_, depth_tiles_;

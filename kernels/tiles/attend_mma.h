@@ -5,33 +5,20 @@
 
 #include <cuda_runtime.h>
 
-#include <array>
 #include <cstddef>
 
 #include "device/matrix_16.h"
-#include "tiles/query_tile_args.h"
-#include "tiles/segments.h"
+#include "tiles/attend_args.h"
 
 namespace fovea::cuda {
 
-struct AttendMmaArgs {
-  /// Rows as in QueryTileArgs. In 16 bits Q is times log2_scale, so that q.k is a logit in log2
-  /// units. In fp32_split all are split: q.k times logit_factor is a logit, and v times
-  /// value_factor a value.
+/// Q, K and V in 16 bits, with rows as in Fp32Operands. Q is times log2_scale, so that q.k is a
+/// logit in log2 units. In fp32_split all are split: q.k times logit_factor is a logit, and v times
+/// value_factor a value.
+struct MmaOperands {
   Rows16 q, k, v;
   float logit_factor = 1, value_factor = 1;
-  int d = 0;
-  int dv = 0;  // columns of Z: at most 256, in fp32_split 128, a multiple of 4, not 0
-  const QueryTile* tiles = nullptr;
-  int count = 0;
-  Lists lists;
-  float* z = nullptr;        // [state rows, z_stride]
-  int z_stride = 0;          // a multiple of 4
-  float* maximum = nullptr;  // [state rows], log2 units
-  float* sum = nullptr;      // [state rows]; 0: no key so far; then z and maximum are not read
-  bool last = false;  // each row's only query tile, unless it is a part: z is divided by its sum
-  /// As in AttendArgs: of the logits of this precision.
-  SegmentArgs segments = {};
+  Index key_rows = 0;  // of K and of V
 };
 
 /// The compute capability that it needs, 8.0.
@@ -40,12 +27,17 @@ inline constexpr int mma_architecture = 80;
 /// Dynamic shared memory of a block; `height`: one of query_tile_heights.
 std::size_t attend_mma_shared_bytes(int height, int d, Precision precision);
 
-/// For query tiles of at most `height` queries, in any precision but fp32.
+/// For query tiles of at most `height` queries, in any precision but fp32. dv: not 0, at most 256,
+/// in fp32_split and with maps 128. Segments are of the logits of this precision.
 template <Precision P>
-void attend_mma(const AttendMmaArgs& args, int height, cudaStream_t stream);
+void attend_mma(const AttendArgs& args, const MmaOperands& operands, int height,
+                cudaStream_t stream);
 
-extern template void attend_mma<Precision::fp32_split>(const AttendMmaArgs&, int, cudaStream_t);
-extern template void attend_mma<Precision::bf16>(const AttendMmaArgs&, int, cudaStream_t);
-extern template void attend_mma<Precision::fp16>(const AttendMmaArgs&, int, cudaStream_t);
+extern template void attend_mma<Precision::fp32_split>(const AttendArgs&, const MmaOperands&, int,
+                                                       cudaStream_t);
+extern template void attend_mma<Precision::bf16>(const AttendArgs&, const MmaOperands&, int,
+                                                 cudaStream_t);
+extern template void attend_mma<Precision::fp16>(const AttendArgs&, const MmaOperands&, int,
+                                                 cudaStream_t);
 
 }  // namespace fovea::cuda

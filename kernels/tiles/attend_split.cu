@@ -2,6 +2,7 @@
 
 namespace fovea::cuda {
 
-template void attend_mma<Precision::fp32_split>(const AttendMmaArgs&, int, cudaStream_t);
+template void attend_mma<Precision::fp32_split>(const AttendArgs&, const MmaOperands&, int,
+                                                cudaStream_t);
 
 }  // namespace fovea::cuda

@@ -31,7 +31,7 @@ class WgmmaAttention {
 
  public:
   __device__ explicit WgmmaAttention(const WgmmaArgs& args)
-      : a_(args.attend), args_(args), query_tile_(args.attend.tiles[blockIdx.x]) {
+      : a_(args.attend), args_(args), query_tile_(args.attend.queries.tiles[blockIdx.x]) {
     char* const shared = dynamic_shared<char>();
     queries_ = shared + (tile_alignment - shared_address(shared) % tile_alignment) % tile_alignment;
     keys_ = queries_ + Shape::queries_bytes;
@@ -91,14 +91,15 @@ class WgmmaAttention {
   // ---- The producer -----------------------------------------------------------------------------
 
   __device__ void produce() {
-    KeyIterator iterator = first_keys(query_tile_, a_.lists);
+    KeyIterator iterator = first_keys(query_tile_, a_.queries.lists);
     for (int at = 0, place = 0; !stuck_; ++at, place = place + 1 == slot_stages ? 0 : place + 1) {
       const int stage = at % tile_stages, before = at / tile_stages - 1;
       // A consumer that has released the keys of this stage has done with the slots of this place:
       // slot_stages = tile_stages + 1.
       if (before >= 0) wait(shared_->keys_empty[stage], before);
       auto& slots = shared_->slots[place];
-      const KvTile kv_tile = next_kv_tile(iterator, a_.lists, false, slots, thread_, warpgroup);
+      const KvTile kv_tile =
+          next_kv_tile(iterator, a_.queries.lists, false, slots, thread_, warpgroup);
       const std::int32_t row = slots.key_row[thread_];  // wide_keys == warpgroup: its own slot
       if (thread_ == 0) shared_->kv_tile[place] = kv_tile;
       arrive(&shared_->keys_full[stage]);
@@ -106,11 +107,11 @@ class WgmmaAttention {
         arrive(&shared_->keys_full[stage]);
         return;
       }
-      copy_tile<DepthChunks>(keys_ + stage * DepthChunks * wide_tile_bytes, args_.keys, a_.k,
-                             kv_tile.first_row, row, shared_->keys_full[stage]);
+      copy_tile<DepthChunks>(keys_ + stage * DepthChunks * wide_tile_bytes, args_.keys,
+                             args_.operands.k, kv_tile.first_row, row, shared_->keys_full[stage]);
       if (before >= 0) wait(shared_->values_empty[stage], before);
-      copy_tile<ValueChunks>(values_ + stage * ValueChunks * wide_tile_bytes, args_.values, a_.v,
-                             kv_tile.first_row, row, shared_->values_full[stage]);
+      copy_tile<ValueChunks>(values_ + stage * ValueChunks * wide_tile_bytes, args_.values,
+                             args_.operands.v, kv_tile.first_row, row, shared_->values_full[stage]);
     }
   }
 
@@ -205,7 +206,7 @@ class WgmmaAttention {
 
   __device__ std::int32_t cluster_of(int row) const {
     const std::int32_t position = query_tile_.first_row + row;
-    return query_tile_.rows < 0 ? position : a_.lists.indices[query_tile_.rows + position];
+    return query_tile_.rows < 0 ? position : a_.queries.lists.indices[query_tile_.rows + position];
   }
 
   // Those of this warpgroup.
@@ -221,10 +222,12 @@ class WgmmaAttention {
 #pragma unroll
       for (int part = 0; part < DepthChunks; ++part) {
         const int column = part * chunk + piece * 8;
-        const bool inside = present && column < a_.q.stride;
+        const bool inside = present && column < args_.operands.q.stride;
         copy_16_async(tile + part * Consumers * query_tile_bytes + i * swizzled_row +
                           (piece ^ i % pieces) * 16,
-                      a_.q.data + (inside ? row * a_.q.stride + column : std::int64_t{0}), inside);
+                      args_.operands.q.data +
+                          (inside ? row * args_.operands.q.stride + column : std::int64_t{0}),
+                      inside);
       }
     }
     commit_copies();
@@ -292,7 +295,7 @@ class WgmmaAttention {
   // maximum only when that has moved far, since then Z must be rescaled.
   __device__ void softmax_step(float (&s)[key_groups][4], const KvTile& kv_tile, int at) {
     weigh_and_mask<false>(s, row_, cluster_, column_, kv_tile, shared_->slots[at % slot_stages],
-                          a_.lists);
+                          a_.queries.lists);
     float top[2] = {reference_[0], reference_[1]};
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
@@ -346,7 +349,7 @@ class WgmmaAttention {
         p[j / 2][j % 2 * 2 + h] = pack_16<P>(s[j][2 * h], s[j][2 * h + 1]);
   }
 
-  const AttendMmaArgs& a_;
+  const AttendArgs& a_;
   const WgmmaArgs& args_;
   const QueryTile& query_tile_;      // read again where needed, to save registers
   char *queries_, *keys_, *values_;  // [chunk][64 a warpgroup], [stage][chunk][128], the same
@@ -380,17 +383,18 @@ auto with_wgmma_shape(int height, int d, int dv, Use use) {
 }
 
 template <Precision P>
-void attend_wgmma(const AttendMmaArgs& args, Index key_rows, int height, int* stuck,
+void attend_wgmma(const AttendArgs& args, const MmaOperands& operands, int height, int* stuck,
                   cudaStream_t stream) {
-  if (!wgmma_takes(height, args.d, args.dv) || args.dv < 1 || args.lists.head.changes)
+  const int dv = args.states.dv;
+  if (!wgmma_takes(height, args.d, dv) || dv < 1 || args.queries.lists.head.changes)
     refuse("attention by products of warpgroups with query tiles of " + std::to_string(height) +
-           " queries, d = " + std::to_string(args.d) + " and dv = " + std::to_string(args.dv));
-  const WgmmaArgs all{args, tensor_map(args.k, key_rows, P, wide_keys),
-                      tensor_map(args.v, key_rows, P, wide_keys), stuck};
-  with_wgmma_shape(height, args.d, args.dv, [&](auto shape) {
+           " queries, d = " + std::to_string(args.d) + " and dv = " + std::to_string(dv));
+  const WgmmaArgs all{args, operands, tensor_map(operands.k, operands.key_rows, P, wide_keys),
+                      tensor_map(operands.v, operands.key_rows, P, wide_keys), stuck};
+  with_wgmma_shape(height, args.d, dv, [&](auto shape) {
     using Shape = decltype(shape);
     launch(attend_wgmma_kernel<P, Shape>,
-           {.grid = dim3(static_cast<unsigned>(args.count)),
+           {.grid = dim3(static_cast<unsigned>(args.queries.count)),
             .block = dim3(static_cast<unsigned>(Shape::threads)),
             .shared_bytes = Shape::shared_bytes,
             .stream = stream},

@@ -22,17 +22,16 @@ constexpr bool wgmma_takes(int height, Index d, Index dv) {
 /// Dynamic shared memory of a block.
 std::size_t attend_wgmma_shared_bytes(int height, int d, int dv);
 
-/// As attend_mma, for what wgmma_takes and heads without HeadConditions::changes. `key_rows`: of K
-/// and of V. `*stuck` becomes 1, and the results are undefined, if a block timed out. What is
-/// written as the maximum of a row may be less than it by up to 8, in log2; its sum is relative to
-/// that.
+/// As attend_mma, for what wgmma_takes and heads without HeadConditions::changes. `*stuck` becomes
+/// 1, and the results are undefined, if a block timed out. What is written as the maximum of a row
+/// may be less than it by up to 8, in log2; its sum is relative to that.
 template <Precision P>
-void attend_wgmma(const AttendMmaArgs& args, Index key_rows, int height, int* stuck,
+void attend_wgmma(const AttendArgs& args, const MmaOperands& operands, int height, int* stuck,
                   cudaStream_t stream);
 
-extern template void attend_wgmma<Precision::bf16>(const AttendMmaArgs&, Index, int, int*,
+extern template void attend_wgmma<Precision::bf16>(const AttendArgs&, const MmaOperands&, int, int*,
                                                    cudaStream_t);
-extern template void attend_wgmma<Precision::fp16>(const AttendMmaArgs&, Index, int, int*,
+extern template void attend_wgmma<Precision::fp16>(const AttendArgs&, const MmaOperands&, int, int*,
                                                    cudaStream_t);
 
 }  // namespace fovea::cuda

@@ -2,6 +2,7 @@
 
 namespace fovea::cuda {
 
-template void attend_wgmma<Precision::fp16>(const AttendMmaArgs&, Index, int, int*, cudaStream_t);
+template void attend_wgmma<Precision::fp16>(const AttendArgs&, const MmaOperands&, int, int*,
+                                            cudaStream_t);
 
 }  // namespace fovea::cuda

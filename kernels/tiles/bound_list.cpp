@@ -58,17 +58,19 @@ void BoundList::split_queries_and_keys() {
   k16_ = std::move(k->parts);
 }
 
-QueryTileArgs BoundList::query_tile_args(const QueryTile* query_tiles, Index count,
-                                         const ColumnRun* runs, const std::int32_t* orders) const {
-  QueryTileArgs args{.q = {q_.data(), q_.stride()},
-                     .k = {k_.data(), k_.stride()},
-                     .d = d(),
-                     .log2_scale = log2_scale_,
-                     .tiles = query_tiles,
-                     .count = static_cast<int>(count),
-                     .lists = lists(runs)};
-  if (orders) args.lists.indices = orders;
-  return args;
+QueryTiles BoundList::query_tiles(const QueryTile* tiles, Index count, const ColumnRun* runs,
+                                  const std::int32_t* orders) const {
+  QueryTiles out{tiles, static_cast<int>(count), lists(runs)};
+  if (orders) out.lists.indices = orders;
+  return out;
+}
+
+Fp32Operands BoundList::fp32_operands(Rows v) const {
+  return {{q_.data(), q_.stride()}, {k_.data(), k_.stride()}, v, log2_scale_};
+}
+
+MmaOperands BoundList::mma_operands(Rows16 v, float value_factor) const {
+  return {q16_.rows(), k16_.rows(), v, logit_factor_, value_factor, k_.rows()};
 }
 
 Lists BoundList::lists(const ColumnRun* runs) const {

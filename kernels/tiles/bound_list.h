@@ -7,8 +7,9 @@
 #include "device/buffer.h"
 #include "device/device_matrix.h"
 #include "device/matrix_16.h"
+#include "tiles/attend_args.h"
+#include "tiles/attend_mma.h"
 #include "tiles/device_conditions.h"
-#include "tiles/query_tile_args.h"
 #include "tiles/tile_list.h"
 
 namespace fovea::cuda {
@@ -31,13 +32,12 @@ class BoundList {
 
   /// Query tiles on the device, with their runs and orders there. orders: null for those of the
   /// list.
-  QueryTileArgs query_tile_args(const QueryTile* query_tiles, Index count, const ColumnRun* runs,
-                                const std::int32_t* orders = nullptr) const;
+  QueryTiles query_tiles(const QueryTile* tiles, Index count, const ColumnRun* runs,
+                         const std::int32_t* orders = nullptr) const;
   Lists lists(const ColumnRun* runs) const;
 
-  const Matrix16& q16() const { return q16_; }  // see AttendMmaArgs
-  const Matrix16& k16() const { return k16_; }
-  float logit_factor() const { return logit_factor_; }
+  Fp32Operands fp32_operands(Rows v = {}) const;
+  MmaOperands mma_operands(Rows16 v, float value_factor) const;
 
   /// Rows of tokens, with room for those of the means of their clusters up to level `top`
   /// (pyramid.h).

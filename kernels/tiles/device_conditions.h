@@ -3,7 +3,7 @@
 
 #include "data/problem.h"
 #include "device/buffer.h"
-#include "tiles/query_tile_args.h"
+#include "tiles/attend_args.h"
 
 namespace fovea::cuda {
 

@@ -95,7 +95,7 @@ class Entries {
   __device__ Entries(const EntriesArgs& args, const Reciprocals& reciprocals)
       : a_(args),
         reciprocals_(reciprocals),
-        query_tile_(args.tiles.tiles[blockIdx.x]),
+        query_tile_(args.queries.tiles[blockIdx.x]),
         shared_(*dynamic_shared<Shared>()),
         q_(reinterpret_cast<float*>(dynamic_shared<char>() + header)),
         k_(q_ + entries_height * padded),
@@ -104,25 +104,26 @@ class Entries {
 
   __device__ void run() {
     begin();
-    KeyIterator iterator = first_keys(query_tile_, a_.tiles.lists);
+    KeyIterator iterator = first_keys(query_tile_, a_.queries.lists);
     while (true) {
       __syncthreads();  // all threads have read the slots and the columns
-      const KvTile kv_tile = next_kv_tile(iterator, a_.tiles.lists, true, shared_.slots);
+      const KvTile kv_tile = next_kv_tile(iterator, a_.queries.lists, true, shared_.slots);
       if (kv_tile.keys == 0) break;
       __syncthreads();
       if (threadIdx.x < kv_tile_keys)
         shared_.columns[threadIdx.x] = columns_of(static_cast<int>(threadIdx.x));
       float s[rows_per_thread][keys_per_thread] = {};
-      for (int column = 0; column < a_.tiles.d; column += chunk) {
+      for (int column = 0; column < a_.d; column += chunk) {
         if (column > 0) __syncthreads();
-        load_rows(q_, a_.tiles.q, column, shared_.query_row, entries_height);
-        load_rows(k_, a_.tiles.k, column, shared_.slots.key_row, kv_tile_keys);
+        load_rows(q_, a_.operands.q, column, shared_.query_row, entries_height);
+        load_rows(k_, a_.operands.k, column, shared_.slots.key_row, kv_tile_keys);
         commit_copies();
         wait_copies<0>();
         __syncthreads();
-        accumulate_logits(s, q_, k_, min(chunk, a_.tiles.d - column));
+        accumulate_logits(s, q_, k_, min(chunk, a_.d - column));
       }
-      weigh_and_mask(s, a_.tiles.log2_scale, a_.tiles.lists, shared_.slots, kv_tile, shared_.token);
+      weigh_and_mask(s, a_.operands.log2_scale, a_.queries.lists, shared_.slots, kv_tile,
+                     shared_.token);
       if constexpr (Kind != Deposit::entry) transpose(s);
       deposit(s);
     }
@@ -271,7 +272,7 @@ void entries(const EntriesArgs& args, cudaStream_t stream) {
                       : args.deposit == Deposit::maximum ? entries_kernel<Deposit::maximum>
                                                          : entries_kernel<Deposit::sum>;
   launch(kernel,
-         {.grid = dim3(static_cast<unsigned>(args.tiles.count)),
+         {.grid = dim3(static_cast<unsigned>(args.queries.count)),
           .block = dim3(block_threads),
           .shared_bytes = header + sizeof(float) * padded * (entries_height + kv_tile_keys),
           .stream = stream},

@@ -5,8 +5,8 @@
 
 #include <cstddef>
 
+#include "tiles/attend_args.h"
 #include "tiles/exact_sums.h"
-#include "tiles/query_tile_args.h"
 
 namespace fovea::cuda {
 
@@ -21,7 +21,9 @@ enum class Deposit { entry, maximum, sum };
 struct EntriesArgs {
   /// Query tiles of single tokens, even where their query is that of a cluster: row query_base +
   /// ((token >> query_level) << query_shift) of q. Their orders are in `tokens`.
-  QueryTileArgs tiles;
+  QueryTiles queries;
+  Fp32Operands operands;  // without V
+  int d = 0;              // columns of Q and K
   const std::int32_t* tokens = nullptr;
   const std::int32_t* query_level = nullptr;  // [query tiles]
   const float* log2_sum = nullptr;            // [nq]

@@ -2,7 +2,7 @@
 // of two queries, h = 0 and 1, and of columns 8 j + column + e, e = 0 and 1, in x[j][2 h + e].
 #pragma once
 
-#include "tiles/attend_mma.h"
+#include "tiles/attend_args.h"
 #include "tiles/merged_state.cuh"
 #include "tiles/query_tile.cuh"
 
@@ -56,7 +56,7 @@ __device__ __forceinline__ void weigh_and_mask(float (&s)[Groups][4], int row,
 /// The sums are those of this thread's keys; the four threads of a row have the others. By all
 /// lanes of the warp.
 template <int Groups>
-__device__ __forceinline__ void write_rows(const AttendMmaArgs& a, const QueryTile& query_tile,
+__device__ __forceinline__ void write_rows(const AttendArgs& a, const QueryTile& query_tile,
                                            int row, int column, const std::int32_t* query,
                                            const float* maximum, const float* sum,
                                            const float (&z)[Groups][4]) {
@@ -66,21 +66,21 @@ __device__ __forceinline__ void write_rows(const AttendMmaArgs& a, const QueryTi
 #pragma unroll
     for (int flip = 1; flip < 4; flip *= 2) its_sum += __shfl_xor_sync(0xffffffffu, its_sum, flip);
     const int r = row + 8 * h;
-    const bool present = r < query_tile.row_count, last = a.last && !query_tile.part;
+    const bool present = r < query_tile.row_count, last = a.states.last && !query_tile.part;
     const std::int32_t at_state = query_tile.state_base + (query_tile.part ? r : query[h]);
-    const MergedState state(maximum[h], its_sum, present && !a.last && !query_tile.part,
-                            a.sum + at_state, a.maximum + at_state, last);
+    const MergedState state(maximum[h], its_sum, present && !a.states.last && !query_tile.part,
+                            a.states.sum + at_state, a.states.maximum + at_state, last);
     __syncwarp();  // all four threads of the row have read the state
     if (!present) continue;
     if (column == 0) {
-      a.sum[at_state] = state.sum;
-      a.maximum[at_state] = state.maximum;
+      a.states.sum[at_state] = state.sum;
+      a.states.maximum[at_state] = state.maximum;
     }
-    float* out = a.z + static_cast<std::size_t>(at_state) * a.z_stride;
+    float* out = a.states.z + static_cast<std::size_t>(at_state) * a.states.z_stride;
 #pragma unroll
     for (int j = 0; j < Groups; ++j) {
       const int its_column = 8 * j + column;
-      if (its_column >= a.dv) continue;
+      if (its_column >= a.states.dv) continue;
       float2 value = make_float2(z[j][2 * h] * state.ours, z[j][2 * h + 1] * state.ours);
       float2* at = reinterpret_cast<float2*>(out + its_column);
       if (state.joined) {

@@ -31,36 +31,37 @@ __global__ void __launch_bounds__(threads) join_parts_kernel(const JoinPartsArgs
                        cluster = whole.rows < 0 ? position : a.indices[whole.rows + position],
                        row = whole.state_base + cluster;
     const auto state_of = [&](int part) { return first_state + part * whole.row_count + r; };
-    const float its_sum = lane < divided.parts ? a.sum[state_of(lane)] : 0.0f,
-                its_maximum = its_sum != 0 ? a.maximum[state_of(lane)] : -INFINITY;
-    const float old_sum = a.last ? 0.0f : a.sum[row],
-                old_maximum = old_sum != 0 ? a.maximum[row] : -INFINITY;
+    const float its_sum = lane < divided.parts ? a.states.sum[state_of(lane)] : 0.0f,
+                its_maximum = its_sum != 0 ? a.states.maximum[state_of(lane)] : -INFINITY;
+    const float old_sum = a.states.last ? 0.0f : a.states.sum[row],
+                old_maximum = old_sum != 0 ? a.states.maximum[row] : -INFINITY;
     const float maximum = fmaxf(largest_of_warp(its_maximum), old_maximum),
                 reference = maximum == -INFINITY ? 0.0f : maximum;  // avoid (-inf) - (-inf)
     float its_factor = its_sum != 0 ? exp2_fast(its_maximum - reference) : 0.0f,
           old_factor = old_sum != 0 ? exp2_fast(old_maximum - reference) : 0.0f;
     const float sum = sum_of_warp(its_sum * its_factor) + old_sum * old_factor;
-    if (a.last && sum != 0) its_factor /= sum;
+    if (a.states.last && sum != 0) its_factor /= sum;
     __syncwarp();  // all lanes have read the state
     if (lane == 0) {
-      a.maximum[row] = maximum;
-      a.sum[row] = sum;
+      a.states.maximum[row] = maximum;
+      a.states.sum[row] = sum;
     }
-    for (int first = 0; first < a.dv; first += 4 * lanes) {
+    for (int first = 0; first < a.states.dv; first += 4 * lanes) {
       const int column = first + 4 * lane;
       float4 z = make_float4(0, 0, 0, 0);
       const auto add = [&](std::int32_t from, float factor) {
-        if (column >= a.dv) return;
+        if (column >= a.states.dv) return;
         const float4 part = *reinterpret_cast<const float4*>(
-            a.z + static_cast<std::size_t>(from) * a.z_stride + column);
+            a.states.z + static_cast<std::size_t>(from) * a.states.z_stride + column);
         z = make_float4(fmaf(part.x, factor, z.x), fmaf(part.y, factor, z.y),
                         fmaf(part.z, factor, z.z), fmaf(part.w, factor, z.w));
       };
       if (old_sum != 0) add(row, old_factor);  // else it was not written
       for (int part = 0; part < divided.parts; ++part)
         add(state_of(part), __shfl_sync(0xffffffffu, its_factor, part));
-      if (column < a.dv)
-        *reinterpret_cast<float4*>(a.z + static_cast<std::size_t>(row) * a.z_stride + column) = z;
+      if (column < a.states.dv)
+        *reinterpret_cast<float4*>(a.states.z + static_cast<std::size_t>(row) * a.states.z_stride +
+                                   column) = z;
     }
   }
 }

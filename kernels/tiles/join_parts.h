@@ -4,7 +4,7 @@
 
 #include <cuda_runtime.h>
 
-#include "tiles/tile_list.h"
+#include "tiles/attend_args.h"
 
 namespace fovea::cuda {
 
@@ -16,12 +16,7 @@ struct JoinPartsArgs {
   int count = 0;
   const QueryTile* tiles = nullptr;       // of which the parts are
   const std::int32_t* indices = nullptr;  // orders of queries
-  int dv = 0;                             // columns of Z, a multiple of 4; 0: sums only
-  float* z = nullptr;                     // [state rows, z_stride]
-  int z_stride = 0;
-  float* maximum = nullptr;  // [state rows], log2 units
-  float* sum = nullptr;      // [state rows]
-  bool last = false;  // these are all keys of the queries: states are not read, z is divided by sum
+  SoftmaxStates states;                   // of the queries and of the parts
 };
 
 void join_parts(const JoinPartsArgs& args, cudaStream_t stream);

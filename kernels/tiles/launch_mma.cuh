@@ -2,10 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <string>
 
 #include "device/launch.h"
-#include "tiles/attend.h"
 #include "tiles/attend_mma.cuh"
 
 namespace fovea::cuda {
@@ -28,60 +29,65 @@ struct MmaBlocks {
 template <Precision P, int DepthChunks, int ValueChunks, int Groups, bool Maps>
 __global__ void __launch_bounds__(MmaBlocks<P, DepthChunks, ValueChunks, Groups, Maps>::threads,
                                   MmaBlocks<P, DepthChunks, ValueChunks, Groups, Maps>::at_once)
-    attend_mma_kernel(const AttendMmaArgs args) {
-  MmaAttention<P, DepthChunks, ValueChunks, Groups, Maps>(args).run();
+    attend_mma_kernel(const AttendArgs args, const MmaOperands operands) {
+  MmaAttention<P, DepthChunks, ValueChunks, Groups, Maps>(args, operands).run();
 }
+
+struct MmaKernel {
+  int d, dv;   // at most so many columns
+  int groups;  // of 16 queries, for each warp
+  bool maps;
+  void (*kernel)(AttendArgs, MmaOperands);
+};
 
 template <Precision P, int DepthChunks, int ValueChunks, int Groups = 1, bool Maps = false>
-void launch_attend_mma(const AttendMmaArgs& args, int height, cudaStream_t stream) {
-  launch(attend_mma_kernel<P, DepthChunks, ValueChunks, Groups, Maps>,
-         {.grid = dim3(static_cast<unsigned>(args.count)),
-          .block = dim3(static_cast<unsigned>(height / (Groups * group_rows) * 32)),
+MmaKernel mma_kernel() {
+  return {DepthChunks > 0 ? DepthChunks * chunk : std::numeric_limits<int>::max(),
+          ValueChunks * chunk, Groups, Maps,
+          attend_mma_kernel<P, DepthChunks, ValueChunks, Groups, Maps>};
+}
+
+// Those for narrower heads first. With maps there are fewer: heads wider than 64 columns read Q
+// from shared memory. Split, registers hold Q of 64 columns.
+template <Precision P>
+const auto& mma_kernels() {
+  if constexpr (P == Precision::fp32_split) {
+    static const std::array kernels{mma_kernel<P, 1, 1>(),          mma_kernel<P, 1, 2>(),
+                                    mma_kernel<P, 0, 1>(),          mma_kernel<P, 0, 2>(),
+                                    mma_kernel<P, 1, 1, 1, true>(), mma_kernel<P, 0, 1, 1, true>(),
+                                    mma_kernel<P, 0, 2, 1, true>()};
+    return kernels;
+  } else {
+    static const std::array kernels{mma_kernel<P, 1, 1, 2>(),       mma_kernel<P, 1, 1>(),
+                                    mma_kernel<P, 1, 2>(),          mma_kernel<P, 2, 1>(),
+                                    mma_kernel<P, 2, 2>(),          mma_kernel<P, 0, 1>(),
+                                    mma_kernel<P, 0, 2>(),          mma_kernel<P, 0, 4>(),
+                                    mma_kernel<P, 1, 1, 2, true>(), mma_kernel<P, 1, 1, 1, true>(),
+                                    mma_kernel<P, 0, 1, 1, true>(), mma_kernel<P, 0, 2, 1, true>()};
+    return kernels;
+  }
+}
+
+template <Precision P>
+void attend_mma(const AttendArgs& args, const MmaOperands& operands, int height,
+                cudaStream_t stream) {
+  const int dv = args.states.dv;
+  const bool maps = args.segments.pixel > 0;
+  const auto found = std::ranges::find_if(mma_kernels<P>(), [&](const MmaKernel& each) {
+    return args.d <= each.d && dv <= each.dv && maps == each.maps &&
+           (each.groups == 1 || height == 128);
+  });
+  if (dv < 1 || found == mma_kernels<P>().end() ||
+      std::ranges::find(query_tile_heights, height) == query_tile_heights.end())
+    refuse("attention on tensor cores with " + std::to_string(dv) +
+           " columns of values at once, query tiles of " + std::to_string(height) + " queries" +
+           (maps ? " and maps" : ""));
+  launch(found->kernel,
+         {.grid = dim3(static_cast<unsigned>(args.queries.count)),
+          .block = dim3(static_cast<unsigned>(height / (found->groups * group_rows) * 32)),
           .shared_bytes = attend_mma_shared_bytes(height, args.d, P),
           .stream = stream},
-         args);
-}
-
-template <Precision P, int DepthChunks>
-void choose_mma_values(const AttendMmaArgs& args, int height, cudaStream_t stream) {
-  if (args.dv <= chunk)
-    launch_attend_mma<P, DepthChunks, 1>(args, height, stream);
-  else
-    launch_attend_mma<P, DepthChunks, 2>(args, height, stream);
-}
-
-// Fewer kernels: heads wider than 64 columns read Q from shared memory.
-template <Precision P>
-void attend_mma_with_maps(const AttendMmaArgs& args, int height, cudaStream_t stream) {
-  if (args.dv > 2 * chunk)
-    refuse("maps on tensor cores with " + std::to_string(args.dv) + " columns of values");
-  if constexpr (P != Precision::fp32_split)
-    if (height == 128 && args.d <= chunk && args.dv <= chunk)
-      return launch_attend_mma<P, 1, 1, 2, true>(args, height, stream);
-  if (args.d <= chunk && args.dv <= chunk)
-    return launch_attend_mma<P, 1, 1, 1, true>(args, height, stream);
-  if (args.dv <= chunk) return launch_attend_mma<P, 0, 1, 1, true>(args, height, stream);
-  launch_attend_mma<P, 0, 2, 1, true>(args, height, stream);
-}
-
-template <Precision P>
-void attend_mma(const AttendMmaArgs& args, int height, cudaStream_t stream) {
-  if (std::ranges::find(query_tile_heights, height) == query_tile_heights.end())
-    refuse("query tiles of " + std::to_string(height) + " queries");
-  if (args.segments.pixel > 0) return attend_mma_with_maps<P>(args, height, stream);
-  constexpr int chunks = P == Precision::fp32_split ? 2 : 4;
-  if (args.dv < 1 || args.dv > chunks * chunk)
-    refuse("attention on tensor cores with " + std::to_string(args.dv) + " columns of values");
-  if constexpr (P == Precision::fp32_split) {  // registers hold the parts of Q of one chunk
-    if (args.d > chunk) return choose_mma_values<P, 0>(args, height, stream);
-  } else {
-    if (args.dv > 2 * chunk) return launch_attend_mma<P, 0, 4>(args, height, stream);
-    if (args.d > 2 * chunk) return choose_mma_values<P, 0>(args, height, stream);
-    if (args.d > chunk) return choose_mma_values<P, 2>(args, height, stream);
-    if (height == 128 && args.dv <= chunk)
-      return launch_attend_mma<P, 1, 1, 2>(args, height, stream);
-  }
-  choose_mma_values<P, 1>(args, height, stream);
+         args, operands);
 }
 
 }  // namespace fovea::cuda

@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include "ptx.h"
-#include "tiles/query_tile_args.h"
+#include "tiles/attend_args.h"
 
 namespace fovea::cuda {
 

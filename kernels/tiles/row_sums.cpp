@@ -87,6 +87,7 @@ void RowSums::find(const EntryRows& rows, Run& run) {
   list.rounds = {{0, std::ssize(list.tiles)}};
   divide_query_tiles(list, shape.most_keys, shape.kv_tile, bound_.lengths().queries);
   make_states(list.part_states);
+  const SoftmaxStates states{.maximum = maximum_.data(), .sum = sum_.data(), .last = true};
   Timeline timeline(device);
   {
     const auto stage = timeline.stage("sums");
@@ -96,19 +97,16 @@ void RowSums::find(const EntryRows& rows, Run& run) {
     const Buffer<std::int32_t> tokens(device, std::span<const std::int32_t>(cut.tokens));
     Slices slices(device, list, run);
     for (QueryTileRange range = slices.next(); range.first < range.last; range = slices.next())
-      attend({.tiles = bound_.query_tile_args(tiles.data() + range.first, range.last - range.first,
-                                              runs.data(), tokens.data()),
-              .maximum = maximum_.data(),
-              .sum = sum_.data(),
-              .last = true},
-             shape.height, device.stream());
+      attend({.queries = bound_.query_tiles(tiles.data() + range.first, range.last - range.first,
+                                            runs.data(), tokens.data()),
+              .d = bound_.d(),
+              .states = states},
+             bound_.fp32_operands(), shape.height, device.stream());
     join_parts({.divided = divided.data(),
                 .count = static_cast<int>(list.divided.size()),
                 .tiles = tiles.data(),
                 .indices = tokens.data(),
-                .maximum = maximum_.data(),
-                .sum = sum_.data(),
-                .last = true},
+                .states = states},
                device.stream());
     finish_all();
   }

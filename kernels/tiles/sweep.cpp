@@ -34,46 +34,37 @@ class Sweeping {
   }
 
   Sweep in_fp32(const DeviceMatrix& v) {
-    attend_all([&](const QueryTile* first, Index count) {
-      attend({.tiles = bound_.query_tile_args(first, count, query_tiles_.runs.data()),
-              .v = {v.data(), v.stride()},
-              .dv = v.stride(),
-              .z = found_.z.data(),
-              .z_stride = found_.z.stride(),
-              .maximum = found_.maximum.data(),
-              .sum = found_.sum.data(),
-              .last = complete_,
-              .segments = maps_ ? maps_->segments() : SegmentArgs{}},
-             query_tiles_.height, stream());
-    });
+    const Fp32Operands operands = bound_.fp32_operands({v.data(), v.stride()});
+    attend_all(
+        [&](const AttendArgs& args) { attend(args, operands, query_tiles_.height, stream()); });
     return std::move(found_);
   }
 
   Sweep on_tensor_cores(const Values& values) {
+    const MmaOperands operands = bound_.mma_operands(values.rounded.rows(), values.factor);
     if constexpr (wgmma_built)
       if (query_tiles_.warpgroups && !maps_ && bound_.device().wgmma() &&
-          wgmma_takes(query_tiles_.height, bound_.d(), found_.z.stride()) && by_warpgroups(values))
+          wgmma_takes(query_tiles_.height, bound_.d(), found_.z.stride()) &&
+          by_warpgroups(operands))
         return std::move(found_);
-    const auto launch = query_tiles_.precision == Precision::bf16 ? attend_mma<Precision::bf16>
-                        : query_tiles_.precision == Precision::fp16
-                            ? attend_mma<Precision::fp16>
-                            : attend_mma<Precision::fp32_split>;
-    attend_all([&](const QueryTile* first, Index count) {
-      launch(mma_args(values, first, count), query_tiles_.height, stream());
-    });
+    const Precision precision = query_tiles_.precision;
+    const auto launch = precision == Precision::bf16   ? attend_mma<Precision::bf16>
+                        : precision == Precision::fp16 ? attend_mma<Precision::fp16>
+                                                       : attend_mma<Precision::fp32_split>;
+    attend_all(
+        [&](const AttendArgs& args) { launch(args, operands, query_tiles_.height, stream()); });
     return std::move(found_);
   }
 
  private:
   // False: the kernel timed out, and is not used again.
-  bool by_warpgroups(const Values& values) {
+  bool by_warpgroups(const MmaOperands& operands) {
     const auto launch = query_tiles_.precision == Precision::bf16 ? attend_wgmma<Precision::bf16>
                                                                   : attend_wgmma<Precision::fp16>;
     Buffer<int> stuck(bound_.device(), 1);
     stuck.clear();
-    const Index keys = pyramid_rows(bound_.lengths().keys, bound_.list().key_top + 1);
-    attend_all([&](const QueryTile* first, Index count) {
-      launch(mma_args(values, first, count), keys, query_tiles_.height, stuck.data(), stream());
+    attend_all([&](const AttendArgs& args) {
+      launch(args, operands, query_tiles_.height, stuck.data(), stream());
     });
     int found = 0;
     stuck.download(&found, 1);
@@ -84,23 +75,21 @@ class Sweeping {
     return false;
   }
 
-  AttendMmaArgs mma_args(const Values& values, const QueryTile* first, Index count) const {
-    return {.q = bound_.q16().rows(),
-            .k = bound_.k16().rows(),
-            .v = values.rounded.rows(),
-            .logit_factor = bound_.logit_factor(),
-            .value_factor = values.factor,
+  AttendArgs args(QueryTileRange range) const {
+    return {.queries = bound_.query_tiles(query_tiles_.tiles.data() + range.first,
+                                          range.last - range.first, query_tiles_.runs.data()),
             .d = bound_.d(),
-            .dv = found_.z.stride(),
-            .tiles = first,
-            .count = static_cast<int>(count),
-            .lists = bound_.lists(query_tiles_.runs.data()),
+            .states = states(),
+            .segments = maps_ ? maps_->segments() : SegmentArgs{}};
+  }
+
+  SoftmaxStates states() const {
+    return {.dv = found_.z.stride(),
             .z = found_.z.data(),
             .z_stride = found_.z.stride(),
             .maximum = found_.maximum.data(),
             .sum = found_.sum.data(),
-            .last = complete_,
-            .segments = maps_ ? maps_->segments() : SegmentArgs{}};
+            .last = complete_};
   }
 
   cudaStream_t stream() const { return bound_.device().stream(); }
@@ -113,7 +102,7 @@ class Sweeping {
       if (!complete_) found_.sum.clear();
       Slices slices(bound_.device(), query_tiles_.list, run_, maps_ ? maps_->reserve() : 0);
       for (QueryTileRange range = slices.next(); range.first < range.last; range = slices.next()) {
-        launch(query_tiles_.tiles.data() + range.first, range.last - range.first);
+        launch(args(range));
         join(range);
         if (maps_) add_to_maps(range);
       }
@@ -134,12 +123,7 @@ class Sweeping {
                 .count = static_cast<int>(last - first),
                 .tiles = query_tiles_.tiles.data(),
                 .indices = bound_.lists(nullptr).indices,
-                .dv = found_.z.stride(),
-                .z = found_.z.data(),
-                .z_stride = found_.z.stride(),
-                .maximum = found_.maximum.data(),
-                .sum = found_.sum.data(),
-                .last = complete_},
+                .states = states()},
                stream());
   }
 

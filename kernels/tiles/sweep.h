@@ -20,7 +20,7 @@ struct Values {
   Precision precision = Precision::fp32;
   DeviceMatrix fp32 = {};
   Matrix16 rounded = {};  // to 16 bits, or split
-  float factor = 1;       // see AttendMmaArgs
+  float factor = 1;       // see MmaOperands
 };
 
 /// In fp32 instead of fp32_split where the rows are too unlike to be split. Throws UnavailableError

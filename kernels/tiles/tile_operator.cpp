@@ -172,8 +172,10 @@ class TileOperator final : public DeviceOperator {
       const QueryTileList all{cut.tiles, cut.runs, {{0, std::ssize(cut.tiles)}}};
       Slices slices(device(), all, evaluating);
       for (QueryTileRange range = slices.next(); range.first < range.last; range = slices.next())
-        cuda::entries({.tiles = bound_.query_tile_args(query_tiles.data() + range.first,
-                                                       range.last - range.first, runs.data()),
+        cuda::entries({.queries = bound_.query_tiles(query_tiles.data() + range.first,
+                                                     range.last - range.first, runs.data()),
+                       .operands = bound_.fp32_operands(),
+                       .d = bound_.d(),
                        .tokens = tokens.data(),
                        .query_level = levels.data() + range.first,
                        .log2_sum = log2_sum,

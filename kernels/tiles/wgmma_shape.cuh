@@ -20,7 +20,8 @@ constexpr int slot_stages = tile_stages + 1;  // slots are read after their keys
 constexpr int tile_alignment = 1024;
 
 struct WgmmaArgs {
-  AttendMmaArgs attend;
+  AttendArgs attend;
+  MmaOperands operands;
   CUtensorMap keys, values;
   int* stuck;
 };

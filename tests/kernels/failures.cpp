@@ -124,9 +124,9 @@ TEST_CASE("a launch that a device refuses is an error of its own, and the device
 TEST_CASE("a launcher without a kernel for its arguments says so") {
   using namespace fovea::cuda;
   const auto of = [](int dv, int height, int pixel) {
-    AttendArgs args{.dv = dv};
+    AttendArgs args{.states = {.dv = dv}};
     args.segments.pixel = pixel;
-    return message_of([&] { attend(args, height, nullptr); });
+    return message_of([&] { attend(args, {}, height, nullptr); });
   };
   CHECK(of(64, 128, 0).empty());  // nothing to do: no query tiles
   CHECK(of(256, 64, 0).empty());
@@ -136,9 +136,10 @@ TEST_CASE("a launcher without a kernel for its arguments says so") {
         "128 queries");
   CHECK(of(260, 64, 0).starts_with("CUDA: there is no kernel"));
   CHECK(of(132, 16, 1).ends_with("query tiles of 16 queries and maps"));
-  CHECK(of(64, 32, 0) == "CUDA: there is no kernel for query tiles of 32 queries");
+  CHECK(of(64, 32, 0).ends_with("query tiles of 32 queries"));
   const auto of_mma = [](int dv, int height) {
-    return message_of([&] { attend_mma<Precision::bf16>({.dv = dv}, height, nullptr); });
+    return message_of(
+        [&] { attend_mma<Precision::bf16>({.states = {.dv = dv}}, {}, height, nullptr); });
   };
   CHECK(of_mma(256, 128).empty());
   CHECK(of_mma(260, 128).starts_with("CUDA: there is no kernel"));

@@ -258,6 +258,7 @@ TEST_CASE("warpgroups: only where the device has them, they are wanted and the h
   CHECK_FALSE(find_cuda_device(&why_not)->wgmma);
   CHECK(products(*on_gpu("bf16"), problem) == 0);
   using namespace fovea::cuda;
-  CHECK_THROWS_WITH_AS(attend_wgmma<Precision::bf16>({.d = 64, .dv = 64}, 1, 16, nullptr, nullptr),
-                       doctest::Contains("there is no kernel"), UnavailableError);
+  CHECK_THROWS_WITH_AS(
+      attend_wgmma<Precision::bf16>({.d = 64, .states = {.dv = 64}}, {}, 16, nullptr, nullptr),
+      doctest::Contains("there is no kernel"), UnavailableError);
 }
