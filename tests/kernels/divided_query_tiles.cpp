@@ -102,46 +102,38 @@ TEST_CASE("query tiles: tall where there are many queries and low where there ar
 }
 
 TEST_CASE("query tiles: the parts of a query tile have its pairs, each once") {
-  for (const Case& c : all_cases()) {
-    for (const bool causal : masks_of(c)) {
-      CAPTURE(describe(c));
-      CAPTURE(causal);
-      const Problem problem = make_data(Data::gaussian, 300, 4, 3, causal, c.head);
-      const auto plan = make_plan(cpu(), problem, c.id, c.settings);
-      if (!std::holds_alternative<TilePlan>(plan->form)) continue;
-      const TileList tiles = tile_list(*plan);
-      const QueryTileList whole = cut_query_tiles(tiles, 16);
-      for (const Index most : {64, 100, 128}) {
-        QueryTileList list = whole;
-        put_longest_first(list);
-        divide_query_tiles(list, most, 64, 1000);
-        REQUIRE(list.rounds.size() == whole.rounds.size());
-        Index states = 1000;
-        for (const DividedQueryTile& divided : list.divided) {
-          CHECK(divided.parts > 1);
-          for (Index s = divided.first; s < divided.first + divided.parts; ++s) {
-            CHECK(list.tiles[s].part);
-            CHECK(list.tiles[s].state_base == states);
-            states += list.tiles[s].row_count;
-          }
+  for_each_tile_list(cpu(), [](const TileList& tiles) {
+    const QueryTileList whole = cut_query_tiles(tiles, 16);
+    for (const Index most : {64, 100, 128}) {
+      QueryTileList list = whole;
+      put_longest_first(list);
+      divide_query_tiles(list, most, 64, 1000);
+      REQUIRE(list.rounds.size() == whole.rounds.size());
+      Index states = 1000;
+      for (const DividedQueryTile& divided : list.divided) {
+        CHECK(divided.parts > 1);
+        for (Index s = divided.first; s < divided.first + divided.parts; ++s) {
+          CHECK(list.tiles[s].part);
+          CHECK(list.tiles[s].state_base == states);
+          states += list.tiles[s].row_count;
         }
-        CHECK(states == 1000 + list.part_states);
-        for (std::size_t r = 0; r < whole.rounds.size(); ++r) {
-          Pairs before, after;
-          for (Index s = whole.rounds[r].first; s < whole.rounds[r].last; ++s)
-            add_pairs(whole.tiles[s], whole.runs, before);
-          for (Index s = list.rounds[r].first; s < list.rounds[r].last; ++s) {
-            CHECK(keys_of(list.tiles[s], list.runs) <= (most + 63) / 64 * 64);
-            add_pairs(list.tiles[s], list.runs, after);
-          }
-          CHECK(before == after);
-        }
-        Index units = 0;
-        for (Index s = 0; s < std::ssize(list.tiles); s = list.after(s)) ++units;
-        CHECK(units == std::ssize(whole.tiles));
       }
+      CHECK(states == 1000 + list.part_states);
+      for (std::size_t r = 0; r < whole.rounds.size(); ++r) {
+        Pairs before, after;
+        for (Index s = whole.rounds[r].first; s < whole.rounds[r].last; ++s)
+          add_pairs(whole.tiles[s], whole.runs, before);
+        for (Index s = list.rounds[r].first; s < list.rounds[r].last; ++s) {
+          CHECK(keys_of(list.tiles[s], list.runs) <= (most + 63) / 64 * 64);
+          add_pairs(list.tiles[s], list.runs, after);
+        }
+        CHECK(before == after);
+      }
+      Index units = 0;
+      for (Index s = 0; s < std::ssize(list.tiles); s = list.after(s)) ++units;
+      CHECK(units == std::ssize(whole.tiles));
     }
-  }
+  });
 }
 
 TEST_CASE("query tiles: the longest of a round come first") {

@@ -118,36 +118,29 @@ TEST_CASE("query tiles: a group of many queries is cut, and the rest of it share
 
 TEST_CASE(
     "query tiles: of every variant have the pairs of its groups, each as often, at any height") {
-  for (const Case& c : all_cases())
-    for (const bool causal : masks_of(c)) {
-      CAPTURE(describe(c));
-      CAPTURE(causal);
-      const Problem problem = make_data(Data::gaussian, 300, 4, 3, causal, c.head);
-      const auto plan = make_plan(cpu(), problem, c.id, c.settings);
-      if (!std::holds_alternative<TilePlan>(plan->form)) continue;
-      const TileList tiles = tile_list(*plan);
-      Pairs expected;
-      Index rows = 0;
-      for (const Layer& layer : tiles.layers)
-        for (const RowGroup& group : layer.groups) {
-          rows += group.rows.size();
-          for (const std::int32_t r : group.runs)
-            add_pairs(layer.rows, group.rows.begin, group.rows.end, tiles.group_runs[r], expected);
-        }
-      for (const int height : {16, 64, 128}) {
-        CAPTURE(height);
-        const QueryTileList cut = cut_query_tiles(tiles, height);
-        Pairs found;
-        Index found_rows = 0;
-        for (const QueryTile& tile : cut.tiles) {
-          CHECK(tile.row_count <= height);
-          found_rows += tile.row_count;
-          add_pairs(tile, cut.runs, found);
-        }
-        CHECK(found_rows == rows);
-        CHECK(found == expected);
+  for_each_tile_list(cpu(), [](const TileList& tiles) {
+    Pairs expected;
+    Index rows = 0;
+    for (const Layer& layer : tiles.layers)
+      for (const RowGroup& group : layer.groups) {
+        rows += group.rows.size();
+        for (const std::int32_t r : group.runs)
+          add_pairs(layer.rows, group.rows.begin, group.rows.end, tiles.group_runs[r], expected);
       }
+    for (const int height : {16, 64, 128}) {
+      CAPTURE(height);
+      const QueryTileList cut = cut_query_tiles(tiles, height);
+      Pairs found;
+      Index found_rows = 0;
+      for (const QueryTile& tile : cut.tiles) {
+        CHECK(tile.row_count <= height);
+        found_rows += tile.row_count;
+        add_pairs(tile, cut.runs, found);
+      }
+      CHECK(found_rows == rows);
+      CHECK(found == expected);
     }
+  });
 }
 
 TEST_CASE("query tiles: four leaves of h1d are one of 64 queries, with two KV tiles at most") {

@@ -1,9 +1,13 @@
 // The pairs that query tiles and groups of a TileList go through, to compare one with another.
 #pragma once
 
+#include <doctest/doctest.h>
+
 #include <map>
 #include <tuple>
 
+#include "laws/cases.h"
+#include "reference.h"
 #include "tiles/tile_list.h"
 
 namespace fovea::test {
@@ -29,6 +33,19 @@ inline void add_pairs(const cuda::QueryTile& tile, const std::vector<cuda::Colum
                       Pairs& pairs) {
   for (std::int32_t r = tile.first_run; r < tile.last_run; ++r)
     add_pairs(tile.rows, tile.first_row, tile.first_row + tile.row_count, runs[r], pairs);
+}
+
+/// use(TileList) for every case of a variant that has one.
+template <class Use>
+void for_each_tile_list(const Backend& cpu, Use use) {
+  for (const Case& c : all_cases())
+    for (const bool causal : masks_of(c)) {
+      CAPTURE(describe(c));
+      CAPTURE(causal);
+      const Problem problem = make_data(Data::gaussian, 300, 4, 3, causal, c.head);
+      const auto plan = make_plan(cpu, problem, c.id, c.settings);
+      if (std::holds_alternative<TilePlan>(plan->form)) use(cuda::tile_list(*plan));
+    }
 }
 
 }  // namespace fovea::test
