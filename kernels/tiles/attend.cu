@@ -89,17 +89,8 @@ class Attention {
 
  private:
   __device__ void begin() {
-    for (int r = static_cast<int>(threadIdx.x); r < height; r += block_threads) {
-      std::int32_t cluster = 0, row = -1;
-      if (r < query_tile_.row_count) {
-        const std::int32_t position = query_tile_.first_row + r;
-        cluster =
-            query_tile_.rows < 0 ? position : a_.queries.lists.indices[query_tile_.rows + position];
-        row = query_tile_.query_base + (cluster << query_tile_.query_shift);
-      }
-      shared_.cluster[r] = cluster;
-      shared_.query_row[r] = row;
-    }
+    find_queries(query_tile_, a_.queries.lists, height, shared_.cluster, shared_.query_row,
+                 block_threads);
 #pragma unroll
     for (int i = 0; i < RowsPerThread; ++i) {
       maximum_[i] = -INFINITY;

@@ -95,17 +95,8 @@ class MmaAttention {
   }
 
   __device__ void begin() {
-    for (int r = static_cast<int>(threadIdx.x); r < height_; r += static_cast<int>(blockDim.x)) {
-      std::int32_t cluster = 0, row = -1;
-      if (r < query_tile_.row_count) {
-        const std::int32_t position = query_tile_.first_row + r;
-        cluster =
-            query_tile_.rows < 0 ? position : a_.queries.lists.indices[query_tile_.rows + position];
-        row = query_tile_.query_base + (cluster << query_tile_.query_shift);
-      }
-      shared_.cluster[r] = cluster;
-      shared_.query_row[r] = row;
-    }
+    find_queries(query_tile_, a_.queries.lists, height_, shared_.cluster, shared_.query_row,
+                 static_cast<int>(blockDim.x));
 #pragma unroll
     for (int h = 0; h < 2 * Groups; ++h) {
       maximum_[h] = -INFINITY;
@@ -166,8 +157,12 @@ class MmaAttention {
     float low[split ? Groups : 1][key_groups][4] = {};
 #pragma unroll
     for (int part = 0; part < (DepthChunks > 0 ? depth_tiles : depth_tiles_); part += copies) {
-      products_.add_logits(s, low, part, arrive(part));
-      if constexpr (split) products_.add_low_logits(low, part, arrive(part + 1));
+      if constexpr (split) {  // low: of high and low parts, and of low and high ones
+        products_.add_logits(part, arrive(part), s, low);
+        products_.add_logits(part, arrive(part + 1), low);
+      } else {
+        products_.add_logits(part, arrive(part), s);
+      }
     }
     if constexpr (split)
 #pragma unroll
@@ -205,13 +200,7 @@ class MmaAttention {
     float top[2];
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      top[h] = Maps ? -INFINITY : maximum[h];
-#pragma unroll
-      for (int j = 0; j < key_groups; ++j)
-        top[h] = fmaxf(top[h], fmaxf(s[j][2 * h], s[j][2 * h + 1]));
-#pragma unroll
-      for (int flip = 1; flip < 4; flip *= 2)
-        top[h] = fmaxf(top[h], __shfl_xor_sync(0xffffffffu, top[h], flip));
+      top[h] = largest_of_row(s, h, Maps ? -INFINITY : maximum[h]);
       if constexpr (Maps) {
         tile_most_[h] = top[h];
         tile_sum_[h] = 0;

@@ -16,6 +16,7 @@
 #include "tiles/attend_wgmma.h"
 #include "tiles/exp2_on_lanes.cuh"
 #include "tiles/fragments.cuh"
+#include "tiles/mma_tiles.cuh"
 #include "tiles/wgmma_shape.cuh"
 
 namespace fovea::cuda {
@@ -133,21 +134,28 @@ class WgmmaAttention {
   // Each warp copies the rows of its slots, four at a time.
   template <int Chunks>
   __device__ void gather(char* tile, Rows16 from, std::int32_t row) {
-    constexpr int pieces = swizzled_row / 16, rows_at_once = 32 / pieces;
-    const int lane = thread_ % 32, piece = lane % pieces;
+    const int lane = thread_ % 32, piece = lane % row_pieces;
 #pragma unroll 2
-    for (int i = lane / pieces; i < 32; i += rows_at_once) {
+    for (int i = lane / row_pieces; i < 32; i += 32 / row_pieces) {
       const std::int32_t its = __shfl_sync(0xffffffffu, row, i);
-      char* const to = tile + (thread_ / 32 * 32 + i) * swizzled_row + (piece ^ i % pieces) * 16;
+      char* const to = tile + thread_ / 32 * 32 * row_bytes + swizzled(i, piece);
+      copy_pieces<Chunks>(to, wide_tile_bytes, from, its, piece);
+    }
+  }
+
+  // Starts copying a piece of each 64 columns of a row to tiles that lie `apart` bytes apart; zeros
+  // for a row of -1 and beyond the matrix.
+  template <int Chunks>
+  __device__ static void copy_pieces(char* to, int apart, Rows16 from, std::int32_t row,
+                                     int piece) {
 #pragma unroll
-      for (int part = 0; part < Chunks; ++part) {
-        const int column = part * chunk + piece * 8;
-        const bool inside = its >= 0 && column < from.stride;
-        copy_16_async(to + part * wide_tile_bytes,
-                      from.data + (inside ? static_cast<std::int64_t>(its) * from.stride + column
-                                          : std::int64_t{0}),
-                      inside);
-      }
+    for (int part = 0; part < Chunks; ++part) {
+      const int column = part * chunk + piece * 8;
+      const bool inside = row >= 0 && column < from.stride;
+      copy_16_async(to + part * apart,
+                    from.data + (inside ? static_cast<std::int64_t>(row) * from.stride + column
+                                        : std::int64_t{0}),
+                    inside);
     }
   }
 
@@ -163,7 +171,7 @@ class WgmmaAttention {
       reference_[h] = -INFINITY;
       sum_[h] = 0;
       const int r = row_ + 8 * h;
-      cluster_[h] = r < query_tile_.row_count ? cluster_of(r) : 0;
+      cluster_[h] = r < query_tile_.row_count ? cluster_of(query_tile_, a_.queries.lists, r) : 0;
     }
 #pragma unroll
     for (int j = 0; j < value_groups; ++j)
@@ -204,31 +212,18 @@ class WgmmaAttention {
     if (!stuck_) write_rows(a_, query_tile_, row_, column_, cluster_, reference_, sum_, z_);
   }
 
-  __device__ std::int32_t cluster_of(int row) const {
-    const std::int32_t position = query_tile_.first_row + row;
-    return query_tile_.rows < 0 ? position : a_.queries.lists.indices[query_tile_.rows + position];
-  }
-
   // Those of this warpgroup.
   __device__ void load_queries() {
-    constexpr int pieces = swizzled_row / 16, rows_at_once = warpgroup / pieces;
-    const int piece = thread_ % pieces;
-    char* const tile = queries_ + group_ * query_tile_bytes;
-    for (int i = thread_ / pieces; i < group_queries; i += rows_at_once) {
+    const int piece = thread_ % row_pieces;
+    for (int i = thread_ / row_pieces; i < group_queries; i += warpgroup / row_pieces) {
       const int r = group_ * group_queries + i;
-      const bool present = r < query_tile_.row_count;
-      const std::int64_t row =
-          present ? query_tile_.query_base + (cluster_of(r) << query_tile_.query_shift) : 0;
-#pragma unroll
-      for (int part = 0; part < DepthChunks; ++part) {
-        const int column = part * chunk + piece * 8;
-        const bool inside = present && column < args_.operands.q.stride;
-        copy_16_async(tile + part * Consumers * query_tile_bytes + i * swizzled_row +
-                          (piece ^ i % pieces) * 16,
-                      args_.operands.q.data +
-                          (inside ? row * args_.operands.q.stride + column : std::int64_t{0}),
-                      inside);
-      }
+      const std::int32_t row =
+          r < query_tile_.row_count
+              ? query_tile_.query_base +
+                    (cluster_of(query_tile_, a_.queries.lists, r) << query_tile_.query_shift)
+              : -1;
+      copy_pieces<DepthChunks>(queries_ + group_ * query_tile_bytes + swizzled(i, piece),
+                               Consumers * query_tile_bytes, args_.operands.q, row, piece);
     }
     commit_copies();
     wait_copies<0>();
@@ -286,8 +281,7 @@ class WgmmaAttention {
 #pragma unroll
     for (int i = 0; i < wide_keys / 16; ++i)
       multiply_rows<P>(
-          z_, p[i],
-          rows_of(values + static_cast<unsigned>(i * 16 * swizzled_row), wide_tile_bytes));
+          z_, p[i], rows_of(values + static_cast<unsigned>(i * 16 * row_bytes), wide_tile_bytes));
     commit_products();
   }
 
@@ -296,16 +290,7 @@ class WgmmaAttention {
   __device__ void softmax_step(float (&s)[key_groups][4], const KvTile& kv_tile, int at) {
     weigh_and_mask<false>(s, row_, cluster_, column_, kv_tile, shared_->slots[at % slot_stages],
                           a_.queries.lists);
-    float top[2] = {reference_[0], reference_[1]};
-#pragma unroll
-    for (int h = 0; h < 2; ++h) {
-#pragma unroll
-      for (int j = 0; j < key_groups; ++j)
-        top[h] = fmaxf(top[h], fmaxf(s[j][2 * h], s[j][2 * h + 1]));
-#pragma unroll
-      for (int flip = 1; flip < 4; flip *= 2)
-        top[h] = fmaxf(top[h], __shfl_xor_sync(0xffffffffu, top[h], flip));
-    }
+    const float top[2] = {largest_of_row(s, 0, reference_[0]), largest_of_row(s, 1, reference_[1])};
     float subtracted[2];
     bool moved[2];
 #pragma unroll

@@ -52,6 +52,17 @@ __device__ __forceinline__ void weigh_and_mask(float (&s)[Groups][4], int row,
     }
 }
 
+/// The largest of `least` and the logits of row h, by all lanes of the warp.
+template <int Groups>
+__device__ __forceinline__ float largest_of_row(const float (&s)[Groups][4], int h, float least) {
+#pragma unroll
+  for (int j = 0; j < Groups; ++j) least = fmaxf(least, fmaxf(s[j][2 * h], s[j][2 * h + 1]));
+#pragma unroll
+  for (int flip = 1; flip < 4; flip *= 2)
+    least = fmaxf(least, __shfl_xor_sync(0xffffffffu, least, flip));
+  return least;
+}
+
 /// Merges the results of rows `row` and `row` + 8 of a query tile into the states of their queries.
 /// The sums are those of this thread's keys; the four threads of a row have the others. By all
 /// lanes of the warp.

@@ -58,14 +58,14 @@ struct MmaProducts {
     }
   }
 
-  // Of a tile of K, or of its high parts, with the parts of Q.
-  template <class Low>
-  __device__ void add_logits(Logits& s, Low& low, int part, const char* tile) const {
+  // Of a tile of K with tiles of Q, from `part` on: each has a sum of its own.
+  template <class... Sums>
+  __device__ void add_logits(int part, const char* tile, Sums&... sums) const {
 #pragma unroll
     for (int i = 0; i < chunk / 16; ++i) {
-      std::uint32_t its[copies][Groups][4];
+      std::uint32_t its[sizeof...(sums)][Groups][4];
 #pragma unroll
-      for (int copy = 0; copy < copies; ++copy)
+      for (int copy = 0; copy < static_cast<int>(sizeof...(sums)); ++copy)
 #pragma unroll
         for (int g = 0; g < Groups; ++g) take_query(its[copy][g], g, part + copy, i);
 #pragma unroll
@@ -74,32 +74,10 @@ struct MmaProducts {
         load_matrices(k, tile + j * group_bytes + (across ^ i * 32));
 #pragma unroll
         for (int g = 0; g < Groups; ++g) {
-          multiply_add<factors>(s[g][2 * j], its[0][g], k[0], k[1]);
-          multiply_add<factors>(s[g][2 * j + 1], its[0][g], k[2], k[3]);
-          if constexpr (split) {
-            multiply_add<factors>(low[g][2 * j], its[1][g], k[0], k[1]);
-            multiply_add<factors>(low[g][2 * j + 1], its[1][g], k[2], k[3]);
-          }
-        }
-      }
-    }
-  }
-
-  // Of the low parts of K with the high parts of Q.
-  __device__ void add_low_logits(Logits& low, int part, const char* tile) const {
-#pragma unroll
-    for (int i = 0; i < chunk / 16; ++i) {
-      std::uint32_t its[Groups][4];
-#pragma unroll
-      for (int g = 0; g < Groups; ++g) take_query(its[g], g, part, i);
-#pragma unroll
-      for (int j = 0; j < kv_tile_keys / 16; ++j) {
-        std::uint32_t k[4];
-        load_matrices(k, tile + j * group_bytes + (across ^ i * 32));
-#pragma unroll
-        for (int g = 0; g < Groups; ++g) {
-          multiply_add<factors>(low[g][2 * j], its[g], k[0], k[1]);
-          multiply_add<factors>(low[g][2 * j + 1], its[g], k[2], k[3]);
+          int copy = 0;
+          ((multiply_add<factors>(sums[g][2 * j], its[copy][g], k[0], k[1]),
+            multiply_add<factors>(sums[g][2 * j + 1], its[copy++][g], k[2], k[3])),
+           ...);
         }
       }
     }

@@ -11,6 +11,7 @@ constexpr int group_rows = 16;  // queries of an instruction
 constexpr int tile_ring = 3;    // tiles: one is read while two are copied
 constexpr int tile_ahead = tile_ring - 1;
 constexpr int row_bytes = 2 * chunk;  // of a tile: 64 values, which take every bank once
+constexpr int row_pieces = row_bytes / 16;
 constexpr int tile_bytes = kv_tile_keys * row_bytes;
 constexpr int group_bytes = group_rows * row_bytes;
 
@@ -22,19 +23,24 @@ struct MmaShared {
   std::int32_t query_row[128], cluster[128];
 };
 
+/// Where a piece of a row lies in a tile.
+__device__ inline int swizzled(int row, int piece) {
+  return row * row_bytes + (piece ^ row % row_pieces) * 16;
+}
+
 /// Starts copying columns [column, column + 64) of the named rows; zeros for rows of -1 and beyond
 /// the matrix.
 __device__ inline void load_rows_16(char* tile, Rows16 from, int column, const std::int32_t* row,
                                     int count) {
-  constexpr int pieces = row_bytes / 16, values = 8;
-  const int piece = static_cast<int>(threadIdx.x) % pieces, at = column + piece * values,
-            rows_at_once = static_cast<int>(blockDim.x) / pieces;
+  constexpr int values = 8;
+  const int piece = static_cast<int>(threadIdx.x) % row_pieces, at = column + piece * values,
+            rows_at_once = static_cast<int>(blockDim.x) / row_pieces;
   const bool inside = at < from.stride;
   const std::uint16_t* const first = from.data + (inside ? at : 0);
 #pragma unroll 2
-  for (int r = static_cast<int>(threadIdx.x) / pieces; r < count; r += rows_at_once) {
+  for (int r = static_cast<int>(threadIdx.x) / row_pieces; r < count; r += rows_at_once) {
     const std::int32_t its = row[r];
-    copy_16_async(tile + r * row_bytes + (piece ^ (r % pieces)) * 16,
+    copy_16_async(tile + swizzled(r, piece),
                   first + static_cast<std::int64_t>(max(its, 0)) * from.stride, inside && its >= 0);
   }
 }

@@ -5,16 +5,15 @@
 #include "ptx_hopper.h"
 #include "tiles/attend_mma.h"
 #include "tiles/attend_wgmma.h"
-#include "tiles/query_tile.cuh"
+#include "tiles/mma_tiles.cuh"
 
 namespace fovea::cuda {
 
 constexpr int warpgroup = 128;     // threads
 constexpr int group_queries = 64;  // of a warpgroup
 constexpr int wide_keys = wgmma_kv_tile_keys;
-constexpr int swizzled_row = 128;  // bytes: 64 columns
-constexpr int wide_tile_bytes = wide_keys * swizzled_row;
-constexpr int query_tile_bytes = group_queries * swizzled_row;
+constexpr int wide_tile_bytes = wide_keys * row_bytes;
+constexpr int query_tile_bytes = group_queries * row_bytes;
 constexpr int tile_stages = 2;                // KV tiles whose K, or V, is in shared memory
 constexpr int slot_stages = tile_stages + 1;  // slots are read after their keys are released
 constexpr int tile_alignment = 1024;
