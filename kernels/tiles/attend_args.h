@@ -57,15 +57,15 @@ struct SoftmaxStates {
   int z_stride = 0;          // a multiple of 4
   float* maximum = nullptr;  // [state rows], log2 units
   float* sum = nullptr;      // [state rows]; 0: no key so far; then z and maximum are not read
-  /// The tiles have all keys of their queries: states are not read, and z is divided by its sum.
-  /// Not those of parts, which are joined first.
+  /// The tiles have all keys of their queries: no state is read, and z is divided by the sum. Parts
+  /// of tiles only write their states, which are joined later (join_parts.h).
   bool last = false;
 };
 
 struct AttendArgs {
-  QueryTiles queries;
-  int d = 0;  // columns of Q and K
   SoftmaxStates states;
+  int d = 0;  // columns of Q and K
+  QueryTiles queries;
   /// Written if `pixel` is not 0. Then dv <= 128, and the keys are in sequence order without gaps.
   SegmentArgs segments = {};
 };

@@ -95,8 +95,8 @@ class MmaAttention {
   }
 
   __device__ void begin() {
-    find_queries(query_tile_, a_.queries.lists, height_, shared_.cluster, shared_.query_row,
-                 static_cast<int>(blockDim.x));
+    find_query_rows(query_tile_, a_.queries.lists, height_, shared_.cluster, shared_.query_row,
+                    static_cast<int>(blockDim.x));
 #pragma unroll
     for (int h = 0; h < 2 * Groups; ++h) {
       maximum_[h] = -INFINITY;

@@ -171,7 +171,8 @@ class WgmmaAttention {
       reference_[h] = -INFINITY;
       sum_[h] = 0;
       const int r = row_ + 8 * h;
-      cluster_[h] = r < query_tile_.row_count ? cluster_of(query_tile_, a_.queries.lists, r) : 0;
+      cluster_[h] =
+          r < query_tile_.row_count ? cluster_of(query_tile_, a_.queries.lists.indices, r) : 0;
     }
 #pragma unroll
     for (int j = 0; j < value_groups; ++j)
@@ -219,8 +220,8 @@ class WgmmaAttention {
       const int r = group_ * group_queries + i;
       const std::int32_t row =
           r < query_tile_.row_count
-              ? query_tile_.query_base +
-                    (cluster_of(query_tile_, a_.queries.lists, r) << query_tile_.query_shift)
+              ? query_tile_.query_base + (cluster_of(query_tile_, a_.queries.lists.indices, r)
+                                          << query_tile_.query_shift)
               : -1;
       copy_pieces<DepthChunks>(queries_ + group_ * query_tile_bytes + swizzled(i, piece),
                                Consumers * query_tile_bytes, args_.operands.q, row, piece);

@@ -136,11 +136,7 @@ class Entries {
     const int level = a_.query_level[blockIdx.x];
     for (int r = static_cast<int>(threadIdx.x); r < entries_height; r += block_threads) {
       const bool present = r < query_tile_.row_count;
-      std::int32_t token = 0;
-      if (present) {
-        const std::int32_t position = query_tile_.first_row + r;
-        token = query_tile_.rows < 0 ? position : a_.tokens[query_tile_.rows + position];
-      }
+      const std::int32_t token = present ? cluster_of(query_tile_, a_.tokens, r) : 0;
       shared_.token[r] = token;
       shared_.query_row[r] =
           present ? query_tile_.query_base + ((token >> level) << query_tile_.query_shift) : -1;

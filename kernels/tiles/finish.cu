@@ -19,7 +19,8 @@ __device__ float with_sink(float own, float sink) {
   return most + log2f(exp2_fast(own - most) + exp2_fast(sink - most));
 }
 
-// One thread per query and four columns (or per query, for the sums alone).
+// One thread per query and four columns (or per query, for the sums alone). 32 registers, no shared
+// memory; bound by memory.
 __global__ void __launch_bounds__(threads) finish_kernel(const FinishArgs a) {
   const int groups = a.divided || a.dv == 0 ? 1 : a.dv / 4;
   const Index at = static_cast<Index>(blockIdx.x) * threads + threadIdx.x, i = at / groups;

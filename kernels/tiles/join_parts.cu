@@ -1,6 +1,7 @@
 #include "device/launch.h"
 #include "ptx.h"
 #include "tiles/join_parts.h"
+#include "tiles/query_tile.cuh"
 
 namespace fovea::cuda {
 namespace {
@@ -20,16 +21,14 @@ __device__ float sum_of_warp(float x) {
 }
 
 // A block for each divided query tile, a warp for each query at a time, a lane for the state of
-// each part.
+// each part. 36 registers, no shared memory; bound by memory: each row of Z is read once.
 __global__ void __launch_bounds__(threads) join_parts_kernel(const JoinPartsArgs a) {
   const DividedQueryTile& divided = a.divided[blockIdx.x];
   const QueryTile& whole = divided.whole;
   const int lane = static_cast<int>(threadIdx.x) % lanes;
   const std::int32_t first_state = a.tiles[divided.first].state_base;
   for (int r = static_cast<int>(threadIdx.x) / lanes; r < whole.row_count; r += threads / lanes) {
-    const std::int32_t position = whole.first_row + r,
-                       cluster = whole.rows < 0 ? position : a.indices[whole.rows + position],
-                       row = whole.state_base + cluster;
+    const std::int32_t row = whole.state_base + cluster_of(whole, a.indices, r);
     const auto state_of = [&](int part) { return first_state + part * whole.row_count + r; };
     const float its_sum = lane < divided.parts ? a.states.sum[state_of(lane)] : 0.0f,
                 its_maximum = its_sum != 0 ? a.states.maximum[state_of(lane)] : -INFINITY;

@@ -26,20 +26,20 @@ struct KeySlots {
 };
 using Slots = KeySlots<kv_tile_keys>;
 
-/// The cluster of a query of the tile.
-__device__ inline std::int32_t cluster_of(const QueryTile& query_tile, const Lists& lists,
+/// The cluster of a query of the tile, whose order is in `indices`.
+__device__ inline std::int32_t cluster_of(const QueryTile& query_tile, const std::int32_t* indices,
                                           int row) {
   const std::int32_t position = query_tile.first_row + row;
-  return query_tile.rows < 0 ? position : lists.indices[query_tile.rows + position];
+  return query_tile.rows < 0 ? position : indices[query_tile.rows + position];
 }
 
 /// The clusters of a tile's queries and their rows of Q; beyond the last one 0 and -1.
-__device__ inline void find_queries(const QueryTile& query_tile, const Lists& lists, int height,
-                                    std::int32_t* clusters, std::int32_t* rows, int threads) {
+__device__ inline void find_query_rows(const QueryTile& query_tile, const Lists& lists, int height,
+                                       std::int32_t* clusters, std::int32_t* rows, int threads) {
   for (int r = static_cast<int>(threadIdx.x); r < height; r += threads) {
     std::int32_t cluster = 0, row = -1;
     if (r < query_tile.row_count) {
-      cluster = cluster_of(query_tile, lists, r);
+      cluster = cluster_of(query_tile, lists.indices, r);
       row = query_tile.query_base + (cluster << query_tile.query_shift);
     }
     clusters[r] = cluster;

@@ -97,10 +97,10 @@ void RowSums::find(const EntryRows& rows, Run& run) {
     const Buffer<std::int32_t> tokens(device, std::span<const std::int32_t>(cut.tokens));
     Slices slices(device, list, run);
     for (QueryTileRange range = slices.next(); range.first < range.last; range = slices.next())
-      attend({.queries = bound_.query_tiles(tiles.data() + range.first, range.last - range.first,
-                                            runs.data(), tokens.data()),
+      attend({.states = states,
               .d = bound_.d(),
-              .states = states},
+              .queries = bound_.query_tiles(tiles.data() + range.first, range.last - range.first,
+                                            runs.data(), tokens.data())},
              bound_.fp32_operands(), shape.height, device.stream());
     join_parts({.divided = divided.data(),
                 .count = static_cast<int>(list.divided.size()),

@@ -7,7 +7,8 @@ namespace {
 
 constexpr int threads = 128;
 
-// One thread for each pixel that the launch touches. Bound by memory: each segment is read once.
+// One thread for each pixel that the launch touches. 60 registers, no shared memory; bound by
+// memory: each segment is read once.
 __global__ void __launch_bounds__(threads) pool_segments_kernel(const PoolSegmentsArgs a) {
   const unsigned cell = blockIdx.x * threads + threadIdx.x,
                  its_columns = static_cast<unsigned>(a.segments.columns);

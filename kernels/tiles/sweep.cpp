@@ -76,10 +76,10 @@ class Sweeping {
   }
 
   AttendArgs args(QueryTileRange range) const {
-    return {.queries = bound_.query_tiles(query_tiles_.tiles.data() + range.first,
-                                          range.last - range.first, query_tiles_.runs.data()),
+    return {.states = states(),
             .d = bound_.d(),
-            .states = states(),
+            .queries = bound_.query_tiles(query_tiles_.tiles.data() + range.first,
+                                          range.last - range.first, query_tiles_.runs.data()),
             .segments = maps_ ? maps_->segments() : SegmentArgs{}};
   }
 

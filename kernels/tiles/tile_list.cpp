@@ -274,8 +274,8 @@ class EntryCut {
     query_tile_.last_run = static_cast<std::int32_t>(out_.runs.size());
     if (query_tile_.first_run == query_tile_.last_run) return;
     query_tile_.rows = order;
-    cut_rows(query_tile_, positions, height_, [&](const QueryTile& s) {
-      out_.tiles.push_back(s);
+    cut_rows(query_tile_, positions, height_, [&](const QueryTile& each) {
+      out_.tiles.push_back(each);
       out_.query_level.push_back(level_);
     });
   }
@@ -342,7 +342,7 @@ QueryTileList cut_query_tiles(const TileList& list, IndexRange rows, int height)
   QueryTile tile = query_tile_of(list, list.layers.front());
   tile.state_base = -static_cast<std::int32_t>(rows.begin);
   tile.last_run = 1;
-  cut_rows(tile, rows, height, [&](const QueryTile& s) { out.tiles.push_back(s); });
+  cut_rows(tile, rows, height, [&](const QueryTile& each) { out.tiles.push_back(each); });
   out.rounds.push_back({0, std::ssize(out.tiles)});
   return out;
 }

@@ -153,7 +153,7 @@ TEST_CASE("split products: a row of zeros, and numbers that are not finite, harm
         CHECK(found.z(i, c) == right.z(i, c));
 }
 
-// Each height of tiles of queries; keys divided among blocks.
+// Each height of query tiles; keys divided among blocks.
 TEST_CASE("split products: Z and log-sum-exp are those of the fp32 lanes, for every shape") {
   for (const Shape& shape : query_tile_shapes()) {
     CAPTURE(shape.n);

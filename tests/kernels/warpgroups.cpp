@@ -259,6 +259,6 @@ TEST_CASE("warpgroups: only where the device has them, they are wanted and the h
   CHECK(products(*on_gpu("bf16"), problem) == 0);
   using namespace fovea::cuda;
   CHECK_THROWS_WITH_AS(
-      attend_wgmma<Precision::bf16>({.d = 64, .states = {.dv = 64}}, {}, 16, nullptr, nullptr),
+      attend_wgmma<Precision::bf16>({.states = {.dv = 64}, .d = 64}, {}, 16, nullptr, nullptr),
       doctest::Contains("there is no kernel"), UnavailableError);
 }
