@@ -32,7 +32,7 @@ using namespace fovea::bench;
 
 namespace {
 
-constexpr int sampled_rows = 16, sampled_map_rows = 2;
+constexpr int sampled_map_rows = 2;
 constexpr int least_end_to_end = 3;      // samples, as it takes long
 constexpr double beyond_caches = 128e6;  // bytes between two uses of an input
 

@@ -13,7 +13,6 @@ using namespace fovea::bench;
 
 namespace {
 
-constexpr int sampled_rows = 16;
 constexpr double head_start_ms = 2;  // more than launching a stage takes
 
 std::string message;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "larger_error.h"
+
 namespace fovea::bench {
 namespace {
 
@@ -57,7 +59,7 @@ struct Sums {
       ours += apart * apart;
       plain += plain_apart * plain_apart;
       norm += truth[c] * truth[c];
-      if (!(std::abs(apart) <= errors.largest)) errors.largest = std::abs(apart);
+      errors.largest = test::larger_error(errors.largest, apart);
     }
     ++errors.rows;
     errors.ours = std::sqrt(ours / norm);

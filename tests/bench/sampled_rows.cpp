@@ -1,9 +1,12 @@
 #include "bench/sampled_rows.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <thread>
 
 #include "kernels/round_16.h"
+#include "larger_error.h"
 
 namespace fovea::bench {
 namespace {
@@ -15,6 +18,18 @@ std::vector<Real> mean(MatrixView rows, IndexRange tokens) {
     for (std::size_t c = 0; c < sum.size(); ++c) sum[c] += static_cast<Real>(rows.row(t)[c]);
   for (Real& x : sum) x /= static_cast<Real>(tokens.size());
   return sum;
+}
+
+// z += factor times the mean.
+template <class Real>
+void add_mean(MatrixView rows, IndexRange tokens, Real factor, std::vector<Real>& z) {
+  if (tokens.size() == 1) {
+    const float* row = rows.row(tokens.begin);
+    for (std::size_t c = 0; c < z.size(); ++c) z[c] += factor * static_cast<Real>(row[c]);
+    return;
+  }
+  const std::vector<Real> row = mean<Real>(rows, tokens);
+  for (std::size_t c = 0; c < z.size(); ++c) z[c] += factor * row[c];
 }
 
 template <class Real>
@@ -85,8 +100,7 @@ std::vector<Real> softmax_row(const TilePlan& plan, const Problem& problem, Inde
     const Real weight = entry.weight * std::exp(entry.logit - top);
     sum += weight;
     const Real factor = round ? static_cast<Real>(round(static_cast<float>(weight))) : weight;
-    const std::vector<Real> v = mean<Real>(problem.v, entry.tokens);
-    for (std::size_t c = 0; c < z.size(); ++c) z[c] += factor * v[c];
+    add_mean(problem.v, entry.tokens, factor, z);
   }
   if (sum > 0)
     for (Real& x : z) x /= sum;
@@ -121,6 +135,29 @@ std::vector<Real> row(const Plan& plan, const Problem& problem, Index query, Rou
   return tree_row<Real>(std::get<NodePlan>(plan.form), problem, plan.causal, query);
 }
 
+// Of a row: sums of squares, and the largest difference.
+struct RowSquares {
+  double ours = 0, plain = 0, norm = 0, largest = 0;
+
+  void add(double found, double simple, double truth) {
+    ours += (found - truth) * (found - truth);
+    plain += (simple - truth) * (simple - truth);
+    norm += truth * truth;
+    largest = test::larger_error(largest, found - truth);
+  }
+};
+
+// use(i) for each i < count, by all processors.
+template <class Use>
+void for_each_of(int count, Use use) {
+  std::atomic<int> next = 0;
+  std::vector<std::jthread> threads;
+  for (unsigned t = 0; t < std::max(1u, std::thread::hardware_concurrency()); ++t)
+    threads.emplace_back([&] {
+      for (int i = next++; i < count; i = next++) use(i);
+    });
+}
+
 }  // namespace
 
 template <class Real>
@@ -148,20 +185,21 @@ RowErrors errors_of(const Plan& plan, const Problem& problem, MatrixView z, int 
                     const std::string& precision) {
   const Rounding round = rounding_of(precision);
   const Problem simple_problem = rounded_to(problem, precision);
-  RowErrors out{count};
-  double ours = 0, plain = 0, norm = 0;
-  for (int sample = 0; sample < count; ++sample) {
+  std::vector<RowSquares> squares(static_cast<std::size_t>(count));
+  for_each_of(count, [&](int sample) {
     const Index query = (2 * sample + 1) * problem.n() / (2 * count);
     const auto truth = row_of_z<double>(plan, problem, query);
     const auto simple = row<float>(plan, simple_problem, query, round);
-    for (std::size_t c = 0; c < truth.size(); ++c) {
-      const double apart = static_cast<double>(z.row(query)[c]) - truth[c];
-      const double plain_apart = static_cast<double>(simple[c]) - truth[c];
-      ours += apart * apart;
-      plain += plain_apart * plain_apart;
-      norm += truth[c] * truth[c];
-      if (!(std::abs(apart) <= out.largest)) out.largest = std::abs(apart);
-    }
+    for (std::size_t c = 0; c < truth.size(); ++c)
+      squares[static_cast<std::size_t>(sample)].add(z.row(query)[c], simple[c], truth[c]);
+  });
+  RowErrors out{count};
+  double ours = 0, plain = 0, norm = 0;
+  for (const RowSquares& each : squares) {
+    ours += each.ours;
+    plain += each.plain;
+    norm += each.norm;
+    out.largest = test::larger_error(out.largest, each.largest);
   }
   out.ours = std::sqrt(ours / norm);
   out.plain = std::sqrt(plain / norm);
