@@ -211,7 +211,8 @@ void run_render(RenderOptions options, const CLI::App& command, const Console& c
 
 void add_render_command(CLI::App& program, Work& chosen) {
   auto* command = program.add_subcommand(
-      "render", "Write panels of variants and views, or of a saved session, as PNG, SVG, PDF or PGF");
+      "render",
+      "Write panels of variants and views, or of a saved session, as PNG, SVG, PDF or PGF");
   auto options = std::make_shared<RenderOptions>();
   options->source.add_to(*command);
   add_columns(*command, options->variants);
