@@ -21,7 +21,7 @@ struct OpenOptions {
   int features = 64;          // d of content features
   bool as_bfloat16 = false;   // read npy <u2 as bf16
   std::stop_token stop = {};  // opening may take long: a stop ends it with Cancelled
-  std::function<void(double share)> reached = {};  // told how much of an archive has been read
+  std::function<void(double share)> reached = {};  // called while an archive is read
 };
 
 /// Throws InputError (file, found, expected) or UsageError for a bad synthetic: source.

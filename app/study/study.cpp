@@ -1,7 +1,6 @@
 #include "study/study.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "input/assets.h"
@@ -17,12 +16,6 @@ using Clock = std::chrono::steady_clock;
 constexpr auto together = 80ms;            // results that arrive within it are shown together
 constexpr auto longest_hold = 400ms;       // of a step that is shown as a whole
 constexpr auto progress_interval = 100ms;  // between two reports of progress in the cells
-
-/// Of a path what follows the folder.
-std::string name_of(const std::string& what) {
-  const std::filesystem::path name = std::filesystem::path(what).filename();
-  return name.empty() ? what : name.string();
-}
 
 }  // namespace
 
@@ -388,7 +381,7 @@ void Study::update_model() {
   }
   held_since_.reset();
   auto model = make_canvas_model(subject_, results_, cells_.cells(), marks_);
-  if (!source() && opening()) model->opening = name_of(opening_.pending()->what);
+  if (!source() && opening()) model->opening = opening_.pending()->name();
   if (model_ && *model == *model_) return;
   // A frame takes the cores that compute: not every step of progress is shown.
   if (model_ && Clock::now() - model_shown_ < progress_interval && same_pictures(*model, *model_))

@@ -1,9 +1,14 @@
 // Large blocks of matrices that were freed are kept for the next of the same size (data/matrix.h).
 #pragma once
 
+#include <cstddef>
+
 namespace fovea {
 
 /// Returns what is kept to the system.
 void free_kept_blocks();
+
+/// Bytes of large blocks, in use or kept, which no heap of the C library counts.
+std::size_t mapped_matrix_bytes();
 
 }  // namespace fovea

@@ -1,11 +1,14 @@
 #include "data/matrix.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <new>
 
+#include "data/address_sanitizer.h"
 #include "data/kept_blocks.h"
 #include "data/memory.h"
 
@@ -15,21 +18,15 @@ namespace {
 constexpr std::size_t huge_page = std::size_t{1} << 21;
 constexpr std::align_val_t alignment{64};
 
-#ifdef __SANITIZE_ADDRESS__
-// From the heap, so that accesses beyond the end are found.
-void* map_block(std::size_t bytes) {
-  return ::operator new(bytes, alignment, std::nothrow);
-}
+std::atomic<std::size_t> mapped_bytes = 0;
 
-void unmap_block(void* block, std::size_t) {
-  ::operator delete(block, alignment);
-}
-#else
-/// Memory of its own that begins with a huge page; nullptr: the system refuses it. Not from a heap
-/// of the C library: once such a block is freed there, small ones are scattered over its huge pages
-/// and keep all of them resident.
+/// By the heaps of the C library small allocations would be scattered over the huge pages of such a
+/// block once it is freed, and keep all of them resident. So it is mapped apart, and begins with a
+/// huge page. nullptr: the system refuses it.
 void* map_block(std::size_t bytes) {
-  constexpr std::size_t page = 4096;
+  // From the heap the sanitizer finds accesses beyond the end.
+  if constexpr (has_address_sanitizer) return ::operator new(bytes, alignment, std::nothrow);
+  static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const std::size_t used = (bytes + page - 1) / page * page;
   void* const mapped =
       ::mmap(nullptr, used + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -39,13 +36,15 @@ void* map_block(std::size_t bytes) {
   if (before > 0) ::munmap(mapped, before);
   ::munmap(block + used, huge_page - before);
   ::madvise(block, used, MADV_HUGEPAGE);  // optional: a refusal does no harm
+  mapped_bytes += bytes;
   return block;
 }
 
 void unmap_block(void* block, std::size_t bytes) {
+  if constexpr (has_address_sanitizer) return ::operator delete(block, alignment);
   ::munmap(block, bytes);
+  mapped_bytes -= bytes;
 }
-#endif
 
 /// Large blocks that were freed, kept for the next of the same size: the first access to a page
 /// costs more than all the arithmetic on it.
@@ -82,11 +81,8 @@ class SpareBlocks {
     void* block;
     std::size_t bytes;
   };
-#ifdef __SANITIZE_ADDRESS__
-  static constexpr std::size_t most_held = 0;  // so that a use after free is found
-#else
-  static constexpr std::size_t most_held = std::size_t{1} << 27;  // one apply at n = 131072, d = 64
-#endif
+  // One apply at n = 131072, d = 64. None for the sanitizer, so that it finds a use after free.
+  static constexpr std::size_t most_held = has_address_sanitizer ? 0 : std::size_t{1} << 27;
 
   void drop_oldest() {
     unmap_block(spares_.front().block, spares_.front().bytes);
@@ -129,6 +125,10 @@ void free_aligned(void* block, std::size_t bytes) {
 
 void free_kept_blocks() {
   spare_blocks().drop_all();
+}
+
+std::size_t mapped_matrix_bytes() {
+  return mapped_bytes;
 }
 
 }  // namespace fovea

@@ -43,7 +43,7 @@ TensorFile read_safetensors(const std::string& path);
 TensorFile read_safetensors(const std::string& path, std::shared_ptr<const Bytes> bytes,
                             Index size);
 /// `as_bfloat16`: 16-bit arrays without a floating type (u2, V2) hold bfloat16.
-/// `reached`, where there is one, is told which share of all arrays, in (0, 1], has been read.
+/// `reached` is called with the share of all arrays that has been read so far, in (0, 1].
 /// Throws UnavailableError when the arrays do not fit into memory.
 TensorFile read_npz(const std::string& path, bool as_bfloat16 = false,
                     const std::stop_token& stop = {},

@@ -3,7 +3,7 @@
 //        16      128         92         47 KiB                           4  reads of shared memory
 //        64      128        168         73 KiB                           3  reads of shared memory
 //       128      128        242        108 KiB                           2  them and multiply-adds
-// With maps they have 112, 167 and 245 registers, and two blocks.
+// With maps they have 112, 167 and 245 registers, and as many blocks.
 #include <string>
 #include <type_traits>
 
@@ -263,7 +263,7 @@ __global__ void __launch_bounds__(block_threads,
 }
 
 struct Fp32Kernel {
-  int height, value_columns;  // at most so many
+  int height, value_columns;  // upper bounds
   bool maps;
   void (*kernel)(AttendArgs, Fp32Operands);
 };

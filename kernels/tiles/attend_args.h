@@ -70,7 +70,7 @@ struct AttendArgs {
   SegmentArgs segments = {};
 };
 
-/// Query tiles have at most so many queries.
+/// Upper bounds on the queries of a tile, one for each kernel.
 inline constexpr std::array<int, 3> query_tile_heights{16, 64, 128};
 
 /// Q, K and V in fp32, levels of their pyramids one after another.

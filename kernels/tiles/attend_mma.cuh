@@ -125,7 +125,7 @@ class MmaAttention {
     }
   }
 
-  // Part by part of a KV tile: first 64 columns of K each, then of V. There are two or more.
+  // The parts of a KV tile, two or more: 64 columns of K each, then of V.
   __device__ void load(int place, int part, int parity, bool any) {
     if (any) {
       char* tile = tiles_ + place * tile_bytes;

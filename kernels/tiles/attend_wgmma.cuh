@@ -223,8 +223,8 @@ class WgmmaAttention {
               ? query_tile_.query_base + (cluster_of(query_tile_, a_.queries.lists.indices, r)
                                           << query_tile_.query_shift)
               : -1;
-      copy_pieces<DepthChunks>(queries_ + group_ * query_tile_bytes + swizzled(i, piece),
-                               Consumers * query_tile_bytes, args_.operands.q, row, piece);
+      copy_pieces<DepthChunks>(queries_ + group_ * group_tile_bytes + swizzled(i, piece),
+                               Consumers * group_tile_bytes, args_.operands.q, row, piece);
     }
     commit_copies();
     wait_copies<0>();
@@ -260,7 +260,7 @@ class WgmmaAttention {
   }
 
   __device__ void start_logits(float (&s)[key_groups][4], int at) const {
-    const std::uint32_t queries = shared_address(queries_ + group_ * query_tile_bytes),
+    const std::uint32_t queries = shared_address(queries_ + group_ * group_tile_bytes),
                         keys = shared_address(keys_ +
                                               at % tile_stages * DepthChunks * wide_tile_bytes);
 #pragma unroll
@@ -270,7 +270,7 @@ class WgmmaAttention {
         multiply_columns<P>(
             s,
             columns_of(queries +
-                       static_cast<unsigned>(part * Consumers * query_tile_bytes + i * 32)),
+                       static_cast<unsigned>(part * Consumers * group_tile_bytes + i * 32)),
             columns_of(keys + static_cast<unsigned>(part * wide_tile_bytes + i * 32)),
             part + i > 0);
     commit_products();

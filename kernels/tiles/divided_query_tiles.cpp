@@ -18,8 +18,8 @@ IndexRange reached(const QueryTile& tile, const ColumnRun& run) {
   return keys;
 }
 
-Index size_of_parts(Index keys, Index parts, Index kv_tile) {
-  return (keys + parts * kv_tile - 1) / (parts * kv_tile) * kv_tile;
+Index size_of_parts(Index keys, Index parts, Index keys_per_kv_tile) {
+  return (keys + parts * keys_per_kv_tile - 1) / (parts * keys_per_kv_tile) * keys_per_kv_tile;
 }
 
 // Cuts the runs of a query tile into parts of `size` keys and calls `add` with each part, a query
@@ -75,7 +75,8 @@ void put_longest_first(QueryTileList& list) {
   }
 }
 
-void divide_query_tiles(QueryTileList& list, Index most_keys, Index kv_tile, Index states) {
+void divide_query_tiles(QueryTileList& list, Index most_keys, Index keys_per_kv_tile,
+                        Index states) {
   std::vector<QueryTile> tiles;
   for (QueryTileRange& round : list.rounds) {
     const QueryTileRange whole = round;
@@ -89,7 +90,7 @@ void divide_query_tiles(QueryTileList& list, Index most_keys, Index kv_tile, Ind
       }
       DividedQueryTile divided{tile, static_cast<std::int32_t>(tiles.size()), 0};
       tile.part = true;
-      const Index size = size_of_parts(keys, (keys - 1) / most_keys + 1, kv_tile);
+      const Index size = size_of_parts(keys, (keys - 1) / most_keys + 1, keys_per_kv_tile);
       cut_keys(tile, size, list.runs, [&](QueryTile part) {
         part.state_base = static_cast<std::int32_t>(states + list.part_states);
         list.part_states += part.row_count;

@@ -15,7 +15,7 @@ Index keys_of(const QueryTile& tile, const std::vector<ColumnRun>& runs);
 void put_longest_first(QueryTileList& list);
 
 /// Divides the keys of the query tiles that have more than `most_keys`, into parts of about the
-/// same size, multiples of `kv_tile`. The states of the parts begin at row `states`.
-void divide_query_tiles(QueryTileList& list, Index most_keys, Index kv_tile, Index states);
+/// same size, multiples of `keys_per_kv_tile`. The states of the parts begin at row `states`.
+void divide_query_tiles(QueryTileList& list, Index most_keys, Index keys_per_kv_tile, Index states);
 
 }  // namespace fovea::cuda

@@ -8,7 +8,7 @@
 
 namespace fovea::cuda {
 
-/// A query tile has at most so many parts.
+/// Upper bound on the parts of a query tile.
 inline constexpr int most_parts = 32;
 
 struct JoinPartsArgs {

@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(MmaBlocks<P, DepthChunks, ValueChunks, Groups,
 }
 
 struct MmaKernel {
-  int d, dv;   // at most so many columns
+  int d, dv;   // upper bounds
   int groups;  // of 16 queries, for each warp
   bool maps;
   void (*kernel)(AttendArgs, MmaOperands);
@@ -48,7 +48,7 @@ MmaKernel mma_kernel() {
 }
 
 // Those for narrower heads first. With maps there are fewer: heads wider than 64 columns read Q
-// from shared memory. Split, registers hold Q of 64 columns.
+// from shared memory. With split numbers registers hold Q only up to 64 columns.
 template <Precision P>
 const auto& mma_kernels() {
   if constexpr (P == Precision::fp32_split) {

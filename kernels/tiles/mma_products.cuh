@@ -58,7 +58,7 @@ struct MmaProducts {
     }
   }
 
-  // Of a tile of K with tiles of Q, from `part` on: each has a sum of its own.
+  // Adds the products of a tile of K with tiles part, part + 1, ... of Q, each to a sum of its own.
   template <class... Sums>
   __device__ void add_logits(int part, const char* tile, Sums&... sums) const {
 #pragma unroll

@@ -46,13 +46,15 @@ BlockCost wgmma_cost(int height, bool narrow) {
   return {std::max(products, copies), narrow && height == 64 ? 2 : 1};
 }
 
-constexpr double tiles_to_start = 3;  // for Q and Z, which are read and written once
-constexpr double tiles_to_join = 1;   // a part with the others
-constexpr Index least_kv_tiles = 4;   // of a part
+// Times in those of a KV tile: for Q and Z, which are read and written once; to join a part with
+// the others.
+constexpr double kv_tiles_to_start = 3, kv_tiles_to_join = 1;
+constexpr Index least_kv_tiles = 4;  // of a part
 
-// Of 64 keys, for a kernel that takes `kv_tile` keys at a time.
-double kv_tiles_of(Index keys, Index kv_tile) {
-  return static_cast<double>((keys + kv_tile - 1) / kv_tile * (kv_tile / kv_tile_keys));
+// Of 64 keys, for a kernel that takes `keys_per_kv_tile` keys at a time.
+double kv_tiles_of(Index keys, Index keys_per_kv_tile) {
+  return static_cast<double>((keys + keys_per_kv_tile - 1) / keys_per_kv_tile *
+                             (keys_per_kv_tile / kv_tile_keys));
 }
 
 Index parts_of(Index keys, Index most_keys) {
@@ -60,13 +62,15 @@ Index parts_of(Index keys, Index most_keys) {
 }
 
 // Times of the blocks, in KV tiles.
-std::vector<double> blocks_of(const std::vector<Index>& tiles, Index most_keys, Index kv_tile) {
+std::vector<double> blocks_of(const std::vector<Index>& keys_of_tiles, Index most_keys,
+                              Index keys_per_kv_tile) {
   std::vector<double> blocks;
-  for (const Index keys : tiles) {
+  for (const Index keys : keys_of_tiles) {
     const Index parts = keys > 0 ? parts_of(keys, most_keys) : 1;
-    const double kv_tiles = kv_tiles_of((keys + parts - 1) / parts, kv_tile) + tiles_to_start;
+    const double kv_tiles =
+        kv_tiles_of((keys + parts - 1) / parts, keys_per_kv_tile) + kv_tiles_to_start;
     blocks.insert(blocks.end(), static_cast<std::size_t>(parts),
-                  parts > 1 ? kv_tiles + tiles_to_join : kv_tiles);
+                  parts > 1 ? kv_tiles + kv_tiles_to_join : kv_tiles);
   }
   return blocks;
 }
@@ -77,20 +81,23 @@ struct Candidate {
 };
 
 // The best one of a height.
-Candidate best_division(const std::vector<Index>& tiles, int height, Index kv_tile, Index at_once) {
-  const QueryTileShape whole{.height = height, .kv_tile = kv_tile};
-  Candidate best{whole, makespan(blocks_of(tiles, whole.most_keys, kv_tile), at_once)};
-  if (tiles.empty()) return best;
-  const Index longest = std::ranges::max(tiles),
-              all = std::accumulate(tiles.begin(), tiles.end(), Index{0});
+Candidate best_division(const std::vector<Index>& keys_of_tiles, int height, Index keys_per_kv_tile,
+                        Index at_once) {
+  const QueryTileShape whole{.height = height, .keys_per_kv_tile = keys_per_kv_tile};
+  Candidate best{whole,
+                 makespan(blocks_of(keys_of_tiles, whole.most_keys, keys_per_kv_tile), at_once)};
+  if (keys_of_tiles.empty()) return best;
+  const Index longest = std::ranges::max(keys_of_tiles),
+              all = std::accumulate(keys_of_tiles.begin(), keys_of_tiles.end(), Index{0});
   // Blocks of equal length that fill the device many times over are not to be divided.
-  if (std::ssize(tiles) > 8 * at_once && longest <= all / at_once) return best;
+  if (std::ssize(keys_of_tiles) > 8 * at_once && longest <= all / at_once) return best;
   for (const Index parts : {2, 3, 4, 6, 8, 12, 16, 24, 32}) {
-    const Index most =
-        ((longest + parts - 1) / parts + kv_tile - 1) / kv_tile * kv_tile;  // whole KV tiles
+    const Index most = ((longest + parts - 1) / parts + keys_per_kv_tile - 1) / keys_per_kv_tile *
+                       keys_per_kv_tile;  // whole KV tiles
     if (most < least_kv_tiles * kv_tile_keys) break;
-    if (const double time = makespan(blocks_of(tiles, most, kv_tile), at_once); time < best.time)
-      best = {{height, most, kv_tile}, time};
+    if (const double time = makespan(blocks_of(keys_of_tiles, most, keys_per_kv_tile), at_once);
+        time < best.time)
+      best = {{height, most, keys_per_kv_tile}, time};
   }
   return best;
 }

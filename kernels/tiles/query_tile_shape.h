@@ -16,7 +16,7 @@ struct QueryTileShape {
   int height = 0;
   /// Keys of a query tile, at most: longer ones are divided (divide_query_tiles).
   Index most_keys = std::numeric_limits<Index>::max();
-  Index kv_tile = kv_tile_keys;  // keys that the kernel takes at a time
+  Index keys_per_kv_tile = kv_tile_keys;  // keys that the kernel takes at a time
 };
 
 /// How many keys each query tile has, for query tiles of a height.

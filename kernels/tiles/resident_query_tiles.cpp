@@ -46,7 +46,7 @@ ResidentQueryTiles::ResidentQueryTiles(const TileList& plan_tiles, IndexRange it
 
 void ResidentQueryTiles::upload(const Device& device, Index its_states,
                                 const QueryTileShape& shape) {
-  divide_query_tiles(list, shape.most_keys, shape.kv_tile, its_states);
+  divide_query_tiles(list, shape.most_keys, shape.keys_per_kv_tile, its_states);
   states = its_states + list.part_states;
   tiles = {device, std::span<const QueryTile>(list.tiles)};
   runs = {device, std::span<const ColumnRun>(list.runs)};

@@ -85,7 +85,7 @@ void RowSums::find(const EntryRows& rows, Run& run) {
   EntryList cut = cut_entries(bound_.list(), unknown, all_keys, shape.height);
   QueryTileList list{std::move(cut.tiles), std::move(cut.runs), {}};
   list.rounds = {{0, std::ssize(list.tiles)}};
-  divide_query_tiles(list, shape.most_keys, shape.kv_tile, bound_.lengths().queries);
+  divide_query_tiles(list, shape.most_keys, shape.keys_per_kv_tile, bound_.lengths().queries);
   make_states(list.part_states);
   const SoftmaxStates states{.maximum = maximum_.data(), .sum = sum_.data(), .last = true};
   Timeline timeline(device);

@@ -5,7 +5,7 @@
 //
 // Its cost, counted, not measured: with query tiles of 128 queries and columns of 64 keys or more
 // some 500 instructions per thread and KV tile, beside 8192 multiply-adds at d = dv = 64, and some
-// 250 for every narrower column; no shared memory; at dv = 64 no more registers than without it. In
+// 250 for every narrower column; no shared memory; at dv = 64 up to 20 registers more. In
 // addition 8 bytes for every query and column are written once and read once: .5 ms of an H200's
 // memory bandwidth at n = 131072 and 1024 columns, where the multiply-adds take 66 ms. The kernel
 // of tensor cores has found the largest logit and the sum of the weights of a whole KV tile anyway,

@@ -13,7 +13,7 @@ constexpr int warpgroup = 128;     // threads
 constexpr int group_queries = 64;  // of a warpgroup
 constexpr int wide_keys = wgmma_kv_tile_keys;
 constexpr int wide_tile_bytes = wide_keys * row_bytes;
-constexpr int query_tile_bytes = group_queries * row_bytes;
+constexpr int group_tile_bytes = group_queries * row_bytes;
 constexpr int tile_stages = 2;                // KV tiles whose K, or V, is in shared memory
 constexpr int slot_stages = tile_stages + 1;  // slots are read after their keys are released
 constexpr int tile_alignment = 1024;
@@ -50,7 +50,7 @@ struct WgmmaShape {
   static constexpr int copying = 64;
   static constexpr int multiplying =  // of what the block was launched with
       (registers * (Consumers + 1) - copying) / Consumers / 8 * 8;
-  static constexpr int queries_bytes = DepthChunks * Consumers * query_tile_bytes;
+  static constexpr int queries_bytes = DepthChunks * Consumers * group_tile_bytes;
   static constexpr int tiles_bytes = tile_stages * (DepthChunks + ValueChunks) * wide_tile_bytes;
   static constexpr std::size_t shared_bytes =
       tile_alignment + queries_bytes + tiles_bytes + sizeof(WgmmaShared<Consumers>);

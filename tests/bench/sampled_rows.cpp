@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <future>
 #include <thread>
 
 #include "kernels/round_16.h"
@@ -147,15 +148,17 @@ struct RowSquares {
   }
 };
 
-// use(i) for each i < count, by all processors.
+// use(i) for each i < count, by all processors. Throws what it throws.
 template <class Use>
 void for_each_of(int count, Use use) {
   std::atomic<int> next = 0;
-  std::vector<std::jthread> threads;
+  std::vector<std::future<void>> workers;
   for (unsigned t = 0; t < std::max(1u, std::thread::hardware_concurrency()); ++t)
-    threads.emplace_back([&] {
+    workers.push_back(std::async(std::launch::async, [&] {
       for (int i = next++; i < count; i = next++) use(i);
-    });
+    }));
+  for (auto& worker : workers) worker.wait();
+  for (auto& worker : workers) worker.get();
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ try:
 
     import torch_attention
     import torch_peers
-    from torch_attention import Peer, errors_of, fixed_pairs, flex, rows_of_formula, strided_pairs
+    from torch_attention import Peer, errors_of, fixed_pairs, flex, rows_of_formula, sampled_rows, strided_pairs
 except ImportError:
     torch = None
 
@@ -93,6 +93,12 @@ class Formula(unittest.TestCase):
             q, k, v = (x[None].double() for x in (self.q, self.k, self.v))
             z = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
             self.assertLess((self.every_row(mask) - z[0, 0]).abs().max().item(), 1e-12)
+
+    def test_as_many_rows_decide_as_of_ours(self):
+        header = (Path(__file__).parent / "sampled_rows.h").read_text()
+        rows = sampled_rows(4096)
+        self.assertIn(f"sampled_rows = {len(rows)};", header)
+        self.assertEqual(sorted(set(rows.tolist())), rows.tolist())
 
     def test_in_16_bits_it_is_as_accurate_as_16_bits_are(self):
         mask = Peer("exact", "bf16", None).mask_of(96, False)

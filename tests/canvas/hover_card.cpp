@@ -185,3 +185,30 @@ TEST_CASE("the card over a map of two-hop reach says in words whether the pair i
   says(2, 0, "reached through 3 keys");
   says(0, 1, "masked");
 }
+
+TEST_CASE("an empty canvas says why, and what to do") {
+  const ScreenLetters letters;
+  const auto said = [&](const CanvasModel& model) {
+    canvas::PreparedPanels prepared;
+    ViewSettings settings = model.settings;
+    canvas::Scene scene{.model = model,
+                        .settings = settings,
+                        .fonts = letters.fonts,
+                        .prepared = prepared,
+                        .rows = {},
+                        .columns = {}};
+    scene.lay_out({900, 600});
+    drawing::RecordingInk ink(letters.fonts, drawing::screen_style(true));
+    draw_scene(ink, scene);
+    std::string all;
+    for (const std::string& words : ink.texts()) all += words;
+    return all;
+  };
+  CanvasModel model;
+  CHECK(said(model) == "Nothing is open: drop a file here, or File > Open.");
+  model.opening = "heads.npz";
+  CHECK(said(model) == "Opening heads.npz…");
+  model.opening.clear();
+  model.lengths = {8, 8};
+  CHECK(said(model) == "No variants to show: add a column.");
+}

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "data/kept_blocks.h"
+
 namespace fovea::test {
 
 Resources Resources::now() {
@@ -20,7 +22,7 @@ Resources Resources::now() {
     if (key == "Threads:" && status >> value) found.threads = int(value);
   }
   const struct mallinfo2 heap = mallinfo2();
-  found.allocated_mib = double(heap.uordblks + heap.hblkhd) / mib;
+  found.allocated_mib = double(heap.uordblks + heap.hblkhd + mapped_matrix_bytes()) / mib;
   const std::filesystem::directory_iterator files("/proc/self/fd");
   found.descriptors = int(std::distance(begin(files), end(files))) - 1;  // without this one
   return found;

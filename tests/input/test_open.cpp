@@ -6,6 +6,7 @@
 #include "input/image_file.h"
 #include "input/open_source.h"
 #include "input/text_file.h"
+#include "io/npy.h"
 #include "io/safetensors_writer.h"
 #include "messages.h"
 #include "temporary_directory.h"
@@ -220,4 +221,15 @@ TEST_CASE("a file dialog is offered every kind of file") {
   const auto patterns = file_patterns();
   check_says(patterns.front(), {"*.safetensors", "*.npz", "*.png", "*.jpg", "*.txt", "*.json"});
   CHECK(patterns.back() == "All files (*)");
+}
+
+TEST_CASE("opening an archive reports how much of it has been read") {
+  const TemporaryDirectory folder;
+  const std::string head =
+      npy_bytes(npy_dict("<f4", "(1, 4, 2)"), std::string(4 * 2 * sizeof(float), '\0'));
+  write_zip(folder / "head.npz", {{"q.npy", head}, {"k.npy", head}, {"v.npy", head}});
+  std::vector<double> shares;
+  open_source(folder / "head.npz", {.reached = [&](double share) { shares.push_back(share); }});
+  REQUIRE(shares.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(shares[i] == doctest::Approx(double(i + 1) / 3));
 }

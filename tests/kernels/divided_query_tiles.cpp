@@ -97,7 +97,7 @@ TEST_CASE("query tiles: tall where there are many queries and low where there ar
   // By warpgroups the parts of a query tile are whole KV tiles of 128 keys.
   const QueryTileShape wide = shape_of({2048, 16384}, false, 64, Precision::bf16, 132, true);
   CHECK(wide.most_keys < 16384);
-  CHECK(wide.kv_tile == 128);
+  CHECK(wide.keys_per_kv_tile == 128);
   CHECK(wide.most_keys % 128 == 0);
 }
 

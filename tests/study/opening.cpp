@@ -3,7 +3,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "study/event_loop.h"
 #include "study/session_editor.h"
@@ -39,24 +41,36 @@ struct OpenPicture {
 
 }  // namespace
 
-TEST_CASE("where nothing is open yet, the canvas is told what is being opened") {
+TEST_CASE("an empty canvas says what is being opened, and a full one keeps what it shows") {
+  const TemporaryDirectory folder;
+  // 131044 patches of 8 pixels: some tenths of a second.
+  const std::string picture =
+      folder.write("large.pgm", "P5 2896 2896 255\n" + std::string(2896 * 2896, 'x'));
+  const std::string longer = "synthetic:needle?n=131072&d=128&heads=8&seed=1";  // seconds
   Study study(std::make_unique<CpuLike>());
-  const auto named = [&](const std::string& name) {
-    return wait_until([&] { return study.model() && study.model()->opening == name; });
-  };
-  const std::string longer = "synthetic:gaussian?n=131072&d=64&heads=2";  // some tenths of a second
-  study.open(longer);
-  CHECK(named(longer));
-  study.cancel_opening();
-  CHECK(named(""));
-  study.open("synthetic:golden");
-  REQUIRE(wait_until([&] { return study.source() && study.settled(); }));
-  study.open(longer);  // what is open stays in view meanwhile
-  bool said = false;
+  std::vector<std::string> said;
   QObject::connect(&study, &Study::model_changed, &study,
-                   [&](const auto& model) { said = said || !model->opening.empty(); });
-  REQUIRE(wait_until([&] { return !study.opening(); }));
-  CHECK_FALSE(said);
+                   [&](const auto& model) { said.push_back(model->opening); });
+  const auto last_is = [&](const std::string& name) {
+    return wait_until([&] { return !said.empty() && said.back() == name; });
+  };
+  study.open(longer);
+  CHECK(last_is(longer));
+  study.cancel_opening();
+  CHECK(last_is(""));
+  said.clear();
+  study.open(picture);
+  REQUIRE(wait_until([&] { return study.source() != nullptr; }));
+  REQUIRE(last_is(""));
+  CHECK(said.front() == "large.pgm");  // without its folder
+
+  study.open(longer);
+  said.clear();
+  study.set_dark(!study.model()->dark);  // another model while it is opened
+  REQUIRE(wait_until([&] { return !said.empty(); }));
+  CHECK(study.opening());
+  CHECK(said.back().empty());
+  study.cancel_opening();
 }
 
 TEST_CASE("a large file is hashed while other requests are answered, and until it is closed") {

@@ -126,7 +126,7 @@ class InputDock : public QWidget {
  public:
   InputDock(Study& study, SessionEditor& editor) : study_(study), editor_(editor) {
     QVBoxLayout* column = make_page(*this);
-    column->addWidget(name_ = new QLabel("No source"));
+    column->addWidget(name_ = new QLabel("Nothing is open"));
     name_->setProperty("style", "link");
     name_->setWordWrap(true);
     column->addWidget(facts_ = make_note());

@@ -2,9 +2,9 @@
 """Counts what a warp issues for one KV tile of 64 keys in the kernels of attention on tensor cores.
 
 count_step.py FILE...: object files or cubins of attend_bf16.cu or attend_fp16.cu. Needs cuobjdump of the
-CUDA toolkit. Counted is the shortest way around the loop that has the products: without masks, without a
-new maximum, and without the loops that copy keys and values, of which the instructions for one copy of 16
-bytes are told apart.
+CUDA toolkit. It counts the shortest way around the loop that has the products: without masks, without a
+new maximum, and without the loops that copy keys and values. The instructions of these loops for one copy of
+16 bytes are shown apart.
 """
 import heapq
 import re
