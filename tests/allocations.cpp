@@ -2,6 +2,7 @@
 
 #include <malloc.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -38,11 +39,10 @@ bool is_refused(std::size_t size) {
   return until_refused > 0 && size >= least_refused && --until_refused == 0;
 }
 
-/// A matrix that was refused is asked for once more, after kept blocks have been freed: that is
-/// refused as well.
-bool is_mapping_refused(std::size_t size) {
+/// A large matrix, for which allocate_aligned asks twice: both are refused.
+bool is_matrix_refused(std::size_t size) {
   thread_local bool again = false;
-  if (std::exchange(again, false)) return true;
+  if (std::exchange(again, false)) return true;  // the second time
   again = is_refused(size);
   return again;
 }
@@ -83,7 +83,7 @@ int __real_munmap(void* memory, std::size_t size);
 void* __wrap_mmap(void* at, std::size_t size, int access, int flags, int file, off_t offset) {
   constexpr std::size_t margin = std::size_t{1} << 21;
   const bool of_matrix = (flags & MAP_ANONYMOUS) != 0 && size > margin;
-  if (of_matrix && is_mapping_refused(size - margin)) return MAP_FAILED;
+  if (of_matrix && is_matrix_refused(size - margin)) return MAP_FAILED;
   void* memory = __real_mmap(at, size, access, flags, file, offset);
   if (of_matrix && memory != MAP_FAILED) {
     raise(largest, size - margin);
@@ -93,7 +93,7 @@ void* __wrap_mmap(void* at, std::size_t size, int access, int flags, int file, o
 }
 
 int __wrap_munmap(void* memory, std::size_t size) {
-  constexpr std::size_t page = 4096;
+  static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   living -= std::ptrdiff_t((size + page - 1) / page * page);
   return __real_munmap(memory, size);
 }

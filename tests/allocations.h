@@ -17,8 +17,9 @@ std::size_t largest_allocation();
 void begin_peak();
 std::size_t peak_bytes();
 
-/// While it lives, the allocation of this number, by `new` or of a large matrix, throws
-/// std::bad_alloc: on any thread, counted from 1, among those of at least so many bytes.
+/// While it lives, the allocation of this number, by `new` or of a large matrix (not for
+/// the address sanitizer), throws std::bad_alloc: on any thread, counted from 1, among those of at
+/// least so many bytes.
 class RefusedAllocation {
  public:
   explicit RefusedAllocation(std::size_t number, std::size_t least_bytes = 0);

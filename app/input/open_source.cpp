@@ -205,10 +205,16 @@ Source open_source(const std::string& what, const OpenOptions& options) {
   if (synthetic) return make_synthetic(what, options.stop);
   Source source = loader.open(what, options);
   source.path = what;
-  fs::path name = fs::path(what).lexically_normal();
-  if (!name.has_filename()) name = name.parent_path();  // "dir/"
-  source.name = fs::is_directory(what) ? name.filename().string() : name.stem().string();
+  const fs::path name = short_name(what);
+  source.name = fs::is_directory(what) ? name.string() : name.stem().string();
   return source;
+}
+
+std::string short_name(const std::string& what) {
+  if (what.starts_with(synthetic_prefix)) return what;
+  fs::path path = fs::path(what).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();  // "dir/"
+  return path.filename().string();
 }
 
 std::vector<std::string> file_patterns() {

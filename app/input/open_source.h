@@ -21,11 +21,14 @@ struct OpenOptions {
   int features = 64;          // d of content features
   bool as_bfloat16 = false;   // read npy <u2 as bf16
   std::stop_token stop = {};  // opening may take long: a stop ends it with Cancelled
-  std::function<void(double share)> reached = {};  // called while an archive is read
+  std::function<void(double share)> reached = {};  // of an archive's arrays, as they are read
 };
 
 /// Throws InputError (file, found, expected) or UsageError for a bad synthetic: source.
 Source open_source(const std::string& what, const OpenOptions& options = {});
+
+/// "heads.npz": what can be opened, without the folder of a path.
+std::string short_name(const std::string& what);
 
 /// Patterns for a file dialog: "All sources (*.safetensors ...)".
 std::vector<std::string> file_patterns();

@@ -1,6 +1,5 @@
 #include "study/source_opening.h"
 
-#include <filesystem>
 #include <utility>
 
 #include "data/error.h"
@@ -22,11 +21,6 @@ std::shared_ptr<const Source> read(const SourceToOpen& from, const Run& run) {
 }
 
 }  // namespace
-
-std::string SourceToOpen::name() const {
-  const std::filesystem::path name = std::filesystem::path(what).filename();
-  return name.empty() ? what : name.string();
-}
 
 Session with_patches_of(const Session& other, Session session) {
   session.patch = other.patch;

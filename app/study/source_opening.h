@@ -19,8 +19,6 @@ struct SourceToOpen {
   std::string expected_hash;       // of the content the session was made with; empty: unknown
   bool new_source = true;          // false: the same image in other patches, or a later step
   std::shared_ptr<const Source> source = {};  // it is there already; null: it is to be read
-
-  std::string name() const;  // of a path without its folder
 };
 
 /// The Session in the patches of another one, and with what is seen of them.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "input/assets.h"
+#include "input/open_source.h"
 #include "study/continued_session.h"
 #include "study/fitting_session.h"
 
@@ -381,7 +382,7 @@ void Study::update_model() {
   }
   held_since_.reset();
   auto model = make_canvas_model(subject_, results_, cells_.cells(), marks_);
-  if (!source() && opening()) model->opening = opening_.pending()->name();
+  if (!source() && opening()) model->opening = short_name(opening_.pending()->what);
   if (model_ && *model == *model_) return;
   // A frame takes the cores that compute: not every step of progress is shown.
   if (model_ && Clock::now() - model_shown_ < progress_interval && same_pictures(*model, *model_))

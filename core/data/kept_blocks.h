@@ -8,7 +8,8 @@ namespace fovea {
 /// Returns what is kept to the system.
 void free_kept_blocks();
 
-/// Bytes of large blocks, in use or kept, which no heap of the C library counts.
+/// Bytes of large blocks, in use or kept, which no heap of the C library counts; 0 for the address
+/// sanitizer.
 std::size_t mapped_matrix_bytes();
 
 }  // namespace fovea

@@ -20,9 +20,9 @@ constexpr std::align_val_t alignment{64};
 
 std::atomic<std::size_t> mapped_bytes = 0;
 
-/// By the heaps of the C library small allocations would be scattered over the huge pages of such a
-/// block once it is freed, and keep all of them resident. So it is mapped apart, and begins with a
-/// huge page. nullptr: the system refuses it.
+/// Mapped apart from the heaps of the C library, which would scatter small allocations over its
+/// huge pages once it is freed, and keep all of them resident. Begins with a huge page; nullptr:
+/// the system refuses it.
 void* map_block(std::size_t bytes) {
   // From the heap the sanitizer finds accesses beyond the end.
   if constexpr (has_address_sanitizer) return ::operator new(bytes, alignment, std::nothrow);

@@ -70,7 +70,7 @@ struct AttendArgs {
   SegmentArgs segments = {};
 };
 
-/// Upper bounds on the queries of a tile, one for each kernel.
+/// Upper bounds on the queries of a tile: the heights for which there are kernels.
 inline constexpr std::array<int, 3> query_tile_heights{16, 64, 128};
 
 /// Q, K and V in fp32, levels of their pyramids one after another.

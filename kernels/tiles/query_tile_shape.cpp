@@ -46,10 +46,10 @@ BlockCost wgmma_cost(int height, bool narrow) {
   return {std::max(products, copies), narrow && height == 64 ? 2 : 1};
 }
 
-// Times in those of a KV tile: for Q and Z, which are read and written once; to join a part with
-// the others.
-constexpr double kv_tiles_to_start = 3, kv_tiles_to_join = 1;
-constexpr Index least_kv_tiles = 4;  // of a part
+// Times, in those of a KV tile.
+constexpr double kv_tiles_to_start = 3;  // for Q and Z, which are read and written once
+constexpr double kv_tiles_to_join = 1;   // a part with the others
+constexpr Index least_kv_tiles = 4;      // of a part
 
 // Of 64 keys, for a kernel that takes `keys_per_kv_tile` keys at a time.
 double kv_tiles_of(Index keys, Index keys_per_kv_tile) {

@@ -189,7 +189,7 @@ class Bench {
         reason = entrant.gate.reason();
       }
       entrant.entries.push_back(std::move(entry));
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
       reason = error.what();
     }
     if (reason.empty()) return;

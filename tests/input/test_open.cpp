@@ -227,9 +227,19 @@ TEST_CASE("opening an archive reports how much of it has been read") {
   const TemporaryDirectory folder;
   const std::string head =
       npy_bytes(npy_dict("<f4", "(1, 4, 2)"), std::string(4 * 2 * sizeof(float), '\0'));
-  write_zip(folder / "head.npz", {{"q.npy", head}, {"k.npy", head}, {"v.npy", head}});
+  const std::string wide =
+      npy_bytes(npy_dict("<f4", "(1, 4, 6)"), std::string(4 * 6 * sizeof(float), '\0'));
+  write_zip(folder / "head.npz", {{"q.npy", head}, {"k.npy", head}, {"v.npy", wide}});
   std::vector<double> shares;
   open_source(folder / "head.npz", {.reached = [&](double share) { shares.push_back(share); }});
   REQUIRE(shares.size() == 3);
-  for (std::size_t i = 0; i < 3; ++i) CHECK(shares[i] == doctest::Approx(double(i + 1) / 3));
+  CHECK(shares[0] == doctest::Approx(0.2));  // of the bytes
+  CHECK(shares[1] == doctest::Approx(0.4));
+  CHECK(shares[2] == 1);
+}
+
+TEST_CASE("the short name of what can be opened is without the folder") {
+  CHECK(short_name("/data/heads.npz") == "heads.npz");
+  CHECK(short_name("arrays/") == "arrays");
+  CHECK(short_name("synthetic:smooth?n=8") == "synthetic:smooth?n=8");
 }

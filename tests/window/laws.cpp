@@ -186,7 +186,7 @@ TEST_CASE("a broken session file says what was expected") {
   CHECK(refused(R"({"fovea_session": 1, "content_sha256": 4})", "content_sha256"));
 }
 
-TEST_CASE("cancel stops the work at once and keeps what is there, and opening starts it again") {
+TEST_CASE("cancel stops the work within 1 s and keeps what is there, and opening starts it again") {
   Window window(small);
   window->open("synthetic:clusters?n=16384&d=64&seed=1");
   REQUIRE(wait_until(
