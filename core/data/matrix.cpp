@@ -16,7 +16,7 @@ namespace fovea {
 namespace {
 
 constexpr std::size_t huge_page = std::size_t{1} << 21;
-constexpr std::align_val_t alignment{64};
+constexpr std::size_t alignment = 64;
 
 std::atomic<std::size_t> mapped_bytes = 0;
 
@@ -25,7 +25,8 @@ std::atomic<std::size_t> mapped_bytes = 0;
 /// the system refuses it.
 void* map_block(std::size_t bytes) {
   // From the heap the sanitizer finds accesses beyond the end.
-  if constexpr (has_address_sanitizer) return ::operator new(bytes, alignment, std::nothrow);
+  if constexpr (has_address_sanitizer)
+    return ::operator new(bytes, std::align_val_t{alignment}, std::nothrow);
   static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const std::size_t used = (bytes + page - 1) / page * page;
   void* const mapped =
@@ -41,9 +42,31 @@ void* map_block(std::size_t bytes) {
 }
 
 void unmap_block(void* block, std::size_t bytes) {
-  if constexpr (has_address_sanitizer) return ::operator delete(block, alignment);
+  if constexpr (has_address_sanitizer)
+    return ::operator delete(block, std::align_val_t{alignment});
   ::munmap(block, bytes);
   mapped_bytes -= bytes;
+}
+
+/// Aligned here, not by the C library: up to glibc 2.37, aligned_alloc takes more than it needs and
+/// frees the rest, so that a freed block is too small for the next of its size, and the heaps grow
+/// as long as the program runs (https://sourceware.org/bugzilla/show_bug.cgi?id=14581).
+void* allocate_in_heap(std::size_t bytes) {
+  // The sanitizer finds accesses beyond the end if the block ends where what was allocated does.
+  if constexpr (has_address_sanitizer) return ::operator new(bytes, std::align_val_t{alignment});
+  auto* const allocated = static_cast<unsigned char*>(::operator new(bytes + alignment));
+  const std::size_t before = alignment - reinterpret_cast<std::uintptr_t>(allocated) % alignment;
+  unsigned char* const block = allocated + before;
+  block[-1] = static_cast<unsigned char>(before);  // 1 to 64: there is a byte for it
+  return block;
+}
+
+void free_in_heap(void* block) {
+  if constexpr (has_address_sanitizer)
+    return ::operator delete(block, std::align_val_t{alignment});
+  if (!block) return;
+  auto* const first = static_cast<unsigned char*>(block);
+  ::operator delete(first - first[-1]);
 }
 
 /// Large blocks that were freed, kept for the next of the same size: the first access to a page
@@ -104,7 +127,7 @@ SpareBlocks& spare_blocks() {
 }  // namespace
 
 void* allocate_aligned(std::size_t bytes) {
-  if (bytes < huge_page) return ::operator new(bytes, alignment);
+  if (bytes < huge_page) return allocate_in_heap(bytes);
   if (void* spare = spare_blocks().take(bytes)) return spare;
   require_memory(static_cast<double>(bytes), "one array");  // where nobody has asked for more
   void* block = map_block(bytes);
@@ -118,7 +141,7 @@ void* allocate_aligned(std::size_t bytes) {
 
 void free_aligned(void* block, std::size_t bytes) {
   if (bytes < huge_page)
-    ::operator delete(block, alignment);
+    free_in_heap(block);
   else
     spare_blocks().give(block, bytes);
 }
