@@ -150,6 +150,58 @@ TEST_CASE("large blocks: the Gram matrix gives what bidiagonalisation gives") {
   CHECK(sum4 == doctest::Approx(fourth).epsilon(1e-10));  // |A^T A|_F^2
 }
 
+TEST_CASE("singular values of small blocks are those of Jacobi rotations in long double") {
+  using Exact = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
+  Random draw(11, 1);
+  const auto normal = [&] { return draw.normal(); };
+  using Entry = std::function<double(Index, Index)>;
+  const std::vector<std::pair<std::string, Entry>> cases{
+      {"rough", [&](Index, Index) { return normal(); }},
+      {"log-normal", [&](Index, Index) { return std::exp(12 * normal()); }},
+      {"of all sizes of float32", [&](Index, Index) { return std::exp(-100 * draw.uniform()); }},
+      {"denormal", [&](Index, Index) { return 1e-310 * normal(); }},
+      {"far from unit size", [&](Index, Index) { return 1e200 * normal(); }},
+      {"causal and even",
+       [](Index i, Index j) { return j <= i ? 1 / static_cast<double>(i + 1) : 0; }},
+      {"graded along the diagonal",
+       [](Index i, Index j) {
+         return j == i       ? std::exp(-8 * static_cast<double>(i))
+                : j == i + 1 ? std::exp(-12 * static_cast<double>(i))
+                             : 0;
+       }},
+      {"a band", [](Index i, Index j) { return std::exp(-4 * std::abs(double(i - j))); }},
+      {"all equal", [](Index, Index) { return 0.03125; }},
+      {"equal rows", [](Index, Index j) { return 0.1 * static_cast<double>(j % 3); }},
+      {"a permutation with repeats", [](Index i, Index j) { return j == i * i % 7 ? 1.0 : 0; }},
+      {"sparse", [&](Index, Index) { return draw.uniform() < 0.1 ? normal() : 0; }},
+      {"one entry", [](Index i, Index j) { return i == 0 && j == 0 ? -3.0 : 0; }},
+      {"zero", [](Index, Index) { return 0.0; }}};
+  for (const auto& [name, entry] : cases)
+    for (const auto& [rows, cols] : std::vector<std::pair<Index, Index>>{
+             {1, 1}, {1, 9}, {9, 1}, {2, 2}, {5, 3}, {16, 16}, {17, 23}, {40, 31}, {32, 32}}) {
+      CAPTURE(name);
+      CAPTURE(rows);
+      CAPTURE(cols);
+      Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> a(rows, cols);
+      for (Index i = 0; i < rows; ++i)
+        for (Index j = 0; j < cols; ++j) a(i, j) = entry(i, j);
+      const Index count = std::min(rows, cols);
+      const Eigen::VectorXd expected =
+          Eigen::JacobiSVD<Exact>(a.cast<long double>()).singularValues().cast<double>();
+      const auto [found, resolved] = singular_values(a.data(), rows, cols);
+      REQUIRE(std::ssize(found) == count);
+      CHECK(resolved == count);
+      // Each of 2 count reflections and each rotation of the eigenvalues moves values by about an
+      // epsilon of the largest.
+      const double most = 4 * static_cast<double>(count) * 0x1p-52 * expected(0) + 1e-323;
+      for (Index s = 0; s < count; ++s) {
+        CHECK(std::abs(found[static_cast<std::size_t>(s)] - expected(s)) <= most);
+        if (s > 0)
+          CHECK(found[static_cast<std::size_t>(s)] <= found[static_cast<std::size_t>(s - 1)]);
+      }
+    }
+}
+
 TEST_CASE("singular values are those of Jacobi rotations, of low rank, graded or rough") {
   const Index rows = 150, cols = 180;
   const Matrix x = gaussian(rows, cols, 7), y = gaussian(cols, rows, 8);
