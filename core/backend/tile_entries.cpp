@@ -142,7 +142,7 @@ class RowBand {
   void deposit(int level) {
     if (canvas_.entries())
       deposit_entries(level);
-    else if (pixels_.size() == 1)
+    else if (pixels_.size() == 1 && std::ssize(queries_) > isa::usual_lanes / 2)
       deposit_reduced(level);
     else
       deposit_pooled(level);
@@ -161,7 +161,9 @@ class RowBand {
     }
   }
 
-  // All queries of the strip lie in one row of pixels.
+  // All queries of the strip lie in one row of pixels, since two of them would be too many for a
+  // band. Fewer may be alone as well, depending on the number of threads, on which no bit of the
+  // results may depend: sums are rounded in another way here.
   void deposit_reduced(int level) {
     const bool maximum = canvas_.pool.kind == Pool::Kind::max;
     strip_.loops().reduce(strip_.s.data(), strip_.lanes(), strip_.count, strip_.keys, maximum,
