@@ -5,6 +5,8 @@
 #include <memory>
 
 #include "analysis/rounding_budget.h"
+#include "backend/stage_names.h"
+#include "data/error.h"
 #include "data/larger.h"
 #include "data/number_text.h"
 #include "data/random.h"
@@ -112,6 +114,8 @@ class SelfTest {
   }
 
   const std::string& finding() const { return finding_; }
+  /// The head that was tested last, before what was found.
+  const std::string& where() const { return where_; }
 
   void heads(const SelfTestLengths& lengths) {
     const Variant& exact = variants().front();
@@ -215,9 +219,9 @@ class SelfTest {
     Planning planning{trusted_, run_, seed, none};
     const auto plan = std::make_shared<const Plan>(
         variant.plan(problem, values_for_length(variant, problem.keys()), planning));
+    where_ = variant.label + ", " + head.text() + ": ";
     const auto theirs = trusted_.bind(plan, problem, run_),
                ours = tested_.bind(plan, problem, run_);
-    where_ = variant.label + ", " + head.text() + ": ";
 
     // Exponents are rounded relative to their size, of logits or of features (at most twice
     // g . x - |x|^2 / 2 for a direction of length sqrt(d) + 4), and sums by the number of keys.
@@ -233,6 +237,11 @@ class SelfTest {
     const double factors = 8 * unit_ * (1 + head.spread);
 
     const Output a = ours->apply(problem.v, run_), b = theirs->apply(problem.v, run_);
+    if (std::ranges::any_of(run_.profile.stages(),
+                            [](const StageTime& stage) { return stage.name == wgmma_timed_out; })) {
+      finding_ = where_ + "products of warpgroups took too long, and others took their place.";
+      return;
+    }
     double size = 0, error = 0;  // of rows of Z
     Matrix apart(1, problem.dv());
     for (Index i = 0; i < problem.queries(); ++i) {
@@ -287,10 +296,14 @@ class SelfTest {
 std::string self_test(const Backend& tested, const Backend& trusted, Run& run,
                       const SelfTestLengths& lengths) {
   SelfTest test(tested, trusted, run);
-  test.planning(4 * lengths.tokens);
-  test.heads(lengths);
-  test.singular_values();
-  test.learning(lengths.tokens);
+  try {
+    test.planning(4 * lengths.tokens);
+    test.heads(lengths);
+    test.singular_values();
+    test.learning(lengths.tokens);
+  } catch (const DeviceLostError& lost) {
+    return test.where() + lost.what();
+  }
   return test.finding();
 }
 

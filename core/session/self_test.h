@@ -18,7 +18,8 @@ struct SelfTestLengths {
 /// Empty, or a sentence about the first head or step of planning that the two back ends do not
 /// agree on: "Exact, n = 333, d = 40, causal: outputs are off by 0.31 of their size; rounding
 /// explains 0.0002." Outputs and log-sum-exp may differ by the rounding of `tested.precision()`,
-/// entries by that of fp32. Throws what `tested` throws.
+/// entries by that of fp32. A device that is lost is a finding, too: it would be lost again. Throws
+/// what else `tested` throws.
 std::string self_test(const Backend& tested, const Backend& trusted, Run& run,
                       const SelfTestLengths& lengths = {});
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backend/stage_names.h"
 #include "device/split_matrix.h"
 #include "device/wgmma.h"
 #include "tiles/attend.h"
@@ -71,7 +72,7 @@ class Sweeping {
     bound_.device().wait();
     if (found == 0) return true;
     bound_.device().give_up_wgmma();
-    run_.profile.add("wgmma timed out", 0);
+    run_.profile.add(wgmma_timed_out, 0);
     return false;
   }
 

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "async.h"
+#include "backend/stage_names.h"
 #include "data/error.h"
 #include "kernels/checks_16.h"
 #include "products.h"
@@ -216,7 +217,7 @@ TEST_CASE("warpgroups: where a copy never arrives Z is computed by warps, then a
       const long products = products_of([&] { found = exact.bound->apply(problem.v, run); });
       if (!timed_out) CHECK(products == 0);
       CHECK(std::ranges::any_of(profile.stages(), [](const StageTime& stage) {
-              return stage.name == "wgmma timed out";
+              return stage.name == wgmma_timed_out;
             }) == timed_out);
       // The shape of the query tiles is that of the other kernel.
       double worst = 0;
@@ -226,6 +227,19 @@ TEST_CASE("warpgroups: where a copy never arrives Z is computed by warps, then a
       CHECK(worst <= 0x1p-8 * 5);  // a rounding of weights and values below 5
     }
   }
+}
+
+TEST_CASE("warpgroups: the self-test does not pass where a copy never arrives") {
+  const Hopper hopper;
+  const auto tested = on_gpu("bf16");
+  const auto cpu = make_cpu_backend();
+  Profile profile;
+  Run run{profile};
+  emulation::lose_box(0);
+  const std::string finding = self_test(*tested, *cpu, run, {.tokens = 60, .many_queries = 150});
+  CHECK_MESSAGE(finding.ends_with("products of warpgroups took too long, and others took their "
+                                  "place."),
+                finding);
 }
 
 TEST_CASE("warpgroups: only where the device has them, they are wanted and the head fits") {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 
+#include "backend/stage_names.h"
 #include "harness.h"
 #include "messages.h"
 
@@ -20,7 +21,7 @@ struct Mistakes {
   std::function<void(Matrix&)> in_entries = [](Matrix&) {};
   std::function<void(RowsOutput&)> in_rows = [](RowsOutput&) {};
   bool in_hashing = false, in_sorting = false, in_routing = false, in_spectra = false,
-       in_learning = false;
+       in_learning = false, times_out = false;
 };
 
 class MistakenOperator : public Operator {
@@ -34,6 +35,7 @@ class MistakenOperator : public Operator {
   Output do_apply(MatrixView v, Run& run) const override {
     Output output = right_->apply(v, run);
     mistakes_.in_output(output, problem());
+    if (mistakes_.times_out) run.profile.add(wgmma_timed_out, 0);
     return output;
   }
   bool do_has_rows() const override { return right_->has_rows(); }
@@ -114,6 +116,15 @@ std::string finding(const Mistakes& mistakes, const std::string& precision = "fp
 
 TEST_CASE("the self-test agrees with a back end of other instructions and as many threads") {
   CHECK(finding({}) == "");
+}
+
+TEST_CASE("the self-test finds a lost device and products that others took the place of") {
+  CHECK(finding({.in_output = [](Output&, const Problem&) {
+          throw DeviceLostError("the GPU is lost");
+        }}) == "Exact, n = 500, d = 64: the GPU is lost");
+  CHECK(finding({.times_out = true}) ==
+        "Exact, n = 500, d = 64: products of warpgroups took too long, and others took their "
+        "place.");
 }
 
 TEST_CASE("the self-test finds a row that was left out in every precision") {

@@ -1,0 +1,9 @@
+// Names of stages (backend/profile.h) that are looked for by others than those that add them.
+#pragma once
+
+namespace fovea {
+
+/// Products of warpgroups took so long that others took their place. Takes no time itself.
+inline constexpr const char* wgmma_timed_out = "wgmma timed out";
+
+}  // namespace fovea
