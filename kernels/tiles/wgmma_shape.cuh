@@ -47,8 +47,8 @@ struct WgmmaShape {
   // Of a thread, when the kernel starts, and then of the threads that copy and of the others.
   static constexpr int registers = 65536 / (threads * blocks) / 8 * 8;
   static constexpr bool shares = registers < 240;
-  static constexpr int copying = 64;
-  static constexpr int multiplying =  // of what the block was launched with
+  static constexpr int copying = Consumers == 1 ? 64 : 72;  // with 64, those of wide V spill
+  static constexpr int multiplying =                        // of what the block was launched with
       (registers * (Consumers + 1) - copying) / Consumers / 8 * 8;
   static constexpr int queries_bytes = DepthChunks * Consumers * group_tile_bytes;
   static constexpr int tiles_bytes = tile_stages * (DepthChunks + ValueChunks) * wide_tile_bytes;

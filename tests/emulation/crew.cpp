@@ -1,62 +1,55 @@
+// Compiled without the thread sanitizer, which would take the turns of fibres for races.
 #include "crew.h"
 
 #include <cuda_runtime.h>
-
-#include <vector>
-
-#ifdef FOVEA_CREW_OF_THREADS
-
-#include <atomic>
-#include <chrono>
-#include <thread>
-
-namespace fovea::emulation {
-namespace {
-
-std::atomic<bool> may_give_up = false;
-thread_local int pauses = 0;
-
-}  // namespace
-
-// Threads of the operating system wait in vain if nothing happens in a long time.
-bool pause() {
-  constexpr int milliseconds = 60000;
-  if (++pauses > milliseconds) {
-    if (may_give_up) return false;
-    fault("threads wait at a barrier that others never reach");
-  }
-  std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  return true;
-}
-void note_progress() {
-  pauses = 0;
-}
-void give_up_waits(bool may) {
-  may_give_up = may;
-}
-
-void run_crew(unsigned count, const std::function<void(unsigned)>& body) {
-  std::vector<std::thread> others;
-  for (unsigned t = 1; t < count; ++t) others.emplace_back([&body, t] { body(t); });
-  body(0);
-  for (std::thread& other : others) other.join();
-}
-
-}  // namespace fovea::emulation
-
-#else
-
 #include <ucontext.h>
 
 #include <memory>
+#include <vector>
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
+#ifdef FOVEA_THREAD_SANITIZER
+#include <sanitizer/tsan_interface.h>
+#endif
 
 namespace fovea::emulation {
 namespace {
+
+// ---- What the thread sanitizer is told --------------------------------------------------------
+// It takes fibres for threads. Whose turn it is orders nothing by itself; barriers do.
+
+#ifdef FOVEA_THREAD_SANITIZER
+
+void* present_thread() {
+  return __tsan_get_current_fiber();
+}
+void* new_thread() {
+  return __tsan_create_fiber(0);
+}
+void forget_thread(void* thread) {
+  __tsan_destroy_fiber(thread);
+}
+void begin_turn(void* thread) {
+  __tsan_switch_to_fiber(thread, __tsan_switch_to_fiber_no_sync);
+}
+
+#else
+
+void* present_thread() {
+  return nullptr;
+}
+void* new_thread() {
+  return nullptr;
+}
+void forget_thread(void*) {}
+[[maybe_unused]] void begin_turn(void*) {}
+
+#endif
+
+// ---- Stacks -----------------------------------------------------------------------------------
 
 // The address sanitizer clears what it knows of a whole stack whenever another one is used.
 constexpr std::size_t stack_bytes = 64 << 10;
@@ -69,6 +62,7 @@ struct Place {
   const void* stack = nullptr;
   std::size_t size = 0;
   void* shadow = nullptr;
+  void* thread = nullptr;
 };
 Place* left = nullptr;  // whose stack was used last
 
@@ -101,10 +95,12 @@ struct Place {
   ucontext_t start{};
   void* here[5] = {};
   bool started = true;
+  void* thread = nullptr;  // as which the thread sanitizer knows it
 };
 
 void arrive(Place&) {}
 [[gnu::noinline]] void go_on(Place& to) {
+  begin_turn(to.thread);
   if (to.started) __builtin_longjmp(to.here, 1);
   to.started = true;
   setcontext(&to.start);
@@ -128,6 +124,8 @@ std::size_t shift_of(std::size_t thread) {
   return thread % 64 * 576;
 }
 
+// ---- Turns ------------------------------------------------------------------------------------
+
 struct Fibre {
   Place place;
   std::unique_ptr<char[]> memory;  // of its stack
@@ -146,6 +144,11 @@ struct Turns {
   bool progress = false;  // a thread passed a barrier or ended since the round began
   bool in_vain = false;   // no thread made progress in a round
   Place scheduler;
+  char begun = 0, ended = 0;  // their addresses order what is before and after the crew's work
+
+  ~Turns() {
+    for (const Fibre& fibre : fibres) forget_thread(fibre.place.thread);
+  }
 };
 thread_local Turns turns;
 bool may_give_up = false;
@@ -173,7 +176,13 @@ void yield() {
 void enter() {
   Fibre& fibre = turns.fibres[turns.current];
   arrive(fibre.place);
-  (*turns.body)(turns.current);
+  order_after(&turns.begun);
+  {
+    Thread thread;
+    self = &thread;
+    (*turns.body)(turns.current);
+  }
+  order_before(&turns.ended);
   fibre.done = true;
   turns.progress = true;
   --turns.left;
@@ -181,6 +190,18 @@ void enter() {
 }
 
 }  // namespace
+
+#ifdef FOVEA_THREAD_SANITIZER
+void order_before(void* at) {
+  __tsan_release(at);
+}
+void order_after(void* at) {
+  __tsan_acquire(at);
+}
+#else
+void order_before(void*) {}
+void order_after(void*) {}
+#endif
 
 bool pause() {
   yield();
@@ -195,16 +216,20 @@ void give_up_waits(bool may) {
 
 void Barrier::arrive_and_wait() {
   const unsigned long turn = turn_;
+  char* const order = &order_[turn % 2];
+  order_before(order);
   if (++arrived_ >= expected_) {
     arrived_ = 0;
     ++turn_;
     turns.progress = true;
-    return;
+  } else {
+    while (turn_ == turn) yield();
   }
-  while (turn_ == turn) yield();
+  order_after(order);
 }
 
 void Barrier::arrive_and_drop() {
+  order_before(&order_[turn_ % 2]);
   --expected_;
   if (arrived_ > 0 && arrived_ >= expected_) {
     arrived_ = 0;
@@ -214,8 +239,11 @@ void Barrier::arrive_and_drop() {
 }
 
 void run_crew(unsigned count, const std::function<void(unsigned)>& body) {
-  for (std::size_t t = turns.fibres.size(); t < count; ++t)
-    turns.fibres.emplace_back().memory.reset(new char[stack_bytes + shift_of(t)]);
+  for (std::size_t t = turns.fibres.size(); t < count; ++t) {
+    Fibre& fibre = turns.fibres.emplace_back();
+    fibre.memory.reset(new char[stack_bytes + shift_of(t)]);
+    fibre.place.thread = new_thread();
+  }
   turns.body = &body;
   Thread* const outer = self;
   for (unsigned t = 0; t < count; ++t) {
@@ -224,6 +252,8 @@ void run_crew(unsigned count, const std::function<void(unsigned)>& body) {
     fibre.done = false;
     prepare(fibre.place, fibre.memory.get() + shift_of(t), enter);
   }
+  turns.scheduler.thread = present_thread();
+  order_before(&turns.begun);
   // Alternately forwards and backwards, so that mistakes that depend on the order of threads are
   // found.
   turns.count = turns.left = count;
@@ -234,9 +264,8 @@ void run_crew(unsigned count, const std::function<void(unsigned)>& body) {
     turns.in_vain = !turns.progress && turns.left > 0;
     if (turns.in_vain && !may_give_up) fault("threads wait at a barrier that others never reach");
   }
+  order_after(&turns.ended);
   self = outer;
 }
 
 }  // namespace fovea::emulation
-
-#endif

@@ -1,22 +1,10 @@
 // A Crew is the threads of a block, which run side by side and wait at barriers. They are fibres of
-// one thread of the operating system or, under the thread sanitizer, threads of the operating
-// system.
+// one thread of the operating system.
 #pragma once
 
 #include <functional>
 
-#if defined(__SANITIZE_THREAD__)
-#define FOVEA_CREW_OF_THREADS 1
-#include <barrier>
-#endif
-
 namespace fovea::emulation {
-
-#ifdef FOVEA_CREW_OF_THREADS
-
-using Barrier = std::barrier<>;
-
-#else
 
 class Barrier {
  public:
@@ -27,9 +15,8 @@ class Barrier {
  private:
   long expected_, arrived_ = 0;
   unsigned long turn_ = 0;
+  char order_[2] = {};  // in even and odd turns, for the thread sanitizer: their addresses alone
 };
-
-#endif
 
 /// For a thread that waits for something other than a Barrier: lets others run. False: it waits in
 /// vain, and waits may be given up; otherwise the program ends when no thread makes progress.
@@ -38,7 +25,12 @@ bool pause();
 void note_progress();
 void give_up_waits(bool may);
 
-/// Runs body(0) .. body(count - 1) side by side.
+/// What this thread has done before is seen by those that call order_after with the same address
+/// later. For the thread sanitizer; Barriers do this by themselves.
+void order_before(void* at);
+void order_after(void* at);
+
+/// Runs body(0) .. body(count - 1) side by side, each with a new Thread as `self`.
 void run_crew(unsigned count, const std::function<void(unsigned)>& body);
 
 }  // namespace fovea::emulation

@@ -1,11 +1,9 @@
 // CUDA's execution model and the part of its runtime that Fovea uses, on the host: a launch runs
 // its blocks one after another, and the threads of a block side by side, with barriers where the
 // device has barriers. It replaces the toolkit's header of the same name, so that the kernels
-// compile unchanged. Under the thread sanitizer each thread of a block is a thread of the operating
-// system, so that a missing __syncthreads is reported as a race; otherwise it is a fibre, which is
-// much faster. Device memory has guard bands and is poisoned (NaN) at first. No block sees what
-// another one of its launch writes (isolation.h), and launches and copies are done when the host
-// waits for them (queue.cpp).
+// compile unchanged. The thread sanitizer reports a missing __syncthreads as a race. Device memory
+// has guard bands and is poisoned (NaN) at first. No block sees what another one of its launch
+// writes (isolation.h), and launches and copies are done when the host waits for them (queue.cpp).
 #pragma once
 
 #include <atomic>

@@ -161,13 +161,12 @@ void run(const cudaLaunchConfig_t& config, const std::function<void()>& body) {
   block.begin(threads);
   Isolation isolation(blocks, compared_for_a_block);
   Barrier ended(threads), begun(threads);
+  blockDim = threads_of;
+  gridDim = grid;
   run_crew(threads, [&](unsigned t) {
-    Thread thread;
-    self = &thread;
+    Thread& thread = *self;
     thread.index = {t % threads_of.x, t / threads_of.x % threads_of.y,
                     t / (threads_of.x * threads_of.y)};
-    blockDim = threads_of;
-    gridDim = grid;
     thread.block = &block;
     thread.warp = &block.warps[t / warp_size];
     thread.lane = static_cast<int>(t % warp_size);

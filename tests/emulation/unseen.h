@@ -1,11 +1,7 @@
-// What ThreadSanitizer has to know of the emulation: not to check its own tables, and what barriers
-// order.
+// What ThreadSanitizer must not check: the emulation's own tables.
 #pragma once
 
-#include "crew.h"
-
-#ifdef FOVEA_CREW_OF_THREADS
-#include <sanitizer/tsan_interface.h>
+#ifdef __SANITIZE_THREAD__
 extern "C" {
 void AnnotateIgnoreSyncBegin(const char* file, int line);
 void AnnotateIgnoreSyncEnd(const char* file, int line);
@@ -20,7 +16,7 @@ namespace fovea::emulation {
 
 /// During its lifetime the thread sanitizer sees nothing of what this thread does.
 struct Unseen {
-#ifdef FOVEA_CREW_OF_THREADS
+#ifdef __SANITIZE_THREAD__
   Unseen() {
     AnnotateIgnoreSyncBegin(__FILE__, __LINE__);
     AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
@@ -36,18 +32,5 @@ struct Unseen {
 #endif
   Unseen(const Unseen&) = delete;
 };
-
-/// What this thread has done before is seen by those that call order_after with the same address
-/// later.
-inline void order_before([[maybe_unused]] void* at) {
-#ifdef FOVEA_CREW_OF_THREADS
-  __tsan_release(at);
-#endif
-}
-inline void order_after([[maybe_unused]] void* at) {
-#ifdef FOVEA_CREW_OF_THREADS
-  __tsan_acquire(at);
-#endif
-}
 
 }  // namespace fovea::emulation

@@ -14,5 +14,5 @@ status=0
 "$@" -Xptxas -v 2>"$said" || status=$?
 of_ptxas='^ptxas info|bytes stack frame, '
 grep -vE "$of_ptxas" "$said" >&2
-[ -n "$object" ] && grep -E "$of_ptxas" "$said" >"$object.resources"
+[ -n "$object" ] && grep -E "$of_ptxas|^ptxas warning" "$said" >"$object.resources"
 exit $status
