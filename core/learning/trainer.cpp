@@ -74,13 +74,17 @@ void add_to_rows(Matrix& m, const std::vector<float>& row, float factor) {
 
 }  // namespace
 
+void require_alphas(std::size_t alphas, std::size_t depths) {
+  if (alphas != depths)
+    throw UsageError("alpha has " + std::to_string(alphas) + (alphas == 1 ? " value" : " values") +
+                     "; expected h + 1 = " + std::to_string(depths));
+}
+
 void check_learnable(Index leaves, std::size_t depths, const std::vector<float>& alpha) {
   if (leaves > LearningOptions::most_leaves)
     throw UsageError("the tree has " + std::to_string(leaves) + " leaves; expected at most " +
                      std::to_string(LearningOptions::most_leaves) + " in a tree that learns");
-  if (!alpha.empty() && alpha.size() != depths)
-    throw UsageError("alpha has " + std::to_string(alpha.size()) +
-                     " values; expected h + 1 = " + std::to_string(depths));
+  if (!alpha.empty()) require_alphas(alpha.size(), depths);
 }
 
 Trainer::Trainer(std::shared_ptr<const LearningSet> set, Tree start, LearningOptions options,

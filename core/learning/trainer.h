@@ -36,6 +36,8 @@ struct LearningOptions {
   Index head = 0;  // heads of one seed draw numbers of their own
 };
 
+/// Throws UsageError unless there are as many alphas as depths, h + 1.
+void require_alphas(std::size_t alphas, std::size_t depths);
 /// Throws UsageError for more leaves than most_leaves, and for alpha of another length than the
 /// depths, h + 1, unless it is empty.
 void check_learnable(Index leaves, std::size_t depths, const std::vector<float>& alpha);

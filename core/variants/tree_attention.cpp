@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "analysis/leaf_skew.h"
-#include "data/error.h"
 #include "variants/learned_tree.h"
 #include "variants/tree_builder.h"
 #include "variants/variant.h"
@@ -137,9 +136,7 @@ std::vector<float> fixed_alphas(const std::vector<double>& chosen, int height,
   if (const auto& given = planning.reals("alpha", {"h+1"}, {{"h+1", height + 1}}); !given.empty())
     return given;
   if (chosen.empty()) return {};
-  if (chosen.size() != count)
-    throw UsageError("alpha has " + std::to_string(chosen.size()) +
-                     " values; expected h + 1 = " + std::to_string(count));
+  require_alphas(chosen.size(), count);
   return {chosen.begin(), chosen.end()};
 }
 

@@ -356,6 +356,8 @@ TEST_CASE("law: parameters that contradict each other are refused") {
         "2: summary is 8, subblocks is 3, stride is 16; expected summary x subblocks <= stride");
   CHECK(refusal("tc", {{"height", "2"}, {"alpha", "1,2"}}) ==
         "2: alpha has 2 values; expected h + 1 = 3");
+  CHECK(refusal("tc", {{"height", "1"}, {"alpha", "7"}}) ==
+        "2: alpha has 1 value; expected h + 1 = 2");
   CHECK(refusal("tf", {{"branching", "2048,1024"}}) ==
         "2: branching is '2048,1024'; expected at most 2^20 leaves");
   CHECK(refusal("tf", {{"branching", "2.5"}}) == "2: branching has 2.5; expected integers");
