@@ -26,7 +26,7 @@ std::atomic<std::size_t> mapped_bytes = 0;
 void* map_block(std::size_t bytes) {
   // From the heap the sanitizer finds accesses beyond the end.
   if constexpr (has_address_sanitizer)
-    return ::operator new(bytes, std::align_val_t{alignment}, std::nothrow);
+    return ::operator new (bytes, std::align_val_t{alignment}, std::nothrow);
   static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const std::size_t used = (bytes + page - 1) / page * page;
   void* const mapped =
@@ -43,7 +43,7 @@ void* map_block(std::size_t bytes) {
 
 void unmap_block(void* block, std::size_t bytes) {
   if constexpr (has_address_sanitizer)
-    return ::operator delete(block, std::align_val_t{alignment});
+    return ::operator delete (block, std::align_val_t{alignment});
   ::munmap(block, bytes);
   mapped_bytes -= bytes;
 }
@@ -53,7 +53,7 @@ void unmap_block(void* block, std::size_t bytes) {
 /// as long as the program runs (https://sourceware.org/bugzilla/show_bug.cgi?id=14581).
 void* allocate_in_heap(std::size_t bytes) {
   // The sanitizer finds accesses beyond the end if the block ends where what was allocated does.
-  if constexpr (has_address_sanitizer) return ::operator new(bytes, std::align_val_t{alignment});
+  if constexpr (has_address_sanitizer) return ::operator new (bytes, std::align_val_t{alignment});
   auto* const allocated = static_cast<unsigned char*>(::operator new(bytes + alignment));
   const std::size_t before = alignment - reinterpret_cast<std::uintptr_t>(allocated) % alignment;
   unsigned char* const block = allocated + before;
@@ -63,7 +63,7 @@ void* allocate_in_heap(std::size_t bytes) {
 
 void free_in_heap(void* block) {
   if constexpr (has_address_sanitizer)
-    return ::operator delete(block, std::align_val_t{alignment});
+    return ::operator delete (block, std::align_val_t{alignment});
   if (!block) return;
   auto* const first = static_cast<unsigned char*>(block);
   ::operator delete(first - first[-1]);
