@@ -10,10 +10,13 @@
 # named by FOVEA_EIGEN_HEADERS (holds Eigen/Dense) and FOVEA_DOCTEST_HEADERS (holds doctest/doctest.h).
 # FOVEA_COMMIT names the commit if there is no repository, FOVEA_RESULTS another folder for the
 # result, FOVEA_BUILD another folder than build/gpu to build in, FOVEA_SECONDS the time limit for one
-# call (530). A step that fails or runs out of time does not keep the others from running, and the
-# results are written after every step. When sources, device or driver change, all steps are repeated.
+# call (530). On a bare machine, such as one that is lent for half an hour, bring both folders of
+# headers along, and let FOVEA_RESULTS be the folder that comes back from it.
+# A step that fails or runs out of time does not keep the others from running, and the results are
+# written after every step. Another call repeats what was not configured, not built or skipped, and
+# all steps when sources, headers, nvcc, device or driver have changed.
 # Exit status: 0 all passed, 77 no GPU, 75 no time was left for some steps: call it again; 1 some
-# failed, which the last lines name.
+# failed, which the last lines name; 2 the call is wrong, or headers are missing.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
@@ -26,6 +29,7 @@ results=${FOVEA_RESULTS:-$PWD/tests/gpu/results}
 
 left() { echo $((limit - (SECONDS - began))); }
 say() { echo "[$((SECONDS - began)) s] $*"; }
+status_of() { cat "$steps/$1.status" 2>/dev/null; }
 
 # ---- What the steps do --------------------------------------------------------------------------
 
@@ -119,20 +123,41 @@ if ! command -v nvidia-smi >/dev/null || ! nvidia-smi -L 2>/dev/null | grep -q G
   echo "gpu.sh: no GPU here"
   exit 77
 fi
+
+# require_headers FILE VARIABLE FOLDER...: the folder that the variable names, or else one of the others, holds the file.
+require_headers() {
+  local file=$1 variable=$2 folder
+  shift 2
+  for folder in "${!variable:-$@}"; do [ -e "$folder/$file" ] && return; done
+  echo "gpu.sh: $file is not in ${!variable:-$*}; install it, or let $variable name the folder that holds $file"
+  return 1
+}
+require_headers Eigen/Dense FOVEA_EIGEN_HEADERS /usr/include/eigen3 /usr/local/include/eigen3 || exit 2
+require_headers doctest/doctest.h FOVEA_DOCTEST_HEADERS /usr/include /usr/local/include || exit 2
+
 device=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1)
 FOVEA_DRIVER=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -1)
 FOVEA_COMMIT=${FOVEA_COMMIT:-$(git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)}
 export FOVEA_DRIVER FOVEA_COMMIT
 say "$device, driver $FOVEA_DRIVER, commit $FOVEA_COMMIT"
 
-# What an earlier call has left counts for the same sources on the same device.
+# What an earlier call has left counts for the same sources, tools and device.
 mkdir -p "$steps" "$results"
-key="$(find CMakeLists.txt core kernels tests -type f ! -path "tests/gpu/*" ! -path "*/__pycache__/*" | sort | xargs -d '\n' cat | cksum), $device, $FOVEA_DRIVER"
+key="$(find CMakeLists.txt core kernels tests -type f ! -path "tests/gpu/*" ! -path "*/__pycache__/*" | sort | xargs -d '\n' cat | cksum)
+$device, $FOVEA_DRIVER
+Eigen: ${FOVEA_EIGEN_HEADERS:-installed}, doctest: ${FOVEA_DOCTEST_HEADERS:-installed}
+$(nvcc --version 2>&1)"
 if [ "$(cat "$steps/key" 2>/dev/null)" != "$key" ]; then
   rm -rf "$steps"
   mkdir -p "$steps"
   echo "$key" >"$steps/key"
 fi
+# What may go otherwise with the same sources is not kept.
+for name in $(printf '%s\n' "${plan[@]}" | cut -d' ' -f1); do
+  case "$name: $(status_of "$name")" in
+    configure:*failed* | build*:*failed* | *": failed: needs "* | *": skipped"*) rm "$steps/$name.status" ;;
+  esac
+done
 file=$(echo "$device" | tr '[:upper:] ' '[:lower:]-' | tr -cd 'a-z0-9.-')
 
 write_results() {
@@ -140,8 +165,6 @@ write_results() {
   python3 tests/bench/merge_results.py "$steps" >"$results/$file.json.new" &&
     mv "$results/$file.json.new" "$results/$file.json"
 }
-
-status_of() { cat "$steps/$1.status" 2>/dev/null; }
 
 # step NAME SECONDS NEEDS COMMAND...
 step() {

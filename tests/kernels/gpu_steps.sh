@@ -32,10 +32,12 @@ if [[ $1 == *torch_peers.py ]]; then
 fi
 exec "$real_python" "$@"
 END
-# Building a target writes a program of that name; test_kernels_device does not build.
+# Building a target writes a program of that name; test_kernels_device does not build, and nothing is configured as long
+# as the file `no-cmake` is there.
 stand_in cmake <<'END'
 echo "cmake $*" >>"$SCRATCH/calls"
 case "$*" in
+  -S*) [ ! -e "$SCRATCH/no-cmake" ] ;;
   *test_kernels_device*) echo "error: no such header"; exit 1 ;;
   *fovea_bench) mkdir -p "$FOVEA_BUILD/tests/kernels" && touch "$FOVEA_BUILD/tests/kernels/libfovea_bench.so" ;;
   *--build*) mkdir -p "$FOVEA_BUILD/bin" && cp "$SCRATCH/stand-ins/built" "$FOVEA_BUILD/bin/${*: -1}" ;;
@@ -54,7 +56,14 @@ END
 stand_in compute-sanitizer <<'END'
 exit 0
 END
+stand_in nvcc <<'END'
+cat "$SCRATCH/nvcc-version"
+END
+echo "release 1" >nvcc-version
+mkdir -p headers/Eigen headers/doctest
+touch headers/Eigen/Dense headers/doctest/doctest.h
 export SCRATCH=$scratch PATH=$scratch/stand-ins:$PATH FOVEA_BUILD=$scratch/build FOVEA_RESULTS=$scratch/results
+export FOVEA_EIGEN_HEADERS=$scratch/headers FOVEA_DOCTEST_HEADERS=$scratch/headers
 result=$FOVEA_RESULTS/stand-in-1.json
 
 expect() { # STATUS, then what gpu.sh is called with
@@ -69,8 +78,24 @@ expect() { # STATUS, then what gpu.sh is called with
 said() { grep -q -- "$2" "$1" || { cat "$1"; echo "not in $1: $2"; exit 1; }; }
 silent() { if grep -q -- "$2" "$1"; then cat "$1"; echo "in $1: $2"; exit 1; fi; }
 
+# Without the headers nothing is begun.
+FOVEA_EIGEN_HEADERS=$scratch/none expect 2
+said output "Eigen/Dense is not in $scratch/none; .* let FOVEA_EIGEN_HEADERS name"
+FOVEA_DOCTEST_HEADERS=$scratch/none expect 2
+said output "doctest/doctest.h is not in"
+[ ! -e calls ] || { echo "a step was begun without headers"; exit 1; }
+
+# What was not configured or built is tried again, with what needs it.
+touch no-cmake
+expect 1 --quick
+said output "configure: failed"
+said "$result" '"build-kernels": "failed: needs configure"'
+silent calls "--build"
+rm no-cmake
+
 touch slow
 FOVEA_SECONDS=30 expect 1 --quick
+said calls "cmake -S .*-DFOVEA_EIGEN_HEADERS=$scratch/headers -DFOVEA_DOCTEST_HEADERS=$scratch/headers"
 said output "build-tests: failed"
 said output "conformance: failed: skipped: no driver"
 said output "FAILED: conformance build-tests self-test laws-few-shapes"
@@ -84,7 +109,8 @@ said "$result" '"step": "attention-16k", "when": "after", "sm_mhz": 1980.0'
 rm slow
 : >calls
 expect 1 --quick
-silent calls "--build"
+said calls "--build .*test_kernels_device"
+silent calls "--build .*bench_kernels"
 silent calls "--lengths 16384 --heads 12"
 said calls "--lengths 4096 --heads 12"
 said calls "--lengths 131072 --heads 12"
@@ -99,13 +125,14 @@ said output "FAILED: conformance build-tests self-test laws-few-shapes laws laws
 said "$result" '"peers": "skipped: no PyTorch'
 said "$result" '"peers-long": "skipped: no PyTorch'
 
-# With PyTorch, and another commit's sources: from the beginning.
+# With PyTorch and another nvcc: from the beginning.
 touch torch
-echo changed >"$FOVEA_BUILD/steps/key"
+echo "release 2" >nvcc-version
 : >calls
 expect 1
 said calls "torch_peers.py --out .*peers-peers.json --seconds 70 --lengths 16384,4096 --library .*/libfovea_bench.so"
 said calls "--lengths 131072,65536"
+said calls "--build .*bench_kernels"
 said "$result" '"step": "peers", "when": "before"'
 said "$result" '"what": "sdpa flash"'
 said "$result" '"reason": "none such"'
