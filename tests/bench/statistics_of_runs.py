@@ -34,6 +34,11 @@ def reason(errors):
     return ""
 
 
+def first_line(error):
+    """The first line of what an error says, or its type where it says nothing: never empty."""
+    return next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
 def compared(rows):
     """Adds to our rows the ratio to every peer of the same group, from samples that are then dropped.
 

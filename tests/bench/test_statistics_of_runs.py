@@ -1,6 +1,6 @@
 import unittest
 
-from statistics_of_runs import accurate, compared, ratios, reason, spread
+from statistics_of_runs import accurate, compared, first_line, ratios, reason, spread
 
 
 class Spreads(unittest.TestCase):
@@ -31,6 +31,11 @@ class Gate(unittest.TestCase):
     def test_the_reason_names_the_logits(self):
         self.assertEqual(reason([("random", 1e-3, 1e-3), ("peaked", 1e-3, 1e-3)]), "")
         self.assertIn("on peaked logits", reason([("random", 1e-3, 1e-3), ("peaked", 3e-3, 1e-3)]))
+
+
+    def test_an_error_always_has_a_reason(self):
+        self.assertEqual(first_line(ValueError("\n\nno kernel\nfor this")), "no kernel")
+        self.assertEqual(first_line(ValueError()), "ValueError")
 
 
 class Comparison(unittest.TestCase):

@@ -6,6 +6,7 @@ pattern alone (a block mask), run(q, k, v, causal, prepared) is the attention of
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Callable
 
 import torch
@@ -61,21 +62,33 @@ def sdpa(backend):
 
 def flex(device):
     """FlexAttention: how it runs, and how it makes the block mask of a pattern, both compiled. (Uncompiled, the mask
-    of 131072 tokens takes 17 GB at first.)"""
+    of 131072 tokens takes 17 GB at first.)
+
+    What PyTorch compiles for a function is limited to a few variants; beyond them it runs uncompiled with no more than
+    a warning. With fullgraph=True it refuses instead, and every call of flex begins anew. A pattern is one function
+    for each length and mask, since PyTorch compiles again for every new one.
+    """
     from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
-    attention, make_mask = torch.compile(flex_attention), torch.compile(create_block_mask)
+    torch._dynamo.reset()
+    attention, make_mask = (
+        torch.compile(each, fullgraph=True, dynamic=False) for each in (flex_attention, create_block_mask)
+    )
 
     def prepare(pairs):
-        def make(n, causal):
-            if pairs is every_pair and not causal:
-                return None
+        @cache
+        def kept_pairs(n, causal):
             allowed = pairs(n)
 
             def kept(b, h, i, j):
                 return allowed(i, j) & (i >= j) if causal else allowed(i, j)
 
-            return make_mask(kept, None, None, n, n, device=device)
+            return kept
+
+        def make(n, causal):
+            if pairs is every_pair and not causal:
+                return None
+            return make_mask(kept_pairs(n, causal), None, None, n, n, device=device)
 
         return make
 
@@ -101,7 +114,7 @@ def authors_hyper(n, d, device):
 
 
 def peers(n, d, device):
-    """The peers of a length; those that this machine lacks say so when they run, or here."""
+    """The peers of a length, for one group; those that this machine lacks say so when they run, or here."""
     for backend, precision in (
         (SDPBackend.FLASH_ATTENTION, "bf16"),
         (SDPBackend.CUDNN_ATTENTION, "bf16"),

@@ -18,7 +18,7 @@ import time
 import torch
 
 from fovea_library import Bound, Library, Refused
-from statistics_of_runs import compared, reason
+from statistics_of_runs import compared, first_line, reason
 from torch_attention import TYPES, errors_of, peers, relative_error, rows_of_formula, sampled_rows
 
 HEADS, D, ROUNDS, PEAKED = 12, 64, 30, 16
@@ -159,7 +159,7 @@ class Group:
             errors = entrant.errors()
             why = reason(errors)
         except Exception as error:  # a back end says in its own way that it cannot
-            errors, why = [], (str(error) or type(error).__name__).splitlines()[0]
+            errors, why = [], first_line(error)
         if not why:
             self.ready.append((entrant, errors, [], []))
             return entrant
