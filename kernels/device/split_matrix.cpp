@@ -14,11 +14,15 @@ constexpr int most_exponent = 127;     // 2^127 is a float
 
 }  // namespace
 
-std::optional<SplitMatrix> split(const Device& device, const DeviceMatrix& from) {
+std::optional<SplitMatrix> split(const Device& device, const DeviceMatrix& from,
+                                 Timeline& timeline) {
   constexpr std::array<unsigned, 2> none{0, 0xffffffffu};
   std::array<unsigned, 2> sizes;
   const Buffer<unsigned> found(device, std::span<const unsigned>(none));
-  find_row_sizes({from.data(), from.rows(), from.stride(), found.data()}, device.stream());
+  {
+    const auto stage = timeline.stage("coarsen and round");
+    find_row_sizes({from.data(), from.rows(), from.stride(), found.data()}, device.stream());
+  }
   found.download(sizes.data(), sizes.size());
   device.wait();
   const auto largest = std::bit_cast<float>(sizes[0]);
@@ -27,6 +31,7 @@ std::optional<SplitMatrix> split(const Device& device, const DeviceMatrix& from)
   std::frexp(largest, &above);
   SplitMatrix out{Matrix16(device, from.rows(), from.cols(), 2),
                   std::min(high_exponent - above, most_exponent)};
+  const auto stage = timeline.stage("coarsen and round");
   split_rows({.from = from.data(),
               .rows = from.rows(),
               .from_stride = from.stride(),

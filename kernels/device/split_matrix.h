@@ -9,6 +9,7 @@
 
 #include "device/device_matrix.h"
 #include "device/matrix_16.h"
+#include "device/timeline.h"
 
 namespace fovea::cuda {
 
@@ -22,8 +23,9 @@ struct SplitMatrix {
 
 /// Nothing if there is a row, other than of zeros, whose largest number is 2^26 times smaller than
 /// that of the matrix: it would lose bits. Products with infinite numbers become NaN. Waits for the
-/// device.
-std::optional<SplitMatrix> split(const Device& device, const DeviceMatrix& from);
+/// device, between stages of the timeline.
+std::optional<SplitMatrix> split(const Device& device, const DeviceMatrix& from,
+                                 Timeline& timeline);
 
 struct RowSizesArgs {
   const float* rows = nullptr;

@@ -10,6 +10,7 @@ Timeline::~Timeline() {
   for (const Span& span : spans_) {
     if (span.begin) cudaEventDestroy(span.begin);
     if (span.end) cudaEventDestroy(span.end);
+    if (span.part) cudaEventDestroy(span.part);
   }
 }
 
@@ -25,9 +26,22 @@ Timeline::Stage::Stage(Timeline& timeline, std::string name)
 
 // An error here is reported again by the next wait for the device.
 Timeline::Stage::~Stage() {
+  cudaEventRecord(timeline_.spans_[index_].end, timeline_.device_.stream());
+  note_late();
+}
+
+void Timeline::Stage::end_part() {
+  if (head_start() <= 0) return;
+  note_late();
   Span& span = timeline_.spans_[index_];
-  cudaEventRecord(span.end, timeline_.device_.stream());
-  span.late = head_start() > 0 && cudaEventQuery(span.begin) == cudaSuccess;
+  if (!span.part) check(cudaEventCreate(&span.part), "making an event");
+  check(cudaEventRecord(span.part, timeline_.device_.stream()), "recording an event");
+}
+
+void Timeline::Stage::note_late() {
+  Span& span = timeline_.spans_[index_];
+  if (head_start() > 0 && cudaEventQuery(span.part ? span.part : span.begin) == cudaSuccess)
+    span.late = true;
 }
 
 void Timeline::finish(Profile& profile) {
@@ -38,8 +52,7 @@ void Timeline::finish(Profile& profile) {
     check(cudaEventElapsedTime(&milliseconds, span.begin, span.end), "reading an event");
     const auto took = static_cast<double>(milliseconds);
     profile.add(span.name, took);
-    // Work that takes longer than the head start is launched while it runs.
-    if (span.late && took < head_start()) profile.add("late", took);
+    if (span.late) profile.add("late: " + span.name, took);
   }
 }
 

@@ -27,21 +27,29 @@ class Timeline {
     Stage(const Stage&) = delete;
     Stage& operator=(const Stage&) = delete;
 
+    /// What was launched since the last part is a part: the device has it to do while the next one
+    /// is launched (see finish).
+    void end_part();
+
    private:
+    void note_late();
+
     Timeline& timeline_;
     std::size_t index_;
   };
   [[nodiscard]] Stage stage(std::string name) { return Stage(*this, std::move(name)); }
 
   /// Waits for the device, then adds the stages to the profile. With a head start (head_start.h)
-  /// "late" is the time of stages that may hold some of the host.
+  /// "late: NAME" is the time of stages NAME that may hold some of the host: the head start, or a
+  /// part, had ended before all of the next part was launched.
   void finish(Profile& profile);
 
  private:
   struct Span {
     std::string name;
     cudaEvent_t begin = nullptr, end = nullptr;
-    bool late = false;  // it began before all of it was launched, in spite of a head start
+    cudaEvent_t part = nullptr;  // the end of the last part; null: there is none yet
+    bool late = false;
   };
 
   const Device& device_;

@@ -4,7 +4,6 @@
 #include <numbers>
 
 #include "device/split_matrix.h"
-#include "device/timeline.h"
 #include "tiles/pyramid.h"
 
 namespace fovea::cuda {
@@ -36,18 +35,18 @@ BoundList::BoundList(const Plan& plan, const Problem& problem, Precision precisi
     const auto stage = timeline.stage("coarsen and round");
     coarsen(k_.data(), problem.keys(), k_.stride(), list_.key_top, device.stream());
     coarsen(q_.data(), problem.queries(), q_.stride(), query_top, device.stream());
-    if (precision == Precision::fp32_split) split_queries_and_keys();
     if (of_16_bits(precision)) {
       k16_ = rounded(k_, 1, overflow);
       q16_ = rounded(q_, log2_scale_, overflow);
     }
   }
+  if (precision == Precision::fp32_split) split_queries_and_keys(timeline);
   timeline.finish(run.profile);
   overflow.require_none(precision, "q, times its scale, or k");
 }
 
-void BoundList::split_queries_and_keys() {
-  std::optional<SplitMatrix> q = split(device_, q_), k = split(device_, k_);
+void BoundList::split_queries_and_keys(Timeline& timeline) {
+  std::optional<SplitMatrix> q = split(device_, q_, timeline), k = split(device_, k_, timeline);
   if (!q || !k) {
     precision_ = Precision::fp32;
     return;

@@ -7,6 +7,7 @@
 #include "device/buffer.h"
 #include "device/device_matrix.h"
 #include "device/matrix_16.h"
+#include "device/timeline.h"
 #include "tiles/attend_args.h"
 #include "tiles/attend_mma.h"
 #include "tiles/device_conditions.h"
@@ -46,7 +47,7 @@ class BoundList {
 
  private:
   const Device& device_;
-  void split_queries_and_keys();
+  void split_queries_and_keys(Timeline& timeline);
 
   Precision precision_;
   const float log2_scale_;

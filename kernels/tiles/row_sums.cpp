@@ -90,12 +90,12 @@ void RowSums::find(const EntryRows& rows, Run& run) {
   const SoftmaxStates states{.maximum = maximum_.data(), .sum = sum_.data(), .last = true};
   Timeline timeline(device);
   {
-    const auto stage = timeline.stage("sums");
+    auto stage = timeline.stage("sums");
     const Buffer<QueryTile> tiles(device, std::span<const QueryTile>(list.tiles));
     const Buffer<ColumnRun> runs(device, std::span<const ColumnRun>(list.runs));
     const Buffer<DividedQueryTile> divided(device, std::span<const DividedQueryTile>(list.divided));
     const Buffer<std::int32_t> tokens(device, std::span<const std::int32_t>(cut.tokens));
-    Slices slices(device, list, run);
+    Slices slices(device, list, run, stage, Precision::fp32);
     for (QueryTileRange range = slices.next(); range.first < range.last; range = slices.next())
       attend({.states = states,
               .d = bound_.d(),

@@ -8,9 +8,12 @@
 namespace fovea::cuda {
 namespace {
 
-// Pairs of query and key in one launch: a few milliseconds on a large GPU.
-constexpr double pairs_per_launch = 5e8;
-constexpr std::size_t most_under_way = 2;
+// Pairs of query and key in one launch: a few milliseconds on a large GPU, whose tensor cores have
+// ten times as many products of 16 bits in a second as its fp32 lanes.
+double pairs_of_launch(Precision precision) {
+  if (precision == Precision::fp32) return 5e8;
+  return precision == Precision::fp32_split ? 5e9 / 3 : 5e9;  // three products for each
+}
 
 }  // namespace
 
@@ -20,10 +23,13 @@ Index busy_query_tiles(const Device& device) {
   return Index{2} * device.multiprocessors();
 }
 
-Slices::Slices(const Device& device, const QueryTileList& list, Run& run, Index most_tiles)
+Slices::Slices(const Device& device, const QueryTileList& list, Run& run, Timeline::Stage& stage,
+               Precision precision, Index most_tiles)
     : device_(device),
       list_(list),
       run_(run),
+      stage_(stage),
+      pairs_per_launch_(pairs_of_launch(precision)),
       most_tiles_(most_tiles > 0 ? most_tiles : std::ssize(list.tiles)) {}
 
 Slices::~Slices() {
@@ -33,6 +39,7 @@ Slices::~Slices() {
 void Slices::wait_for_oldest() {
   const Launched oldest = launched_.front();
   launched_.pop_front();
+  pairs_under_way_ -= oldest.pairs;
   const cudaError_t error = cudaEventSynchronize(oldest.done);
   cudaEventDestroy(oldest.done);
   check(error, "waiting for the device");
@@ -40,30 +47,35 @@ void Slices::wait_for_oldest() {
 }
 
 QueryTileRange Slices::next() {
-  if (open_) {
+  while (round_ < list_.rounds.size() && at_ == list_.rounds[round_].last) ++round_;
+  if (round_ == list_.rounds.size()) {
+    run_.check();
+    return {};
+  }
+  if (open_pairs_ > 0) {
+    stage_.end_part();
     cudaEvent_t done = nullptr;
     check(cudaEventCreate(&done), "creating an event");
-    launched_.push_back({done, at_});
+    launched_.push_back({done, at_, open_pairs_});
+    pairs_under_way_ += open_pairs_;
+    open_pairs_ = 0;
     check(cudaEventRecord(done, device_.stream()), "recording an event");
-    open_ = false;
   }
-  while (launched_.size() >= most_under_way) wait_for_oldest();
+  while (pairs_under_way_ >= 2 * pairs_per_launch_) wait_for_oldest();
   run_.check();
-  while (round_ < list_.rounds.size() && at_ == list_.rounds[round_].last) ++round_;
-  if (round_ == list_.rounds.size()) return {};
   QueryTileRange range{at_, at_};
-  double work = 0;
+  double pairs = 0;
   const Index last = list_.rounds[round_].last, busy = at_ + busy_query_tiles(device_);
-  while (range.last < last && (work < pairs_per_launch || range.last < busy)) {
+  while (range.last < last && (pairs < pairs_per_launch_ || range.last < busy)) {
     const Index after = list_.after(range.last);
     if (after > at_ + most_tiles_ && range.last > at_) break;
     for (; range.last < after; ++range.last) {
       const QueryTile& tile = list_.tiles[range.last];
-      work += static_cast<double>(keys_of(tile, list_.runs)) * tile.row_count;
+      pairs += static_cast<double>(keys_of(tile, list_.runs)) * tile.row_count;
     }
   }
   at_ = range.last;
-  open_ = true;
+  open_pairs_ = pairs;
   return range;
 }
 

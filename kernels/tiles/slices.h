@@ -1,11 +1,12 @@
 // Slices cut query tiles into launches of a few milliseconds, so that long work can be cancelled
-// and reports its progress. One launch always runs while the next is prepared.
+// and reports its progress. Launches worth one of them always run while the next is prepared.
 #pragma once
 
 #include <deque>
 
 #include "backend/profile.h"
-#include "device/device.h"
+#include "device/precision.h"
+#include "device/timeline.h"
 #include "tiles/tile_list.h"
 
 namespace fovea::cuda {
@@ -15,9 +16,10 @@ Index busy_query_tiles(const Device& device);
 
 class Slices {
  public:
-  /// `list` and `run` outlive this. At most `most_tiles` in a launch, or the parts of one; 0: any
-  /// number.
-  Slices(const Device& device, const QueryTileList& list, Run& run, Index most_tiles = 0);
+  /// `list`, `run` and `stage`, to which the launches belong, outlive this. `precision`: that of
+  /// the kernel. At most `most_tiles` in a launch, or the parts of one; 0: any number.
+  Slices(const Device& device, const QueryTileList& list, Run& run, Timeline::Stage& stage,
+         Precision precision, Index most_tiles = 0);
   ~Slices();
   Slices(const Slices&) = delete;
   Slices& operator=(const Slices&) = delete;
@@ -31,15 +33,19 @@ class Slices {
   const Device& device_;
   const QueryTileList& list_;
   Run& run_;
+  Timeline::Stage& stage_;
+  const double pairs_per_launch_;
   const Index most_tiles_;
   std::size_t round_ = 0;
   Index at_ = 0;
   struct Launched {
     cudaEvent_t done;
-    Index end;  // query tiles launched by then
+    Index end;     // query tiles launched by then
+    double pairs;  // of query and key, in the launch
   };
   std::deque<Launched> launched_;
-  bool open_ = false;  // the launch of the last range has no event yet
+  double pairs_under_way_ = 0;  // of `launched_`
+  double open_pairs_ = 0;       // of the last range, whose launch has no event yet
 };
 
 }  // namespace fovea::cuda

@@ -99,9 +99,10 @@ class Sweeping {
   template <class Launch>
   void attend_all(Launch launch) {
     {
-      const auto stage = timeline_.stage("attend");
+      auto stage = timeline_.stage("attend");
       if (!complete_) found_.sum.clear();
-      Slices slices(bound_.device(), query_tiles_.list, run_, maps_ ? maps_->reserve() : 0);
+      Slices slices(bound_.device(), query_tiles_.list, run_, stage, query_tiles_.precision,
+                    maps_ ? maps_->reserve() : 0);
       for (QueryTileRange range = slices.next(); range.first < range.last; range = slices.next()) {
         launch(args(range));
         join(range);
@@ -176,18 +177,18 @@ Values upload_values(const BoundList& bound, MatrixView values, Precision precis
   {
     const auto stage = timeline.stage("coarsen and round");
     coarsen(out.fp32.data(), values.rows, out.fp32.stride(), top, bound.device().stream());
-    if (precision == Precision::fp32) return out;
-    if (precision == Precision::fp32_split) {
-      if (auto parts = split(bound.device(), out.fp32)) {
-        out.rounded = std::move(parts->parts);
-        out.factor = std::ldexp(1.0f, -parts->exponent);
-        out.fp32 = {};
-      } else {
-        out.precision = Precision::fp32;
-      }
-      return out;
+    if (of_16_bits(precision)) out.rounded = bound.rounded(out.fp32, 1, overflow);
+  }
+  if (precision == Precision::fp32) return out;
+  if (precision == Precision::fp32_split) {
+    if (auto parts = split(bound.device(), out.fp32, timeline)) {
+      out.rounded = std::move(parts->parts);
+      out.factor = std::ldexp(1.0f, -parts->exponent);
+      out.fp32 = {};
+    } else {
+      out.precision = Precision::fp32;
     }
-    out.rounded = bound.rounded(out.fp32, 1, overflow);
+    return out;
   }
   out.fp32 = {};
   overflow.require_none(precision, "v");

@@ -163,14 +163,14 @@ class TileOperator final : public DeviceOperator {
     if (cut.tiles.empty()) return;
     Timeline timeline(device());
     {
-      const auto stage = timeline.stage("entries");
+      auto stage = timeline.stage("entries");
       const Buffer<QueryTile> query_tiles(device(), std::span<const QueryTile>(cut.tiles));
       const Buffer<ColumnRun> runs(device(), std::span<const ColumnRun>(cut.runs));
       const Buffer<std::int32_t> tokens(device(), std::span<const std::int32_t>(cut.tokens)),
           levels(device(), std::span<const std::int32_t>(cut.query_level)),
           drawn(device(), std::span<const std::int32_t>(rows.drawn));
       const QueryTileList all{cut.tiles, cut.runs, {{0, std::ssize(cut.tiles)}}};
-      Slices slices(device(), all, evaluating);
+      Slices slices(device(), all, evaluating, stage, Precision::fp32);
       for (QueryTileRange range = slices.next(); range.first < range.last; range = slices.next())
         cuda::entries({.queries = bound_.query_tiles(query_tiles.data() + range.first,
                                                      range.last - range.first, runs.data()),

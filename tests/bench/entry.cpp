@@ -18,6 +18,8 @@ double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
+const std::string late = "late: ";  // device/timeline.h
+
 bool moves_data(const std::string& stage) {
   return stage == "upload" || stage == "download" || stage == "flatten";
 }
@@ -80,8 +82,8 @@ Times Entry::run(Output* z) const {
 Times times_of(const Profile& profile) {
   Times times;
   for (const StageTime& stage : profile.stages()) {
-    if (stage.name == "late") {
-      times.late += stage.milliseconds;
+    if (stage.name.starts_with(late)) {
+      if (!moves_data(stage.name.substr(late.size()))) times.late += stage.milliseconds;
       continue;
     }
     times.stages[stage.name] = stage.milliseconds;
