@@ -13,8 +13,9 @@
 # call (530). On a bare machine, such as one that is lent for half an hour, bring both folders of
 # headers along, and let FOVEA_RESULTS be the folder that comes back from it.
 # A step that fails or runs out of time does not keep the others from running, and the results are
-# written after every step. Another call repeats what was not configured, not built or skipped, and
-# all steps when sources, headers, nvcc, device or driver have changed.
+# written after every step. Another call repeats what was not configured, not built or skipped, what
+# ran out of time with twice the time, after all other steps, and all steps when sources, headers,
+# nvcc, device or driver have changed.
 # Exit status: 0 all passed, 77 no GPU, 75 no time was left for some steps: call it again; 1 some
 # failed, which the last lines name; 2 the call is wrong, or headers are missing.
 set -uo pipefail
@@ -62,19 +63,22 @@ between_clocks() {
   return $status
 }
 without_wgmma() { FOVEA_WGMMA=0 "$@"; }
-# measure NAME SECONDS OPTION...: figures-NAME.json.
+# Of the time of their step: what the programs have begun by then may take longer.
+measuring_seconds() { echo $((granted * 2 / 3)); }
+# measure NAME OPTION...: figures-NAME.json.
 measure() {
-  local name=$1 seconds=$2
-  shift 2
-  between_clocks "$name" "$folder/bin/bench_kernels" --seconds "$seconds" --out "$steps/figures-$name.json" "$@"
+  local name=$1
+  shift
+  between_clocks "$name" "$folder/bin/bench_kernels" --seconds "$(measuring_seconds)" \
+    --out "$steps/figures-$name.json" "$@"
 }
-# peers NAME SECONDS LENGTHS: peers-NAME.json; ours beside them where the library was built.
+# peers NAME LENGTHS: peers-NAME.json; ours beside them where the library was built.
 peers() {
   python3 -c 'import torch; assert torch.cuda.is_available()' || { echo "no PyTorch for this device"; return 66; }
   local library
   library=$(find "$folder" -name libfovea_bench.so | head -1)
-  between_clocks "$1" python3 tests/bench/torch_peers.py --out "$steps/peers-$1.json" --seconds "$2" --lengths "$3" \
-    ${library:+--library "$library"}
+  between_clocks "$1" python3 tests/bench/torch_peers.py --out "$steps/peers-$1.json" \
+    --seconds "$(measuring_seconds)" --lengths "$2" ${library:+--library "$library"}
 }
 check_memory() {
   local checker
@@ -95,22 +99,22 @@ plan=(
   "build-library        30  build-kernels        build fovea_bench"
   "self-test            30  build-tests          few --test-case=the?self-test*"
   "laws-few-shapes      60  build-tests          few"
-  "attention-16k        70  build-benchmark      measure attention-16k 25 --only attention --lengths 16384 --heads 12"
-  "attention-4k         40  build-benchmark      measure attention-4k 15 --only attention --lengths 4096 --heads 12"
-  "maps                 60  build-benchmark      measure maps 50 --only maps --lengths 16384"
-  "attention-131k-1     60  build-benchmark      measure attention-131k-1 20 --only attention --lengths 131072 --heads 1"
-  "attention-131k       90  build-benchmark      measure attention-131k 40 --only attention --lengths 131072 --heads 12"
-  "peers                90  -                    peers peers 70 16384,4096"
+  "attention-16k        70  build-benchmark      measure attention-16k --only attention --lengths 16384 --heads 12"
+  "attention-4k         40  build-benchmark      measure attention-4k --only attention --lengths 4096 --heads 12"
+  "maps                 60  build-benchmark      measure maps --only maps --lengths 16384"
+  "attention-131k-1     60  build-benchmark      measure attention-131k-1 --only attention --lengths 131072 --heads 1"
+  "attention-131k      150  build-benchmark      measure attention-131k --only attention --lengths 131072 --heads 12"
+  "peers               220  -                    peers peers 16384,4096"
   "the-rest              0  -                    true"
   "laws                300  build-tests          tests"
   "laws-mma             100  build-tests          without_wgmma tests --test-case=tensor*"
   "memory-races         90  build-tests          check_memory racecheck"
   "memory              120  build-tests          check_memory memcheck"
-  "attention-16k-mma     60  build-benchmark      without_wgmma measure attention-16k-mma 20 --only attention --lengths 16384 --heads 12"
-  "maps-131k           150  build-benchmark      measure maps-131k 100 --only maps --lengths 131072"
-  "peers-long          300  -                    peers peers-long 240 131072,65536"
-  "attention-others    200  build-benchmark      measure attention-others 120 --only attention --lengths 65536,16384,4096 --heads 1"
-  "attention-65k       120  build-benchmark      measure attention-65k 60 --only attention --lengths 65536 --heads 12"
+  "attention-16k-mma     60  build-benchmark      without_wgmma measure attention-16k-mma --only attention --lengths 16384 --heads 12"
+  "maps-131k           150  build-benchmark      measure maps-131k --only maps --lengths 131072"
+  "peers-long          300  -                    peers peers-long 131072,65536"
+  "attention-others    200  build-benchmark      measure attention-others --only attention --lengths 65536,16384,4096 --heads 1"
+  "attention-65k       120  build-benchmark      measure attention-65k --only attention --lengths 65536 --heads 12"
 )
 
 case ${1:-} in
@@ -166,11 +170,24 @@ write_results() {
     mv "$results/$file.json.new" "$results/$file.json"
 }
 
-# step NAME SECONDS NEEDS COMMAND...
+# keep_more FILE STATUS: what was measured before (FILE.before) stays where more was than now, and now something went
+# wrong.
+keep_more() {
+  [ -f "$1.before" ] || return 0
+  if [ "$2" != 0 ] && [ "$(wc -c <"$1.before")" -gt "$(wc -c <"$1")" ]; then mv "$1.before" "$1"; fi
+  rm -f "$1.before"
+}
+
+# step AGAIN NAME SECONDS NEEDS COMMAND...; AGAIN: yes for what ran out of time, and what needs it.
 step() {
-  local name=$1 seconds=$2 needs=$3 status=0 rest
-  shift 3
-  case $(status_of "$name") in passed* | failed* | skipped* | "time was up"*) return ;; esac
+  local again=$1 name=$2 seconds=$3 needs=$4 status=0 rest measured
+  shift 4
+  case $(status_of "$name") in
+    "") ;;
+    "time was up"* | "failed: needs "*) [ "$again" = yes ] || return ;;
+    *) return ;;
+  esac
+  [ -f "$steps/$name.seconds" ] && seconds=$(cat "$steps/$name.seconds")
   if [ "$needs" != - ] && [[ "$(status_of "$needs")" != passed* ]]; then
     [ -n "$(status_of "$needs")" ] && echo "failed: needs $needs" >"$steps/$name.status"
     return
@@ -178,12 +195,20 @@ step() {
   rest=$(left)
   if [ "$rest" -lt $((seconds < 20 ? seconds : 20)) ]; then return; fi
   local limited=
-  if [ "$rest" -lt "$seconds" ]; then limited=yes seconds=$rest; fi
+  if [ "$rest" -lt "$seconds" ]; then
+    [[ $(status_of "$name") == "time was up"* ]] && return
+    limited=yes seconds=$rest
+  fi
   local start=$SECONDS
+  for measured in "$steps"/{figures,peers}-"$name".json; do
+    [ -f "$measured" ] && cp "$measured" "$measured.before"
+  done
   # In a process group of its own, so that nothing it started outlives it.
-  export -f build configure conformance tests few note_clocks between_clocks without_wgmma measure peers check_memory
-  folder=$folder steps=$steps timeout -k 5 "$seconds" bash -uo pipefail -c '"$@"' step "$@" \
+  export -f build configure conformance tests few note_clocks between_clocks without_wgmma measuring_seconds measure \
+    peers check_memory
+  folder=$folder steps=$steps granted=$seconds timeout -k 5 "$seconds" bash -uo pipefail -c '"$@"' step "$@" \
     >"$steps/$name.log" 2>&1 || status=$?
+  for measured in "$steps"/{figures,peers}-"$name".json; do keep_more "$measured" "$status"; done
   local took="$((SECONDS - start)) s"
   case $status in
     0) echo "passed in $took" >"$steps/$name.status" ;;
@@ -193,8 +218,15 @@ step() {
     *) echo "failed ($status) after $took" >"$steps/$name.status" ;;
   esac
   say "$name: $(status_of "$name")"
-  # It gets all of its time in the next call.
-  if [ -n "$limited" ] && [[ $status == 124 || $status == 137 ]]; then rm "$steps/$name.status"; fi
+  if [[ $status == 124 || $status == 137 ]]; then
+    # It gets all of its time in the next call, or twice as much, but never most of a call.
+    if [ -n "$limited" ]; then
+      rm "$steps/$name.status"
+    else
+      local most=$((limit * 2 / 3 > seconds ? limit * 2 / 3 : seconds))
+      echo $((2 * seconds < most ? 2 * seconds : most)) >"$steps/$name.seconds"
+    fi
+  fi
   case $(status_of "$name") in
     passed*) [[ $name == build* || $name == configure ]] || tail -12 "$steps/$name.log" ;;
     skipped*) ;;
@@ -203,29 +235,31 @@ step() {
   write_results
 }
 
+wanted=()
 for line in "${plan[@]}"; do
-  read -r -a words <<<"$line"
-  if [ "${words[0]}" = the-rest ]; then
+  if [[ $line == the-rest* ]]; then
     [ "${1:-}" = --quick ] && break
     continue
   fi
-  step "${words[@]}"
+  wanted+=("$line")
+done
+for again in no yes; do
+  for line in "${wanted[@]}"; do
+    read -r -a words <<<"$line"
+    step "$again" "${words[@]}"
+  done
 done
 say "wrote $results/$file.json"
 
 # What became of the steps that were wanted.
 failures=()
 waiting=()
-for line in "${plan[@]}"; do
-  read -r -a words <<<"$line"
-  if [ "${words[0]}" = the-rest ]; then
-    [ "${1:-}" = --quick ] && break
-    continue
-  fi
-  case $(status_of "${words[0]}") in
+for line in "${wanted[@]}"; do
+  name=${line%% *}
+  case $(status_of "$name") in
     passed* | skipped*) ;;
-    "") waiting+=("${words[0]}") ;;
-    *) failures+=("${words[0]}") ;;
+    "") waiting+=("$name") ;;
+    *) failures+=("$name") ;;
   esac
 done
 if [ ${#waiting[@]} -gt 0 ]; then say "no time was left for: ${waiting[*]}"; fi

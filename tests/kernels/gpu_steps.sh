@@ -56,6 +56,17 @@ END
 stand_in compute-sanitizer <<'END'
 exit 0
 END
+# The step whose command the file `time-up` holds runs out of time at once, and leaves one figure.
+real_timeout=$(command -v timeout)
+export real_timeout
+stand_in timeout <<'END'
+if [[ -f $SCRATCH/time-up && "$*" == *" step $(cat "$SCRATCH/time-up")"* ]]; then
+  echo "timeout $*" >>"$SCRATCH/calls"
+  echo '{"figures": [{"what": "one"}]}' >"$steps/figures-maps.json"
+  exit 124
+fi
+exec "$real_timeout" "$@"
+END
 stand_in nvcc <<'END'
 cat "$SCRATCH/nvcc-version"
 END
@@ -130,10 +141,36 @@ touch torch
 echo "release 2" >nvcc-version
 : >calls
 expect 1
-said calls "torch_peers.py --out .*peers-peers.json --seconds 70 --lengths 16384,4096 --library .*/libfovea_bench.so"
+said calls "torch_peers.py --out .*peers-peers.json --seconds 146 --lengths 16384,4096 --library .*/libfovea_bench.so"
 said calls "--lengths 131072,65536"
 said calls "--build .*bench_kernels"
 said "$result" '"step": "peers", "when": "before"'
 said "$result" '"what": "sdpa flash"'
 said "$result" '"reason": "none such"'
+
+# What runs out of time has twice as much in the next call, and again, but never most of a call; what it has measured
+# by then is in the result, and more that was measured before stays.
+rm "$FOVEA_BUILD/steps"/{maps.status,figures-maps.json}
+echo "measure maps " >time-up
+: >calls
+expect 1 --quick
+said calls "timeout -k 5 60 .* step measure maps "
+said calls "timeout -k 5 120 .* step measure maps "  # in the time that was left
+said output "maps: time was up"
+said output "FAILED: .* maps"
+said "$result" '"what": "one"'
+echo '{"figures": [{"what": "before"}, {"what": "and another"}]}' >"$FOVEA_BUILD/steps/figures-maps.json"
+: >calls
+expect 1 --quick
+said calls "timeout -k 5 240 .* step measure maps "
+silent calls "--lengths 4096"
+said "$result" '"what": "and another"'
+: >calls
+expect 1 --quick
+said calls "timeout -k 5 353 .* step measure maps "
+rm time-up
+: >calls
+expect 1 --quick
+said calls "bench_kernels --seconds 235 --out .*figures-maps.json"
+said "$result" '"maps": "passed'
 echo "gpu.sh: all as expected"
