@@ -11,6 +11,18 @@ namespace fovea::cuda {
 void set_head_start(double milliseconds);
 double head_start();
 
+/// Its lifetime has a head start of so long, in ms.
+class HeadStart {
+ public:
+  explicit HeadStart(double milliseconds) : before_(head_start()) { set_head_start(milliseconds); }
+  HeadStart(const HeadStart&) = delete;
+  HeadStart& operator=(const HeadStart&) = delete;
+  ~HeadStart() { set_head_start(before_); }
+
+ private:
+  const double before_;
+};
+
 /// A kernel that does nothing for so long.
 void pass_time(double milliseconds, cudaStream_t stream);
 

@@ -38,6 +38,10 @@ void Timeline::Stage::end_part() {
   check(cudaEventRecord(span.part, timeline_.device_.stream()), "recording an event");
 }
 
+void Timeline::Stage::by(const std::string& kernel) {
+  timeline_.spans_[index_].kernel = kernel;
+}
+
 void Timeline::Stage::note_late() {
   Span& span = timeline_.spans_[index_];
   if (head_start() > 0 && cudaEventQuery(span.part ? span.part : span.begin) == cudaSuccess)
@@ -52,7 +56,8 @@ void Timeline::finish(Profile& profile) {
     check(cudaEventElapsedTime(&milliseconds, span.begin, span.end), "reading an event");
     const auto took = static_cast<double>(milliseconds);
     profile.add(span.name, took);
-    if (span.late) profile.add("late: " + span.name, took);
+    if (span.late) profile.add(late_prefix + span.name, took);
+    if (head_start() > 0 && !span.kernel.empty()) profile.add(kernel_prefix + span.kernel, 0);
   }
 }
 

@@ -31,6 +31,9 @@ class Timeline {
     /// is launched (see finish).
     void end_part();
 
+    /// The name of the kernel that does the work of this stage (see finish).
+    void by(const std::string& kernel);
+
    private:
     void note_late();
 
@@ -41,12 +44,15 @@ class Timeline {
 
   /// Waits for the device, then adds the stages to the profile. With a head start (head_start.h)
   /// "late: NAME" is the time of stages NAME that may hold some of the host: the head start, or a
-  /// part, had ended before all of the next part was launched.
+  /// part, had ended before all of the next part was launched; and there is a stage of no time,
+  /// "kernel: NAME", for each kernel that a stage has named.
   void finish(Profile& profile);
+  static constexpr const char* late_prefix = "late: ";
+  static constexpr const char* kernel_prefix = "kernel: ";
 
  private:
   struct Span {
-    std::string name;
+    std::string name, kernel = {};
     cudaEvent_t begin = nullptr, end = nullptr;
     cudaEvent_t part = nullptr;  // the end of the last part; null: there is none yet
     bool late = false;

@@ -121,7 +121,8 @@ class NodeOperator final : public DeviceOperator {
                      Run& run) const {
     const Buffer<double> sums = rows_of_doubles(slots().size(), values);
     {
-      const auto stage = timeline.stage("node sums");
+      auto stage = timeline.stage("node sums");
+      stage.by("node sums");
       sum_nodes(values, sums, run);
     }
     const auto stage = timeline.stage("look-up");
@@ -185,7 +186,8 @@ class NodeOperator final : public DeviceOperator {
   // other nodes.
   void sum_prefixes(const DeviceMatrix& values, const DeviceMatrix& z, Timeline& timeline,
                     Run& run) const {
-    const auto stage = timeline.stage("look-up");
+    auto stage = timeline.stage("look-up");
+    stage.by("node sums");
     const DeviceMatrix running(device(), depths() * keys(), values.cols());
     const Buffer<double> before = rows_of_doubles(pieces_.count(), values);
     run.check();

@@ -36,6 +36,7 @@ class Sweeping {
 
   Sweep in_fp32(const DeviceMatrix& v) {
     const Fp32Operands operands = bound_.fp32_operands({v.data(), v.stride()});
+    kernel_ = "fp32";
     attend_all(
         [&](const AttendArgs& args) { attend(args, operands, query_tiles_.height, stream()); });
     return std::move(found_);
@@ -43,6 +44,7 @@ class Sweeping {
 
   Sweep on_tensor_cores(const Values& values) {
     const MmaOperands operands = bound_.mma_operands(values.rounded.rows(), values.factor);
+    kernel_ = "wgmma";
     if constexpr (wgmma_built)
       if (query_tiles_.warpgroups && !maps_ && bound_.device().wgmma() &&
           wgmma_takes(query_tiles_.height, bound_.d(), found_.z.stride()) &&
@@ -52,6 +54,7 @@ class Sweeping {
     const auto launch = precision == Precision::bf16   ? attend_mma<Precision::bf16>
                         : precision == Precision::fp16 ? attend_mma<Precision::fp16>
                                                        : attend_mma<Precision::fp32_split>;
+    kernel_ = precision == Precision::fp32_split ? "mma of split numbers" : "mma";
     attend_all(
         [&](const AttendArgs& args) { launch(args, operands, query_tiles_.height, stream()); });
     return std::move(found_);
@@ -100,6 +103,7 @@ class Sweeping {
   void attend_all(Launch launch) {
     {
       auto stage = timeline_.stage("attend");
+      stage.by(kernel_);
       if (!complete_) found_.sum.clear();
       Slices slices(bound_.device(), query_tiles_.list, run_, stage, query_tiles_.precision,
                     maps_ ? maps_->reserve() : 0);
@@ -159,6 +163,7 @@ class Sweeping {
   Timeline& timeline_;
   Run& run_;
   const bool complete_;
+  const char* kernel_ = "";
   Sweep found_;
 };
 

@@ -3,9 +3,11 @@
 //                 [--only attention|maps] [--head-start MS] [--sets N]
 // What is not accurate, on random and on peaked logits, is not timed. The contenders of a group
 // (length, heads, mask) take turns, round after round, so that the device is in the same state for
-// all of them. Times of kernels are those of events on the device, without the time of launching
-// (device/head_start.h); all heads are in one launch. End to end is from Q, K and V in the memory
-// of the host to Z in it. FOVEA_COMMIT and FOVEA_DRIVER name the commit and the driver.
+// all of them. The file is written whenever there is something new, first after one run of each
+// contender, so that little is lost when the time is up. Times of kernels are those of events on
+// the device, without the time of launching (device/head_start.h); all heads are in one launch. End
+// to end is from Q, K and V in the memory of the host to Z in it. FOVEA_COMMIT and FOVEA_DRIVER
+// name the commit and the driver.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -13,7 +15,9 @@
 #include <cstdlib>
 #include <ctime>
 #include <deque>
+#include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <sstream>
 #include <thread>
@@ -32,8 +36,7 @@ using namespace fovea::bench;
 
 namespace {
 
-constexpr int sampled_map_rows = 2;
-constexpr int least_end_to_end = 3;      // samples, as it takes long
+constexpr int sampled_map_rows = 16;
 constexpr double beyond_caches = 128e6;  // bytes between two uses of an input
 
 using Clock = std::chrono::steady_clock;
@@ -78,13 +81,21 @@ struct Entrant {
   std::vector<double> kernels = {}, end_to_end = {};
   double late = 0;  // the largest share of a run
   std::map<std::string, std::vector<double>> stages = {};
+  std::string kernel = {};
   Gate gate = {};
-  bool left_out = false;  // not on this device, not in its memory, or not accurate
+  bool left_out =
+      false;  // not on this device, not in its memory, not accurate, or by another kernel
 
   void record(const Times& times) {
     kernels.push_back(times.kernels);
+    kernel = times.kernel;
     if (times.kernels > 0) late = std::max(late, times.late / times.kernels);
     for (const auto& [name, milliseconds] : times.stages) stages[name].push_back(milliseconds);
+  }
+  void forget_times() {
+    kernels.clear();
+    stages.clear();
+    late = 0;
   }
 };
 
@@ -98,7 +109,11 @@ struct Inputs {
 
 class Bench {
  public:
-  explicit Bench(const Options& options) : options_(options), start_(Clock::now()) {
+  using Save = std::function<void(const std::vector<Figure>&, const std::vector<Refused>&)>;
+
+  /// `save` is called with all figures whenever there is a new one.
+  Bench(const Options& options, Save save)
+      : options_(options), save_(std::move(save)), start_(Clock::now()) {
     for (const std::string& precision : precisions()) {
       std::string why_not;
       backends_[precision] = make_cuda_backend({.precision = precision}, &why_not);
@@ -108,36 +123,29 @@ class Bench {
     }
   }
 
-  /// Calls `after_group` with all figures so far, so that they are not lost when the time is up.
-  template <class AfterGroup>
-  std::vector<Figure> run(AfterGroup after_group) {
+  void run() {
     const auto wanted = [&](const char* part) {
       return options_.only.empty() || options_.only == part;
     };
-    if (wanted("attention")) measure_groups(after_group);
+    if (wanted("attention")) measure_groups();
     if (wanted("maps"))
-      for (const std::string& precision : precisions()) {
+      for (const std::string& precision : precisions())
         measure_maps(*std::ranges::max_element(options_.lengths), precision);
-        after_group(figures_);
-      }
-    return std::move(figures_);
+    save_(figures_, refused_);
   }
 
-  const std::vector<Refused>& refused() const { return refused_; }
+  const std::vector<Figure>& figures() const { return figures_; }
   std::string device() const { return backends_.at(precisions().front())->device(); }
 
  private:
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
-  template <class AfterGroup>
-  void measure_groups(AfterGroup after_group) {
+  void measure_groups() {
     double left_groups = 2.0 * static_cast<double>(options_.lengths.size() * options_.heads.size());
     for (const Index heads : options_.heads)
       for (const Index n : options_.lengths)
-        for (const bool causal : {false, true}) {
+        for (const bool causal : {false, true})
           measure_group(n, heads, causal, (options_.seconds - elapsed()) / left_groups--);
-          after_group(figures_);
-        }
   }
 
   void measure_group(Index n, Index heads, bool causal, double seconds) {
@@ -148,31 +156,54 @@ class Bench {
         std::clamp(std::ceil(beyond_caches / (set_bytes * static_cast<double>(list.size()))), 1.0,
                    options_.sets));
     std::deque<Inputs> inputs;  // entries refer to them
-    std::vector<Entrant> entrants;
-    for (const Contender& c : list) entrants.push_back({c});
     for (int set = 0; set < sets; ++set) {
       auto problems = random_heads(n, heads, causal, static_cast<std::uint64_t>(set));
       Problem together = side_by_side(problems);
       inputs.push_back({std::move(problems), std::move(together)});
-      for (Entrant& entrant : entrants) enter(entrant, inputs.back());
     }
-    std::erase_if(entrants, [](const Entrant& e) { return e.left_out; });
+    const std::vector<Figure> before = figures_;
+    std::vector<Entrant> entrants;
+    const auto update_figures = [&] {
+      figures_ = before;
+      add_figures(entrants, n, heads, causal);
+      save_(figures_, refused_);
+    };
+    for (const Contender& c : list) {
+      Entrant entrant{c};
+      for (const Inputs& each : inputs) enter(entrant, each);
+      if (entrant.left_out) continue;
+      entrants.push_back(std::move(entrant));
+      unless_refused(entrants.back(), inputs.front(),
+                     [](Entrant& e) { e.record(e.entries.front()->run()); });
+      update_figures();
+    }
+    for (Entrant& entrant : entrants) entrant.forget_times();  // not taken in turn
     int rounds = 0;
-    for (; rounds < options_.rounds && (rounds < 3 || elapsed() < until); ++rounds)
-      for (Entrant& entrant : entrants) {
-        const Entry& entry = *entrant.entries[static_cast<std::size_t>(rounds % sets)];
-        entrant.record(entry.run());
-        if (rounds < least_end_to_end || elapsed() < until - seconds / 2)
-          entrant.end_to_end.push_back(entry.end_to_end());
-      }
-    for (const Entrant& entrant : entrants) {
-      const auto exact = std::ranges::find_if(entrants, [&](const Entrant& e) {
-        return e.contender.id == "exact" && e.contender.precision == entrant.contender.precision;
-      });
-      add_figure(entrant, exact == entrants.end() ? nullptr : &*exact, n, heads, causal);
-    }
+    for (; rounds < options_.rounds && (rounds < 3 || elapsed() < until - seconds / 2); ++rounds)
+      for (Entrant& entrant : entrants)
+        unless_refused(entrant, inputs.front(), [&](Entrant& e) {
+          e.record(e.entries[static_cast<std::size_t>(rounds % sets)]->run());
+        });
+    update_figures();
+    measure_end_to_end(entrants, inputs.front(), until, update_figures);
     std::cerr << "n = " << n << ", " << heads << " heads" << (causal ? ", causal" : "") << ": "
               << rounds << " rounds, " << elapsed() << " s\n";
+  }
+
+  // In turn, once each, and again those that will be done in time.
+  void measure_end_to_end(std::vector<Entrant>& entrants, const Inputs& inputs, double until,
+                          const std::function<void()>& update_figures) {
+    for (int sample = 0; sample < options_.rounds; ++sample)
+      for (Entrant& entrant : entrants) {
+        std::vector<double>& took = entrant.end_to_end;
+        if (entrant.left_out) continue;
+        if (sample > 0 && elapsed() + took.back() / 1000 > until) continue;
+        unless_refused(entrant, inputs, [&](Entrant& e) {
+          took.push_back(e.entries[took.size() % e.entries.size()]->end_to_end());
+        });
+        if (sample == 0) update_figures();
+      }
+    update_figures();
   }
 
   // Binds one more set of inputs; the first also warms up and is held against float64.
@@ -192,7 +223,11 @@ class Bench {
     } catch (const std::exception& error) {
       reason = error.what();
     }
-    if (reason.empty()) return;
+    if (!reason.empty()) refuse(entrant, inputs, reason);
+  }
+
+  void refuse(Entrant& entrant, const Inputs& inputs, const std::string& reason) {
+    const Contender& c = entrant.contender;
     entrant.left_out = true;
     entrant.entries.clear();
     const Problem& head = inputs.heads.front();
@@ -202,10 +237,24 @@ class Bench {
               << reason << "\n";
   }
 
+  // Measures, unless the entrant is refused now or was before. A lost device ends the program.
+  template <class Measure>
+  void unless_refused(Entrant& entrant, const Inputs& inputs, Measure measure) {
+    if (entrant.left_out) return;
+    try {
+      measure(entrant);
+    } catch (const DeviceLostError&) {
+      throw;
+    } catch (const UnavailableError& error) {
+      refuse(entrant, inputs, error.what());
+    }
+  }
+
   Figure figure_of(const Entrant& entrant, Index n, Index heads, bool causal) const {
     Figure f{.what = entrant.contender.id,
              .precision = entrant.contender.precision,
              .settings = describe(entrant.contender),
+             .kernel = entrant.kernel,
              .note = {},
              .n = n,
              .heads = heads,
@@ -222,6 +271,17 @@ class Bench {
       f.note +=
           std::string(f.note.empty() ? "" : "; ") + "launches came late: holds time of the host";
     return f;
+  }
+
+  void add_figures(const std::vector<Entrant>& entrants, Index n, Index heads, bool causal) {
+    for (const Entrant& entrant : entrants) {
+      if (entrant.left_out) continue;
+      const auto exact = std::ranges::find_if(entrants, [&](const Entrant& e) {
+        return !e.left_out && e.contender.id == "exact" &&
+               e.contender.precision == entrant.contender.precision;
+      });
+      add_figure(entrant, exact == entrants.end() ? nullptr : &*exact, n, heads, causal);
+    }
   }
 
   void add_figure(const Entrant& entrant, const Entrant* exact, Index n, Index heads, bool causal) {
@@ -244,44 +304,53 @@ class Bench {
     const Entry& entry = *z.entries.front();
     const Index pixel = (n + 1023) / 1024;
     const double until = elapsed() + std::max(5.0, options_.seconds / 10);
-    RowsOutput found = maps_of(entry, head, pixel, maps);
-    const MapErrors errors = map_errors_of(head, found, pixel, sampled_map_rows, precision);
-    for (const RowErrors& each : {errors.most, errors.mean})
-      if (!accurate(each)) {
-        refused_.push_back({"maps", precision, n, 1, false, "maps are not accurate"});
-        std::cerr << "left out: maps, " << precision << ", n = " << n << ": error " << each.ours
-                  << ", of the plain formula " << each.plain << "\n";
-        return;
-      }
-    maps.gate = {errors.most, errors.mean};
-    maps.kernels.clear();
-    maps.stages.clear();
-    maps.late = 0;
-    for (int round = 0; round < options_.rounds && (round < 3 || elapsed() < until); ++round) {
-      z.record(entry.run());
-      maps_of(entry, head, pixel, maps);
-    }
+    unless_refused(maps, inputs, [&](Entrant& e) {
+      const std::vector<Problem> sharp{peaked(head)};
+      const Entry sharp_entry(*backends_[precision], z.contender, sharp, sharp.front());
+      e.gate = {map_errors(entry, head, pixel, e),
+                map_errors(sharp_entry, sharp.front(), pixel, e)};
+    });
+    if (maps.left_out) return;
+    if (!maps.gate.passed()) return refuse(maps, inputs, maps.gate.reason());
+    maps.forget_times();
+    for (int round = 0; round < options_.rounds && (round < 3 || elapsed() < until); ++round)
+      unless_refused(maps, inputs, [&](Entrant& e) {
+        z.record(entry.run());
+        maps_of(entry, head, pixel, e);
+      });
+    if (maps.left_out) return;
     Figure f = figure_of(maps, n, 1, false);
     std::vector<double> ratios;
     for (std::size_t i = 0; i < z.kernels.size(); ++i)
       ratios.push_back(z.kernels[i] / maps.kernels[i]);
     f.speed_up = spread_of(ratios);
-    f.note += std::string(f.note.empty() ? "" : "; ") +
-              "Z and, of the same logits, the maps of maxima and of means over squares of " +
-              std::to_string(pixel) +
-              " tokens; the speed-up is over Z alone, the errors are of the two maps'";
+    f.note +=
+        std::string(f.note.empty() ? "" : "; ") +
+        "Z and, of the same logits, the maps of maxima and of means over squares of " +
+        std::to_string(pixel) +
+        " tokens; the speed-up is over Z alone, the errors are of the map that is less accurate";
     figures_.push_back(std::move(f));
+    save_(figures_, refused_);
   }
 
   static RowsOutput maps_of(const Entry& entry, const Problem& head, Index pixel, Entrant& maps) {
     Profile profile;
     Run run{profile};
     RowsOutput found = entry.bound().apply_rows(head.v, {0, head.n()}, pixel, run);
-    maps.record(times_of(profile));
+    const Times times = times_of(profile);
+    require_kernel(times, kernels_for("maps", maps.contender.precision, false));
+    maps.record(times);
     return found;
   }
 
+  static RowErrors map_errors(const Entry& entry, const Problem& head, Index pixel, Entrant& maps) {
+    return map_errors_of(head, maps_of(entry, head, pixel, maps), pixel, sampled_map_rows,
+                         maps.contender.precision)
+        .worse();
+  }
+
   const Options options_;
+  const Save save_;
   const Clock::time_point start_;
   std::map<std::string, std::unique_ptr<Backend>> backends_;
   std::vector<Figure> figures_;
@@ -342,19 +411,21 @@ std::string today() {
 int main(int argc, char** argv) try {
   const Options options = parse(argc, argv);
   cuda::set_head_start(options.head_start);
-  Bench bench(options);
-  const std::string device = bench.device();
-  const auto save = [&](const std::vector<Figure>& figures) {
-    if (options.out.empty()) return;
-    std::ofstream out(options.out);
-    out << to_json({environment("FOVEA_COMMIT"), today(), device, environment("FOVEA_DRIVER")},
-                   figures, bench.refused());
-    out.flush();
-    if (!out) throw InputError(options.out, "cannot be written");
-  };
-  const std::vector<Figure> figures = bench.run(save);
-  save(figures);
-  std::cout << device << "\n" << to_table(figures);
+  std::string device;
+  Bench bench(
+      options, [&](const std::vector<Figure>& figures, const std::vector<Refused>& refused) {
+        if (options.out.empty()) return;
+        const std::string unfinished = options.out + ".new";  // a program may end at any time
+        std::ofstream out(unfinished);
+        out << to_json({environment("FOVEA_COMMIT"), today(), device, environment("FOVEA_DRIVER")},
+                       figures, refused);
+        out.close();
+        if (!out) throw InputError(unfinished, "cannot be written");
+        std::filesystem::rename(unfinished, options.out);
+      });
+  device = bench.device();
+  bench.run();
+  std::cout << device << "\n" << to_table(bench.figures());
 } catch (const UnavailableError& error) {
   std::cerr << error.what() << "\n";
   return 77;

@@ -61,9 +61,19 @@ std::vector<Contender> contenders(Index n, bool causal) {
     add("strided", {{"stride", text(root)}});
     add("fixed", {{"stride", text(root)}, {"summary", "8"}});
     add("tf", {{"height", text(height)}});
-    add("tc", {{"height", text(height)}});
+    if (precision == "fp32") add("tc", {{"height", text(height)}});
   }
   return out;
+}
+
+std::vector<std::string> kernels_for(const std::string& what, const std::string& precision,
+                                     bool wgmma) {
+  if (what == "tc") return {"node sums"};
+  if (precision == "fp32") return {"fp32"};
+  if (precision == "fp32-split") return {"mma of split numbers"};
+  if (!wgmma || what == "maps") return {"mma"};
+  if (what == "exact") return {"wgmma"};
+  return {"wgmma", "mma"};
 }
 
 std::string describe(const Contender& c) {

@@ -17,10 +17,17 @@ struct Contender {
   std::vector<std::pair<std::string, std::string>> settings;
 };
 
-/// Precisions of the back end. In fp32-split only exact attention is measured.
+/// Precisions of the back end. In fp32-split only exact attention is measured, and tc in fp32
+/// alone, as its kernels are the same in all.
 const std::vector<std::string>& precisions();
 
 std::vector<Contender> contenders(Index n, bool causal);
+
+/// The kernels by which a contender, or "maps", may be computed, under their names in profiles
+/// (Timeline::Stage::by). `wgmma`: the device has products of warpgroups, which exact attention is
+/// then to use; the others have them where their query tiles are tall enough.
+std::vector<std::string> kernels_for(const std::string& what, const std::string& precision,
+                                     bool wgmma);
 
 /// The settings: "block=16".
 std::string describe(const Contender& c);

@@ -1,5 +1,6 @@
 #include "bench/entry.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <utility>
@@ -7,6 +8,8 @@
 #include "bench/side_by_side.h"
 #include "data/error.h"
 #include "device/device_operator.h"
+#include "device/head_start.h"
+#include "device/timeline.h"
 #include "variants/variant.h"
 
 namespace fovea::bench {
@@ -18,18 +21,8 @@ double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-const std::string late = "late: ";  // device/timeline.h
-
 bool moves_data(const std::string& stage) {
   return stage == "upload" || stage == "download" || stage == "flatten";
-}
-
-Problem peaked(const Problem& head) {
-  Matrix q = Matrix::copy_of(head.q);
-  for (Index i = 0; i < q.rows(); ++i)
-    for (Index c = 0; c < q.cols(); ++c) q(i, c) *= 16;
-  return make_problem(std::move(q), Matrix::copy_of(head.k), Matrix::copy_of(head.v), head.scale,
-                      head.causal, head.head);
 }
 
 std::string describe(const RowErrors& errors, const char* on) {
@@ -41,9 +34,22 @@ std::string describe(const RowErrors& errors, const char* on) {
 
 }  // namespace
 
+Problem peaked(const Problem& head) {
+  Matrix q = Matrix::copy_of(head.q);
+  for (Index i = 0; i < q.rows(); ++i)
+    for (Index c = 0; c < q.cols(); ++c) q(i, c) *= 16;
+  return make_problem(std::move(q), Matrix::copy_of(head.k), Matrix::copy_of(head.v), head.scale,
+                      head.causal, head.head);
+}
+
 Entry::Entry(const Backend& backend, Contender contender, const std::vector<Problem>& heads,
              const Problem& together)
-    : backend_(backend), contender_(std::move(contender)), heads_(heads), together_(together) {
+    : backend_(backend),
+      contender_(std::move(contender)),
+      heads_(heads),
+      together_(together),
+      kernels_(kernels_for(contender_.id, contender_.precision,
+                           find_cuda_device(nullptr).value().wgmma)) {
   double milliseconds = 0;
   operator_ = plan_and_bind(&milliseconds);
   if (!dynamic_cast<const cuda::DeviceOperator*>(operator_.get()))
@@ -76,20 +82,37 @@ Times Entry::run(Output* z) const {
   Run run{profile};
   Output out = operator_->apply(together_.v, run);
   if (z) *z = std::move(out);
-  return times_of(profile);
+  Times times = times_of(profile);
+  require_kernel(times, kernels_);
+  return times;
 }
 
 Times times_of(const Profile& profile) {
   Times times;
-  for (const StageTime& stage : profile.stages()) {
-    if (stage.name.starts_with(late)) {
-      if (!moves_data(stage.name.substr(late.size()))) times.late += stage.milliseconds;
-      continue;
+  const auto ran = [&](const std::string& kernel) {
+    times.kernel += (times.kernel.empty() ? "" : " and ") + kernel;
+  };
+  for (const auto& [name, milliseconds] : profile.stages()) {
+    const std::string_view late = cuda::Timeline::late_prefix, by = cuda::Timeline::kernel_prefix;
+    if (name.starts_with(late)) {
+      if (!moves_data(name.substr(late.size()))) times.late += milliseconds;
+    } else if (name.starts_with(by)) {
+      ran(name.substr(by.size()));
+    } else if (name == "wgmma timed out") {  // tiles/sweep.cpp
+      ran("wgmma that timed out");
+    } else {
+      times.stages[name] = milliseconds;
+      if (!moves_data(name)) times.kernels += milliseconds;
     }
-    times.stages[stage.name] = stage.milliseconds;
-    if (!moves_data(stage.name)) times.kernels += stage.milliseconds;
   }
   return times;
+}
+
+void require_kernel(const Times& times, const std::vector<std::string>& expected) {
+  if (times.kernel.empty() || std::ranges::count(expected, times.kernel) > 0) return;
+  std::string text;
+  for (const std::string& each : expected) text += (text.empty() ? "" : " or ") + each;
+  throw UnavailableError("computed by " + times.kernel + "; expected " + text);
 }
 
 RowErrors Entry::errors(int rows) const {
@@ -99,13 +122,16 @@ RowErrors Entry::errors(int rows) const {
 }
 
 double Entry::end_to_end() const {
+  const cuda::HeadStart none(0);
   double milliseconds = 0;
   const std::unique_ptr<Operator> bound = plan_and_bind(&milliseconds);
   Profile profile;
   Run run{profile};
   const auto start = Clock::now();
   const Output out = bound->apply(together_.v, run);
-  return milliseconds + ms_since(start);
+  milliseconds += ms_since(start);
+  require_kernel(times_of(profile), kernels_);
+  return milliseconds;
 }
 
 Gate Entry::gate(int rows) const {

@@ -17,6 +17,7 @@ struct Times {
   double kernels = 0;                    // by events on the device, without transfers
   double late = 0;                       // of those, stages that may hold time of the host
   std::map<std::string, double> stages;  // transfers too
+  std::string kernel;                    // what it was done by, with a head start; "mma"
 };
 
 /// Errors on random and on peaked logits, which are found before anything is timed.
@@ -30,6 +31,13 @@ struct Gate {
 /// Of the stages of a run.
 Times times_of(const Profile& profile);
 
+/// Throws UnavailableError where another kernel has run than `expected`, one of which was asked
+/// for, or one timed out. Without a head start the kernel is not known, and nothing is thrown.
+void require_kernel(const Times& times, const std::vector<std::string>& expected);
+
+/// A head with logits of 16 times the standard deviation.
+Problem peaked(const Problem& head);
+
 class Entry {
  public:
   /// Heads of one shape, and all of them as one problem (side_by_side.h), which outlive the entry.
@@ -39,10 +47,9 @@ class Entry {
 
   const Operator& bound() const { return *operator_; }
 
-  /// `z`: receives the output.
+  /// `z`: receives the output. Throws as require_kernel.
   Times run(Output* z = nullptr) const;
-  /// Over `rows` rows of the heads, and of the first of them with logits of 16 times the standard
-  /// deviation.
+  /// Over `rows` rows of the heads, and of the first of them when it is peaked.
   Gate gate(int rows) const;
 
   /// Wall-clock time from Q, K and V in the memory of the host to Z in it: planning, binding,
@@ -58,6 +65,7 @@ class Entry {
   const Contender contender_;
   const std::vector<Problem>& heads_;
   const Problem& together_;
+  const std::vector<std::string> kernels_;
   std::unique_ptr<Operator> operator_;
 };
 

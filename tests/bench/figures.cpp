@@ -45,8 +45,9 @@ std::string json(const Figure& f) {
   for (const auto& [name, spread] : f.stages)
     stages += (stages.empty() ? "" : ", ") + quoted(name) + ": " + json(spread);
   std::string out = "{\"what\": " + quoted(f.what) + ", \"precision\": " + quoted(f.precision) +
-                    ", \"settings\": " + quoted(f.settings) + ", \"n\": " + std::to_string(f.n) +
-                    ", \"heads\": " + std::to_string(f.heads) + ", \"d\": " + std::to_string(f.d) +
+                    ", \"settings\": " + quoted(f.settings) + ", \"kernel\": " + quoted(f.kernel) +
+                    ", \"n\": " + std::to_string(f.n) + ", \"heads\": " + std::to_string(f.heads) +
+                    ", \"d\": " + std::to_string(f.d) +
                     ", \"causal\": " + (f.causal ? "true" : "false") +
                     ", \"kernel_ms\": " + json(f.kernel_ms);
   if (f.end_to_end_ms.samples > 0) out += ", \"end_to_end_ms\": " + json(f.end_to_end_ms);

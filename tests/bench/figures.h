@@ -16,7 +16,7 @@ struct Spread {
 Spread spread_of(std::vector<double> samples);
 
 struct Figure {
-  std::string what, precision, settings, note;
+  std::string what, precision, settings, kernel, note;
   Index n = 0, heads = 0, d = 0;
   bool causal = false;
   Spread kernel_ms;                      // kernels alone, by events on the device

@@ -12,6 +12,7 @@ FUNCTIONS = {  # name: result, arguments
     "open": (c_void_p, [c_char_p, c_char_p, c_longlong, c_longlong, c_int, FLOATS, FLOATS, FLOATS]),
     "close": (None, [c_void_p]),
     "settings": (c_char_p, [c_void_p]),
+    "kernel": (c_char_p, [c_void_p]),
     "floor": (c_double, [c_void_p]),
     "gate": (c_int, [c_void_p, DOUBLES]),
     "run": (c_int, [c_void_p, DOUBLES, FLOATS]),
@@ -57,6 +58,10 @@ class Bound:
 
     def settings(self):
         return self.library.settings(self.entry).decode()
+
+    def kernel(self):
+        """What the last run was computed by."""
+        return self.library.kernel(self.entry).decode()
 
     def floor(self):
         return self.library.floor(self.entry)

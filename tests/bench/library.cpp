@@ -55,18 +55,6 @@ std::vector<Problem> heads_of(Index n, Index heads, bool causal, const float* q,
   return out;
 }
 
-/// Its lifetime has a head start.
-class HeadStart {
- public:
-  HeadStart() { cuda::set_head_start(head_start_ms); }
-  HeadStart(const HeadStart&) = delete;
-  HeadStart& operator=(const HeadStart&) = delete;
-  ~HeadStart() { cuda::set_head_start(before_); }
-
- private:
-  const double before_ = cuda::head_start();
-};
-
 }  // namespace
 
 struct fovea_bench {
@@ -74,7 +62,7 @@ struct fovea_bench {
   Problem together = side_by_side(heads);
   Contender contender;
   Entry entry{backend(contender.precision), contender, heads, together};
-  std::string settings = describe(contender);
+  std::string settings = describe(contender), kernel = {};
 };
 
 const char* fovea_bench_message() {
@@ -117,6 +105,10 @@ const char* fovea_bench_settings(const fovea_bench* entry) {
   return entry->settings.c_str();
 }
 
+const char* fovea_bench_kernel(const fovea_bench* entry) {
+  return entry->kernel.c_str();
+}
+
 double fovea_bench_floor(const fovea_bench* entry) {
   const Problem& head = entry->heads.front();
   return floor_of(entry->contender.id, entry->contender.precision, head.causal, head.n(),
@@ -125,6 +117,7 @@ double fovea_bench_floor(const fovea_bench* entry) {
 
 int fovea_bench_gate(fovea_bench* entry, double* errors) {
   return attempt(-1, [&] {
+    const cuda::HeadStart ahead(1e-3);  // so that the kernels are named
     const Gate gate = entry->entry.gate(sampled_rows);
     errors[0] = gate.random.ours;
     errors[1] = gate.random.plain;
@@ -138,8 +131,9 @@ int fovea_bench_gate(fovea_bench* entry, double* errors) {
 int fovea_bench_run(fovea_bench* entry, double* times, float* z) {
   return attempt(-1, [&] {
     Output out;
-    const HeadStart ahead;
+    const cuda::HeadStart ahead(head_start_ms);
     const Times measured = entry->entry.run(&out);
+    entry->kernel = measured.kernel;
     times[0] = measured.kernels;
     times[1] = measured.late;
     if (z)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bench/in_parallel.h"
 #include "larger_error.h"
 
 namespace fovea::bench {
@@ -73,11 +74,19 @@ MapErrors map_errors_of(const Problem& problem, const RowsOutput& maps, Index pi
                         const std::string& precision) {
   const Problem simple_problem = rounded_to(problem, precision);
   MapErrors out;
-  Sums most, mean;
-  for (int sample = 0; sample < count; ++sample) {
+  struct Sample {
+    Index row = 0;
+    MapRow<double> truth = {};
+    MapRow<float> simple = {};
+  };
+  std::vector<Sample> samples(static_cast<std::size_t>(count));
+  for_each_of(count, [&](int sample) {
     const Index row = (2 * sample + 1) * maps.most.rows() / (2 * count);
-    const auto truth = map_row<double>(problem, row, pixel);
-    const auto simple = map_row<float>(simple_problem, row, pixel);
+    samples[static_cast<std::size_t>(sample)] = {row, map_row<double>(problem, row, pixel),
+                                                 map_row<float>(simple_problem, row, pixel)};
+  });
+  Sums most, mean;
+  for (const auto& [row, truth, simple] : samples) {
     most.add(maps.most.row(row), truth.most, simple.most, out.most);
     mean.add(maps.mean.row(row), truth.mean, simple.mean, out.mean);
   }

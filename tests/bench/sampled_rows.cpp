@@ -1,11 +1,9 @@
 #include "bench/sampled_rows.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <future>
-#include <thread>
 
+#include "bench/in_parallel.h"
 #include "kernels/round_16.h"
 #include "larger_error.h"
 
@@ -147,19 +145,6 @@ struct RowSquares {
     largest = test::larger_error(largest, found - truth);
   }
 };
-
-// use(i) for each i < count, by all processors. Throws what it throws.
-template <class Use>
-void for_each_of(int count, Use use) {
-  std::atomic<int> next = 0;
-  std::vector<std::future<void>> workers;
-  for (unsigned t = 0; t < std::max(1u, std::thread::hardware_concurrency()); ++t)
-    workers.push_back(std::async(std::launch::async, [&] {
-      for (int i = next++; i < count; i = next++) use(i);
-    }));
-  for (auto& worker : workers) worker.wait();
-  for (auto& worker : workers) worker.get();
-}
 
 }  // namespace
 

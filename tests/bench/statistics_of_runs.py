@@ -42,14 +42,15 @@ def first_line(error):
 def compared(rows):
     """Adds to our rows the ratio to every peer of the same group, from samples that are then dropped.
 
-    A row has "who" ("fovea" or "peer"), "what", "precision", "kernel_samples" (one a round, None where it does not
-    count) and "end_to_end_samples". Peers that plan within their kernels ("plans_within") are compared from end to
-    end only.
+    A row has "who" ("fovea" or "peer"), "what", "precision", "kernel_samples" and "end_to_end_samples": one a round,
+    None where it does not count; from end to end there may be none when the time is up. Peers that plan within their
+    kernels ("plans_within") are compared from end to end only.
     """
     peers = [row for row in rows if row["who"] == "peer"]
     for row in rows:
-        row["kernel_ms"] = spread(sample for sample in row["kernel_samples"] if sample is not None)
-        row["end_to_end_ms"] = spread(row["end_to_end_samples"])
+        for kind in ("kernel", "end_to_end"):
+            if counted := [sample for sample in row[f"{kind}_samples"] if sample is not None]:
+                row[f"{kind}_ms"] = spread(counted)
         if row["who"] != "fovea":
             continue
         if row["h200_floor_ms"] > 0:

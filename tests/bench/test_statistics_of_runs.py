@@ -60,6 +60,17 @@ class Comparison(unittest.TestCase):
     def test_what_plans_within_its_kernels_is_compared_from_end_to_end_only(self):
         self.assertEqual(set(self.rows()[0]["peers_take_times"]["hyper bf16"]), {"end_to_end"})
 
+    def test_what_came_late_is_compared_in_the_rounds_of_both(self):
+        base = {"precision": "bf16", "end_to_end_samples": []}
+        ours, flex = compared(
+            [base | {"who": "fovea", "what": "exact", "h200_floor_ms": 0, "kernel_samples": [1, 1, 2]},
+             base | {"who": "peer", "what": "flex", "kernel_samples": [None, None, 6]}]
+        )  # fmt: skip
+        self.assertEqual(ours["peers_take_times"]["flex bf16"]["kernels"]["median"], 3)
+        self.assertIsNone(ours["peers_take_times"]["flex bf16"]["end_to_end"])
+        self.assertEqual(flex["kernel_ms"]["samples"], 1)
+        self.assertNotIn("end_to_end_ms", flex)
+
     def test_samples_are_not_kept(self):
         for row in self.rows():
             self.assertNotIn("kernel_samples", row)

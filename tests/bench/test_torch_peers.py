@@ -107,7 +107,7 @@ class Formula(unittest.TestCase):
         self.assertTrue(2**-11 < error < 2**-6)
 
     def test_flex_attention_has_the_pairs_of_the_patterns(self):
-        with mock.patch.object(torch, "compile", lambda function: function):
+        with mock.patch.object(torch, "compile", lambda function, **options: function):
             run, prepare = flex("cpu")
         for pairs in (strided_pairs, fixed_pairs):
             for causal in (False, True):
@@ -126,7 +126,7 @@ class Formula(unittest.TestCase):
 
 @unittest.skipUnless(torch and LIBRARY, "no PyTorch, or no pretended library")
 class WholeProgram(unittest.TestCase):
-    def measured(self, module=None):
+    def measured(self, *more_peers):
         def exact(q, k, v, causal):
             return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
 
@@ -136,13 +136,17 @@ class WholeProgram(unittest.TestCase):
             yield Peer("sdpa cudnn", "bf16", torch_attention.sdpa(torch_attention.SDPBackend.CUDNN_ATTENTION))
             yield Peer("estimate", "bf16", lambda q, k, v, causal, _: 1.0001 * exact(q, k, v, causal),
                        estimates=True, plans_within=True)  # fmt: skip
+            yield from more_peers
 
         with tempfile.TemporaryDirectory() as folder, Device().pretend(), redirect_stdout(StringIO()):
             out = Path(folder) / "peers.json"
             arguments = ["--out", str(out), "--library", LIBRARY, "--lengths", "64", "--seconds", "20"]
             constants = mock.patch.multiple(torch_peers, peers=some_peers, HEADS=2, ROUNDS=8, BEYOND_CACHES=1)
             with constants:
-                torch_peers.main(arguments, device="cpu")
+                try:
+                    torch_peers.main(arguments, device="cpu")
+                except SystemExit:
+                    pass
             return json.loads(out.read_text())
 
     def test_ours_and_the_peers_are_measured_in_turn(self):
@@ -154,6 +158,7 @@ class WholeProgram(unittest.TestCase):
         self.assertEqual(ours["end_to_end_ms"]["median"], 8)
         self.assertEqual(ours["times_h200_floor"], ours["kernel_ms"]["median"] / 0.5)
         self.assertEqual(ours["settings"], "block=16")
+        self.assertEqual(ours["kernel"], "pretended kernel")
         self.assertIn("kernels", ours["peers_take_times"]["plain fp32"])
         for key in ("median", "p10", "p90", "samples"):
             self.assertIn(key, ours["peers_take_times"]["plain fp32"]["kernels"])
@@ -168,6 +173,7 @@ class WholeProgram(unittest.TestCase):
             ("swapped", "logits"),
             ("absent", "absent is not on this device"),
             ("sdpa cudnn", ""),
+            ("lost", "computed by mma"),  # after three runs
         ):
             self.assertNotIn(name, timed)
             self.assertIn(words, reasons[name])
@@ -177,6 +183,28 @@ class WholeProgram(unittest.TestCase):
         self.assertEqual(rows["exact"]["kernel_ms"]["samples"], 8)
         self.assertEqual(rows["late"]["kernel_ms"]["samples"], 4)
         self.assertEqual(rows["late"]["peers_take_times"]["plain fp32"]["kernels"]["samples"], 4)
+
+    def test_what_is_compiled_comes_last_and_is_compared_in_the_rounds_of_both(self):
+        plain = torch.nn.functional.scaled_dot_product_attention
+        found = self.measured(
+            Peer("compiled", "fp32", lambda q, k, v, causal, _: plain(q, k, v, is_causal=causal), compiles=True),
+        )
+        rows = {row["what"]: row for row in found["peers"] if not row["causal"]}
+        self.assertEqual(rows["exact"]["kernel_ms"]["samples"], 16)
+        self.assertEqual(rows["compiled"]["kernel_ms"]["samples"], 8)
+        self.assertEqual(rows["exact"]["peers_take_times"]["compiled fp32"]["kernels"]["samples"], 8)
+        self.assertEqual(rows["exact"]["peers_take_times"]["plain fp32"]["kernels"]["samples"], 16)
+
+    def test_what_was_measured_is_saved_when_the_program_ends_early(self):
+        def end(*_):
+            raise SystemExit
+
+        rows = {row["what"]: row for row in self.measured(Peer("endless", "fp32", end))["peers"]}
+        self.assertEqual(set(rows), {"exact", "hyper", "lost", "plain"})  # `late` was late in its first run
+        self.assertEqual(rows["plain"]["kernel_ms"]["samples"], 1)
+        rows = {row["what"]: row for row in self.measured(Peer("endless", "fp32", end, compiles=True))["peers"]}
+        self.assertEqual(rows["plain"]["kernel_ms"]["samples"], 8)
+        self.assertIn("end_to_end_ms", rows["plain"])
 
     def test_an_estimate_is_held_against_the_error_of_ours(self):
         found = self.measured()

@@ -46,6 +46,7 @@ class Peer:
     pairs: Callable = every_pair
     estimates: bool = False  # not the formula: its error is held against that of our own estimate
     plans_within: bool = False
+    compiles: bool = False  # for long, when it is first used
 
     def mask_of(self, n, causal):
         pairs = self.pairs(n)
@@ -125,7 +126,7 @@ def peers(n, d, device):
     try:
         run, prepare = flex(device)
         for name, pairs in (("exact", every_pair), ("strided", strided_pairs), ("fixed", fixed_pairs)):
-            yield Peer("flex " + name, "bf16", run, prepare(pairs), pairs)
+            yield Peer("flex " + name, "bf16", run, prepare(pairs), pairs, compiles=True)
     except ImportError as error:
         print("left out: flex attention:", error)
     try:

@@ -8,12 +8,17 @@ First come errors: against float64, on random and on peaked logits. What has mor
 formula in its precision is not timed. Times of kernels are events on the device behind a kernel that keeps it busy
 until all is launched, so that no dispatch is counted; end to end is wall-clock time from Q, K and V in the memory of
 the host to Z in it, with what a method prepares (hashes, trees, block masks).
+
+The file is written whenever there is something new: after one run of each method, after the rounds, and after every
+sample from end to end. What is compiled for long comes last in its group, when the others have been measured.
 """
 
 import argparse
 import json
 import math
+import os
 import time
+from contextlib import contextmanager
 
 import torch
 
@@ -23,7 +28,6 @@ from torch_attention import TYPES, errors_of, peers, relative_error, rows_of_for
 
 HEADS, D, ROUNDS, PEAKED = 12, 64, 30, 16
 BEYOND_CACHES = 128e6  # bytes
-END_TO_END = 3  # samples at least, as they take long
 
 
 class Clock:
@@ -132,18 +136,45 @@ class OurEntrant:
         return self.bound[at % len(self.bound)].end_to_end()
 
     def describe(self):
-        return {"settings": self.bound[0].settings(), "h200_floor_ms": self.bound[0].floor()}
+        bound = self.bound[0]
+        return {"settings": bound.settings(), "kernel": bound.kernel(), "h200_floor_ms": bound.floor()}
 
     def close(self):
         for bound in self.bound:
             bound.close()
 
 
-class Group:
-    """Entrants of one length and mask. Those that cannot run, or are not accurate, are refused with the reason."""
+class Measured:
+    """An entrant with its errors and times: one for each round and each turn from end to end, None where it took no
+    part or where the time does not count."""
 
-    def __init__(self, n, causal, refused):
-        self.n, self.causal, self.refused, self.ready = n, causal, refused, []
+    def __init__(self, entrant, errors, rounds, turns):
+        self.entrant, self.errors = entrant, errors
+        self.kernels, self.end_to_end = [None] * rounds, [None] * turns
+        self.first, self.last = entrant.kernels(0), None
+        self.described = entrant.describe()
+
+    def kernel_samples(self):
+        """Before the rounds, in which all take turns, that of the first run."""
+        timed = any(took is not None for took in self.kernels)
+        return self.kernels if timed else [*self.kernels, self.first]
+
+    def measure_end_to_end(self, at):
+        self.last = self.entrant.end_to_end(at)
+        self.end_to_end.append(self.last)
+
+    def timed(self):
+        return any(took is not None for took in self.kernel_samples())
+
+
+class Group:
+    """Entrants of one length and mask. Those that cannot run, or are not accurate, are refused with the reason.
+    save(rows, refused) is called whenever there is something new."""
+
+    def __init__(self, n, causal, save):
+        self.n, self.causal, self.save = n, causal, save
+        self.ready, self.refused = [], []
+        self.rounds = self.turns = 0
 
     def about(self, name, precision):
         return {"what": name, "precision": precision, "n": self.n, "heads": HEADS, "d": D, "causal": self.causal}
@@ -158,62 +189,103 @@ class Group:
             entrant = make()
             errors = entrant.errors()
             why = reason(errors)
+            if not why:
+                self.ready.append(Measured(entrant, errors, self.rounds, self.turns))
         except Exception as error:  # a back end says in its own way that it cannot
-            errors, why = [], first_line(error)
-        if not why:
-            self.ready.append((entrant, errors, [], []))
-            return entrant
-        self.refuse(name, precision, why)
-        if entrant:
-            entrant.close()
-        return None
+            why = first_line(error)
+        if why:
+            self.refuse(name, precision, why)
+            if entrant:
+                entrant.close()
+        self.save(self.rows(), self.refused)
+        return None if why else entrant
+
+    @contextmanager
+    def refused_if_it_fails(self, each):
+        try:
+            yield
+        except Exception as error:  # for want of memory, or another kernel ran than was asked for
+            self.ready.remove(each)
+            self.refuse(each.entrant.name, each.entrant.precision, first_line(error))
+            each.entrant.close()
 
     def measure(self, until):
-        """Rows, of as many rounds as there is time for, at least three."""
+        """More rounds: as many as half of the time has room for, at least three. Then end to end, in turn: once each,
+        and again what will be done in time."""
         began = time.monotonic()
-        for round in range(ROUNDS):
-            if round >= 3 and time.monotonic() > until:
+        for more in range(ROUNDS):
+            if more >= 3 and time.monotonic() > (began + until) / 2:
                 break
-            for entrant, _, kernels, _ in self.ready:
-                kernels.append(entrant.kernels(round))
-            if round < END_TO_END or time.monotonic() < (began + until) / 2:
-                for entrant, _, _, end_to_end in self.ready:
-                    end_to_end.append(entrant.end_to_end(round))
+            for each in list(self.ready):
+                with self.refused_if_it_fails(each):
+                    each.kernels.append(each.entrant.kernels(self.rounds))
+            self.rounds += 1
+        self.save(self.rows(), self.refused)
+        for more in range(ROUNDS):
+            for each in list(self.ready):
+                if more > 0 and time.monotonic() + each.last / 1e3 > until:
+                    each.end_to_end.append(None)
+                    continue
+                with self.refused_if_it_fails(each):
+                    each.measure_end_to_end(self.turns)
+                if more == 0:
+                    self.save(self.rows(), self.refused)
+            self.turns += 1
+        self.save(self.rows(), self.refused)
+
+    def rows(self):
         rows = []
-        for entrant, errors, kernels, end_to_end in self.ready:
-            if any(took is not None for took in kernels):
-                row = {"who": entrant.who} | self.about(entrant.name, entrant.precision) | entrant.describe()
-                row["errors"] = {logits: {"relative": e, "allowed_twice": plain} for logits, e, plain in errors}
-                rows.append(row | {"kernel_samples": kernels, "end_to_end_samples": end_to_end})
-            else:
-                self.refuse(entrant.name, entrant.precision, "the device always waited for the host")
-            entrant.close()
+        for each in filter(Measured.timed, self.ready):
+            entrant = each.entrant
+            row = {"who": entrant.who} | self.about(entrant.name, entrant.precision) | each.described
+            row["errors"] = {logits: {"relative": e, "allowed_twice": plain} for logits, e, plain in each.errors}
+            rows.append(row | {"kernel_samples": each.kernel_samples(), "end_to_end_samples": each.end_to_end})
         return compared(rows)
+
+    def close(self):
+        for each in self.ready:
+            if not each.timed():
+                self.refuse(each.entrant.name, each.entrant.precision, "the device always waited for the host")
+            each.entrant.close()
+        self.save(self.rows(), self.refused)
 
 
 def inputs_for(n, sets):
     return [tuple(torch.randn(HEADS, n, D) for _ in range(3)) for _ in range(sets)]
 
 
-def measure_group(n, causal, until, library, device, clock, refused):
-    group = Group(n, causal, refused)
+def measure_group(n, causal, until, library, device, clock, save):
+    began = time.monotonic()
+    group = Group(n, causal, save)
     heads = inputs_for(n, max(1, min(8, math.ceil(BEYOND_CACHES / (8 * HEADS * n * D)))))
     estimate = None
     for name, precision in library.names(n, causal) if library else []:
         entrant = group.enter(name, precision, lambda: OurEntrant(library, name, precision, heads, causal))
         if entrant and (name, precision) == ("hyper", "bf16"):
             estimate = entrant.errors_as_estimate()
-    for peer in peers(n, D, device):
+
+    def enter(peer):
         if peer.estimates and not estimate:
             group.refuse(peer.name, peer.precision, "Fovea's own estimate, which its error is held against, is missing")
-            continue
-        group.enter(peer.name, peer.precision, lambda: PeerEntrant(peer, heads, causal, device, clock, estimate))
-    rows = group.measure(until)
-    for row in rows:
+        else:
+            group.enter(peer.name, peer.precision, lambda: PeerEntrant(peer, heads, causal, device, clock, estimate))
+
+    found = list(peers(n, D, device))
+    compiled = [peer for peer in found if peer.compiles]
+    for peer in found:
+        if not peer.compiles:
+            enter(peer)
+    group.measure((began + until) / 2 if compiled else until)
+    if compiled:
+        for peer in compiled:
+            enter(peer)
+        group.measure(until)
+    group.close()
+    for row in group.rows():
         mask = "causal" if causal else ""
         print(f"{row['what']:16} {row['precision']} {n:7} {mask:6} {row['kernel_ms']['median']:9.4g} ms,"
               f" end to end {row['end_to_end_ms']['median']:9.4g} ms")
-    return rows
+    return group
 
 
 def main(arguments=None, device="cuda"):
@@ -233,15 +305,23 @@ def main(arguments=None, device="cuda"):
         except (OSError, Refused) as error:
             print("left out: Fovea:", error)
     clock, rows, refused = Clock(), [], []
+
+    def save(more_rows, more_refused):
+        unfinished = options.out + ".new"  # the program may end at any time
+        with open(unfinished, "w") as file:
+            json.dump({"torch": torch.__version__, "peers": rows + more_rows,
+                       "refused_peers": refused + more_refused}, file)
+        os.replace(unfinished, options.out)
+
     groups = [(int(n), causal) for n in options.lengths.split(",") for causal in (False, True)]
     for at, (n, causal) in enumerate(groups):
         now = time.monotonic()
         left = options.seconds - (now - began)
         if left < 2:
             break
-        rows += measure_group(n, causal, now + left / (len(groups) - at), library, device, clock, refused)
-        with open(options.out, "w") as file:  # what there is, should the time be up
-            json.dump({"torch": torch.__version__, "peers": rows, "refused_peers": refused}, file)
+        group = measure_group(n, causal, now + left / (len(groups) - at), library, device, clock, save)
+        rows += group.rows()
+        refused += group.refused
 
 
 if __name__ == "__main__":

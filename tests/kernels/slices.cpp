@@ -14,13 +14,6 @@ using namespace fovea::cuda;
 
 namespace {
 
-struct HeadStart {
-  HeadStart() { set_head_start(0.01); }
-  HeadStart(const HeadStart&) = delete;
-  HeadStart& operator=(const HeadStart&) = delete;
-  ~HeadStart() { set_head_start(0); }
-};
-
 /// Query tiles of 128 queries side by side: in each round `tiles` of them, with `keys` keys each.
 QueryTileList tiles_of(Index rounds, Index tiles, std::int32_t keys) {
   QueryTileList list;
@@ -50,7 +43,7 @@ struct Work {
 
 /// Divides them, with one more launch behind the slices if `more`.
 Work divide(const QueryTileList& list, Precision precision, bool more = false) {
-  const HeadStart ahead;
+  const HeadStart ahead(0.01);
   const Device device;
   Profile profile;
   Run run{profile};
@@ -98,7 +91,7 @@ TEST_CASE("slices: the host does not wait for short launches, of which each roun
 }
 
 TEST_CASE("timeline: a stage is late where the device had nothing to do before all was launched") {
-  const HeadStart ahead;
+  const HeadStart ahead(0.01);
   const Device device;
   const auto late = [&](bool parts, bool wait) {
     Profile profile;
@@ -125,7 +118,7 @@ TEST_CASE("timeline: kernels hold no time of the host where numbers are split, e
   for (const std::string precision : {"fp32", "fp32-split", "bf16"}) {
     const auto backend = make_cuda_backend({.precision = precision}, nullptr);
     const test::Instance exact = test::make_instance(*backend, problem, "exact", {});
-    const HeadStart ahead;
+    const HeadStart ahead(0.01);
     Profile profile;
     Run run{profile};
     exact.bound->apply(problem.v, run);

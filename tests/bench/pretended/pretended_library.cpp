@@ -1,5 +1,5 @@
 // A pretended benchmark library for tests of torch_peers.py: exact attention on the host behind
-// bench/library.h, and contenders that are inaccurate, late or absent.
+// bench/library.h, and contenders that are inaccurate, late, absent or lost later.
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -10,7 +10,6 @@
 namespace {
 constexpr int d = 64;
 std::string message;
-int runs = 0;
 }  // namespace
 
 struct fovea_bench {
@@ -18,6 +17,7 @@ struct fovea_bench {
   long long n, heads;
   bool causal;
   std::vector<float> q, k, v;
+  int runs = 0;
 
   void attend(float* z) const;
 };
@@ -46,7 +46,7 @@ const char* fovea_bench_device() {
   return "pretended";
 }
 const char* fovea_bench_contenders(long long, int) {
-  return "exact fp32\nhyper bf16\nwrong fp32\nlate fp32\nabsent fp32\n";
+  return "exact fp32\nhyper bf16\nwrong fp32\nlate fp32\nabsent fp32\nlost fp32\n";
 }
 int fovea_bench_width() {
   return d;
@@ -64,6 +64,9 @@ void fovea_bench_close(fovea_bench* entry) {
 const char* fovea_bench_settings(const fovea_bench*) {
   return "block=16";
 }
+const char* fovea_bench_kernel(const fovea_bench*) {
+  return "pretended kernel";
+}
 double fovea_bench_floor(const fovea_bench* entry) {
   return entry->id == "exact" ? 0.5 : 0;
 }
@@ -74,8 +77,13 @@ int fovea_bench_gate(fovea_bench* entry, double* errors) {
   return entry->id != "wrong";
 }
 int fovea_bench_run(fovea_bench* entry, double* times, float* z) {
-  times[0] = 2 + runs++ % 3;
-  times[1] = entry->id == "late" && runs % 2 == 0 ? 1 : 0;
+  const int run = entry->runs++;
+  if (entry->id == "lost" && run == 3) {
+    message = "computed by mma; expected wgmma";
+    return -1;
+  }
+  times[0] = 2 + run % 3;
+  times[1] = entry->id == "late" && run % 2 == 0 ? 1 : 0;
   if (z) entry->attend(z);
   return 0;
 }
