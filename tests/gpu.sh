@@ -11,7 +11,8 @@
 # FOVEA_COMMIT names the commit if there is no repository, FOVEA_RESULTS another folder for the
 # result, FOVEA_BUILD another folder than build/gpu to build in, FOVEA_SECONDS the time limit for one
 # call (530). On a bare machine, such as one that is lent for half an hour, bring both folders of
-# headers along, and let FOVEA_RESULTS be the folder that comes back from it.
+# headers along, and let FOVEA_RESULTS be the folder that comes back from it. kernels/gpu_clean_root.sh
+# tries without a GPU whether all is built there.
 # A step that fails or runs out of time does not keep the others from running, and the results are
 # written after every step. Another call repeats what was not configured, not built or skipped, what
 # ran out of time with twice the time, after all other steps, and all steps when sources, headers,
