@@ -1,4 +1,5 @@
-// Compiled without the thread sanitizer, which would take the turns of fibres for races.
+// Compiled without sanitizers: the thread sanitizer would take the turns of fibres for races, and
+// the address sanitizer would forget a whole stack whenever it is left.
 #include "crew.h"
 
 #include <cuda_runtime.h>
@@ -7,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef FOVEA_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
@@ -18,76 +19,67 @@
 namespace fovea::emulation {
 namespace {
 
-// ---- What the thread sanitizer is told --------------------------------------------------------
+constexpr std::size_t stack_bytes = 64 << 10;
+
+// ---- What a sanitizer is told -----------------------------------------------------------------
+
+#if defined(FOVEA_THREAD_SANITIZER)
+
 // It takes fibres for threads. Whose turn it is orders nothing by itself; barriers do.
+class Announcement {
+ public:
+  void of_new_fibre(char*) {
+    if (!thread_) thread_ = __tsan_create_fiber(0);
+  }
+  void of_present_stack() { thread_ = __tsan_get_current_fiber(); }
+  static void leaving(Announcement&, Announcement& to, bool) {
+    __tsan_switch_to_fiber(to.thread_, __tsan_switch_to_fiber_no_sync);
+  }
+  void arrived() {}
+  void forget() { __tsan_destroy_fiber(thread_); }
 
-#ifdef FOVEA_THREAD_SANITIZER
+ private:
+  void* thread_ = nullptr;
+};
 
-void* present_thread() {
-  return __tsan_get_current_fiber();
-}
-void* new_thread() {
-  return __tsan_create_fiber(0);
-}
-void forget_thread(void* thread) {
-  __tsan_destroy_fiber(thread);
-}
-void begin_turn(void* thread) {
-  __tsan_switch_to_fiber(thread, __tsan_switch_to_fiber_no_sync);
-}
+#elif defined(FOVEA_ADDRESS_SANITIZER)
+
+class Announcement {
+ public:
+  void of_new_fibre(char* stack) {
+    __asan_unpoison_memory_region(stack, stack_bytes);
+    stack_ = stack;
+    bytes_ = stack_bytes;
+    fake_ = nullptr;
+  }
+  void of_present_stack() {}  // known when it is left for the first time
+  static void leaving(Announcement& from, Announcement& to, bool for_ever) {
+    left_ = &from;
+    __sanitizer_start_switch_fiber(for_ever ? nullptr : &from.fake_, to.stack_, to.bytes_);
+  }
+  void arrived() { __sanitizer_finish_switch_fiber(fake_, &left_->stack_, &left_->bytes_); }
+  void forget() {}
+
+ private:
+  inline static thread_local Announcement* left_ = nullptr;  // whose stack was used last
+  const void* stack_ = nullptr;
+  std::size_t bytes_ = 0;
+  void* fake_ = nullptr;  // where the sanitizer has variables that may be used after their function
+};
 
 #else
 
-void* present_thread() {
-  return nullptr;
-}
-void* new_thread() {
-  return nullptr;
-}
-void forget_thread(void*) {}
-[[maybe_unused]] void begin_turn(void*) {}
+struct Announcement {
+  void of_new_fibre(char*) {}
+  void of_present_stack() {}
+  static void leaving(Announcement&, Announcement&, bool) {}
+  void arrived() {}
+  void forget() {}
+};
 
 #endif
 
 // ---- Stacks -----------------------------------------------------------------------------------
-
-// The address sanitizer clears what it knows of a whole stack whenever another one is used.
-constexpr std::size_t stack_bytes = 64 << 10;
-
-#ifdef __SANITIZE_ADDRESS__
-
-// The address sanitizer must be notified of every change of stacks, and only supports contexts.
-struct Place {
-  ucontext_t context{};
-  const void* stack = nullptr;
-  std::size_t size = 0;
-  void* shadow = nullptr;
-  void* thread = nullptr;
-};
-Place* left = nullptr;  // whose stack was used last
-
-void arrive(Place& here) {
-  __sanitizer_finish_switch_fiber(here.shadow, &left->stack, &left->size);
-}
-void leap(Place& from, Place& to, bool for_ever = false) {
-  left = &from;
-  __sanitizer_start_switch_fiber(for_ever ? nullptr : &from.shadow, to.stack, to.size);
-  swapcontext(&from.context, &to.context);
-  arrive(from);
-}
-void prepare(Place& place, char* stack, void (*entry)()) {
-  __asan_unpoison_memory_region(stack, stack_bytes);
-  place.stack = stack;
-  place.size = stack_bytes;
-  place.shadow = nullptr;
-  getcontext(&place.context);
-  place.context.uc_stack.ss_sp = stack;
-  place.context.uc_stack.ss_size = stack_bytes;
-  place.context.uc_link = nullptr;
-  makecontext(&place.context, entry, 0);
-}
-
-#else
 
 // These builtins need no system calls and keep no more than the stack and where to go on, so the
 // context is used for the first entry only.
@@ -95,20 +87,23 @@ struct Place {
   ucontext_t start{};
   void* here[5] = {};
   bool started = true;
-  void* thread = nullptr;  // as which the thread sanitizer knows it
+  Announcement announcement;
 };
 
-void arrive(Place&) {}
 [[gnu::noinline]] void go_on(Place& to) {
-  begin_turn(to.thread);
   if (to.started) __builtin_longjmp(to.here, 1);
   to.started = true;
   setcontext(&to.start);
 }
-[[gnu::noinline]] void leap(Place& from, Place& to, bool = false) {
-  if (__builtin_setjmp(from.here) == 0) go_on(to);
+[[gnu::noinline]] void leap(Place& from, Place& to, bool for_ever = false) {
+  if (__builtin_setjmp(from.here) == 0) {
+    Announcement::leaving(from.announcement, to.announcement, for_ever);
+    go_on(to);
+  }
+  from.announcement.arrived();
 }
 void prepare(Place& place, char* stack, void (*entry)()) {
+  place.announcement.of_new_fibre(stack);
   place.started = false;
   getcontext(&place.start);
   place.start.uc_stack.ss_sp = stack;
@@ -116,8 +111,6 @@ void prepare(Place& place, char* stack, void (*entry)()) {
   place.start.uc_link = nullptr;
   makecontext(&place.start, entry, 0);
 }
-
-#endif
 
 // Stacks whose addresses are equal but for high bits would share a few sets of the caches.
 std::size_t shift_of(std::size_t thread) {
@@ -147,7 +140,7 @@ struct Turns {
   char begun = 0, ended = 0;  // their addresses order what is before and after the crew's work
 
   ~Turns() {
-    for (const Fibre& fibre : fibres) forget_thread(fibre.place.thread);
+    for (Fibre& fibre : fibres) fibre.place.announcement.forget();
   }
 };
 thread_local Turns turns;
@@ -175,7 +168,7 @@ void yield() {
 
 void enter() {
   Fibre& fibre = turns.fibres[turns.current];
-  arrive(fibre.place);
+  fibre.place.announcement.arrived();
   order_after(&turns.begun);
   {
     Thread thread;
@@ -242,7 +235,6 @@ void run_crew(unsigned count, const std::function<void(unsigned)>& body) {
   for (std::size_t t = turns.fibres.size(); t < count; ++t) {
     Fibre& fibre = turns.fibres.emplace_back();
     fibre.memory.reset(new char[stack_bytes + shift_of(t)]);
-    fibre.place.thread = new_thread();
   }
   turns.body = &body;
   Thread* const outer = self;
@@ -252,7 +244,7 @@ void run_crew(unsigned count, const std::function<void(unsigned)>& body) {
     fibre.done = false;
     prepare(fibre.place, fibre.memory.get() + shift_of(t), enter);
   }
-  turns.scheduler.thread = present_thread();
+  turns.scheduler.announcement.of_present_stack();
   order_before(&turns.begun);
   // Alternately forwards and backwards, so that mistakes that depend on the order of threads are
   // found.
