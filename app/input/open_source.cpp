@@ -12,6 +12,7 @@
 #include "data/synthetic.h"
 #include "input/image_file.h"
 #include "input/text_file.h"
+#include "io/folder.h"
 #include "io/source_metadata.h"
 #include "io/tensor_source.h"
 #include "io/token_file.h"
@@ -165,13 +166,11 @@ void require_own_kind(const std::string& path, const std::string& extension, con
 }
 
 Loader loader_of(const std::string& path) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
+  const fs::file_status status = status_of(path);
   if (status.type() == fs::file_type::not_found)
     throw InputError(path,
                      "does not exist; a file, a directory of .npy or synthetic:NAME was "
                      "expected");
-  if (error) throw InputError(path, "cannot be opened: " + error.message());
   if (fs::is_fifo(status) || fs::is_socket(status) || fs::is_character_file(status) ||
       fs::is_block_file(status))  // reading from a pipe would wait for ever
     throw InputError(path, "is a device or pipe; expected a file or a directory of .npy");
@@ -206,7 +205,8 @@ Source open_source(const std::string& what, const OpenOptions& options) {
   Source source = loader.open(what, options);
   source.path = what;
   const fs::path name = short_name(what);
-  source.name = fs::is_directory(what) ? name.string() : name.stem().string();
+  const bool directory = source.kind == "npy directory";
+  source.name = printable(directory ? name.string() : name.stem().string());
   return source;
 }
 
