@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Source open_safetensors(const std::string& path, const OpenOptions& options) {
-  return source_from_tensors(read_safetensors(path), options.layout);
+  return source_from_tensors(read_safetensors(path, options.stop), options.layout);
 }
 
 Source open_npz(const std::string& path, const OpenOptions& options) {
