@@ -5,6 +5,8 @@
 #include <cmath>
 #include <vector>
 
+#include "input/crash_report.h"
+
 namespace fovea {
 namespace {
 
@@ -91,7 +93,11 @@ void Requests::start_engine(std::unique_ptr<Backend> backend) {
   const auto on_device_lost = [this, post = poster()](const std::string& message) {
     post([this, text = QString::fromStdString(message)] { emit device_lost(text); });
   };
-  engine_ = std::make_shared<Engine>(std::move(backend), on_device_lost, lower_thread_priority);
+  const auto on_start = [] {
+    lower_thread_priority();
+    keep_stack_for_crash();
+  };
+  engine_ = std::make_shared<Engine>(std::move(backend), on_device_lost, on_start);
 }
 
 // Its thread stops when its running piece ends.
