@@ -153,9 +153,17 @@ void Requests::submit(const RequestId& id, std::any key, Step step, Done done,
 
 void Requests::finish(const RequestId& id, std::uint64_t number, const Done& done,
                       const std::string& error) {
-  done(error);
-  if (const auto it = pending_.find(id); it != pending_.end() && it->second.number == number)
-    pending_.erase(it);
+  const auto forget = [&] {
+    if (const auto it = pending_.find(id); it != pending_.end() && it->second.number == number)
+      pending_.erase(it);
+  };
+  try {
+    done(error);
+  } catch (...) {  // memory may be refused there: whoever asks again must get an answer
+    forget();
+    throw;
+  }
+  forget();
   if (!trait_of(id.kind).apart) emit arrived(std::exchange(ask_again_, false));
 }
 
