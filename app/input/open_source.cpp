@@ -35,6 +35,12 @@ Source open_npy_directory(const std::string& path, const OpenOptions& options) {
   return source_from_tensors(read_npy_directory(path, options.as_bfloat16), options.layout);
 }
 
+/// As they can be shown anywhere. What is computed from tokens is computed from them as they are.
+std::vector<std::string> shown(std::vector<std::string> tokens) {
+  for (std::string& token : tokens) token = printable(token);
+  return tokens;
+}
+
 Source source_of_tokens(const std::string& path, std::vector<std::string> tokens,
                         const OpenOptions& options) {
   if (!options.tensors.empty()) {
@@ -45,7 +51,7 @@ Source source_of_tokens(const std::string& path, std::vector<std::string> tokens
       throw InputError(options.tensors, "is a source of kind '" + source.kind +
                                             "'; --tensors expects .safetensors, .npz or a "
                                             "directory of .npy");
-    set_tokens(source, std::move(tokens));
+    set_tokens(source, shown(std::move(tokens)));
     return source;
   }
   if (const auto count = static_cast<Index>(tokens.size()); count > most_tokens)
@@ -54,7 +60,7 @@ Source source_of_tokens(const std::string& path, std::vector<std::string> tokens
   Source source;
   source.kind = "text";
   put_content(source, text_features(tokens, options.features, options.stop), "the tokens");
-  source.sequence.tokens = std::move(tokens);
+  source.sequence.tokens = shown(std::move(tokens));
   return source;
 }
 
