@@ -1,11 +1,12 @@
 #include "batch/results_folder.h"
 
-#include <algorithm>
 #include <filesystem>
+#include <system_error>
 
 #include "data/error.h"
 #include "io/atomic_file.h"
 #include "io/file_bytes.h"
+#include "io/folder.h"
 #include "io/json.h"
 
 namespace fovea {
@@ -22,7 +23,7 @@ bool is_journal(const std::string& name) {
 
 bool ResultsFolder::read_plan() {
   const std::string path = file("plan.json");
-  if (!fs::exists(path)) return false;
+  if (!is_there(path)) return false;
   const Json document = parse_json(path, FileBytes(path).text());
   const auto good = [&](const char* key) { return document.contains(key); };
   if (!document.is_object() || !good("plan") || !document["plan"].is_string() || !good("items") ||
@@ -38,10 +39,11 @@ void ResultsFolder::prepare(const BatchItems& items) {
   const std::string fingerprint = items.fingerprint();
   std::error_code error;
   fs::create_directories(path_, error);
-  if (!fs::is_directory(path_))
+  if (std::error_code unknown; !fs::is_directory(path_, unknown))
     throw UnavailableError(
         path_ + " cannot be made: " + (error ? error.message() : "there is a file of this name"));
-  if (!fs::exists(file("plan.json"))) {
+  require_writable(file("plan.json"));
+  if (!is_there(file("plan.json"))) {
     if (!journals().empty())
       throw InputError(path_, "holds results without plan.json; expected both, or neither");
     const Document made{{"plan", fingerprint},
@@ -69,17 +71,16 @@ std::string ResultsFolder::journal(const Shard& shard) const {
 
 std::vector<std::string> ResultsFolder::journals() const {
   std::vector<std::string> found;
-  for (const auto& entry : fs::directory_iterator(path_))
-    if (is_journal(entry.path().filename().string()))
-      found.push_back(file(entry.path().filename().string()));
-  std::ranges::sort(found);
+  for (const std::string& path : paths_in(path_))
+    if (is_journal(fs::path(path).filename().string())) found.push_back(path);
   return found;
 }
 
 ResultsTable ResultsFolder::read() const {
   ResultsTable table(plan_, items_);
   for (const std::string& path : journals()) {
-    if (fs::file_size(path) == 0) continue;
+    std::error_code unreadable;  // FileBytes says why
+    if (fs::file_size(path, unreadable) == 0) continue;
     const std::string text = FileBytes(path).text();
     std::size_t line = 0, begin = 0;
     for (std::size_t end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)

@@ -19,8 +19,12 @@ namespace {
 constexpr int internal_error = 1, wrong_command_line = 2, unavailable = 4;
 
 int complain(int status, const std::string& message) {
-  std::cerr << "fovea: " << message << '\n';
+  std::cerr << "fovea: " << printable(message) << '\n';
   return status;
+}
+
+int complain(const Error& error) {
+  return complain(error.status(), error.what());
 }
 
 /// The only place where errors become a message and an exit status.
@@ -30,9 +34,12 @@ int guarded(const std::function<int()>& work) {
   } catch (const Cancelled& cancelled) {
     return complain(cancelled.status(), "stopped");
   } catch (const Error& error) {
-    return complain(error.status(), error.what());
+    return complain(error);
   } catch (const std::bad_alloc&) {
     return complain(unavailable, "not enough memory");
+  } catch (const std::filesystem::filesystem_error& error) {
+    const std::string path = error.path1().string();
+    return complain(InputError(path, "cannot be reached: " + error.code().message()));
   } catch (const std::exception& error) {
     const auto* system = dynamic_cast<const std::system_error*>(&error);
     if (system && system->code() == std::errc::resource_unavailable_try_again)  // of std::thread
@@ -55,9 +62,10 @@ int run_command(const Work& work, std::vector<std::string> words) {
 /// A misspelt command looks like a file name. It is reported instead of opening an empty window.
 void check_files(const std::vector<std::string>& files) {
   for (const auto& file : files)
-    if (file.find_first_of("./:") == std::string::npos && !std::filesystem::exists(file))
-      throw UsageError("'" + file +
-                       "' is neither a command nor a file (fovea --help lists the commands)");
+    if (std::error_code unknown;
+        file.find_first_of("./:") == std::string::npos && !std::filesystem::exists(file, unknown))
+      throw UsageError(quoted(file) +
+                       " is neither a command nor a file (fovea --help lists the commands)");
 }
 
 }  // namespace

@@ -29,8 +29,9 @@ Source load(RenderOptions& options, const CLI::App& command, const Console& cons
   Source source = options.source.load();
   check_session(file.session, source);
   if (!file.content_hash.empty() && content_hash_of(file.session.source) != file.content_hash)
-    console.err << "note: " << file.session.source
-                << ": its content has changed since the session of " << path << " was saved\n";
+    console.err << "note: " << printable(file.session.source)
+                << ": its content has changed since the session of " << printable(path)
+                << " was saved\n";
   return source;
 }
 
@@ -201,10 +202,10 @@ void run_render(RenderOptions options, const CLI::App& command, const Console& c
   if (!options.data.empty()) {
     write_numbers(options.data, figure.rows);
     if (options.data.ends_with(".npy"))
-      console.err << "note: " << options.data << ": " << words_of_numbers(figure.rows[0][0])
-                  << '\n';
+      console.err << "note: " << printable(options.data) << ": "
+                  << words_of_numbers(figure.rows[0][0]) << '\n';
   }
-  for (const auto& note : notes_of(source)) console.err << "note: " << note << '\n';
+  for (const auto& note : notes_of(source)) console.err << "note: " << printable(note) << '\n';
 }
 
 }  // namespace

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
 #include <thread>
 
 #include "batch/item_queue.h"
 #include "batch/item_runner.h"
 #include "batch/results_trials.h"
+#include "batch/table_refresh.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/options.h"
@@ -26,8 +26,7 @@ namespace {
 
 using SweepClock = std::chrono::steady_clock;
 
-constexpr double sweep_told_every = 5, table_every = 60;  // seconds
-constexpr double table_share = 0.05;                      // of the time that may go into tables
+constexpr double sweep_told_every = 5;  // seconds
 constexpr auto poll_every = std::chrono::milliseconds(200);
 constexpr std::size_t shown_items = 5;
 constexpr int some_failed = 5;  // exit status
@@ -101,36 +100,13 @@ class SweepProgress {
   double told_ = 0;
 };
 
-/// Writes the table of what there is now and then, unless another process has just done so.
-class SweepTable {
- public:
-  explicit SweepTable(const ResultsFolder& folder) : folder_(folder) {}
-
-  void refresh() {
-    namespace fs = std::filesystem;
-    if (seconds_from(checked_) < pause_) return;
-    std::error_code error;
-    const auto written = fs::last_write_time(folder_.csv(), error);
-    const std::chrono::duration<double> age = fs::file_time_type::clock::now() - written;
-    const auto start = SweepClock::now();
-    if (error || age.count() >= pause_) folder_.write_csv(folder_.read());
-    pause_ = std::max(table_every, seconds_from(start) / table_share);
-    checked_ = SweepClock::now();
-  }
-
- private:
-  const ResultsFolder& folder_;
-  SweepClock::time_point checked_ = SweepClock::now();
-  double pause_ = table_every;
-};
-
 void work_through(ItemQueue& queue, const BatchItems& items, const Console& console) {
   BackendChoice choice = items.plan().backend;
   choice.threads = threads_of_rank(choice.threads);
   const auto backend = BackendOptions{choice}.make(console.err);
   ItemRunner runner(items, queue.folder().plan(), *backend);
   SweepProgress progress(queue, console.err);
-  SweepTable table(queue.folder());
+  TableRefresh table(queue.folder());
   if (queue.done() > 0) progress.tell(true);
   for (;;) {
     const auto item = queue.take();

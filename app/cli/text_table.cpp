@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "data/utf8.h"
+
 namespace fovea {
 namespace {
 
@@ -23,7 +25,10 @@ void print(std::ostream& out, const TextTable& table) {
     titles.push_back(left.back() ? title.substr(1) : title);
   }
   lines.push_back(titles);
-  lines.insert(lines.end(), table.rows.begin(), table.rows.end());
+  for (const auto& row : table.rows) {
+    lines.emplace_back();
+    for (const std::string& cell : row) lines.back().push_back(printable(cell));
+  }
 
   std::vector<std::size_t> widths(titles.size(), 0);
   for (const auto& line : lines)
@@ -46,7 +51,8 @@ void print_facts(std::ostream& out, const std::vector<std::pair<std::string, std
     if (!value.empty()) width = std::max(width, width_of(label));
   for (const auto& [label, value] : facts)
     if (!value.empty())
-      out << "  " << label << std::string(width - width_of(label) + 2, ' ') << value << '\n';
+      out << "  " << label << std::string(width - width_of(label) + 2, ' ') << printable(value)
+          << '\n';
 }
 
 }  // namespace fovea

@@ -1,4 +1,5 @@
-// A TextTable is rows of text, aligned in columns for a terminal.
+// A TextTable is rows of text, aligned in columns for a terminal. What it holds may come from
+// files: it is printed as it is safe to show.
 #pragma once
 
 #include <ostream>

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "data/error.h"
+#include "data/memory.h"
 #include "data/stop.h"
 #include "data/synthetic.h"
 #include "io/file_bytes.h"
@@ -61,6 +62,24 @@ void require_size(const std::string& path, QSize size, int patch, bool scaled) {
                 std::to_string(cols * rows) + " tokens; expected at most " +
                 std::to_string(most_tokens) + ": choose a larger patch, or scale it down to " +
                 std::to_string(side) + " pixels a side (from the command line: --max-side)");
+}
+
+/// Asks for what reading takes. The decoded image lives twice while it is turned, and beside 4
+/// bytes a pixel while it is converted; these live twice while they are scaled, and beside the
+/// picture's 3.
+void require_image_memory(const std::string& path, QSize stored, QImage::Format format,
+                          QSize target) {
+  const auto pixels = [](QSize size) { return double(size.width()) * size.height(); };
+  const double pixel = QImage::toPixelFormat(format).bitsPerPixel() / 8.0;  // 0: unknown
+  require_memory(pixels(stored) * std::max(2 * pixel, 8.0) + pixels(target) * 7,
+                 path + ", " + size_text(stored), "Fewer pixels need less");
+}
+
+/// MiB of a decoded image, for the library to refuse what says its size only while it is decoded.
+int most_decoded_now() {
+  const std::size_t half = allowed_memory() / 2;
+  return static_cast<int>(
+      std::min<std::size_t>(most_decoded, std::max(half, smallest_checked) >> 20));
 }
 
 void require_decodable(const std::string& path, QSize size) {
@@ -145,7 +164,7 @@ ImageFile read_image(const std::string& path, int patch, int max_side,
   if (max_side < 0)
     throw UsageError("--max-side is " + std::to_string(max_side) + "; expected 0 or more");
   require_readable_file(path);
-  QImageReader::setAllocationLimit(most_decoded);  // the library's own is 256 MiB
+  QImageReader::setAllocationLimit(most_decoded_now());  // the library's own is 256 MiB
   StoppableFile file(path, stop);
   QImageReader reader(&file);
   reader.setDecideFormatFromContent(true);
@@ -165,10 +184,12 @@ ImageFile read_image(const std::string& path, int patch, int max_side,
                              : stored;
     require_size(path, scaled_size(turned, max_side), patch, max_side > 0);
     require_decodable(path, stored);
+    require_image_memory(path, stored, reader.imageFormat(), scaled_size(turned, max_side));
   }
   QImage image = decode(path, reader, scaled_size(stored, max_side), stop);
   const QSize target = scaled_size(image.size(), max_side);
   require_size(path, target, patch, max_side > 0);
+  if (!stored.isValid()) require_image_memory(path, image.size(), image.format(), target);
 
   ImageFile out;
   if (image.size() != target)

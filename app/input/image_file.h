@@ -18,7 +18,8 @@ struct ImageFile {
 
 /// EXIF orientation is applied, transparency laid over white, colours brought to sRGB. Then the
 /// picture is scaled down to `max_side` (when not 0) and its middle cut to whole patches. Sizes are
-/// judged before anything is decoded. Throws InputError, or UsageError for a bad patch or max_side.
+/// judged before anything is decoded. Throws InputError, UsageError for a bad patch or max_side, or
+/// UnavailableError for what the memory budget does not allow.
 ImageFile read_image(const std::string& path, int patch, int max_side,
                      const std::stop_token& stop = {});
 

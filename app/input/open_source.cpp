@@ -12,6 +12,7 @@
 #include "data/synthetic.h"
 #include "input/image_file.h"
 #include "input/text_file.h"
+#include "io/folder.h"
 #include "io/source_metadata.h"
 #include "io/tensor_source.h"
 #include "io/token_file.h"
@@ -22,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Source open_safetensors(const std::string& path, const OpenOptions& options) {
-  return source_from_tensors(read_safetensors(path), options.layout);
+  return source_from_tensors(read_safetensors(path, options.stop), options.layout);
 }
 
 Source open_npz(const std::string& path, const OpenOptions& options) {
@@ -32,6 +33,12 @@ Source open_npz(const std::string& path, const OpenOptions& options) {
 
 Source open_npy_directory(const std::string& path, const OpenOptions& options) {
   return source_from_tensors(read_npy_directory(path, options.as_bfloat16), options.layout);
+}
+
+/// As they can be shown anywhere. What is computed from tokens is computed from them as they are.
+std::vector<std::string> shown(std::vector<std::string> tokens) {
+  for (std::string& token : tokens) token = printable(token);
+  return tokens;
 }
 
 Source source_of_tokens(const std::string& path, std::vector<std::string> tokens,
@@ -44,7 +51,7 @@ Source source_of_tokens(const std::string& path, std::vector<std::string> tokens
       throw InputError(options.tensors, "is a source of kind '" + source.kind +
                                             "'; --tensors expects .safetensors, .npz or a "
                                             "directory of .npy");
-    set_tokens(source, std::move(tokens));
+    set_tokens(source, shown(std::move(tokens)));
     return source;
   }
   if (const auto count = static_cast<Index>(tokens.size()); count > most_tokens)
@@ -53,7 +60,7 @@ Source source_of_tokens(const std::string& path, std::vector<std::string> tokens
   Source source;
   source.kind = "text";
   put_content(source, text_features(tokens, options.features, options.stop), "the tokens");
-  source.sequence.tokens = std::move(tokens);
+  source.sequence.tokens = shown(std::move(tokens));
   return source;
 }
 
@@ -165,13 +172,11 @@ void require_own_kind(const std::string& path, const std::string& extension, con
 }
 
 Loader loader_of(const std::string& path) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
+  const fs::file_status status = status_of(path);
   if (status.type() == fs::file_type::not_found)
     throw InputError(path,
                      "does not exist; a file, a directory of .npy or synthetic:NAME was "
                      "expected");
-  if (error) throw InputError(path, "cannot be opened: " + error.message());
   if (fs::is_fifo(status) || fs::is_socket(status) || fs::is_character_file(status) ||
       fs::is_block_file(status))  // reading from a pipe would wait for ever
     throw InputError(path, "is a device or pipe; expected a file or a directory of .npy");
@@ -206,7 +211,8 @@ Source open_source(const std::string& what, const OpenOptions& options) {
   Source source = loader.open(what, options);
   source.path = what;
   const fs::path name = short_name(what);
-  source.name = fs::is_directory(what) ? name.string() : name.stem().string();
+  const bool directory = source.kind == "npy directory";
+  source.name = printable(directory ? name.string() : name.stem().string());
   return source;
 }
 

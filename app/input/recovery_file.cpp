@@ -11,6 +11,7 @@
 
 #include "data/error.h"
 #include "io/atomic_file.h"
+#include "io/folder.h"
 
 namespace fovea {
 namespace {
@@ -118,9 +119,15 @@ void RecoveryFile::remove() {
 
 RecoverySearch RecoverySearch::of(const std::string& folder) {
   RecoverySearch found;
+  std::vector<std::string> paths;
+  try {
+    if (is_there(folder)) paths = paths_in(folder);
+  } catch (const InputError& error) {
+    found.problems.push_back("Sessions of windows that ended unexpectedly cannot be looked for. " +
+                             std::string(error.what()));
+  }
   std::error_code none;
-  for (const auto& entry : fs::directory_iterator(folder, none)) {
-    const std::string path = entry.path().string();
+  for (const std::string& path : paths) {
     if (path.ends_with(lock_ending) && !fs::exists(session_of(path), none))
       remove_unused_lock(path);
     if (!path.ends_with(session_ending)) continue;

@@ -8,13 +8,10 @@
 #include "data/stop.h"
 #include "data/synthetic.h"
 #include "data/utf8.h"
-#include "io/file_bytes.h"
+#include "io/token_file.h"
 
 namespace fovea {
 namespace {
-
-/// No text of most_tokens tokens that anyone means to look at is larger.
-constexpr Index most_bytes = Index{64} << 20;
 
 std::vector<std::string> split_words(std::string_view text, const std::stop_token& stop) {
   const QString unicode = QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
@@ -71,11 +68,7 @@ std::size_t valid_utf8_prefix(std::string_view text) {
 
 std::vector<std::string> read_text(const std::string& path, bool one_token_per_line,
                                    const std::stop_token& stop) {
-  const FileBytes file(path);
-  if (file.size() > most_bytes)
-    throw InputError(
-        path, "a text of " + std::to_string(file.size() >> 20) + " MiB; expected at most 64 MiB");
-  const std::string content = file.text();
+  const std::string content = read_token_text(path);
   const std::string_view text = require_text(path, content);
   check_stop(stop);
   std::vector<std::string> tokens =

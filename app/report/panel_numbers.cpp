@@ -349,7 +349,8 @@ void check_numbers_name(const std::string& path, std::size_t panels) {
     throw UsageError(path + ": holds the numbers of one panel, here are " + std::to_string(panels) +
                      "; a .json or a directory holds them all");
   if (for_one || path.ends_with(".json")) return require_writable(path);
-  if (std::filesystem::path(path).has_extension() && !std::filesystem::is_directory(path))
+  std::error_code unknown;
+  if (std::filesystem::path(path).has_extension() && !std::filesystem::is_directory(path, unknown))
     throw UsageError(path + ": expected .csv, .npy, .json or a directory");
 }
 

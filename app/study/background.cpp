@@ -3,8 +3,11 @@
 #include <QCoreApplication>
 #include <QPointer>
 #include <exception>
+#include <new>
 #include <thread>
 #include <utility>
+
+#include "data/retry.h"
 
 #ifdef __linux__
 #include <sys/resource.h>
@@ -12,21 +15,33 @@
 
 namespace fovea {
 
+BackgroundThread::~BackgroundThread() {
+  end_.request_stop();
+  pool_.waitForDone();
+}
+
 void BackgroundThread::run(std::function<void()> work, QObject* receiver, Done done) {
-  run([work = std::move(work), receiver = QPointer(receiver), done = std::move(done)] {
-    std::string error;
+  run([work = std::move(work), receiver = QPointer(receiver), done = std::move(done),
+       end = end_.get_token()] {
+    const auto report = [&](const char* error) {
+      retry_until_allocated(end, [&] {
+        const auto deliver = [receiver, done, error = std::string(error)] {
+          if (receiver)
+            done(error);
+          else if (!error.empty())
+            qWarning("fovea: %s", error.c_str());
+        };
+        QMetaObject::invokeMethod(QCoreApplication::instance(), deliver, Qt::QueuedConnection);
+      });
+    };
     try {
       work();
+    } catch (const std::bad_alloc&) {
+      return report("not enough memory");
     } catch (const std::exception& problem) {
-      error = problem.what();
+      return report(problem.what());
     }
-    const auto deliver = [receiver, done, error] {
-      if (receiver)
-        done(error);
-      else if (!error.empty())
-        qWarning("fovea: %s", error.c_str());
-    };
-    QMetaObject::invokeMethod(QCoreApplication::instance(), deliver, Qt::QueuedConnection);
+    report("");
   });
 }
 

@@ -6,6 +6,7 @@
 #include <QObject>
 #include <QThreadPool>
 #include <functional>
+#include <stop_token>
 #include <string>
 
 #include "input/backend_choice.h"
@@ -19,14 +20,16 @@ class BackgroundThread {
   using Done = std::function<void(const std::string& error)>;
 
   BackgroundThread() { pool_.setMaxThreadCount(1); }
-  ~BackgroundThread() { pool_.waitForDone(); }  // until all work is done
+  ~BackgroundThread();  // waits until all work is done
 
+  /// `work` must not throw.
   void run(std::function<void()> work) { pool_.start(std::move(work)); }
   /// `done` is called on the application's thread, unless `receiver` no longer exists: then an
   /// error goes to the standard error stream.
   void run(std::function<void()> work, QObject* receiver, Done done);
 
  private:
+  std::stop_source end_;
   QThreadPool pool_;
 };
 

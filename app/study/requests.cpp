@@ -5,6 +5,8 @@
 #include <cmath>
 #include <vector>
 
+#include "input/crash_report.h"
+
 namespace fovea {
 namespace {
 
@@ -91,7 +93,11 @@ void Requests::start_engine(std::unique_ptr<Backend> backend) {
   const auto on_device_lost = [this, post = poster()](const std::string& message) {
     post([this, text = QString::fromStdString(message)] { emit device_lost(text); });
   };
-  engine_ = std::make_shared<Engine>(std::move(backend), on_device_lost, lower_thread_priority);
+  const auto on_start = [] {
+    lower_thread_priority();
+    keep_stack_for_crash();
+  };
+  engine_ = std::make_shared<Engine>(std::move(backend), on_device_lost, on_start);
 }
 
 // Its thread stops when its running piece ends.
@@ -147,9 +153,17 @@ void Requests::submit(const RequestId& id, std::any key, Step step, Done done,
 
 void Requests::finish(const RequestId& id, std::uint64_t number, const Done& done,
                       const std::string& error) {
-  done(error);
-  if (const auto it = pending_.find(id); it != pending_.end() && it->second.number == number)
-    pending_.erase(it);
+  const auto forget = [&] {
+    if (const auto it = pending_.find(id); it != pending_.end() && it->second.number == number)
+      pending_.erase(it);
+  };
+  try {
+    done(error);
+  } catch (...) {  // memory may be refused there: whoever asks again must get an answer
+    forget();
+    throw;
+  }
+  forget();
   if (!trait_of(id.kind).apart) emit arrived(std::exchange(ask_again_, false));
 }
 

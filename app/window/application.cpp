@@ -11,12 +11,12 @@
 #include <cstdlib>
 #include <iostream>
 #include <new>
-#include <string_view>
 
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 
+#include "input/crash_report.h"
 #include "io/atomic_file.h"
 #include "window/main_window.h"
 #include "window/widgets/text.h"
@@ -80,15 +80,6 @@ void handle_lost_display(QtMsgType type, const QMessageLogContext& context,
   std::_Exit(4);  // threads compute: nothing that they use may be destroyed
 }
 
-// Only what a signal handler may call. Its own signal waits until it returns, and then ends the
-// program as it would have done.
-void report_crash(int signal) {
-  constexpr std::string_view message =
-      "fovea: crashed. If the session was kept, the next start of the window offers it.\n";
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, message.data(), message.size());
-  ::raise(signal);
-}
-
 sigset_t closing_signals() {
   sigset_t closing;
   sigemptyset(&closing);
@@ -142,12 +133,7 @@ std::string keep_sessions() {
 
 void report_crashes_and_lost_display() {
   previous_handler = qInstallMessageHandler(handle_lost_display);
-  for (const int signal : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL}) {
-    struct sigaction action {};
-    action.sa_handler = report_crash;
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
-    ::sigaction(signal, &action, nullptr);
-  }
+  report_crashes();
 }
 
 CloseOnSignal::CloseOnSignal() {

@@ -34,6 +34,7 @@ class StatusLine : public QObject {
     cancel_->setToolTip("End this work and keep what is there (Esc)");
     connect(cancel_, &QToolButton::clicked, &window, &MainWindow::cancel);
     make_selectable(*head_);
+    for (QLabel* of_files : {text_, head_}) of_files->setTextFormat(Qt::PlainText);
     QStatusBar* bar = window.statusBar();
     bar->addWidget(text_, 1);
     for (QWidget* part : std::initializer_list<QWidget*>{progress_, cancel_, head_})

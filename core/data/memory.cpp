@@ -93,11 +93,17 @@ std::string option_for(double bytes) {
   return "--memory " + std::to_string(static_cast<long long>(std::ceil(bytes / gibibyte))) + "G";
 }
 
+/// Of what is free.
+double allowed_of(double free) {
+  const auto budget = memory_budget();
+  return std::min(free, budget ? static_cast<double>(*budget) : free / 2);
+}
+
 void require(double bytes, double free, const std::string& what, const std::string& of,
              const std::string& advice) {
   if (bytes < static_cast<double>(smallest_checked)) return;
   const auto budget = memory_budget();
-  const double allowed = std::min(free, budget ? static_cast<double>(*budget) : free / 2);
+  const double allowed = allowed_of(free);
   if (bytes <= allowed) return;
   const std::string needs = what + ": " + format_bytes(bytes) + " of memory needed" + of;
   if (bytes > free)
@@ -147,6 +153,10 @@ std::size_t free_memory(const std::string& root) {
   const std::size_t kibibytes = number_of("MemAvailable:", root + "/proc/meminfo");
   const std::size_t of_machine = kibibytes > 0 ? kibibytes * 1024 : unlimited;
   return std::min(of_machine, free_in_groups(root));
+}
+
+std::size_t allowed_memory() {
+  return static_cast<std::size_t>(allowed_of(static_cast<double>(free_memory())));
 }
 
 void require_memory(double bytes, const std::string& what, const std::string& advice) {

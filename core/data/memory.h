@@ -31,6 +31,9 @@ inline constexpr std::size_t smallest_checked = std::size_t{64} << 20;
 /// What to do where the length of a head decides how much memory is needed.
 inline constexpr char fewer_tokens[] = "Fewer tokens need less";
 
+/// Bytes that one action may take now.
+std::size_t allowed_memory();
+
 /// Throws UnavailableError unless the budget, and what is free, allow this many bytes: with `what`
 /// needs them ("exact attention of 131072 tokens"), how much is allowed, and what to do. `advice`:
 /// what needs less memory, as a sentence without its full stop; empty: nothing is known.

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <iterator>
+#include <list>
 #include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "data/retry.h"
 
 namespace fovea {
 namespace {
@@ -19,9 +21,17 @@ struct Request {
   int priority = 0;
   std::uint64_t number = 0;
   Engine::Job job;
-  std::shared_ptr<Progress> progress = std::make_shared<Progress>();
+  std::shared_ptr<Progress> progress;
   Clock::duration before{};  // of its pieces that are done
 };
+
+// Requests are moved from list to list, which allocates nothing: the engine's thread needs memory
+// only for what its jobs compute.
+using RequestList = std::list<Request>;
+
+void move_one(RequestList& from, RequestList::iterator which, RequestList& to) {
+  to.splice(to.end(), from, which);
+}
 
 }  // namespace
 
@@ -30,9 +40,9 @@ struct Engine::Impl {
   std::function<void(const std::string& message)> on_device_lost;
   mutable std::mutex mutex;
   std::condition_variable_any wake;
-  std::vector<Request> waiting;
+  RequestList waiting;
   // Cancelled. What jobs hold may be large: the engine's thread frees it, without the lock.
-  std::vector<Request> dropped;
+  RequestList dropped;
   std::vector<std::shared_ptr<const void>> discarded;
   std::uint64_t submitted = 0;
   bool device_lost = false;
@@ -46,9 +56,10 @@ struct Engine::Impl {
   std::jthread thread;  // last: ends before what it uses
 
   void drop_waiting(const RequestId& id) {
-    for (Request& request : waiting)
-      if (request.id == id) dropped.push_back(std::move(request));
-    std::erase_if(waiting, [](const Request& r) { return !r.job.piece; });
+    for (auto next = waiting.begin(); next != waiting.end();) {
+      const auto request = next++;
+      if (request->id == id) move_one(waiting, request, dropped);
+    }
   }
 
   bool has_garbage() const { return !dropped.empty() || !discarded.empty(); }
@@ -64,13 +75,12 @@ struct Engine::Impl {
     }
   }
 
-  Request take_first() {
-    auto best = waiting.begin();
-    for (auto it = waiting.begin(); it != waiting.end(); ++it)
-      if (std::pair(it->priority, it->number) > std::pair(best->priority, best->number)) best = it;
-    Request request = std::move(*best);
-    waiting.erase(best);
-    return request;
+  /// Alone in its list.
+  RequestList take_first() {
+    const auto rank = [](const Request& r) { return std::pair(r.priority, r.number); };
+    RequestList taken;
+    move_one(waiting, std::ranges::max_element(waiting, {}, rank), taken);
+    return taken;
   }
 
   bool has_work() const {
@@ -90,61 +100,67 @@ struct Engine::Impl {
     return !quit.stop_requested();
   }
 
-  void work(std::stop_token quit) {
+  /// Frees what waits for it and runs one piece, if there is one. Returns false when the engine
+  /// ends.
+  bool take_turn(const std::stop_token& quit) {
+    std::stop_source piece_stop(std::nostopstate);
+    retry_until_allocated(quit, [&] { piece_stop = std::stop_source(); });
     std::unique_lock lock(mutex);
-    while (wait_for_work(lock, quit)) {
-      free_garbage(lock);
-      if (!has_work()) continue;
-      Request request = take_first();
-      running = request.id;
-      running_stop = std::stop_source();
-      interrupted = false;
-      progress = request.progress;
-      started = Clock::now() - request.before;
-      const std::stop_callback forward(quit,
-                                       [stop = running_stop]() mutable { stop.request_stop(); });
-      const auto stop = running_stop.get_token();
-      lock.unlock();
-      const End end = run(request, stop);
-      if (end == End::done) request = {};  // what it held goes before anyone waits for the lock
-      lock.lock();
-      running.reset();
-      if (end == End::done) continue;
-      request.before = Clock::now() - started;
-      if (end == End::more) request.priority = request.job.later.value_or(request.priority);
-      // It may have been cancelled meanwhile, or another may have taken its place.
-      const bool goes_on = interrupted || (end == End::more && !stop.stop_requested());
-      (goes_on ? waiting : dropped).push_back(std::move(request));
-    }
+    if (!wait_for_work(lock, quit)) return false;
+    free_garbage(lock);
+    if (!has_work()) return true;
+    RequestList taken = take_first();
+    Request& request = taken.front();
+    running = request.id;
+    running_stop = piece_stop;
+    interrupted = false;
+    progress = request.progress;
+    started = Clock::now() - request.before;
+    const std::stop_callback forward(quit, [&piece_stop] { piece_stop.request_stop(); });
+    const auto stop = piece_stop.get_token();
+    lock.unlock();
+    const End end = run(request, stop, quit);
+    if (end == End::done) taken.clear();  // what it held goes before anyone waits for the lock
+    lock.lock();
+    running.reset();
+    if (end == End::done) return true;
+    request.before = Clock::now() - started;
+    if (end == End::more) request.priority = request.job.later.value_or(request.priority);
+    // It may have been cancelled meanwhile, or another may have taken its place.
+    const bool goes_on = interrupted || (end == End::more && !stop.stop_requested());
+    move_one(taken, taken.begin(), goes_on ? waiting : dropped);
+    return true;
   }
 
   // Of a piece.
   enum class End { done, more, stopped };
 
-  End run(const Request& request, const std::stop_token& stop) {
-    std::string message;
+  End run(const Request& request, const std::stop_token& stop, const std::stop_token& quit) {
+    const auto report = [&](const char* error) {
+      if (request.job.on_end) retry_until_allocated(quit, [&] { request.job.on_end(error); });
+      return End::done;
+    };
     try {
       if (request.job.piece(*backend, stop, *request.progress)) return End::more;
     } catch (const Cancelled&) {
       return End::stopped;
     } catch (const DeviceLostError& error) {
-      lose_device(error.what());
+      lose_device(error.what(), quit);
       return End::done;
     } catch (const std::bad_alloc&) {
-      message = "not enough memory";
+      return report("not enough memory");
     } catch (const std::exception& error) {
-      message = error.what();
+      return report(error.what());
     }
-    if (request.job.on_end) request.job.on_end(message);
-    return End::done;
+    return report("");
   }
 
-  void lose_device(const std::string& message) {
+  void lose_device(const char* message, const std::stop_token& quit) {
     const bool known = [this] {
       const std::scoped_lock lock(mutex);
       return std::exchange(device_lost, true);  // before it is reported
     }();
-    if (!known) on_device_lost(message);
+    if (!known) retry_until_allocated(quit, [&] { on_device_lost(message); });
   }
 
   void stop_running(const RequestId& id, bool start_again) {
@@ -164,7 +180,7 @@ Engine::Engine(std::unique_ptr<Backend> backend,
   impl_->thread =
       std::jthread([impl = impl_.get(), on_start = std::move(on_start)](std::stop_token quit) {
         if (on_start) on_start();
-        impl->work(quit);
+        while (impl->take_turn(quit)) continue;
       });
 }
 
@@ -175,12 +191,17 @@ Engine::~Engine() {
 }
 
 void Engine::submit(const RequestId& id, int priority, Job job) {
+  RequestList submitted;  // made before the older request goes: memory may be refused
+  submitted.push_back({.id = id,
+                       .priority = priority,
+                       .job = std::move(job),
+                       .progress = std::make_shared<Progress>()});
   {
     const std::scoped_lock lock(impl_->mutex);
     impl_->drop_waiting(id);
     impl_->stop_running(id, false);
-    impl_->waiting.push_back(
-        {.id = id, .priority = priority, .number = ++impl_->submitted, .job = std::move(job)});
+    submitted.front().number = ++impl_->submitted;
+    impl_->waiting.splice(impl_->waiting.end(), submitted);
   }
   impl_->wake.notify_one();
 }
@@ -202,8 +223,7 @@ void Engine::interrupt(const RequestId& id) {
 void Engine::cancel_all() {
   {
     const std::scoped_lock lock(impl_->mutex);
-    std::ranges::move(impl_->waiting, std::back_inserter(impl_->dropped));
-    impl_->waiting.clear();
+    impl_->dropped.splice(impl_->dropped.end(), impl_->waiting);
     if (impl_->running) impl_->stop_running(*impl_->running, false);
   }
   impl_->wake.notify_one();

@@ -33,12 +33,14 @@ class Engine {
     /// priority run between pieces.
     std::function<bool(const Backend& backend, std::stop_token stop, Progress& progress)> piece;
     /// Called when the job has ended by itself, with the message of the error that a piece threw;
-    /// empty: none. Not called when it was stopped, nor when the device is lost.
+    /// empty: none. Not called when it was stopped, nor when the device is lost. Called again if
+    /// it throws std::bad_alloc: it must then have done nothing.
     std::function<void(const std::string& error)> on_end = {};
     std::optional<int> later = {};  // the priority of all but the first piece; as that one
   };
 
-  /// `on_device_lost` is called on the engine's thread, once; `on_start` runs there first.
+  /// `on_device_lost` is called on the engine's thread, once, and again if it throws
+  /// std::bad_alloc; `on_start` runs there first.
   Engine(std::unique_ptr<Backend> backend,
          std::function<void(const std::string& message)> on_device_lost,
          std::function<void()> on_start = {});
@@ -46,7 +48,8 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Higher priority first; among equals the newest.
+  /// Higher priority first; among equals the newest. Where it throws std::bad_alloc nothing has
+  /// changed.
   void submit(const RequestId& id, int priority, Job job);
   void cancel(const RequestId& id);
   /// Stops the running piece of this request, for others that cannot wait for its end; it starts

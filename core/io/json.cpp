@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "data/error.h"
+#include "data/memory.h"
 #include "data/stop.h"
 
 namespace fovea {
@@ -11,9 +12,15 @@ namespace {
 
 constexpr int deepest = 32;
 
+// Bytes that the library needs at most for each byte of text, measured, while a list grows and
+// while it is destroyed: 38 for a list of {}, 32 of "", 28 of [], 19 of single digits. Of words of
+// 16 letters it is 6.
+constexpr double tree_bytes = 40;
+
 }  // namespace
 
 Json parse_json(const std::string& where, std::string_view text, const std::stop_token& stop) {
+  require_memory(tree_bytes * static_cast<double>(text.size()), where + ", as JSON");
   // Of two equal names the library keeps the last; which one was meant cannot be known.
   std::vector<std::set<std::string>> names;
   auto check = [&](int depth, Json::parse_event_t event, Json& value) {

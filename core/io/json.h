@@ -11,7 +11,8 @@ namespace fovea {
 using Json = nlohmann::json;
 
 /// Throws InputError with the position for a syntax error, ill-formed UTF-8, a name that occurs
-/// twice in an object, or nesting deeper than any file that Fovea reads needs.
+/// twice in an object, or nesting deeper than any file that Fovea reads needs; UnavailableError
+/// where its values would not fit into the memory budget; Cancelled.
 Json parse_json(const std::string& where, std::string_view text, const std::stop_token& stop = {});
 
 /// "a number", "a list", ... for messages.

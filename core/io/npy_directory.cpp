@@ -1,10 +1,10 @@
 // A directory of .npy files: each holds one tensor, which is named after the file.
 #include <algorithm>
 #include <filesystem>
-#include <system_error>
 
 #include "data/error.h"
 #include "io/file_bytes.h"
+#include "io/folder.h"
 #include "io/npy.h"
 
 namespace fovea {
@@ -35,15 +35,12 @@ NamedTensor read_npy(const std::string& path, FileBytes::Between between, bool a
 }  // namespace
 
 TensorFile read_npy_directory(const std::string& path, bool as_bfloat16) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  std::vector<std::string> files;
-  for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error))
-    if (at->path().extension() == ".npy") files.push_back(at->path().string());
-  if (error) throw InputError(path, "cannot be listed: " + error.message());
+  std::vector<std::string> files = paths_in(path);
+  std::erase_if(files, [](const std::string& file) {
+    return std::filesystem::path(file).extension() != ".npy";
+  });
   if (files.empty())
     throw InputError(path, "a directory without .npy files; expected q.npy, k.npy and v.npy");
-  std::ranges::sort(files);
   TensorFile out{.path = path, .kind = "npy directory"};
   const auto between =
       files.size() > most_open ? FileBytes::Between::close : FileBytes::Between::keep_open;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "data/error.h"
+#include "data/memory.h"
 #include "io/file_bytes.h"
 #include "io/json.h"
 #include "io/tensor_file.h"
@@ -65,6 +66,7 @@ std::string header_text(const std::string& path, const Bytes& file, Index size) 
   if (static_cast<Index>(length) > size - 8)
     throw InputError(path, "a header of " + std::to_string(length) + " bytes in a file of " +
                                std::to_string(size) + " bytes: the file is cut off");
+  require_memory(static_cast<double>(length), path + ", header");
   std::string text(static_cast<std::size_t>(length), '\0');
   file.read(8, std::as_writable_bytes(std::span(text)));
   return text;
@@ -157,15 +159,15 @@ void read_metadata(const std::string& path, const Json& entry, TensorFile& file)
 
 }  // namespace
 
-TensorFile read_safetensors(const std::string& path) {
+TensorFile read_safetensors(const std::string& path, const std::stop_token& stop) {
   const auto bytes = std::make_shared<const FileBytes>(path);
-  return read_safetensors(path, bytes, bytes->size());
+  return read_safetensors(path, bytes, bytes->size(), stop);
 }
 
-TensorFile read_safetensors(const std::string& path, std::shared_ptr<const Bytes> bytes,
-                            Index size) {
+TensorFile read_safetensors(const std::string& path, std::shared_ptr<const Bytes> bytes, Index size,
+                            const std::stop_token& stop) {
   const std::string text = header_text(path, *bytes, size);
-  const Json header = parse_json(path + ", header", text);
+  const Json header = parse_json(path + ", header", text, stop);
   if (!header.is_object())
     throw InputError(path, "the header is " + kind_of(header) + "; expected an object");
 

@@ -37,11 +37,12 @@ struct TensorFile {
 };
 
 /// Each checks every size against the file before it is used, and throws InputError for a file that
-/// is not well formed. Tensors of other types than ElementType are listed, and refused when used.
-TensorFile read_safetensors(const std::string& path);
+/// is not well formed, UnavailableError for a header that does not fit into the memory budget.
+/// Tensors of other types than ElementType are listed, and refused when used.
+TensorFile read_safetensors(const std::string& path, const std::stop_token& stop = {});
 /// The same of `size` bytes that come from elsewhere; `path` is what messages call them.
-TensorFile read_safetensors(const std::string& path, std::shared_ptr<const Bytes> bytes,
-                            Index size);
+TensorFile read_safetensors(const std::string& path, std::shared_ptr<const Bytes> bytes, Index size,
+                            const std::stop_token& stop = {});
 /// `as_bfloat16`: 16-bit arrays without a floating type (u2, V2) hold bfloat16.
 /// `reached` is called with the share of all arrays that has been read so far, in (0, 1].
 /// Throws UnavailableError when the arrays do not fit into memory.

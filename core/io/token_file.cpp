@@ -85,8 +85,17 @@ TokenFile read_list(const std::string& path, const Json& list) {
 
 }  // namespace
 
+std::string read_token_text(const std::string& path) {
+  constexpr Index most_mib = 64;
+  const FileBytes file(path);
+  if (file.size() > most_mib << 20)
+    throw InputError(path, "a text of " + std::to_string(file.size() >> 20) +
+                               " MiB; expected at most " + std::to_string(most_mib) + " MiB");
+  return file.text();
+}
+
 TokenFile read_token_json(const std::string& path, const std::stop_token& stop) {
-  const Json document = parse_json(path, FileBytes(path).text(), stop);
+  const Json document = parse_json(path, read_token_text(path), stop);
   if (!document.is_array() && !document.is_object())
     throw InputError(path,
                      kind_of(document) + "; expected a list of tokens or an object with tokens");

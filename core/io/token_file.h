@@ -12,6 +12,10 @@ struct TokenFile {
   std::vector<std::string> notes;
 };
 
+/// The content of a file of tokens or of a text. Throws InputError above 64 MiB: no text of
+/// most_tokens tokens that anyone means to look at is larger.
+std::string read_token_text(const std::string& path);
+
 /// A list of strings or integers; an object with `tokens` and/or `input_ids` or `ids` (an Encoding
 /// of Hugging Face tokenizers); a list with one such object. Throws InputError otherwise.
 TokenFile read_token_json(const std::string& path, const std::stop_token& stop = {});

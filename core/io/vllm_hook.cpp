@@ -10,6 +10,7 @@
 #include "data/error.h"
 #include "data/number_text.h"
 #include "io/file_bytes.h"
+#include "io/folder.h"
 #include "io/json.h"
 
 namespace fovea {
@@ -102,7 +103,7 @@ class HookReader {
       : file_(file), path_(sidecar_of(file)), source_(source) {}
 
   void read() {
-    if (!std::filesystem::exists(path_))
+    if (!is_there(path_))
       throw InputError(file_.path, "tensors are called as vLLM-Hook calls them, as " +
                                        fovea::quoted(file_.tensors.front().name) + ", but " +
                                        path_ +

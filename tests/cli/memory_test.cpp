@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/program.h"
+#include "io/safetensors.h"
 #include "messages.h"
 
 using namespace fovea::test;
@@ -14,6 +15,20 @@ namespace {
 // 47 MiB as tensors: below what is asked for; opened twice over, 94.
 const std::string wide_head = "synthetic:gaussian?n=16000&d=256";
 const std::string narrow_head = "synthetic:gaussian?n=16000&d=4";
+
+std::string repeated(const std::string& text, int times) {
+  std::string out;
+  for (int i = 0; i < times; ++i) out += text;
+  return out;
+}
+
+/// Of a bitmap of 24 bits a pixel, without its data.
+std::string bitmap_header(std::int32_t width, std::int32_t height) {
+  constexpr std::uint32_t data_at = 54, size_of_rest = 40;
+  return "BM" + bytes_of(data_at) + bytes_of(std::uint32_t{0}) + bytes_of(data_at) +
+         bytes_of(size_of_rest) + bytes_of(width) + bytes_of(height) + bytes_of(std::uint16_t{1}) +
+         bytes_of(std::uint16_t{24}) + std::string(24, '\0');
+}
 
 void check_refused(std::vector<std::string> arguments, const std::string& says,
                    const std::string& advice = "Fewer tokens need less; ") {
@@ -38,6 +53,15 @@ TEST_CASE("every command refuses what needs more memory than the budget, with st
   check_refused({"render", "synthetic:golden", "--variant", "exact", "--view", "heatmap", "--width",
                  "60in", "-o", scratch / "never-written.png"},
                 "a picture of ", "Fewer dots an inch need less; ");
+  const TemporaryDirectory sources;
+  const std::string tokens = sources.write("t.json", "[" + repeated("0,", 1000000) + "0]");
+  check_refused({"info", tokens}, tokens + ", as JSON: 76.3 MiB of memory needed", "");
+  const std::string header = R"({"__metadata__":{"x":")" + repeated("x", 2000000) + "\"}}";
+  const std::string tensors = sources.write("t.safetensors", safetensors_bytes(header, ""));
+  check_refused({"info", tensors}, tensors + ", header, as JSON: 76.3 MiB", "");
+  const std::string image = sources.write("i.bmp", bitmap_header(4000, 2400));
+  check_refused({"info", image, "--patch", "16"}, image + ", 4000 x 2400 pixels: 137",
+                "Fewer pixels need less; ");
   CHECK(scratch.files().empty());
   const Ended roomy = run_program(
       {"compute", "synthetic:golden", "--variant", "exact", "--memory", "1.5 GiB", "--json"});

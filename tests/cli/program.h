@@ -50,6 +50,10 @@ class Running {
   bool ended_ = false;
 };
 
+/// Run so that the permissions of files apply to it, as they do not to root. Standing in for a user
+/// would not do: the program may be in root's own folder.
+Ended run_as_anyone(const std::vector<std::string>& arguments);
+
 struct Interrupted {
   Ended ended;
   /// From Ctrl-C until it had ended: on the wall, or of processor time where that is less, as

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "input/recovery_file.h"
+#include "messages.h"
 #include "temporary_directory.h"
 
 namespace fovea::test {
@@ -28,6 +29,19 @@ TEST_CASE("lock files without a session are removed unless a window holds them")
   CHECK(files.front() != "unused.lock");
   begun.write(some_session());
   CHECK(RecoverySearch::of(folder.path()).sessions.empty());
+}
+
+TEST_CASE("a folder that cannot be searched is told, and one that is not there yet is not") {
+  const TemporaryDirectory folder;
+  CHECK(RecoverySearch::of(folder / "none").problems.empty());
+  std::filesystem::create_symlink("circle", folder / "circle");
+  const std::string file = folder.write("file", "");
+  for (const std::string& path : {folder / "circle", file}) {
+    const RecoverySearch found = RecoverySearch::of(path);
+    CHECK(found.sessions.empty());
+    REQUIRE(found.problems.size() == 1);
+    check_says(found.problems.front(), {"Sessions of windows that ended", "looked for", path});
+  }
 }
 
 TEST_CASE("the lock file of a session that was left behind stays with it") {

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <filesystem>
+
 #include "data/utf8.h"
 #include "io/bytes.h"
 #include "io/token_file.h"
@@ -105,4 +107,11 @@ TEST_CASE("tokens: a file that is not a tokenized text is refused with what was 
   CHECK_SAYS(read("{\"tokens\": [\"a\"], \"tokens\": [\"b\"]}"), "'tokens' occurs twice");
   CHECK_SAYS(read("[{\"tokens\": [\"a\"]}, {\"tokens\": [\"b\"]}]"), "2 encodings", "expected one");
   CHECK_SAYS(read(std::string(100000, '[')), "nested");
+}
+
+TEST_CASE("a token file is no larger than any text") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("t.json", "[0]");
+  std::filesystem::resize_file(path, (std::uintmax_t{64} << 20) + 1);
+  CHECK_SAYS(read_token_json(path), "t.json: a text of 64 MiB", "expected at most 64 MiB");
 }

@@ -1,6 +1,7 @@
 // Files of vLLM-Hook: the same heads, saved plainly, are the same.
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -311,4 +312,6 @@ TEST_CASE("vLLM-Hook: a missing sidecar is named, and a stated layout does witho
              "qk.safetensors: tensors are called as vLLM-Hook calls them", "qk.json is not there",
              "expected this file");
   CHECK(source_from_tensors(file, "[B,n,d]").layers.size() == 2);
+  std::filesystem::create_symlink("qk.json", folder / "qk.json");  // to itself
+  CHECK_SAYS(source_from_tensors(file), "qk.json: cannot be reached: Too many levels");
 }

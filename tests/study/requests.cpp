@@ -298,6 +298,26 @@ TEST_CASE("a request that had just ended when it was cancelled is not reported")
   CHECK(reported);
 }
 
+TEST_CASE("memory: a request whose answer cannot be taken has ended, and can be made again") {
+  Fixture f;
+  bool refused = false, taken = false;
+  const auto start = [&] {
+    f.requests.start_pieces(
+        first, 1, [](const Backend&, Run&) { return false; },
+        [&](const std::string&) {
+          if (!std::exchange(refused, true)) throw std::bad_alloc();
+          taken = true;
+        });
+    wait_for_engine(f.requests);
+  };
+  start();
+  CHECK_THROWS_AS(run_events(20), std::bad_alloc);
+  CHECK_FALSE(f.requests.is_pending(first));
+  start();
+  run_events(20);
+  CHECK(taken);
+}
+
 TEST_CASE("work in the background is done in order, an error reaches whoever still listens") {
   BackgroundThread background;
   std::vector<int> order;

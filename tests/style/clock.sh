@@ -3,6 +3,6 @@
 # clock. Only what a person reads, and names of files, may tell the date.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-wall=$(grep -rnE 'system_clock|high_resolution_clock|currentMSecsSinceEpoch|currentSecsSinceEpoch|gettimeofday|CLOCK_REALTIME|QTime::currentTime' \
+wall=$(grep -rnE 'system_clock|file_clock|file_time_type::clock|high_resolution_clock|currentMSecsSinceEpoch|currentSecsSinceEpoch|gettimeofday|CLOCK_REALTIME|QTime::currentTime' \
   --include='*.cpp' --include='*.h' --include='*.cu' core app kernels || true)
 [ -z "$wall" ] || { echo "the wall clock; expected steady_clock or QElapsedTimer:"; echo "$wall"; exit 1; }

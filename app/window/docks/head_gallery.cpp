@@ -108,7 +108,7 @@ void HeadGallery::refresh() {
   while (count() < std::ssize(shown_)) addItem(QString());
   for (int row = 0; row < count(); ++row) {
     const QString text = caption(*study_.source(), head(row), shown_[row].card.get());
-    item(row)->setToolTip(text);
+    item(row)->setToolTip(plain_tip(text));
     item(row)->setData(Qt::AccessibleTextRole, text);
   }
   const Head now{study_.session().layer, study_.session().head};

@@ -144,6 +144,8 @@ class InputDock : public QWidget {
     warning_->hide();
     column->addWidget(content_ = make_note());
     content_->hide();
+    for (QLabel* of_files : {name_, facts_, conditions_, warning_, content_})
+      of_files->setTextFormat(Qt::PlainText);
     column->addWidget(patch_chooser_ = make_patch_chooser());
     column->addWidget(head_chooser_ = make_head_chooser());
     column->addWidget(sequence_heading_ = make_heading("Tokens"));
@@ -233,7 +235,7 @@ class InputDock : public QWidget {
     const auto source = study_.source();
     const QString path = to_qt(source->path);
     name_->setText(is_address(source->path) ? path : QFileInfo(path).fileName());
-    name_->setToolTip(path);
+    name_->setToolTip(plain_tip(path));
     set_text_or_hide(*content_, to_qt(source->content));
     set_text_or_hide(*warning_, warnings_of(*source));
     const QSignalBlocker quiet(layer_);

@@ -125,7 +125,7 @@ void NamedSpans::fill() {
     for (const auto& [field, text] :
          {std::pair{name_field, to_qt(span.name)}, {tokens_field, tokens_text(span.tokens)}}) {
       list_->setItem(r, field, new QTableWidgetItem(text));
-      list_->item(r, field)->setToolTip(text + "\nDouble-click or F2 changes it");
+      list_->item(r, field)->setToolTip(plain_tip(text + "\nDouble-click or F2 changes it"));
     }
   }
   list_->setCurrentCell(std::min(row, list_->rowCount() - 1), name_field);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QString>
+#include <QTextDocument>
 
 #include "data/number_text.h"
 
@@ -14,6 +15,11 @@ inline QString to_qt(const std::string& text) {
 /// In menus, where a single & marks a key.
 inline QString escaped(QString name) {
   return name.replace("&", "&&");
+}
+
+/// For tooltips, which take a text that looks like HTML for it.
+inline QString plain_tip(const QString& text) {
+  return Qt::mightBeRichText(text) ? Qt::convertFromPlainText(text) : text;
 }
 
 /// As in captions of figures.
