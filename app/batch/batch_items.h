@@ -57,7 +57,7 @@ class BatchItems {
   const std::vector<const Variant*>& left_out() const { return left_out_; }
 
   /// A hash of all items, of the content of the sources, and of how is measured: 16 hexadecimal
-  /// digits. Reads the sources.
+  /// digits. Reads the sources. Throws InputError when one has changed since it was opened.
   std::string fingerprint() const;
 
  private:
@@ -71,6 +71,7 @@ class BatchItems {
     std::vector<BatchSetting> settings;
   };
   BatchPlan plan_;
+  std::vector<SourceFiles> files_;  // of each source, not kept open
   std::vector<BatchHead> heads_;
   std::vector<SettingList> settings_;
   std::vector<const Variant*> left_out_;

@@ -11,7 +11,6 @@
 #include "data/error.h"
 #include "data/stop.h"
 #include "data/synthetic.h"
-#include "io/file_bytes.h"
 
 namespace fovea {
 namespace {
@@ -138,8 +137,8 @@ Picture picture_of(const QImage& image, QRect area, const std::stop_token& stop)
 
 }  // namespace
 
-ImageFile read_image(const std::string& path, int patch, int max_side,
-                     const std::stop_token& stop) {
+ImageFile read_image(const FileBytes& from, int patch, int max_side, const std::stop_token& stop) {
+  const std::string& path = from.path();
   if (patch < 1 || patch > 4096)
     throw UsageError("--patch is " + std::to_string(patch) + "; expected 1 to 4096");
   if (max_side < 0)

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "data/source.h"
+#include "io/file_bytes.h"
 
 namespace fovea {
 
@@ -19,7 +20,7 @@ struct ImageFile {
 /// EXIF orientation is applied, transparency laid over white, colours brought to sRGB. Then the
 /// picture is scaled down to `max_side` (when not 0) and its middle cut to whole patches. Sizes are
 /// judged before anything is decoded. Throws InputError, or UsageError for a bad patch or max_side.
-ImageFile read_image(const std::string& path, int patch, int max_side,
+ImageFile read_image(const FileBytes& file, int patch, int max_side,
                      const std::stop_token& stop = {});
 
 /// Whether the file's first bytes are those of an image that can be read.

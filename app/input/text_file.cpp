@@ -8,7 +8,6 @@
 #include "data/stop.h"
 #include "data/synthetic.h"
 #include "data/utf8.h"
-#include "io/file_bytes.h"
 
 namespace fovea {
 namespace {
@@ -69,9 +68,9 @@ std::size_t valid_utf8_prefix(std::string_view text) {
   return offset;
 }
 
-std::vector<std::string> read_text(const std::string& path, bool one_token_per_line,
+std::vector<std::string> read_text(const FileBytes& file, bool one_token_per_line,
                                    const std::stop_token& stop) {
-  const FileBytes file(path);
+  const std::string& path = file.path();
   if (file.size() > most_bytes)
     throw InputError(
         path, "a text of " + std::to_string(file.size() >> 20) + " MiB; expected at most 64 MiB");

@@ -159,7 +159,9 @@ void read_metadata(const std::string& path, const Json& entry, TensorFile& file)
 
 TensorFile read_safetensors(const std::string& path) {
   const auto bytes = std::make_shared<const FileBytes>(path);
-  return read_safetensors(path, bytes, bytes->size());
+  TensorFile file = read_safetensors(path, bytes, bytes->size());
+  file.files = {bytes};
+  return file;
 }
 
 TensorFile read_safetensors(const std::string& path, std::shared_ptr<const Bytes> bytes,

@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "data/error.h"
-#include "io/file_bytes.h"
 #include "io/json.h"
 #include "io/token_marks.h"
 
@@ -85,8 +84,9 @@ TokenFile read_list(const std::string& path, const Json& list) {
 
 }  // namespace
 
-TokenFile read_token_json(const std::string& path, const std::stop_token& stop) {
-  const Json document = parse_json(path, FileBytes(path).text(), stop);
+TokenFile read_token_json(const FileBytes& file, const std::stop_token& stop) {
+  const std::string& path = file.path();
+  const Json document = parse_json(path, file.text(), stop);
   if (!document.is_array() && !document.is_object())
     throw InputError(path,
                      kind_of(document) + "; expected a list of tokens or an object with tokens");

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "io/file_bytes.h"
+
 namespace fovea {
 
 struct TokenFile {
@@ -14,6 +16,6 @@ struct TokenFile {
 
 /// A list of strings or integers; an object with `tokens` and/or `input_ids` or `ids` (an Encoding
 /// of Hugging Face tokenizers); a list with one such object. Throws InputError otherwise.
-TokenFile read_token_json(const std::string& path, const std::stop_token& stop = {});
+TokenFile read_token_json(const FileBytes& file, const std::stop_token& stop = {});
 
 }  // namespace fovea
