@@ -164,6 +164,17 @@ std::string BatchItems::text_of(std::size_t number) const {
          set + ", seed " + std::to_string(it.seed);
 }
 
+void BatchItems::require_unchanged(std::size_t source, const Source& opened) const {
+  constexpr const char* advice =
+      "put it back and add --retry-failed, or sweep into another folder with -o";
+  const SourceFiles& planned = files_[source];
+  if (!std::ranges::equal(planned, opened.files, {}, &FileBytes::path, &FileBytes::path))
+    throw InputError(opened.path,
+                     "holds other files than when the sweep began; " + std::string(advice));
+  for (std::size_t file = 0; file < planned.size(); ++file)
+    planned[file]->require_same(*opened.files[file], advice);
+}
+
 std::string BatchItems::fingerprint() const {
   std::uint64_t hash = fnv1a("fovea sweep 1");
   const auto add = [&](const std::string& text) { hash = fnv1a(text + '\n', hash); };

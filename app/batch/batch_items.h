@@ -53,6 +53,9 @@ class BatchItems {
   BatchItem item(std::size_t number) const;
   /// "minilm-l6.safetensors layer0, head 3: hyper block=32 samples=32, seed 0".
   std::string text_of(std::size_t number) const;
+  /// Throws InputError unless the source was opened from the files, unchanged, that these items are
+  /// of.
+  void require_unchanged(std::size_t source, const Source& opened) const;
   /// Variants of groups that were left out of some head, as they have no form for it.
   const std::vector<const Variant*>& left_out() const { return left_out_; }
 
