@@ -191,6 +191,20 @@ TEST_CASE("bad images are refused before they are decoded") {
   CHECK_THROWS_AS(read_image(FileBytes(wide), 8, -1), UsageError);
 }
 
+TEST_CASE("a BMP that declares more pixels than it holds is refused before it is decoded") {
+  const TemporaryDirectory folder;
+  save(folder, grey(45, 30), "whole.bmp");
+  const std::string whole = read_bytes(folder / "whole.bmp");
+  CHECK(open_source(folder / "whole.bmp").picture->width == 40);
+  check_says(refusal(folder.write("cut.bmp", whole.substr(0, whole.size() - 8))),
+             {"cut.bmp", "breaks off", std::to_string(whole.size() - 8) + " bytes"});
+  std::string vast = whole.substr(0, 86);  // as the fuzzer found it
+  vast.replace(18, 8, std::string("\x00\x30\x00\x00\x00\x44\x00\x00", 8));
+  check_says(refusal(folder.write("vast.bmp", vast), {.max_side = 64}), {"vast.bmp", "breaks off"});
+  vast.replace(22, 4, std::string("\x00\xbc\xff\xff", 4));  // the first row on top
+  check_says(refusal(folder.write("vast.bmp", vast), {.max_side = 64}), {"vast.bmp", "breaks off"});
+}
+
 TEST_CASE("max_side scales down and never up") {
   const TemporaryDirectory folder;
   const std::string path = save(folder, grey(200, 100), "i.png");
