@@ -237,13 +237,10 @@ TEST_CASE("a figure made again says whether its source has changed, and the file
   const std::vector<float> ones(32, 1);
   write_safetensors(source, {{"a__q", {1, 8, 4}, ones}, {"a__k", {1, 8, 4}, ones}}, {});
   const auto write_sidecar = [&](double scale) {
-    scratch.write(
-        "qk.json",
-        nlohmann::json{
-            {"config",
-             {{"num_attention_heads", 1}, {"hidden_size", 4}, {"attention_multiplier", scale}}},
-            {"layer_order", {{{"module_name", "a"}, {"key_q", "a__q"}, {"key_k", "a__k"}}}}}
-            .dump());
+    const nlohmann::json layer{{"module_name", "a"}, {"key_q", "a__q"}, {"key_k", "a__k"}},
+        config{{"num_attention_heads", 1}, {"hidden_size", 4}, {"attention_multiplier", scale}},
+        all{{"config", config}, {"layer_order", nlohmann::json::array({layer})}};
+    scratch.write("qk.json", all.dump());
   };
   write_sidecar(0.25);
   check_done(rendering(source, figure, {"--variant", "exact"}));
