@@ -9,6 +9,7 @@
 #include "data/number_text.h"
 #include "input/content_hash.h"
 #include "input/open_source.h"
+#include "io/file_bytes.h"
 #include "session/settings.h"
 
 namespace fovea {
@@ -89,6 +90,8 @@ void BatchItems::add_source(std::size_t place) {
       throw InputError(plan_.path, place_of("sources", place) + ": " + error.what());
     }
   }();
+  SourceFiles& files = files_.emplace_back();
+  for (const auto& file : source.files) files.push_back(file->closed());
   for (const Index layer : layers_of(source)) {
     const Layer& of = source.layers[static_cast<std::size_t>(layer)];
     BatchHead head{.source = place,
@@ -161,10 +164,22 @@ std::string BatchItems::text_of(std::size_t number) const {
          set + ", seed " + std::to_string(it.seed);
 }
 
+void BatchItems::require_unchanged(std::size_t source, const Source& opened) const {
+  constexpr const char* advice =
+      "put it back and add --retry-failed, or sweep into another folder with -o";
+  const SourceFiles& planned = files_[source];
+  if (!std::ranges::equal(planned, opened.files, {}, &FileBytes::path, &FileBytes::path))
+    throw InputError(opened.path,
+                     "holds other files than when the sweep began; " + std::string(advice));
+  for (std::size_t file = 0; file < planned.size(); ++file)
+    planned[file]->require_same(*opened.files[file], advice);
+}
+
 std::string BatchItems::fingerprint() const {
   std::uint64_t hash = fnv1a("fovea sweep 1");
   const auto add = [&](const std::string& text) { hash = fnv1a(text + '\n', hash); };
-  for (const std::string& source : plan_.sources) add(source + ' ' + content_hash_of(source));
+  for (std::size_t source = 0; source < files_.size(); ++source)
+    add(plan_.sources[source] + ' ' + content_hash_of(files_[source]).text());
   for (const BatchHead& head : heads_) {
     const std::size_t numbers[] = {head.source,
                                    static_cast<std::size_t>(head.layer),

@@ -53,11 +53,14 @@ class BatchItems {
   BatchItem item(std::size_t number) const;
   /// "minilm-l6.safetensors layer0, head 3: hyper block=32 samples=32, seed 0".
   std::string text_of(std::size_t number) const;
+  /// Throws InputError unless the source was opened from the files, unchanged, that these items are
+  /// of.
+  void require_unchanged(std::size_t source, const Source& opened) const;
   /// Variants of groups that were left out of some head, as they have no form for it.
   const std::vector<const Variant*>& left_out() const { return left_out_; }
 
   /// A hash of all items, of the content of the sources, and of how is measured: 16 hexadecimal
-  /// digits. Reads the sources.
+  /// digits. Reads the sources. Throws InputError when one has changed since it was opened.
   std::string fingerprint() const;
 
  private:
@@ -71,6 +74,7 @@ class BatchItems {
     std::vector<BatchSetting> settings;
   };
   BatchPlan plan_;
+  std::vector<SourceFiles> files_;  // of each source, not kept open
   std::vector<BatchHead> heads_;
   std::vector<SettingList> settings_;
   std::vector<const Variant*> left_out_;

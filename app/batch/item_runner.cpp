@@ -140,7 +140,9 @@ void ItemRunner::open(std::size_t place, Run& run) {
     if (source_place_ != head.source) {
       source_place_.reset();
       source_.reset();
-      source_ = open_source(plan.sources[head.source]);
+      Source source = open_source(plan.sources[head.source]);
+      items_.require_unchanged(head.source, source);
+      source_ = std::move(source);
       source_place_ = head.source;
     }
     made.problem =

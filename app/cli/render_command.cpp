@@ -28,7 +28,7 @@ Source load(RenderOptions& options, const CLI::App& command, const Console& cons
   take_up(options, file.session, command);
   Source source = options.source.load();
   check_session(file.session, source);
-  if (!file.content_hash.empty() && content_hash_of(file.session.source) != file.content_hash)
+  if (!file.content_hash.empty() && !content_hash_of(source.files).is(file.content_hash))
     console.err << "note: " << printable(file.session.source)
                 << ": its content has changed since the session of " << printable(path)
                 << " was saved\n";
@@ -163,12 +163,12 @@ std::vector<std::vector<Panel>> panels_of_matrix(const RenderOptions& options, c
 }
 
 /// What the file of the figure carries.
-Recipe recipe_of(const std::optional<Session>& session, const Console& console,
-                 const std::string& output) {
+Recipe recipe_of(const std::optional<Session>& session, const Source& source,
+                 const Console& console, const std::string& output) {
   Recipe recipe{.session = {}, .command = command_line(console.words, output)};
   if (session)
     recipe.session =
-        text_of({.session = *session, .content_hash = content_hash_of(session->source)});
+        text_of({.session = *session, .content_hash = hash_to_write(source, console.err)});
   return recipe;
 }
 
@@ -197,7 +197,7 @@ void run_render(RenderOptions options, const CLI::App& command, const Console& c
     figure.rows = panels_of(options, source, console, run, figure, session);
   }
   run.check();
-  if (!options.no_session) figure.recipe = recipe_of(session, console, options.output);
+  if (!options.no_session) figure.recipe = recipe_of(session, source, console, options.output);
   write_figure(options.output, figure);
   if (!options.data.empty()) {
     write_numbers(options.data, figure.rows);

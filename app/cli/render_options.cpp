@@ -8,6 +8,7 @@
 #include "cli/preset_list.h"
 #include "drawing/colormap.h"
 #include "figure/preset.h"
+#include "input/content_hash.h"
 
 namespace fovea {
 namespace {
@@ -108,6 +109,15 @@ std::optional<Session> session_of(const RenderOptions& options, const Source& so
   if (!(seen.row_begin < seen.row_end && seen.col_begin < seen.col_end))
     session.viewport = whole(lengths);
   return session;
+}
+
+std::string hash_to_write(const Source& source, std::ostream& notes) {
+  try {
+    return content_hash_of(source.files).text();
+  } catch (const InputError& error) {
+    notes << "note: " << error.what() << ". What is written has no hash of its content.\n";
+    return "";
+  }
 }
 
 void add_look(CLI::App& command, RenderOptions& options) {

@@ -38,6 +38,9 @@ std::vector<Column> columns_of(const RenderOptions& options, const Problem& head
 /// read.
 std::optional<Session> session_of(const RenderOptions& options, const Source& source,
                                   std::vector<Column> columns, Lengths lengths);
+/// The hash of the source's content, which a file carries; empty, with a note, where the source is
+/// not any more what was opened.
+std::string hash_to_write(const Source& source, std::ostream& notes);
 void add_look(CLI::App& command, RenderOptions& options);
 
 }  // namespace fovea

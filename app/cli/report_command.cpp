@@ -6,7 +6,6 @@
 #include "cli/render_options.h"
 #include "cli/report.h"
 #include "data/error.h"
-#include "input/content_hash.h"
 #include "io/atomic_file.h"
 
 namespace fovea {
@@ -54,7 +53,7 @@ void run_report(const ReportOptions& options, const Console& console) {
                         .max_pixels = pixels_a_side},
                        run);
   Recipe recipe{.session = {}, .command = command_line(console.words, options.output, "report")};
-  const std::string hash = content_hash_of(source.path);
+  const std::string hash = hash_to_write(source, console.err);
   if (const auto session = session_of(options, source, columns, problem.lengths()))
     recipe.session = text_of({.session = *session, .content_hash = hash});
   FigureStyle style;

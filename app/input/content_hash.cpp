@@ -2,83 +2,77 @@
 
 #include <openssl/evp.h>
 
-#include <QDir>
-#include <QFileInfo>
+#include <algorithm>
+#include <array>
 #include <new>
+#include <span>
+#include <utility>
 
-#include "data/address.h"
-#include "data/error.h"
+#include "io/file_bytes.h"
 
 namespace fovea {
 namespace {
 
-constexpr qint64 piece_bytes = 4 << 20;  // some ms of hashing, for which other work waits
+constexpr Index piece_bytes = 4 << 20;  // some ms of hashing, for which other work waits
 
-bool has_content(const std::string& source) {
-  return !source.empty() && !is_address(source);
+std::string hexadecimal(std::span<const unsigned char> bytes) {
+  constexpr const char* digits = "0123456789abcdef";
+  std::string text;
+  for (const unsigned char byte : bytes) {
+    text += digits[byte >> 4];
+    text += digits[byte & 15];
+  }
+  return text;
+}
+
+/// Of what was put in so far.
+std::string digest_of(const EVP_MD_CTX* hash) {
+  // A copy, since finding the result ends a hash.
+  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> copy(EVP_MD_CTX_new(),
+                                                                     EVP_MD_CTX_free);
+  std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
+  unsigned size = 0;
+  if (!copy || EVP_MD_CTX_copy_ex(copy.get(), hash) != 1 ||
+      EVP_DigestFinal_ex(copy.get(), bytes.data(), &size) != 1)
+    throw std::bad_alloc();
+  return hexadecimal({bytes.data(), size});
 }
 
 }  // namespace
 
-ContentHash::ContentHash(const std::string& source)
-    : source_(source), hash_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
+ContentHash::ContentHash(SourceFiles files)
+    : files_(std::move(files)), hash_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
   if (!hash_ || EVP_DigestInit_ex(hash_.get(), EVP_sha256(), nullptr) != 1) throw std::bad_alloc();
 }
 
-void ContentHash::list_files() {
-  listed_ = true;
-  const QString path = QString::fromStdString(source_);
-  if (!QFileInfo(path).isDir()) {
-    files_ << path;
-    return;
-  }
-  for (const QFileInfo& entry : QDir(path).entryInfoList({"*.npy"}, QDir::Files, QDir::Name))
-    files_ << entry.filePath();
-  if (files_.isEmpty())
-    throw InputError(source_, "no .npy file found; expected those that were opened");
-}
-
-void ContentHash::open_next() {
-  file_.setFileName(files_.takeFirst());
-  if (!file_.open(QIODevice::ReadOnly))
-    throw InputError(file_.fileName().toStdString(), "cannot be read for its hash (" +
-                                                         file_.errorString().toStdString() +
-                                                         "); expected the file that was opened");
-}
-
 bool ContentHash::advance() {
-  if (!has_content(source_)) return false;
-  if (!listed_) list_files();
-  if (!file_.isOpen()) open_next();
-  piece_.resize(piece_bytes);
-  const qint64 read = file_.read(piece_.data(), piece_bytes);
-  if (read < 0)
-    throw InputError(file_.fileName().toStdString(), "cannot be read for its hash (" +
-                                                         file_.errorString().toStdString() +
-                                                         "); expected a whole file");
-  EVP_DigestUpdate(hash_.get(), piece_.constData(), static_cast<std::size_t>(read));
-  if (read == 0) file_.close();
-  return file_.isOpen() || !files_.isEmpty();
+  if (file_ == files_.size()) return false;
+  const FileBytes& file = *files_[file_];
+  piece_.resize(static_cast<std::size_t>(std::min(piece_bytes, file.size() - at_)));
+  file.read(at_, piece_);
+  EVP_DigestUpdate(hash_.get(), piece_.data(), piece_.size());
+  at_ += std::ssize(piece_);
+  if (at_ < file.size()) return true;
+  // Of a directory, all arrays were always hashed.
+  if (file_ == 0 && !file.path().ends_with(".npy")) of_first_ = digest_of(hash_.get());
+  ++file_;
+  at_ = 0;
+  return file_ < files_.size();
 }
 
 std::string ContentHash::text() const {
-  if (!has_content(source_)) return "";
-  // A copy, since finding the result ends a hash.
-  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> copy(EVP_MD_CTX_new(),
-                                                                     EVP_MD_CTX_free);
-  QByteArray bytes(EVP_MAX_MD_SIZE, 0);
-  unsigned size = 0;
-  if (!copy || EVP_MD_CTX_copy_ex(copy.get(), hash_.get()) != 1 ||
-      EVP_DigestFinal_ex(copy.get(), reinterpret_cast<unsigned char*>(bytes.data()), &size) != 1)
-    throw std::bad_alloc();
-  return bytes.left(size).toHex().toStdString();
+  return files_.empty() ? "" : digest_of(hash_.get());
 }
 
-std::string content_hash_of(const std::string& source) {
-  ContentHash hash(source);
+bool ContentHash::is(const std::string& expected) const {
+  return expected == text() || (!expected.empty() && expected == of_first_);
+}
+
+ContentHash content_hash_of(const SourceFiles& files) {
+  ContentHash hash(files);
   while (hash.advance()) {
   }
-  return hash.text();
+  return hash;
 }
 
 }  // namespace fovea

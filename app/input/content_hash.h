@@ -1,11 +1,13 @@
-// A ContentHash is the SHA-256 of a source's content, found piece by piece.
+// A ContentHash is the SHA-256 of a source's content as it was when it was opened, found piece by
+// piece.
 #pragma once
 
-#include <QByteArray>
-#include <QFile>
-#include <QStringList>
+#include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
+
+#include "data/source.h"
 
 struct evp_md_ctx_st;  // of OpenSSL
 
@@ -13,27 +15,28 @@ namespace fovea {
 
 class ContentHash {
  public:
-  /// Of a file; of a directory, of its .npy files by name. An address has no content.
-  explicit ContentHash(const std::string& source);
+  /// Of one file; of several, of their content one after the other.
+  explicit ContentHash(SourceFiles files);
 
-  /// Reads a piece; false: that was all. Throws InputError when a file cannot be read.
+  /// Reads a piece; false: that was all. Throws InputError when a file cannot be read, or is not
+  /// any more what was opened.
   bool advance();
-  /// Hexadecimal, once advance() has returned false; empty: the source has no content.
+  /// Hexadecimal, once advance() has returned false; empty: there are no files.
   std::string text() const;
+  /// Whether `expected` was found of the same content. Older sessions have the hash of the file
+  /// that was opened, without those beside it: then that file alone is compared.
+  bool is(const std::string& expected) const;
 
  private:
-  void list_files();
-  void open_next();
-
-  std::string source_;
-  bool listed_ = false;
-  QStringList files_;  // not opened yet
-  QFile file_;
-  QByteArray piece_;
+  SourceFiles files_;
+  std::size_t file_ = 0;  // being read
+  Index at_ = 0;          // bytes of it read so far
+  std::vector<std::byte> piece_;
   std::shared_ptr<evp_md_ctx_st> hash_;  // OpenSSL has the instructions of the processor for it
+  std::string of_first_;                 // of the first file alone
 };
 
 /// The same in one go.
-std::string content_hash_of(const std::string& source);
+ContentHash content_hash_of(const SourceFiles& files);
 
 }  // namespace fovea

@@ -1,5 +1,6 @@
 #include "input/image_file.h"
 
+#include <QBuffer>
 #include <QColorSpace>
 #include <QFile>
 #include <QImage>
@@ -12,7 +13,6 @@
 #include "data/memory.h"
 #include "data/stop.h"
 #include "data/synthetic.h"
-#include "io/file_bytes.h"
 
 namespace fovea {
 namespace {
@@ -20,15 +20,17 @@ namespace {
 constexpr int most_side = 16384;    // pixels; more only on the way to a smaller --max-side
 constexpr int most_decoded = 2048;  // MiB of a decoded image
 
-/// A file that ends for its reader once a stop was asked for, so that decoding ends soon.
-class StoppableFile : public QFile {
+/// The bytes of a file, which end for their reader once a stop was asked for, so that decoding ends
+/// soon.
+class StoppableBytes : public QBuffer {
  public:
-  StoppableFile(const std::string& path, std::stop_token stop)
-      : QFile(QFile::decodeName(path.c_str())), stop_(std::move(stop)) {}
+  StoppableBytes(const std::string& bytes, std::stop_token stop) : stop_(std::move(stop)) {
+    setData(QByteArray::fromRawData(bytes.data(), static_cast<qsizetype>(bytes.size())));
+  }
 
  protected:
   qint64 readData(char* data, qint64 most) override {
-    return stop_.stop_requested() ? -1 : QFile::readData(data, most);
+    return stop_.stop_requested() ? -1 : QBuffer::readData(data, most);
   }
 
  private:
@@ -98,8 +100,7 @@ std::string formats_text() {
 
 /// The library decodes half a JPEG without complaint. Within a scan 0xFF is never followed by these
 /// markers, so a whole file has an end of image after its last start of scan.
-void require_whole_jpeg(const std::string& path) {
-  const std::string bytes = FileBytes(path).text();
+void require_whole_jpeg(const std::string& path, const std::string& bytes) {
   const std::size_t scan = bytes.rfind("\xFF\xDA");
   if (scan == bytes.npos || bytes.find("\xFF\xD9", scan) == bytes.npos)
     throw InputError(path, "the JPEG breaks off after " + std::to_string(bytes.size()) +
@@ -107,8 +108,7 @@ void require_whole_jpeg(const std::string& path) {
 }
 
 /// The library's own words for these are of "image data"; and it prints warnings of its own.
-void require_whole_png(const std::string& path) {
-  const std::string bytes = FileBytes(path).text();
+void require_whole_png(const std::string& path, const std::string& bytes) {
   constexpr std::size_t sides_at = 16, sides_end = 24;  // of the first chunk, big endian
   const auto side = [&](std::size_t at) {
     int value = 0;
@@ -121,6 +121,30 @@ void require_whole_png(const std::string& path) {
                                " bytes; expected a whole file");
   const QSize size(side(sides_at), side(sides_at + 4));
   if (size.isEmpty()) throw InputError(path, size_text(size) + "; expected at least one");
+}
+
+/// The library fills in what is missing of a BMP, however large. Run-length encoded ones may be
+/// shorter than their pixels.
+void require_whole_bmp(const std::string& path, const std::string& bytes) {
+  constexpr std::size_t header_end = 34;
+  const auto number = [&](std::size_t at, std::size_t count) {  // little endian
+    std::uint32_t value = 0;
+    for (std::size_t i = 0; i < count; ++i)
+      value |= std::uint32_t{static_cast<unsigned char>(bytes[at + i])} << (8 * i);
+    return value;
+  };
+  if (bytes.size() < header_end) return;  // the library refuses it
+  const bool oldest = number(14, 4) == 12;
+  const std::uint32_t compression = oldest ? 0 : number(30, 4);
+  if (compression == 1 || compression == 2) return;
+  const double width = oldest ? number(18, 2) : static_cast<std::int32_t>(number(18, 4));
+  const double height = oldest ? number(20, 2) : static_cast<std::int32_t>(number(22, 4));
+  const double bits = width * number(oldest ? 24 : 28, 2);
+  const double needed = number(10, 4) + std::ceil(bits / 32) * 4 * (std::abs(height) - 1) +
+                        std::ceil(bits / 8);  // rows are padded to 4 bytes; the last may not be
+  if (needed > static_cast<double>(bytes.size()))
+    throw InputError(path, "the BMP breaks off after " + std::to_string(bytes.size()) +
+                               " bytes; expected a whole file");
 }
 
 QImage decode(const std::string& path, QImageReader& reader, QSize target,
@@ -157,16 +181,17 @@ Picture picture_of(const QImage& image, QRect area, const std::stop_token& stop)
 
 }  // namespace
 
-ImageFile read_image(const std::string& path, int patch, int max_side,
-                     const std::stop_token& stop) {
+ImageFile read_image(const FileBytes& from, int patch, int max_side, const std::stop_token& stop) {
+  const std::string& path = from.path();
   if (patch < 1 || patch > 4096)
     throw UsageError("--patch is " + std::to_string(patch) + "; expected 1 to 4096");
   if (max_side < 0)
     throw UsageError("--max-side is " + std::to_string(max_side) + "; expected 0 or more");
-  require_readable_file(path);
+  const std::string bytes = from.text();
+  check_stop(stop);
   QImageReader::setAllocationLimit(most_decoded_now());  // the library's own is 256 MiB
-  StoppableFile file(path, stop);
-  QImageReader reader(&file);
+  StoppableBytes device(bytes, stop);
+  QImageReader reader(&device);
   reader.setDecideFormatFromContent(true);
   reader.setAutoTransform(true);
   const bool can_read = reader.canRead();
@@ -175,8 +200,9 @@ ImageFile read_image(const std::string& path, int patch, int max_side,
     throw InputError(path, "not an image that can be read here (" +
                                reader.errorString().toStdString() + "); expected one of " +
                                formats_text());
-  if (reader.format() == "jpeg" || reader.format() == "jpg") require_whole_jpeg(path);
-  if (reader.format() == "png") require_whole_png(path);
+  if (reader.format() == "jpeg" || reader.format() == "jpg") require_whole_jpeg(path, bytes);
+  if (reader.format() == "png") require_whole_png(path, bytes);
+  if (reader.format() == "bmp") require_whole_bmp(path, bytes);
   const QSize stored = reader.size();  // may be unknown before decoding
   if (stored.isValid()) {
     const QSize turned = reader.transformation() & QImageIOHandler::TransformationRotate90

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "data/source.h"
+#include "io/file_bytes.h"
 
 namespace fovea {
 
@@ -20,7 +21,7 @@ struct ImageFile {
 /// picture is scaled down to `max_side` (when not 0) and its middle cut to whole patches. Sizes are
 /// judged before anything is decoded. Throws InputError, UsageError for a bad patch or max_side, or
 /// UnavailableError for what the memory budget does not allow.
-ImageFile read_image(const std::string& path, int patch, int max_side,
+ImageFile read_image(const FileBytes& file, int patch, int max_side,
                      const std::stop_token& stop = {});
 
 /// Whether the file's first bytes are those of an image that can be read.

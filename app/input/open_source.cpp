@@ -35,14 +35,17 @@ Source open_npy_directory(const std::string& path, const OpenOptions& options) {
   return source_from_tensors(read_npy_directory(path, options.as_bfloat16), options.layout);
 }
 
+using File = std::shared_ptr<const FileBytes>;
+
 /// As they can be shown anywhere. What is computed from tokens is computed from them as they are.
 std::vector<std::string> shown(std::vector<std::string> tokens) {
   for (std::string& token : tokens) token = printable(token);
   return tokens;
 }
 
-Source source_of_tokens(const std::string& path, std::vector<std::string> tokens,
+Source source_of_tokens(const File& file, std::vector<std::string> tokens,
                         const OpenOptions& options) {
+  const std::string& path = file->path();
   if (!options.tensors.empty()) {
     OpenOptions beside = options;
     beside.tensors.clear();
@@ -52,6 +55,7 @@ Source source_of_tokens(const std::string& path, std::vector<std::string> tokens
                                             "'; --tensors expects .safetensors, .npz or a "
                                             "directory of .npy");
     set_tokens(source, shown(std::move(tokens)));
+    source.files.insert(source.files.begin(), file);
     return source;
   }
   if (const auto count = static_cast<Index>(tokens.size()); count > most_tokens)
@@ -61,29 +65,35 @@ Source source_of_tokens(const std::string& path, std::vector<std::string> tokens
   source.kind = "text";
   put_content(source, text_features(tokens, options.features, options.stop), "the tokens");
   source.sequence.tokens = shown(std::move(tokens));
+  source.files = {file};
   return source;
 }
 
 Source open_text(const std::string& path, const OpenOptions& options) {
-  return source_of_tokens(path, read_text(path, options.one_token_per_line, options.stop), options);
+  const auto file = std::make_shared<const FileBytes>(path);
+  return source_of_tokens(file, read_text(*file, options.one_token_per_line, options.stop),
+                          options);
 }
 
 Source open_tokens(const std::string& path, const OpenOptions& options) {
-  TokenFile file = read_token_json(path, options.stop);
-  Source source = source_of_tokens(path, std::move(file.tokens), options);
-  source.notes.insert(source.notes.begin(), file.notes.begin(), file.notes.end());
+  const auto file = std::make_shared<const FileBytes>(path);
+  TokenFile read = read_token_json(*file, options.stop);
+  Source source = source_of_tokens(file, std::move(read.tokens), options);
+  source.notes.insert(source.notes.begin(), read.notes.begin(), read.notes.end());
   return source;
 }
 
 Source open_image(const std::string& path, const OpenOptions& options) {
-  ImageFile file = read_image(path, options.patch, options.max_side, options.stop);
+  const auto file = std::make_shared<const FileBytes>(path);
+  ImageFile read = read_image(*file, options.patch, options.max_side, options.stop);
   Source source;
   source.kind = "image";
-  put_content(source, image_features(*file.picture, options.patch, options.features, options.stop),
+  put_content(source, image_features(*read.picture, options.patch, options.features, options.stop),
               "the patches");
-  source.sequence.grid = file.grid;
-  source.picture = std::move(file.picture);
-  source.notes = std::move(file.notes);
+  source.sequence.grid = read.grid;
+  source.picture = std::move(read.picture);
+  source.notes = std::move(read.notes);
+  source.files = {file};
   return source;
 }
 

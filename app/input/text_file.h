@@ -6,12 +6,14 @@
 #include <string_view>
 #include <vector>
 
+#include "io/file_bytes.h"
+
 namespace fovea {
 
 /// UTF-8, with or without a byte order mark. Words and punctuation by the Unicode rules (UAX #29),
 /// spaces left out; or the lines as they are, without their ends (LF or CR LF), empty ones kept.
 /// Throws InputError for bytes that are not UTF-8, no token at all, or too many.
-std::vector<std::string> read_text(const std::string& path, bool one_token_per_line,
+std::vector<std::string> read_text(const FileBytes& file, bool one_token_per_line,
                                    const std::stop_token& stop = {});
 
 /// The offset of the first byte that does not belong to well-formed UTF-8; text.size() when all do.

@@ -61,25 +61,26 @@ void SourceOpening::restart() {
 void SourceOpening::find_hash(const Subject& subject) {
   if (hash_found_ || pending_ || requests_.is_pending({RequestKind::hash}, subject.source_number))
     return;
-  const std::string& path = subject.source->path;
-  const auto hash = std::make_shared<ContentHash>(path);
+  const std::string path = subject.source->path;
+  const auto hash = std::make_shared<ContentHash>(subject.source->files);
   requests_.start_pieces(
       {RequestKind::hash}, subject.source_number,
       [hash](const Backend&, Run&) { return hash->advance(); },
       [this, hash, path](const std::string& error) {
         hash_found_ = true;  // an error is not tried again
-        if (!error.empty()) return reported(QString::fromStdString(error));
-        take_hash(path, hash->text());
+        const std::string expected = std::exchange(expected_hash_, {});
+        if (!error.empty())
+          return reported(QString::fromStdString(error) +
+                          ". What is saved has no hash of its content.");
+        content_hash_ = hash->text();
+        if (!expected.empty() && !hash->is(expected)) report_other_content(path, expected);
       });
 }
 
-void SourceOpening::take_hash(const std::string& path, const std::string& hash) {
-  content_hash_ = hash;
-  const std::string expected = std::exchange(expected_hash_, {});
-  if (expected.empty() || hash == expected) return;
+void SourceOpening::report_other_content(const std::string& path, const std::string& expected) {
   emit reported(QString::fromStdString(path) +
                 ": its content has changed since the session was saved (found SHA-256 " +
-                QString::fromStdString(hash).left(12) + "…, expected " +
+                QString::fromStdString(content_hash_).left(12) + "…, expected " +
                 QString::fromStdString(expected).left(12) + "…)");
 }
 

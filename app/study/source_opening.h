@@ -61,7 +61,7 @@ class SourceOpening : public QObject {
   void reported(const QString& message);
 
  private:
-  void take_hash(const std::string& path, const std::string& hash);
+  void report_other_content(const std::string& path, const std::string& expected);
 
   Requests& requests_;
   std::optional<SourceToOpen> pending_;

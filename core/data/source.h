@@ -17,6 +17,12 @@
 
 namespace fovea {
 
+class FileBytes;
+
+/// The files that a source was read from, as they were then: the one that was opened, or those of a
+/// directory by name, before those beside it.
+using SourceFiles = std::vector<std::shared_ptr<const FileBytes>>;
+
 /// One layer: q and k, usually with v (key/value heads may be fewer: grouped), or attention alone.
 struct Layer {
   std::string name;                            // "layer3", or "" when the file has one
@@ -59,6 +65,7 @@ struct Source {
   std::map<std::string, std::string> metadata;  // the file's own, as text
   std::vector<std::string> notes;               // what the user must know, e.g. tokens trimmed
   std::shared_ptr<const Picture> picture;
+  SourceFiles files;  // none: it was made by a formula, or sent by a program
 };
 
 /// What the queries of a layer are, and what its keys are.

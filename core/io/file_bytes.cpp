@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
-#include <utility>
 
 #include "data/error.h"
 #include "data/memory.h"
@@ -96,13 +95,27 @@ void FileBytes::read_from(int descriptor, Index begin, std::span<std::byte> out)
   }
   // Compared after reading: then all that was read is of the version that was opened.
   const Version now = version_of(descriptor);
-  if (!out.empty() || now != version_) {
-    const std::string found = now.text(), expected = version_.text();
-    throw InputError(path_,
-                     "was changed after it was opened: " +
-                         (found == expected ? "another file of the same size and time" : found) +
-                         "; expected " + expected + "; open it again");
-  }
+  require_same(now, "open it again");
+  if (!out.empty())
+    throw InputError(
+        path_, "was changed while it was read; expected " + version_.text() + "; open it again");
+}
+
+void FileBytes::require_same(const Version& now, const char* advice) const {
+  if (now == version_) return;
+  const std::string found = now.text(), expected = version_.text();
+  throw InputError(path_,
+                   "was changed after it was opened: " +
+                       (found == expected ? "another file of the same size and time" : found) +
+                       "; expected " + expected + "; " + advice);
+}
+
+void FileBytes::require_same(const FileBytes& other, const char* advice) const {
+  require_same(other.version_, advice);
+}
+
+std::shared_ptr<const FileBytes> FileBytes::closed() const {
+  return std::shared_ptr<const FileBytes>(new FileBytes(path_, version_));
 }
 
 std::string FileBytes::text() const {

@@ -5,7 +5,9 @@
 // is kept open.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "data/bytes.h"
 
@@ -27,6 +29,10 @@ class FileBytes final : public Bytes {
   void read(Index begin, std::span<std::byte> out) const override;
   /// The whole content. Throws UnavailableError when it does not fit into memory.
   std::string text() const;
+  /// The same version of the file, which is not kept open.
+  std::shared_ptr<const FileBytes> closed() const;
+  /// Throws InputError, which ends with `advice`, when the same path was opened as another version.
+  void require_same(const FileBytes& other, const char* advice) const;
 
  private:
   /// What tells one version of a file from another.
@@ -38,6 +44,8 @@ class FileBytes final : public Bytes {
     friend bool operator==(const Version&, const Version&) = default;
   };
 
+  FileBytes(std::string path, const Version& version) : path_(std::move(path)), version_(version) {}
+  void require_same(const Version& now, const char* advice) const;
   int open() const;
   Version version_of(int descriptor) const;
   void read_from(int descriptor, Index begin, std::span<std::byte> out) const;

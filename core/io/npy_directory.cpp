@@ -13,8 +13,8 @@ namespace {
 // With more files than this, none is kept open: a process may usually have 1024.
 constexpr std::size_t most_open = 256;
 
-NamedTensor read_npy(const std::string& path, FileBytes::Between between, bool as_bfloat16) {
-  const auto file = std::make_shared<const FileBytes>(path, between);
+NamedTensor read_npy(const std::shared_ptr<const FileBytes>& file, bool as_bfloat16) {
+  const std::string& path = file->path();
   const auto size = static_cast<std::size_t>(file->size());
   std::vector<std::byte> header(std::min(npy_preamble, size));
   file->read(0, header);
@@ -44,7 +44,10 @@ TensorFile read_npy_directory(const std::string& path, bool as_bfloat16) {
   TensorFile out{.path = path, .kind = "npy directory"};
   const auto between =
       files.size() > most_open ? FileBytes::Between::close : FileBytes::Between::keep_open;
-  for (const std::string& file : files) out.tensors.push_back(read_npy(file, between, as_bfloat16));
+  for (const std::string& file : files) {
+    out.files.push_back(std::make_shared<const FileBytes>(file, between));
+    out.tensors.push_back(read_npy(out.files.back(), as_bfloat16));
+  }
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include <zip.h>
 
 #include <algorithm>
+#include <exception>
 #include <memory>
 #include <set>
 #include <string_view>
@@ -22,18 +23,88 @@ struct Close {
   void operator()(zip_t* archive) const { zip_discard(archive); }
   void operator()(zip_file_t* member) const { zip_fclose(member); }
 };
+
+/// The file as the library reads it: what is read is of the version that was opened.
+class ArchiveBytes {
+ public:
+  explicit ArchiveBytes(const FileBytes& file) : file_(file) { zip_error_init(&error_); }
+  ~ArchiveBytes() { zip_error_fini(&error_); }
+  ArchiveBytes(const ArchiveBytes&) = delete;
+  ArchiveBytes& operator=(const ArchiveBytes&) = delete;
+
+  /// Throws what ended a read, of which the library knows only that it failed.
+  void require_read() const {
+    if (failed_) std::rethrow_exception(failed_);
+  }
+  static zip_int64_t answer(void* self, void* data, zip_uint64_t size, zip_source_cmd_t command) {
+    return static_cast<ArchiveBytes*>(self)->answer(data, size, command);
+  }
+
+ private:
+  zip_int64_t answer(void* data, zip_uint64_t size, zip_source_cmd_t command) {
+    switch (command) {
+      case ZIP_SOURCE_SUPPORTS:
+        return ZIP_SOURCE_SUPPORTS_SEEKABLE;
+      case ZIP_SOURCE_OPEN:
+        at_ = 0;
+        return 0;
+      case ZIP_SOURCE_READ:
+        return read({static_cast<std::byte*>(data), static_cast<std::size_t>(size)});
+      case ZIP_SOURCE_SEEK: {
+        const auto all = static_cast<zip_uint64_t>(file_.size());
+        const zip_int64_t at = zip_source_seek_compute_offset(at_, all, data, size, &error_);
+        if (at < 0) return -1;
+        at_ = static_cast<zip_uint64_t>(at);
+        return 0;
+      }
+      case ZIP_SOURCE_TELL:
+        return static_cast<zip_int64_t>(at_);
+      case ZIP_SOURCE_STAT: {
+        auto* status = static_cast<zip_stat_t*>(data);
+        zip_stat_init(status);
+        status->valid = ZIP_STAT_SIZE;
+        status->size = static_cast<zip_uint64_t>(file_.size());
+        return sizeof *status;
+      }
+      case ZIP_SOURCE_ERROR:
+        return zip_error_to_data(&error_, data, size);
+      default:
+        return 0;  // there is nothing to close or to free
+    }
+  }
+
+  zip_int64_t read(std::span<std::byte> out) {
+    out = out.first(std::min(out.size(), static_cast<std::size_t>(file_.size()) - at_));
+    try {
+      file_.read(static_cast<Index>(at_), out);
+    } catch (...) {  // which the library cannot let through
+      failed_ = std::current_exception();
+      zip_error_set(&error_, ZIP_ER_READ, 0);
+      return -1;
+    }
+    at_ += out.size();
+    return static_cast<zip_int64_t>(out.size());
+  }
+
+  const FileBytes& file_;
+  zip_uint64_t at_ = 0;
+  zip_error_t error_;
+  std::exception_ptr failed_;
+};
+
 using Archive = std::unique_ptr<zip_t, Close>;
 
-Archive open_archive(const std::string& path) {
-  require_readable_file(path);
-  int code = 0;
-  Archive archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
-  if (archive) return archive;
+/// `bytes` must outlive it.
+Archive open_archive(ArchiveBytes& bytes, const std::string& path) {
   zip_error_t error;
-  zip_error_init_with_code(&error, code);
+  zip_error_init(&error);
+  zip_source_t* source = zip_source_function_create(ArchiveBytes::answer, &bytes, &error);
+  Archive archive(source ? zip_open_from_source(source, ZIP_RDONLY, &error) : nullptr);
+  if (source && !archive) zip_source_free(source);
   const std::string reason = zip_error_strerror(&error);
   zip_error_fini(&error);
-  throw InputError(path, "not a zip archive that can be read: " + reason);
+  if (!archive) throw InputError(path, "not a zip archive that can be read: " + reason);
+  return archive;
 }
 
 /// One member, read from front to back.
@@ -170,17 +241,16 @@ double require_room(zip_t* archive, const std::vector<Listed>& arrays, const std
   return bytes;
 }
 
-}  // namespace
-
-TensorFile read_npz(const std::string& path, bool as_bfloat16, const std::stop_token& stop,
-                    const std::function<void(double share)>& reached) {
-  const Archive archive = open_archive(path);
+TensorFile read_archive(ArchiveBytes& bytes, const std::string& path, bool as_bfloat16,
+                        const std::stop_token& stop,
+                        const std::function<void(double share)>& reached) {
+  const Archive archive = open_archive(bytes, path);
   TensorFile out{.path = path, .kind = "npz"};
   const std::vector<Listed> arrays = list_arrays(archive.get(), path, out);
   const double all = require_room(archive.get(), arrays, path, as_bfloat16, stop);
   double done = 0;
-  const auto was_read = [&](std::size_t bytes) {
-    done += static_cast<double>(bytes);
+  const auto was_read = [&](std::size_t size) {
+    done += static_cast<double>(size);
     if (reached) reached(done / all);
   };
   for (const Listed& array : arrays) {
@@ -188,6 +258,22 @@ TensorFile read_npz(const std::string& path, bool as_bfloat16, const std::stop_t
     out.tensors.push_back(read_array(member, array.name, as_bfloat16, stop, was_read));
   }
   return out;
+}
+
+}  // namespace
+
+TensorFile read_npz(const std::string& path, bool as_bfloat16, const std::stop_token& stop,
+                    const std::function<void(double share)>& reached) {
+  const auto file = std::make_shared<const FileBytes>(path);
+  ArchiveBytes bytes(*file);
+  try {
+    TensorFile out = read_archive(bytes, path, as_bfloat16, stop, reached);
+    out.files = {file};
+    return out;
+  } catch (const InputError&) {
+    bytes.require_read();
+    throw;
+  }
 }
 
 }  // namespace fovea

@@ -161,7 +161,9 @@ void read_metadata(const std::string& path, const Json& entry, TensorFile& file)
 
 TensorFile read_safetensors(const std::string& path, const std::stop_token& stop) {
   const auto bytes = std::make_shared<const FileBytes>(path);
-  return read_safetensors(path, bytes, bytes->size(), stop);
+  TensorFile file = read_safetensors(path, bytes, bytes->size(), stop);
+  file.files = {bytes};
+  return file;
 }
 
 TensorFile read_safetensors(const std::string& path, std::shared_ptr<const Bytes> bytes, Index size,

@@ -34,6 +34,7 @@ struct TensorFile {
   std::vector<NamedTensor> tensors;
   std::map<std::string, std::string> metadata;
   std::vector<std::string> notes;  // what to show: which members were ignored
+  SourceFiles files;
 };
 
 /// Each checks every size against the file before it is used, and throws InputError for a file that

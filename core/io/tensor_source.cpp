@@ -286,6 +286,7 @@ Source SourceReader::read() {
   source_.kind = file_.kind;
   source_.metadata = file_.metadata;
   source_.notes = file_.notes;
+  source_.files = file_.files;
   if (is_vllm_hook(file_) && !stated_)
     add_vllm_hook_layers(file_, source_);
   else

@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "data/error.h"
-#include "io/file_bytes.h"
 #include "io/json.h"
 #include "io/token_marks.h"
 
@@ -85,17 +84,18 @@ TokenFile read_list(const std::string& path, const Json& list) {
 
 }  // namespace
 
-std::string read_token_text(const std::string& path) {
+std::string read_token_text(const FileBytes& file) {
   constexpr Index most_mib = 64;
-  const FileBytes file(path);
   if (file.size() > most_mib << 20)
-    throw InputError(path, "a text of " + std::to_string(file.size() >> 20) +
-                               " MiB; expected at most " + std::to_string(most_mib) + " MiB");
+    throw InputError(file.path(), "a text of " + std::to_string(file.size() >> 20) +
+                                      " MiB; expected at most " + std::to_string(most_mib) +
+                                      " MiB");
   return file.text();
 }
 
-TokenFile read_token_json(const std::string& path, const std::stop_token& stop) {
-  const Json document = parse_json(path, read_token_text(path), stop);
+TokenFile read_token_json(const FileBytes& file, const std::stop_token& stop) {
+  const std::string& path = file.path();
+  const Json document = parse_json(path, read_token_text(file), stop);
   if (!document.is_array() && !document.is_object())
     throw InputError(path,
                      kind_of(document) + "; expected a list of tokens or an object with tokens");

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "io/file_bytes.h"
+
 namespace fovea {
 
 struct TokenFile {
@@ -14,10 +16,10 @@ struct TokenFile {
 
 /// The content of a file of tokens or of a text. Throws InputError above 64 MiB: no text of
 /// most_tokens tokens that anyone means to look at is larger.
-std::string read_token_text(const std::string& path);
+std::string read_token_text(const FileBytes& file);
 
 /// A list of strings or integers; an object with `tokens` and/or `input_ids` or `ids` (an Encoding
 /// of Hugging Face tokenizers); a list with one such object. Throws InputError otherwise.
-TokenFile read_token_json(const std::string& path, const std::stop_token& stop = {});
+TokenFile read_token_json(const FileBytes& file, const std::stop_token& stop = {});
 
 }  // namespace fovea

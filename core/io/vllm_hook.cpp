@@ -109,7 +109,9 @@ class HookReader {
                                        path_ +
                                        " is not there; expected this file, which says "
                                        "their heads and lengths");
-    const Json document = parse_json(path_, FileBytes(path_).text());
+    const auto sidecar = std::make_shared<const FileBytes>(path_);
+    const Json document = parse_json(path_, sidecar->text());
+    source_.files.push_back(sidecar);
     const Entry root(path_, "", document);
     constexpr const char* layers = "a list of layers";
     const Json& order = root.at("layer_order", layers);

@@ -1,11 +1,16 @@
 // Figures for a paper: what `fovea render` writes, and what can be made from it again.
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <sstream>
 
 #include "cli/program.h"
+#include "cli/render_options.h"
 #include "data/synthetic.h"
+#include "input/content_hash.h"
+#include "io/safetensors_writer.h"
 #include "io/tensor_file.h"
 #include "messages.h"
 #include "session/session.h"
@@ -203,4 +208,58 @@ TEST_CASE("times are a table for a paper: booktabs and Markdown") {
         "| attention | plan | prepare | apply | p10 | p90 | speed-up | multiply-adds | of exact |");
   CHECK(markdown[1] == "|---|---:|---:|---:|---:|---:|---:|---:|---:|");
   CHECK(markdown[2].starts_with("| Exact | "));
+}
+
+TEST_CASE("a figure carries the hash of what it shows, or none where its source was overwritten") {
+  const TemporaryDirectory scratch;
+  const std::string path = scratch.write("t.txt", "the cat sat on the mat");
+  const auto age = [&] {  // the clock of a file system ticks slowly
+    std::filesystem::last_write_time(
+        path, std::filesystem::file_time_type::clock::now() - std::chrono::minutes(1));
+  };
+  age();
+  const Source source = open_source(path);
+  const std::string shown = content_hash_of(source.files).text();
+  std::ostringstream notes;
+  std::filesystem::rename(scratch.write("new.txt", "another text"), path);
+  CHECK(hash_to_write(source, notes) == shown);
+  CHECK(notes.str().empty());
+  age();
+  const Source other = open_source(path);
+  write_bytes(path, "a third one.");
+  CHECK(hash_to_write(other, notes).empty());
+  check_says(notes.str(), {"t.txt", "was changed after it was opened", "no hash of its content"});
+}
+
+TEST_CASE("a figure made again says whether its source has changed, and the file beside it") {
+  const TemporaryDirectory scratch;
+  const std::string source = scratch / "qk.safetensors", figure = scratch / "f.svg";
+  const std::vector<float> ones(32, 1);
+  write_safetensors(source, {{"a__q", {1, 8, 4}, ones}, {"a__k", {1, 8, 4}, ones}}, {});
+  const auto write_sidecar = [&](double scale) {
+    const nlohmann::json layer{{"module_name", "a"}, {"key_q", "a__q"}, {"key_k", "a__k"}},
+        config{{"num_attention_heads", 1}, {"hidden_size", 4}, {"attention_multiplier", scale}},
+        all{{"config", config}, {"layer_order", nlohmann::json::array({layer})}};
+    scratch.write("qk.json", all.dump());
+  };
+  write_sidecar(0.25);
+  check_done(rendering(source, figure, {"--variant", "exact"}));
+  const auto says_changed = [&](const std::string& from) {
+    const Ended again = run_program(rendering(from, scratch / "again.png"));
+    CHECK(again.status == 0);
+    return contains(again.err, "its content has changed");
+  };
+  // As older versions wrote it: with the hash of the opened file alone.
+  const TensorFile alone = read_safetensors(source);
+  const std::string old = content_hash_of(alone.files).text(),
+                    both = content_hash_of(open_source(source).files).text();
+  std::string older = read_bytes(figure);
+  REQUIRE(contains(older, both));
+  older.replace(older.find(both), both.size(), old);
+  const std::string older_figure = scratch.write("older.svg", older);
+  CHECK_FALSE(says_changed(figure));
+  CHECK_FALSE(says_changed(older_figure));
+  write_sidecar(0.75);
+  CHECK(says_changed(figure));
+  CHECK_FALSE(says_changed(older_figure));
 }

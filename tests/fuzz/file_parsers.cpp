@@ -108,22 +108,22 @@ void parse_fit(const std::string& bytes) {
 }
 
 void parse_tokens(const std::string& bytes) {
-  const TokenFile file = read_token_json(file_of(bytes, "t.json"));
+  const TokenFile file = read_token_json(FileBytes(file_of(bytes, "t.json")));
   require(!file.tokens.empty(), "a file of tokens has none");
   for (const std::string& token : file.tokens) require(is_utf8(token), "a token is not UTF-8");
   for (const std::string& note : file.notes) require_printable(note, "a note");
 }
 
 void parse_text(const std::string& bytes) {
-  const std::string path = file_of(bytes, "t.txt");
-  for (const std::string& token : read_text(path, false))
+  const FileBytes from(file_of(bytes, "t.txt"));
+  for (const std::string& token : read_text(from, false))
     require(is_utf8(token), "a word is not UTF-8");
-  for (const std::string& token : read_text(path, true))
+  for (const std::string& token : read_text(from, true))
     require(is_utf8(token), "a line is not UTF-8");
 }
 
 void parse_image(const std::string& bytes) {
-  const ImageFile image = read_image(file_of(bytes, "picture"), 2, 64);
+  const ImageFile image = read_image(FileBytes(file_of(bytes, "picture")), 2, 64);
   require(
       image.picture->width == image.grid.cols * 2 && image.picture->height == image.grid.rows * 2,
       "a picture is not made of whole patches");

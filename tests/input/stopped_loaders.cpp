@@ -24,17 +24,17 @@ TEST_CASE("each loader ends where a stop was asked for") {
 
   std::stop_source stop;
   const auto token = stop.get_token();
-  CHECK(read_text(path("words.txt"), false, token).size() == 5);
-  CHECK(read_token_json(path("tokens.json"), token).tokens.size() == 2);
+  CHECK(read_text(FileBytes(path("words.txt")), false, token).size() == 5);
+  CHECK(read_token_json(FileBytes(path("tokens.json")), token).tokens.size() == 2);
   const std::string tensors = FOVEA_ASSETS "/minilm/minilm-l6.safetensors";
   CHECK_NOTHROW(read_safetensors(tensors, token));
-  CHECK_NOTHROW(read_image(path("red.png"), 8, 0, token));
+  CHECK_NOTHROW(read_image(FileBytes(path("red.png")), 8, 0, token));
   CHECK_NOTHROW(make_synthetic("needle?n=64", token));
   stop.request_stop();
-  CHECK_THROWS_AS(read_text(path("words.txt"), false, token), Cancelled);
-  CHECK_THROWS_AS(read_token_json(path("tokens.json"), token), Cancelled);
+  CHECK_THROWS_AS(read_text(FileBytes(path("words.txt")), false, token), Cancelled);
+  CHECK_THROWS_AS(read_token_json(FileBytes(path("tokens.json")), token), Cancelled);
   CHECK_THROWS_AS(read_safetensors(tensors, token), Cancelled);
-  CHECK_THROWS_AS(read_image(path("red.png"), 8, 0, token), Cancelled);
+  CHECK_THROWS_AS(read_image(FileBytes(path("red.png")), 8, 0, token), Cancelled);
   for (const char* kind : {"needle", "smooth", "gaussian", "clusters"})
     CHECK_THROWS_AS(make_synthetic(std::string(kind) + "?n=64", token), Cancelled);
 }

@@ -46,7 +46,9 @@ std::string three_rows(const TemporaryDirectory& folder) {
 
 TEST_CASE("texts are split into words and punctuation in any script") {
   const TemporaryDirectory folder;
-  auto words = [&](std::string_view text) { return read_text(folder.write("t.txt", text), false); };
+  auto words = [&](std::string_view text) {
+    return read_text(FileBytes(folder.write("t.txt", text)), false);
+  };
   CHECK(words("Don't panic, 3.14!") == Tokens{"Don't", "panic", ",", "3.14", "!"});
   CHECK(words("\xEF\xBB\xBFone\r\ntwo\r\n") == Tokens{"one", "two"});
   CHECK(words("Grüße, Ελλάδα и мир") == Tokens{"Grüße", ",", "Ελλάδα", "и", "мир"});
@@ -57,9 +59,9 @@ TEST_CASE("texts are split into words and punctuation in any script") {
 
 TEST_CASE("one token a line keeps lines as they are") {
   const TemporaryDirectory folder;
-  CHECK(read_text(folder.write("t.txt", "a b\r\n\r\n c\nlast"), true) ==
+  CHECK(read_text(FileBytes(folder.write("t.txt", "a b\r\n\r\n c\nlast")), true) ==
         Tokens{"a b", "", " c", "last"});
-  CHECK(read_text(folder.write("t.txt", "a\n"), true) == Tokens{"a"});
+  CHECK(read_text(FileBytes(folder.write("t.txt", "a\n")), true) == Tokens{"a"});
 }
 
 TEST_CASE("bad texts are refused with name, place and what was expected") {
@@ -136,7 +138,7 @@ TEST_CASE("images are cut to their middle patches, with a note") {
   QImage counted = grey(45, 30);
   for (int y = 0; y < 30; ++y)
     for (int x = 0; x < 45; ++x) counted.setPixel(x, y, qRgb(x, y, 0));
-  const ImageFile middle = read_image(save(folder, counted, "counted.png"), 8, 0);
+  const ImageFile middle = read_image(FileBytes(save(folder, counted, "counted.png")), 8, 0);
   const std::vector<std::uint8_t>& rgb = middle.picture->rgb;
   CHECK((rgb[0] == 2 && rgb[1] == 3));
   CHECK((rgb[rgb.size() - 3] == 41 && rgb[rgb.size() - 2] == 26));
@@ -146,12 +148,12 @@ TEST_CASE("transparency is laid over white, grey becomes three channels, EXIF tu
   const TemporaryDirectory folder;
   QImage clear(8, 8, QImage::Format_ARGB32);
   clear.fill(qRgba(200, 0, 0, 0));
-  CHECK(read_image(save(folder, clear, "clear.png"), 8, 0).picture->rgb[0] == 255);
+  CHECK(read_image(FileBytes(save(folder, clear, "clear.png")), 8, 0).picture->rgb[0] == 255);
   clear.fill(qRgba(0, 0, 0, 128));
-  CHECK(read_image(save(folder, clear, "half.png"), 8, 0).picture->rgb[0] == 127);
+  CHECK(read_image(FileBytes(save(folder, clear, "half.png")), 8, 0).picture->rgb[0] == 127);
   QImage single(8, 8, QImage::Format_Grayscale8);
   single.fill(60);
-  const ImageFile file = read_image(save(folder, single, "grey.png"), 8, 0);
+  const ImageFile file = read_image(FileBytes(save(folder, single, "grey.png")), 8, 0);
   CHECK(file.picture->rgb == std::vector<std::uint8_t>(8 * 8 * 3, 60));
 
   // APP1 with one entry, orientation 6 (a quarter turn), put in after the JPEG's first marker.
@@ -161,7 +163,7 @@ TEST_CASE("transparency is laid over white, grey becomes three channels, EXIF tu
   bytes.insert(2, std::string("\xFF\xE1\x00\x22"
                               "Exif\0\0MM\0\x2A\0\0\0\x08\0\1\x01\x12\0\3\0\0\0\1\0\6\0\0\0\0\0\0",
                               36));
-  CHECK(read_image(folder.write("turned.jpg", bytes), 8, 0).grid == ImageGrid{2, 1, 0});
+  CHECK(read_image(FileBytes(folder.write("turned.jpg", bytes)), 8, 0).grid == ImageGrid{2, 1, 0});
 }
 
 TEST_CASE("bad images are refused before they are decoded") {
@@ -185,18 +187,32 @@ TEST_CASE("bad images are refused before they are decoded") {
   png.read(half.data(), 60);
   check_says(refusal(folder.write("cut.png", half)), {"cut.png", "breaks off"});
   check_says(refusal(folder.write("none.png", "")), {"none.png"});
-  CHECK_THROWS_AS(read_image(wide, 0, 0), UsageError);
-  CHECK_THROWS_AS(read_image(wide, 8, -1), UsageError);
+  CHECK_THROWS_AS(read_image(FileBytes(wide), 0, 0), UsageError);
+  CHECK_THROWS_AS(read_image(FileBytes(wide), 8, -1), UsageError);
+}
+
+TEST_CASE("a BMP that declares more pixels than it holds is refused before it is decoded") {
+  const TemporaryDirectory folder;
+  save(folder, grey(45, 30), "whole.bmp");
+  const std::string whole = read_bytes(folder / "whole.bmp");
+  CHECK(open_source(folder / "whole.bmp").picture->width == 40);
+  check_says(refusal(folder.write("cut.bmp", whole.substr(0, whole.size() - 8))),
+             {"cut.bmp", "breaks off", std::to_string(whole.size() - 8) + " bytes"});
+  std::string vast = whole.substr(0, 86);  // as the fuzzer found it
+  vast.replace(18, 8, std::string("\x00\x30\x00\x00\x00\x44\x00\x00", 8));
+  check_says(refusal(folder.write("vast.bmp", vast), {.max_side = 64}), {"vast.bmp", "breaks off"});
+  vast.replace(22, 4, std::string("\x00\xbc\xff\xff", 4));  // the first row on top
+  check_says(refusal(folder.write("vast.bmp", vast), {.max_side = 64}), {"vast.bmp", "breaks off"});
 }
 
 TEST_CASE("max_side scales down and never up") {
   const TemporaryDirectory folder;
   const std::string path = save(folder, grey(200, 100), "i.png");
-  const ImageFile scaled = read_image(path, 1, 50);
+  const ImageFile scaled = read_image(FileBytes(path), 1, 50);
   CHECK(scaled.grid == ImageGrid{25, 50, 0});
   REQUIRE(scaled.notes.size() == 1);
   check_says(scaled.notes[0], {"200 x 100", "50 x 25"});
-  CHECK(read_image(path, 1, 900).grid == ImageGrid{100, 200, 0});
+  CHECK(read_image(FileBytes(path), 1, 900).grid == ImageGrid{100, 200, 0});
 }
 
 TEST_CASE("the examples open, are finite and name every position") {

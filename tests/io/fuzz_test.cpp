@@ -125,7 +125,7 @@ TEST_CASE("fuzz: npy") {
 TEST_CASE("fuzz: token files") {
   const std::string encoding =
       R"({"ids":[1,2],"tokens":["Ġa","é</w>"],"offsets":[[0,1],[1,2]],"attention_mask":[1,1]})";
-  const auto load = [](const std::string& path) { (void)read_token_json(path); };
+  const auto load = [](const std::string& path) { (void)read_token_json(FileBytes(path)); };
   CHECK(fuzz(encoding, "t.json", 5, load) < rounds);
 }
 

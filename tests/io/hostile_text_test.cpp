@@ -121,9 +121,10 @@ TEST_CASE("hostile text: token files") {
   for (const std::string& text :
        {hostile, "[\"" + hostile + "\"]", "{\"tokens\":{\"" + hostile + "\":1}}"}) {
     const std::string path = directory.write("t.json", text);
-    const std::string message = message_of([&] { (void)read_token_json(path); });
+    const std::string message = message_of([&] { (void)read_token_json(FileBytes(path)); });
     check_harmless(message, "not JSON");
   }
   const std::string path = directory.write("t.json", R"(["\u001b[31m\u202e"])");
-  for (const std::string& token : read_token_json(path).tokens) CHECK(token == printable(token));
+  for (const std::string& token : read_token_json(FileBytes(path)).tokens)
+    CHECK(token == printable(token));
 }

@@ -16,7 +16,7 @@ namespace {
 TokenFile read(const std::string& text) {
   const TemporaryDirectory directory;
   write_bytes(directory / "t.json", text);
-  return read_token_json(directory / "t.json");
+  return read_token_json(FileBytes(directory / "t.json"));
 }
 
 }  // namespace

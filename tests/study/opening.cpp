@@ -7,6 +7,10 @@
 #include <thread>
 #include <vector>
 
+#include "input/content_hash.h"
+#include "input/open_source.h"
+#include "io/file_bytes.h"
+#include "messages.h"
 #include "study/event_loop.h"
 #include "study/session_editor.h"
 #include "study/source_opening.h"
@@ -72,6 +76,7 @@ TEST_CASE("a large file is hashed while other requests are answered, and until i
   auto source = std::make_shared<Source>();
   source->path = folder.write("large.bin", "");
   std::filesystem::resize_file(source->path, 512 << 20);  // a second of hashing, or more
+  source->files = {std::make_shared<const FileBytes>(source->path)};
   Requests requests(std::make_unique<CpuLike>(), std::make_shared<Background>());
   SourceOpening opening(requests);
   Subject subject;
@@ -112,6 +117,37 @@ TEST_CASE("the expected hash of a session is kept until another is found") {
   CHECK(study.content_hash() == "0123abc");
   study.requests().cancel({RequestKind::sweep});
   CHECK(wait_until([&] { return study.content_hash().size() == 64; }));
+}
+
+TEST_CASE("the window keeps the hash of what it shows, or none where the file was overwritten") {
+  const TemporaryDirectory folder;
+  const std::string path = folder.write("t.txt", "the cat sat on the mat");
+  std::filesystem::last_write_time(
+      path, std::filesystem::file_time_type::clock::now() - std::chrono::minutes(1));
+  const std::string shown = content_hash_of(open_source(path).files).text();
+  Study study(std::make_unique<CpuLike>());
+  std::string said;
+  QObject::connect(&study, &Study::reported, &study,
+                   [&](const QString& text) { said += text.toStdString(); });
+  const std::string other = "another text of more than six words";
+  bool replaced = false;
+  QObject::connect(&study, &Study::opened, &study, [&] {  // before the hash is requested
+    if (replaced) std::filesystem::rename(folder.write("new.txt", other), path);
+    if (!replaced) write_bytes(path, other);
+  });
+  SUBCASE("overwritten") {
+    study.open(path, standard_session(path, 6), shown);
+    REQUIRE(wait_until([&] { return study.settled() && !said.empty(); }));
+    CHECK(study.content_hash().empty());
+    check_says(said, {"t.txt", "was changed after it was opened", "has no hash of its content"});
+  }
+  SUBCASE("replaced") {
+    replaced = true;
+    study.open(path);
+    REQUIRE(wait_until([&] { return !study.content_hash().empty(); }));
+    CHECK(study.content_hash() == shown);
+    CHECK(said.empty());
+  }
 }
 
 TEST_CASE("patches that are refused leave nothing behind: not in the window, not in undo") {
