@@ -64,7 +64,7 @@ void check_files(const std::vector<std::string>& files) {
   for (const auto& file : files)
     if (std::error_code unknown;
         file.find_first_of("./:") == std::string::npos && !std::filesystem::exists(file, unknown))
-      throw UsageError(quoted(file) +
+      throw UsageError(fovea::quoted(file) +
                        " is neither a command nor a file (fovea --help lists the commands)");
 }
 

@@ -2,10 +2,12 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <functional>
 #include <future>
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "allocations.h"
 #include "data/error.h"
@@ -17,9 +19,9 @@ namespace {
 
 using Refusal = std::unique_ptr<RefusedAllocation>;
 
-/// Runs `work` and refuses an allocation of this number from its end on. Returns what arrived, and
-/// whether there were so many.
-bool refuse_after(std::size_t number, const std::function<void(Refusal& refusal)>& work,
+/// Runs `work`, which makes the refusal. Gives what arrived, and returns whether there were so many
+/// allocations.
+bool refuse_after(const std::function<void(Refusal& refusal)>& work,
                   std::vector<std::string>& arrived) {
   QObject receiver;
   BackgroundThread background;
@@ -52,7 +54,7 @@ TEST_CASE("memory: whichever allocation of its report is refused, the end of wor
         refusal = std::make_unique<RefusedAllocation>(number);
         if (!error.empty()) throw failure;
       };
-      reached = refuse_after(number, work, arrived);
+      reached = refuse_after(work, arrived);
       CHECK(arrived == std::vector{error});
     }
     CHECK(number > 3);
