@@ -86,10 +86,10 @@ TokenFile read_list(const std::string& path, const Json& list) {
 
 std::string read_token_text(const FileBytes& file) {
   constexpr Index most_mib = 64;
-  if (file.size() > most_mib << 20)
-    throw InputError(file.path(), "a text of " + std::to_string(file.size() >> 20) +
-                                      " MiB; expected at most " + std::to_string(most_mib) +
-                                      " MiB");
+  const Index mib = (file.size() + (Index{1} << 20) - 1) >> 20;
+  if (mib > most_mib)
+    throw InputError(file.path(), "a text of " + std::to_string(mib) + " MiB; expected at most " +
+                                      std::to_string(most_mib) + " MiB");
   return file.text();
 }
 
