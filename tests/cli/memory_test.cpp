@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "cli/program.h"
 #include "io/safetensors.h"
@@ -60,6 +61,7 @@ TEST_CASE("every command refuses what needs more memory than the budget, with st
   const std::string tensors = sources.write("t.safetensors", safetensors_bytes(header, ""));
   check_refused({"info", tensors}, tensors + ", header, as JSON: 76.3 MiB", "");
   const std::string image = sources.write("i.bmp", bitmap_header(4000, 2400));
+  std::filesystem::resize_file(image, 54 + 3 * 4000 * 2400);
   check_refused({"info", image, "--patch", "16"}, image + ", 4000 x 2400 pixels: 137",
                 "Fewer pixels need less; ");
   CHECK(scratch.files().empty());
