@@ -1,6 +1,8 @@
 #include "batch/results_folder.h"
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <system_error>
 
 #include "data/error.h"
@@ -81,7 +83,10 @@ ResultsTable ResultsFolder::read() const {
   for (const std::string& path : journals()) {
     std::error_code unreadable;  // FileBytes says why
     if (fs::file_size(path, unreadable) == 0) continue;
-    const std::string text = FileBytes(path).text();
+    require_readable_file(path);
+    // Other processes may append to it meanwhile; a line that is not whole yet does not count.
+    std::ifstream file(path, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
     std::size_t line = 0, begin = 0;
     for (std::size_t end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)
       table.add(path + " line " + std::to_string(++line), text.substr(begin, end - begin));

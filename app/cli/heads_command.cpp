@@ -5,6 +5,7 @@
 #include "cli/exploration.h"
 #include "cli/report.h"
 #include "cli/text_table.h"
+#include "data/utf8.h"
 #include "report/head_table_files.h"
 #include "session/settings.h"
 
@@ -40,7 +41,8 @@ void print_heads(std::ostream& out, const Exploration& tried, const HeadTable& c
   }
   print(out, table);
   out << "\n  " << sum_text(choices) << '\n';
-  for (const std::string& note : notes_of(tried.source)) out << "  note: " << note << '\n';
+  for (const std::string& note : notes_of(tried.source))
+    out << "  note: " << printable(note) << '\n';
 }
 
 void run_heads(HeadsOptions options, const Console& console) {

@@ -10,6 +10,7 @@
 #include "cli/text_table.h"
 #include "data/error.h"
 #include "data/number_text.h"
+#include "data/utf8.h"
 #include "figure/figure.h"
 #include "io/atomic_file.h"
 #include "session/settings.h"
@@ -152,7 +153,8 @@ void print_notes(std::ostream& out, const ParetoOutcome& outcome) {
     if (s.few_runs) out << "  note: " << what << "the time is of fewer than 5 runs\n";
     if (s.slow) out << "  note: " << what << "the time was measured on a slowed machine\n";
   }
-  for (const std::string& note : notes_of(outcome.tried.source)) out << "  note: " << note << '\n';
+  for (const std::string& note : notes_of(outcome.tried.source))
+    out << "  note: " << printable(note) << '\n';
 }
 
 void print_pareto(std::ostream& out, const ParetoOutcome& outcome) {

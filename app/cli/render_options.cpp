@@ -6,6 +6,7 @@
 #include "cli/length.h"
 #include "cli/painting.h"
 #include "cli/preset_list.h"
+#include "data/utf8.h"
 #include "drawing/colormap.h"
 #include "figure/preset.h"
 #include "input/content_hash.h"
@@ -115,7 +116,8 @@ std::string hash_to_write(const Source& source, std::ostream& notes) {
   try {
     return content_hash_of(source.files).text();
   } catch (const InputError& error) {
-    notes << "note: " << error.what() << ". What is written has no hash of its content.\n";
+    notes << "note: " << printable(error.what())
+          << ". What is written has no hash of its content.\n";
     return "";
   }
 }

@@ -18,6 +18,7 @@
 #include "cli/pareto_figure.h"
 #include "data/error.h"
 #include "data/number_text.h"
+#include "data/utf8.h"
 #include "figure/figure.h"
 #include "io/atomic_file.h"
 
@@ -232,18 +233,19 @@ void run_plan(const SweepOptions& options, const Console& console) {
     table = queue.leave();
   } catch (const Cancelled&) {
     console.err << queue.done() << " of " << count_text(queue.total(), "item") << " are kept in "
-                << folder.path() << ": the same command goes on\n";
+                << printable(folder.path()) << ": the same command goes on\n";
     queue.leave();
     throw;
   } catch (const UnavailableError& error) {
     throw UnavailableError(error.what() + std::string("; results until now are kept in ") +
-                           folder.path() + ": the same command goes on");
+                           printable(folder.path()) + ": the same command goes on");
   }
   if (axes) draw_results(table ? *table : folder.read(), *axes, options, console);
   if (table)
     print_results(*table, folder, console.out);
   else if (!is_later_rank())
-    console.out << "others still work in " << folder.path() << ": the last one writes the table\n";
+    console.out << "others still work in " << printable(folder.path())
+                << ": the last one writes the table\n";
   if (queue.failed() > 0)
     throw Error(some_failed, std::to_string(queue.failed()) + " of " +
                                  count_text(queue.total(), "item") +

@@ -1,9 +1,9 @@
 #include "input/crash_report.h"
 
 #include <signal.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstddef>
 #include <string_view>
 
@@ -19,6 +19,36 @@ void report_crash(int signal) {
   ::raise(signal);
 }
 
+/// Of the thread that makes it, unless it has one already, such as that of a sanitizer.
+class SignalStack {
+ public:
+  SignalStack() {
+    stack_t known{};
+    if (::sigaltstack(nullptr, &known) != 0 || !(known.ss_flags & SS_DISABLE)) return;
+    void* const memory =
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return;
+    memory_ = memory;
+    stack_t stack{};
+    stack.ss_sp = memory_;
+    stack.ss_size = bytes;
+    ::sigaltstack(&stack, nullptr);
+  }
+  ~SignalStack() {
+    if (!memory_) return;
+    stack_t none{};
+    none.ss_flags = SS_DISABLE;
+    ::sigaltstack(&none, nullptr);
+    ::munmap(memory_, bytes);
+  }
+  SignalStack(const SignalStack&) = delete;
+  SignalStack& operator=(const SignalStack&) = delete;
+
+ private:
+  static constexpr std::size_t bytes = std::size_t{64} << 10;
+  void* memory_ = nullptr;
+};
+
 }  // namespace
 
 void report_crashes() {
@@ -32,11 +62,7 @@ void report_crashes() {
 }
 
 void keep_stack_for_crash() {
-  thread_local std::array<std::byte, std::size_t{64} << 10> memory;
-  stack_t stack{};
-  stack.ss_sp = memory.data();
-  stack.ss_size = memory.size();
-  ::sigaltstack(&stack, nullptr);
+  thread_local const SignalStack stack;
 }
 
 }  // namespace fovea

@@ -7,7 +7,7 @@ namespace fovea {
 void report_crashes();
 
 /// Keeps a stack for this message, as one that has overflowed has no room for it. Of the calling
-/// thread; report_crashes() calls it.
+/// thread, until it ends; report_crashes() calls it.
 void keep_stack_for_crash();
 
 }  // namespace fovea

@@ -123,6 +123,8 @@ Eigen::VectorXd by_gram(const Eigen::Ref<const Columns>& a, Index& resolved,
   g = gram(l, stop);
   Eigen::VectorXd values(n);
   values.head(rank) = descending(eigenvalues(g, stop)).cwiseSqrt();
+  if (values.head(rank).hasNaN())
+    return values.setConstant(std::numeric_limits<double>::quiet_NaN());
   const double bound = std::sqrt(left / static_cast<double>(n - rank));
   values.tail(n - rank).setConstant(bound);
   std::sort(values.begin(), values.end(), std::greater{});

@@ -10,7 +10,7 @@ namespace fovea {
 
 /// Blocks up to this side are decomposed by bidiagonalisation in double: absolute error about
 /// 1e-14 of the largest value. Larger ones are decomposed through the eigenvalues of the Gram
-/// matrix in double, six times as fast: about 1e-8 of the largest value, less than the rounding of
+/// matrix in double, which is faster: about 1e-8 of the largest value, less than the rounding of
 /// float32.
 inline constexpr Index direct_side = 32;
 

@@ -161,9 +161,10 @@ class RowBand {
     }
   }
 
-  // All queries of the strip lie in one row of pixels, since two of them would be too many for a
-  // band. Fewer may be alone as well, depending on the number of threads, on which no bit of the
-  // results may depend: sums are rounded in another way here.
+  // All queries of the strip lie in one row of pixels. So many are alone for any number of threads:
+  // the next row has as many, give or take one, and both would be too many for a band. Fewer may be
+  // alone or not, depending on the threads, on which no bit of the results may depend; sums are
+  // rounded in another way here.
   void deposit_reduced(int level) {
     const bool maximum = canvas_.pool.kind == Pool::Kind::max;
     strip_.loops().reduce(strip_.s.data(), strip_.lanes(), strip_.count, strip_.keys, maximum,

@@ -176,10 +176,10 @@ class SelfTest {
     for (Index j = 0; j < n; ++j) place.push_back(j);
     for (Index l = 0; l <= leaves; ++l) begin.push_back(l * n / leaves);
     const TokenBatch batch{queries, targets, leaf, {}, keys, values, place, begin, 0.2f};
+    where_ = "A step of learning: ";
     const auto ours = tested_.leaf_loss(batch, run_);
     if (!ours) return;
     const MembershipGradient theirs = leaf_loss(batch);
-    where_ = "A step of learning: ";
     // Sums over keys and queries in fp32, in another order.
     const double most = 1e-4;
     expect("the loss is", std::abs(ours->loss / theirs.loss - 1), most, " of its size");
@@ -192,6 +192,7 @@ class SelfTest {
 
   /// Within the bounds that Backend::singular_values states, twice of which two may be apart.
   void singular_values() {
+    where_ = "Singular values: ";
     const std::vector<Matrix> blocks{normal(100, 100, 1, 5), normal(64, 64, 1, 6),
                                      normal(32, 48, 1, 7)};
     const std::vector<MatrixView> views(blocks.begin(), blocks.end());

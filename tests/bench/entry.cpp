@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "backend/stage_names.h"
 #include "bench/side_by_side.h"
 #include "data/error.h"
 #include "device/device_operator.h"
@@ -98,7 +99,7 @@ Times times_of(const Profile& profile) {
       if (!moves_data(name.substr(late.size()))) times.late += milliseconds;
     } else if (name.starts_with(by)) {
       ran(name.substr(by.size()));
-    } else if (name == "wgmma timed out") {  // tiles/sweep.cpp
+    } else if (name == wgmma_timed_out) {
       ran("wgmma that timed out");
     } else {
       times.stages[name] = milliseconds;

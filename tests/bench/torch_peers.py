@@ -156,8 +156,7 @@ class Measured:
 
     def kernel_samples(self):
         """Before the rounds, in which all take turns, that of the first run."""
-        timed = any(took is not None for took in self.kernels)
-        return self.kernels if timed else [*self.kernels, self.first]
+        return self.kernels or [self.first]
 
     def measure_end_to_end(self, at):
         self.last = self.entrant.end_to_end(at)

@@ -1,7 +1,7 @@
 // What ThreadSanitizer must not check: the emulation's own tables.
 #pragma once
 
-#ifdef __SANITIZE_THREAD__
+#ifdef FOVEA_THREAD_SANITIZER
 extern "C" {
 void AnnotateIgnoreSyncBegin(const char* file, int line);
 void AnnotateIgnoreSyncEnd(const char* file, int line);
@@ -16,7 +16,7 @@ namespace fovea::emulation {
 
 /// During its lifetime the thread sanitizer sees nothing of what this thread does.
 struct Unseen {
-#ifdef __SANITIZE_THREAD__
+#ifdef FOVEA_THREAD_SANITIZER
   Unseen() {
     AnnotateIgnoreSyncBegin(__FILE__, __LINE__);
     AnnotateIgnoreReadsBegin(__FILE__, __LINE__);

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "backend/stage_names.h"
 #include "bench/entry.h"
 #include "bench/map_errors.h"
 #include "device/head_start.h"
@@ -70,11 +71,10 @@ TEST_CASE("benchmark: what fell back to another kernel is refused") {
   const Times right = times_of(profile_of({"attend", "kernel: wgmma"}));
   CHECK_NOTHROW(require_kernel(right, wgmma));
   const Times timed_out =
-      times_of(profile_of({"attend", "wgmma timed out", "kernel: wgmma", "kernel: mma"}));
+      times_of(profile_of({"attend", wgmma_timed_out, "kernel: wgmma", "kernel: mma"}));
   CHECK_THROWS_AS(require_kernel(timed_out, wgmma), UnavailableError);
   CHECK_THROWS_AS(require_kernel(timed_out, kernels_for("hyper", "bf16", true)), UnavailableError);
-  CHECK_THROWS_AS(require_kernel(times_of(profile_of({"wgmma timed out"})), wgmma),
-                  UnavailableError);
+  CHECK_THROWS_AS(require_kernel(times_of(profile_of({wgmma_timed_out})), wgmma), UnavailableError);
   CHECK_NOTHROW(require_kernel(times_of(profile_of({"attend"})), wgmma));  // no head start
 }
 
