@@ -1,0 +1,44 @@
+#include "io/json.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "data/error.h"
+#include "messages.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+TEST_CASE("json: the tree is that of the library's own parser") {
+  for (const std::string text :
+       {"null", "true", "-3", "18446744073709551615", "0.1", "-1e-300", R"("\u00e9\n")", "[]", "{}",
+        "[[],{},[1,[2,{\"a\":[3]}]],\"x\"]", R"({"b":{"c":[1,{"d":null}],"a":2.5},"a":[{},{}]})"}) {
+    CAPTURE(text);
+    CHECK(parse_json("x", text) == Json::parse(text));
+  }
+}
+
+TEST_CASE("json: what cannot be read is told where it is") {
+  const auto read = [](const std::string& text) { return parse_json("x", text); };
+  CHECK_SAYS(read("[1,"), "x: not JSON: ", "column 4");
+  CHECK_SAYS(read("[1e999]"), "not JSON: ", "1e999");
+  CHECK_SAYS(read("[1] 2"), "not JSON: ", "column 5");
+  CHECK_SAYS(read(R"({"a":{"b":1,"c":2,"b":3}})"), "the name 'b' occurs twice");
+  CHECK_NOTHROW(read(R"({"a":{"b":1},"c":{"b":1}})"));
+  const std::string open(33, '['), close(33, ']');
+  CHECK_NOTHROW(read(open + close));
+  CHECK_SAYS(read(open + "0" + close), "nested more than 32 deep");
+  CHECK_SAYS(read(open + "[]" + close), "nested more than 32 deep");
+}
+
+// Of one container; with time in proportion to their square this takes minutes.
+TEST_CASE("json: half a million children are read") {
+  std::string list = "[", object = "{";
+  for (int i = 0; i < 500000; ++i) {
+    list += "{},";
+    object += "\"" + std::to_string(i) + "\":[],";
+  }
+  CHECK(parse_json("x", list + "0]").size() == 500001);
+  CHECK(parse_json("x", object + "\"end\":0}").size() == 500001);
+}
