@@ -81,8 +81,8 @@ std::vector<std::string> ResultsFolder::journals() const {
 ResultsTable ResultsFolder::read() const {
   ResultsTable table(plan_, items_);
   for (const std::string& path : journals()) {
-    std::error_code unreadable;  // FileBytes says why
-    if (fs::file_size(path, unreadable) == 0) continue;
+    std::error_code unknown;
+    if (fs::file_size(path, unknown) == 0) continue;
     require_readable_file(path);
     // Other processes may append to it meanwhile; a line that is not whole yet does not count.
     std::ifstream file(path, std::ios::binary);

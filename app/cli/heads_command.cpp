@@ -5,7 +5,6 @@
 #include "cli/exploration.h"
 #include "cli/report.h"
 #include "cli/text_table.h"
-#include "data/utf8.h"
 #include "report/head_table_files.h"
 #include "session/settings.h"
 
@@ -41,8 +40,7 @@ void print_heads(std::ostream& out, const Exploration& tried, const HeadTable& c
   }
   print(out, table);
   out << "\n  " << sum_text(choices) << '\n';
-  for (const std::string& note : notes_of(tried.source))
-    out << "  note: " << printable(note) << '\n';
+  print_notes(out, notes_of(tried.source), 2);
 }
 
 void run_heads(HeadsOptions options, const Console& console) {

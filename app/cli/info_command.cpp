@@ -169,7 +169,7 @@ void print_info(std::ostream& out, const Source& source) {
   out << '\n';
   print_layers(out, source);
   if (!source.notes.empty()) out << '\n';
-  for (const auto& note : source.notes) out << "  note: " << printable(note) << '\n';
+  print_notes(out, source.notes, 2);
 }
 
 void list_devices(const InfoOptions& options, const Console& console) {

@@ -112,7 +112,7 @@ void print_result(std::ostream& out, const PaperFigure& figure, const PaperResul
   }
   print(out, table);
   out << '\n';
-  for (const std::string& note : result.notes) out << "  note: " << note << '\n';
+  print_notes(out, result.notes, 2);
 }
 
 void run_paper(const PaperOptions& options, const Console& console) {

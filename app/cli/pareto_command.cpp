@@ -10,7 +10,6 @@
 #include "cli/text_table.h"
 #include "data/error.h"
 #include "data/number_text.h"
-#include "data/utf8.h"
 #include "figure/figure.h"
 #include "io/atomic_file.h"
 #include "session/settings.h"
@@ -142,7 +141,7 @@ TextTable table_of(const ParetoOutcome& outcome) {
   return table;
 }
 
-void print_notes(std::ostream& out, const ParetoOutcome& outcome) {
+void print_qualifications(std::ostream& out, const ParetoOutcome& outcome) {
   for (const SettingSpread& s : outcome.settings) {
     const std::string what = s.variant->id + " " + setting_text(*s.variant, s.values, s.n) + ": ";
     if (s.refused > 0)
@@ -153,8 +152,7 @@ void print_notes(std::ostream& out, const ParetoOutcome& outcome) {
     if (s.few_runs) out << "  note: " << what << "the time is of fewer than 5 runs\n";
     if (s.slow) out << "  note: " << what << "the time was measured on a slowed machine\n";
   }
-  for (const std::string& note : notes_of(outcome.tried.source))
-    out << "  note: " << printable(note) << '\n';
+  print_notes(out, notes_of(outcome.tried.source), 2);
 }
 
 void print_pareto(std::ostream& out, const ParetoOutcome& outcome) {
@@ -167,7 +165,7 @@ void print_pareto(std::ostream& out, const ParetoOutcome& outcome) {
            "numbers and "
            "better in one"
         << (tried.heads.size() > 1 ? ", in the median over heads" : "") << "\n";
-  print_notes(out, outcome);
+  print_qualifications(out, outcome);
 }
 
 void run_pareto(ParetoOptions options, const Console& console) {

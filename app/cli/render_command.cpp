@@ -205,7 +205,7 @@ void run_render(RenderOptions options, const CLI::App& command, const Console& c
       console.err << "note: " << printable(options.data) << ": "
                   << words_of_numbers(figure.rows[0][0]) << '\n';
   }
-  for (const auto& note : notes_of(source)) console.err << "note: " << printable(note) << '\n';
+  print_notes(console.err, notes_of(source));
 }
 
 }  // namespace

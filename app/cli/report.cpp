@@ -228,7 +228,7 @@ void print(std::ostream& out, const ComputeReport& report) {
                           (report.causal ? ", causal" : ", bidirectional") + report.conditions},
             {"computed",
              report.device + ", " + report.precision + ", seed " + std::to_string(report.seed)}});
-  for (const auto& note : all_notes(report)) out << "  note: " << printable(note) << '\n';
+  print_notes(out, all_notes(report), 2);
   out << '\n';
   print_facts(out, {{"cost", format_count(cost.multiply_adds) + " multiply-adds, " +
                                  format_plain(cost.ratio_to_exact()) + " of exact; " +

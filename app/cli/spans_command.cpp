@@ -6,7 +6,6 @@
 #include "cli/report.h"
 #include "cli/text_table.h"
 #include "data/error.h"
-#include "data/utf8.h"
 #include "report/json_output.h"
 
 namespace fovea {
@@ -139,8 +138,7 @@ void run_spans(const SpansOptions& options, const Console& console) {
   }
   if (options.json) return print(console.out, spans_json(outcome, options.parameters.seed));
   print_spans(console.out, outcome);
-  for (const std::string& note : notes_of(source))
-    console.out << "note: " << printable(note) << '\n';
+  print_notes(console.out, notes_of(source));
 }
 
 }  // namespace

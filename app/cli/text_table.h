@@ -22,4 +22,7 @@ void print(std::ostream& out, const TextTable& table);
 /// A line for each label and value, with the values aligned. Empty values are left out.
 void print_facts(std::ostream& out, const std::vector<std::pair<std::string, std::string>>& facts);
 
+/// "note: ..." for each, after the indentation. Notes quote files as well.
+void print_notes(std::ostream& out, const std::vector<std::string>& notes, int indentation = 0);
+
 }  // namespace fovea

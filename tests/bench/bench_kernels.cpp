@@ -1,6 +1,4 @@
-// The kernels' benchmark:
-//   bench_kernels [--out FILE] [--seconds S] [--lengths N,N..] [--heads H,H..] [--rounds R]
-//                 [--only attention|maps] [--head-start MS] [--sets N]
+// The benchmark of the kernels; options.h has its options.
 // What is not accurate, on random and on peaked logits, is not timed. The contenders of a group
 // (length, heads, mask) take turns, round after round, so that the device is in the same state for
 // all of them. The file is written whenever there is something new, first after one run of each
@@ -19,7 +17,6 @@
 #include <fstream>
 #include <functional>
 #include <iostream>
-#include <sstream>
 #include <thread>
 
 #include "analysis/cost.h"
@@ -27,6 +24,7 @@
 #include "bench/entry.h"
 #include "bench/figures.h"
 #include "bench/map_errors.h"
+#include "bench/options.h"
 #include "bench/side_by_side.h"
 #include "data/random.h"
 #include "device/head_start.h"
@@ -40,16 +38,6 @@ constexpr int sampled_map_rows = 16;
 constexpr double beyond_caches = 128e6;  // bytes between two uses of an input
 
 using Clock = std::chrono::steady_clock;
-
-struct Options {
-  std::string out;
-  double seconds = 150;
-  int rounds = 30;
-  double head_start = 2;  // ms: more than launching a stage takes
-  double sets = 16;       // of inputs, at most
-  std::string only;       // empty: everything
-  std::vector<Index> lengths{131072, 4096, 16384, 65536}, heads{12, 1};
-};
 
 // ---- Heads and operators ---------------------------------------------------------------------
 
@@ -359,41 +347,6 @@ class Bench {
 
 // ---- The program -----------------------------------------------------------------------------
 
-std::vector<Index> numbers(const std::string& text) {
-  std::vector<Index> out;
-  std::istringstream in(text);
-  for (std::string part; std::getline(in, part, ',');) out.push_back(std::stoll(part));
-  return out;
-}
-
-Options parse(int argc, char** argv) {
-  Options options;
-  for (int i = 1; i < argc; i += 2) {
-    const std::string name = argv[i];
-    if (i + 1 == argc) throw UsageError(name + " needs a value");
-    const std::string value = argv[i + 1];
-    if (name == "--out")
-      options.out = value;
-    else if (name == "--seconds")
-      options.seconds = std::stod(value);
-    else if (name == "--rounds")
-      options.rounds = std::stoi(value);
-    else if (name == "--head-start")
-      options.head_start = std::stod(value);
-    else if (name == "--sets")
-      options.sets = std::stod(value);
-    else if (name == "--lengths")
-      options.lengths = numbers(value);
-    else if (name == "--heads")
-      options.heads = numbers(value);
-    else if (name == "--only" && (value == "attention" || value == "maps"))
-      options.only = value;
-    else
-      throw UsageError("unknown option " + name + " " + value);
-  }
-  return options;
-}
-
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value ? value : "unknown";
@@ -409,7 +362,7 @@ std::string today() {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  const Options options = parse(argc, argv);
+  const Options options = options_from(argc, argv);
   cuda::set_head_start(options.head_start);
   std::string device;
   Bench bench(

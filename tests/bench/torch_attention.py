@@ -65,9 +65,9 @@ def flex(device):
     """FlexAttention: how it runs, and how it makes the block mask of a pattern, both compiled. (Uncompiled, the mask
     of 131072 tokens takes 17 GB at first.)
 
-    What PyTorch compiles for a function is limited to a few variants; beyond them it runs uncompiled with no more than
-    a warning. With fullgraph=True it refuses instead, and every call of flex begins anew. A pattern is one function
-    for each length and mask, since PyTorch compiles again for every new one.
+    PyTorch compiles only a few variants of a function; after these it runs the function uncompiled, with just a
+    warning. With fullgraph=True it raises an error instead, and each call of flex clears what was compiled before. A
+    pattern is one function for each length and mask, since PyTorch compiles again for every new one.
     """
     from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 

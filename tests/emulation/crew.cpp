@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t stack_bytes = 64 << 10;
 
-// ---- What a sanitizer is told -----------------------------------------------------------------
+// ---- Calls that keep a sanitizer informed ------------------------------------------------------
 
 #if defined(FOVEA_THREAD_SANITIZER)
 

@@ -31,7 +31,7 @@ TEST_CASE("lock files without a session are removed unless a window holds them")
   CHECK(RecoverySearch::of(folder.path()).sessions.empty());
 }
 
-TEST_CASE("a folder that cannot be searched is told, and one that is not there yet is not") {
+TEST_CASE("a folder that cannot be read is a problem, one that does not exist yet is not") {
   const TemporaryDirectory folder;
   CHECK(RecoverySearch::of(folder / "none").problems.empty());
   std::filesystem::create_symlink("circle", folder / "circle");

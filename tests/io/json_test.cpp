@@ -19,7 +19,7 @@ TEST_CASE("json: the tree is that of the library's own parser") {
   }
 }
 
-TEST_CASE("json: what cannot be read is told where it is") {
+TEST_CASE("json: errors say what was found and where") {
   const auto read = [](const std::string& text) { return parse_json("x", text); };
   CHECK_SAYS(read("[1,"), "x: not JSON: ", "column 4");
   CHECK_SAYS(read("[1e999]"), "not JSON: ", "1e999");
