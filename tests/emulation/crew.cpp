@@ -20,6 +20,7 @@ namespace fovea::emulation {
 namespace {
 
 constexpr std::size_t stack_bytes = 64 << 10;
+constexpr std::size_t most_threads = 1024;  // of a block
 
 // ---- Calls that keep a sanitizer informed ------------------------------------------------------
 
@@ -32,7 +33,7 @@ class Announcement {
     if (!thread_) thread_ = __tsan_create_fiber(0);
   }
   void of_present_stack() { thread_ = __tsan_get_current_fiber(); }
-  static void leaving(Announcement&, Announcement& to, bool) {
+  static void leaving(Announcement&, Announcement& to) {
     __tsan_switch_to_fiber(to.thread_, __tsan_switch_to_fiber_no_sync);
   }
   void arrived() {}
@@ -53,9 +54,9 @@ class Announcement {
     fake_ = nullptr;
   }
   void of_present_stack() {}  // known when it is left for the first time
-  static void leaving(Announcement& from, Announcement& to, bool for_ever) {
+  static void leaving(Announcement& from, Announcement& to) {
     left_ = &from;
-    __sanitizer_start_switch_fiber(for_ever ? nullptr : &from.fake_, to.stack_, to.bytes_);
+    __sanitizer_start_switch_fiber(&from.fake_, to.stack_, to.bytes_);
   }
   void arrived() { __sanitizer_finish_switch_fiber(fake_, &left_->stack_, &left_->bytes_); }
   void forget() {}
@@ -72,7 +73,7 @@ class Announcement {
 struct Announcement {
   void of_new_fibre(char*) {}
   void of_present_stack() {}
-  static void leaving(Announcement&, Announcement&, bool) {}
+  static void leaving(Announcement&, Announcement&) {}
   void arrived() {}
   void forget() {}
 };
@@ -81,35 +82,33 @@ struct Announcement {
 
 // ---- Stacks -----------------------------------------------------------------------------------
 
-// These builtins need no system calls and keep no more than the stack and where to go on, so the
+// These builtins need no system calls and keep no more than the stack and where to go on, so a
 // context is used for the first entry only.
 struct Place {
-  ucontext_t start{};
   void* here[5] = {};
-  bool started = true;
+  std::unique_ptr<ucontext_t> start;  // of a fibre that has not begun
   Announcement announcement;
 };
 
 [[gnu::noinline]] void go_on(Place& to) {
-  if (to.started) __builtin_longjmp(to.here, 1);
-  to.started = true;
-  setcontext(&to.start);
+  if (to.start) setcontext(to.start.get());
+  __builtin_longjmp(to.here, 1);
 }
-[[gnu::noinline]] void leap(Place& from, Place& to, bool for_ever = false) {
+[[gnu::noinline]] void leap(Place& from, Place& to) {
   if (__builtin_setjmp(from.here) == 0) {
-    Announcement::leaving(from.announcement, to.announcement, for_ever);
+    Announcement::leaving(from.announcement, to.announcement);
     go_on(to);
   }
   from.announcement.arrived();
 }
 void prepare(Place& place, char* stack, void (*entry)()) {
   place.announcement.of_new_fibre(stack);
-  place.started = false;
-  getcontext(&place.start);
-  place.start.uc_stack.ss_sp = stack;
-  place.start.uc_stack.ss_size = stack_bytes;
-  place.start.uc_link = nullptr;
-  makecontext(&place.start, entry, 0);
+  place.start = std::make_unique<ucontext_t>();
+  getcontext(place.start.get());
+  place.start->uc_stack.ss_sp = stack;
+  place.start->uc_stack.ss_size = stack_bytes;
+  place.start->uc_link = nullptr;
+  makecontext(place.start.get(), entry, 0);
 }
 
 // Stacks whose addresses are equal but for high bits would share a few sets of the caches.
@@ -128,7 +127,7 @@ struct Fibre {
 
 // For this thread of the operating system.
 struct Turns {
-  std::vector<Fibre> fibres;
+  std::vector<Fibre> fibres;  // which stay where they are: of as many as a block may have
   const std::function<void(unsigned)>* body = nullptr;
   unsigned count = 0, left = 0;  // fibres that began, and those that have not ended
   unsigned current = 0;
@@ -166,20 +165,24 @@ void yield() {
   leap(fibre.place, next_place());
 }
 
+// What a fibre does: its part of one crew's work after another.
 void enter() {
   Fibre& fibre = turns.fibres[turns.current];
+  fibre.place.start.reset();
   fibre.place.announcement.arrived();
-  order_after(&turns.begun);
-  {
-    Thread thread;
-    self = &thread;
-    (*turns.body)(turns.current);
+  for (;;) {
+    order_after(&turns.begun);
+    {
+      Thread thread;
+      self = &thread;
+      (*turns.body)(turns.current);
+    }
+    order_before(&turns.ended);
+    fibre.done = true;
+    turns.progress = true;
+    --turns.left;
+    leap(fibre.place, next_place());
   }
-  order_before(&turns.ended);
-  fibre.done = true;
-  turns.progress = true;
-  --turns.left;
-  leap(fibre.place, next_place(), true);
 }
 
 }  // namespace
@@ -232,17 +235,17 @@ void Barrier::arrive_and_drop() {
 }
 
 void run_crew(unsigned count, const std::function<void(unsigned)>& body) {
+  turns.fibres.reserve(most_threads);
   for (std::size_t t = turns.fibres.size(); t < count; ++t) {
     Fibre& fibre = turns.fibres.emplace_back();
     fibre.memory.reset(new char[stack_bytes + shift_of(t)]);
+    prepare(fibre.place, fibre.memory.get() + shift_of(t), enter);
   }
   turns.body = &body;
   Thread* const outer = self;
   for (unsigned t = 0; t < count; ++t) {
-    Fibre& fibre = turns.fibres[t];
-    fibre.thread = nullptr;
-    fibre.done = false;
-    prepare(fibre.place, fibre.memory.get() + shift_of(t), enter);
+    turns.fibres[t].thread = nullptr;
+    turns.fibres[t].done = false;
   }
   turns.scheduler.announcement.of_present_stack();
   order_before(&turns.begun);

@@ -98,6 +98,13 @@ struct Lanes {
   std::uint64_t value[32];
 };
 Lanes gather(std::uint64_t value);
+/// A lane's part of the factors of a product of a warp, widened: lane l has of rows l / 4 and
+/// l / 4 + 8 of a, and of column l / 4 of b, the depths 2 (l % 4), the next, and those eight on.
+struct Factors {
+  float a[2][4], b[4];
+};
+/// Those of all lanes, until this lane provides others. For a caller in the scope of an Unseen.
+const Factors* gather(const Factors& its);
 inline int lane() {
   return self->lane;
 }

@@ -21,6 +21,7 @@ namespace fovea::emulation {
 struct Warp {
   std::optional<Barrier> barrier;
   std::uint64_t slot[2][32] = {};
+  Factors factors[2][32];
 };
 
 struct Block {
@@ -106,6 +107,15 @@ Lanes gather(std::uint64_t value) {
   Lanes all;
   std::memcpy(all.value, slot, sizeof all.value);
   return all;
+}
+
+const Factors* gather(const Factors& its) {
+  const Unseen unseen;
+  Factors* const factors = self->warp->factors[self->parity];
+  self->parity ^= 1;
+  factors[self->lane] = its;
+  self->warp->barrier->arrive_and_wait();
+  return factors;
 }
 
 std::uint64_t exchange(std::uint64_t value, int source) {

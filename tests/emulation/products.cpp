@@ -8,11 +8,23 @@
 
 #include "async.h"
 #include "truncated_sum.h"
+#include "unseen.h"
 
 namespace fovea::emulation {
 namespace {
 
 constexpr int depth = 16, piece_values = 8;
+float sum_of_products(float c, const float (&left)[depth], const float (&right)[depth]) {
+#ifdef FOVEA_LIKE_HARDWARE
+  float products[depth];
+  for (int k = 0; k < depth; ++k) products[k] = left[k] * right[k];
+  return truncated_sum(c, products);
+#else
+  for (int k = 0; k < depth; ++k) c += left[k] * right[k];
+  return c;
+#endif
+}
+
 using Registers = std::array<std::uint32_t, 4>;
 
 struct Started {
@@ -107,17 +119,6 @@ void read_right(const Product& p, const Matrix& b, int column, float (&right)[de
                                     : value_at(b.along_depth(column, k / 8), k % 8));
 }
 
-float sum_of_products(float c, const float (&left)[depth], const float (&right)[depth]) {
-#ifdef FOVEA_LIKE_HARDWARE
-  float products[depth];
-  for (int k = 0; k < depth; ++k) products[k] = left[k] * right[k];
-  return truncated_sum(c, products);
-#else
-  for (int k = 0; k < depth; ++k) c += left[k] * right[k];
-  return c;
-#endif
-}
-
 void compute(const Started& started, std::vector<std::array<float, 4>>& sums) {
   const Product& p = started.product;
   if (p.registers && !std::equal(started.registers.begin(), started.registers.end(), p.registers))
@@ -144,6 +145,31 @@ bool poisoned(const float (*sums)[4], std::size_t count) {
 std::atomic<long> started = 0;
 
 }  // namespace
+
+void multiply_in_warp(float (&c)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
+                      float (*widen)(std::uint16_t)) {
+  const Unseen unseen;
+  const auto part = [&](std::uint32_t pair, int odd) {
+    return widen(static_cast<std::uint16_t>(pair >> (16 * odd)));
+  };
+  Factors its;
+  for (int half = 0; half < 2; ++half)
+    for (int odd = 0; odd < 2; ++odd) {
+      for (int h = 0; h < 2; ++h) its.a[h][2 * half + odd] = part(a[2 * half + h], odd);
+      its.b[2 * half + odd] = part(b[half], odd);
+    }
+  const Factors* const all = gather(its);
+  const Factors *rows = all + lane() / 4 * 4, *columns = all + lane() % 4 * 8;
+  float left[2][depth], right[2][depth];
+  for (int k = 0; k < depth; ++k) {
+    const int quad = k % 8 / 2, place = k / 8 * 2 + k % 2;
+    for (int h = 0; h < 2; ++h) {
+      left[h][k] = rows[quad].a[h][place];
+      right[h][k] = columns[4 * h + quad].b[place];
+    }
+  }
+  for (int i = 0; i < 4; ++i) c[i] = sum_of_products(c[i], left[i / 2], right[i % 2]);
+}
 
 long products_so_far() {
   return started;

@@ -1,10 +1,15 @@
-// Products of warpgroups. What they read in shared memory, and the registers of their factors, are
-// read when they are waited for, not before; the registers of their sums are poisoned until then.
+// Products of warps, and of warpgroups. What the latter read in shared memory, and the registers of
+// their factors, are read when they are waited for, not before; the registers of their sums are
+// poisoned until then.
 #pragma once
 
 #include <cstdint>
 
 namespace fovea::emulation {
+
+/// c += a b, a 16 x 16, b 16 x 8, in the registers of the warp's lanes.
+void multiply_in_warp(float (&c)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
+                      float (*widen)(std::uint16_t));
 
 /// c += a b, a 64 x 16, b 16 x 8 `count`; c = a b unless `add`.
 struct Product {

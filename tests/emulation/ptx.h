@@ -10,7 +10,7 @@
 
 #include "../kernels/round_16.h"
 #include "device/precision.h"
-#include "truncated_sum.h"
+#include "products.h"
 
 namespace fovea::cuda {
 
@@ -113,43 +113,8 @@ inline void load_transposed(std::uint32_t (&of)[4], const void* row) {
 
 template <Precision P>
 void multiply_add(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0, std::uint32_t b1) {
-  namespace e = fovea::emulation;
-  const auto value = P == Precision::bf16 ? test::from_bf16 : test::from_fp16;
-  const auto pair = [](std::uint32_t low, std::uint32_t high) {
-    return low | static_cast<std::uint64_t>(high) << 32;
-  };
-  // Of lane l: left[0] = rows l / 4 and l / 4 + 8 of a, columns 2 (l % 4) and the next; left[1] =
-  // eight columns on; right = rows 2 (l % 4) and the next of column l / 4 of b, and eight rows on.
-  const e::Lanes left[2] = {e::gather(pair(a[0], a[1])), e::gather(pair(a[2], a[3]))};
-  const e::Lanes right = e::gather(pair(b0, b1));
-  const int g = e::lane() / 4, t = 2 * (e::lane() % 4);
-#ifdef FOVEA_LIKE_HARDWARE
-  float products[4][16];
-#endif
-  for (int k = 0; k < 16; ++k) {
-    const int quad = k % 8 / 2, odd = k % 2, half = k / 8;
-    const auto part = [&](std::uint64_t bits, int word) {
-      return value(static_cast<std::uint16_t>(bits >> (32 * word + 16 * odd)));
-    };
-    const std::uint64_t rows = left[half].value[4 * g + quad];
-    const float above = part(rows, 0), below = part(rows, 1);
-    const float first = part(right.value[4 * t + quad], half),
-                second = part(right.value[4 * (t + 1) + quad], half);
-#ifdef FOVEA_LIKE_HARDWARE
-    products[0][k] = above * first;
-    products[1][k] = above * second;
-    products[2][k] = below * first;
-    products[3][k] = below * second;
-  }
-  for (int i = 0; i < 4; ++i) c[i] = e::truncated_sum(c[i], products[i]);
+  const auto widen = P == Precision::bf16 ? test::from_bf16 : test::from_fp16;
+  fovea::emulation::multiply_in_warp(c, a, {b0, b1}, widen);
 }
-#else
-    c[0] += above * first;
-    c[1] += above * second;
-    c[2] += below * first;
-    c[3] += below * second;
-  }
-}
-#endif
 
 }  // namespace fovea::cuda
