@@ -131,24 +131,29 @@ bool Requests::may_start(RequestKind kind) const {
 void Requests::submit(const RequestId& id, std::any key, Step step, Done done,
                       std::optional<int> later) {
   const std::uint64_t number = ++submitted_;
-  Pending& pending = pending_[id];
-  pending.key = std::move(key);
-  pending.number = number;
-  const auto finished = [this, id, number, cancelled = pending.cancelled,
-                         done = std::move(done)](const std::string& error) {
-    if (!*cancelled) finish(id, number, done, error);
-  };
-  engine_->submit(id, priority_of(id.kind),
-                  {.piece =
-                       [step = std::move(step)](const Backend& backend, std::stop_token stop,
-                                                Progress& progress) {
-                         Profile profile;
-                         Run run{profile, stop, &progress};
-                         return step(backend, run);
-                       },
-                   .on_end = [finished, post = poster()](
-                                 const std::string& error) { post([=] { finished(error); }); },
-                   .later = later});
+  const auto [it, added] = pending_.try_emplace(id);
+  try {
+    const auto finished = [this, id, number, cancelled = it->second.cancelled,
+                           done = std::move(done)](const std::string& error) {
+      if (!*cancelled) finish(id, number, done, error);
+    };
+    engine_->submit(id, priority_of(id.kind),
+                    {.piece =
+                         [step = std::move(step)](const Backend& backend, std::stop_token stop,
+                                                  Progress& progress) {
+                           Profile profile;
+                           Run run{profile, stop, &progress};
+                           return step(backend, run);
+                         },
+                     .on_end = [finished, post = poster()](
+                                   const std::string& error) { post([=] { finished(error); }); },
+                     .later = later});
+  } catch (...) {  // memory may be refused: the engine has not got this request
+    if (added) pending_.erase(it);
+    throw;
+  }
+  it->second.key = std::move(key);
+  it->second.number = number;
 }
 
 void Requests::finish(const RequestId& id, std::uint64_t number, const Done& done,

@@ -8,6 +8,7 @@
 #include <future>
 #include <thread>
 
+#include "allocations.h"
 #include "study/event_loop.h"
 #include "window/backend.h"
 
@@ -316,6 +317,45 @@ TEST_CASE("memory: a request whose answer cannot be taken has ended, and can be 
   start();
   run_events(20);
   CHECK(taken);
+}
+
+TEST_CASE("memory: a request that cannot be submitted is not pending, and can be made again") {
+  std::size_t number = 1;
+  for (bool reached = true; reached; ++number) {
+    CAPTURE(number);
+    Fixture f;
+    std::promise<void> begin;  // the engine takes none of the allocations
+    f.requests.start_pieces(
+        second, 1,
+        [begun = begin.get_future().share()](const Backend&, Run&) {
+          begun.wait();
+          return false;
+        },
+        [](const std::string&) {});
+    int taken = 0;
+    const auto start = [&] {
+      f.requests.start_pieces(
+          first, 1, [](const Backend&, Run&) { return false; },
+          [&taken](const std::string&) { ++taken; });
+    };
+    bool submitted = false;
+    {
+      const RefusedAllocation refused(number);
+      try {
+        start();
+        submitted = true;
+      } catch (const std::bad_alloc&) {
+      }
+      reached = refused.reached();
+    }
+    CHECK(submitted != reached);
+    CHECK(f.requests.is_pending(first) == submitted);
+    start();
+    begin.set_value();
+    wait_idle(f.requests);
+    CHECK(taken == 1);
+  }
+  CHECK(number > 4);
 }
 
 TEST_CASE("work in the background is done in order, an error reaches whoever still listens") {

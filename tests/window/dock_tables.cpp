@@ -241,4 +241,36 @@ TEST_CASE("the inspector lists a pair in every column, and keeps its height") {
     }
 }
 
+TEST_CASE("tokens and names of files are shown as they are, not as HTML") {
+  const QTemporaryDir dir;
+  QFile file(dir.filePath("<b>names.json"));
+  REQUIRE(file.open(QFile::WriteOnly));
+  file.write("[\"a\", \"<b>x\", \"c\", \"<i>y</i>\", \"e\", \"<b>z\", \"g\", \"h\"]");
+  file.close();
+  Window window(file.fileName());
+  window->change("pin", [](Session& s) { s.pinned_query = 1; });
+  show(window, {View::heatmap});
+  window->findChild<QDockWidget*>("Inspector")->raise();
+  point(window, at_pair(window, View::heatmap, 0, 5, 3));
+  REQUIRE(wait_until(
+      [&] { return !texts(readings(window, "Under the cursor")).filter("<b>z").isEmpty(); }));
+  int shown = 0, explained = 0;
+  for (const auto* label : window->findChildren<QLabel*>()) {
+    if (!label->text().contains("<b>") && !label->text().contains("<i>y")) continue;
+    CAPTURE(label->text().toStdString());
+    CHECK(label->textFormat() == Qt::PlainText);
+    ++shown;
+  }
+  for (const auto* widget : window->findChildren<QWidget*>()) {
+    const QString tip = widget->toolTip();
+    if (!tip.contains("<i>y") && !tip.contains("<b>") && !tip.contains("&lt;")) continue;
+    CAPTURE(tip.toStdString());
+    CHECK_FALSE(tip.contains("<i>y"));
+    CHECK_FALSE(tip.contains("<b>"));
+    ++explained;
+  }
+  CHECK(shown >= 4);  // the file, the pinned query, the query and the key of the pair
+  CHECK(explained >= 3);
+}
+
 }  // namespace fovea::test

@@ -214,11 +214,13 @@ QString ask_new_file(QWidget& parent, const QString& title, const QString& propo
   while (dialog.exec() == QDialog::Accepted) {
     QString path = dialog.selectedFiles().value(0);
     if (ending_of(path, filters).isEmpty()) path += endings_of(dialog.selectedNameFilter()).front();
-    const QString question =
-        QFileInfo(path).fileName() + " is there already. Do you want to replace it?";
-    if (!QFileInfo::exists(path) ||
-        QMessageBox::question(&parent, title, question) == QMessageBox::Yes)
-      return path;
+    if (!QFileInfo::exists(path)) return path;
+    QMessageBox question(
+        QMessageBox::Question, title,
+        QFileInfo(path).fileName() + " is there already. Do you want to replace it?",
+        QMessageBox::Yes | QMessageBox::No, &parent);
+    question.setTextFormat(Qt::PlainText);
+    if (question.exec() == QMessageBox::Yes) return path;
   }
   return {};
 }

@@ -127,6 +127,7 @@ class InputDock : public QWidget {
   InputDock(Study& study, SessionEditor& editor) : study_(study), editor_(editor) {
     QVBoxLayout* column = make_page(*this);
     column->addWidget(name_ = new QLabel("Nothing is open"));
+    name_->setTextFormat(Qt::PlainText);
     name_->setProperty("style", "link");
     name_->setWordWrap(true);
     column->addWidget(facts_ = make_note());
@@ -134,6 +135,7 @@ class InputDock : public QWidget {
     column->addWidget(mask_warning_ = make_note());
     mask_warning_->setObjectName("mask_warning");
     mask_warning_->setProperty("style", "warning");
+    mask_warning_->setTextFormat(Qt::RichText);
     mask_warning_->setTextInteractionFlags(Qt::TextBrowserInteraction);
     mask_warning_->hide();
     connect(mask_warning_, &QLabel::linkActivated, this, [this](const QString& link) {
@@ -144,8 +146,6 @@ class InputDock : public QWidget {
     warning_->hide();
     column->addWidget(content_ = make_note());
     content_->hide();
-    for (QLabel* of_files : {name_, facts_, conditions_, warning_, content_})
-      of_files->setTextFormat(Qt::PlainText);
     column->addWidget(patch_chooser_ = make_patch_chooser());
     column->addWidget(head_chooser_ = make_head_chooser());
     column->addWidget(sequence_heading_ = make_heading("Tokens"));

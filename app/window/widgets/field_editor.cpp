@@ -116,7 +116,7 @@ void FieldEditor::make_list(QHBoxLayout* top) {
       std::holds_alternative<std::string>(field_.standard) ? "none" : "none, or a list: 4, 4, 2");
   add_field(*top, to_qt(field_.label), line, 1);
   const auto show_error = [line](const QString& error) {
-    line->setToolTip(error);
+    line->setToolTip(plain_tip(error));
     line->setStyleSheet(error.isEmpty() ? ""
                                         : "border-color: " + qcolor(window_style().error).name());
   };

@@ -9,6 +9,7 @@ namespace {
 
 QLabel* make_label(const QString& text, const char* style) {
   auto* label = new QLabel(text);
+  label->setTextFormat(Qt::PlainText);  // it may name files and tokens
   label->setProperty("style", style);
   label->setWordWrap(true);
   return label;

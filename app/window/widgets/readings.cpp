@@ -6,6 +6,7 @@
 
 #include "window/widgets/copying.h"
 #include "window/widgets/form.h"
+#include "window/widgets/text.h"
 
 namespace fovea {
 namespace {
@@ -16,6 +17,7 @@ QString full_name(const Reading& reading) {
 
 QLabel* make_value() {
   auto* value = new QLabel;
+  value->setTextFormat(Qt::PlainText);  // it may be a token
   value->setAlignment(Qt::AlignRight | Qt::AlignTop);
   make_selectable(*value);
   value->setContextMenuPolicy(Qt::NoContextMenu);  // that of all readings opens
@@ -64,16 +66,17 @@ void Readings::show_row(Row& row, int at, const Reading& reading) {
   row.label->setText(links ? QString("<a href=\"%1\" style=\"text-decoration: none\">%2</a>")
                                  .arg(reading.link, reading.label.toHtmlEscaped())
                            : reading.label);
-  row.label->setToolTip(reading.tip);
+  const QString tip = plain_tip(reading.tip);
+  row.label->setToolTip(tip);
   if (std::exchange(row.wide, wide) != wide) {
     row.value->setWordWrap(wide);
     grid_->addWidget(row.value, at, 1, 1, wide ? 2 : 1);
   }
   row.value->setText(reading.value);
-  row.value->setToolTip(reading.tip);
+  row.value->setToolTip(tip);
   row.value->setAccessibleName(full_name(reading));
   row.second->setText(reading.second);
-  row.second->setToolTip(reading.second_tip);
+  row.second->setToolTip(plain_tip(reading.second_tip));
   row.second->setAccessibleName(full_name(reading) + ", error");
   for (QLabel* value : {row.value, row.second}) set_style(*value, reading.faint ? "note" : "value");
 }
