@@ -161,10 +161,10 @@ class RowBand {
     }
   }
 
-  // All queries of the strip lie in one row of pixels. So many are alone for any number of threads:
-  // the next row has as many, give or take one, and both would be too many for a band. Fewer may be
-  // alone or not, depending on the threads, on which no bit of the results may depend; sums are
-  // rounded in another way here.
+  // All queries of the strip lie in one row of pixels. Sums are rounded in another way here than
+  // where a band has several rows, and no bit of a result may depend on the number of threads. A
+  // row of more than half of a band's queries is alone in its band for any number of them; a
+  // smaller one may share a band, and is never reduced.
   void deposit_reduced(int level) {
     const bool maximum = canvas_.pool.kind == Pool::Kind::max;
     strip_.loops().reduce(strip_.s.data(), strip_.lanes(), strip_.count, strip_.keys, maximum,

@@ -93,7 +93,7 @@ std::string option_for(double bytes) {
   return "--memory " + std::to_string(static_cast<long long>(std::ceil(bytes / gibibyte))) + "G";
 }
 
-/// Of what is free.
+/// How many of the `free` bytes may be used.
 double allowed_of(double free) {
   const auto budget = memory_budget();
   return std::min(free, budget ? static_cast<double>(*budget) : free / 2);

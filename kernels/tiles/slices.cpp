@@ -52,13 +52,13 @@ QueryTileRange Slices::next() {
     run_.check();
     return {};
   }
-  if (open_pairs_ > 0) {
+  if (open_pairs_) {
     stage_.end_part();
     cudaEvent_t done = nullptr;
     check(cudaEventCreate(&done), "creating an event");
-    launched_.push_back({done, at_, open_pairs_});
-    pairs_under_way_ += open_pairs_;
-    open_pairs_ = 0;
+    launched_.push_back({done, at_, *open_pairs_});
+    pairs_under_way_ += *open_pairs_;
+    open_pairs_.reset();
     check(cudaEventRecord(done, device_.stream()), "recording an event");
   }
   while (pairs_under_way_ >= 2 * pairs_per_launch_) wait_for_oldest();

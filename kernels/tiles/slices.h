@@ -1,8 +1,10 @@
 // Slices cut query tiles into launches of a few milliseconds, so that long work can be cancelled
-// and reports its progress. Launches worth one of them always run while the next is prepared.
+// and reports its progress. While a launch is prepared, at least as much work as one has is
+// queued on the device.
 #pragma once
 
 #include <deque>
+#include <optional>
 
 #include "backend/profile.h"
 #include "device/precision.h"
@@ -24,7 +26,8 @@ class Slices {
   Slices(const Slices&) = delete;
   Slices& operator=(const Slices&) = delete;
 
-  /// The next query tiles to launch, of one round; empty: there are no more. Throws Cancelled.
+  /// The next query tiles to launch, of one round; empty: there are no more, and the last launches
+  /// may still run. Throws Cancelled.
   QueryTileRange next();
 
  private:
@@ -45,7 +48,7 @@ class Slices {
   };
   std::deque<Launched> launched_;
   double pairs_under_way_ = 0;  // of `launched_`
-  double open_pairs_ = 0;       // of the last range, whose launch has no event yet
+  std::optional<double> open_pairs_;  // of the last range, whose launch has no event yet
 };
 
 }  // namespace fovea::cuda

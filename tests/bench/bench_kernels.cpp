@@ -194,7 +194,8 @@ class Bench {
     update_figures();
   }
 
-  // Binds one more set of inputs; the first also warms up and is held against float64.
+  // Binds one more set of inputs; the first also warms up and is held against float64. A lost
+  // device ends the program.
   void enter(Entrant& entrant, const Inputs& inputs) {
     const Contender& c = entrant.contender;
     entrant.left_out |= !backends_[c.precision];
@@ -208,6 +209,8 @@ class Bench {
         reason = entrant.gate.reason();
       }
       entrant.entries.push_back(std::move(entry));
+    } catch (const DeviceLostError&) {
+      throw;
     } catch (const std::exception& error) {
       reason = error.what();
     }
@@ -225,7 +228,8 @@ class Bench {
               << reason << "\n";
   }
 
-  // Measures, unless the entrant is refused now or was before. A lost device ends the program.
+  // Measures, unless the entrant is refused now or was before. A lost device
+  // ends the program.
   template <class Measure>
   void unless_refused(Entrant& entrant, const Inputs& inputs, Measure measure) {
     if (entrant.left_out) return;
