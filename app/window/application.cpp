@@ -87,15 +87,15 @@ sigset_t closing_signals() {
   return closing;
 }
 
-/// Large blocks go back to the system when they are freed. By itself the C library takes larger and
-/// larger ones from its heaps, where what is allocated later keeps these from shrinking. The pages
-/// of such a block are new each time, which was not seen to slow the window down. Matrices of 2 MiB
-/// and more are kept for the next one (data/matrix.h).
+/// Large blocks, and the free ends of heaps, go back to the system. By itself the C library takes
+/// larger and larger blocks from its heaps, where what is allocated later keeps these from
+/// shrinking, and each thread's heap keeps a free end of twice the size of such a block. Matrices
+/// of 2 MiB and more are kept for the next one (data/matrix.h).
 void return_large_blocks() {
 #ifdef __GLIBC__
-  constexpr int large = 4 << 20;
+  constexpr int large = 1 << 20;
   mallopt(M_MMAP_THRESHOLD, large);
-  mallopt(M_TRIM_THRESHOLD, 2 * large);  // as the library does where it chooses the first
+  mallopt(M_TRIM_THRESHOLD, large);
 #endif
 }
 
