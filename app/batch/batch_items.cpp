@@ -49,8 +49,8 @@ Shard shard_from(const std::string& text) {
   return {.number = *number, .of = *of};
 }
 
-BatchItems::BatchItems(BatchPlan plan) : plan_(std::move(plan)) {
-  for (std::size_t source = 0; source < plan_.sources.size(); ++source) add_source(source);
+BatchItems::BatchItems(BatchPlan plan, const std::stop_token& stop) : plan_(std::move(plan)) {
+  for (std::size_t source = 0; source < plan_.sources.size(); ++source) add_source(source, stop);
   if (size() == 0)
     throw InputError(
         plan_.path, "no items: none of the variants has a form for a causal mask; expected others");
@@ -82,10 +82,12 @@ std::vector<Index> BatchItems::layers_of(const Source& source) const {
   return layers;
 }
 
-void BatchItems::add_source(std::size_t place) {
+void BatchItems::add_source(std::size_t place, const std::stop_token& stop) {
   const Source source = [&] {
     try {
-      return open_source(plan_.sources[place]);
+      return open_source(plan_.sources[place], {.stop = stop});
+    } catch (const Cancelled&) {
+      throw;
     } catch (const Error& error) {
       throw InputError(plan_.path, place_of("sources", place) + ": " + error.what());
     }
@@ -164,22 +166,39 @@ std::string BatchItems::text_of(std::size_t number) const {
          set + ", seed " + std::to_string(it.seed);
 }
 
-void BatchItems::require_unchanged(std::size_t source, const Source& opened) const {
+Source BatchItems::open(std::size_t source, const std::stop_token& stop) const {
+  const std::string& path = plan_.sources[source];
+  try {
+    Source opened = open_source(path, {.stop = stop});
+    require_unchanged(source, opened.files);
+    return opened;
+  } catch (const ChangedError&) {
+    throw;
+  } catch (const InputError&) {  // that it is another file says more than what is wrong with it
+    SourceFiles now;
+    for (const auto& file : files_[source])
+      now.push_back(std::make_shared<const FileBytes>(file->path(), FileBytes::Between::close));
+    require_unchanged(source, now);
+    throw;
+  }
+}
+
+void BatchItems::require_unchanged(std::size_t source, const SourceFiles& files) const {
   constexpr const char* advice =
       "put it back and add --retry-failed, or sweep into another folder with -o";
   const SourceFiles& planned = files_[source];
-  if (!std::ranges::equal(planned, opened.files, {}, &FileBytes::path, &FileBytes::path))
-    throw InputError(opened.path,
-                     "holds other files than when the sweep began; " + std::string(advice));
+  if (!std::ranges::equal(planned, files, {}, &FileBytes::path, &FileBytes::path))
+    throw ChangedError(plan_.sources[source],
+                       "holds other files than when the sweep began; " + std::string(advice));
   for (std::size_t file = 0; file < planned.size(); ++file)
-    planned[file]->require_same(*opened.files[file], advice);
+    planned[file]->require_same(*files[file], advice);
 }
 
-std::string BatchItems::fingerprint() const {
+std::string BatchItems::fingerprint(const std::stop_token& stop) const {
   std::uint64_t hash = fnv1a("fovea sweep 1");
   const auto add = [&](const std::string& text) { hash = fnv1a(text + '\n', hash); };
   for (std::size_t source = 0; source < files_.size(); ++source)
-    add(plan_.sources[source] + ' ' + content_hash_of(files_[source]).text());
+    add(plan_.sources[source] + ' ' + content_hash_of(files_[source], stop).text());
   for (const BatchHead& head : heads_) {
     const std::size_t numbers[] = {head.source,
                                    static_cast<std::size_t>(head.layer),

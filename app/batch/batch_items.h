@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -44,8 +45,8 @@ Shard shard_from(const std::string& text);
 class BatchItems {
  public:
   /// Opens each source once. Throws InputError for sources that cannot be opened, and for layers
-  /// and heads that they do not have, with the place in the plan.
-  explicit BatchItems(BatchPlan plan);
+  /// and heads that they do not have, with the place in the plan; Cancelled.
+  explicit BatchItems(BatchPlan plan, const std::stop_token& stop = {});
 
   const BatchPlan& plan() const { return plan_; }
   const std::vector<BatchHead>& heads() const { return heads_; }
@@ -53,18 +54,20 @@ class BatchItems {
   BatchItem item(std::size_t number) const;
   /// "minilm-l6.safetensors layer0, head 3: hyper block=32 samples=32, seed 0".
   std::string text_of(std::size_t number) const;
-  /// Throws InputError unless the source was opened from the files, unchanged, that these items are
-  /// of.
-  void require_unchanged(std::size_t source, const Source& opened) const;
+  /// The source, opened again. Throws ChangedError where its files are not those any more that
+  /// these items are of, and what open_source does.
+  Source open(std::size_t source, const std::stop_token& stop) const;
   /// Variants of groups that were left out of some head, as they have no form for it.
   const std::vector<const Variant*>& left_out() const { return left_out_; }
 
   /// A hash of all items, of the content of the sources, and of how is measured: 16 hexadecimal
-  /// digits. Reads the sources. Throws InputError when one has changed since it was opened.
-  std::string fingerprint() const;
+  /// digits. Reads the sources. Throws ChangedError when one has changed since it was opened,
+  /// Cancelled.
+  std::string fingerprint(const std::stop_token& stop = {}) const;
 
  private:
-  void add_source(std::size_t source);
+  void add_source(std::size_t source, const std::stop_token& stop);
+  void require_unchanged(std::size_t source, const SourceFiles& files) const;
   std::vector<Index> layers_of(const Source& source) const;
   std::size_t settings_for(Lengths lengths, bool causal);
 

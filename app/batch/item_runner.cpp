@@ -9,8 +9,6 @@
 #include <new>
 
 #include "analysis/measures.h"
-#include "data/error.h"
-#include "input/open_source.h"
 
 namespace fovea {
 namespace {
@@ -113,6 +111,9 @@ Document ItemRunner::run(const BatchItem& item, std::stop_token stop) {
     throw;
   } catch (const DeviceLostError&) {
     throw;
+  } catch (const ChangedError& changed) {
+    give_up(items_.heads()[item.head].source, changed);
+    error = changed.what();
   } catch (const Error& failed) {
     error = failed.what();
   } catch (const std::bad_alloc&) {
@@ -136,22 +137,23 @@ void ItemRunner::open(std::size_t place, Run& run) {
   Opened made{.head = place};
   const BatchHead& head = items_.heads()[place];
   const BatchPlan& plan = items_.plan();
+  if (const auto known = changed_.find(head.source); known != changed_.end()) throw known->second;
   try {
     if (source_place_ != head.source) {
       source_place_.reset();
       source_.reset();
-      Source source = open_source(plan.sources[head.source]);
-      items_.require_unchanged(head.source, source);
-      source_ = std::move(source);
+      source_ = items_.open(head.source, run.stop);
       source_place_ = head.source;
     }
-    made.problem =
-        problem_of(*source_, {.layer = head.layer, .head = head.head, .causal = plan.causal});
+    made.problem = problem_of(
+        *source_, {.layer = head.layer, .head = head.head, .causal = plan.causal}, run.stop);
     if (plan.metrics || plan.rounds > 0)
       made.exact = compute(*made.problem, {.variant = &reference_variant()}, backend_, run);
   } catch (const Cancelled&) {
     throw;
   } catch (const DeviceLostError&) {
+    throw;
+  } catch (const ChangedError&) {
     throw;
   } catch (const Error& error) {
     made.failure = error.what();
@@ -159,6 +161,13 @@ void ItemRunner::open(std::size_t place, Run& run) {
     made.failure = "not enough memory for exact attention of the head";
   }
   opened_ = std::move(made);
+}
+
+void ItemRunner::give_up(std::size_t source, const ChangedError& changed) {
+  changed_.emplace(source, changed);
+  opened_.reset();
+  source_.reset();
+  source_place_.reset();
 }
 
 void ItemRunner::measure(const BatchItem& item, Document& row, Run& run) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "batch/batch_items.h"
+#include "data/error.h"
 #include "report/json_output.h"
 #include "sweep/timed_runs.h"
 
@@ -16,8 +17,9 @@ class ItemRunner {
   /// `plan`: the fingerprint, for the rows. Both outlive the runner.
   ItemRunner(const BatchItems& items, std::string plan, const Backend& backend);
 
-  /// The row of the item. What fails is its "error", and its numbers are absent. Throws Cancelled
-  /// and DeviceLostError.
+  /// The row of the item. What fails is its "error", and its numbers are absent. A source that was
+  /// found changed is not read again: all items of it fail from then on. Throws Cancelled and
+  /// DeviceLostError.
   Document run(const BatchItem& item, std::stop_token stop);
 
  private:
@@ -29,6 +31,7 @@ class ItemRunner {
     std::string failure;  // empty: it could be opened
   };
   void open(std::size_t head, Run& run);
+  void give_up(std::size_t source, const ChangedError& changed);
   Document begin_row(const BatchItem& item) const;
   void measure(const BatchItem& item, Document& row, Run& run);
   void put_times(const TimedRuns& runs, Document& row);
@@ -39,7 +42,8 @@ class ItemRunner {
   std::optional<std::size_t> source_place_;
   std::optional<Source> source_;
   std::optional<Opened> opened_;
-  std::map<Index, double> best_pace_ms_;  // by length
+  std::map<std::size_t, ChangedError> changed_;  // of sources that were found changed
+  std::map<Index, double> best_pace_ms_;         // by length
 };
 
 }  // namespace fovea

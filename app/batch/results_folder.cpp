@@ -37,8 +37,8 @@ bool ResultsFolder::read_plan() {
   return true;
 }
 
-void ResultsFolder::prepare(const BatchItems& items) {
-  const std::string fingerprint = items.fingerprint();
+void ResultsFolder::prepare(const BatchItems& items, const std::stop_token& stop) {
+  const std::string fingerprint = items.fingerprint(stop);
   std::error_code error;
   fs::create_directories(path_, error);
   if (std::error_code unknown; !fs::is_directory(path_, unknown))

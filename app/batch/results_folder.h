@@ -7,6 +7,7 @@
 #pragma once
 
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,8 @@ class ResultsFolder {
   explicit ResultsFolder(std::string path) : path_(std::move(path)) {}
 
   /// Makes the folder for a plan, unless it is there for this plan already. Throws InputError when
-  /// it holds results of another plan, UnavailableError when it cannot be written.
-  void prepare(const BatchItems& items);
+  /// it holds results of another plan, UnavailableError when it cannot be written, Cancelled.
+  void prepare(const BatchItems& items, const std::stop_token& stop = {});
   /// Reads whose results these are. Throws InputError when there are none.
   void open();
 

@@ -47,7 +47,7 @@ double peak_memory() {
   return 1024.0 * static_cast<double>(usage.ru_maxrss);
 }
 
-std::vector<Problem> problems_of(const BenchOptions& options) {
+std::vector<Problem> problems_of(const BenchOptions& options, const std::stop_token& stop) {
   if (options.source.what.empty()) {
     std::vector<Problem> drawn =
         random_heads(options.n, options.d, options.head_count, options.heads.causal,
@@ -58,10 +58,10 @@ std::vector<Problem> problems_of(const BenchOptions& options) {
     }
     return drawn;
   }
-  const Source source = options.source.load();
+  const Source source = options.source.load(stop);
   std::vector<Problem> problems;
   for (const Index head : options.heads.heads_in(source))
-    problems.push_back(options.heads.problem(source, head));
+    problems.push_back(options.heads.problem(source, head, stop));
   return problems;
 }
 
@@ -79,7 +79,7 @@ std::vector<Contender> contenders_of(const BenchOptions& options, const Problem&
 
 BenchOutcome run(const BenchOptions& options, const Console& console) {
   variants_named(options.variants);
-  const auto problems = problems_of(options);
+  const auto problems = problems_of(options, console.stop);
   const auto backend = options.backend.make(console.err);
   const int threads = options.backend.threads > 0
                           ? options.backend.threads

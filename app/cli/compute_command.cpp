@@ -113,10 +113,11 @@ std::string overflow_note(const Output& output) {
 
 /// Largest |Z - z| over the largest |z|, z being the model's output that the file holds; rows
 /// without a key aside, where models leave anything.
-std::optional<double> from_own_output(const Output& ours, const Layer& layer, Index head) {
+std::optional<double> from_own_output(const Output& ours, const Layer& layer, Index head,
+                                      const std::stop_token& stop) {
   const auto result = std::ranges::find(layer.imported, "", &ImportedTensors::name);
   if (result == layer.imported.end() || !result->z.present()) return {};
-  const Matrix own = result->z.read(head);
+  const Matrix own = result->z.read(head, stop);
   double apart = 0, largest = 0;
   for (Index i = 0; i < own.rows(); ++i) {
     if (!ours.lse.empty() && std::isinf(ours.lse[static_cast<std::size_t>(i)])) continue;
@@ -132,7 +133,7 @@ std::optional<double> from_own_output(const Output& ours, const Layer& layer, In
 
 HeadReport compute_head(const ComputeOptions& options, const Source& source, Index head,
                         const Backend& backend, OutTensors& tensors, Run& run) {
-  const Problem problem = options.heads.problem(source, head);
+  const Problem problem = options.heads.problem(source, head, run.stop);
   const ComputeRequest request = request_of(options, source, head);
   const Computation computation = compute_with(options, problem, request, backend, run);
   HeadReport report{.head = head,
@@ -144,7 +145,7 @@ HeadReport compute_head(const ComputeOptions& options, const Source& source, Ind
   if (!computation.variant->imported)
     report.from_own_output = from_own_output(
         computation.output, source.layers[static_cast<std::size_t>(options.heads.layer_in(source))],
-        head);
+        head, run.stop);
   if (!options.output.empty()) tensors.add(computation, run);
   std::optional<Computation> exact;
   if (!options.no_metrics) {
@@ -186,12 +187,12 @@ void run_compute(const ComputeOptions& options, const Console& console) {
       throw UsageError("-o " + options.output + "; expected a name that ends in .safetensors");
     require_writable(options.output);
   }
-  const Source source = options.source.load();
+  const Source source = options.source.load(console.stop);
   const std::vector<Index> heads = options.heads.heads_in(source);
   const auto backend = options.backend.make(console.err);
   ComputeReport report = begin_report(options, source, *backend);
   require_room(options, static_cast<Index>(heads.size()), report.lengths);
-  const Problem first = options.heads.problem(source, heads.front());
+  const Problem first = options.heads.problem(source, heads.front(), console.stop);
   report.scale = first.scale;
   report.causal = first.causal;
   report.conditions = conditions_text(first);

@@ -58,7 +58,7 @@ std::string Exploration::time_text() const {
 Exploration explore(const ExplorationOptions& options, const Console& console) {
   const std::vector<const Variant*> variants = variants_named(options.variants);
   refuse_imported(variants);
-  Exploration out{.source = options.source.load(), .seed = options.explore.seed};
+  Exploration out{.source = options.source.load(console.stop), .seed = options.explore.seed};
   out.heads = heads_of(options.heads, out.source);
   if (options.of_outputs && lack_values(out.heads))
     throw InputError(out.source.path,
@@ -69,8 +69,8 @@ Exploration explore(const ExplorationOptions& options, const Console& console) {
   out.backend = backend->id();
   out.device = backend->device();
   out.precision = backend->precision();
-  const auto open = [&](const ExploredHead& head) {
-    return options.heads.problem(out.source, head.layer, head.head);
+  const auto open = [&](const ExploredHead& head, const std::stop_token& stop) {
+    return options.heads.problem(out.source, head.layer, head.head, stop);
   };
   const auto start = Clock::now();
   Explorer explorer(out.heads, open, variants, options.explore);
@@ -88,7 +88,7 @@ Exploration explore(const ExplorationOptions& options, const Console& console) {
   out.trials = explorer.trials();
   const auto refused = [](const Trial& trial) { return !trial.refused.empty(); };
   if (!out.trials.empty() && std::ranges::all_of(out.trials, refused)) {
-    open(out.heads.front());  // what is wrong with the source
+    open(out.heads.front(), console.stop);  // what is wrong with the source
     throw UnavailableError(out.trials.front().refused);
   }
   return out;

@@ -77,7 +77,7 @@ class Fitting {
     Run run{profile, console_.stop};
     for (const Index head : heads_) {
       run.check();
-      const Problem problem = options_.heads.problem(source, head);
+      const Problem problem = options_.heads.problem(source, head, run.stop);
       hash = hash_of(problem, hash);
       LearningOptions learning =
           learning_options(fit_.parameters, fit_.goal, options_.parameters.seed, head);
@@ -248,7 +248,7 @@ void run_fit(const FitOptions& options, const Console& console) {
   if (!ending.empty() && ending != ".safetensors")
     throw UsageError("-o " + options.output + "; expected a name that ends in .safetensors");
   require_writable(options.output);
-  const Source source = options.source.load();
+  const Source source = options.source.load(console.stop);
   Fitting fitting(options, source, console);
   const auto backend = options.backend.make(console.err);
   fitting.begin(source, *backend);

@@ -202,7 +202,7 @@ void add_info_command(CLI::App& program, Work& chosen) {
     if (!options->devices && options->source.what.empty()) throw CLI::RequiredError("SOURCE");
     chosen = [options](const Console& console) {
       if (options->devices) return list_devices(*options, console);
-      const Source source = options->source.load();
+      const Source source = options->source.load(console.stop);
       if (options->json)
         print(console.out, info_json(source));
       else

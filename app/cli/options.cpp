@@ -82,8 +82,9 @@ void SourceOptions::add_to(CLI::App& command, bool required) {
       ->group(group);
 }
 
-Source SourceOptions::load() const {
+Source SourceOptions::load(const std::stop_token& stop) const {
   OpenOptions options = open;
+  options.stop = stop;
   if (!layout.empty()) options.layout = layout;
   return open_source(what, options);
 }
@@ -167,11 +168,13 @@ std::vector<Index> HeadOptions::heads_of(const Source& source, Index of_layer) c
   return {*index};
 }
 
-Problem HeadOptions::problem(const Source& source, Index head_index) const {
-  return problem(source, layer_in(source), head_index);
+Problem HeadOptions::problem(const Source& source, Index head_index,
+                             const std::stop_token& stop) const {
+  return problem(source, layer_in(source), head_index, stop);
 }
 
-Problem HeadOptions::problem(const Source& source, Index of_layer, Index head_index) const {
+Problem HeadOptions::problem(const Source& source, Index of_layer, Index head_index,
+                             const std::stop_token& stop) const {
   const HeadChoice choice{.layer = of_layer,
                           .head = head_index,
                           .scale = scale,
@@ -179,7 +182,7 @@ Problem HeadOptions::problem(const Source& source, Index of_layer, Index head_in
                           .window = window,
                           .soft_cap = soft_cap,
                           .allow_non_finite = allow_non_finite};
-  return problem_of(source, choice);
+  return problem_of(source, choice, stop);
 }
 
 void add_columns(CLI::App& command, std::vector<std::string>& variants) {

@@ -26,7 +26,7 @@ struct SourceOptions {
   OpenOptions open;
 
   void add_to(CLI::App& command, bool required = true);
-  Source load() const;
+  Source load(const std::stop_token& stop) const;
 };
 
 /// Which heads, and the scale and mask they are computed with.
@@ -52,8 +52,9 @@ struct HeadOptions {
   std::vector<Index> layers_in(const Source& source) const;
   std::vector<Index> heads_in(const Source& source) const;
   std::vector<Index> heads_of(const Source& source, Index of_layer) const;
-  Problem problem(const Source& source, Index head_index) const;
-  Problem problem(const Source& source, Index of_layer, Index head_index) const;
+  Problem problem(const Source& source, Index head_index, const std::stop_token& stop) const;
+  Problem problem(const Source& source, Index of_layer, Index head_index,
+                  const std::stop_token& stop) const;
 
  private:
   bool all_allowed_ = false;

@@ -51,7 +51,7 @@ std::vector<NamedMap> maps_of_matrix(const RankMapOptions& options, const Source
     throw InputError(source.path,
                      "holds only an attention matrix: use --of attention and no --variant");
   const Layer& layer = source.layers[static_cast<std::size_t>(options.heads.layer_in(source))];
-  const Matrix matrix = layer.attention.read(options.heads.heads_in(source).front());
+  const Matrix matrix = layer.attention.read(options.heads.heads_in(source).front(), run.stop);
   const Entries entries = [&](IndexRange rows, IndexRange cols) {
     return part_of(matrix, rows, cols);
   };
@@ -63,7 +63,8 @@ std::vector<NamedMap> maps_of_matrix(const RankMapOptions& options, const Source
 
 std::vector<NamedMap> maps_of_variants(const RankMapOptions& options, const Source& source,
                                        const Console& console, Run& run) {
-  const Problem problem = options.heads.problem(source, options.heads.heads_in(source).front());
+  const Problem problem =
+      options.heads.problem(source, options.heads.heads_in(source).front(), run.stop);
   const auto chosen =
       variants_named(options.variants.empty() ? std::vector<std::string>{reference_variant().id}
                                               : options.variants,
@@ -156,7 +157,7 @@ void print_map(std::ostream& out, const RankMapOptions& options, const NamedMap&
 
 void run_rankmap(const RankMapOptions& options, const Console& console) {
   variants_named(options.variants);  // reports an unknown name before anything is computed
-  const Source source = options.source.load();
+  const Source source = options.source.load(console.stop);
   Profile profile;
   Run run{profile, console.stop};
   const bool matrix =

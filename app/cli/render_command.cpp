@@ -9,6 +9,7 @@
 #include "cli/panel_grid.h"
 #include "cli/render_options.h"
 #include "cli/report.h"
+#include "cli/text_table.h"
 #include "data/error.h"
 #include "figure/figure.h"
 #include "input/content_hash.h"
@@ -22,13 +23,14 @@ namespace {
 
 Source load(RenderOptions& options, const CLI::App& command, const Console& console) {
   const std::string path = options.source.what;
-  if (!is_session_file(path)) return options.source.load();
+  if (!is_session_file(path)) return options.source.load(console.stop);
   const SessionFile file = read_session(path);
   require_source(path, file);
   take_up(options, file.session, command);
-  Source source = options.source.load();
+  Source source = options.source.load(console.stop);
   check_session(file.session, source);
-  if (!file.content_hash.empty() && !content_hash_of(source.files).is(file.content_hash))
+  if (!file.content_hash.empty() &&
+      !content_hash_of(source.files, console.stop).is(file.content_hash))
     console.err << "note: " << printable(file.session.source)
                 << ": its content has changed since the session of " << printable(path)
                 << " was saved\n";
@@ -74,8 +76,8 @@ std::string head_text(const RenderOptions& options, const Source& source) {
 /// The heads that columns of the session hold.
 std::vector<std::shared_ptr<const HeldProblem>> held_problems(const RenderOptions& options,
                                                               const std::vector<Column>& columns,
-                                                              const Source& source,
-                                                              Lengths lengths) {
+                                                              const Source& source, Lengths lengths,
+                                                              const std::stop_token& stop) {
   std::vector<std::shared_ptr<const HeldProblem>> problems(columns.size());
   for (std::size_t c = 0; c < columns.size(); ++c) {
     if (!columns[c].held) continue;
@@ -86,7 +88,9 @@ std::vector<std::shared_ptr<const HeldProblem>> held_problems(const RenderOption
       problems[c] = *known;
       continue;
     }
-    const Source its = held.source.empty() ? source : open_source(held.source, options.source.open);
+    OpenOptions opening = options.source.open;
+    opening.stop = stop;
+    const Source its = held.source.empty() ? source : open_source(held.source, opening);
     Session session = *options.session;
     session.scale = options.heads.scale;
     session.window = options.heads.window;
@@ -95,7 +99,7 @@ std::vector<std::shared_ptr<const HeldProblem>> held_problems(const RenderOption
     HeadChoice choice = choice_of(held, session);
     choice.allow_non_finite = options.heads.allow_non_finite;
     const auto problem =
-        std::make_shared<const HeldProblem>(HeldProblem{held, its, problem_of(its, choice)});
+        std::make_shared<const HeldProblem>(HeldProblem{held, its, problem_of(its, choice, stop)});
     require_tokens(problem->problem, its, held, lengths);
     problems[c] = problem;
   }
@@ -107,25 +111,26 @@ std::vector<std::vector<Panel>> panels_of(const RenderOptions& options, const So
                                           std::optional<Session>& session) {
   const FigureStyle& style = figure.style;
   const Index head = options.heads.heads_in(source).front();
-  const Problem problem = options.heads.problem(source, head);
+  const Problem problem = options.heads.problem(source, head, run.stop);
   tell_left_out(options.variants, problem, console.err);
   const auto backend = options.backend.make(console.err);
   const std::vector<Column> columns = columns_of(options, problem);
   session = session_of(options, source, columns, problem.lengths());
   if (!options.data.empty())
     check_numbers_name(options.data, columns.size() * options.views.size());
-  const PanelGrid grid({.problem = problem,
-                        .source = source,
-                        .layer = options.heads.layer_in(source),
-                        .backend = *backend,
-                        .settings = options.settings,
-                        .columns = columns,
-                        .held = held_problems(options, columns, source, problem.lengths()),
-                        .viewport = options.session ? options.session->viewport : Viewport{},
-                        .query = options.session ? options.session->pinned_query : std::nullopt,
-                        .max_pixels = pixels_of_a_panel(options, style, columns.size()),
-                        .estimate = options.estimate},
-                       run);
+  const PanelGrid grid(
+      {.problem = problem,
+       .source = source,
+       .layer = options.heads.layer_in(source),
+       .backend = *backend,
+       .settings = options.settings,
+       .columns = columns,
+       .held = held_problems(options, columns, source, problem.lengths(), run.stop),
+       .viewport = options.session ? options.session->viewport : Viewport{},
+       .query = options.session ? options.session->pinned_query : std::nullopt,
+       .max_pixels = pixels_of_a_panel(options, style, columns.size()),
+       .estimate = options.estimate},
+      run);
   figure.footer = head_text(options, source) + ", " + problem.lengths().text() +
                   ", d = " + std::to_string(problem.d()) + (problem.causal ? ", causal; " : "; ") +
                   backend->device() + ", " + backend->precision();
@@ -145,7 +150,7 @@ std::vector<std::vector<Panel>> panels_of_matrix(const RenderOptions& options, c
   };
   if (!options.variants.empty()) throw only("--variant " + options.variants.front());
   const Layer& layer = source.layers[static_cast<std::size_t>(options.heads.layer_in(source))];
-  const Matrix attention = layer.attention.read(options.heads.heads_in(source).front());
+  const Matrix attention = layer.attention.read(options.heads.heads_in(source).front(), run.stop);
   session = session_of(options, source, {}, layer.lengths());
   const Viewport seen = options.session ? options.session->viewport : Viewport{};
   const auto backend = options.backend.make(console.err);
@@ -167,8 +172,7 @@ Recipe recipe_of(const std::optional<Session>& session, const Source& source,
                  const Console& console, const std::string& output) {
   Recipe recipe{.session = {}, .command = command_line(console.words, output)};
   if (session)
-    recipe.session =
-        text_of({.session = *session, .content_hash = hash_to_write(source, console.err)});
+    recipe.session = text_of({.session = *session, .content_hash = hash_to_write(source, console)});
   return recipe;
 }
 

@@ -112,12 +112,12 @@ std::optional<Session> session_of(const RenderOptions& options, const Source& so
   return session;
 }
 
-std::string hash_to_write(const Source& source, std::ostream& notes) {
+std::string hash_to_write(const Source& source, const Console& console) {
   try {
-    return content_hash_of(source.files).text();
+    return content_hash_of(source.files, console.stop).text();
   } catch (const InputError& error) {
-    notes << "note: " << printable(error.what())
-          << ". What is written has no hash of its content.\n";
+    console.err << "note: " << printable(error.what())
+                << ". What is written has no hash of its content.\n";
     return "";
   }
 }

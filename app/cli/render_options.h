@@ -2,6 +2,7 @@
 // command line leaves open.
 #pragma once
 
+#include "cli/commands.h"
 #include "cli/options.h"
 #include "figure/figure.h"
 #include "input/session_file.h"
@@ -40,7 +41,7 @@ std::optional<Session> session_of(const RenderOptions& options, const Source& so
                                   std::vector<Column> columns, Lengths lengths);
 /// The hash of the source's content, which a file carries; empty, with a note, where the source is
 /// not any more what was opened.
-std::string hash_to_write(const Source& source, std::ostream& notes);
+std::string hash_to_write(const Source& source, const Console& console);
 void add_look(CLI::App& command, RenderOptions& options);
 
 }  // namespace fovea

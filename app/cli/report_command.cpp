@@ -28,14 +28,14 @@ void run_report(const ReportOptions& options, const Console& console) {
   variants_named(options.variants);
   require_writable(options.output);
   const Painting painting;
-  const Source source = options.source.load();
+  const Source source = options.source.load(console.stop);
   const Index layer = options.heads.layer_in(source);
   if (!source.layers[static_cast<std::size_t>(layer)].has_qk())
     throw InputError(source.path,
                      "holds only an attention matrix: a report compares variants, which need Q "
                      "and K; 'fovea render' draws the matrix");
   const Index head = options.heads.heads_in(source).front();
-  const Problem problem = options.heads.problem(source, head);
+  const Problem problem = options.heads.problem(source, head, console.stop);
   tell_left_out(options.variants, problem, console.err);
   const auto backend = options.backend.make(console.err);
   std::vector<Column> columns = columns_of(options, problem);
@@ -53,7 +53,7 @@ void run_report(const ReportOptions& options, const Console& console) {
                         .max_pixels = pixels_a_side},
                        run);
   Recipe recipe{.session = {}, .command = command_line(console.words, options.output, "report")};
-  const std::string hash = hash_to_write(source, console.err);
+  const std::string hash = hash_to_write(source, console);
   if (const auto session = session_of(options, source, columns, problem.lengths()))
     recipe.session = text_of({.session = *session, .content_hash = hash});
   FigureStyle style;

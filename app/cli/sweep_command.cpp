@@ -214,12 +214,12 @@ void run_merge(const SweepOptions& options, const Console& console) {
 void run_plan(const SweepOptions& options, const Console& console) {
   const Shard shard = shard_from(options.shard);
   const auto axes = axes_of(options);
-  const BatchItems items(read_batch_plan(options.plan));
+  const BatchItems items(read_batch_plan(options.plan), console.stop);
   if (axes) check_axes(*axes, items.plan());
   tell_sweep_left_out(items, console.err);
   if (options.dry_run) return print_items(items, shard, console.out);
   ResultsFolder folder(options.output);
-  folder.prepare(items);
+  folder.prepare(items, console.stop);
   ItemQueue queue(items, folder, shard, options.retry_failed);
   if (queue.dropped_bytes() > 0)
     console.err << "note: a row that was written only in part is dropped, its item is computed "

@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "data/stop.h"
 #include "io/file_bytes.h"
 
 namespace fovea {
@@ -68,10 +69,9 @@ bool ContentHash::is(const std::string& expected) const {
   return expected == text() || (!expected.empty() && expected == of_first_);
 }
 
-ContentHash content_hash_of(const SourceFiles& files) {
+ContentHash content_hash_of(const SourceFiles& files, const std::stop_token& stop) {
   ContentHash hash(files);
-  while (hash.advance()) {
-  }
+  while (hash.advance()) check_stop(stop);
   return hash;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,7 @@ class ContentHash {
   std::string of_first_;                 // of the first file alone
 };
 
-/// The same in one go.
-ContentHash content_hash_of(const SourceFiles& files);
+/// The same in one go. Throws Cancelled, too.
+ContentHash content_hash_of(const SourceFiles& files, const std::stop_token& stop = {});
 
 }  // namespace fovea

@@ -13,6 +13,7 @@
 #include "data/memory.h"
 #include "data/stop.h"
 #include "data/synthetic.h"
+#include "input/jpeg_header.h"
 
 namespace fovea {
 namespace {
@@ -36,6 +37,10 @@ class StoppableBytes : public QBuffer {
  private:
   std::stop_token stop_;
 };
+
+bool is_jpeg(const QImageReader& reader) {
+  return reader.format() == "jpeg" || reader.format() == "jpg";
+}
 
 std::string size_text(QSize size) {
   return std::to_string(size.width()) + " x " + std::to_string(size.height()) + " pixels";
@@ -66,15 +71,34 @@ void require_size(const std::string& path, QSize size, int patch, bool scaled) {
                 std::to_string(side) + " pixels a side (from the command line: --max-side)");
 }
 
+/// What a decoder makes of an image.
+struct Decoded {
+  QSize size;         // not turned
+  double beside = 0;  // bytes that it keeps until it is done
+};
+
+/// A JPEG is scaled down to eighths while it is decoded, to the next size that is not below the
+/// wanted one. Other formats are decoded whole.
+Decoded decoded_of(const QImageReader& reader, const std::string& bytes, QSize wanted) {
+  const QSize stored = reader.size();
+  if (!is_jpeg(reader)) return {stored};
+  const double smaller =
+      std::min(double(stored.width()) / wanted.width(), double(stored.height()) / wanted.height());
+  const int eighths = static_cast<int>(std::clamp(std::ceil(8 / smaller), 1.0, 8.0));
+  const auto part = [&](int side) { return (side * eighths + 7) / 8; };
+  return {{part(stored.width()), part(stored.height())}, jpeg_coefficient_bytes(bytes)};
+}
+
 /// Asks for what reading takes. The decoded image lives twice while it is turned, and beside 4
 /// bytes a pixel while it is converted; these live twice while they are scaled, and beside the
 /// picture's 3.
-void require_image_memory(const std::string& path, QSize stored, QImage::Format format,
+void require_image_memory(const std::string& what, const Decoded& decoded, QImage::Format format,
                           QSize target) {
   const auto pixels = [](QSize size) { return double(size.width()) * size.height(); };
   const double pixel = QImage::toPixelFormat(format).bitsPerPixel() / 8.0;  // 0: unknown
-  require_memory(pixels(stored) * std::max(2 * pixel, 8.0) + pixels(target) * 7,
-                 path + ", " + size_text(stored), "Fewer pixels need less");
+  require_memory(
+      pixels(decoded.size) * std::max(2 * pixel, 8.0) + pixels(target) * 7 + decoded.beside, what,
+      "Fewer pixels need less");
 }
 
 /// MiB of a decoded image, for the library to refuse what says its size only while it is decoded.
@@ -187,8 +211,7 @@ ImageFile read_image(const FileBytes& from, int patch, int max_side, const std::
     throw UsageError("--patch is " + std::to_string(patch) + "; expected 1 to 4096");
   if (max_side < 0)
     throw UsageError("--max-side is " + std::to_string(max_side) + "; expected 0 or more");
-  const std::string bytes = from.text();
-  check_stop(stop);
+  const std::string bytes = from.text(stop);
   QImageReader::setAllocationLimit(most_decoded_now());  // the library's own is 256 MiB
   StoppableBytes device(bytes, stop);
   QImageReader reader(&device);
@@ -200,7 +223,7 @@ ImageFile read_image(const FileBytes& from, int patch, int max_side, const std::
     throw InputError(path, "not an image that can be read here (" +
                                reader.errorString().toStdString() + "); expected one of " +
                                formats_text());
-  if (reader.format() == "jpeg" || reader.format() == "jpg") require_whole_jpeg(path, bytes);
+  if (is_jpeg(reader)) require_whole_jpeg(path, bytes);
   if (reader.format() == "png") require_whole_png(path, bytes);
   if (reader.format() == "bmp") require_whole_bmp(path, bytes);
   const QSize stored = reader.size();  // may be unknown before decoding
@@ -209,13 +232,17 @@ ImageFile read_image(const FileBytes& from, int patch, int max_side, const std::
                              ? stored.transposed()
                              : stored;
     require_size(path, scaled_size(turned, max_side), patch, max_side > 0);
-    require_decodable(path, stored);
-    require_image_memory(path, stored, reader.imageFormat(), scaled_size(turned, max_side));
+    const Decoded decoded = decoded_of(reader, bytes, scaled_size(stored, max_side));
+    require_decodable(path, decoded.size);
+    require_image_memory(path + ", " + size_text(stored), decoded, reader.imageFormat(),
+                         scaled_size(turned, max_side));
   }
   QImage image = decode(path, reader, scaled_size(stored, max_side), stop);
   const QSize target = scaled_size(image.size(), max_side);
   require_size(path, target, patch, max_side > 0);
-  if (!stored.isValid()) require_image_memory(path, image.size(), image.format(), target);
+  if (!stored.isValid())
+    require_image_memory(path + ", " + size_text(image.size()), {image.size()}, image.format(),
+                         target);
 
   ImageFile out;
   if (image.size() != target)

@@ -20,7 +20,7 @@ struct ImageFile {
 /// EXIF orientation is applied, transparency laid over white, colours brought to sRGB. Then the
 /// picture is scaled down to `max_side` (when not 0) and its middle cut to whole patches. Sizes are
 /// judged before anything is decoded. Throws InputError, UsageError for a bad patch or max_side, or
-/// UnavailableError for what the memory budget does not allow.
+/// UnavailableError for what the memory budget does not allow, Cancelled.
 ImageFile read_image(const FileBytes& file, int patch, int max_side,
                      const std::stop_token& stop = {});
 

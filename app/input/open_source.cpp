@@ -23,16 +23,17 @@ namespace {
 namespace fs = std::filesystem;
 
 Source open_safetensors(const std::string& path, const OpenOptions& options) {
-  return source_from_tensors(read_safetensors(path, options.stop), options.layout);
+  return source_from_tensors(read_safetensors(path, options.stop), options.layout, options.stop);
 }
 
 Source open_npz(const std::string& path, const OpenOptions& options) {
   return source_from_tensors(read_npz(path, options.as_bfloat16, options.stop, options.reached),
-                             options.layout);
+                             options.layout, options.stop);
 }
 
 Source open_npy_directory(const std::string& path, const OpenOptions& options) {
-  return source_from_tensors(read_npy_directory(path, options.as_bfloat16), options.layout);
+  return source_from_tensors(read_npy_directory(path, options.as_bfloat16, options.stop),
+                             options.layout, options.stop);
 }
 
 using File = std::shared_ptr<const FileBytes>;

@@ -24,7 +24,8 @@ struct OpenOptions {
   std::function<void(double share)> reached = {};  // of an archive's arrays, as they are read
 };
 
-/// Throws InputError (file, found, expected) or UsageError for a bad synthetic: source.
+/// Throws InputError (file, found, expected), UsageError for a bad synthetic: source,
+/// UnavailableError for what does not fit into the memory budget, Cancelled.
 Source open_source(const std::string& what, const OpenOptions& options = {});
 
 /// "heads.npz": what can be opened, without the folder of a path.

@@ -69,7 +69,7 @@ std::size_t valid_utf8_prefix(std::string_view text) {
 std::vector<std::string> read_text(const FileBytes& file, bool one_token_per_line,
                                    const std::stop_token& stop) {
   const std::string& path = file.path();
-  const std::string content = read_token_text(file);
+  const std::string content = read_token_text(file, stop);
   const std::string_view text = require_text(path, content);
   check_stop(stop);
   std::vector<std::string> tokens =

@@ -53,11 +53,11 @@ void ExplorationRun::start(HeadScope scope, const ExploreOptions& options,
   options_ = options;
   heads_ = std::move(heads);
   provenance_ = provenance;
-  const auto open = [of](const ExploredHead& head) {
+  const auto open = [of](const ExploredHead& head, const std::stop_token& stop) {
     HeadChoice choice = of.choice;
     choice.layer = head.layer;
     choice.head = head.head;
-    return problem_of(*of.source, choice);
+    return problem_of(*of.source, choice, stop);
   };
   if (explorer_) study_.requests().discard(std::move(explorer_));
   explorer_ = std::make_shared<Explorer>(heads_, open, variants_of(Group::papers), options);

@@ -79,8 +79,8 @@ const Results::SourceCache::Answer* Results::other_source(const std::string& pat
       heads_, [&](const HeadState& head) { return head.held && head.held->source == path; });
   const RequestId id{RequestKind::problem, 1, static_cast<int>(first - heads_.begin())};
   const int patch = subject_.session.patch;
-  return sources_.ask(id, {path, patch}, [path, patch](const Backend&, Run&) {
-    OpenOptions options;
+  return sources_.ask(id, {path, patch}, [path, patch](const Backend&, Run& run) {
+    OpenOptions options{.stop = run.stop};
     options.patch = patch;
     return OtherSource{std::make_shared<const Source>(open_source(path, options)),
                        next_source_number()};
@@ -109,8 +109,8 @@ void Results::update_head(std::size_t h) {
   if (head.held) head.key.choice = choice_of(*head.held, subject_.session);
   const auto* answer =
       problems_.ask({RequestKind::problem, 0, place}, head.key,
-                    [source = head.source, choice = head.key.choice](const Backend&, Run&) {
-                      return problem_of(*source, choice);
+                    [source = head.source, choice = head.key.choice](const Backend&, Run& run) {
+                      return problem_of(*source, choice, run.stop);
                     });
   if (!answer) return;
   head.problem = answer->result;
@@ -129,9 +129,9 @@ void Results::update_matrix() {
   const Session& session = subject_.session;
   const HeadKey key{subject_.source_number, {.layer = session.layer, .head = session.head}};
   const auto* answer = matrices_.ask(
-      {RequestKind::problem}, key, [source = subject_.source, key](const Backend&, Run&) {
+      {RequestKind::problem}, key, [source = subject_.source, key](const Backend&, Run& run) {
         const auto layer = static_cast<std::size_t>(key.choice.layer);
-        return source->layers[layer].attention.read(key.choice.head);
+        return source->layers[layer].attention.read(key.choice.head, run.stop);
       });
   matrix_ = answer ? answer->result : nullptr;
   heads_.front().error = answer ? answer->error : "";

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "data/stop.h"
+
 namespace fovea {
 namespace {
 
@@ -21,6 +23,18 @@ class MemoryBytes final : public Bytes {
 };
 
 }  // namespace
+
+void read_in_pieces(const Bytes& bytes, Index begin, std::span<std::byte> out,
+                    const std::stop_token& stop) {
+  constexpr std::size_t piece = std::size_t{1} << 20;  // of a slow disk some 10 ms
+  while (!out.empty()) {
+    check_stop(stop);
+    const auto now = out.first(std::min(piece, out.size()));
+    bytes.read(begin, now);
+    begin += std::ssize(now);
+    out = out.subspan(now.size());
+  }
+}
 
 std::shared_ptr<const Bytes> bytes_in_memory(std::span<const std::byte> content,
                                              std::shared_ptr<const void> owner) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <stop_token>
 
 #include "data/matrix.h"
 
@@ -17,6 +18,10 @@ class Bytes {
   /// InputError when a file cannot be read or is not the file any more that was opened.
   virtual void read(Index begin, std::span<std::byte> out) const = 0;
 };
+
+/// The same of any number of bytes, a piece at a time. Throws Cancelled between two pieces, too.
+void read_in_pieces(const Bytes& bytes, Index begin, std::span<std::byte> out,
+                    const std::stop_token& stop);
 
 /// The bytes of a buffer that `owner` keeps alive.
 std::shared_ptr<const Bytes> bytes_in_memory(std::span<const std::byte> content,

@@ -33,6 +33,11 @@ struct InputError : Error {
       : Error(3, where.empty() ? message : where + ": " + message) {}
 };
 
+/// A file is not the one any more that was opened: it was changed, or replaced.
+struct ChangedError : InputError {
+  using InputError::InputError;
+};
+
 /// A back end, a display, disk space or memory is needed and not available.
 struct UnavailableError : Error {
   explicit UnavailableError(const std::string& message) : Error(4, message) {}

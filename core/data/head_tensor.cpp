@@ -6,6 +6,7 @@
 
 #include "data/error.h"
 #include "data/memory.h"
+#include "data/stop.h"
 
 namespace fovea {
 namespace {
@@ -53,7 +54,8 @@ Index items_at_once(Index count, Index stride, Index size) {
 /// Elements may be unaligned and anywhere, so blocks of them are read into a buffer, and each is
 /// copied from there.
 template <class Word, class Convert>
-void convert(const HeadTensor& from, Index head, Matrix& out, Convert to_float) {
+void convert(const HeadTensor& from, Index head, Matrix& out, const std::stop_token& stop,
+             Convert to_float) {
   constexpr Index size = sizeof(Word);
   const bool swap = from.big_endian != (std::endian::native == std::endian::big);
   SourceAxis outer{from.rows, from.row_stride, out.stride()}, inner{from.cols, from.col_stride, 1};
@@ -64,6 +66,7 @@ void convert(const HeadTensor& from, Index head, Matrix& out, Convert to_float) 
   std::vector<std::byte> buffer;
   for (Index o = 0; o < outer.count; o += down)
     for (Index i = 0; i < inner.count; i += across) {
+      check_stop(stop);
       const Index lines = std::min(down, outer.count - o),
                   words = std::min(across, inner.count - i);
       buffer.resize(
@@ -126,38 +129,39 @@ Index size_of(ElementType type) {
   return 0;
 }
 
-Matrix HeadTensor::read(Index head) const {
+Matrix HeadTensor::read(Index head, const std::stop_token& stop) const {
   if (head < 0 || head >= heads)
     throw UsageError("head " + std::to_string(head) + "; expected 0 to " +
                      std::to_string(heads - 1));
   require_memory(sizeof(float) * static_cast<double>(rows) * static_cast<double>(cols),
                  "a head of " + std::to_string(rows) + " x " + std::to_string(cols) + " numbers");
-  Matrix out(rows, cols);
+  Matrix out = Matrix::unwritten(rows, cols);  // zeroing gigabytes could not be stopped
   switch (type) {
     case ElementType::f64:
-      convert<std::uint64_t>(*this, head, out, [](std::uint64_t word) {
+      convert<std::uint64_t>(*this, head, out, stop, [](std::uint64_t word) {
         return static_cast<float>(std::bit_cast<double>(word));
       });
       break;
     case ElementType::f32:
-      convert<std::uint32_t>(*this, head, out, std::bit_cast<float, std::uint32_t>);
+      convert<std::uint32_t>(*this, head, out, stop, std::bit_cast<float, std::uint32_t>);
       break;
     case ElementType::f16:
-      convert<std::uint16_t>(*this, head, out, from_half);
+      convert<std::uint16_t>(*this, head, out, stop, from_half);
       break;
     case ElementType::bf16:
-      convert<std::uint16_t>(*this, head, out, from_bfloat16);
+      convert<std::uint16_t>(*this, head, out, stop, from_bfloat16);
       break;
     case ElementType::boolean:
-      convert<std::uint8_t>(*this, head, out, [](std::uint8_t byte) { return byte ? 1.0f : 0.0f; });
+      convert<std::uint8_t>(*this, head, out, stop,
+                            [](std::uint8_t byte) { return byte ? 1.0f : 0.0f; });
       break;
     case ElementType::i32:
-      convert<std::uint32_t>(*this, head, out, [](std::uint32_t word) {
+      convert<std::uint32_t>(*this, head, out, stop, [](std::uint32_t word) {
         return static_cast<float>(std::bit_cast<std::int32_t>(word));
       });
       break;
     case ElementType::i64:
-      convert<std::uint64_t>(*this, head, out, [](std::uint64_t word) {
+      convert<std::uint64_t>(*this, head, out, stop, [](std::uint64_t word) {
         return static_cast<float>(std::bit_cast<std::int64_t>(word));
       });
       break;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,8 @@ struct HeadTensor {
 
   bool present() const { return heads > 0; }
   /// [rows, cols] in float32. Throws UsageError for a head that does not exist, UnavailableError
-  /// for one that does not fit into memory, and what Bytes::read throws.
-  Matrix read(Index head) const;
+  /// for one that does not fit into memory, Cancelled, and what Bytes::read throws.
+  Matrix read(Index head, const std::stop_token& stop = {}) const;
 };
 
 /// A HeadTensor over owned float32 matrices of the same shape, one a head.

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "data/head_tensor.h"
+#include "data/lengths.h"
 #include "data/pair_mask.h"
 
 namespace fovea {
@@ -39,12 +41,15 @@ struct ImportedResult {
   Matrix p;                             // [nq, nk]; empty: not known
 };
 
-ImportedResult read_imported(const ImportedTensors& tensors, Index head);
+/// Throws what HeadTensor::read does.
+ImportedResult read_imported(const ImportedTensors& tensors, Index head,
+                             const std::stop_token& stop = {});
 
 /// The pairs that `tensors.kept` keeps and `mask` (null: none) admits, of so many queries and keys.
-/// Throws UnavailableError when they do not fit into memory.
+/// Throws UnavailableError when they do not fit into memory, and what HeadTensor::read does.
 std::shared_ptr<const PairMask> kept_pairs(const ImportedTensors& tensors, Index head,
-                                           Index queries, Index keys,
-                                           const std::shared_ptr<const PairMask>& mask);
+                                           Lengths lengths,
+                                           const std::shared_ptr<const PairMask>& mask,
+                                           const std::stop_token& stop = {});
 
 }  // namespace fovea

@@ -5,6 +5,7 @@
 
 #include "data/error.h"
 #include "data/number_text.h"
+#include "data/stop.h"
 
 namespace fovea {
 namespace {
@@ -12,34 +13,38 @@ namespace {
 constexpr float least_bias = -65504;  // the least number of 16 bits
 
 /// The matrix of a head, or the one that all heads share.
-Matrix matrix_of(const HeadTensor& tensor, Index head) {
-  return tensor.read(tensor.heads == 1 ? 0 : head);
+Matrix matrix_of(const HeadTensor& tensor, Index head, const std::stop_token& stop) {
+  return tensor.read(tensor.heads == 1 ? 0 : head, stop);
 }
 
-void check_bias(const Matrix& bias, const std::string& where) {
-  for (Index i = 0; i < bias.rows(); ++i)
+void check_bias(const Matrix& bias, const std::string& where, const std::stop_token& stop) {
+  for_each_row(bias.rows(), stop, [&](Index i) {
     for (Index j = 0; j < bias.cols(); ++j)
       if (std::isnan(bias(i, j)) || bias(i, j) == HUGE_VALF)
         throw InputError(where, "bias at [" + std::to_string(i) + "," + std::to_string(j) +
                                     "] is " + (std::isnan(bias(i, j)) ? "NaN" : "Inf") +
                                     "; expected numbers, or -Inf where a pair does not count");
+  });
 }
 
 /// Whether entries depend on i - j alone, as relative positions do.
-bool depends_on_distance(const Matrix& bias) {
-  for (Index i = 1; i < bias.rows(); ++i)
+bool depends_on_distance(const Matrix& bias, const std::stop_token& stop) {
+  for (Index i = 1; i < bias.rows(); ++i) {
+    check_stop(stop);
     for (Index j = 1; j < bias.cols(); ++j)
       if (bias(i, j) != bias(i - 1, j - 1)) return false;
+  }
   return bias.rows() > 1;
 }
 
-void add_bias(const Matrix& bias, const Problem& problem, LogitRule& rule) {
+void add_bias(const Matrix& bias, const Problem& problem, LogitRule& rule,
+              const std::stop_token& stop) {
   const Index queries = problem.queries(), keys = problem.keys();
   if (bias.rows() == 1) {
     rule.by_key.assign(bias.row(0), bias.row(0) + keys);
     return;
   }
-  if (depends_on_distance(bias)) {
+  if (depends_on_distance(bias, stop)) {
     rule.by_distance.resize(static_cast<std::size_t>(queries + keys - 1));
     for (Index j = 0; j < keys; ++j)
       rule.by_distance[static_cast<std::size_t>(keys - 1 - j)] = bias(0, j);
@@ -47,9 +52,10 @@ void add_bias(const Matrix& bias, const Problem& problem, LogitRule& rule) {
       rule.by_distance[static_cast<std::size_t>(i + keys - 1)] = bias(i, 0);
     return;
   }
-  rule.bias = Matrix(keys, queries);
-  for (Index i = 0; i < queries; ++i)
-    for (Index j = 0; j < keys; ++j) rule.bias(j, i) = bias(i, j);
+  rule.bias = Matrix::unwritten(keys, queries);
+  for_each_row(keys, stop, [&](Index j) {
+    for (Index i = 0; i < queries; ++i) rule.bias(j, i) = bias(i, j);
+  });
 }
 
 void add_slope(float slope, const Problem& problem, LogitRule& rule) {
@@ -63,7 +69,8 @@ void add_slope(float slope, const Problem& problem, LogitRule& rule) {
 /// What a head's mask is made from: the pairs that count of some kind.
 class MaskMaker {
  public:
-  explicit MaskMaker(const Problem& problem) : queries_(problem.queries()), keys_(problem.keys()) {}
+  MaskMaker(const Problem& problem, const std::stop_token& stop)
+      : queries_(problem.queries()), keys_(problem.keys()), stop_(stop) {}
 
   void add_documents(const std::vector<std::int32_t>& documents) {
     if (documents.empty()) return;
@@ -80,12 +87,14 @@ class MaskMaker {
     }
     if (pairs_.empty()) {
       pairs_ = BitMatrix(queries_, keys_);
-      for (Index i = 0; i < queries_; ++i)
+      for_each_row(queries_, stop_, [&](Index i) {
         for (Index j = 0; j < keys_; ++j) pairs_.set(i, j);
+      });
     }
-    for (Index i = 0; i < queries_; ++i)
+    for_each_row(queries_, stop_, [&](Index i) {
       for (Index j = 0; j < keys_; ++j)
         if (excluded(i, j)) pairs_.clear(i, j);
+    });
   }
   std::shared_ptr<const PairMask> mask() {
     if (query_document_.empty() && pairs_.empty()) return nullptr;
@@ -103,6 +112,7 @@ class MaskMaker {
   }
 
   Index queries_, keys_;
+  const std::stop_token& stop_;
   std::vector<std::int32_t> query_document_, key_document_;
   BitMatrix pairs_;
 };
@@ -145,30 +155,32 @@ std::string conditions_text(const Problem& problem) {
 }
 
 void add_conditions(Problem& problem, const LayerConditions& conditions, double soft_cap,
-                    const std::string& where) {
+                    const std::string& where, const std::stop_token& stop) {
   const auto head = static_cast<std::size_t>(problem.head);
   LogitRule rule;
-  MaskMaker mask(problem);
+  MaskMaker mask(problem, stop);
   rule.soft_cap = soft_cap;
   mask.add_documents(conditions.documents);
   if (conditions.mask.present()) {
-    const Matrix pairs = matrix_of(conditions.mask, problem.head);
+    const Matrix pairs = matrix_of(conditions.mask, problem.head, stop);
     mask.exclude(pairs.rows(), [&](Index i, Index j) { return pairs(i, j) == 0; });
   }
   if (conditions.bias.present()) {
-    Matrix bias = matrix_of(conditions.bias, problem.head);
-    check_bias(bias, where);
+    Matrix bias = matrix_of(conditions.bias, problem.head, stop);
+    check_bias(bias, where, stop);
     bool masked = false;
-    for (Index i = 0; i < bias.rows(); ++i)
+    for_each_row(bias.rows(), stop, [&](Index i) {
       masked |= std::any_of(bias.row(i), bias.row(i) + bias.cols(),
                             [](float b) { return b <= least_bias; });
+    });
     if (masked) {
       mask.exclude(bias.rows(), [&](Index i, Index j) { return bias(i, j) <= least_bias; });
-      for (Index i = 0; i < bias.rows(); ++i)
+      for_each_row(bias.rows(), stop, [&](Index i) {
         std::replace_if(
             bias.row(i), bias.row(i) + bias.cols(), [](float b) { return b <= least_bias; }, 0.0f);
+      });
     }
-    add_bias(bias, problem, rule);
+    add_bias(bias, problem, rule, stop);
   }
   if (!conditions.alibi.empty()) add_slope(conditions.alibi[head], problem, rule);
   if (!conditions.sinks.empty()) rule.sink = static_cast<double>(conditions.sinks[head]);

@@ -76,6 +76,8 @@ class Matrix {
   static Matrix uninitialised(Index rows, Index cols) {
     return Matrix(rows, cols, (cols + 15) / 16 * 16);
   }
+  /// Rows are contiguous, and the owner writes every element.
+  static Matrix unwritten(Index rows, Index cols) { return Matrix(rows, cols, cols); }
   static Matrix copy_of(MatrixView m) {
     Matrix out(m.rows, m.cols);
     for (Index i = 0; i < m.rows; ++i) std::copy_n(m.row(i), m.cols, out.row(i));

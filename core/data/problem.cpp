@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "data/error.h"
+#include "data/stop.h"
 
 namespace fovea {
 namespace {
@@ -39,11 +40,11 @@ double Problem::logit(Index i, Index j) const {
   return rule ? rule->capped(sum) + rule->bias_of(i, j, keys()) : sum;
 }
 
-void require_finite(const Problem& problem, const std::string& where) {
+void require_finite(const Problem& problem, const std::string& where, const std::stop_token& stop) {
   const std::pair<const char*, MatrixView> tensors[] = {
       {"q", problem.q}, {"k", problem.k}, {"v", problem.v}};
   for (const auto& [name, m] : tensors)
-    for (Index i = 0; i < m.rows; ++i)
+    for_each_row(m.rows, stop, [&](Index i) {
       for (Index c = 0; c < m.cols; ++c)
         if (!std::isfinite(m(i, c)))
           throw InputError(where, std::string(name) + " of query head " +
@@ -53,6 +54,7 @@ void require_finite(const Problem& problem, const std::string& where) {
                                        : m(i, c) > 0       ? "Inf"
                                                            : "-Inf") +
                                       "; expected finite numbers");
+    });
 }
 
 }  // namespace fovea

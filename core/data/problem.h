@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <stop_token>
 #include <string>
 
 #include "data/band.h"
@@ -55,7 +56,8 @@ inline constexpr const char* no_values = "the file has no values v";
 Problem make_problem(Matrix q, Matrix k, Matrix v, double scale = 0.0, bool causal = false,
                      Index head = 0);
 
-/// Throws InputError naming tensor, head and position of the first NaN or Inf in q, k or v.
-void require_finite(const Problem& problem, const std::string& where);
+/// Throws InputError naming tensor, head and position of the first NaN or Inf in q, k or v;
+/// Cancelled.
+void require_finite(const Problem& problem, const std::string& where, const std::stop_token& stop);
 
 }  // namespace fovea

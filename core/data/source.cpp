@@ -66,7 +66,7 @@ std::string layer_label(const Source& source, Index layer) {
   return number ? "layer " + name : name;
 }
 
-Problem problem_of(const Source& source, const HeadChoice& choice) {
+Problem problem_of(const Source& source, const HeadChoice& choice, const std::stop_token& stop) {
   check_index("layer", choice.layer, std::ssize(source.layers));
   const Layer& layer = source.layers[choice.layer];
   const std::string where = where_of(source, layer);
@@ -94,18 +94,18 @@ Problem problem_of(const Source& source, const HeadChoice& choice) {
       where + ": Q, K and V of a head, " + layer.lengths().text());
   const Index group = choice.head / (layer.heads() / layer.k.heads);
   Problem problem = make_problem(
-      layer.q.read(choice.head), layer.k.read(group),
-      layer.has_values() ? layer.v.read(group) : Matrix(layer.keys(), 0),
+      layer.q.read(choice.head, stop), layer.k.read(group, stop),
+      layer.has_values() ? layer.v.read(group, stop) : Matrix(layer.keys(), 0),
       choice.scale.value_or(stated_scale(source, choice.layer).value_or(0)),
       choice.causal.value_or(stated_causal(source, choice.layer).value_or(false)), choice.head);
   const LayerConditions& conditions = layer.conditions;
   problem.window = choice.window.value_or(conditions.window.value_or(0));
   add_conditions(problem, conditions, choice.soft_cap.value_or(conditions.soft_cap.value_or(0)),
-                 where);
+                 where, stop);
   if (!layer.imported.empty())
     problem.imported =
         std::make_shared<const ImportedResults>(ImportedResults{layer.imported, choice.head});
-  if (!choice.allow_non_finite) require_finite(problem, where);
+  if (!choice.allow_non_finite) require_finite(problem, where, stop);
   return problem;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -92,7 +93,9 @@ std::string layer_label(const Source& source, Index layer);
 /// `scale`, `causal`, `window` and `soft_cap` (0: none) are the caller's if given, else the layer's
 /// or the source's, else 1/sqrt(d), not causal, and none. Throws InputError when the layer holds
 /// only an attention matrix and for a mask or bias that cannot be used, UsageError for an index or
-/// a given number out of range. NaN and Inf are refused by position unless `allow_non_finite`.
+/// a given number out of range, UnavailableError for a head that does not fit into memory,
+/// Cancelled for one that is not wanted any more. NaN and Inf are refused by position unless
+/// `allow_non_finite`.
 struct HeadChoice {
   Index layer = 0, head = 0;
   std::optional<double> scale;
@@ -102,6 +105,7 @@ struct HeadChoice {
   bool allow_non_finite = false;
   friend bool operator==(const HeadChoice&, const HeadChoice&) = default;
 };
-Problem problem_of(const Source& source, const HeadChoice& choice);
+Problem problem_of(const Source& source, const HeadChoice& choice,
+                   const std::stop_token& stop = {});
 
 }  // namespace fovea

@@ -97,17 +97,17 @@ void FileBytes::read_from(int descriptor, Index begin, std::span<std::byte> out)
   const Version now = version_of(descriptor);
   require_same(now, "open it again");
   if (!out.empty())
-    throw InputError(
+    throw ChangedError(
         path_, "was changed while it was read; expected " + version_.text() + "; open it again");
 }
 
 void FileBytes::require_same(const Version& now, const char* advice) const {
   if (now == version_) return;
   const std::string found = now.text(), expected = version_.text();
-  throw InputError(path_,
-                   "was changed after it was opened: " +
-                       (found == expected ? "another file of the same size and time" : found) +
-                       "; expected " + expected + "; " + advice);
+  throw ChangedError(path_,
+                     "was changed after it was opened: " +
+                         (found == expected ? "another file of the same size and time" : found) +
+                         "; expected " + expected + "; " + advice);
 }
 
 void FileBytes::require_same(const FileBytes& other, const char* advice) const {
@@ -118,10 +118,10 @@ std::shared_ptr<const FileBytes> FileBytes::closed() const {
   return std::shared_ptr<const FileBytes>(new FileBytes(path_, version_));
 }
 
-std::string FileBytes::text() const {
+std::string FileBytes::text(const std::stop_token& stop) const {
   require_memory(static_cast<double>(size()), path_);
   std::string content(static_cast<std::size_t>(size()), '\0');
-  read(0, std::as_writable_bytes(std::span(content)));
+  read_in_pieces(*this, 0, std::as_writable_bytes(std::span(content)), stop);
   return content;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <utility>
 
@@ -25,13 +26,16 @@ class FileBytes final : public Bytes {
 
   const std::string& path() const { return path_; }
   Index size() const { return version_.size; }
-  /// Throws InputError when the file has another size or time of change than at first.
+  /// Throws ChangedError when the file has another size or time of change than at first, InputError
+  /// when it cannot be read.
   void read(Index begin, std::span<std::byte> out) const override;
-  /// The whole content. Throws UnavailableError when it does not fit into memory.
-  std::string text() const;
+  /// The whole content. Throws UnavailableError when it does not fit into memory, Cancelled, and
+  /// what read() does.
+  std::string text(const std::stop_token& stop = {}) const;
   /// The same version of the file, which is not kept open.
   std::shared_ptr<const FileBytes> closed() const;
-  /// Throws InputError, which ends with `advice`, when the same path was opened as another version.
+  /// Throws ChangedError, which ends with `advice`, when the same path was opened as another
+  /// version.
   void require_same(const FileBytes& other, const char* advice) const;
 
  private:

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "data/error.h"
+#include "data/stop.h"
 
 namespace fovea {
 
@@ -22,11 +23,13 @@ bool is_there(const std::string& path) {
   return fs::exists(status_of(path));
 }
 
-std::vector<std::string> paths_in(const std::string& folder) {
+std::vector<std::string> paths_in(const std::string& folder, const std::stop_token& stop) {
   std::error_code error;
   std::vector<std::string> paths;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    check_stop(stop);
     paths.push_back(at->path().string());
+  }
   if (error)
     throw InputError(folder,
                      "cannot be listed: " + error.message() + "; expected a folder to read");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ std::filesystem::file_status status_of(const std::string& path);
 /// Whether anything is there. Throws as status_of.
 bool is_there(const std::string& path);
 
-/// The paths of what a folder holds, sorted. Throws InputError when it cannot be listed.
-std::vector<std::string> paths_in(const std::string& folder);
+/// The paths of what a folder holds, sorted. Throws InputError when it cannot be listed, Cancelled.
+std::vector<std::string> paths_in(const std::string& folder, const std::stop_token& stop = {});
 
 }  // namespace fovea

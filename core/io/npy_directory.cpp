@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "data/error.h"
+#include "data/stop.h"
 #include "io/file_bytes.h"
 #include "io/folder.h"
 #include "io/npy.h"
@@ -34,8 +35,9 @@ NamedTensor read_npy(const std::shared_ptr<const FileBytes>& file, bool as_bfloa
 
 }  // namespace
 
-TensorFile read_npy_directory(const std::string& path, bool as_bfloat16) {
-  std::vector<std::string> files = paths_in(path);
+TensorFile read_npy_directory(const std::string& path, bool as_bfloat16,
+                              const std::stop_token& stop) {
+  std::vector<std::string> files = paths_in(path, stop);
   std::erase_if(files, [](const std::string& file) {
     return std::filesystem::path(file).extension() != ".npy";
   });
@@ -45,6 +47,7 @@ TensorFile read_npy_directory(const std::string& path, bool as_bfloat16) {
   const auto between =
       files.size() > most_open ? FileBytes::Between::close : FileBytes::Between::keep_open;
   for (const std::string& file : files) {
+    check_stop(stop);
     out.files.push_back(std::make_shared<const FileBytes>(file, between));
     out.tensors.push_back(read_npy(out.files.back(), as_bfloat16));
   }

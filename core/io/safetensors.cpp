@@ -50,7 +50,8 @@ struct Extent {
   std::string name;
 };
 
-std::string header_text(const std::string& path, const Bytes& file, Index size) {
+std::string header_text(const std::string& path, const Bytes& file, Index size,
+                        const std::stop_token& stop) {
   if (size < 8)
     throw InputError(path, std::to_string(size) +
                                " bytes: too short for a safetensors file, which begins with 8 "
@@ -68,7 +69,7 @@ std::string header_text(const std::string& path, const Bytes& file, Index size) 
                                std::to_string(size) + " bytes: the file is cut off");
   require_memory(static_cast<double>(length), path + ", header");
   std::string text(static_cast<std::size_t>(length), '\0');
-  file.read(8, std::as_writable_bytes(std::span(text)));
+  read_in_pieces(file, 8, std::as_writable_bytes(std::span(text)), stop);
   return text;
 }
 
@@ -168,7 +169,7 @@ TensorFile read_safetensors(const std::string& path, const std::stop_token& stop
 
 TensorFile read_safetensors(const std::string& path, std::shared_ptr<const Bytes> bytes, Index size,
                             const std::stop_token& stop) {
-  const std::string text = header_text(path, *bytes, size);
+  const std::string text = header_text(path, *bytes, size, stop);
   const Json header = parse_json(path + ", header", text, stop);
   if (!header.is_object())
     throw InputError(path, "the header is " + kind_of(header) + "; expected an object");

@@ -41,8 +41,8 @@ Index read_window(const Source& source, const std::string& key, const std::strin
 }
 
 std::vector<std::string> read_tokens(const Source& source, const std::string& key,
-                                     const std::string& text) {
-  const Json list = parse_json(source.path + ", metadata '" + key + "'", text);
+                                     const std::string& text, const std::stop_token& stop) {
+  const Json list = parse_json(source.path + ", metadata '" + key + "'", text, stop);
   if (!list.is_array()) throw refusal(source, key, kind_of(list), "a JSON list of strings");
   std::vector<std::string> tokens;
   for (const Json& token : list) {
@@ -62,8 +62,8 @@ Index grid_number(const Source& source, const Json& value, Index least) {
   return value.get<Index>();
 }
 
-ImageGrid read_image(const Source& source, const std::string& text) {
-  const Json image = parse_json(source.path + ", metadata 'image'", text);
+ImageGrid read_image(const Source& source, const std::string& text, const std::stop_token& stop) {
+  const Json image = parse_json(source.path + ", metadata 'image'", text, stop);
   if (!image.is_object() || !image.contains("grid") || !image["grid"].is_array() ||
       image["grid"].size() != 2)
     throw refusal(source, "image", excerpt(image), R"({"grid": [rows, cols], "prefix": 0})");
@@ -106,7 +106,7 @@ bool set_layer_tokens(Layer& layer, const std::vector<std::string>& tokens, bool
 }
 
 /// What the metadata says of one layer, as "layer3.window", or of all.
-void apply_to_layer(Source& source, Layer& layer) {
+void apply_to_layer(Source& source, Layer& layer, const std::stop_token& stop) {
   const auto use = [&](const char* key, bool of_all, auto take) {
     const std::string own = layer.name + "." + key;
     for (const std::string& name : {own, std::string(of_all ? key : "")})
@@ -126,12 +126,12 @@ void apply_to_layer(Source& source, Layer& layer) {
     to.causal = read_causal(source, key, text);
   });
   use("tokens", false, [&](const std::string& key, const std::string& text) {
-    std::vector<std::string> tokens = read_tokens(source, key, text);
+    std::vector<std::string> tokens = read_tokens(source, key, text, stop);
     const bool causal = to.causal.value_or(source.causal.value_or(false));
     if (!set_layer_tokens(layer, tokens, causal)) misfit(key, std::ssize(tokens));
   });
   use("key_tokens", true, [&](const std::string& key, const std::string& text) {
-    std::vector<std::string> tokens = read_tokens(source, key, text);
+    std::vector<std::string> tokens = read_tokens(source, key, text, stop);
     if (std::ssize(tokens) == layer.keys())
       layer.key_sequence = Sequence{std::move(tokens), {}};
     else if (key.starts_with(layer.name + "."))
@@ -165,16 +165,17 @@ void set_tokens(Source& source, std::vector<std::string> tokens) {
                            ": positions are labelled by index.");
 }
 
-void apply_metadata(Source& source) {
+void apply_metadata(Source& source, const std::stop_token& stop) {
   const auto find = [&](const char* key) -> const std::string* {
     const auto found = source.metadata.find(key);
     return found == source.metadata.end() ? nullptr : &found->second;
   };
   if (const auto* text = find("scale")) source.scale = read_positive(source, "scale", *text);
   if (const auto* text = find("causal")) source.causal = read_causal(source, "causal", *text);
-  for (Layer& layer : source.layers) apply_to_layer(source, layer);
-  if (const auto* text = find("tokens")) set_tokens(source, read_tokens(source, "tokens", *text));
-  if (const auto* text = find("image")) set_grid(source, read_image(source, *text));
+  for (Layer& layer : source.layers) apply_to_layer(source, layer, stop);
+  if (const auto* text = find("tokens"))
+    set_tokens(source, read_tokens(source, "tokens", *text, stop));
+  if (const auto* text = find("image")) set_grid(source, read_image(source, *text, stop));
   if (const auto* text = find("model"); text && !text->empty()) source.name = printable(*text);
   if (const auto* text = find("layer");
       text && !text->empty() && source.layers.size() == 1 && source.layers[0].name.empty()) {

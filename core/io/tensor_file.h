@@ -38,7 +38,8 @@ struct TensorFile {
 };
 
 /// Each checks every size against the file before it is used, and throws InputError for a file that
-/// is not well formed, UnavailableError for a header that does not fit into the memory budget.
+/// is not well formed, UnavailableError for a header that does not fit into the memory budget,
+/// Cancelled.
 /// Tensors of other types than ElementType are listed, and refused when used.
 TensorFile read_safetensors(const std::string& path, const std::stop_token& stop = {});
 /// The same of `size` bytes that come from elsewhere; `path` is what messages call them.
@@ -50,7 +51,8 @@ TensorFile read_safetensors(const std::string& path, std::shared_ptr<const Bytes
 TensorFile read_npz(const std::string& path, bool as_bfloat16 = false,
                     const std::stop_token& stop = {},
                     const std::function<void(double share)>& reached = {});
-TensorFile read_npy_directory(const std::string& path, bool as_bfloat16 = false);
+TensorFile read_npy_directory(const std::string& path, bool as_bfloat16 = false,
+                              const std::stop_token& stop = {});
 
 /// Throws InputError, with the options that would help, when the tensor has another type.
 ElementType require_float(const TensorFile& file, const NamedTensor& tensor);

@@ -7,6 +7,7 @@
 
 #include "data/error.h"
 #include "data/number_text.h"
+#include "data/stop.h"
 #include "io/condition_tensors.h"
 #include "io/imported_tensors.h"
 #include "io/layout.h"
@@ -66,8 +67,8 @@ std::vector<Layout> usual_layouts(Role role, std::size_t rank) {
 /// Turns a file into a Source, one group a time; keeps what all of them need.
 class SourceReader {
  public:
-  SourceReader(const TensorFile& file, std::optional<Layout> stated)
-      : file_(file), stated_(std::move(stated)) {}
+  SourceReader(const TensorFile& file, std::optional<Layout> stated, const std::stop_token& stop)
+      : file_(file), stated_(std::move(stated)), stop_(stop) {}
 
   Source read();
 
@@ -86,6 +87,7 @@ class SourceReader {
 
   const TensorFile& file_;
   std::optional<Layout> stated_;
+  const std::stop_token& stop_;
   Source source_;
 };
 
@@ -231,6 +233,7 @@ void SourceReader::add_layers(const TensorGroup& group) {
 
   const Index batch = readings[0]('B').size;
   for (Index b = 0; b < batch; ++b) {
+    check_stop(stop_);  // what stands beside a layer is looked for among all tensors
     Layer layer{.name = printable(group.prefix)};
     if (batch > 1) layer.name += (layer.name.empty() ? "batch" : " batch") + std::to_string(b);
     if (whole) {
@@ -288,11 +291,11 @@ Source SourceReader::read() {
   source_.notes = file_.notes;
   source_.files = file_.files;
   if (is_vllm_hook(file_) && !stated_)
-    add_vllm_hook_layers(file_, source_);
+    add_vllm_hook_layers(file_, source_, stop_);
   else
     add_groups();
   note_missing_values();
-  apply_metadata(source_);
+  apply_metadata(source_, stop_);
   return std::move(source_);
 }
 
@@ -315,8 +318,9 @@ std::optional<Layout> stated_layout(const TensorFile& file,
 
 }  // namespace
 
-Source source_from_tensors(const TensorFile& file, const std::optional<std::string>& layout) {
-  return SourceReader(file, stated_layout(file, layout)).read();
+Source source_from_tensors(const TensorFile& file, const std::optional<std::string>& layout,
+                           const std::stop_token& stop) {
+  return SourceReader(file, stated_layout(file, layout), stop).read();
 }
 
 }  // namespace fovea

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "data/source.h"
@@ -13,7 +14,9 @@ namespace fovea {
 /// natural order; a batch becomes one layer a member. `layout` ("[B,n,H,d]": any order of B, H, n,
 /// d and, packed, 3) overrides metadata `layout`; without either it is [n,d], [H,n,d] or [B,H,n,d]
 /// by rank. A shape for which another reading is as likely sets `layout_guessed` and leaves a note.
-/// Throws InputError, or UsageError for a `layout` that is none.
-Source source_from_tensors(const TensorFile& file, const std::optional<std::string>& layout = {});
+/// Throws InputError, or UsageError for a `layout` that is none, UnavailableError for a description
+/// that does not fit into the memory budget, Cancelled.
+Source source_from_tensors(const TensorFile& file, const std::optional<std::string>& layout = {},
+                           const std::stop_token& stop = {});
 
 }  // namespace fovea

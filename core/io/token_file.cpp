@@ -84,18 +84,18 @@ TokenFile read_list(const std::string& path, const Json& list) {
 
 }  // namespace
 
-std::string read_token_text(const FileBytes& file) {
+std::string read_token_text(const FileBytes& file, const std::stop_token& stop) {
   constexpr Index most_mib = 64;
   const Index mib = (file.size() + (Index{1} << 20) - 1) >> 20;
   if (mib > most_mib)
     throw InputError(file.path(), "a text of " + std::to_string(mib) + " MiB; expected at most " +
                                       std::to_string(most_mib) + " MiB");
-  return file.text();
+  return file.text(stop);
 }
 
 TokenFile read_token_json(const FileBytes& file, const std::stop_token& stop) {
   const std::string& path = file.path();
-  const Json document = parse_json(path, read_token_text(file), stop);
+  const Json document = parse_json(path, read_token_text(file, stop), stop);
   if (!document.is_array() && !document.is_object())
     throw InputError(path,
                      kind_of(document) + "; expected a list of tokens or an object with tokens");

@@ -15,11 +15,12 @@ struct TokenFile {
 };
 
 /// The content of a file of tokens or of a text. Throws InputError above 64 MiB: no text of
-/// most_tokens tokens that anyone means to look at is larger.
-std::string read_token_text(const FileBytes& file);
+/// most_tokens tokens that anyone means to look at is larger; and what FileBytes::text does.
+std::string read_token_text(const FileBytes& file, const std::stop_token& stop);
 
 /// A list of strings or integers; an object with `tokens` and/or `input_ids` or `ids` (an Encoding
-/// of Hugging Face tokenizers); a list with one such object. Throws InputError otherwise.
+/// of Hugging Face tokenizers); a list with one such object. Throws InputError otherwise, and what
+/// read_token_text and parse_json do.
 TokenFile read_token_json(const FileBytes& file, const std::stop_token& stop = {});
 
 }  // namespace fovea

@@ -9,6 +9,7 @@
 
 #include "data/error.h"
 #include "data/number_text.h"
+#include "data/stop.h"
 #include "io/file_bytes.h"
 #include "io/folder.h"
 #include "io/json.h"
@@ -99,8 +100,8 @@ struct Piece {
 
 class HookReader {
  public:
-  HookReader(const TensorFile& file, Source& source)
-      : file_(file), path_(sidecar_of(file)), source_(source) {}
+  HookReader(const TensorFile& file, Source& source, const std::stop_token& stop)
+      : file_(file), path_(sidecar_of(file)), source_(source), stop_(stop) {}
 
   void read() {
     if (!is_there(path_))
@@ -110,7 +111,7 @@ class HookReader {
                                        " is not there; expected this file, which says "
                                        "their heads and lengths");
     const auto sidecar = std::make_shared<const FileBytes>(path_);
-    const Json document = parse_json(path_, sidecar->text());
+    const Json document = parse_json(path_, sidecar->text(stop_), stop_);
     source_.files.push_back(sidecar);
     const Entry root(path_, "", document);
     constexpr const char* layers = "a list of layers";
@@ -120,6 +121,7 @@ class HookReader {
     std::map<std::string, Index> numbered;  // layers of one number
     for (const Json& item : order) ++numbered[number_of(item)];
     for (std::size_t l = 0; l < order.size(); ++l) {
+      check_stop(stop_);
       const Entry item(path_, "layer_order[" + std::to_string(l) + "]", order[l]);
       const std::string number = number_of(order[l]);
       const bool known = !number.empty() && numbered[number] == 1;
@@ -356,6 +358,7 @@ class HookReader {
   const TensorFile& file_;
   const std::string path_;  // of the sidecar
   Source& source_;
+  const std::stop_token& stop_;
   bool told_ = false;
 };
 
@@ -368,8 +371,8 @@ bool is_vllm_hook(const TensorFile& file) {
          });
 }
 
-void add_vllm_hook_layers(const TensorFile& file, Source& source) {
-  HookReader(file, source).read();
+void add_vllm_hook_layers(const TensorFile& file, Source& source, const std::stop_token& stop) {
+  HookReader(file, source, stop).read();
 }
 
 }  // namespace fovea

@@ -3,6 +3,8 @@
 // out.
 #pragma once
 
+#include <stop_token>
+
 #include "data/source.h"
 #include "io/tensor_file.h"
 
@@ -13,7 +15,8 @@ bool is_vllm_hook(const TensorFile& file);
 
 /// Adds a layer without values for each module and each member of the batch, with the padding cut
 /// off, and states scale and mask. Query pieces of a member that follow each other are one layer.
-/// Throws InputError where the sidecar is missing, is not valid or contradicts the tensors.
-void add_vllm_hook_layers(const TensorFile& file, Source& source);
+/// Throws InputError where the sidecar is missing, is not valid or contradicts the tensors,
+/// UnavailableError where it does not fit into the memory budget, Cancelled.
+void add_vllm_hook_layers(const TensorFile& file, Source& source, const std::stop_token& stop = {});
 
 }  // namespace fovea

@@ -48,7 +48,7 @@ void read_rows(const Operator& op, HeadCard& card, Run& run) {
 HeadCard make_head_card(const Source& source, const HeadChoice& head, const Column& column,
                         const Backend& backend, Run& run) {
   HeadCard card{.layer = head.layer, .head = head.head};
-  const Problem problem = problem_of(source, head);
+  const Problem problem = problem_of(source, head, run.stop);
   const auto [queries, keys] = problem.lengths();
   const Index down = std::min(card_side, queries), across = std::min(card_side, keys);
   const Index n = std::max(queries, keys);

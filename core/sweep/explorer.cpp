@@ -115,7 +115,7 @@ bool Explorer::step(const Backend& backend, Run& run) {
 const Explorer::Reference& Explorer::reference(std::size_t head, const Backend& backend, Run& run) {
   if (const auto found = known_.find(head); found != known_.end()) return found->second;
   if (head_by_head_) known_.clear();
-  Reference made{.problem = open_(heads_[head]), .exact = {}};
+  Reference made{.problem = open_(heads_[head], run.stop), .exact = {}};
   made.exact = compute(made.problem, {.variant = &reference_variant()}, backend, run);
   return known_.emplace(head, std::move(made)).first->second;
 }

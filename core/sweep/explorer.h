@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -22,7 +23,7 @@ struct ExploredHead {
 std::string to_text(const std::vector<ExploredHead>& heads, const Source& source);
 /// Whether they have queries and keys, but none has values: then output errors are not known.
 bool lack_values(const std::vector<ExploredHead>& heads);
-using OpenHead = std::function<Problem(const ExploredHead&)>;
+using OpenHead = std::function<Problem(const ExploredHead&, const std::stop_token&)>;
 
 struct ExploreOptions {
   std::uint64_t seed = 0;

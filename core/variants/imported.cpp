@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "analysis/rounding_budget.h"
+#include "data/stop.h"
 #include "variants/variant.h"
 
 namespace fovea {
@@ -19,30 +20,33 @@ struct ImportedParameters {
 };
 
 // 0 is no weight.
-std::shared_ptr<const PairMask> pairs_with_weight(const Matrix& p, const Problem& problem) {
+std::shared_ptr<const PairMask> pairs_with_weight(const Matrix& p, const Problem& problem,
+                                                  const std::stop_token& stop) {
   BitMatrix pairs(p.rows(), p.cols());
-  for (Index i = 0; i < p.rows(); ++i)
+  for_each_row(p.rows(), stop, [&](Index i) {
     for (Index j = 0; j < p.cols(); ++j)
       if (p(i, j) != 0) pairs.set(i, j);
+  });
   const auto none = std::vector<std::int32_t>();
   const PairMask* mask = problem.mask.get();
   return std::make_shared<const PairMask>(mask ? mask->query_document() : none,
                                           mask ? mask->key_document() : none, std::move(pairs));
 }
 
-Plan plan_imported(const Problem& problem, const ImportedParameters& parameters, Planning&) {
+Plan plan_imported(const Problem& problem, const ImportedParameters& parameters,
+                   Planning& planning) {
+  const std::stop_token& stop = planning.run.stop;
   const ImportedTensors& tensors = problem.imported->named(parameters.result);
   auto result =
-      std::make_shared<const ImportedResult>(read_imported(tensors, problem.imported->head));
+      std::make_shared<const ImportedResult>(read_imported(tensors, problem.imported->head, stop));
   Plan plan{.lengths = problem.lengths(), .causal = problem.causal};
   ImportedPlan form{.result = result, .head_mask = problem.mask, .kept = tensors.kept.present()};
   if (form.kept) {
-    plan.mask = kept_pairs(tensors, problem.imported->head, problem.queries(), problem.keys(),
-                           problem.mask);
+    plan.mask = kept_pairs(tensors, problem.imported->head, problem.lengths(), problem.mask, stop);
     if (result->p.empty())
       plan.notes.push_back("weights are softmax over the pairs that the file says were kept");
   } else if (!result->p.empty()) {
-    plan.mask = pairs_with_weight(result->p, problem);
+    plan.mask = pairs_with_weight(result->p, problem, stop);
     form.kept = true;
   } else {
     plan.notes.push_back(

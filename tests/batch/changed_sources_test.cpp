@@ -1,6 +1,9 @@
 // Sources that change while a sweep computes: no row has numbers of other content than the plan's.
 #include <doctest/doctest.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
+#include <array>
 #include <filesystem>
 
 #include "batch/item_runner.h"
@@ -15,12 +18,35 @@ using namespace fovea::test;
 namespace {
 
 /// Heads of n tokens whose values are all `value`.
-void write_heads(const std::string& path, Index n, float value) {
+void write_heads(const std::string& path, Index n, float value, Index heads = 1) {
   std::vector<OutTensor> tensors;
   for (const char* name : {"q", "k", "v"})
-    tensors.push_back({name, {n, 4}, std::vector<float>(static_cast<std::size_t>(4 * n), value)});
+    tensors.push_back(
+        {name, {heads, n, 4}, std::vector<float>(static_cast<std::size_t>(heads * 4 * n), value)});
   write_safetensors(path, tensors, {});
 }
+
+/// Whether a file is opened or read.
+class Watch {
+ public:
+  explicit Watch(const std::string& path) : events_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
+    REQUIRE(::inotify_add_watch(events_, path.c_str(), IN_OPEN | IN_ACCESS) >= 0);
+  }
+  ~Watch() { ::close(events_); }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  /// Since the last call.
+  bool was_used() {
+    bool used = false;
+    std::array<char, 4096> events{};
+    while (::read(events_, events.data(), events.size()) > 0) used = true;
+    return used;
+  }
+
+ private:
+  int events_;
+};
 
 struct Sweep {
   TemporaryDirectory folder;
@@ -80,4 +106,36 @@ TEST_CASE("sweep: an array more in a directory is other content, too") {
   const Document row = sweep.row(2);
   REQUIRE(row["error"].is_string());
   check_says(row["error"].get<std::string>(), {sweep.second, "other files", "--retry-failed"});
+}
+
+TEST_CASE("sweep: a source that was found changed is not read again for its other heads") {
+  Sweep sweep;
+  write_heads(sweep.second, 8, 2, 3);
+  sweep.begin();
+  REQUIRE(sweep.items->size() == 8);
+  std::size_t first_item = 2;
+  SUBCASE("replaced before it was opened") {
+    write_heads(sweep.second + ".new", 6, 3, 3);
+    std::filesystem::rename(sweep.second + ".new", sweep.second);
+  }
+  SUBCASE("replaced by what is no source") {
+    write_bytes(sweep.second + ".new", "of another kind");
+    std::filesystem::rename(sweep.second + ".new", sweep.second);
+  }
+  SUBCASE("overwritten after its first head") {
+    CHECK(sweep.row(2)["error"].is_null());
+    write_heads(sweep.second + ".new", 6, 3, 3);
+    write_bytes(sweep.second, read_bytes(sweep.second + ".new"));
+    CHECK(sweep.row(3)["error"].is_null());  // of the head that was read before
+    first_item = 4;
+  }
+  Watch watch(sweep.second);
+  const Document found = sweep.row(first_item)["error"];
+  REQUIRE(found.is_string());
+  check_says(found.get<std::string>(), {sweep.second, "was changed after it was opened"});
+  CHECK(watch.was_used());
+  for (std::size_t item = first_item + 1; item < sweep.items->size(); ++item)
+    CHECK(sweep.row(item)["error"] == found);
+  CHECK_FALSE(watch.was_used());
+  CHECK(sweep.row(0)["error"].is_null());  // of the other source
 }

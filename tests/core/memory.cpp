@@ -6,6 +6,7 @@
 #include "data/error.h"
 #include "data/matrix.h"
 #include "harness.h"
+#include "memory_budget.h"
 #include "messages.h"
 #include "temporary_directory.h"
 
@@ -15,11 +16,6 @@ using namespace fovea::test;
 namespace {
 
 constexpr double gibibyte = 1 << 30;
-
-struct Budget {
-  explicit Budget(std::size_t bytes) { set_memory_budget(bytes); }
-  ~Budget() { set_memory_budget({}); }
-};
 
 std::string refusal_of(const auto& action) {
   try {

@@ -46,8 +46,7 @@ void use_head(const Source& source, Index index, Index head) {
       require(found->rows() == 0 || found->rows() == layer.queries(),
               "a result has another number of rows than its head");
     require(result.z.rows() > 0 || result.p.rows() > 0, "a result is empty");
-    if (imported.kept.present())
-      (void)kept_pairs(imported, head, layer.queries(), layer.keys(), nullptr);
+    if (imported.kept.present()) (void)kept_pairs(imported, head, layer.lengths(), nullptr);
   }
 }
 

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <QImage>
+#include <QImageWriter>
 #include <cmath>
 
 #include "input/image_file.h"
@@ -8,6 +9,7 @@
 #include "input/text_file.h"
 #include "io/npy.h"
 #include "io/safetensors_writer.h"
+#include "memory_budget.h"
 #include "messages.h"
 #include "temporary_directory.h"
 
@@ -213,6 +215,34 @@ TEST_CASE("max_side scales down and never up") {
   REQUIRE(scaled.notes.size() == 1);
   check_says(scaled.notes[0], {"200 x 100", "50 x 25"});
   CHECK(read_image(FileBytes(path), 1, 900).grid == ImageGrid{100, 200, 0});
+}
+
+TEST_CASE(
+    "a large JPEG that is scaled down asks for what its decoder needs, other formats for all") {
+  const TemporaryDirectory folder;
+  const auto open = [](const std::string& path, int max_side) {
+    return read_image(FileBytes(path), 8, max_side);
+  };
+  const auto refused = [&](const std::string& path, int max_side) {
+    return message_of<UnavailableError>([&] { open(path, max_side); });
+  };
+  QImage large(8000, 6000, QImage::Format_Grayscale8);
+  large.fill(90);
+  const std::string jpeg = save(folder, large, "large.jpg"), png = save(folder, large, "large.png"),
+                    progressive = folder / "scans.jpg";
+  QImageWriter writer(QString::fromStdString(progressive));
+  writer.setProgressiveScanWrite(true);
+  REQUIRE(writer.write(large));
+
+  const Budget budget(std::size_t{90} << 20);
+  CHECK(open(jpeg, 1000).grid == ImageGrid{93, 125, 0});
+  CHECK(open(jpeg, 2000).grid == ImageGrid{187, 250, 0});
+  check_says(refused(jpeg, 3300), {"large.jpg", "8000 x 6000 pixels", "Fewer pixels"});
+  check_says(refused(png, 1000), {"large.png", "8000 x 6000 pixels", "Fewer pixels"});
+  // Its coefficients alone are 92 MiB, whatever the side.
+  check_says(refused(progressive, 1000), {"scans.jpg", "8000 x 6000 pixels"});
+  set_memory_budget(std::size_t{110} << 20);
+  CHECK(open(progressive, 1000).grid == ImageGrid{93, 125, 0});
 }
 
 TEST_CASE("the examples open, are finite and name every position") {

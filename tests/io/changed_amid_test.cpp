@@ -1,8 +1,6 @@
 // Files that change while they are read: at whichever read of a file its content is replaced, what
 // was read is the whole file as it was, or there is a message. The content is never mixed.
 #include <doctest/doctest.h>
-#include <sys/stat.h>
-#include <sys/types.h>
 
 #include <QBuffer>
 #include <QImage>
@@ -18,6 +16,7 @@
 #include "io/npy.h"
 #include "io/safetensors_writer.h"
 #include "io/structure_file.h"
+#include "io/watched_reads.h"
 #include "messages.h"
 #include "temporary_directory.h"
 
@@ -25,37 +24,6 @@ namespace fovea::test {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A read at which a file changes, when half of it is done.
-struct Interruption {
-  ino_t file = 0;  // 0: none is waited for
-  int reads = 0;   // that are left before it
-  std::function<void()> change;
-  bool done = false;
-};
-Interruption interruption;
-
-}  // namespace
-
-extern "C" {
-// These names are reserved because the linker's option --wrap=pread sends the calls here.
-// NOLINTBEGIN(bugprone-reserved-identifier)
-ssize_t __real_pread(int file, void* to, size_t size, off_t at);
-
-ssize_t __wrap_pread(int file, void* to, size_t size, off_t at) {
-  struct stat status {};
-  if (interruption.done || ::fstat(file, &status) != 0 || status.st_ino != interruption.file ||
-      interruption.reads-- > 0)
-    return __real_pread(file, to, size, at);
-  const ssize_t got = __real_pread(file, to, (size + 1) / 2, at);
-  interruption.done = true;
-  interruption.change();
-  return got;
-}
-// NOLINTEND(bugprone-reserved-identifier)
-}
-
-namespace {
 
 /// A kind of file that can be opened.
 struct Kind {
@@ -258,9 +226,7 @@ Outcome outcome_of(const Kind& kind, int read,
   const std::string file = directory / kind.file;
   // As if written a minute ago: a change within a tick of the file system's clock can be missed.
   fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::minutes(1));
-  struct stat status {};
-  REQUIRE(::stat(file.c_str(), &status) == 0);
-  interruption = {.file = status.st_ino, .reads = read, .change = [&] { change(file); }};
+  interruption = {.file = inode_of(file), .reads = read, .change = [&] { change(file); }};
   Outcome outcome;
   outcome.message = message_of([&] { outcome.content = kind.read(directory); });
   outcome.changed = interruption.done;

@@ -139,7 +139,7 @@ TEST_CASE("blocks of pairs are as long as they must be to cover the head") {
   std::vector<Matrix> heads;
   heads.push_back(std::move(blocks));
   const auto kept =
-      kept_pairs({.kept = make_head_tensor(std::move(heads)), .kept_block = 2}, 0, 3, 5, mask);
+      kept_pairs({.kept = make_head_tensor(std::move(heads)), .kept_block = 2}, 0, {3, 5}, mask);
   std::string text;
   for (Index i = 0; i < 3; ++i)
     for (Index j = 0; j < 5; ++j) text += kept->admits(i, j) ? '1' : '0';

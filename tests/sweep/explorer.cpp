@@ -31,7 +31,7 @@ std::vector<ExploredHead> some_heads() {
   return heads;
 }
 
-Problem open_head(const ExploredHead& head) {
+Problem open_head(const ExploredHead& head, const std::stop_token& = {}) {
   return make_data(Data::gaussian, head.lengths.n(), head.d, head.dv, false, head.head,
                    static_cast<std::uint64_t>(10 * head.layer + head.head + 1));
 }
@@ -189,9 +189,9 @@ TEST_CASE("explorer: each head is opened once, and one is held where memory is s
     const auto held = [&] {
       return std::ranges::count_if(opened, [](const auto& head) { return !head.expired(); });
     };
-    const auto open = [&](const ExploredHead& head) {
+    const auto open = [&](const ExploredHead& head, const std::stop_token& stop) {
       most = std::max(most, held() + 1);
-      Problem problem = open_head(head);
+      Problem problem = open_head(head, stop);
       opened.emplace_back(problem.owner);
       return problem;
     };
@@ -222,10 +222,10 @@ TEST_CASE("explorer: a trial that cannot be keeps the reason, and the others go 
 
 TEST_CASE("explorer: of a head that cannot be opened all trials are refused, others go on") {
   const auto heads = some_heads();
-  const auto open = [&](const ExploredHead& head) -> Problem {
+  const auto open = [&](const ExploredHead& head, const std::stop_token& stop) -> Problem {
     if (head.layer == heads[1].layer && head.head == heads[1].head)
       throw InputError("head 1", "NaN");
-    return open_head(head);
+    return open_head(head, stop);
   };
   Explorer explorer({heads[0], heads[1]}, open, {&find_variant("h1d")}, {.most_settings = 2});
   finish(explorer);
