@@ -1,5 +1,6 @@
 #include "batch/results_folder.h"
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -19,6 +20,22 @@ namespace fs = std::filesystem;
 bool is_journal(const std::string& name) {
   return name == "results.jsonl" ||
          (name.starts_with("results.shard-") && name.ends_with(".jsonl"));
+}
+
+/// The whole content of a file to which others append.
+std::string text_so_far(const std::string& path) {
+  require_readable_file(path);
+  std::ifstream file(path, std::ios::binary);
+  const auto refuse = [&] {
+    throw InputError(path, "cannot be read: " + std::generic_category().message(errno));
+  };
+  if (!file) refuse();
+  try {
+    return {std::istreambuf_iterator<char>(file), {}};
+  } catch (const std::ios_base::failure&) {
+    refuse();
+    throw;
+  }
 }
 
 }  // namespace
@@ -83,10 +100,8 @@ ResultsTable ResultsFolder::read() const {
   for (const std::string& path : journals()) {
     std::error_code unknown;
     if (fs::file_size(path, unknown) == 0) continue;
-    require_readable_file(path);
     // Other processes may append to it meanwhile; a line that is not whole yet does not count.
-    std::ifstream file(path, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const std::string text = text_so_far(path);
     std::size_t line = 0, begin = 0;
     for (std::size_t end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)
       table.add(path + " line " + std::to_string(++line), text.substr(begin, end - begin));

@@ -219,8 +219,7 @@ void print_outcome(std::ostream& out, const BenchOutcome& outcome) {
             {"memory pass", format_time(outcome.memory_pass) + " to read Q, K, V and write Z once"},
             {"peak memory", format_bytes(outcome.peak_bytes)}});
   for (const Measurement& m : outcome.measurements)
-    for (const auto& note : m.notes)
-      out << "  note: " << m.contender.variant->id << ": " << note << '\n';
+    for (const auto& note : m.notes) print_note(out, m.contender.variant->id + ": " + note, 2);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "cli/text_table.h"
 #include "data/error.h"
 #include "data/memory.h"
 
@@ -337,10 +338,9 @@ void tell_left_out(const std::vector<std::string>& ids, const Problem& head, std
     if (head.causal && !variant->has_causal_form())
       not_causal += (not_causal.empty() ? "" : ", ") + variant->id;
     else
-      out << "note: left out: " << variant->refusal(head) << '\n';
+      print_note(out, "left out: " + variant->refusal(head));
   }
-  if (!not_causal.empty())
-    out << "note: left out, as they have no causal form: " << not_causal << '\n';
+  if (!not_causal.empty()) print_note(out, "left out, as they have no causal form: " + not_causal);
 }
 
 }  // namespace fovea

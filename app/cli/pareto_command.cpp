@@ -141,18 +141,16 @@ TextTable table_of(const ParetoOutcome& outcome) {
   return table;
 }
 
-void print_qualifications(std::ostream& out, const ParetoOutcome& outcome) {
-  for (const SettingSpread& s : outcome.settings) {
-    const std::string what = s.variant->id + " " + setting_text(*s.variant, s.values, s.n) + ": ";
-    if (s.refused > 0)
-      out << "  note: " << what << s.refusal << " (" << plural(s.refused, "head") << ")\n";
-    if (s.without > 0)
-      out << "  note: " << what << plural(s.without, "head")
-          << " left out, where one of the two numbers is not defined\n";
-    if (s.few_runs) out << "  note: " << what << "the time is of fewer than 5 runs\n";
-    if (s.slow) out << "  note: " << what << "the time was measured on a slowed machine\n";
-  }
-  print_notes(out, notes_of(outcome.tried.source), 2);
+std::vector<std::string> notes_of(const SettingSpread& s) {
+  const std::string what = s.variant->id + " " + setting_text(*s.variant, s.values, s.n) + ": ";
+  std::vector<std::string> notes;
+  if (s.refused > 0) notes.push_back(what + s.refusal + " (" + plural(s.refused, "head") + ")");
+  if (s.without > 0)
+    notes.push_back(what + plural(s.without, "head") +
+                    " left out, where one of the two numbers is not defined");
+  if (s.few_runs) notes.push_back(what + "the time is of fewer than 5 runs");
+  if (s.slow) notes.push_back(what + "the time was measured on a slowed machine");
+  return notes;
 }
 
 void print_pareto(std::ostream& out, const ParetoOutcome& outcome) {
@@ -165,7 +163,8 @@ void print_pareto(std::ostream& out, const ParetoOutcome& outcome) {
            "numbers and "
            "better in one"
         << (tried.heads.size() > 1 ? ", in the median over heads" : "") << "\n";
-  print_qualifications(out, outcome);
+  for (const SettingSpread& s : outcome.settings) print_notes(out, notes_of(s), 2);
+  print_notes(out, fovea::notes_of(tried.source), 2);
 }
 
 void run_pareto(ParetoOptions options, const Console& console) {

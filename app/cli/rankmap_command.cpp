@@ -152,7 +152,7 @@ void print_map(std::ostream& out, const RankMapOptions& options, const NamedMap&
   }
   out << '\n';
   print(out, table);
-  if (const std::string note = note_of(named.map); !note.empty()) out << "note: " << note << '\n';
+  if (const std::string note = note_of(named.map); !note.empty()) print_note(out, note);
 }
 
 void run_rankmap(const RankMapOptions& options, const Console& console) {

@@ -21,6 +21,14 @@
 namespace fovea {
 namespace {
 
+bool has_content(const Source& source, const std::string& hash, const std::stop_token& stop) {
+  try {
+    return content_hash_of(source.files, stop).is(hash);
+  } catch (const ChangedError&) {
+    return false;
+  }
+}
+
 Source load(RenderOptions& options, const CLI::App& command, const Console& console) {
   const std::string path = options.source.what;
   if (!is_session_file(path)) return options.source.load(console.stop);
@@ -29,11 +37,10 @@ Source load(RenderOptions& options, const CLI::App& command, const Console& cons
   take_up(options, file.session, command);
   Source source = options.source.load(console.stop);
   check_session(file.session, source);
-  if (!file.content_hash.empty() &&
-      !content_hash_of(source.files, console.stop).is(file.content_hash))
-    console.err << "note: " << printable(file.session.source)
-                << ": its content has changed since the session of " << printable(path)
-                << " was saved\n";
+  if (!file.content_hash.empty() && !has_content(source, file.content_hash, console.stop))
+    print_note(console.err, file.session.source +
+                                ": its content has changed since the session of " + path +
+                                " was saved");
   return source;
 }
 
@@ -206,8 +213,7 @@ void run_render(RenderOptions options, const CLI::App& command, const Console& c
   if (!options.data.empty()) {
     write_numbers(options.data, figure.rows);
     if (options.data.ends_with(".npy"))
-      console.err << "note: " << printable(options.data) << ": "
-                  << words_of_numbers(figure.rows[0][0]) << '\n';
+      print_note(console.err, options.data + ": " + words_of_numbers(figure.rows[0][0]));
   }
   print_notes(console.err, notes_of(source));
 }

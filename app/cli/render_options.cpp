@@ -6,6 +6,7 @@
 #include "cli/length.h"
 #include "cli/painting.h"
 #include "cli/preset_list.h"
+#include "cli/text_table.h"
 #include "data/utf8.h"
 #include "drawing/colormap.h"
 #include "figure/preset.h"
@@ -116,8 +117,8 @@ std::string hash_to_write(const Source& source, const Console& console) {
   try {
     return content_hash_of(source.files, console.stop).text();
   } catch (const InputError& error) {
-    console.err << "note: " << printable(error.what())
-                << ". What is written has no hash of its content.\n";
+    print_note(console.err,
+               error.what() + std::string(". What is written has no hash of its content."));
     return "";
   }
 }

@@ -16,6 +16,7 @@
 #include "cli/options.h"
 #include "cli/painting.h"
 #include "cli/pareto_figure.h"
+#include "cli/text_table.h"
 #include "data/error.h"
 #include "data/number_text.h"
 #include "data/utf8.h"
@@ -199,7 +200,7 @@ void tell_sweep_left_out(const BatchItems& items, std::ostream& err) {
   std::string ids;
   for (const Variant* variant : items.left_out()) ids += (ids.empty() ? "" : ", ") + variant->id;
   if (!ids.empty())
-    err << "note: left out of causal heads, as they have no causal form: " << ids << '\n';
+    print_note(err, "left out of causal heads, as they have no causal form: " + ids);
 }
 
 void run_merge(const SweepOptions& options, const Console& console) {
@@ -222,11 +223,12 @@ void run_plan(const SweepOptions& options, const Console& console) {
   folder.prepare(items, console.stop);
   ItemQueue queue(items, folder, shard, options.retry_failed);
   if (queue.dropped_bytes() > 0)
-    console.err << "note: a row that was written only in part is dropped, its item is computed "
-                   "again\n";
+    print_note(console.err,
+               "a row that was written only in part is dropped, its item is computed again");
   if (!queue.has_locks())
-    console.err << "note: this file system has no locks: let one process work here at a time, or "
-                   "give each a --shard\n";
+    print_note(console.err,
+               "this file system has no locks: let one process work here at a time, or give each a "
+               "--shard");
   std::optional<ResultsTable> table;
   try {
     work_through(queue, items, console);
@@ -238,7 +240,7 @@ void run_plan(const SweepOptions& options, const Console& console) {
     throw;
   } catch (const UnavailableError& error) {
     throw UnavailableError(error.what() + std::string("; results until now are kept in ") +
-                           printable(folder.path()) + ": the same command goes on");
+                           folder.path() + ": the same command goes on");
   }
   if (axes) draw_results(table ? *table : folder.read(), *axes, options, console);
   if (table)

@@ -55,10 +55,13 @@ void print_facts(std::ostream& out, const std::vector<std::pair<std::string, std
           << '\n';
 }
 
+void print_note(std::ostream& out, const std::string& note, int indentation) {
+  out << std::string(static_cast<std::size_t>(indentation), ' ') << "note: " << printable(note)
+      << '\n';
+}
+
 void print_notes(std::ostream& out, const std::vector<std::string>& notes, int indentation) {
-  for (const std::string& note : notes)
-    out << std::string(static_cast<std::size_t>(indentation), ' ') << "note: " << printable(note)
-        << '\n';
+  for (const std::string& note : notes) print_note(out, note, indentation);
 }
 
 }  // namespace fovea

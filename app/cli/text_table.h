@@ -22,7 +22,8 @@ void print(std::ostream& out, const TextTable& table);
 /// A line for each label and value, with the values aligned. Empty values are left out.
 void print_facts(std::ostream& out, const std::vector<std::pair<std::string, std::string>>& facts);
 
-/// "note: ..." for each, after the indentation. Notes quote files as well.
+/// "note: ...", after the indentation. A note may quote files.
+void print_note(std::ostream& out, const std::string& note, int indentation = 0);
 void print_notes(std::ostream& out, const std::vector<std::string>& notes, int indentation = 0);
 
 }  // namespace fovea

@@ -161,8 +161,9 @@ void require_whole_bmp(const std::string& path, const std::string& bytes) {
   const bool oldest = number(14, 4) == 12;
   const std::uint32_t compression = oldest ? 0 : number(30, 4);
   if (compression == 1 || compression == 2) return;
-  const double width = oldest ? number(18, 2) : static_cast<std::int32_t>(number(18, 4));
-  const double height = oldest ? number(20, 2) : static_cast<std::int32_t>(number(22, 4));
+  const auto with_sign = [&](std::size_t at) { return double(std::int32_t(number(at, 4))); };
+  const double width = oldest ? number(18, 2) : with_sign(18);
+  const double height = oldest ? number(20, 2) : with_sign(22);  // negative: the first row on top
   const double bits = width * number(oldest ? 24 : 28, 2);
   const double needed = number(10, 4) + std::ceil(bits / 32) * 4 * (std::abs(height) - 1) +
                         std::ceil(bits / 8);  // rows are padded to 4 bytes; the last may not be

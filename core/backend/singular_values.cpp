@@ -67,8 +67,8 @@ Eigen::VectorXd eigenvalues(Columns& g, const std::stop_token& stop) {
 // Householder reduction of A, which has at least as many rows as columns, to bidiagonal form B;
 // then the eigenvalues of the symmetric matrix of 0, B^T, B and 0, which are those of B and their
 // negatives, and which is tridiagonal in the order of Golub and Kahan (1965, section 3). Eigen's
-// BDCSVD takes at least twice as long, and version 3.4.0 reads beyond its arrays where a number becomes
-// denormal on the way.
+// BDCSVD takes at least twice as long, and version 3.4.0 reads beyond its arrays where a number
+// becomes denormal on the way.
 Eigen::VectorXd by_bidiagonal(Columns a) {
   const Eigen::Index m = a.rows(), n = a.cols();
   Eigen::VectorXd off(2 * n - 1), space(std::max(m, n));

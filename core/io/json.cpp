@@ -1,5 +1,6 @@
 #include "io/json.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -12,11 +13,6 @@ namespace fovea {
 namespace {
 
 constexpr std::size_t deepest = 32;
-
-// Bytes that the tree of a byte of text needs at most, measured up to the end of its destruction:
-// 34 for a list of {}, 27 of "", 23 of [], 17 of single digits, 7 of words of 16 letters. While a
-// list grows it may lie in memory twice for a moment.
-constexpr double tree_bytes = 40;
 
 /// Builds the tree. The library's own parser with a callback looks at all children of a container
 /// whenever one of them ends: 2 MB of `{}` in a list took minutes.
@@ -84,8 +80,42 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
 
 }  // namespace
 
+// With the sizes of 64-bit glibc and libstdc++, and what malloc adds to each.
+double json_bytes(std::string_view text) {
+  constexpr double value = 48;      // in a list that grows: for a moment it lies in memory twice
+  constexpr double container = 64;  // and the first value of a list
+  constexpr double string = 48, long_string = 32, longest_inside = 15;
+  constexpr double name = 112;    // a node of the tree of an object
+  constexpr double parser = 256;  // of the library, and twice the token that it reads,
+  constexpr double token = 6;     // each of which lies in memory twice while it grows
+  double bytes = value + parser, longest = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) switch (text[i]) {
+      case ',':
+        bytes += value;
+        break;
+      case '[':
+      case '{':
+        bytes += container;
+        break;
+      case ':':
+        bytes += name;
+        break;
+      case '"': {
+        const std::size_t begin = ++i;
+        while (i < text.size() && text[i] != '"') i += text[i] == '\\' ? 2 : 1;
+        const double length = static_cast<double>(i - begin);
+        bytes += string + (length > longest_inside ? long_string + length : 0);
+        longest = std::max(longest, length);
+        break;
+      }
+      default:
+        break;
+    }
+  return bytes + token * longest;
+}
+
 Json parse_json(const std::string& where, std::string_view text, const std::stop_token& stop) {
-  require_memory(tree_bytes * static_cast<double>(text.size()), where + ", as JSON");
+  require_memory(json_bytes(text), where + ", as JSON");
   TreeBuilder builder(where, stop);
   Json::sax_parse(text.begin(), text.end(), &builder);
   return builder.take();

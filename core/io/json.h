@@ -10,6 +10,10 @@ namespace fovea {
 
 using Json = nlohmann::json;
 
+/// At most so many bytes of memory are taken by the values of a text, by making them and by
+/// destroying them.
+double json_bytes(std::string_view text);
+
 /// Throws InputError with the position for a syntax error, ill-formed UTF-8, a name that occurs
 /// twice in an object, or nesting deeper than any file that Fovea reads needs; UnavailableError
 /// where its values would not fit into the memory budget; Cancelled.

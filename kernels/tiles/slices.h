@@ -47,7 +47,7 @@ class Slices {
     double pairs;  // of query and key, in the launch
   };
   std::deque<Launched> launched_;
-  double pairs_under_way_ = 0;  // of `launched_`
+  double pairs_under_way_ = 0;        // of `launched_`
   std::optional<double> open_pairs_;  // of the last range, whose launch has no event yet
 };
 

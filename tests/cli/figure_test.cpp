@@ -220,14 +220,15 @@ TEST_CASE("a figure carries the hash of what it shows, or none where its source 
   age();
   const Source source = open_source(path);
   const std::string shown = content_hash_of(source.files).text();
-  std::ostringstream notes;
+  std::ostringstream out, notes;
+  const Console console{.out = out, .err = notes, .stop = {}};
   std::filesystem::rename(scratch.write("new.txt", "another text"), path);
-  CHECK(hash_to_write(source, notes) == shown);
+  CHECK(hash_to_write(source, console) == shown);
   CHECK(notes.str().empty());
   age();
   const Source other = open_source(path);
   write_bytes(path, "a third one.");
-  CHECK(hash_to_write(other, notes).empty());
+  CHECK(hash_to_write(other, console).empty());
   check_says(notes.str(), {"t.txt", "was changed after it was opened", "no hash of its content"});
 }
 

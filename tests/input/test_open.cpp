@@ -200,6 +200,10 @@ TEST_CASE("a BMP that declares more pixels than it holds is refused before it is
   CHECK(open_source(folder / "whole.bmp").picture->width == 40);
   check_says(refusal(folder.write("cut.bmp", whole.substr(0, whole.size() - 8))),
              {"cut.bmp", "breaks off", std::to_string(whole.size() - 8) + " bytes"});
+  std::string turned = whole;
+  turned.replace(22, 4, std::string("\xe2\xff\xff\xff", 4));  // -30: the first row on top
+  CHECK(open_source(folder.write("turned.bmp", turned)).picture->width == 40);
+  check_says(refusal(folder.write("cut.bmp", turned.substr(0, turned.size() - 8))), {"breaks off"});
   std::string vast = whole.substr(0, 86);  // as the fuzzer found it
   vast.replace(18, 8, std::string("\x00\x30\x00\x00\x00\x44\x00\x00", 8));
   check_says(refusal(folder.write("vast.bmp", vast), {.max_side = 64}), {"vast.bmp", "breaks off"});

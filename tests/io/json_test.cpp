@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "allocations.h"
 #include "data/error.h"
 #include "messages.h"
 
@@ -41,4 +42,33 @@ TEST_CASE("json: half a million children are read") {
   }
   CHECK(parse_json("x", list + "0]").size() == 500001);
   CHECK(parse_json("x", object + "\"end\":0}").size() == 500001);
+}
+
+// At most three times as much is asked for: what is refused needs much memory.
+TEST_CASE("json: values take the memory that is asked for, and no small part of it") {
+  const auto check = [](const std::string& what, const std::string& text) {
+    CAPTURE(what);
+    begin_peak();
+    { const Json tree = parse_json("x", text); }
+    const auto peak = static_cast<double>(peak_bytes());
+    CHECK(peak <= json_bytes(text));
+    CHECK(json_bytes(text) <= 3 * peak + 2000);
+  };
+  const std::string word(9, 'w'), sentence(40, 's'), escaped = R"(\"\\,[{:)";
+  // Lengths just after a list has grown, and just before.
+  for (const int count : {1, 2, 3, 100, 1024, 1025, 40000, 65537})
+    for (const std::string& value :
+         {std::string("0"), std::string("-1.5"), std::string("{}"), std::string("[]"),
+          std::string("[1,2]"), std::string("[1,2,3]"), std::string("\"\""), "\"" + word + "\"",
+          "\"" + sentence + "\"", "\"" + escaped + "\"", "{\"" + word + "\":1}",
+          "{\"" + sentence + "\":[\"" + word + "\"]}"}) {
+      std::string list = "[", object = "{";
+      for (int i = 0; i < count; ++i) {
+        list += (i > 0 ? "," : "") + value;
+        object += (i > 0 ? ",\"" : "\"") + std::to_string(i) + "\":" + value;
+      }
+      check(std::to_string(count) + " of " + value, list + "]");
+      check(std::to_string(count) + " named " + value, object + "}");
+    }
+  check("one long string", "\"" + std::string(1000000, 'x') + "\"");
 }
