@@ -59,6 +59,7 @@ class Grid {
   Point scroll() const { return scroll_; }
 
   Rect header(int column) const;
+  int subtitle_lines() const { return shape_.subtitle_lines; }
   Rect panel(int row, int column) const;
   Rect strip(int row, int column) const;  // the gap beside a panel
   Rect key_axis(int row, int column) const;

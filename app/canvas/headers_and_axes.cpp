@@ -53,17 +53,6 @@ std::size_t name_end(const std::string& title) {
   return std::min({title.find(", "), title.find(" ("), title.size()});
 }
 
-/// The parameters and the error have a line each, where there are two.
-std::vector<std::string> subtitle_lines(const std::string& subtitle,
-                                        const drawing::Lettering& letters, double width,
-                                        int lines) {
-  const std::string_view between = " · ";
-  const std::size_t part = subtitle.find(between);
-  if (lines < 2 || part == std::string::npos) return letters.wrapped(subtitle, width, lines);
-  return {letters.elided(subtitle.substr(0, part), width),
-          letters.elided(subtitle.substr(part + between.size()), width)};
-}
-
 void draw_header(Ink& ink, const Scene& scene, int column) {
   const Rect where = scene.grid.header(column);
   const bool chosen = scene.is_selected(column);
@@ -82,9 +71,9 @@ void draw_header(Ink& ink, const Scene& scene, int column) {
   std::string subtitle = scene.subtitle(column);
   if (const std::string apart = title.substr(name_end(title)); !shown.ends_with(apart + place))
     if (apart.starts_with(", ")) subtitle = apart.substr(2) + ", " + subtitle;
-  const int lines = where.height > 38 ? 2 : 1;
   line = {line.x, where.y + 18, line.width, 14};
-  for (const std::string& words : subtitle_lines(subtitle, ink.letters, line.width, lines)) {
+  for (const std::string& words :
+       subtitle_lines(subtitle, ink.letters, line.width, scene.grid.subtitle_lines())) {
     ink.write(line, words, Align::left, compared ? ink.style.text : ink.style.faint);
     line.y += line.height;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <tuple>
 
 #include "canvas/raster_painter.h"
@@ -131,7 +132,10 @@ GridShape shape_of(const Scene& scene) {
   for (int round = 0; round < most_rounds && make_room(scene, shape, side); ++round)
     side = Grid(shape).side();
   const auto make_subtitle_room = [&](const std::string& subtitle) {
-    if (scene.fonts.width(subtitle) > side) shape.subtitle_lines = 2;
+    constexpr int most_lines = 3;
+    if (scene.fonts.width(subtitle) <= side) return;
+    const auto lines = subtitle_lines(subtitle, scene.fonts, side - 2, most_lines);
+    shape.subtitle_lines = std::max(shape.subtitle_lines, static_cast<int>(lines.size()));
   };
   for (int c = 0; c < shape.columns; ++c) make_subtitle_room(scene.subtitle(c));
   if (const auto& comparison = scene.model.comparison)  // whichever of two that blink is seen
@@ -231,6 +235,17 @@ bool Scene::titles_fit() const {
   for (int c = 0; c < std::ssize(columns); ++c)
     if (fonts.width(title(c), title_face) > grid.side() - 2) return false;
   return true;
+}
+
+std::vector<std::string> subtitle_lines(const std::string& subtitle,
+                                        const drawing::Lettering& letters, double width, int most) {
+  const std::string_view between = " · ";
+  const std::size_t part = subtitle.find(between);
+  if (most < 2 || part == std::string::npos) return letters.wrapped(subtitle, width, most);
+  std::vector<std::string> lines{letters.elided(subtitle.substr(0, part), width)};
+  std::ranges::move(letters.wrapped(subtitle.substr(part + between.size()), width, most - 1),
+                    std::back_inserter(lines));
+  return lines;
 }
 
 std::string Scene::subtitle(int column) const {

@@ -67,6 +67,11 @@ struct PanelPart {
   std::optional<drawing::HalfPlane> where = {};  // nothing: all of the panel
 };
 
+/// The lines below a column's title: the parameters on one, and the error on the others, at most
+/// `most` in all.
+std::vector<std::string> subtitle_lines(const std::string& subtitle,
+                                        const drawing::Lettering& letters, double width, int most);
+
 struct Scene {
   const CanvasModel& model;
   ViewSettings& settings;  // of the model, or newer ones

@@ -41,9 +41,7 @@ double Problem::logit(Index i, Index j) const {
 }
 
 void require_finite(const Problem& problem, const std::string& where, const std::stop_token& stop) {
-  const std::pair<const char*, MatrixView> tensors[] = {
-      {"q", problem.q}, {"k", problem.k}, {"v", problem.v}};
-  for (const auto& [name, m] : tensors)
+  const auto check = [&](const char* name, MatrixView m) {
     for_each_row(m.rows, stop, [&](Index i) {
       for (Index c = 0; c < m.cols; ++c)
         if (!std::isfinite(m(i, c)))
@@ -55,6 +53,10 @@ void require_finite(const Problem& problem, const std::string& where, const std:
                                                            : "-Inf") +
                                       "; expected finite numbers");
     });
+  };
+  check("q", problem.q);
+  check("k", problem.k);
+  check("v", problem.v);
 }
 
 }  // namespace fovea
