@@ -3,7 +3,7 @@
 
 namespace fovea {
 
-/// Products of warpgroups took so long that others took their place. Takes no time itself.
+/// Products of warpgroups timed out, and products of warps replaced them. Takes no time itself.
 inline constexpr const char* wgmma_timed_out = "wgmma timed out";
 
 }  // namespace fovea

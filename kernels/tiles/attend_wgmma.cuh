@@ -6,10 +6,13 @@
 // Counted by nvcc 13.0 for sm_90a, not measured: see budgets.toml for registers. With d = dv = 64
 // and 128 queries a block has 384 threads and 93 KiB of shared memory, one block on a
 // multiprocessor; a KV tile of 128 keys with 128 queries takes the tensor cores 1024 clocks and the
-// exponentials as many, which bound it together.
+// exponentials as many, which bound it together. Maps whose columns have 128 keys or more add
+// some 150 instructions to the 601 that a warp has for a KV tile; nothing spills, and as many
+// blocks run at once.
 #pragma once
 
 #include <string>
+#include <type_traits>
 
 #include "device/launch.h"
 #include "ptx_hopper.h"
@@ -17,11 +20,12 @@
 #include "tiles/exp2_on_lanes.cuh"
 #include "tiles/fragments.cuh"
 #include "tiles/mma_tiles.cuh"
+#include "tiles/segment_tracker.cuh"
 #include "tiles/wgmma_shape.cuh"
 
 namespace fovea::cuda {
 
-template <Precision P, class Shape>
+template <Precision P, class Shape, bool Maps>
 class WgmmaAttention {
   static constexpr int DepthChunks = Shape::depth_chunks, ValueChunks = Shape::value_chunks,
                        Consumers = Shape::consumers;
@@ -161,10 +165,21 @@ class WgmmaAttention {
 
   // ---- The consumers ----------------------------------------------------------------------------
 
+  // The open segments of the queries of a thread.
+  using Layout = MmaLayout<wide_keys>;
+  using Segments = std::conditional_t<Maps, SegmentTracker<Layout>, NoSegments>;
+  __device__ Segments make_segments() const {
+    if constexpr (Maps)
+      return Segments(a_.segments, Layout(row_, Consumers * group_queries));
+    else
+      return Segments(a_.segments);
+  }
+
   __device__ void consume() {
     const int lane = thread_ % 32;
     row_ = group_ * group_queries + thread_ / 32 * 16 + lane / 4;
     column_ = lane % 4 * 2;
+    Segments segments = make_segments();
     load_queries();
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
@@ -189,7 +204,7 @@ class WgmmaAttention {
       pass_turn();
       wait_products<0>(s);
       release(shared_->keys_empty, 0);
-      softmax_step(s, kv_tile, 0);
+      softmax_step(s, kv_tile, 0, segments);
       pack(s, p);
       int at = 1;
       for (kv_tile = wait_for_tile(at); kv_tile.keys > 0; kv_tile = wait_for_tile(++at)) {
@@ -200,7 +215,7 @@ class WgmmaAttention {
         pass_turn();
         wait_products<1>(s);
         release(shared_->keys_empty, at);
-        softmax_step(s, kv_tile, at);
+        softmax_step(s, kv_tile, at, segments);
         wait_products<0>(z_);
         release(shared_->values_empty, at - 1);
         rescale();
@@ -210,7 +225,9 @@ class WgmmaAttention {
       start_values(p, at - 1);
       wait_products<0>(z_);
     }
-    if (!stuck_) write_rows(a_, query_tile_, row_, column_, cluster_, reference_, sum_, z_);
+    if (stuck_) return;
+    if constexpr (Maps) segments.finish();  // its first thread is a consumer
+    write_rows(a_, query_tile_, row_, column_, cluster_, reference_, sum_, z_);
   }
 
   // Those of this warpgroup.
@@ -287,11 +304,29 @@ class WgmmaAttention {
   }
 
   // One step of the streaming softmax: logits become weights. What they are relative to follows the
-  // maximum only when that has moved far, since then Z must be rescaled.
-  __device__ void softmax_step(float (&s)[key_groups][4], const KvTile& kv_tile, int at) {
-    weigh_and_mask<false>(s, row_, cluster_, column_, kv_tile, shared_->slots[at % slot_stages],
-                          a_.queries.lists);
-    const float top[2] = {largest_of_row(s, 0, reference_[0]), largest_of_row(s, 1, reference_[1])};
+  // maximum only when that has moved far, since then Z must be rescaled. Maps need the logits, and
+  // then the weights; where the keys lie in one column the largest logits and the sums.
+  __device__ void softmax_step(float (&s)[key_groups][4], const KvTile& kv_tile, int at,
+                               Segments& segments) {
+    const auto& slots = shared_->slots[at % slot_stages];
+    weigh_and_mask<false>(s, row_, cluster_, column_, kv_tile, slots, a_.queries.lists);
+    [[maybe_unused]] float tile_most[2], tile_sum[2] = {0, 0};
+    [[maybe_unused]] int first_key = 0;
+    [[maybe_unused]] bool whole = false;
+    float top[2];
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      top[h] = largest_of_row(s, h, Maps ? -INFINITY : reference_[h]);
+      if constexpr (Maps) {
+        tile_most[h] = top[h];
+        top[h] = fmaxf(top[h], reference_[h]);
+      }
+    }
+    if constexpr (Maps) {
+      first_key = slots.cluster[0];
+      whole = segments.in_one_column(first_key, kv_tile.keys);
+      if (!whole) segments.take_logits(s, first_key, kv_tile.keys);
+    }
     float subtracted[2];
     bool moved[2];
 #pragma unroll
@@ -314,7 +349,14 @@ class WgmmaAttention {
         second =
             on_lanes ? exp2_on_lanes(second - subtracted[h]) : exp2_fast(second - subtracted[h]);
         sum_[h] += first + second;  // of this thread's keys only
+        if constexpr (Maps) tile_sum[h] += first + second;
       }
+    if constexpr (Maps) {
+      if (whole)
+        segments.take_kv_tile(tile_most, tile_sum, reference_, first_key);
+      else
+        segments.take_weights(s, reference_, first_key, kv_tile.keys);
+    }
   }
 
   __device__ void rescale() {
@@ -348,10 +390,10 @@ class WgmmaAttention {
   float reference_[2], factor_[2], sum_[2], z_[value_groups][4];
 };
 
-template <Precision P, class Shape>
+template <Precision P, class Shape, bool Maps>
 __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     attend_wgmma_kernel(const __grid_constant__ WgmmaArgs args) {
-  WgmmaAttention<P, Shape>(args).run();
+  WgmmaAttention<P, Shape, Maps>(args).run();
 }
 
 template <int DepthChunks, int ValueChunks, class Use>
@@ -379,7 +421,8 @@ void attend_wgmma(const AttendArgs& args, const MmaOperands& operands, int heigh
                       tensor_map(operands.v, operands.key_rows, P, wide_keys), stuck};
   with_wgmma_shape(height, args.d, dv, [&](auto shape) {
     using Shape = decltype(shape);
-    launch(attend_wgmma_kernel<P, Shape>,
+    const bool maps = args.segments.pixel > 0;
+    launch(maps ? attend_wgmma_kernel<P, Shape, true> : attend_wgmma_kernel<P, Shape, false>,
            {.grid = dim3(static_cast<unsigned>(args.queries.count)),
             .block = dim3(static_cast<unsigned>(Shape::threads)),
             .shared_bytes = Shape::shared_bytes,

@@ -22,9 +22,10 @@ constexpr bool wgmma_takes(int height, Index d, Index dv) {
 /// Dynamic shared memory of a block.
 std::size_t attend_wgmma_shared_bytes(int height, int d, int dv);
 
-/// As attend_mma, for what wgmma_takes and heads without HeadConditions::changes. `*stuck` becomes
-/// 1, and the results are undefined, if a block timed out. What is written as the maximum of a row
-/// may be less than it by up to 8, in log2; its sum is relative to that.
+/// As attend_mma, with maps and without, for what wgmma_takes and heads without
+/// HeadConditions::changes. `*stuck` becomes 1, and the results are undefined, if a block timed
+/// out. What is written as the maximum of a row may be less than it by up to 8, in log2; its sum is
+/// relative to that.
 template <Precision P>
 void attend_wgmma(const AttendArgs& args, const MmaOperands& operands, int height, int* stuck,
                   cudaStream_t stream);

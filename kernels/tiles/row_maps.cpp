@@ -25,8 +25,7 @@ RowMaps::RowMaps(const Device& device, const ResidentQueryTiles& tiles, Index ke
       most_(device, static_cast<std::size_t>(map_rows_ * columns_)),
       sum_(device, static_cast<std::size_t>(map_rows_ * columns_)),
       uploaded_(device) {
-  most_.clear();
-  sum_.clear();
+  clear();
   for (Index block = 0; block < blocks_;) {
     const Index after = tiles.list.after(block);
     first_blocks_.push_back(static_cast<std::int32_t>(block));
@@ -64,6 +63,11 @@ void RowMaps::add(Index tile, Index first, Index rows, const float* log2_sum) {
                  .most = most_.data(),
                  .sum = sum_.data()},
                 device_.stream());
+}
+
+void RowMaps::clear() {
+  most_.clear();
+  sum_.clear();
 }
 
 void RowMaps::download(RowsOutput& to) const {

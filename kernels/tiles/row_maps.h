@@ -23,6 +23,9 @@ class RowMaps {
   /// first of all, with their sums. `tile`: the first one of the launch.
   void add(Index tile, Index first, Index rows, const float* log2_sum);
 
+  /// Forgets what was added.
+  void clear();
+
   /// Waits for the device.
   void download(RowsOutput& to) const;
 

@@ -4,12 +4,13 @@
 // the threads that share rows, the i-th keeps the open segment of the i-th row.
 //
 // Its cost, counted, not measured: with query tiles of 128 queries and columns of 64 keys or more
-// some 500 instructions per thread and KV tile, beside 8192 multiply-adds at d = dv = 64, and some
-// 250 for every narrower column; no shared memory; at dv = 64 up to 20 registers more. In
-// addition 8 bytes for every query and column are written once and read once: .5 ms of an H200's
-// memory bandwidth at n = 131072 and 1024 columns, where the multiply-adds take 66 ms. The kernel
-// of tensor cores has found the largest logit and the sum of the weights of a whole KV tile anyway,
-// which it passes to take_kv_tile where the KV tile lies in one column: some 30 instructions.
+// some 500 instructions per thread and KV tile of 64 keys, beside 8192 multiply-adds at d = dv =
+// 64, and some 250 for every narrower column; no shared memory; at dv = 64 up to 20 registers more.
+// Of 128 keys it is twice as many. In addition 8 bytes for every query and column are written once
+// and read once: .5 ms of an H200's memory bandwidth at n = 131072 and 1024 columns, where the
+// multiply-adds take 66 ms. The kernels of tensor cores have found the largest logit and the sum of
+// the weights of a whole KV tile anyway, which they pass to take_kv_tile where the KV tile lies in
+// one column: some 30 instructions.
 #pragma once
 
 #include "tiles/query_tile.cuh"
@@ -21,6 +22,7 @@ namespace fovea::cuda {
 template <int RowsPerThread>
 struct LaneLayout {
   static constexpr int rows = RowsPerThread, keys = keys_per_thread, sharers = key_threads,
+                       slots = kv_tile_keys,
                        together = 1;  // keys of a thread in 8 adjacent slots
   using Values = float[rows][keys];
   const int place = static_cast<int>(threadIdx.x) % key_threads;
@@ -29,22 +31,25 @@ struct LaneLayout {
   __device__ int row(int i) const {
     return static_cast<int>(threadIdx.x) / key_threads + row_threads * i;
   }
-  __device__ int slot(int k) const { return place + key_threads * k; }
+  __device__ int first_slot() const { return place; }
+  __device__ static constexpr int slots_on(int k) { return key_threads * k; }
   __device__ static float at(const Values& x, int i, int k) { return x[i][k]; }
 };
 
-/// Of attend_mma.cuh, for 16 rows of a warp: a thread has rows `first` and `first` + 8 and 2 of
-/// each 8 keys.
+/// Of tensor cores, for 16 rows of a warp and KV tiles of `Slots` keys: a thread has rows `first`
+/// and `first` + 8 and 2 of each 8 keys.
+template <int Slots>
 struct MmaLayout {
-  static constexpr int rows = 2, keys = kv_tile_keys / 4, sharers = 4, together = 2;
-  using Values = float[kv_tile_keys / 8][4];
+  static constexpr int rows = 2, keys = Slots / 4, sharers = 4, slots = Slots, together = 2;
+  using Values = float[Slots / 8][4];
   int first, all_rows;  // of the query tile
   int place = static_cast<int>(threadIdx.x) % sharers;
 
   __device__ MmaLayout(int first_row, int height) : first(first_row), all_rows(height) {}
   __device__ int height() const { return all_rows; }
   __device__ int row(int i) const { return first + 8 * i; }
-  __device__ int slot(int k) const { return k / 2 * 8 + 2 * place + k % 2; }
+  __device__ int first_slot() const { return 2 * place; }
+  __device__ static constexpr int slots_on(int k) { return k / 2 * 8 + k % 2; }
   __device__ static float at(const Values& x, int i, int k) { return x[k / 2][2 * i + k % 2]; }
 };
 
@@ -58,9 +63,9 @@ class SegmentTracker {
       : a_(args), layout_(layout), tx_(layout.place) {}
   __device__ explicit SegmentTracker(const SegmentArgs& args) : SegmentTracker(args, Layout()) {}
 
-  /// Whether keys [first, first + 64) lie in one column.
+  /// Whether the keys from `first` on are a whole KV tile, and lie in one column.
   __device__ __forceinline__ bool in_one_column(int first, int keys) const {
-    return keys == kv_tile_keys && first / a_.pixel == (first + kv_tile_keys - 1) / a_.pixel;
+    return keys == Layout::slots && first / a_.pixel == (first + Layout::slots - 1) / a_.pixel;
   }
 
   /// A KV tile whose keys lie in one column: of each row the largest logit, and the sum of this
@@ -69,7 +74,7 @@ class SegmentTracker {
                                                const float (&weights)[rows], const float* reference,
                                                int first) {
     if (end_ == 0) begin_ = first;
-    end_ = first + kv_tile_keys;
+    end_ = first + Layout::slots;
     float own_most = -INFINITY, part = 0, own = 0;
 #pragma unroll
     for (int i = 0; i < rows; ++i) {
@@ -161,13 +166,15 @@ class SegmentTracker {
     float all[rows];
 #pragma unroll
     for (int i = 0; i < rows; ++i) all[i] = none;
+    // Relative to the thread's first slot: then the compiler knows the others.
+    const int from = begin - layout_.first_slot(), to = from + a_.pixel;
 #pragma unroll
     for (int j = 0; j < Layout::keys; ++j) {
       // The thread has no key in this segment: columns may be narrow.
       const int around = j / Layout::together * 8;
       if (around + 8 <= begin || around >= begin + a_.pixel) continue;
-      const int slot = layout_.slot(j);
-      const bool inside = begin <= slot && slot < begin + a_.pixel;
+      const int slot = Layout::slots_on(j);
+      const bool inside = from <= slot && slot < to;
 #pragma unroll
       for (int i = 0; i < rows; ++i) all[i] = join(all[i], inside ? Layout::at(x, i, j) : none);
     }
@@ -190,15 +197,15 @@ class SegmentTracker {
   float maximum_ = -INFINITY, sum_ = 0, reference_ = 0;  // of the open segment
 };
 
-/// Of one or two groups of 16 rows of a warp, of which `row` is this thread's first.
+/// Of attend_mma.cuh: of one or two groups of 16 rows of a warp, of which `row` is this thread's
+/// first.
 struct MmaSegments {
-  SegmentTracker<MmaLayout> first, second;
+  using Tracker = SegmentTracker<MmaLayout<kv_tile_keys>>;
+  Tracker first, second;
 
   __device__ MmaSegments(const SegmentArgs& args, int row, int height)
       : first(args, {row, height}), second(args, {row + 16, height}) {}
-  __device__ SegmentTracker<MmaLayout>& operator[](int group) {
-    return group == 0 ? first : second;
-  }
+  __device__ Tracker& operator[](int group) { return group == 0 ? first : second; }
 };
 
 /// Without maps.

@@ -1,6 +1,6 @@
 // Slices cut query tiles into launches of a few milliseconds, so that long work can be cancelled
-// and reports its progress. While a launch is prepared, at least as much work as one has is
-// queued on the device.
+// and reports its progress. While the host prepares a launch, the device has at least one
+// launch's work queued.
 #pragma once
 
 #include <deque>

@@ -46,7 +46,7 @@ class Sweeping {
     const MmaOperands operands = bound_.mma_operands(values.rounded.rows(), values.factor);
     kernel_ = "wgmma";
     if constexpr (wgmma_built)
-      if (query_tiles_.warpgroups && !maps_ && bound_.device().wgmma() &&
+      if (query_tiles_.warpgroups && bound_.device().wgmma() &&
           wgmma_takes(query_tiles_.height, bound_.d(), found_.z.stride()) &&
           by_warpgroups(operands))
         return std::move(found_);
@@ -75,6 +75,7 @@ class Sweeping {
     bound_.device().wait();
     if (found == 0) return true;
     bound_.device().give_up_wgmma();
+    if (maps_) maps_->clear();
     run_.profile.add(wgmma_timed_out, 0);
     return false;
   }

@@ -46,9 +46,10 @@ class TileOperator final : public DeviceOperator {
 
   RowsOutput do_apply_rows(MatrixView v, IndexRange rows, Index pixel, Run& run) const override {
     RowsOutput out;
-    // Their kernel makes no maps.
+    // Values of more columns are not multiplied by warpgroups, with maps and without: Z must not
+    // depend on whether there are maps.
     const ResidentQueryTiles query_tiles(list(), rows, problem().d(), v.cols, bound_.precision(),
-                                         false, device());
+                                         warpgroups() && v.cols <= map_values, device());
     out.output = apply_query_tiles(query_tiles, v, {&out, pixel}, run);
     return out;
   }

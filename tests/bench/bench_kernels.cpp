@@ -330,7 +330,8 @@ class Bench {
     Run run{profile};
     RowsOutput found = entry.bound().apply_rows(head.v, {0, head.n()}, pixel, run);
     const Times times = times_of(profile);
-    require_kernel(times, kernels_for("maps", maps.contender.precision, false));
+    require_kernel(times, kernels_for("maps", maps.contender.precision,
+                                      find_cuda_device(nullptr).value().wgmma));
     maps.record(times);
     return found;
   }

@@ -71,8 +71,8 @@ std::vector<std::string> kernels_for(const std::string& what, const std::string&
   if (what == "tc") return {"node sums"};
   if (precision == "fp32") return {"fp32"};
   if (precision == "fp32-split") return {"mma of split numbers"};
-  if (!wgmma || what == "maps") return {"mma"};
-  if (what == "exact") return {"wgmma"};
+  if (!wgmma) return {"mma"};
+  if (what == "exact" || what == "maps") return {"wgmma"};
   return {"wgmma", "mma"};
 }
 

@@ -24,8 +24,8 @@ const std::vector<std::string>& precisions();
 std::vector<Contender> contenders(Index n, bool causal);
 
 /// The kernels by which a contender, or "maps", may be computed, under their names in profiles
-/// (Timeline::Stage::by). `wgmma`: the device has products of warpgroups, which exact attention is
-/// then to use; the others have them where their query tiles are tall enough.
+/// (Timeline::Stage::by). `wgmma`: the device has products of warpgroups, which exact attention
+/// and its maps are then to use; the others have them where their query tiles are tall enough.
 std::vector<std::string> kernels_for(const std::string& what, const std::string& precision,
                                      bool wgmma);
 

@@ -68,6 +68,8 @@ TEST_CASE("benchmark: what fell back to another kernel is refused") {
 
   using namespace bench;
   const std::vector<std::string> wgmma = kernels_for("exact", "bf16", true);
+  CHECK(kernels_for("maps", "bf16", true) == std::vector<std::string>{"wgmma"});
+  CHECK(kernels_for("maps", "bf16", false) == std::vector<std::string>{"mma"});
   const Times right = times_of(profile_of({"attend", "kernel: wgmma"}));
   CHECK_NOTHROW(require_kernel(right, wgmma));
   const Times timed_out =

@@ -1,36 +1,15 @@
 // Products of warpgroups in a few shapes, which run under the sanitizers too, and with the
 // roundings of a device.
-#include <cuda_runtime.h>
-#include <doctest/doctest.h>
-
 #include "kernels/checks_16.h"
-#include "products.h"  // of the emulation
+#include "kernels/hopper.h"
+#include "kernels/maps_16.h"
 
 using namespace fovea;
 using namespace fovea::test;
 
-namespace {
-
-struct OneHopper {
-  OneHopper() {
-    emulation::set_compute_capability(9, 0);
-    emulation::set_multiprocessors(1);
-  }
-  OneHopper(const OneHopper&) = delete;
-  OneHopper& operator=(const OneHopper&) = delete;
-  ~OneHopper() {
-    emulation::set_compute_capability(8, 0);
-    emulation::set_multiprocessors(2);
-  }
-};
-
-}  // namespace
-
 TEST_CASE("few warpgroups: ordered and gathered keys have at most twice the error of the formula") {
-  const OneHopper hopper;
-  std::string why_not;
-  const Format bf16{"bf16", to_bf16, from_bf16, make_cuda_backend({.precision = "bf16"}, &why_not)};
-  REQUIRE_MESSAGE(bf16.backend, why_not);
+  const Hopper hopper;
+  const Format bf16{"bf16", to_bf16, from_bf16, on_gpu("bf16")};
   const long before = emulation::products_so_far();
   check_error(
       make_instance(*bf16.backend, make_data(Data::gaussian, 300, 64, 64, true), "exact", {}),
@@ -40,4 +19,17 @@ TEST_CASE("few warpgroups: ordered and gathered keys have at most twice the erro
                             {{"height", "1"}}),
               bf16);
   CHECK(emulation::products_so_far() > before);
+}
+
+TEST_CASE("few warpgroups: maps are of the logits of Z") {
+  const Hopper hopper;
+  const Problem problem = make_data(Data::gaussian, 200, 20, 9, true);
+  const Instance x = make_instance(*on_gpu("bf16"), problem, "exact", {}),
+                 right =
+                     make_instance(*make_cpu_backend(), rounded_to("bf16", problem), "exact", {});
+  RowsOutput found;
+  CHECK(products_of([&] { found = x.apply_rows({0, 200}, 50); }) > 0);
+  const RowsOutput its = right.apply_rows({0, 200}, 50);
+  CHECK(apart(found.most, its.most) <= 2 * map_unit(problem));
+  CHECK(apart(found.mean, its.mean) <= 2 * map_unit(problem));
 }

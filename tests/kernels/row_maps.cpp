@@ -3,45 +3,15 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 
+#include "kernels/maps_16.h"
 #include "kernels/query_tile_shapes.h"
-#include "kernels/round_16.h"
-#include "reference.h"
 
 using namespace fovea;
 using namespace fovea::test;
 
 namespace {
-
-// Whether the rows of `part` are, bit for bit, those of `whole` from `first` on.
-bool same_rows(const Matrix& part, const Matrix& whole, Index first) {
-  if (part.cols() != whole.cols() || first + part.rows() > whole.rows()) return false;
-  for (Index r = 0; r < part.rows(); ++r)
-    if (std::memcmp(part.row(r), whole.row(first + r),
-                    static_cast<std::size_t>(part.cols()) * sizeof(float)) != 0)
-      return false;
-  return true;
-}
-
-bool same_sums(const std::vector<float>& part, const std::vector<float>& whole, Index first) {
-  return std::equal(part.begin(), part.end(), whole.begin() + first);
-}
-
-// Largest difference relative to the larger; a NaN where the other has none is infinite.
-double apart(const Matrix& a, const Matrix& b) {
-  double worst = a.rows() == b.rows() && a.cols() == b.cols() ? 0 : INFINITY;
-  for (Index r = 0; r < a.rows() && worst < INFINITY; ++r)
-    for (Index c = 0; c < a.cols(); ++c) {
-      const double x = static_cast<double>(a(r, c)), y = static_cast<double>(b(r, c));
-      if (std::isnan(x) || std::isnan(y))
-        worst = std::isnan(x) && std::isnan(y) ? worst : INFINITY;
-      else
-        worst = std::max(worst, std::abs(x - y) / (std::max(x, y) + 0x1p-100));
-    }
-  return worst;
-}
 
 // So many keys one block takes alone. More may be divided among several, as it suits the number of
 // queries, so that the results of some queries and of all are added in different orders.
@@ -72,9 +42,9 @@ IndexRange pixels_from(Index n, Index pixel, Index count) {
   return {first * pixel, std::min(n, (first + count) * pixel)};
 }
 
-std::unique_ptr<Backend> cuda(const char* precision) {
+std::unique_ptr<Backend> cuda(const char* precision, bool wgmma = true) {
   std::string why_not;
-  auto backend = make_cuda_backend({.precision = precision}, &why_not);
+  auto backend = make_cuda_backend({.precision = precision, .wgmma = wgmma}, &why_not);
   if (!backend) MESSAGE(why_not);
   return backend;
 }
@@ -96,10 +66,7 @@ void check_rows(const Problem& problem, Index pixel) {
   REQUIRE(ours.bound->has_rows());
   const RowsOutput whole = ours.apply_rows({0, n}, pixel);
   const Output all = ours.apply(problem.v);
-  // Both round exponents in log2 units relative to their own size, and add up to n weights in
-  // different orders.
-  const double unit =
-      0x1p-23 * (8 + 4 * largest_logit(problem)) + 2 * static_cast<double>(n) * 0x1p-24;
+  const double unit = map_unit(problem);
   const auto check_output = [&](const Output& part, Index first) {
     if (n > never_divided) return check_close(part, all, first, 2 * unit);
     CHECK(same_rows(part.z, all.z, first));
@@ -161,18 +128,6 @@ TEST_CASE("maps: entries are divided by the row sums that a pass has found") {
 // Each height of query tiles; columns of pixels that are wider and narrower than a KV tile of 64
 // keys, and that begin in the middle of one.
 TEST_CASE("maps: on tensor cores they are of Z's own logits") {
-  constexpr double log2e = 1.44269504088896340736;
-  const auto rounded_to = [](const std::string& precision, MatrixView m, float factor) {
-    Matrix out(m.rows, m.cols);
-    for (Index i = 0; i < m.rows; ++i)
-      for (Index c = 0; c < m.cols; ++c) {
-        const float x = m(i, c) * factor;
-        out(i, c) = precision == "bf16"   ? from_bf16(to_bf16(x))
-                    : precision == "fp16" ? from_fp16(to_fp16(x))
-                                          : x;
-      }
-    return out;
-  };
   struct Case {
     const char* precision;
     Index n, d, dv, pixel;
@@ -186,22 +141,23 @@ TEST_CASE("maps: on tensor cores they are of Z's own logits") {
     CAPTURE(c.precision);
     CAPTURE(c.n);
     // Z without maps by the same kernel: that of warpgroups rounds weights of other references.
-    std::string why_not;
-    const auto backend = make_cuda_backend({.precision = c.precision, .wgmma = false}, &why_not);
+    const auto backend = cuda(c.precision, false);
     if (!backend) continue;
     const Problem problem = make_data(Data::gaussian, c.n, c.d, c.dv, true);
-    const auto log2_scale = static_cast<float>(problem.scale * log2e);
-    const Problem its = make_problem(rounded_to(c.precision, problem.q, log2_scale),
-                                     rounded_to(c.precision, problem.k, 1),
-                                     Matrix::copy_of(problem.v), 1 / log2e, true);
+    const Problem its = rounded_to(c.precision, problem);
     const IndexRange rows = pixels_from(c.n, c.pixel, 300 / c.pixel + 1);
     const Instance x = make_instance(*backend, problem, "exact", {});
     const RowsOutput found = x.apply_rows(rows, c.pixel),
                      right = make_instance(cpu(), its, "exact", {}).apply_rows(rows, c.pixel);
-    const double unit =
-        0x1p-23 * (8 + 4 * largest_logit(problem)) + 2 * static_cast<double>(c.n) * 0x1p-24;
+    const double unit = map_unit(problem);
     CHECK(apart(found.most, right.most) <= 2 * unit);
     CHECK(apart(found.mean, right.mean) <= 2 * unit);
+    if (find_cuda_device(nullptr).value().wgmma) {
+      const RowsOutput by_warpgroups =
+          make_instance(*cuda(c.precision), problem, "exact", {}).apply_rows(rows, c.pixel);
+      CHECK(apart(by_warpgroups.most, right.most) <= 2 * unit);
+      CHECK(apart(by_warpgroups.mean, right.mean) <= 2 * unit);
+    }
     const Output all = x.apply(problem.v);
     if (c.n > never_divided) {
       check_close(found.output, all, rows.begin, 2 * unit);

@@ -1,8 +1,5 @@
 // Attention by products of warpgroups, on the emulated device: what holds for tensor_cores.cpp
 // holds for it.
-#include <cuda_runtime.h>
-#include <doctest/doctest.h>
-
 #include <cstdlib>
 #include <map>
 
@@ -10,7 +7,7 @@
 #include "backend/stage_names.h"
 #include "data/error.h"
 #include "kernels/checks_16.h"
-#include "products.h"
+#include "kernels/hopper.h"
 #include "session/self_test.h"
 #include "tiles/attend_wgmma.h"
 
@@ -18,26 +15,6 @@ using namespace fovea;
 using namespace fovea::test;
 
 namespace {
-
-/// A device of compute capability 9.0; with one multiprocessor query tiles are as high as they can
-/// be.
-struct Hopper {
-  explicit Hopper(int multiprocessors = 1) {
-    emulation::set_compute_capability(9, 0);
-    emulation::set_multiprocessors(multiprocessors);
-  }
-  ~Hopper() {
-    emulation::set_compute_capability(8, 0);
-    emulation::set_multiprocessors(2);
-  }
-};
-
-std::unique_ptr<Backend> on_gpu(const char* precision, bool wgmma = true) {
-  std::string why_not;
-  auto made = make_cuda_backend({.precision = precision, .wgmma = wgmma}, &why_not);
-  REQUIRE_MESSAGE(made, why_not);
-  return made;
-}
 
 std::vector<Format> formats() {
   std::vector<Format> list;
@@ -58,13 +35,6 @@ void check(const Format& format, Data data, Shape shape, bool causal) {
                             "exact", {}),
               format);
   CHECK(emulation::products_so_far() > before);
-}
-
-/// Products of warpgroups that `action` starts.
-long products_of(const auto& action) {
-  const long before = emulation::products_so_far();
-  action();
-  return emulation::products_so_far() - before;
 }
 
 Output apply(const Backend& backend, const Problem& problem) {
@@ -238,8 +208,8 @@ TEST_CASE("warpgroups: the self-test does not pass where a copy never arrives") 
   emulation::lose_box(0);
   // More keys than a KV tile has: only whole ones come as boxes.
   CHECK(self_test(*tested, *cpu, run, {.tokens = 200, .many_queries = 0}) ==
-        "Exact, n = 200, d = 64: products of warpgroups took too long, and others took their "
-        "place.");
+        "Exact, n = 200, d = 64: products of warpgroups timed out, and products of warps "
+        "replaced them.");
 }
 
 TEST_CASE("warpgroups: only where the device has them, they are wanted and the head fits") {

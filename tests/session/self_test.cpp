@@ -118,13 +118,13 @@ TEST_CASE("the self-test agrees with a back end of other instructions and as man
   CHECK(finding({}) == "");
 }
 
-TEST_CASE("the self-test finds a lost device and products that others took the place of") {
+TEST_CASE("the self-test finds a lost device and products of warpgroups that timed out") {
   CHECK(finding({.in_output = [](Output&, const Problem&) {
           throw DeviceLostError("the GPU is lost");
         }}) == "Exact, n = 500, d = 64: the GPU is lost");
   CHECK(finding({.times_out = true}) ==
-        "Exact, n = 500, d = 64: products of warpgroups took too long, and others took their "
-        "place.");
+        "Exact, n = 500, d = 64: products of warpgroups timed out, and products of warps "
+        "replaced them.");
 }
 
 TEST_CASE("the self-test finds a row that was left out in every precision") {

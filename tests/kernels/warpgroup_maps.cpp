@@ -1,0 +1,159 @@
+// Maps of P by products of warpgroups, on the emulated device: what row_maps.cpp says of the other
+// kernels holds for them.
+#include <limits>
+
+#include "async.h"  // of the emulation
+#include "backend/stage_names.h"
+#include "device/head_start.h"
+#include "kernels/hopper.h"
+#include "kernels/maps_16.h"
+#include "laws/conditions.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+const Backend& cpu() {
+  static const std::unique_ptr<Backend> made = make_cpu_backend();
+  return *made;
+}
+
+struct Found {
+  RowsOutput rows;
+  std::vector<std::string> kernels;
+  bool timed_out = false;
+};
+
+Found apply_rows(const Instance& x, IndexRange rows, Index pixel) {
+  const cuda::HeadStart ahead(0.01);  // with one, profiles name kernels
+  Profile profile;
+  Run run{profile};
+  Found found{x.bound->apply_rows(x.problem.v, rows, pixel, run), {}};
+  for (const StageTime& stage : profile.stages()) {
+    if (stage.name.starts_with("kernel: ")) found.kernels.push_back(stage.name.substr(8));
+    found.timed_out |= stage.name == wgmma_timed_out;
+  }
+  return found;
+}
+
+void check_maps(const RowsOutput& found, const std::string& precision, const Problem& problem,
+                IndexRange rows, Index pixel) {
+  const RowsOutput right =
+      make_instance(cpu(), rounded_to(precision, problem), "exact", {}).apply_rows(rows, pixel);
+  CHECK(apart(found.most, right.most) <= 2 * map_unit(problem));
+  CHECK(apart(found.mean, right.mean) <= 2 * map_unit(problem));
+}
+
+// Those of all queries, in tiles of 128, and of the last 60 or less, in tiles of 64.
+void check(const char* precision, const Problem& problem, Index pixel) {
+  CAPTURE(precision);
+  CAPTURE(problem.queries());
+  CAPTURE(problem.d());
+  CAPTURE(problem.dv());
+  CAPTURE(pixel);
+  const auto backend = on_gpu(precision);
+  const Instance x = make_instance(*backend, problem, "exact", {});
+  const Output all = x.apply(problem.v);
+  const Index n = problem.queries(), last = (n - 60 + pixel - 1) / pixel * pixel;
+  for (const IndexRange rows : {IndexRange{0, n}, IndexRange{last, n}}) {
+    RowsOutput found;
+    CHECK(products_of([&] { found = x.apply_rows(rows, pixel); }) > 0);
+    check_maps(found, precision, problem, rows, pixel);
+    CHECK(same_rows(found.output.z, all.z, rows.begin));
+    CHECK(same_sums(found.output.lse, all.lse, rows.begin));
+  }
+}
+
+}  // namespace
+
+// Columns of pixels that are wider and narrower than a KV tile of 128 keys, that begin in the
+// middle of one and of the 8 keys of an instruction.
+TEST_CASE("warpgroup maps: they are of Z's own logits, and leave Z as it is, bit for bit") {
+  const Hopper hopper;
+  check("bf16", make_data(Data::gaussian, 300, 64, 64, true), 128);
+  check("bf16", make_data(Data::spike, 300, 20, 9, false), 256);
+  check("fp16", make_data(Data::gaussian, 260, 64, 128, false), 37);
+  check("bf16", make_data(Data::huge, 200, 128, 64, true), 20);
+  check("fp16", make_data(Data::gaussian, 340, 128, 128, true), 150);
+  check("bf16", make_data(Data::equal, 180, 100, 33, false), 64);
+  check("fp16", make_data(Data::huge, 130, 16, 8, false), 1);
+}
+
+TEST_CASE("warpgroup maps: queries without keys, and keys that a mask leaves out") {
+  const Hopper hopper;
+  Problem problem = make_data(Data::gaussian, 300, 16, 8, true);
+  set_mask(problem, std::vector<std::int32_t>(300), padded_at_both_ends(300));
+  check("bf16", problem, 30);
+  check("bf16", problem, 128);
+}
+
+TEST_CASE("warpgroup maps: a query that is not finite is NaN where it attends, and nowhere else") {
+  const Hopper hopper;
+  const Index n = 150, broken = 71;
+  const Problem good = make_data(Data::gaussian, n, 8, 3, true);
+  Matrix q = Matrix::copy_of(good.q);
+  q(broken, 2) = std::numeric_limits<float>::quiet_NaN();
+  const Problem bad = make_problem(std::move(q), Matrix::copy_of(good.k), Matrix::copy_of(good.v),
+                                   good.scale, true);
+  const auto backend = on_gpu("bf16");
+  for (const Index pixel : {Index{8}, Index{128}}) {
+    const RowsOutput found = make_instance(*backend, bad, "exact", {}).apply_rows({0, n}, pixel),
+                     right = make_instance(*backend, good, "exact", {}).apply_rows({0, n}, pixel);
+    int wrong = 0;
+    for (Index r = 0; r < found.most.rows(); ++r)
+      for (Index c = 0; c < found.most.cols(); ++c) {
+        const bool attends = r == broken / pixel && c * pixel <= broken;
+        wrong += std::isnan(found.most(r, c)) != attends;
+        wrong += std::isnan(found.mean(r, c)) != attends;
+        if (r == broken / pixel) continue;
+        wrong += found.most(r, c) != right.most(r, c);
+        wrong += found.mean(r, c) != right.mean(r, c);
+      }
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("warpgroup maps: keys that are divided among blocks") {
+  const Hopper many(132);
+  const Problem problem = make_data(Data::gaussian, 700, 64, 64, false);
+  const auto backend = on_gpu("bf16");
+  const Instance x = make_instance(*backend, problem, "exact", {});
+  for (const Index pixel : {90, 128}) {
+    const Found found = apply_rows(x, {0, 700}, pixel);
+    CHECK(found.kernels == std::vector<std::string>{"wgmma"});
+    check_maps(found.rows, "bf16", problem, {0, 700}, pixel);
+  }
+}
+
+TEST_CASE("warpgroup maps: where a copy never arrives they are computed by warps, then and later") {
+  const Hopper hopper;
+  const Problem problem = make_data(Data::gaussian, 300, 64, 64, false);
+  const RowsOutput right =
+      apply_rows(make_instance(*on_gpu("bf16", false), problem, "exact", {}), {0, 300}, 100).rows;
+  // Of the only launch the first and the last block, when others have added to the maps.
+  for (const int lost : {0, 8}) {
+    const auto backend = on_gpu("bf16");
+    const Instance x = make_instance(*backend, problem, "exact", {});
+    emulation::lose_box(lost);
+    for (const bool timed_out : {true, false}) {
+      const Found found = apply_rows(x, {0, 300}, 100);
+      CHECK(found.timed_out == timed_out);
+      REQUIRE(!found.kernels.empty());
+      CHECK(found.kernels.back() == "mma");
+      CHECK(apart(found.rows.most, right.most) <= 2 * map_unit(problem));
+      CHECK(apart(found.rows.mean, right.mean) <= 2 * map_unit(problem));
+    }
+  }
+}
+
+TEST_CASE("warpgroup maps: values of more columns have Z and maps by warps") {
+  const Hopper hopper;
+  const Problem problem = make_data(Data::gaussian, 150, 16, 140, true);
+  const auto backend = on_gpu("bf16");
+  const Instance x = make_instance(*backend, problem, "exact", {});
+  const Found found = apply_rows(x, {0, 150}, 50);
+  CHECK(found.kernels == std::vector<std::string>{"mma"});
+  CHECK(same_rows(found.rows.output.z, x.apply(problem.v).z, 0));
+  check_maps(found.rows, "bf16", problem, {0, 150}, 50);
+}
