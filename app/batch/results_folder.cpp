@@ -26,15 +26,14 @@ bool is_journal(const std::string& name) {
 std::string text_so_far(const std::string& path) {
   require_readable_file(path);
   std::ifstream file(path, std::ios::binary);
-  const auto refuse = [&] {
-    throw InputError(path, "cannot be read: " + std::generic_category().message(errno));
+  const auto unreadable = [&] {
+    return InputError(path, "cannot be read: " + std::generic_category().message(errno));
   };
-  if (!file) refuse();
+  if (!file) throw unreadable();
   try {
     return {std::istreambuf_iterator<char>(file), {}};
   } catch (const std::ios_base::failure&) {
-    refuse();
-    throw;
+    throw unreadable();
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <tuple>
+#include <utility>
 
 #include "canvas/raster_painter.h"
 #include "data/pixels.h"
@@ -113,6 +114,13 @@ bool make_room(const Scene& scene, GridShape& shape, double side) {
   return more;
 }
 
+/// Lines of a subtitle below a title of that width, at most three.
+int lines_needed(const std::string& subtitle, const Fonts& fonts, double width) {
+  constexpr int most = 3;
+  if (fonts.width(subtitle) <= width) return 1;
+  return static_cast<int>(subtitle_lines(subtitle, fonts, width - 2, most).size());
+}
+
 GridShape shape_of(const Scene& scene) {
   GridShape shape{.size = scene.size, .columns = int(scene.columns.size())};
   if (!scene.enlarged) shape.panels = scene.panel_size;
@@ -131,16 +139,16 @@ GridShape shape_of(const Scene& scene) {
   double side = Grid(shape).side();
   for (int round = 0; round < most_rounds && make_room(scene, shape, side); ++round)
     side = Grid(shape).side();
-  const auto make_subtitle_room = [&](const std::string& subtitle) {
-    constexpr int most_lines = 3;
-    if (scene.fonts.width(subtitle) <= side) return;
-    const auto lines = subtitle_lines(subtitle, scene.fonts, side - 2, most_lines);
-    shape.subtitle_lines = std::max(shape.subtitle_lines, static_cast<int>(lines.size()));
-  };
-  for (int c = 0; c < shape.columns; ++c) make_subtitle_room(scene.subtitle(c));
+  std::vector<std::string> subtitles;
+  for (int c = 0; c < shape.columns; ++c) subtitles.push_back(scene.subtitle(c));
   if (const auto& comparison = scene.model.comparison)  // whichever of two that blink is seen
     for (const int column : {comparison->column, comparison->with})
-      make_subtitle_room(words_of(comparison->mode, "", scene.model.column_titles[column]).second);
+      subtitles.push_back(words_of(comparison->mode, "", scene.model.column_titles[column]).second);
+  // More lines above make the panels smaller, too.
+  for (int lines = 0; std::exchange(lines, shape.subtitle_lines) != shape.subtitle_lines;)
+    for (const std::string& subtitle : subtitles)
+      shape.subtitle_lines =
+          std::max(shape.subtitle_lines, lines_needed(subtitle, scene.fonts, Grid(shape).side()));
   if (const auto names = scene.names(); names.keys.known()) {
     const auto axis = drawing::key_axis({scene.viewport.col_begin, scene.viewport.col_end}, side,
                                         scene.fonts, names);

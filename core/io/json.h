@@ -10,8 +10,8 @@ namespace fovea {
 
 using Json = nlohmann::json;
 
-/// At most so many bytes of memory are taken by the values of a text, by making them and by
-/// destroying them.
+/// An upper bound on the bytes of memory that the values of a text take while they are made, and
+/// while they are destroyed.
 double json_bytes(std::string_view text);
 
 /// Throws InputError with the position for a syntax error, ill-formed UTF-8, a name that occurs

@@ -68,6 +68,7 @@ TEST_CASE("json: values take the memory that is asked for, and no small part of 
         object += (i > 0 ? ",\"" : "\"") + std::to_string(i) + "\":" + value;
       }
       check(std::to_string(count) + " of " + value, list + "]");
+      check(std::to_string(count) + " inside, of " + value, "{\"tokens\":" + list + "]}");
       check(std::to_string(count) + " named " + value, object + "}");
     }
   check("one long string", "\"" + std::string(1000000, 'x') + "\"");

@@ -107,7 +107,7 @@ QVariant HeadsModel::data(const QModelIndex& index, int role) const {
   const int column = index.column();
   if (role == Qt::DisplayRole) return text_at(row, column);
   if (role == sort_role) return number_at(row, column);
-  if (role == Qt::ToolTipRole) return hint_at(index);
+  if (role == Qt::ToolTipRole) return plain_tip(hint_at(index));
   if (role == Qt::TextAlignmentRole)
     return int(Qt::AlignVCenter | (is_words(column) ? Qt::AlignLeft : Qt::AlignRight));
   if (role == Qt::FontRole && column >= first_variant && row.kept &&

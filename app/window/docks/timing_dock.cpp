@@ -240,7 +240,7 @@ void TimingTable::refresh() {
   for (int r = 0; r < rowCount(); ++r)
     for (int place = 0; place < place_count; ++place) {
       auto* cell = new QTableWidgetItem(rows_[r].texts[place]);
-      cell->setToolTip(rows_[r].tip);
+      cell->setToolTip(plain_tip(rows_[r].tip));
       const auto side = place == note_place ? Qt::AlignLeft : Qt::AlignRight;
       cell->setTextAlignment(side | Qt::AlignVCenter);
       setItem(r, place, cell);
