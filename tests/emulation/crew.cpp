@@ -86,13 +86,15 @@ struct Announcement {
 // context is used for the first entry only.
 struct Place {
   void* here[5] = {};
-  std::unique_ptr<ucontext_t> start;  // of a fibre that has not begun
+  std::unique_ptr<ucontext_t> start;  // of a fibre; freed with it, since another one made it
+  bool begun = true;
   Announcement announcement;
 };
 
 [[gnu::noinline]] void go_on(Place& to) {
-  if (to.start) setcontext(to.start.get());
-  __builtin_longjmp(to.here, 1);
+  if (to.begun) __builtin_longjmp(to.here, 1);
+  to.begun = true;
+  setcontext(to.start.get());
 }
 [[gnu::noinline]] void leap(Place& from, Place& to) {
   if (__builtin_setjmp(from.here) == 0) {
@@ -103,6 +105,7 @@ struct Place {
 }
 void prepare(Place& place, char* stack, void (*entry)()) {
   place.announcement.of_new_fibre(stack);
+  place.begun = false;
   place.start = std::make_unique<ucontext_t>();
   getcontext(place.start.get());
   place.start->uc_stack.ss_sp = stack;
@@ -168,7 +171,6 @@ void yield() {
 // What a fibre does: its part of one crew's work after another.
 void enter() {
   Fibre& fibre = turns.fibres[turns.current];
-  fibre.place.start.reset();
   fibre.place.announcement.arrived();
   for (;;) {
     order_after(&turns.begun);
