@@ -7,8 +7,8 @@
 // and 128 queries a block has 384 threads and 93 KiB of shared memory, one block on a
 // multiprocessor; a KV tile of 128 keys with 128 queries takes the tensor cores 1024 clocks and the
 // exponentials as many, which bound it together. Maps whose columns have 128 keys or more add
-// some 150 instructions to the 601 that a warp has for a KV tile; nothing spills, and as many
-// blocks run at once.
+// 111 instructions to the 601 that a warp has for a KV tile, and every further column of a KV tile
+// some 600; nothing spills, and as many blocks run at once.
 #pragma once
 
 #include <string>
