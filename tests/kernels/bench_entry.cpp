@@ -1,27 +1,18 @@
 // What the benchmark times is computed by the kernel that was asked for. On the emulated device,
 // which can be told its compute capability.
-#include <cuda_runtime.h>  // of the emulation
-#include <doctest/doctest.h>
-
 #include <cmath>
 
 #include "backend/stage_names.h"
 #include "bench/entry.h"
 #include "bench/map_errors.h"
 #include "device/head_start.h"
+#include "kernels/hopper.h"
 #include "laws/cases.h"
 
 using namespace fovea;
 using namespace fovea::test;
 
 namespace {
-
-struct Hopper {
-  Hopper() { emulation::set_compute_capability(9, 0); }
-  Hopper(const Hopper&) = delete;
-  Hopper& operator=(const Hopper&) = delete;
-  ~Hopper() { emulation::set_compute_capability(8, 0); }
-};
 
 std::string kernel_of(const Problem& problem, const std::string& id, const std::string& precision) {
   const auto backend = make_cuda_backend({.precision = precision}, nullptr);
@@ -50,7 +41,7 @@ TEST_CASE("benchmark: a run names the kernel that computed it") {
   CHECK(kernel_of(problem, "exact", "bf16") == "mma");
   CHECK(kernel_of(problem, "tc", "fp32") == "node sums");
   CHECK(kernel_of(make_data(Data::gaussian, 80, 64, 64, true), "tc", "fp32") == "node sums");
-  const Hopper hopper;
+  const Hopper hopper(2);
   CHECK(kernel_of(problem, "exact", "bf16") == "wgmma");
 }
 
@@ -62,7 +53,7 @@ TEST_CASE("benchmark: what fell back to another kernel is refused") {
                         false);
   CHECK(kernel_of(unlike, "exact", "fp32-split") ==
         "computed by fp32; expected mma of split numbers");
-  const Hopper hopper;  // wider than the tiles of warpgroups
+  const Hopper hopper(2);  // wider than the tiles of warpgroups
   CHECK(kernel_of(make_data(Data::gaussian, 80, 136, 64, false), "exact", "bf16") ==
         "computed by mma; expected wgmma");
 

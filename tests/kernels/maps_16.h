@@ -1,12 +1,16 @@
 // What tests of maps of P compare them with, and how.
 #pragma once
 
+#include <doctest/doctest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "backend/backend.h"
 #include "kernels/round_16.h"
 #include "reference.h"
 
@@ -67,6 +71,16 @@ inline Problem rounded_to(const std::string& precision, const Problem& problem) 
 inline double map_unit(const Problem& problem) {
   return 0x1p-23 * (8 + 4 * largest_logit(problem)) +
          2 * static_cast<double>(problem.keys()) * 0x1p-24;
+}
+
+// Maps of the logits of Z in a precision.
+inline void check_maps(const RowsOutput& found, const std::string& precision,
+                       const Problem& problem, IndexRange rows, Index pixel) {
+  static const std::unique_ptr<Backend> cpu = make_cpu_backend();
+  const RowsOutput right =
+      make_instance(*cpu, rounded_to(precision, problem), "exact", {}).apply_rows(rows, pixel);
+  CHECK(apart(found.most, right.most) <= 2 * map_unit(problem));
+  CHECK(apart(found.mean, right.mean) <= 2 * map_unit(problem));
 }
 
 }  // namespace fovea::test

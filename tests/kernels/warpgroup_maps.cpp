@@ -14,11 +14,6 @@ using namespace fovea::test;
 
 namespace {
 
-const Backend& cpu() {
-  static const std::unique_ptr<Backend> made = make_cpu_backend();
-  return *made;
-}
-
 struct Found {
   RowsOutput rows;
   std::vector<std::string> kernels;
@@ -35,14 +30,6 @@ Found apply_rows(const Instance& x, IndexRange rows, Index pixel) {
     found.timed_out |= stage.name == wgmma_timed_out;
   }
   return found;
-}
-
-void check_maps(const RowsOutput& found, const std::string& precision, const Problem& problem,
-                IndexRange rows, Index pixel) {
-  const RowsOutput right =
-      make_instance(cpu(), rounded_to(precision, problem), "exact", {}).apply_rows(rows, pixel);
-  CHECK(apart(found.most, right.most) <= 2 * map_unit(problem));
-  CHECK(apart(found.mean, right.mean) <= 2 * map_unit(problem));
 }
 
 // Those of all queries, in tiles of 128, and of the last 60 or less, in tiles of 64.
