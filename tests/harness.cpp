@@ -51,15 +51,15 @@ Problem golden_problem(bool causal) {
   return make_problem(std::move(q), std::move(k), std::move(v), 1.0 / std::sqrt(2.0), causal);
 }
 
-Output Instance::apply(MatrixView v) const {
-  Profile profile;
-  Run run{profile};
+Output Instance::apply(MatrixView v, Profile* profile) const {
+  Profile own;
+  Run run{profile ? *profile : own};
   return bound->apply(v, run);
 }
 
-RowsOutput Instance::apply_rows(IndexRange rows, Index pixel) const {
-  Profile profile;
-  Run run{profile};
+RowsOutput Instance::apply_rows(IndexRange rows, Index pixel, Profile* profile) const {
+  Profile own;
+  Run run{profile ? *profile : own};
   return bound->apply_rows(problem.v, rows, pixel, run);
 }
 

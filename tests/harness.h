@@ -38,8 +38,8 @@ struct Instance {
   std::shared_ptr<const Plan> plan;
   std::unique_ptr<Operator> bound;
 
-  Output apply(MatrixView v) const;
-  RowsOutput apply_rows(IndexRange rows, Index pixel) const;  // of the problem's own v
+  Output apply(MatrixView v, Profile* profile = nullptr) const;
+  RowsOutput apply_rows(IndexRange rows, Index pixel, Profile* profile = nullptr) const;  // own v
   Matrix tile(IndexRange rows, IndexRange cols, Pool pool = {}) const;
   Matrix all() const { return tile({0, plan->queries()}, {0, plan->keys()}); }
 };

@@ -55,8 +55,8 @@ inline double worst(const std::vector<double>& truth, const auto& value_at) {
 // Z has at most twice the error of the plain formula, and four times where queries, keys and values
 // are mixtures: those are rounded, too. Where the formula happens to be exact, the error of float32
 // is allowed: sums of n terms no larger than |v|.
-inline void check_error(const Instance& x, const Format& format) {
-  const Output out = x.apply(x.problem.v);
+inline void check_error(const Instance& x, const Format& format, Profile* profile = nullptr) {
+  const Output out = x.apply(x.problem.v, profile);
   const Index dv = x.problem.dv();
   const std::vector<double> truth = times(reference<double>(x), x.problem.v);
   const std::vector<float> formula = plain(x, format);
@@ -93,12 +93,12 @@ std::vector<double> row_of(const Problem& problem, double scale, Index i, RoundW
 }
 
 // As check_error, for sequences of any length.
-inline void check_rows(const Problem& problem, const Format& format) {
+inline void check_rows(const Problem& problem, const Format& format, Profile* profile = nullptr) {
   constexpr double log2e = 1.44269504088896340736;
   const Problem rounded =
       make_problem(format.rounded(problem.q, static_cast<float>(problem.scale * log2e)),
                    format.rounded(problem.k), format.rounded(problem.v), 1 / log2e, problem.causal);
-  const Output out = make_instance(*format.backend, problem, "exact", {}).apply(problem.v);
+  const Output out = make_instance(*format.backend, problem, "exact", {}).apply(problem.v, profile);
   const Index step = std::max<Index>(1, problem.n() / 50);  // no divisor of a query tile's height
   double ours = 0, theirs = 0;
   for (Index i = 0; i < problem.n(); i += step) {

@@ -1,5 +1,4 @@
-// Query tiles whose keys are divided among blocks, on the emulated device, which can be told how
-// many multiprocessors it has.
+// Query tiles whose keys are divided among blocks.
 #include "tiles/divided_query_tiles.h"
 
 #include <cuda_runtime.h>
@@ -8,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "kernels/hopper.h"
 #include "kernels/query_tile_pairs.h"
 #include "laws/cases.h"
 #include "reference.h"
@@ -18,11 +18,6 @@ using namespace fovea::cuda;
 using namespace fovea::test;
 
 namespace {
-
-struct Multiprocessors {
-  explicit Multiprocessors(int count) { emulation::set_multiprocessors(count); }
-  ~Multiprocessors() { emulation::set_multiprocessors(2); }
-};
 
 const Backend& cpu() {
   static const std::unique_ptr<Backend> made = make_cpu_backend();
@@ -36,20 +31,6 @@ Problem last_queries(Lengths lengths, bool causal, Index dv = 5) {
   return problem;
 }
 
-QueryTileShape shape_of(Lengths lengths, bool causal, Index d, Precision precision,
-                        int multiprocessors, bool warpgroups = false) {
-  const Multiprocessors many(multiprocessors);
-  const Device device;
-  return choose_shape(
-      [&](int height) {
-        std::vector<Index> keys;
-        for (Index first = 0; first < lengths.queries; first += height)
-          keys.push_back(causal ? std::min(lengths.keys, first + height) : lengths.keys);
-        return keys;
-      },
-      d, d, precision, warpgroups, device);
-}
-
 double largest_difference(MatrixView a, MatrixView b) {
   REQUIRE(a.rows == b.rows);
   double worst = 0;
@@ -60,46 +41,6 @@ double largest_difference(MatrixView a, MatrixView b) {
 }
 
 }  // namespace
-
-TEST_CASE("query tiles: a device is done when its last block ends") {
-  CHECK(makespan({}, 3) == 0);
-  CHECK(makespan({5}, 3) == 5);
-  CHECK(makespan({1, 2, 3}, 3) == 3);
-  CHECK(makespan({4, 1, 1, 1, 1}, 2) == 4);
-  CHECK(makespan({1, 1, 1, 1, 4}, 2) == 6);  // the long one begins last
-  CHECK(makespan({2, 2, 2}, 2) == 4);
-}
-
-TEST_CASE("query tiles: tall where there are many queries and low where there are few") {
-  const auto fp32 = [](Index queries, Index keys) {
-    return shape_of({queries, keys}, false, 64, Precision::fp32, 132);
-  };
-  CHECK(fp32(131072, 131072).height == 128);
-  CHECK(fp32(131072, 131072).most_keys >= 131072);
-  CHECK(fp32(131072, 96).height == 128);
-  CHECK(fp32(10000, 96).height == 64);
-  CHECK(fp32(500, 96).height == 16);
-  // One head of 16384 tokens makes 128 tall query tiles, which leave half of the device idle.
-  CHECK(fp32(16384, 16384).height == 128);
-  CHECK(fp32(16384, 16384).most_keys == 8192);
-  CHECK(fp32(16, 131072).most_keys == 4096);  // 32 parts
-  CHECK(fp32(16, 256).most_keys >= 256);      // parts have at least 256 keys
-  const QueryTileShape causal = shape_of({16384, 16384}, true, 64, Precision::fp32, 132);
-  CHECK(causal.height == 128);
-  CHECK(causal.most_keys < 16384);
-  CHECK(shape_of({131072, 131072}, false, 64, Precision::bf16, 132).height == 128);
-  CHECK(shape_of({16384, 16384}, false, 64, Precision::bf16, 132).most_keys == 8192);
-  // Blocks of 8 warps, of which one keeps a multiprocessor busy.
-  CHECK(shape_of({16384, 16384}, false, 128, Precision::bf16, 132).most_keys >= 16384);
-  CHECK(shape_of({4096, 4096}, false, 64, Precision::bf16, 132).most_keys < 4096);
-  CHECK(shape_of({131072, 131072}, false, 128, Precision::fp32, 132).height ==
-        64);  // of 128 values
-  // By warpgroups the parts of a query tile are whole KV tiles of 128 keys.
-  const QueryTileShape wide = shape_of({2048, 16384}, false, 64, Precision::bf16, 132, true);
-  CHECK(wide.most_keys < 16384);
-  CHECK(wide.keys_per_kv_tile == 128);
-  CHECK(wide.most_keys % 128 == 0);
-}
 
 TEST_CASE("query tiles: the parts of a query tile have its pairs, each once") {
   for_each_tile_list(cpu(), [](const TileList& tiles) {

@@ -10,15 +10,16 @@ using namespace fovea::test;
 TEST_CASE("few warpgroups: ordered and gathered keys have at most twice the error of the formula") {
   const Hopper hopper;
   const Format bf16{"bf16", to_bf16, from_bf16, on_gpu("bf16")};
-  const long before = emulation::products_so_far();
+  Profile ordered, gathered;
   check_error(
-      make_instance(*bf16.backend, make_data(Data::gaussian, 300, 64, 64, true), "exact", {}),
-      bf16);
+      make_instance(*bf16.backend, make_data(Data::gaussian, 300, 64, 64, true), "exact", {}), bf16,
+      &ordered);
+  CHECK(by_warpgroups(ordered));
   // Keys sorted by their leaf, whose rows are gathered.
   check_error(make_instance(*bf16.backend, make_data(Data::gaussian, 150, 20, 9, false), "tf",
                             {{"height", "1"}}),
-              bf16);
-  CHECK(emulation::products_so_far() > before);
+              bf16, &gathered);
+  CHECK(by_warpgroups(gathered));
 }
 
 TEST_CASE("few warpgroups: maps are of the logits of Z") {
@@ -26,7 +27,8 @@ TEST_CASE("few warpgroups: maps are of the logits of Z") {
   const Problem problem = make_data(Data::gaussian, 200, 20, 9, true);
   const auto backend = on_gpu("bf16");
   const Instance x = make_instance(*backend, problem, "exact", {});
-  RowsOutput found;
-  CHECK(products_of([&] { found = x.apply_rows({0, 200}, 50); }) > 0);
+  Profile profile;
+  const RowsOutput found = x.apply_rows({0, 200}, 50, &profile);
+  CHECK(by_warpgroups(profile));
   check_maps(found, "bf16", problem, {0, 200}, 50);
 }

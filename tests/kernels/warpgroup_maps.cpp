@@ -1,10 +1,6 @@
-// Maps of P by products of warpgroups, on the emulated device: what row_maps.cpp says of the other
-// kernels holds for them.
+// Maps of P by products of warpgroups: what row_maps.cpp says of the other kernels holds for them.
 #include <limits>
 
-#include "async.h"  // of the emulation
-#include "backend/stage_names.h"
-#include "device/head_start.h"
 #include "kernels/hopper.h"
 #include "kernels/maps_16.h"
 #include "laws/conditions.h"
@@ -13,24 +9,6 @@ using namespace fovea;
 using namespace fovea::test;
 
 namespace {
-
-struct Found {
-  RowsOutput rows;
-  std::vector<std::string> kernels;
-  bool timed_out = false;
-};
-
-Found apply_rows(const Instance& x, IndexRange rows, Index pixel) {
-  const cuda::HeadStart ahead(0.01);  // with one, profiles name kernels
-  Profile profile;
-  Run run{profile};
-  Found found{x.bound->apply_rows(x.problem.v, rows, pixel, run), {}};
-  for (const StageTime& stage : profile.stages()) {
-    if (stage.name.starts_with("kernel: ")) found.kernels.push_back(stage.name.substr(8));
-    found.timed_out |= stage.name == wgmma_timed_out;
-  }
-  return found;
-}
 
 // Those of all queries, in tiles of 128, and of the last 60 or less, in tiles of 64.
 void check(const char* precision, const Problem& problem, Index pixel) {
@@ -44,8 +22,9 @@ void check(const char* precision, const Problem& problem, Index pixel) {
   const Output all = x.apply(problem.v);
   const Index n = problem.queries(), last = (n - 60 + pixel - 1) / pixel * pixel;
   for (const IndexRange rows : {IndexRange{0, n}, IndexRange{last, n}}) {
-    RowsOutput found;
-    CHECK(products_of([&] { found = x.apply_rows(rows, pixel); }) > 0);
+    Profile profile;
+    const RowsOutput found = x.apply_rows(rows, pixel, &profile);
+    CHECK(kernels_of(profile) == std::vector<std::string>{"wgmma"});
     check_maps(found, precision, problem, rows, pixel);
     CHECK(same_rows(found.output.z, all.z, rows.begin));
     CHECK(same_sums(found.output.lse, all.lse, rows.begin));
@@ -107,30 +86,10 @@ TEST_CASE("warpgroup maps: keys that are divided among blocks") {
   const auto backend = on_gpu("bf16");
   const Instance x = make_instance(*backend, problem, "exact", {});
   for (const Index pixel : {90, 128}) {
-    const Found found = apply_rows(x, {0, 700}, pixel);
-    CHECK(found.kernels == std::vector<std::string>{"wgmma"});
-    check_maps(found.rows, "bf16", problem, {0, 700}, pixel);
-  }
-}
-
-TEST_CASE("warpgroup maps: where a copy never arrives they are computed by warps, then and later") {
-  const Hopper hopper;
-  const Problem problem = make_data(Data::gaussian, 300, 64, 64, false);
-  const RowsOutput right =
-      apply_rows(make_instance(*on_gpu("bf16", false), problem, "exact", {}), {0, 300}, 100).rows;
-  // Of the only launch the first and the last block, when others have added to the maps.
-  for (const int lost : {0, 8}) {
-    const auto backend = on_gpu("bf16");
-    const Instance x = make_instance(*backend, problem, "exact", {});
-    emulation::lose_box(lost);
-    for (const bool timed_out : {true, false}) {
-      const Found found = apply_rows(x, {0, 300}, 100);
-      CHECK(found.timed_out == timed_out);
-      REQUIRE(!found.kernels.empty());
-      CHECK(found.kernels.back() == "mma");
-      CHECK(apart(found.rows.most, right.most) <= 2 * map_unit(problem));
-      CHECK(apart(found.rows.mean, right.mean) <= 2 * map_unit(problem));
-    }
+    Profile profile;
+    const RowsOutput found = x.apply_rows({0, 700}, pixel, &profile);
+    CHECK(kernels_of(profile) == std::vector<std::string>{"wgmma"});
+    check_maps(found, "bf16", problem, {0, 700}, pixel);
   }
 }
 
@@ -139,8 +98,9 @@ TEST_CASE("warpgroup maps: values of more columns have Z and maps by warps") {
   const Problem problem = make_data(Data::gaussian, 150, 16, 140, true);
   const auto backend = on_gpu("bf16");
   const Instance x = make_instance(*backend, problem, "exact", {});
-  const Found found = apply_rows(x, {0, 150}, 50);
-  CHECK(found.kernels == std::vector<std::string>{"mma"});
-  CHECK(same_rows(found.rows.output.z, x.apply(problem.v).z, 0));
-  check_maps(found.rows, "bf16", problem, {0, 150}, 50);
+  Profile profile;
+  const RowsOutput found = x.apply_rows({0, 150}, 50, &profile);
+  CHECK(kernels_of(profile) == std::vector<std::string>{"mma"});
+  CHECK(same_rows(found.output.z, x.apply(problem.v).z, 0));
+  check_maps(found, "bf16", problem, {0, 150}, 50);
 }

@@ -1,15 +1,9 @@
-// Attention by products of warpgroups, on the emulated device: what holds for tensor_cores.cpp
-// holds for it.
-#include <cstdlib>
+// Attention by products of warpgroups: what holds for tensor_cores.cpp holds for it.
 #include <map>
 
-#include "async.h"
-#include "backend/stage_names.h"
-#include "data/error.h"
 #include "kernels/checks_16.h"
 #include "kernels/hopper.h"
 #include "session/self_test.h"
-#include "tiles/attend_wgmma.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -30,11 +24,11 @@ void check(const Format& format, Data data, Shape shape, bool causal) {
   CAPTURE(shape.d);
   CAPTURE(shape.dv);
   CAPTURE(causal);
-  const long before = emulation::products_so_far();
+  Profile profile;
   check_error(make_instance(*format.backend, make_data(data, shape.n, shape.d, shape.dv, causal),
                             "exact", {}),
-              format);
-  CHECK(emulation::products_so_far() > before);
+              format, &profile);
+  CHECK(by_warpgroups(profile));
 }
 
 Output apply(const Backend& backend, const Problem& problem) {
@@ -77,7 +71,7 @@ TEST_CASE("warpgroups: Z has at most twice the error of the formula on 16-bit nu
 TEST_CASE("warpgroups: the same for every variant, with ordered and with gathered keys") {
   const Hopper hopper;
   const std::vector<Format> both = formats();
-  std::map<std::string, long> products;
+  std::map<std::string, bool> warpgroups;
   std::map<std::string, int> seen;
   int turn = 0;
   for (const Case& c : cases()) {
@@ -89,12 +83,13 @@ TEST_CASE("warpgroups: the same for every variant, with ordered and with gathere
     CAPTURE(causal);
     const Problem problem =
         make_data(causal ? Data::huge : Data::gaussian, 140, 16, 9, causal, c.head);
-    products[c.id] += products_of(
-        [&] { check_error(make_instance(*format.backend, problem, c.id, c.settings), format); });
+    Profile profile;
+    check_error(make_instance(*format.backend, problem, c.id, c.settings), format, &profile);
+    warpgroups[c.id] |= by_warpgroups(profile);
   }
   for (const char* id : {"exact", "h1d", "tf", "hyper", "bigbird", "reformer"}) {
     CAPTURE(id);
-    CHECK(products[id] > 0);
+    CHECK(warpgroups[id]);
   }
 }
 
@@ -155,7 +150,9 @@ TEST_CASE("warpgroups: keys that are divided among blocks") {
   const std::vector<Format> both = formats();
   for (const Format& format : both) {
     const Problem problem = make_data(Data::gaussian, 700, 64, 64, false);
-    CHECK(products_of([&] { check_rows(problem, format); }) > 0);
+    Profile profile;
+    check_rows(problem, format, &profile);
+    CHECK(by_warpgroups(profile));
   }
 }
 
@@ -167,82 +164,6 @@ TEST_CASE("warpgroups: the self-test passes") {
   const auto cpu = make_cpu_backend();
   Profile profile;
   Run run{profile};
-  CHECK(products_of([&] {
-          CHECK(self_test(*tested, *cpu, run, {.tokens = 60, .many_queries = 150}) == "");
-        }) > 0);
-}
-
-TEST_CASE("warpgroups: where a copy never arrives Z is computed by warps, then and later") {
-  const Hopper hopper;
-  const Problem problem = make_data(Data::gaussian, 400, 64, 64, false);
-  const Output right = apply(*on_gpu("bf16", false), problem);
-  for (const int lost : {0, 3}) {
-    const auto backend = on_gpu("bf16");
-    const Instance exact = make_instance(*backend, problem, "exact", {});
-    emulation::lose_box(lost);
-    for (const bool timed_out : {true, false}) {
-      Profile profile;
-      Run run{profile};
-      Output found;
-      const long products = products_of([&] { found = exact.bound->apply(problem.v, run); });
-      if (!timed_out) CHECK(products == 0);
-      CHECK(std::ranges::any_of(profile.stages(), [](const StageTime& stage) {
-              return stage.name == wgmma_timed_out;
-            }) == timed_out);
-      // The shape of the query tiles is that of the other kernel.
-      double worst = 0;
-      for (Index i = 0; i < 400; ++i)
-        for (Index c = 0; c < 64; ++c)
-          worst = larger_error(worst, std::abs(double{found.z(i, c)} - double{right.z(i, c)}));
-      CHECK(worst <= 0x1p-8 * 5);  // a rounding of weights and values below 5
-    }
-  }
-}
-
-TEST_CASE("warpgroups: the self-test does not pass where a copy never arrives") {
-  const Hopper hopper;
-  const auto tested = on_gpu("bf16");
-  const auto cpu = make_cpu_backend();
-  Profile profile;
-  Run run{profile};
-  emulation::lose_box(0);
-  // More keys than a KV tile has: only whole ones come as boxes.
-  CHECK(self_test(*tested, *cpu, run, {.tokens = 200, .many_queries = 0}) ==
-        "Exact, n = 200, d = 64: products of warpgroups timed out, and products of warps "
-        "replaced them.");
-}
-
-TEST_CASE("warpgroups: only where the device has them, they are wanted and the head fits") {
-  const auto products = [](const Backend& backend, const Problem& problem) {
-    return products_of([&] { apply(backend, problem); });
-  };
-  const Problem problem = make_data(Data::gaussian, 150, 64, 64, false);
-  Problem capped = make_data(Data::gaussian, 150, 64, 64, false);
-  LogitRule rule;
-  rule.soft_cap = 20;
-  capped.rule = std::make_shared<const LogitRule>(rule);
-  std::string why_not;
-  {
-    const Hopper hopper;
-    CHECK(find_cuda_device(&why_not)->wgmma);
-    CHECK(products(*on_gpu("bf16"), problem) > 0);
-    CHECK(products(*on_gpu("bf16"), capped) == 0);
-    CHECK(products(*on_gpu("fp32"), problem) == 0);
-    CHECK(products(*on_gpu("bf16", false), problem) == 0);
-    CHECK(products(*on_gpu("bf16"), make_data(Data::gaussian, 150, 129, 64, false)) == 0);
-    CHECK(products(*on_gpu("bf16"), make_data(Data::gaussian, 150, 64, 129, false)) == 0);
-    setenv("FOVEA_WGMMA", "0", 1);
-    CHECK_FALSE(find_cuda_device(&why_not)->wgmma);
-    CHECK(products(*on_gpu("bf16"), problem) == 0);
-    unsetenv("FOVEA_WGMMA");
-    emulation::set_compute_capability(10, 0);
-    CHECK_FALSE(find_cuda_device(&why_not)->wgmma);
-    CHECK(products(*on_gpu("bf16"), problem) == 0);
-  }
-  CHECK_FALSE(find_cuda_device(&why_not)->wgmma);
-  CHECK(products(*on_gpu("bf16"), problem) == 0);
-  using namespace fovea::cuda;
-  CHECK_THROWS_WITH_AS(
-      attend_wgmma<Precision::bf16>({.states = {.dv = 64}, .d = 64}, {}, 16, nullptr, nullptr),
-      doctest::Contains("there is no kernel"), UnavailableError);
+  CHECK(self_test(*tested, *cpu, run, {.tokens = 60, .many_queries = 150}) == "");
+  CHECK(by_warpgroups(profile));
 }

@@ -1,0 +1,73 @@
+// How high query tiles are and into how many parts their keys are divided, by the number of
+// multiprocessors, which the emulated device can be told.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "data/lengths.h"
+#include "kernels/hopper.h"
+#include "tiles/divided_query_tiles.h"
+#include "tiles/resident_query_tiles.h"
+
+using namespace fovea;
+using namespace fovea::cuda;
+using namespace fovea::test;
+
+namespace {
+
+QueryTileShape shape_of(Lengths lengths, bool causal, Index d, Precision precision,
+                        int multiprocessors, bool warpgroups = false) {
+  const Multiprocessors many(multiprocessors);
+  const Device device;
+  return choose_shape(
+      [&](int height) {
+        std::vector<Index> keys;
+        for (Index first = 0; first < lengths.queries; first += height)
+          keys.push_back(causal ? std::min(lengths.keys, first + height) : lengths.keys);
+        return keys;
+      },
+      d, d, precision, warpgroups, device);
+}
+
+}  // namespace
+
+TEST_CASE("query tiles: a device is done when its last block ends") {
+  CHECK(makespan({}, 3) == 0);
+  CHECK(makespan({5}, 3) == 5);
+  CHECK(makespan({1, 2, 3}, 3) == 3);
+  CHECK(makespan({4, 1, 1, 1, 1}, 2) == 4);
+  CHECK(makespan({1, 1, 1, 1, 4}, 2) == 6);  // the long one begins last
+  CHECK(makespan({2, 2, 2}, 2) == 4);
+}
+
+TEST_CASE("query tiles: tall where there are many queries and low where there are few") {
+  const auto fp32 = [](Index queries, Index keys) {
+    return shape_of({queries, keys}, false, 64, Precision::fp32, 132);
+  };
+  CHECK(fp32(131072, 131072).height == 128);
+  CHECK(fp32(131072, 131072).most_keys >= 131072);
+  CHECK(fp32(131072, 96).height == 128);
+  CHECK(fp32(10000, 96).height == 64);
+  CHECK(fp32(500, 96).height == 16);
+  // One head of 16384 tokens makes 128 tall query tiles, which leave half of the device idle.
+  CHECK(fp32(16384, 16384).height == 128);
+  CHECK(fp32(16384, 16384).most_keys == 8192);
+  CHECK(fp32(16, 131072).most_keys == 4096);  // 32 parts
+  CHECK(fp32(16, 256).most_keys >= 256);      // parts have at least 256 keys
+  const QueryTileShape causal = shape_of({16384, 16384}, true, 64, Precision::fp32, 132);
+  CHECK(causal.height == 128);
+  CHECK(causal.most_keys < 16384);
+  CHECK(shape_of({131072, 131072}, false, 64, Precision::bf16, 132).height == 128);
+  CHECK(shape_of({16384, 16384}, false, 64, Precision::bf16, 132).most_keys == 8192);
+  // Blocks of 8 warps, of which one keeps a multiprocessor busy.
+  CHECK(shape_of({16384, 16384}, false, 128, Precision::bf16, 132).most_keys >= 16384);
+  CHECK(shape_of({4096, 4096}, false, 64, Precision::bf16, 132).most_keys < 4096);
+  CHECK(shape_of({131072, 131072}, false, 128, Precision::fp32, 132).height ==
+        64);  // of 128 values
+  // By warpgroups the parts of a query tile are whole KV tiles of 128 keys.
+  const QueryTileShape wide = shape_of({2048, 16384}, false, 64, Precision::bf16, 132, true);
+  CHECK(wide.most_keys < 16384);
+  CHECK(wide.keys_per_kv_tile == 128);
+  CHECK(wide.most_keys % 128 == 0);
+}
