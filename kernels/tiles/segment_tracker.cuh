@@ -60,141 +60,177 @@ class SegmentTracker {
 
  public:
   __device__ SegmentTracker(const SegmentArgs& args, const Layout& layout)
-      : a_(args), layout_(layout), tx_(layout.place) {}
+      : a_(args), layout_(layout) {}
   __device__ explicit SegmentTracker(const SegmentArgs& args) : SegmentTracker(args, Layout()) {}
 
-  /// Whether the keys from `first` on are a whole KV tile, and lie in one column.
-  __device__ __forceinline__ bool in_one_column(int first, int keys) const {
-    return keys == Layout::slots && first / a_.pixel == (first + Layout::slots - 1) / a_.pixel;
-  }
-
-  /// A KV tile whose keys lie in one column: of each row the largest logit, and the sum of this
-  /// thread's weights, as in take_weights. In place of the other two functions.
-  __device__ __forceinline__ void take_kv_tile(const float (&most)[rows],
-                                               const float (&weights)[rows], const float* reference,
-                                               int first) {
-    if (end_ == 0) begin_ = first;
-    end_ = first + Layout::slots;
-    float own_most = -INFINITY, part = 0, own = 0;
+  /// The weights of a KV tile: keys [first, first + keys) of the sequence, then weights of 0. Row
+  /// i's are 2^(logit - reference[i]).
+  __device__ __forceinline__ void take(const Values& weights, const float* reference, int first,
+                                       int keys) {
+    begin(first);
+    const float own_reference = own_of(reference);
+    Part part;
+    int edge = edge_among(keys, edge_ - first);
 #pragma unroll
-    for (int i = 0; i < rows; ++i) {
-      float sum = weights[i];
-#pragma unroll
-      for (int flip = 1; flip < Layout::sharers; flip *= 2)
-        sum += __shfl_xor_sync(0xffffffffu, sum, flip);
-      const float its_most = most[i], its = reference[i];  // copied first, as below
-      part = tx_ == i ? sum : part;
-      own_most = tx_ == i ? its_most : own_most;
-      own = tx_ == i ? its : own;
+    for (int group = 0; group < Layout::slots / 8; ++group) {
+      const int stop = 8 * group + 8;
+      if (edge > stop) {
+        join(part, weights, group);
+        continue;
+      }
+      for (int from = 8 * group; from < stop;) {
+        const int to = min(edge, stop);
+        join(part, weights, group, from, to);
+        if (to == edge) {
+          add(part, own_reference);
+          write();
+          part = {};
+          edge = edge_among(keys, edge + a_.pixel);
+        }
+        from = to;
+      }
     }
-    maximum_ = fmaxf(maximum_, own_most);
-    add(part, own);
-    const int column = first / a_.pixel;
-    if ((column + 1) * a_.pixel > end_) return;
-    if (keeps()) *found(column) = make_float2(maximum_, log2_sum());
-    maximum_ = -INFINITY;
-    sum_ = 0;
-  }
-
-  /// The logits of a KV tile: keys [first, first + keys) of the sequence, then -inf.
-  __device__ __forceinline__ void take_logits(const Values& s, int first, int keys) {
-    if (end_ == 0) begin_ = first;
-    for (int column = first / a_.pixel; column * a_.pixel < first + keys; ++column) {
-      maximum_ = fmaxf(maximum_, own_of(s, column * a_.pixel - first, -INFINITY,
-                                        [](float a, float b) { return fmaxf(a, b); }));
-      if ((column + 1) * a_.pixel > first + keys) break;
-      if (keeps()) found(column)->x = maximum_;
-      maximum_ = -INFINITY;
-    }
-  }
-
-  /// The weights of the same logits: row i's are 2^(logit - reference[i]).
-  __device__ __forceinline__ void take_weights(const Values& weights, const float* reference,
-                                               int first, int keys) {
-    float own = 0;
-#pragma unroll
-    for (int i = 0; i < rows; ++i) {
-      const float its = reference[i];  // copied first: indexed by tx_, the array would be in memory
-      own = tx_ == i ? its : own;
-    }
+    add(part, own_reference);
     end_ = first + keys;
-    for (int column = first / a_.pixel; column * a_.pixel < end_; ++column) {
-      const float part =
-          own_of(weights, column * a_.pixel - first, 0.0f, [](float a, float b) { return a + b; });
-      add(part, own);
-      if ((column + 1) * a_.pixel > end_) break;
-      if (keeps()) found(column)->y = log2_sum();
-      sum_ = 0;
-    }
+  }
+
+  /// Whether a KV tile from key `first` on has all its keys, and they lie in one column.
+  __device__ __forceinline__ bool in_one_column(int first, int keys) {
+    begin(first);
+    return keys == Layout::slots && first + Layout::slots <= edge_;
+  }
+
+  /// In place of `take` for a KV tile whose keys lie in one column: of each row the largest logit
+  /// and the sum of this thread's weights.
+  __device__ __forceinline__ void take_whole(const float (&most)[rows], const float (&sum)[rows],
+                                             const float* reference, int first) {
+    const float own_reference = own_of(reference), own_most = own_of(most);
+    add(own_most == -INFINITY ? 0.0f : exp2_fast(own_most - own_reference),
+        joined(sum, [](float a, float b) { return a + b; }), own_reference);
+    end_ = first + Layout::slots;
+    if (end_ == edge_) write();
   }
 
   /// There are no more keys.
   __device__ __forceinline__ void finish() {
-    const int column = end_ / a_.pixel;
-    const bool open = column * a_.pixel < end_;
-    if (open && keeps()) *found(column) = make_float2(maximum_, log2_sum());
-    if (threadIdx.x == 0)
-      a_.seen[blockIdx.x] = make_int2(begin_ / a_.pixel, column + (open ? 1 : 0));
+    if (end_ > edge_ - a_.pixel && end_ > 0) write();
+    if (threadIdx.x == 0) a_.seen[blockIdx.x].y = column_;
   }
 
  private:
-  __device__ bool keeps() const {
-    return tx_ < rows;
+  // Of this thread's keys since a column began.
+  struct Part {
+    float most[rows] = {}, sum[rows] = {};
+  };
+
+  __device__ __forceinline__ void begin(int first) {
+    if (edge_ > 0) return;
+    column_ = first / a_.pixel;
+    edge_ = (column_ + 1) * a_.pixel;
+    if (threadIdx.x == 0) a_.seen[blockIdx.x].x = column_;
   }
 
-  __device__ float2* found(int column) const {
-    return a_.found +
-           (static_cast<std::size_t>(blockIdx.x) * layout_.height() + layout_.row(tx_)) *
-               a_.columns +
-           column;
+  // The slot before which the open column ends, and the next one begins; far away where the keys of
+  // the KV tile end before that.
+  __device__ __forceinline__ static int edge_among(int keys, int edge) {
+    return edge <= keys ? edge : Layout::slots + 1;
   }
 
-  // Weights of the open segment: 2^(logit - reference), -inf: no key so far.
-  __device__ __forceinline__ void add(float part, float reference) {
+  // Joins 8 keys.
+  __device__ __forceinline__ void join(Part& part, const Values& weights, int group) const {
+#pragma unroll
+    for (int e = 0; e < Layout::together; ++e)
+#pragma unroll
+      for (int i = 0; i < rows; ++i)
+        join(part, i, Layout::at(weights, i, group * Layout::together + e));
+  }
+
+  // Joins those of 8 keys that lie in slots [from, to).
+  __device__ __forceinline__ void join(Part& part, const Values& weights, int group, int from,
+                                       int to) const {
+    from -= layout_.first_slot();
+    to -= layout_.first_slot();
+#pragma unroll
+    for (int e = 0; e < Layout::together; ++e) {
+      const int key = group * Layout::together + e, slot = Layout::slots_on(key);
+      const bool inside = from <= slot && slot < to;
+#pragma unroll
+      for (int i = 0; i < rows; ++i) join(part, i, inside ? Layout::at(weights, i, key) : 0.0f);
+    }
+  }
+
+  __device__ __forceinline__ static void join(Part& part, int i, float weight) {
+    part.most[i] = fmaxf(part.most[i], weight);
+    part.sum[i] += weight;
+  }
+
+  __device__ __forceinline__ void add(const Part& part, float reference) {
+    add(joined(part.most, [](float a, float b) { return fmaxf(a, b); }),
+        joined(part.sum, [](float a, float b) { return a + b; }), reference);
+  }
+
+  // Of the open segment: weights are 2^(logit - reference), -inf: no key so far.
+  __device__ __forceinline__ void add(float most, float sum, float reference) {
     if (reference == -INFINITY) reference = 0;
-    sum_ = sum_ == 0 ? part : fmaf(sum_, exp2_fast(reference_ - reference), part);
+    const float factor = sum_ == 0 ? 0.0f : exp2_fast(reference_ - reference);
+    most_ = fmaxf(most_ * factor, most);
+    sum_ = fmaf(sum_, factor, sum);
     reference_ = reference;
   }
 
-  __device__ float log2_sum() const {
-    return sum_ == 0 ? -INFINITY : __fadd_rn(reference_, log2f(sum_));
+  // Writes the open segment, and opens the next one.
+  __device__ __forceinline__ void write() {
+    if (layout_.place < rows)
+      a_.found[(static_cast<std::size_t>(blockIdx.x) * layout_.height() +
+                layout_.row(layout_.place)) *
+                   a_.columns +
+               column_] = make_float2(log2_of(most_), log2_of(sum_));
+    ++column_;
+    edge_ += a_.pixel;
+    most_ = sum_ = 0;
   }
 
-  // For the row of this thread: x joined over the slots [begin, begin + pixel).
+  __device__ float log2_of(float weight) const {
+    return __fadd_rn(reference_, log2_fast(weight));
+  }
+
+  // Of values that each thread has of its keys: those of all keys of this thread's row. Threads
+  // exchange the rows that the other one keeps, in pairs, until each has one.
   template <class Join>
-  __device__ __forceinline__ float own_of(const Values& x, int begin, float none, Join join) const {
-    float all[rows];
+  __device__ __forceinline__ float joined(const float (&its)[rows], Join join) const {
+    float left[rows];
 #pragma unroll
-    for (int i = 0; i < rows; ++i) all[i] = none;
-    // Relative to the thread's first slot: then the compiler knows the others.
-    const int from = begin - layout_.first_slot(), to = from + a_.pixel;
+    for (int i = 0; i < rows; ++i) left[i] = its[i];
 #pragma unroll
-    for (int j = 0; j < Layout::keys; ++j) {
-      // The thread has no key in this segment: columns may be narrow.
-      const int around = j / Layout::together * 8;
-      if (around + 8 <= begin || around >= begin + a_.pixel) continue;
-      const int slot = Layout::slots_on(j);
-      const bool inside = from <= slot && slot < to;
+    for (int flip = 1; flip < Layout::sharers; flip *= 2) {
+      const bool odd = layout_.place & flip;
+      if (flip < rows) {
 #pragma unroll
-      for (int i = 0; i < rows; ++i) all[i] = join(all[i], inside ? Layout::at(x, i, j) : none);
+        for (int i = 0; i < rows / flip / 2; ++i) {
+          const float first = left[2 * i], second = left[2 * i + 1], sent = odd ? first : second;
+          left[i] = join(odd ? second : first, __shfl_xor_sync(0xffffffffu, sent, flip));
+        }
+      } else {
+        left[0] = join(left[0], __shfl_xor_sync(0xffffffffu, left[0], flip));
+      }
     }
-    float own = none;
+    return left[0];
+  }
+
+  __device__ __forceinline__ float own_of(const float* values) const {
+    float own = 0;
 #pragma unroll
     for (int i = 0; i < rows; ++i) {
-      float joined = all[i];  // as above
-#pragma unroll
-      for (int flip = 1; flip < Layout::sharers; flip *= 2)
-        joined = join(joined, __shfl_xor_sync(0xffffffffu, joined, flip));
-      own = tx_ == i ? joined : own;
+      const float its = values[i];  // copied: indexed by place, the array would be in memory
+      own = layout_.place % rows == i ? its : own;
     }
     return own;
   }
 
   const SegmentArgs& a_;
   const Layout layout_;
-  const int tx_;
-  int begin_ = 0, end_ = 0;                              // keys met
-  float maximum_ = -INFINITY, sum_ = 0, reference_ = 0;  // of the open segment
+  int column_ = 0, edge_ = 0, end_ = 0;       // the open one, the key after it; keys met
+  float most_ = 0, sum_ = 0, reference_ = 0;  // of the open segment
 };
 
 /// Of attend_mma.cuh: of one or two groups of 16 rows of a warp, of which `row` is this thread's

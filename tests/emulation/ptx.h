@@ -1,5 +1,6 @@
 // The instructions of kernels/device/ptx/ptx.h, for the host. With FOVEA_LIKE_HARDWARE they round
-// as hardware may: exp2 is off by up to 2 ulps, and tensor cores cut bits off instead of rounding.
+// as hardware may: exp2 is off by up to 2 ulps, log2 by 2^-22, and tensor cores cut bits off
+// instead of rounding.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -27,6 +28,19 @@ inline float exp2_fast(float x) {
   return __uint_as_float(__float_as_uint(y) + hash % 5 - 2);
 #else
   return y;
+#endif
+}
+
+inline float log2_fast(float x) {
+#ifdef FOVEA_LIKE_HARDWARE
+  if (x < 0x1p-126f) x = 0;
+  const float y = std::log2(x);
+  if (!std::isfinite(y)) return y;
+  const unsigned hash = __float_as_uint(x) * 2654435761u >> 16;
+  const float unit = x > 0.5f && x < 2 ? 0x1p-23f : 0x1p-23f * std::abs(y);
+  return y + static_cast<float>(static_cast<int>(hash % 5) - 2) * unit;
+#else
+  return std::log2(x);
 #endif
 }
 

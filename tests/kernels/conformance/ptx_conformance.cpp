@@ -137,6 +137,25 @@ TEST_CASE("ptx: exp2_fast is within 2 ulps, and 0 for -inf") {
   CHECK(worst <= 2);
 }
 
+TEST_CASE("ptx: log2_fast is within 2^-22, of itself where that is more, and -inf for 0") {
+  Random random;
+  std::vector<float> x{0.0f, infinity, not_a_number, 1.0f, 0.5f, 2.0f, 0x1p-126f, 0x1.fffffep127f};
+  while (x.size() < 20000)
+    x.push_back(static_cast<float>(
+        std::exp2(x.size() % 2 ? random.uniform(-1, 1) : random.uniform(-126, 128))));
+  const std::vector<float> y = run_log2(x);
+  CHECK(y[0] == -infinity);
+  CHECK(y[1] == infinity);
+  CHECK(std::isnan(y[2]));
+  double worst = 0;
+  for (std::size_t i = 3; i < x.size(); ++i) {
+    const double truth = std::log2(static_cast<double>(x[i]));
+    const double allowed = x[i] > 0.5f && x[i] < 2 ? 1 : std::abs(truth);
+    worst = larger_error(worst, std::abs(static_cast<double>(y[i]) - truth) / allowed);
+  }
+  CHECK(worst <= 0x1p-22 + 0x1p-24);  // and the rounding of the result
+}
+
 TEST_CASE("ptx: exp2_on_lanes is within 3e-6, 0 for -inf, and NaN for NaN") {
   Random random;
   std::vector<float> x{-infinity, -128.0f, -127.0f, not_a_number, -not_a_number, 0.0f,

@@ -16,16 +16,21 @@ int blocks_for(std::size_t count) {
   return static_cast<int>((count + threads - 1) / threads);
 }
 
-template <bool OnLanes>
-__global__ void exp2_kernel(const float* x, int count, float* y) {
+enum class Function { exp2, exp2_on_lanes, log2 };
+
+template <Function F>
+__global__ void function_kernel(const float* x, int count, float* y) {
   const int i = static_cast<int>(blockIdx.x) * threads + static_cast<int>(threadIdx.x);
-  if (i < count) y[i] = OnLanes ? cuda::exp2_on_lanes(x[i]) : cuda::exp2_fast(x[i]);
+  if (i >= count) return;
+  if constexpr (F == Function::exp2) y[i] = cuda::exp2_fast(x[i]);
+  if constexpr (F == Function::exp2_on_lanes) y[i] = cuda::exp2_on_lanes(x[i]);
+  if constexpr (F == Function::log2) y[i] = cuda::log2_fast(x[i]);
 }
 
-template <bool OnLanes>
-std::vector<float> run_either(const std::vector<float>& x) {
+template <Function F>
+std::vector<float> run_function(const std::vector<float>& x) {
   const OnDevice<float> from(x), to(x.size());
-  launch(exp2_kernel<OnLanes>, blocks_for(x.size()), threads, 0,
+  launch(function_kernel<F>, blocks_for(x.size()), threads, 0,
          static_cast<const float*>(from.data()), static_cast<int>(x.size()), to.data());
   return to.download();
 }
@@ -103,11 +108,15 @@ __global__ void multiply_add_kernel(const std::uint32_t* a, const std::uint32_t*
 }  // namespace
 
 std::vector<float> run_exp2(const std::vector<float>& x) {
-  return run_either<false>(x);
+  return run_function<Function::exp2>(x);
+}
+
+std::vector<float> run_log2(const std::vector<float>& x) {
+  return run_function<Function::log2>(x);
 }
 
 std::vector<float> run_exp2_on_lanes(const std::vector<float>& x) {
-  return run_either<true>(x);
+  return run_function<Function::exp2_on_lanes>(x);
 }
 
 std::uint64_t run_wait(std::uint64_t least) {

@@ -12,6 +12,8 @@ namespace fovea::test {
 
 /// exp2_fast of each.
 std::vector<float> run_exp2(const std::vector<float>& x);
+/// log2_fast of each.
+std::vector<float> run_log2(const std::vector<float>& x);
 /// exp2_on_lanes of each (tiles/exp2_on_lanes.cuh).
 std::vector<float> run_exp2_on_lanes(const std::vector<float>& x);
 
