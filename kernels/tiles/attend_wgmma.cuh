@@ -6,21 +6,20 @@
 // Counted by nvcc 13.0 for sm_90a, not measured: see budgets.toml for registers. With d = dv = 64
 // and 128 queries a block has 384 threads and 93 KiB of shared memory, one block on a
 // multiprocessor; a KV tile of 128 keys with 128 queries takes the tensor cores 1024 clocks and the
-// exponentials as many, which bound it together. Maps whose columns have 128 keys or more add
-// 111 instructions to the 601 that a warp has for a KV tile, and every further column of a KV tile
-// some 600; nothing spills, and as many blocks run at once.
+// exponentials as many, which bound it together. Where a column of maps has all keys of a KV tile,
+// maps add 84 instructions to the 601 that a warp has for it; else they add some 250, and 70 for
+// every column that ends in the KV tile. Nothing spills, and as many blocks run at once.
 #pragma once
 
-#include <string>
 #include <type_traits>
 
-#include "device/launch.h"
 #include "ptx_hopper.h"
 #include "tiles/attend_wgmma.h"
 #include "tiles/exp2_on_lanes.cuh"
 #include "tiles/fragments.cuh"
 #include "tiles/mma_tiles.cuh"
 #include "tiles/segment_tracker.cuh"
+#include "tiles/wgmma_copies.cuh"
 #include "tiles/wgmma_shape.cuh"
 
 namespace fovea::cuda {
@@ -112,54 +111,13 @@ class WgmmaAttention {
         arrive(&shared_->keys_full[stage]);
         return;
       }
-      copy_tile<DepthChunks>(keys_ + stage * DepthChunks * wide_tile_bytes, args_.keys,
-                             args_.operands.k, kv_tile.first_row, row, shared_->keys_full[stage]);
+      copy_kv_tile<DepthChunks>(keys_ + stage * DepthChunks * wide_tile_bytes, args_.keys,
+                                args_.operands.k, kv_tile.first_row, row, shared_->keys_full[stage],
+                                thread_);
       if (before >= 0) wait(shared_->values_empty[stage], before);
-      copy_tile<ValueChunks>(values_ + stage * ValueChunks * wide_tile_bytes, args_.values,
-                             args_.operands.v, kv_tile.first_row, row, shared_->values_full[stage]);
-    }
-  }
-
-  // `row`: that of the thread's slot.
-  template <int Chunks>
-  __device__ void copy_tile(char* tile, const CUtensorMap& map, Rows16 from, std::int32_t first_row,
-                            std::int32_t row, PhaseBarrier& full) {
-    if (first_row < 0) {
-      gather<Chunks>(tile, from, row);
-      return arrive_after_copies(&full);
-    }
-    if (thread_ > 0) return arrive(&full);
-    arrive_expecting(&full, Chunks * wide_tile_bytes);
-#pragma unroll
-    for (int part = 0; part < Chunks; ++part)
-      copy_box_async(tile + part * wide_tile_bytes, &map, part * chunk, first_row, &full);
-  }
-
-  // Each warp copies the rows of its slots, four at a time.
-  template <int Chunks>
-  __device__ void gather(char* tile, Rows16 from, std::int32_t row) {
-    const int lane = thread_ % 32, piece = lane % row_pieces;
-#pragma unroll 2
-    for (int i = lane / row_pieces; i < 32; i += 32 / row_pieces) {
-      const std::int32_t its = __shfl_sync(0xffffffffu, row, i);
-      char* const to = tile + thread_ / 32 * 32 * row_bytes + swizzled(i, piece);
-      copy_pieces<Chunks>(to, wide_tile_bytes, from, its, piece);
-    }
-  }
-
-  // Starts copying a piece of each 64 columns of a row to tiles that lie `apart` bytes apart; zeros
-  // for a row of -1 and beyond the matrix.
-  template <int Chunks>
-  __device__ static void copy_pieces(char* to, int apart, Rows16 from, std::int32_t row,
-                                     int piece) {
-#pragma unroll
-    for (int part = 0; part < Chunks; ++part) {
-      const int column = part * chunk + piece * 8;
-      const bool inside = row >= 0 && column < from.stride;
-      copy_16_async(to + part * apart,
-                    from.data + (inside ? static_cast<std::int64_t>(row) * from.stride + column
-                                        : std::int64_t{0}),
-                    inside);
+      copy_kv_tile<ValueChunks>(values_ + stage * ValueChunks * wide_tile_bytes, args_.values,
+                                args_.operands.v, kv_tile.first_row, row,
+                                shared_->values_full[stage], thread_);
     }
   }
 
@@ -383,46 +341,5 @@ class WgmmaAttention {
   bool moved_;
   float reference_[2], factor_[2], sum_[2], z_[value_groups][4];
 };
-
-template <Precision P, class Shape, bool Maps>
-__global__ void __launch_bounds__(Shape::threads, Shape::blocks)
-    attend_wgmma_kernel(const __grid_constant__ WgmmaArgs args) {
-  WgmmaAttention<P, Shape, Maps>(args).run();
-}
-
-template <int DepthChunks, int ValueChunks, class Use>
-auto with_consumers(int height, Use use) {
-  return height > group_queries ? use(WgmmaShape<DepthChunks, ValueChunks, 2>())
-                                : use(WgmmaShape<DepthChunks, ValueChunks, 1>());
-}
-
-/// use(WgmmaShape) for query tiles of that height and heads of that width.
-template <class Use>
-auto with_wgmma_shape(int height, int d, int dv, Use use) {
-  if (d <= chunk)
-    return dv <= chunk ? with_consumers<1, 1>(height, use) : with_consumers<1, 2>(height, use);
-  return dv <= chunk ? with_consumers<2, 1>(height, use) : with_consumers<2, 2>(height, use);
-}
-
-template <Precision P>
-void attend_wgmma(const AttendArgs& args, const MmaOperands& operands, int height, int* stuck,
-                  cudaStream_t stream) {
-  const int dv = args.states.dv;
-  if (!wgmma_takes(height, args.d, dv) || dv < 1 || args.queries.lists.head.changes)
-    refuse("attention by products of warpgroups with query tiles of " + std::to_string(height) +
-           " queries, d = " + std::to_string(args.d) + " and dv = " + std::to_string(dv));
-  const WgmmaArgs all{args, operands, tensor_map(operands.k, operands.key_rows, P, wide_keys),
-                      tensor_map(operands.v, operands.key_rows, P, wide_keys), stuck};
-  with_wgmma_shape(height, args.d, dv, [&](auto shape) {
-    using Shape = decltype(shape);
-    const bool maps = args.segments.pixel > 0;
-    launch(maps ? attend_wgmma_kernel<P, Shape, true> : attend_wgmma_kernel<P, Shape, false>,
-           {.grid = dim3(static_cast<unsigned>(args.queries.count)),
-            .block = dim3(static_cast<unsigned>(Shape::threads)),
-            .shared_bytes = Shape::shared_bytes,
-            .stream = stream},
-           all);
-  });
-}
 
 }  // namespace fovea::cuda

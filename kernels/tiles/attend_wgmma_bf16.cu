@@ -1,4 +1,4 @@
-#include "tiles/attend_wgmma.cuh"
+#include "tiles/launch_wgmma.cuh"
 
 namespace fovea::cuda {
 

@@ -1,16 +1,14 @@
 // A SegmentTracker collects the segments of a query tile while a block goes through its keys, which
-// are in sequence order without gaps. It works on the logits and weights that a thread holds of a
-// KV tile, in registers as a Layout says: some rows, which other threads share with their keys. Of
-// the threads that share rows, the i-th keeps the open segment of the i-th row.
+// are in sequence order without gaps. It works on the weights that a thread holds of a KV tile, in
+// registers as a Layout says: some rows, which other threads share with their keys. Of the threads
+// that share rows, the i-th keeps the open segment of the i-th row: the largest weight and the sum.
 //
-// Its cost, counted, not measured: with query tiles of 128 queries and columns of 64 keys or more
-// some 500 instructions per thread and KV tile of 64 keys, beside 8192 multiply-adds at d = dv =
-// 64, and some 250 for every narrower column; no shared memory; at dv = 64 up to 20 registers more.
-// Of 128 keys it is twice as many. In addition 8 bytes for every query and column are written once
-// and read once: .5 ms of an H200's memory bandwidth at n = 131072 and 1024 columns, where the
-// multiply-adds take 66 ms. The kernels of tensor cores have found the largest logit and the sum of
-// the weights of a whole KV tile anyway, which they pass to take_kv_tile where the KV tile lies in
-// one column: some 30 instructions.
+// Its cost for a thread and a KV tile of 128 keys on tensor cores, counted, not measured: some 250
+// instructions, and 70 for every column that ends in the KV tile; 84 where the KV tile lies in one
+// column, since the kernels have found the largest logit and the sum of its weights anyway. No
+// shared memory. In addition 8 bytes for every query and column are written once and read once: .5
+// ms of an H200's memory bandwidth at n = 131072 and 1024 columns, where the multiply-adds of fp32
+// take 66 ms.
 #pragma once
 
 #include "tiles/query_tile.cuh"
@@ -40,7 +38,7 @@ struct LaneLayout {
 /// and `first` + 8 and 2 of each 8 keys.
 template <int Slots>
 struct MmaLayout {
-  static constexpr int rows = 2, keys = Slots / 4, sharers = 4, slots = Slots, together = 2;
+  static constexpr int rows = 2, sharers = 4, slots = Slots, together = 2;
   using Values = float[Slots / 8][4];
   int first, all_rows;  // of the query tile
   int place = static_cast<int>(threadIdx.x) % sharers;
