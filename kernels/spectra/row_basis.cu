@@ -31,6 +31,7 @@ __device__ double dot(const A* a, const B* b, int count) {
   return warp_sum(sum);
 }
 
+// 32 registers, eight blocks on a multiprocessor. Bound by memory.
 __global__ void __launch_bounds__(threads) begin_kernel(const RowBasisArgs a) {
   const LargeBlock& block = a.blocks[blockIdx.y];
   const int row = static_cast<int>(blockIdx.x) * warps + warp();
@@ -158,11 +159,14 @@ class Extension {
   double* const next_;  // [cols]
 };
 
+// 40 registers, 8 bytes of shared memory for every column, up to six blocks on a multiprocessor.
+// Bound by latency: sums over a row, one after the other.
 __global__ void __launch_bounds__(threads) extend_kernel(const RowBasisArgs args, int step) {
   Extension(args, step).run();
 }
 
 // Coefficients of all rows for the new row of the basis.
+// 64 registers, four blocks on a multiprocessor. Bound by memory: every row is read once.
 __global__ void __launch_bounds__(threads) project_kernel(const RowBasisArgs a, int step) {
   const BasisProgress& progress = a.progress[blockIdx.y];
   if (progress.state != BasisState::growing) return;
@@ -192,6 +196,7 @@ __global__ void __launch_bounds__(threads) project_kernel(const RowBasisArgs a, 
 }
 
 // One row of a Gram matrix.
+// 64 registers, four blocks on a multiprocessor. Bound by memory.
 __global__ void __launch_bounds__(threads)
     gram_kernel(const RowBasisArgs a, double* gram, SmallBlock* small) {
   const LargeBlock& block = a.blocks[blockIdx.y];
