@@ -12,6 +12,9 @@ namespace {
 
 constexpr double kGutter = 6;  // between columns
 constexpr double kRowGap = 7;  // between rows
+// On paper nothing else tells the rest of a caption: so many that those of eight
+// panels side by side fit.
+constexpr int most_caption_lines = 16;
 
 /// Of the parts of a row, from the top downwards, each with the gap before it.
 struct RowHeights {
@@ -237,8 +240,8 @@ class Layouter {
           letters_.wrapped(title_of(r, c), panel_width_, 3, layout_.panel_title_face);
       if (!above || panel(r - 1, c).subtitle != here.subtitle)
         cell(r, c).subtitle = letters_.wrapped(here.subtitle, panel_width_, 5);
-      // On paper nothing else tells the rest.
-      cell(r, c).caption = letters_.wrapped(caption_with_pooling(here), panel_width_, 6);
+      cell(r, c).caption =
+          letters_.wrapped(caption_with_pooling(here), panel_width_, most_caption_lines);
     }
   }
 

@@ -78,6 +78,24 @@ TEST_CASE("a message says why, whole") {
   CHECK(all.contains(QStringLiteral("every key.")));
 }
 
+TEST_CASE("captions of seven panels side by side are whole, with what a pixel mixes") {
+  example::application();
+  Panel panel = example::heatmap(256, 1, "h1d");
+  panel.caption =
+      "relative error of Z, row by row, beside what rounding to bf16 explains; "
+      "mean of 4 heads, 128 of 16384 rows sampled, 3 of them without keys and left out";
+  Figure figure;
+  figure.style.width = 504;
+  figure.rows = {std::vector<Panel>(7, panel)};
+  QString all;
+  for (const auto& drawn : example::record(with_pooling_named(figure, 1)).texts)
+    all += drawn.text + u' ';
+  CHECK(all.contains(QStringLiteral("left out")));
+  CHECK(all.contains(QStringLiteral("a pixel")));
+  CHECK(all.contains(QStringLiteral("entries")));
+  CHECK_FALSE(all.contains(QStringLiteral("…")));
+}
+
 TEST_CASE("a row whose first column is a message has its numbers and even columns all the same") {
   example::application();
   Figure figure;
