@@ -38,11 +38,14 @@ std::vector<Real> times(const Dense<Real>& p, MatrixView v) {
 double largest_logit(const Problem& problem) {
   const Logits<double> logits{problem};
   double largest = 0;
+  std::vector<std::vector<double>> keys;
+  for (Index j = 0; j < problem.k.rows; ++j) keys.push_back(logits.mean(problem.k, j, 0));
   for (Index i = 0; i < problem.q.rows; ++i) {
     const std::vector<double> q = logits.mean(problem.q, i, 0);
-    for (Index j = 0; j < problem.k.rows; ++j)
-      largest = std::max(
-          largest, std::abs(ruled(problem, logits.dot(q, logits.mean(problem.k, j, 0)), i, j)));
+    for (Index j = 0; j < problem.k.rows; ++j) {
+      const double logit = logits.dot(q, keys[static_cast<std::size_t>(j)]);
+      largest = std::max(largest, std::abs(ruled(problem, logit, i, j)));
+    }
   }
   return largest;
 }

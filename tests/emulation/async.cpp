@@ -43,6 +43,13 @@ Async block;
 std::mutex mutex;
 int boxes_until_loss = -1;
 
+// Most kernels need no notes of what tensor cores see.
+void begin_notes() {
+  if (!block.coming.empty()) return;
+  block.seen.assign(block.bytes, 0xFF);
+  block.coming.assign(block.bytes / 16 + 1, 0);
+}
+
 // After a wait was given up nothing else is a mistake of its own.
 void mistake(const char* what) {
   if (!block.given_up) fault(what);
@@ -95,6 +102,7 @@ void land(Phases& phases) {
 }
 
 void start(Phases& phases, Landing landing) {
+  begin_notes();
   for (const auto& copy : landing.pieces) {
     unsigned char& coming = block.coming[offset_of(copy.to) / 16];
     if (coming != 0) mistake("two copies are under way to one place in shared memory");
@@ -121,6 +129,7 @@ const char* swizzled_piece(std::uint32_t address) {
 void require_visible(const char* piece) {
   if (block.given_up) return;
   const Unseen unseen;
+  begin_notes();
   const std::size_t offset = offset_of(piece);
   if (block.coming[offset / 16] != 0) fault("a product of what a copy has not brought yet");
   if (std::memcmp(piece, block.seen.data() + offset, 16) != 0)
@@ -130,6 +139,7 @@ void require_visible(const char* piece) {
 void fence_async_proxy() {
   const Unseen unseen;
   const std::lock_guard lock(mutex);
+  begin_notes();
   std::memcpy(block.seen.data(), block.shared, block.bytes);
 }
 
@@ -158,11 +168,8 @@ void arrive_after_copies(std::uint64_t* barrier) {
   const Unseen unseen;
   const std::lock_guard lock(mutex);
   Landing landing{.arrives = true};
-  for (const auto& group : self->copy_groups)
-    landing.pieces.insert(landing.pieces.end(), group.begin(), group.end());
-  landing.pieces.insert(landing.pieces.end(), self->open_copies.begin(), self->open_copies.end());
-  self->copy_groups.clear();
-  self->open_copies.clear();
+  landing.pieces.swap(self->copies);
+  self->group_ends.clear();
   start(phases_of(barrier), std::move(landing));
 }
 
@@ -245,9 +252,12 @@ void set_registers(int launched, int kept) {
 }
 
 void begin_async(unsigned char* shared, std::size_t bytes, unsigned threads) {
-  block = {.shared = shared, .bytes = bytes, .threads = threads};
-  block.seen.assign(bytes, 0xFF);
-  block.coming.assign(bytes / 16 + 1, 0);
+  Async next{.shared = shared, .bytes = bytes, .threads = threads};
+  next.seen.swap(block.seen);  // for their memory
+  next.coming.swap(block.coming);
+  block = std::move(next);
+  block.seen.clear();
+  block.coming.clear();
 }
 
 void end_async() {

@@ -125,7 +125,12 @@ struct Fibre {
   Place place;
   std::unique_ptr<char[]> memory;  // of its stack
   Thread* thread = nullptr;        // `self` while it runs
+  const Barrier* barrier =
+      nullptr;  // it waits until that has another turn than this; null: for none
+  unsigned long turn = 0;
   bool done = false;
+
+  bool may_go_on() const { return !done && (!barrier || barrier->turn() != turn); }
 };
 
 // For this thread of the operating system.
@@ -145,44 +150,60 @@ struct Turns {
     for (Fibre& fibre : fibres) fibre.place.announcement.forget();
   }
 };
-thread_local Turns turns;
+thread_local Turns* turns = nullptr;  // made by its first crew; a plain pointer is quick to find
 bool may_give_up = false;
 
-// Of the fibre whose turn is next; of the scheduler after the last of a round.
+Turns& its_turns() {
+  thread_local const auto owned = std::make_unique<Turns>();
+  turns = owned.get();
+  return *turns;
+}
+
+// Of the fibre whose turn is next; of the scheduler after the last of a round. Those that still
+// have to wait at a Barrier have no turn.
 Place& next_place() {
-  while (turns.step < turns.count) {
-    const unsigned t = turns.forwards ? turns.step : turns.count - 1 - turns.step;
-    ++turns.step;
-    Fibre& fibre = turns.fibres[t];
-    if (fibre.done) continue;
-    turns.current = t;
+  Turns& all = *turns;
+  while (all.step < all.count) {
+    const unsigned t = all.forwards ? all.step : all.count - 1 - all.step;
+    ++all.step;
+    Fibre& fibre = all.fibres[t];
+    if (!fibre.may_go_on()) continue;
+    all.current = t;
     self = fibre.thread;
     return fibre.place;
   }
-  return turns.scheduler;
+  return all.scheduler;
 }
 
 void yield() {
-  Fibre& fibre = turns.fibres[turns.current];
+  Fibre& fibre = turns->fibres[turns->current];
   fibre.thread = self;
   leap(fibre.place, next_place());
 }
 
+void wait_at(const Barrier& barrier, unsigned long turn) {
+  Fibre& fibre = turns->fibres[turns->current];
+  fibre.barrier = &barrier;
+  fibre.turn = turn;
+  yield();
+  fibre.barrier = nullptr;
+}
+
 // What a fibre does: its part of one crew's work after another.
 void enter() {
-  Fibre& fibre = turns.fibres[turns.current];
+  Fibre& fibre = turns->fibres[turns->current];
   fibre.place.announcement.arrived();
   for (;;) {
-    order_after(&turns.begun);
+    order_after(&turns->begun);
     {
       Thread thread;
       self = &thread;
-      (*turns.body)(turns.current);
+      (*turns->body)(turns->current);
     }
-    order_before(&turns.ended);
+    order_before(&turns->ended);
     fibre.done = true;
-    turns.progress = true;
-    --turns.left;
+    turns->progress = true;
+    --turns->left;
     leap(fibre.place, next_place());
   }
 }
@@ -203,10 +224,10 @@ void order_after(void*) {}
 
 bool pause() {
   yield();
-  return !turns.in_vain;
+  return !turns->in_vain;
 }
 void note_progress() {
-  turns.progress = true;
+  turns->progress = true;
 }
 void give_up_waits(bool may) {
   may_give_up = may;
@@ -219,9 +240,9 @@ void Barrier::arrive_and_wait() {
   if (++arrived_ >= expected_) {
     arrived_ = 0;
     ++turn_;
-    turns.progress = true;
+    turns->progress = true;
   } else {
-    while (turn_ == turn) yield();
+    wait_at(*this, turn);
   }
   order_after(order);
 }
@@ -233,35 +254,36 @@ void Barrier::arrive_and_drop() {
     arrived_ = 0;
     ++turn_;
   }
-  turns.progress = true;
+  turns->progress = true;
 }
 
 void run_crew(unsigned count, const std::function<void(unsigned)>& body) {
-  turns.fibres.reserve(most_threads);
-  for (std::size_t t = turns.fibres.size(); t < count; ++t) {
-    Fibre& fibre = turns.fibres.emplace_back();
+  Turns& all = its_turns();
+  all.fibres.reserve(most_threads);
+  for (std::size_t t = all.fibres.size(); t < count; ++t) {
+    Fibre& fibre = all.fibres.emplace_back();
     fibre.memory.reset(new char[stack_bytes + shift_of(t)]);
     prepare(fibre.place, fibre.memory.get() + shift_of(t), enter);
   }
-  turns.body = &body;
+  all.body = &body;
   Thread* const outer = self;
   for (unsigned t = 0; t < count; ++t) {
-    turns.fibres[t].thread = nullptr;
-    turns.fibres[t].done = false;
+    all.fibres[t].thread = nullptr;
+    all.fibres[t].done = false;
   }
-  turns.scheduler.announcement.of_present_stack();
-  order_before(&turns.begun);
+  all.scheduler.announcement.of_present_stack();
+  order_before(&all.begun);
   // Alternately forwards and backwards, so that mistakes that depend on the order of threads are
   // found.
-  turns.count = turns.left = count;
-  for (turns.forwards = true; turns.left > 0; turns.forwards = !turns.forwards) {
-    turns.progress = false;
-    turns.step = 0;
-    leap(turns.scheduler, next_place());
-    turns.in_vain = !turns.progress && turns.left > 0;
-    if (turns.in_vain && !may_give_up) fault("threads wait at a barrier that others never reach");
+  all.count = all.left = count;
+  for (all.forwards = true; all.left > 0; all.forwards = !all.forwards) {
+    all.progress = false;
+    all.step = 0;
+    if (Place& next = next_place(); &next != &all.scheduler) leap(all.scheduler, next);
+    all.in_vain = !all.progress && all.left > 0;
+    if (all.in_vain && !may_give_up) fault("threads wait at a barrier that others never reach");
   }
-  order_after(&turns.ended);
+  order_after(&all.ended);
   self = outer;
 }
 

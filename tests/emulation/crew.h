@@ -11,6 +11,8 @@ class Barrier {
   explicit Barrier(long expected) : expected_(expected) {}
   void arrive_and_wait();
   void arrive_and_drop();
+  /// Of whom waits at it, the number changes when the wait is over.
+  unsigned long turn() const { return turn_; }
 
  private:
   long expected_, arrived_ = 0;

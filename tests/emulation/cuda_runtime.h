@@ -76,8 +76,8 @@ struct Thread {
     void* to;
     const void* from;  // null: zeros
   };
-  std::vector<Copy> open_copies;  // asynchronous copies, not yet in a group
-  std::vector<std::vector<Copy>> copy_groups;
+  std::vector<Copy> copies;             // asynchronous ones, not yet made
+  std::vector<std::size_t> group_ends;  // in `copies`, of their groups; what follows is in none yet
   struct AtomicUse {
     void* at;
     std::size_t bytes;

@@ -141,7 +141,7 @@ constexpr std::size_t compared_for_a_block = 64 << 10;
 
 // What a thread does after its part of a block.
 void end_thread(Block& block, Thread& thread) {
-  if (!thread.open_copies.empty() || !thread.copy_groups.empty())
+  if (!thread.copies.empty() || !thread.group_ends.empty())
     fault("a block ended before its asynchronous copies were waited for");
   end_products();
   if (!thread.atomics.empty()) {

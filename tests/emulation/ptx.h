@@ -59,24 +59,27 @@ inline void copy_16_async(void* shared, const void* global, bool valid) {
   if (!aligned_to_16(shared) || (valid && !aligned_to_16(global)))
     fovea::emulation::fault("an asynchronous copy of 16 bytes that are not aligned");
   std::memset(shared, 0xFF, 16);
-  fovea::emulation::self->open_copies.push_back({shared, valid ? global : nullptr});
+  fovea::emulation::self->copies.push_back({shared, valid ? global : nullptr});
 }
 inline void commit_copies() {
   auto& thread = *fovea::emulation::self;
-  thread.copy_groups.push_back(std::move(thread.open_copies));
-  thread.open_copies.clear();
+  thread.group_ends.push_back(thread.copies.size());
 }
 template <int Pending>
 void wait_copies() {
-  auto& groups = fovea::emulation::self->copy_groups;
-  while (groups.size() > Pending) {
-    for (const auto& copy : groups.front())
-      if (copy.from)
-        std::memcpy(copy.to, copy.from, 16);
-      else
-        std::memset(copy.to, 0, 16);
-    groups.erase(groups.begin());
-  }
+  auto& copies = fovea::emulation::self->copies;
+  auto& ends = fovea::emulation::self->group_ends;
+  if (ends.size() <= Pending) return;
+  const auto last = ends.end() - Pending;  // of the groups that are made now
+  const std::size_t made = *(last - 1);
+  for (std::size_t i = 0; i < made; ++i)
+    if (copies[i].from)
+      std::memcpy(copies[i].to, copies[i].from, 16);
+    else
+      std::memset(copies[i].to, 0, 16);
+  copies.erase(copies.begin(), copies.begin() + static_cast<std::ptrdiff_t>(made));
+  ends.erase(ends.begin(), last);
+  for (std::size_t& end : ends) end -= made;
 }
 
 template <Precision P>

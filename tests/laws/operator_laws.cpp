@@ -19,84 +19,89 @@ bool same_bits(const Matrix& a, const Matrix& b) {
   return true;
 }
 
+// `p` and `out`: all of P, and Z, of x.
+void check_formula(const Instance& x, const Matrix& p, const Output& out,
+                   const Dense<double>& truth, const Dense<float>& plain) {
+  const Index n = x.problem.n(), dv = x.problem.dv();
+  const double floor = floor_of(x);
+  CHECK(distance(p, truth, n, n) <=
+        2 * distance(plain, truth, n, n) +
+            floor * std::max(1.0, largest_entry(p)));  // rows need not sum to 1
+
+  const auto true_z = times(truth, x.problem.v);
+  const auto plain_z = times(plain, x.problem.v);
+  const double plain_error = distance(rows_of(plain_z, dv), rows_of(true_z, dv), n, dv);
+  CHECK(distance(out.z, rows_of(true_z, dv), n, dv) <=
+        2 * plain_error + floor * largest_entry(x.problem.v) * std::max(1.0, row_mass(p)));
+}
+
+// Z = P V, and rows that sum to 1 do.
+void check_product(const Case& c, const Instance& x, const Matrix& p, const Output& out) {
+  const Index n = x.problem.n(), dv = x.problem.dv();
+  Dense<double> wide(n);
+  for (Index i = 0; i < n; ++i)
+    for (Index j = 0; j < n; ++j) wide(i, j) = static_cast<double>(p(i, j));
+  // Sums of n float32 products: n/2 ulps at worst beyond the error of the entries.
+  const double slack = floor_of(x.problem) + static_cast<double>(n) * 0x1p-24;
+  CHECK(distance(out.z, rows_of(times(wide, x.problem.v), dv), n, dv) <=
+        slack * largest_entry(x.problem.v) * std::max(1.0, row_mass(p)));
+  if (!c.rows_sum_to_one) {
+    // Of a softmax that is not mixed afterwards; or an estimate of its sum.
+    CHECK(out.lse.empty() == !std::holds_alternative<TilePlan>(x.plan->form));
+    return;
+  }
+  const auto* projected = std::get_if<ProjectedPlan>(&x.plan->form);
+  const bool mixed = projected && !projected->mix.empty();  // after the softmax
+  REQUIRE(static_cast<Index>(out.lse.size()) == (mixed ? 0 : n));
+  double worst = 0;
+  for (Index i = 0; i < n; ++i) {
+    double sum = 0;
+    for (Index j = 0; j < n; ++j) sum += wide(i, j);
+    const bool none =
+        !mixed && out.lse[static_cast<std::size_t>(i)] == -std::numeric_limits<float>::infinity();
+    worst = larger_error(worst, std::abs(sum - (none ? 0.0 : 1.0)));
+    if (none)
+      for (Index column = 0; column < dv; ++column) CHECK(out.z(i, column) == 0.0f);
+  }
+  CHECK(worst <= slack);
+}
+
+void check_stated_sums(const Case& c, const Instance& x, const Matrix& p,
+                       const Dense<double>& truth, const Dense<float>& plain) {
+  const auto stated = laws_of(c.id)->row_sum;
+  const Index n = x.problem.n();
+  // n entries of at most 2, each rounded to float32 after h + 1 additions. Of a formula of
+  // logits, as in check_formula.
+  const double slack =
+      static_cast<double>(n) * 0x1p-22 + (stated ? 0 : floor_of(x) * std::max(1.0, row_mass(p)));
+  for (Index i = 0; i < n; ++i) {
+    double sum = 0, expected = 0, of_plain = 0;
+    for (Index j = 0; j < n; ++j) {
+      sum += static_cast<double>(p(i, j));
+      expected += truth(i, j);
+      of_plain += static_cast<double>(plain(i, j));
+    }
+    const double plain_error = stated ? 0 : std::abs(of_plain - expected);
+    if (stated) expected = stated(x, i);
+    REQUIRE(std::abs(sum - expected) <= 2 * plain_error + slack);
+  }
+}
+
 }  // namespace
 
-TEST_CASE("law: P is that of the formula, with at most twice the error of the formula in float32") {
-  for_all([](const Case&, const Instance& x) {
-    const auto truth = reference<double>(x);
-    const auto plain = reference<float>(x);
-    const Index n = x.problem.n(), dv = x.problem.dv();
-    const double floor = floor_of(x);
-    const Matrix p = x.all();
-    CHECK(distance(p, truth, n, n) <=
-          2 * distance(plain, truth, n, n) +
-              floor * std::max(1.0, largest_entry(p)));  // rows need not sum to 1
-
-    const auto true_z = times(truth, x.problem.v);
-    const auto plain_z = times(plain, x.problem.v);
-    const double plain_error = distance(rows_of(plain_z, dv), rows_of(true_z, dv), n, dv);
-    CHECK(distance(x.apply(x.problem.v).z, rows_of(true_z, dv), n, dv) <=
-          2 * plain_error + floor * largest_entry(x.problem.v) * std::max(1.0, row_mass(p)));
-  });
-}
-
-TEST_CASE("law: Z = P V, and the rows of P sum to 1 or, without a key, to 0") {
+// In one case, since what takes the time is P and Z.
+TEST_CASE(
+    "law: P is that of the formula, with at most twice the error of the formula in float32, Z = P "
+    "V, "
+    "and rows of P sum to 1, without a key to 0, or to what the paper states") {
   for_all([](const Case& c, const Instance& x) {
-    const Index n = x.problem.n(), dv = x.problem.dv();
     const Matrix p = x.all();
     const Output out = x.apply(x.problem.v);
-    Dense<double> wide(n);
-    for (Index i = 0; i < n; ++i)
-      for (Index j = 0; j < n; ++j) wide(i, j) = static_cast<double>(p(i, j));
-    // Sums of n float32 products: n/2 ulps at worst beyond the error of the entries.
-    const double slack = floor_of(x.problem) + static_cast<double>(n) * 0x1p-24;
-    CHECK(distance(out.z, rows_of(times(wide, x.problem.v), dv), n, dv) <=
-          slack * largest_entry(x.problem.v) * std::max(1.0, row_mass(p)));
-    if (!c.rows_sum_to_one) {
-      // Of a softmax that is not mixed afterwards; or an estimate of its sum.
-      CHECK(out.lse.empty() == !std::holds_alternative<TilePlan>(x.plan->form));
-      return;
-    }
-    const auto* projected = std::get_if<ProjectedPlan>(&x.plan->form);
-    const bool mixed = projected && !projected->mix.empty();  // after the softmax
-    REQUIRE(static_cast<Index>(out.lse.size()) == (mixed ? 0 : n));
-    double worst = 0;
-    for (Index i = 0; i < n; ++i) {
-      double sum = 0;
-      for (Index j = 0; j < n; ++j) sum += wide(i, j);
-      const bool none =
-          !mixed && out.lse[static_cast<std::size_t>(i)] == -std::numeric_limits<float>::infinity();
-      worst = larger_error(worst, std::abs(sum - (none ? 0.0 : 1.0)));
-      if (none)
-        for (Index column = 0; column < dv; ++column) CHECK(out.z(i, column) == 0.0f);
-    }
-    CHECK(worst <= slack);
-  });
-}
-
-TEST_CASE("law: rows that need not sum to 1 have the sum that the paper states") {
-  for_all([](const Case& c, const Instance& x) {
-    if (c.rows_sum_to_one) return;
-    const auto stated = laws_of(c.id)->row_sum;
-    const Index n = x.problem.n();
-    const Matrix p = x.all();
     const auto truth = reference<double>(x);
     const auto plain = reference<float>(x);
-    // n entries of at most 2, each rounded to float32 after h + 1 additions. Of a formula of
-    // logits, as in the first law.
-    const double slack =
-        static_cast<double>(n) * 0x1p-22 + (stated ? 0 : floor_of(x) * std::max(1.0, row_mass(p)));
-    for (Index i = 0; i < n; ++i) {
-      double sum = 0, expected = 0, of_plain = 0;
-      for (Index j = 0; j < n; ++j) {
-        sum += static_cast<double>(p(i, j));
-        expected += truth(i, j);
-        of_plain += static_cast<double>(plain(i, j));
-      }
-      const double plain_error = stated ? 0 : std::abs(of_plain - expected);
-      if (stated) expected = stated(x, i);
-      REQUIRE(std::abs(sum - expected) <= 2 * plain_error + slack);
-    }
+    check_formula(x, p, out, truth, plain);
+    check_product(c, x, p, out);
+    if (!c.rows_sum_to_one) check_stated_sums(c, x, p, truth, plain);
   });
 }
 
