@@ -75,6 +75,11 @@ Index pixels_of_a_panel(const RenderOptions& options, const FigureStyle& style,
   return std::clamp<Index>(static_cast<Index>(across), least, 2048);
 }
 
+/// Of one column of a page, or of two, in points: panels narrower than 60 points are hard to read.
+double usual_width(std::size_t columns) {
+  return (columns > 4 ? 7 : 3.5) * points_per_inch;
+}
+
 std::string head_text(const RenderOptions& options, const Source& source) {
   return source.name + ", " + layer_label(source, options.heads.layer_in(source)) + ", head " +
          options.heads.head;
@@ -116,12 +121,13 @@ std::vector<std::shared_ptr<const HeldProblem>> held_problems(const RenderOption
 std::vector<std::vector<Panel>> panels_of(const RenderOptions& options, const Source& source,
                                           const Console& console, Run& run, Figure& figure,
                                           std::optional<Session>& session) {
-  const FigureStyle& style = figure.style;
   const Index head = options.heads.heads_in(source).front();
   const Problem problem = options.heads.problem(source, head, run.stop);
   tell_left_out(options.variants, problem, console.err);
   const auto backend = options.backend.make(console.err);
   const std::vector<Column> columns = columns_of(options, problem);
+  if (options.width.empty() && options.preset.empty())
+    figure.style.width = usual_width(columns.size());
   session = session_of(options, source, columns, problem.lengths());
   if (!options.data.empty())
     check_numbers_name(options.data, columns.size() * options.views.size());
@@ -135,7 +141,7 @@ std::vector<std::vector<Panel>> panels_of(const RenderOptions& options, const So
        .held = held_problems(options, columns, source, problem.lengths(), run.stop),
        .viewport = options.session ? options.session->viewport : Viewport{},
        .query = options.session ? options.session->pinned_query : std::nullopt,
-       .max_pixels = pixels_of_a_panel(options, style, columns.size()),
+       .max_pixels = pixels_of_a_panel(options, figure.style, columns.size()),
        .estimate = options.estimate},
       run);
   figure.footer = head_text(options, source) + ", " + problem.lengths().text() +
@@ -192,7 +198,7 @@ void run_render(RenderOptions options, const CLI::App& command, const Console& c
   options.settings.error = *error_kind_from(options.error);
   Figure figure{
       .title = options.title,
-      .style = style_of(options, command),
+      .style = style_of(options),
       .sequence =
           std::make_shared<const Sequence>(sequence_of(source, options.heads.layer_in(source))),
       .key_sequence =

@@ -56,13 +56,11 @@ void take_up(RenderOptions& options, const Session& session, const CLI::App& com
     for (Column& column : options.session->columns) column.seed = options.parameters.seed;
 }
 
-FigureStyle style_of(const RenderOptions& options, const CLI::App& command) {
+FigureStyle style_of(const RenderOptions& options) {
   FigureStyle style;
   style.dpi = options.dpi;
-  const Preset* preset = preset_named(options.preset);
-  if (preset) put_into(style, *preset);
-  if (!preset || command.count("--width") > 0)
-    style.width = points_of("--width", options.width, options.dpi);
+  if (const Preset* preset = preset_named(options.preset)) put_into(style, *preset);
+  if (!options.width.empty()) style.width = points_of("--width", options.width, options.dpi);
   if (!options.height.empty()) style.height = points_of("--height", options.height, options.dpi);
   if (options.font_size > 0) style.font_size = options.font_size;
   if (!options.font.empty()) style.font = installed_font(options.font);
@@ -125,8 +123,10 @@ std::string hash_to_write(const Source& source, const Console& console) {
 
 void add_look(CLI::App& command, RenderOptions& options) {
   const std::string group = "How it looks";
-  command.add_option("--width", options.width, "Width in in, cm, mm, pt or px")
-      ->capture_default_str()
+  command
+      .add_option(
+          "--width", options.width,
+          "Width in in, cm, mm, pt or px (default: 3.5in, or 7in for more than four columns)")
       ->group(group);
   command
       .add_option("--height", options.height, "Height, as --width (default: what the panels need)")

@@ -19,7 +19,7 @@ struct RenderOptions {
   ParameterOptions parameters;
   std::vector<std::string> variants, views{"heatmap"};
   std::string data;  // where the numbers of the panels go; empty: nowhere
-  std::string output, width = "3.5in", height, title, preset, font;
+  std::string output, width, height, title, preset, font;
   double font_size = 0;  // 0: of the preset
   bool letters = false, no_session = false;
   int dpi = 300;
@@ -32,7 +32,7 @@ struct RenderOptions {
 
 /// Takes from the session whatever the command line does not set.
 void take_up(RenderOptions& options, const Session& session, const CLI::App& command);
-FigureStyle style_of(const RenderOptions& options, const CLI::App& command);
+FigureStyle style_of(const RenderOptions& options);
 /// The columns of the session, or of the command line's variants, with the --set values applied.
 std::vector<Column> columns_of(const RenderOptions& options, const Problem& head);
 /// What a figure of these columns carries; nothing where a session cannot say how the source is

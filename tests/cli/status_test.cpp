@@ -214,6 +214,26 @@ TEST_CASE("figures are written in the format their name says") {
             .status == 0);
 }
 
+TEST_CASE("figures of many columns are as wide as a page, unless the command line says otherwise") {
+  const TemporaryDirectory scratch;
+  const std::string figure = scratch / "f.svg";
+  const auto width_of = [&](std::vector<std::string> words) {
+    std::vector<std::string> all{"render", "synthetic:golden", "-o", figure};
+    all.insert(all.end(), words.begin(), words.end());
+    REQUIRE(run_program(all).status == 0);
+    const std::string svg = read_bytes(figure);
+    const auto at = svg.find("width=\"");
+    REQUIRE(at != std::string::npos);
+    return std::stod(svg.substr(at + 7));
+  };
+  const double one = width_of({"--variant", "exact"});
+  CHECK(width_of({"--variant", "exact", "--variant", "h1d", "--variant", "tf", "--variant",
+                  "tc"}) == one);
+  CHECK(width_of({}) == doctest::Approx(2 * one));  // the papers' seven variants
+  CHECK(width_of({"--width", "3.5in"}) == one);
+  CHECK(width_of({"--preset", "icml"}) < 2 * one);
+}
+
 TEST_CASE("a session file is drawn as it was saved, and as the command line says otherwise") {
   const TemporaryDirectory scratch;
   const std::string figure = scratch / "s.svg";
