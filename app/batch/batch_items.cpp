@@ -23,6 +23,10 @@ std::optional<Number> number_from(const std::string& text) {
   return value;
 }
 
+constexpr const char* before_items = "run the sweep again";
+constexpr const char* amid_items =
+    "put it back and run the sweep again with --retry-failed, or sweep into another folder with -o";
+
 std::string place_of(const char* list, std::size_t entry) {
   return std::string(list) + "[" + std::to_string(entry) + "]";
 }
@@ -88,6 +92,9 @@ void BatchItems::add_source(std::size_t place, const std::stop_token& stop) {
       return open_source(plan_.sources[place], {.stop = stop});
     } catch (const Cancelled&) {
       throw;
+    } catch (const ChangedError&) {
+      throw InputError(plan_.path, place_of("sources", place) + ": " + plan_.sources[place] +
+                                       ": was changed while it was opened; " + before_items);
     } catch (const Error& error) {
       throw InputError(plan_.path, place_of("sources", place) + ": " + error.what());
     }
@@ -167,38 +174,61 @@ std::string BatchItems::text_of(std::size_t number) const {
 }
 
 Source BatchItems::open(std::size_t source, const std::stop_token& stop) const {
-  const std::string& path = plan_.sources[source];
-  try {
-    Source opened = open_source(path, {.stop = stop});
-    require_unchanged(source, opened.files);
-    return opened;
-  } catch (const ChangedError&) {
-    throw;
-  } catch (const InputError&) {  // that it is another file says more than what is wrong with it
-    SourceFiles now;
-    for (const auto& file : files_[source])
-      now.push_back(std::make_shared<const FileBytes>(file->path(), FileBytes::Between::close));
-    require_unchanged(source, now);
-    throw;
-  }
+  Source opened = [&] {
+    try {
+      return open_source(plan_.sources[source], {.stop = stop});
+    } catch (const ChangedError&) {
+      throw changed(source);
+    } catch (const InputError&) {  // that it is another file says more than what is wrong with it
+      require_unchanged(source, files_now(source), amid_items);
+      throw;
+    }
+  }();
+  require_unchanged(source, opened.files, amid_items);
+  return opened;
 }
 
-void BatchItems::require_unchanged(std::size_t source, const SourceFiles& files) const {
-  constexpr const char* advice =
-      "put it back and add --retry-failed, or sweep into another folder with -o";
+SourceFiles BatchItems::files_now(std::size_t source) const {
+  SourceFiles now;
+  for (const auto& file : files_[source])
+    now.push_back(std::make_shared<const FileBytes>(file->path(), FileBytes::Between::close));
+  return now;
+}
+
+void BatchItems::require_unchanged(std::size_t source, const SourceFiles& files,
+                                   const std::string& advice) const {
   const SourceFiles& planned = files_[source];
   if (!std::ranges::equal(planned, files, {}, &FileBytes::path, &FileBytes::path))
     throw ChangedError(plan_.sources[source],
-                       "holds other files than when the sweep began; " + std::string(advice));
+                       "holds other files than when the sweep began; " + advice);
   for (std::size_t file = 0; file < planned.size(); ++file)
-    planned[file]->require_same(*files[file], advice);
+    planned[file]->require_same(*files[file], advice.c_str());
+}
+
+ChangedError BatchItems::changed(std::size_t source) const {
+  return changed(source, amid_items);
+}
+
+ChangedError BatchItems::changed(std::size_t source, const std::string& advice) const {
+  try {
+    require_unchanged(source, files_now(source), advice);
+  } catch (const ChangedError& found) {
+    return found;
+  } catch (const InputError&) {  // it is gone, too
+  }
+  return {plan_.sources[source], "was changed while the sweep read it; " + advice};
 }
 
 std::string BatchItems::fingerprint(const std::stop_token& stop) const {
   std::uint64_t hash = fnv1a("fovea sweep 1");
   const auto add = [&](const std::string& text) { hash = fnv1a(text + '\n', hash); };
-  for (std::size_t source = 0; source < files_.size(); ++source)
-    add(plan_.sources[source] + ' ' + content_hash_of(files_[source], stop).text());
+  for (std::size_t source = 0; source < files_.size(); ++source) {
+    try {
+      add(plan_.sources[source] + ' ' + content_hash_of(files_[source], stop).text());
+    } catch (const ChangedError&) {
+      throw changed(source, before_items);
+    }
+  }
   for (const BatchHead& head : heads_) {
     const std::size_t numbers[] = {head.source,
                                    static_cast<std::size_t>(head.layer),

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "batch/batch_plan.h"
+#include "data/error.h"
 #include "data/source.h"
 
 namespace fovea {
@@ -54,9 +55,12 @@ class BatchItems {
   BatchItem item(std::size_t number) const;
   /// "minilm-l6.safetensors layer0, head 3: hyper block=32 samples=32, seed 0".
   std::string text_of(std::size_t number) const;
-  /// The source, opened again. Throws ChangedError where its files are not those any more that
-  /// these items are of, and what open_source does.
+  /// The source, opened again. Throws ChangedError where its files have changed since these items
+  /// were made, and what open_source does.
   Source open(std::size_t source, const std::stop_token& stop) const;
+  /// The error of an item whose source was found changed while it was read: what reading says is
+  /// for those who can open a source again, this is for those who run a sweep.
+  ChangedError changed(std::size_t source) const;
   /// Variants of groups that were left out of some head, as they have no form for it.
   const std::vector<const Variant*>& left_out() const { return left_out_; }
 
@@ -67,7 +71,10 @@ class BatchItems {
 
  private:
   void add_source(std::size_t source, const std::stop_token& stop);
-  void require_unchanged(std::size_t source, const SourceFiles& files) const;
+  SourceFiles files_now(std::size_t source) const;
+  void require_unchanged(std::size_t source, const SourceFiles& files,
+                         const std::string& advice) const;
+  ChangedError changed(std::size_t source, const std::string& advice) const;
   std::vector<Index> layers_of(const Source& source) const;
   std::size_t settings_for(Lengths lengths, bool causal);
 

@@ -145,8 +145,7 @@ void ItemRunner::open(std::size_t place, Run& run) {
       source_ = items_.open(head.source, run.stop);
       source_place_ = head.source;
     }
-    made.problem = problem_of(
-        *source_, {.layer = head.layer, .head = head.head, .causal = plan.causal}, run.stop);
+    made.problem = read(head, run.stop);
     if (plan.metrics || plan.rounds > 0)
       made.exact = compute(*made.problem, {.variant = &reference_variant()}, backend_, run);
   } catch (const Cancelled&) {
@@ -161,6 +160,15 @@ void ItemRunner::open(std::size_t place, Run& run) {
     made.failure = "not enough memory for exact attention of the head";
   }
   opened_ = std::move(made);
+}
+
+Problem ItemRunner::read(const BatchHead& head, const std::stop_token& stop) const {
+  try {
+    return problem_of(
+        *source_, {.layer = head.layer, .head = head.head, .causal = items_.plan().causal}, stop);
+  } catch (const ChangedError&) {
+    throw items_.changed(head.source);
+  }
 }
 
 void ItemRunner::give_up(std::size_t source, const ChangedError& changed) {

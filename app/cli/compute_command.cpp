@@ -78,14 +78,15 @@ class OutTensors {
   std::vector<Structure> structures_;
 };
 
-ComputeRequest request_of(const ComputeOptions& options, const Source& source, Index head) {
+ComputeRequest request_of(const ComputeOptions& options, const Source& source, Index head,
+                          const std::stop_token& stop) {
   const Variant& variant = find_variant(options.variant);
   const Layer& layer = source.layers[static_cast<std::size_t>(options.heads.layer_in(source))];
   ComputeRequest request{.variant = &variant,
                          .values = options.parameters.applied(variant, layer.keys()),
                          .seed = options.parameters.seed};
   if (!options.structure.empty())
-    request.given = read_structure(options.structure, head, layer.heads());
+    request.given = read_structure(options.structure, head, layer.heads(), stop);
   return request;
 }
 
@@ -134,7 +135,7 @@ std::optional<double> from_own_output(const Output& ours, const Layer& layer, In
 HeadReport compute_head(const ComputeOptions& options, const Source& source, Index head,
                         const Backend& backend, OutTensors& tensors, Run& run) {
   const Problem problem = options.heads.problem(source, head, run.stop);
-  const ComputeRequest request = request_of(options, source, head);
+  const ComputeRequest request = request_of(options, source, head, run.stop);
   const Computation computation = compute_with(options, problem, request, backend, run);
   HeadReport report{.head = head,
                     .first_run = computation.first_run,

@@ -161,7 +161,7 @@ class Fitting {
   }
 
   void resume(Run& run) {
-    const FitFile file = read_fit(options_.resume);
+    const FitFile file = read_fit(options_.resume, run.stop);
     check_about(options_.resume, file, about_);
     if (file.states.size() != trainers_.size())
       throw InputError(options_.resume, std::to_string(file.states.size()) +

@@ -150,15 +150,16 @@ void require_whole_png(const std::string& path, const std::string& bytes) {
 /// The library fills in what is missing of a BMP, however large. Run-length encoded ones may be
 /// shorter than their pixels.
 void require_whole_bmp(const std::string& path, const std::string& bytes) {
-  constexpr std::size_t header_end = 34;
+  constexpr std::size_t oldest_end = 26, header_end = 34;
   const auto number = [&](std::size_t at, std::size_t count) {  // little endian
     std::uint32_t value = 0;
     for (std::size_t i = 0; i < count; ++i)
       value |= std::uint32_t{static_cast<unsigned char>(bytes[at + i])} << (8 * i);
     return value;
   };
-  if (bytes.size() < header_end) return;  // the library refuses it
+  if (bytes.size() < oldest_end) return;  // the library refuses it
   const bool oldest = number(14, 4) == 12;
+  if (!oldest && bytes.size() < header_end) return;  // the same
   const std::uint32_t compression = oldest ? 0 : number(30, 4);
   if (compression == 1 || compression == 2) return;
   const auto with_sign = [&](std::size_t at) { return double(std::int32_t(number(at, 4))); };

@@ -28,6 +28,11 @@ bool is_frame(int marker) {
   return marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
 }
 
+/// No length follows. 0 is no marker: 0xFF was a byte of data.
+bool is_alone(int marker) {
+  return marker == 0 || marker == 1 || (marker >= 0xD0 && marker <= 0xD9);
+}
+
 bool is_progressive(int frame) {
   return (frame & 3) == 2;
 }
@@ -49,23 +54,25 @@ double coefficient_bytes(const Reading& file, std::size_t at) {
 
 }  // namespace
 
+// Goes from segment to segment as the decoder does, which reads damaged files as well.
 double jpeg_coefficient_bytes(std::string_view of) {
   const Reading file(of);
   double bytes = 0;
   bool progressive = false;
   int components = 0;
   for (std::size_t at = 2; !file.ends_before(at + 3);) {  // after the start of the image
-    if (file.byte(at) != 0xFF) break;
-    const int marker = file.byte(++at);
+    if (file.byte(at++) != 0xFF) continue;  // what stands before a marker is passed over
+    const int marker = file.byte(at);
     if (marker == 0xFF) continue;  // filling
     ++at;
+    if (is_alone(marker)) continue;
     if (is_frame(marker)) {
       bytes = coefficient_bytes(file, at);
       progressive = is_progressive(marker);
       components = file.byte(at + 7);
     }
     if (marker == start_of_scan) return progressive || file.byte(at + 2) < components ? bytes : 0;
-    at += static_cast<std::size_t>(file.word(at));
+    at += static_cast<std::size_t>(std::max(2, file.word(at)));
   }
   return 0;
 }

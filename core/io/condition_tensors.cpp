@@ -6,6 +6,7 @@
 
 #include "data/error.h"
 #include "data/shape.h"
+#include "data/stop.h"
 
 namespace fovea {
 namespace {
@@ -23,8 +24,9 @@ constexpr Names all_names[] = {masks,       biases,         slopes_names,
 /// Reads the tensors of one layer.
 class ConditionReader : LayerTensors {
  public:
-  ConditionReader(const TensorFile& file, const LayerPlace& place, Layer& layer)
-      : LayerTensors(file, place), layer_(layer) {}
+  ConditionReader(const TensorFile& file, const LayerPlace& place, Layer& layer,
+                  const std::stop_token& stop)
+      : LayerTensors(file, place), layer_(layer), stop_(stop) {}
 
   void read() {
     LayerConditions& out = layer_.conditions;
@@ -91,7 +93,7 @@ class ConditionReader : LayerTensors {
                                   .head_stride = 0,
                                   .row_stride = 0,
                                   .col_stride = tensor.strides[0]}
-                           .read(0);
+                           .read(0, stop_);
     return {row.data(), row.data() + row.cols()};
   }
 
@@ -108,12 +110,14 @@ class ConditionReader : LayerTensors {
   std::vector<std::int32_t> whole_numbers(const NamedTensor& tensor, Index length,
                                           const std::string& expected) const {
     std::vector<std::int32_t> out;
-    for (const float x : list(tensor, length, expected)) {
+    const std::vector<float> values = list(tensor, length, expected);
+    for_each_row(std::ssize(values), stop_, [&](Index i) {
+      const float x = values[static_cast<std::size_t>(i)];
       if (!(x >= 0 && x <= 0x1p24f) || x != std::floor(x))
         throw InputError(file().path, fovea::quoted(tensor.name) + " holds " + std::to_string(x) +
                                           "; expected whole numbers from 0 to 2^24");
       out.push_back(static_cast<std::int32_t>(x));
-    }
+    });
     return out;
   }
 
@@ -150,6 +154,7 @@ class ConditionReader : LayerTensors {
   }
 
   Layer& layer_;
+  const std::stop_token& stop_;
 };
 
 }  // namespace
@@ -158,8 +163,9 @@ bool may_be_condition(const std::string& name) {
   return std::ranges::any_of(all_names, [&](Names names) { return ends_in(name, names); });
 }
 
-void add_condition_tensors(const TensorFile& file, const LayerPlace& place, Layer& layer) {
-  ConditionReader(file, place, layer).read();
+void add_condition_tensors(const TensorFile& file, const LayerPlace& place, Layer& layer,
+                           const std::stop_token& stop) {
+  ConditionReader(file, place, layer, stop).read();
 }
 
 }  // namespace fovea

@@ -2,6 +2,7 @@
 // heads: mask, bias, alibi, sinks, segments or cu_seqlens.
 #pragma once
 
+#include <stop_token>
 #include <string>
 
 #include "data/source.h"
@@ -19,8 +20,9 @@ bool may_be_condition(const std::string& name);
 ///   sinks, s_aux           [H]
 ///   segments, segment_ids  [nk] the document of each key
 ///   cu_seqlens             [documents + 1] where documents begin, and the end
-/// with the axis of the batch before, where there is one. Throws InputError for other shapes and
-/// types.
-void add_condition_tensors(const TensorFile& file, const LayerPlace& place, Layer& layer);
+/// with the axis of the batch before, where there is one. Reads those of
+/// one axis. Throws InputError for other shapes and types, Cancelled.
+void add_condition_tensors(const TensorFile& file, const LayerPlace& place, Layer& layer,
+                           const std::stop_token& stop = {});
 
 }  // namespace fovea

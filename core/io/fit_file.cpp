@@ -6,6 +6,7 @@
 
 #include "data/error.h"
 #include "data/shape.h"
+#include "data/stop.h"
 #include "io/json.h"
 #include "io/structure_file.h"
 #include "io/tensor_file.h"
@@ -99,7 +100,7 @@ const NamedTensor& require_array(const TensorFile& file, const char* name, Index
 }
 
 void read_array(const TensorFile& file, const char* name, StateArray member,
-                std::vector<TrainerState>& states) {
+                std::vector<TrainerState>& states, const std::stop_token& stop) {
   const auto heads = static_cast<Index>(states.size());
   const NamedTensor& tensor = require_array(file, name, heads);
   const Index count = tensor.shape[1], element = sizeof(float);
@@ -112,7 +113,7 @@ void read_array(const TensorFile& file, const char* name, StateArray member,
                         .row_stride = count * element,
                         .col_stride = element};
   for (Index h = 0; h < heads; ++h) {
-    const Matrix values = view.read(h);
+    const Matrix values = view.read(h, stop);
     std::vector<float>& to = states[static_cast<std::size_t>(h)].*member;
     if (static_cast<Index>(to.size()) > count ||
         !std::all_of(values.data(), values.data() + count,
@@ -136,27 +137,29 @@ void write_fit(const std::string& path, const FitFile& fit, std::stop_token stop
                     {{"fit", json.dump(-1, ' ', false, Json::error_handler_t::replace)}}, stop);
 }
 
-FitFile read_fit(const std::string& path) {
-  const TensorFile file = read_safetensors(path);
+FitFile read_fit(const std::string& path, const std::stop_token& stop) {
+  const TensorFile file = read_safetensors(path, stop);
   const auto text = file.metadata.find("fit");
   if (text == file.metadata.end())
     throw InputError(path, "has no metadata 'fit'; expected a file that fovea fit has written");
   FitFile out;
-  const Json json = parse_json(path + ": metadata 'fit'", text->second);
+  const Json json = parse_json(path + ": metadata 'fit'", text->second, stop);
   try {
     for (const Json& fact : json.at("about"))
       out.about.emplace_back(fact.at(0).get<std::string>(), fact.at(1).get<std::string>());
     const Json& heads = json.at("heads");
     const NamedTensor& best = require_array(file, "fit_best", static_cast<Index>(heads.size()));
-    for (const Json& head : heads)
+    for (const Json& head : heads) {
+      check_stop(stop);
       out.states.push_back(state_of(head, static_cast<std::size_t>(best.shape[1])));
+    }
   } catch (const Json::exception& error) {
     throw InputError(path, std::string("metadata 'fit' is damaged: ") + error.what());
   } catch (const InputError& error) {
     if (std::string(error.what()).starts_with(path)) throw;
     throw InputError(path, std::string("metadata 'fit' is damaged: ") + error.what());
   }
-  for (const auto& [name, member] : arrays) read_array(file, name, member, out.states);
+  for (const auto& [name, member] : arrays) read_array(file, name, member, out.states, stop);
   return out;
 }
 

@@ -26,8 +26,8 @@ struct FitFile {
 /// Replaces `path` only when all is written. Throws UnavailableError and Cancelled.
 void write_fit(const std::string& path, const FitFile& fit, std::stop_token stop = {});
 
-/// Throws InputError for a file that is not one of `fovea fit`, or is damaged.
-FitFile read_fit(const std::string& path);
+/// Throws InputError for a file that is not one of `fovea fit`, or is damaged, and Cancelled.
+FitFile read_fit(const std::string& path, const std::stop_token& stop = {});
 
 /// Throws InputError, naming the first difference, unless the file is about what is expected.
 void check_about(const std::string& path, const FitFile& fit,

@@ -7,6 +7,7 @@
 
 #include "data/error.h"
 #include "data/shape.h"
+#include "data/stop.h"
 #include "io/tensor_file.h"
 #include "variants/variant.h"
 
@@ -25,8 +26,9 @@ std::vector<TensorField> declared_tensors() {
 /// The slice of one head: its shape and bytes.
 class Slice {
  public:
-  Slice(const TensorFile& file, const NamedTensor& tensor, Index head, Index heads)
-      : file_(file), tensor_(tensor) {
+  Slice(const TensorFile& file, const NamedTensor& tensor, Index head, Index heads,
+        const std::stop_token& stop)
+      : file_(file), tensor_(tensor), stop_(stop) {
     if (tensor.shape.size() < 2 || (tensor.shape[0] != heads && tensor.shape[0] != 1))
       throw refusal("has shape " + shape_text(tensor.shape),
                     "[" + std::to_string(heads) + ",...], a slice a head,");
@@ -62,15 +64,16 @@ class Slice {
   template <class Word>
   std::vector<std::int32_t> integers_of(int least) const {
     std::vector<Word> words(static_cast<std::size_t>(count_));
-    tensor_.bytes->read(tensor_.begin + begin_ * Index{sizeof(Word)},
-                        std::as_writable_bytes(std::span(words)));
+    read_in_pieces(*tensor_.bytes, tensor_.begin + begin_ * Index{sizeof(Word)},
+                   std::as_writable_bytes(std::span(words)), stop_);
     std::vector<std::int32_t> out;
-    for (const Word word : words) {
+    for_each_row(count_, stop_, [&](Index i) {
+      const Word word = words[static_cast<std::size_t>(i)];
       if (word < least || word > std::numeric_limits<std::int32_t>::max())
         throw refusal("holds " + std::to_string(word),
                       "indices from " + std::to_string(least) + " to 2147483647");
       out.push_back(static_cast<std::int32_t>(word));
-    }
+    });
     return out;
   }
 
@@ -83,20 +86,22 @@ class Slice {
     view.heads = view.rows = 1;
     view.cols = count_;
     view.col_stride = element;
-    const Matrix values = view.read(0);
+    const Matrix values = view.read(0, stop_);
     return {values.data(), values.data() + count_};
   }
 
   void require_finite(const std::vector<float>& values, bool minus_infinity) const {
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const bool not_there = std::isinf(values[i]) && values[i] < 0;
-      if (!std::isfinite(values[i]) && !(not_there && minus_infinity))
+    for_each_row(count_, stop_, [&](Index i) {
+      const float x = values[static_cast<std::size_t>(i)];
+      const bool not_there = std::isinf(x) && x < 0;
+      if (!std::isfinite(x) && !(not_there && minus_infinity))
         throw refusal("has NaN or Inf at element " + std::to_string(i), "finite numbers");
-    }
+    });
   }
 
   const TensorFile& file_;
   const NamedTensor& tensor_;
+  const std::stop_token& stop_;
   std::vector<Index> shape_;
   Index begin_ = 0, count_ = 1;
 };
@@ -125,14 +130,16 @@ OutTensor joined(const std::vector<Structure>& heads, const StructureTensor& fir
 
 }  // namespace
 
-Structure read_structure(const std::string& path, Index head, Index heads) {
-  const TensorFile file = read_safetensors(path);
+Structure read_structure(const std::string& path, Index head, Index heads,
+                         const std::stop_token& stop) {
+  const TensorFile file = read_safetensors(path, stop);
   Structure out;
   std::string expected;
   for (const TensorField& field : declared_tensors()) {
+    check_stop(stop);
     expected += (expected.empty() ? "" : ", ") + field.name;
     const auto found = std::ranges::find(file.tensors, field.name, &NamedTensor::name);
-    if (found != file.tensors.end()) out.set(Slice(file, *found, head, heads).read(field));
+    if (found != file.tensors.end()) out.set(Slice(file, *found, head, heads, stop).read(field));
   }
   if (out.empty())
     throw InputError(path, "has no tensor of a structure; expected one of " + expected);

@@ -3,6 +3,7 @@
 // front: [H, ...], one slice a head.
 #pragma once
 
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,10 @@ namespace fovea {
 
 /// The slice of `head` of `heads`; tensors of one head serve all. Tensors that no variant declares
 /// are ignored. Throws InputError for wrong types or values, and when there is no structure at all.
-/// Shapes beyond the first axis are checked by Variant::plan, which knows the head.
-Structure read_structure(const std::string& path, Index head, Index heads);
+/// Shapes beyond the first axis are checked by Variant::plan, which knows the head. Throws
+/// Cancelled.
+Structure read_structure(const std::string& path, Index head, Index heads,
+                         const std::stop_token& stop = {});
 
 /// One tensor for each name. Throws Error unless the heads have the same tensors in the same
 /// shapes.

@@ -245,7 +245,7 @@ void SourceReader::add_layers(const TensorGroup& group) {
     if (b == 0) check_layer(layer, readings);  // before any other member of the batch is addressed
     if (whole) {
       const LayerPlace place{group.prefix, batch, b};
-      add_condition_tensors(file_, place, layer);
+      add_condition_tensors(file_, place, layer, stop_);
       add_imported_tensors(file_, place, layer);
     }
     source_.layers.push_back(std::move(layer));

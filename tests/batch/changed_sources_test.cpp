@@ -132,10 +132,34 @@ TEST_CASE("sweep: a source that was found changed is not read again for its othe
   Watch watch(sweep.second);
   const Document found = sweep.row(first_item)["error"];
   REQUIRE(found.is_string());
-  check_says(found.get<std::string>(), {sweep.second, "was changed after it was opened"});
+  check_says(found.get<std::string>(), {sweep.second, "was changed after it was opened",
+                                        "run the sweep again with --retry-failed"});
+  CHECK_FALSE(contains(found.get<std::string>(), "open it again"));
   CHECK(watch.was_used());
   for (std::size_t item = first_item + 1; item < sweep.items->size(); ++item)
     CHECK(sweep.row(item)["error"] == found);
   CHECK_FALSE(watch.was_used());
   CHECK(sweep.row(0)["error"].is_null());  // of the other source
+}
+
+TEST_CASE("sweep: a source that was overwritten and is gone has rows that say what to do") {
+  Sweep sweep;
+  write_heads(sweep.second, 8, 2, 2);
+  sweep.begin();
+  CHECK(sweep.row(2)["error"].is_null());
+  write_bytes(sweep.second, "of another kind");
+  std::filesystem::remove(sweep.second);  // what is read is the file that was opened
+  const Document row = sweep.row(4);
+  REQUIRE(row["error"].is_string());
+  CHECK(row["error"] == sweep.second +
+                            ": was changed while the sweep read it; put it back and run the sweep "
+                            "again with --retry-failed, or sweep into another folder with -o");
+}
+
+TEST_CASE("sweep: a source that changes before the first item says to run the sweep again") {
+  Sweep sweep;
+  write_bytes(sweep.second, "of another kind");
+  const std::string message = message_of([&] { (void)sweep.items->fingerprint(); });
+  check_says(message, {sweep.second, "was changed after it was opened", "; run the sweep again"});
+  CHECK_FALSE(contains(message, "open it again"));
 }

@@ -226,6 +226,13 @@ std::vector<std::string> image_seeds() {
   for (const char* format : {"png", "jpg", "bmp", "ppm", "gif", "webp", "xbm", "xpm", "tiff"})
     if (const QByteArray bytes = encoded(format); !bytes.isEmpty())
       seeds.push_back(bytes.toStdString());
+  QBuffer progressive;
+  QImageWriter writer(&progressive, "jpg");
+  writer.setProgressiveScanWrite(true);
+  if (writer.write(small_picture())) seeds.push_back(progressive.data().toStdString());
+  // A BMP of the oldest kind: 2 x 2 pixels of 24 bits.
+  seeds.push_back(std::string("BM\x2a\0\0\0\0\0\0\0\x1a\0\0\0\x0c\0\0\0\2\0\2\0\1\0\x18\0", 26) +
+                  std::string(16, 'p'));
   return seeds;
 }
 

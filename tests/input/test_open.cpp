@@ -209,6 +209,12 @@ TEST_CASE("a BMP that declares more pixels than it holds is refused before it is
   check_says(refusal(folder.write("vast.bmp", vast), {.max_side = 64}), {"vast.bmp", "breaks off"});
   vast.replace(22, 4, std::string("\x00\xbc\xff\xff", 4));  // the first row on top
   check_says(refusal(folder.write("vast.bmp", vast), {.max_side = 64}), {"vast.bmp", "breaks off"});
+  // Of the oldest kind, whose header ends before that of the others: 64 x 96 of 24 bits.
+  const std::string oldest("BM\x1e\0\0\0\0\0\0\0\x1a\0\0\0\x0c\0\0\0\x40\0\x60\0\1\0\x18\0", 26);
+  const std::string rows(std::size_t{3} * 64 * 96, '\0');
+  CHECK(open_source(folder.write("oldest.bmp", oldest + rows)).picture->height == 96);
+  check_says(refusal(folder.write("oldest.bmp", oldest + rows.substr(0, 4))),
+             {"oldest.bmp", "breaks off", "30 bytes"});
 }
 
 TEST_CASE("max_side scales down and never up") {
@@ -245,8 +251,16 @@ TEST_CASE(
   check_says(refused(png, 1000), {"large.png", "8000 x 6000 pixels", "Fewer pixels"});
   // Its coefficients alone are 92 MiB, whatever the side.
   check_says(refused(progressive, 1000), {"scans.jpg", "8000 x 6000 pixels"});
+  // The decoder passes over bytes between segments, and over markers without a length.
+  std::string strewn = read_bytes(progressive);
+  const std::size_t second_segment = 4 + 16;  // after the start of the image, and APP0
+  REQUIRE(strewn[second_segment] == '\xFF');
+  strewn.insert(second_segment, std::string("\x00\xFF\x00\xFF\xD0\xFF\x01\xFF\xE1\x00\x01", 11));
+  strewn = folder.write("strewn.jpg", strewn);
+  check_says(refused(strewn, 1000), {"strewn.jpg", "8000 x 6000 pixels"});
   set_memory_budget(std::size_t{110} << 20);
   CHECK(open(progressive, 1000).grid == ImageGrid{93, 125, 0});
+  CHECK(open(strewn, 1000).grid == ImageGrid{93, 125, 0});
 }
 
 TEST_CASE("the examples open, are finite and name every position") {

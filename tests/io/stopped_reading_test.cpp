@@ -2,9 +2,11 @@
 #include <doctest/doctest.h>
 
 #include "io/file_bytes.h"
+#include "io/fit_file.h"
 #include "io/npy.h"
 #include "io/safetensors_writer.h"
 #include "io/source_metadata.h"
+#include "io/structure_file.h"
 #include "io/tensor_source.h"
 #include "io/watched_reads.h"
 #include "messages.h"
@@ -150,6 +152,70 @@ TEST_CASE("JSON beside tensors, and in their metadata, is not parsed where a sto
   Source source{.metadata = {{"tokens", "[1, 2, 3"}}};
   CHECK_SAYS(apply_metadata(source), "not JSON");
   CHECK_THROWS_AS(apply_metadata(source, stopped_token()), Cancelled);
+}
+
+TEST_CASE("a structure is not read to its end where a stop was asked for") {
+  constexpr Index count = Index{3} << 20;  // 12 MiB
+  const TemporaryDirectory folder;
+  const std::string path = folder / "s.safetensors";
+  const std::vector<std::int32_t> order(static_cast<std::size_t>(count), 7);
+  int pieces = 0;
+  SUBCASE("of indices") {
+    write_safetensors(path, {{"key_order", {1, count}, order}}, {});
+    pieces = 12;
+  }
+  SUBCASE("of numbers") {
+    write_safetensors(path, {counting("alpha", {1, count})}, {});
+    pieces = 48;
+  }
+  int reads = 0;
+  for (;; ++reads) {
+    const Stopped stopped = stop_at(
+        path, reads, [&](const std::stop_token& stop) { read_structure(path, 0, 1, stop); });
+    if (!stopped.asked) break;
+    CAPTURE(reads);
+    check_ends_at_once(stopped);
+  }
+  CHECK(reads >= pieces);
+  CHECK_THROWS_AS(read_structure(path, 0, 1, stopped_token()), Cancelled);
+  CHECK(read_structure(path, 0, 1).tensors().at(0).shape == std::vector<Index>{count});
+}
+
+TEST_CASE("a fit of many heads is not read to its end where a stop was asked for") {
+  constexpr int heads = 50;
+  const TemporaryDirectory folder;
+  const std::string path = folder / "fit.safetensors";
+  const std::vector<float> numbers(100, 0.5f);
+  FitFile fit;
+  for (int h = 0; h < heads; ++h) {
+    fit.trees.emplace_back().set("alpha", std::vector{0.5f});
+    fit.states.push_back({.multiplier = 1,
+                          .parameters = numbers,
+                          .first = numbers,
+                          .second = numbers,
+                          .best = numbers,
+                          .curve = {CurvePoint{}}});
+  }
+  write_fit(path, fit);
+  for (const int read : {0, 2, heads, 2 * heads, 4 * heads})
+    check_ends_at_once(
+        stop_at(path, read, [&](const std::stop_token& stop) { read_fit(path, stop); }));
+  CHECK_THROWS_AS(read_fit(path, stopped_token()), Cancelled);
+  CHECK(read_fit(path).states == fit.states);
+}
+
+TEST_CASE("the documents of keys are not read to their end where a stop was asked for") {
+  constexpr Index n = Index{1} << 18;  // 1 MiB: 4 reads
+  const TemporaryDirectory folder;
+  const std::string path = folder / "qk.safetensors";
+  write_safetensors(path, {counting("q", {n, 1}), counting("k", {n, 1}), counting("segments", {n})},
+                    {});
+  const TensorFile file = read_safetensors(path);
+  for (const int read : {0, 1, 2, 3})
+    check_ends_at_once(stop_at(
+        path, read, [&](const std::stop_token& stop) { source_from_tensors(file, {}, stop); }));
+  const Source source = source_from_tensors(file);
+  CHECK(source.layers[0].conditions.documents.size() == n);
 }
 
 }  // namespace fovea::test
