@@ -77,8 +77,9 @@ class Attention {
           if (part + 1 == depth_chunks_) {
             weigh_and_mask(s, operands_.log2_scale, a_.queries.lists, slots, kv_tile,
                            shared_.cluster);
+            if constexpr (Maps) segments_.take_logits(s, slots.cluster[0], kv_tile.keys);
             softmax_step(s);
-            if constexpr (Maps) segments_.take(s, maximum_, slots.cluster[0], kv_tile.keys);
+            if constexpr (Maps) segments_.take_weights(s, maximum_, slots.cluster[0], kv_tile.keys);
           }
         } else {
           accumulate_values(tile, part - depth_chunks_);

@@ -57,8 +57,9 @@ class MmaAttention {
       for (int g = 0; g < Groups; ++g) {
         weigh_and_mask<true>(s[g], row_ + group_rows * g, cluster_ + 2 * g, column_, kv_tile_,
                              shared_.slots[parity_], a_.queries.lists);
+        take_logits(s[g], g);
         softmax_step(s[g], p[g], maximum_ + 2 * g, sum_ + 2 * g, products_.z[g]);
-        if constexpr (Maps) take_segments(s[g], g);
+        take_weights(s[g], g);
       }
       KvTile after{};
 #pragma unroll
@@ -173,14 +174,23 @@ class MmaAttention {
             s[g][j][c] = fmaf(low[g][j][c], 1 / shift, s[g][j][c]) * operands_.logit_factor;
   }
 
-  // What maps need of a group, after its softmax step.
-  __device__ void take_segments(const float (&weights)[key_groups][4], int group) {
-    const int first = shared_.slots[parity_].cluster[0];
-    const float* reference = maximum_ + 2 * group;
-    if (segments_[group].in_one_column(first, kv_tile_.keys))
-      segments_[group].take_whole(tile_most_, tile_sum_, reference, first);
-    else
-      segments_[group].take(weights, reference, first, kv_tile_.keys);
+  // What maps need of a group, before and after its softmax step.
+  __device__ void take_logits(const float (&s)[key_groups][4], int group) {
+    if constexpr (Maps) {
+      const int first = shared_.slots[parity_].cluster[0];
+      whole_ = segments_[group].in_one_column(first, kv_tile_.keys);
+      if (!whole_) segments_[group].take_logits(s, first, kv_tile_.keys);
+    }
+  }
+  __device__ void take_weights(const float (&weights)[key_groups][4], int group) {
+    if constexpr (Maps) {
+      const int first = shared_.slots[parity_].cluster[0];
+      const float* reference = maximum_ + 2 * group;
+      if (whole_)
+        segments_[group].take_kv_tile(tile_most_, tile_sum_, reference, first);
+      else
+        segments_[group].take_weights(weights, reference, first, kv_tile_.keys);
+    }
   }
 
   // One step of the streaming softmax of a group. The logits are where the second product expects
@@ -273,7 +283,8 @@ class MmaAttention {
   int parity_ = 0, place_ = 0;
   float maximum_[2 * Groups], sum_[2 * Groups];
   Segments segments_;
-  float tile_most_[2], tile_sum_[2];  // for maps: what softmax_step found of the KV tile
+  bool whole_ = false;                // for maps: the keys of the KV tile lie in one column
+  float tile_most_[2], tile_sum_[2];  // and what softmax_step found of it
 };
 
 }  // namespace fovea::cuda

@@ -262,13 +262,15 @@ class WgmmaAttention {
   }
 
   // One step of the streaming softmax: logits become weights. What they are relative to follows the
-  // maximum only when that has moved far, since then Z must be rescaled. Maps need the weights;
-  // where the keys lie in one column the largest logits and the sums.
+  // maximum only when that has moved far, since then Z must be rescaled. Maps need the logits, and
+  // then the weights; where the keys lie in one column the largest logits and the sums.
   __device__ void softmax_step(float (&s)[key_groups][4], const KvTile& kv_tile, int at,
                                Segments& segments) {
     const auto& slots = shared_->slots[at % slot_stages];
     weigh_and_mask<false>(s, row_, cluster_, column_, kv_tile, slots, a_.queries.lists);
     [[maybe_unused]] float tile_most[2], tile_sum[2] = {0, 0};
+    [[maybe_unused]] int first_key = 0;
+    [[maybe_unused]] bool whole = false;
     float top[2];
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
@@ -277,6 +279,11 @@ class WgmmaAttention {
         tile_most[h] = top[h];
         top[h] = fmaxf(top[h], reference_[h]);
       }
+    }
+    if constexpr (Maps) {
+      first_key = slots.cluster[0];
+      whole = segments.in_one_column(first_key, kv_tile.keys);
+      if (!whole) segments.take_logits(s, first_key, kv_tile.keys);
     }
     float subtracted[2];
     bool moved[2];
@@ -303,11 +310,10 @@ class WgmmaAttention {
         if constexpr (Maps) tile_sum[h] += first + second;
       }
     if constexpr (Maps) {
-      const int first = slots.cluster[0];
-      if (segments.in_one_column(first, kv_tile.keys))
-        segments.take_whole(tile_most, tile_sum, reference_, first);
+      if (whole)
+        segments.take_kv_tile(tile_most, tile_sum, reference_, first_key);
       else
-        segments.take(s, reference_, first, kv_tile.keys);
+        segments.take_weights(s, reference_, first_key, kv_tile.keys);
     }
   }
 

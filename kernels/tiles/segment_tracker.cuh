@@ -1,7 +1,7 @@
 // A SegmentTracker collects the segments of a query tile while a block goes through its keys, which
-// are in sequence order without gaps. It works on the weights that a thread holds of a KV tile, in
-// registers as a Layout says: some rows, which other threads share with their keys. Of the threads
-// that share rows, the i-th keeps the open segment of the i-th row: the largest weight and the sum.
+// are in sequence order without gaps. It works on the logits and weights that a thread holds of a
+// KV tile, in registers as a Layout says: some rows, which other threads share with their keys. Of
+// the threads that share rows, the i-th keeps the open segment of the i-th row.
 //
 // Its cost for a thread and a KV tile of 128 keys on tensor cores, counted, not measured: some 250
 // instructions, and 70 for every column that ends in the KV tile; 84 where the KV tile lies in one
@@ -61,64 +61,63 @@ class SegmentTracker {
       : a_(args), layout_(layout) {}
   __device__ explicit SegmentTracker(const SegmentArgs& args) : SegmentTracker(args, Layout()) {}
 
-  /// The weights of a KV tile: keys [first, first + keys) of the sequence, then weights of 0. Row
-  /// i's are 2^(logit - reference[i]).
-  __device__ __forceinline__ void take(const Values& weights, const float* reference, int first,
-                                       int keys) {
-    begin(first);
-    const float own_reference = own_of(reference);
-    Part part;
-    int edge = edge_among(keys, edge_ - first);
-#pragma unroll
-    for (int group = 0; group < Layout::slots / 8; ++group) {
-      const int stop = 8 * group + 8;
-      if (edge > stop) {
-        join(part, weights, group);
-        continue;
-      }
-      for (int from = 8 * group; from < stop;) {
-        const int to = min(edge, stop);
-        join(part, weights, group, from, to);
-        if (to == edge) {
-          add(part, own_reference);
-          write();
-          part = {};
-          edge = edge_among(keys, edge + a_.pixel);
-        }
-        from = to;
-      }
-    }
-    add(part, own_reference);
-    end_ = first + keys;
-  }
-
   /// Whether a KV tile from key `first` on has all its keys, and they lie in one column.
   __device__ __forceinline__ bool in_one_column(int first, int keys) {
     begin(first);
     return keys == Layout::slots && first + Layout::slots <= edge_;
   }
 
-  /// In place of `take` for a KV tile whose keys lie in one column: of each row the largest logit
-  /// and the sum of this thread's weights.
-  __device__ __forceinline__ void take_whole(const float (&most)[rows], const float (&sum)[rows],
-                                             const float* reference, int first) {
-    const float own_reference = own_of(reference), own_most = own_of(most);
-    add(own_most == -INFINITY ? 0.0f : exp2_fast(own_most - own_reference),
-        joined(sum, [](float a, float b) { return a + b; }), own_reference);
+  /// A KV tile whose keys lie in one column: of each row the largest logit, and the sum of this
+  /// thread's weights, as in take_weights. In place of the other two functions.
+  __device__ __forceinline__ void take_kv_tile(const float (&most)[rows], const float (&sum)[rows],
+                                               const float* reference, int first) {
+    maximum_ = fmaxf(maximum_, own_of(most));
+    add(joined(sum, Sum()), own_of(reference));
     end_ = first + Layout::slots;
-    if (end_ == edge_) write();
+    if (end_ < edge_) return;
+    if (keeps()) *found(column_) = make_float2(maximum_, log2_sum());
+    maximum_ = -INFINITY;
+    next_column();
+  }
+
+  /// The logits of a KV tile: keys [first, first + keys) of the sequence, then -inf.
+  __device__ __forceinline__ void take_logits(const Values& logits, int first, int keys) {
+    begin(first);
+    int column = column_;
+    const float rest = join_columns(logits, first, keys, -INFINITY, Maximum(), [&](float own) {
+      if (keeps()) found(column)->x = fmaxf(maximum_, own);
+      maximum_ = -INFINITY;
+      ++column;
+    });
+    maximum_ = fmaxf(maximum_, rest);
+  }
+
+  /// The weights of the same logits, then 0: row i's are 2^(logit - reference[i]).
+  __device__ __forceinline__ void take_weights(const Values& weights, const float* reference,
+                                               int first, int keys) {
+    const float own_reference = own_of(reference);
+    const float rest = join_columns(weights, first, keys, 0, Sum(), [&](float own) {
+      add(own, own_reference);
+      if (keeps()) found(column_)->y = log2_sum();
+      next_column();
+    });
+    add(rest, own_reference);
+    end_ = first + keys;
   }
 
   /// There are no more keys.
   __device__ __forceinline__ void finish() {
-    if (end_ > edge_ - a_.pixel && end_ > 0) write();
-    if (threadIdx.x == 0) a_.seen[blockIdx.x].y = column_;
+    const bool open = end_ > edge_ - a_.pixel && end_ > 0;
+    if (open && keeps()) *found(column_) = make_float2(maximum_, log2_sum());
+    if (threadIdx.x == 0) a_.seen[blockIdx.x].y = column_ + (open ? 1 : 0);
   }
 
  private:
-  // Of this thread's keys since a column began.
-  struct Part {
-    float most[rows] = {}, sum[rows] = {};
+  struct Maximum {
+    __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
+  };
+  struct Sum {
+    __device__ float operator()(float a, float b) const { return a + b; }
   };
 
   __device__ __forceinline__ void begin(int first) {
@@ -128,24 +127,80 @@ class SegmentTracker {
     if (threadIdx.x == 0) a_.seen[blockIdx.x].x = column_;
   }
 
-  // The slot before which the open column ends, and the next one begins; far away where the keys of
-  // the KV tile end before that.
-  __device__ __forceinline__ static int edge_among(int keys, int edge) {
-    return edge <= keys ? edge : Layout::slots + 1;
+  __device__ __forceinline__ void next_column() {
+    ++column_;
+    edge_ += a_.pixel;
+    sum_ = 0;
   }
 
-  // Joins 8 keys.
-  __device__ __forceinline__ void join(Part& part, const Values& weights, int group) const {
+  __device__ bool keeps() const { return layout_.place < rows; }
+
+  __device__ float2* found(int column) const {
+    return a_.found +
+           (static_cast<std::size_t>(blockIdx.x) * layout_.height() + layout_.row(layout_.place)) *
+               a_.columns +
+           column;
+  }
+
+  // Weights of the open segment: 2^(logit - reference), -inf: no key so far.
+  __device__ __forceinline__ void add(float part, float reference) {
+    if (reference == -INFINITY) reference = 0;
+    sum_ = sum_ == 0 ? part : fmaf(sum_, exp2_fast(reference_ - reference), part);
+    reference_ = reference;
+  }
+
+  __device__ float log2_sum() const { return __fadd_rn(reference_, log2_fast(sum_)); }
+
+  // Joins what this thread's row has in each column: ends(own) is called for every column that ends
+  // in the KV tile. Returns what the open one has of it.
+  template <class Join, class Ends>
+  __device__ __forceinline__ float join_columns(const Values& x, int first, int keys, float none,
+                                                Join join, Ends ends) const {
+    float part[rows];  // of this thread's keys since a column began
+    const auto reset = [&] {
+#pragma unroll
+      for (int i = 0; i < rows; ++i) part[i] = none;
+    };
+    reset();
+    // The slot before which the open column ends; far away where the keys end before that.
+    const auto reachable = [&](int slot) { return slot <= keys ? slot : Layout::slots + 1; };
+    int edge = reachable(edge_ - first);
+#pragma unroll
+    for (int group = 0; group < Layout::slots / 8; ++group) {
+      const int stop = 8 * group + 8;
+      if (edge > stop) {
+        join_slots(part, x, group, join);
+        continue;
+      }
+      for (int from = 8 * group; from < stop;) {
+        const int to = min(edge, stop);
+        join_slots(part, x, group, from, to, none, join);
+        if (to == edge) {
+          ends(joined(part, join));
+          reset();
+          edge = reachable(edge + a_.pixel);
+        }
+        from = to;
+      }
+    }
+    return joined(part, join);
+  }
+
+  // Joins 8 slots.
+  template <class Join>
+  __device__ __forceinline__ void join_slots(float (&part)[rows], const Values& x, int group,
+                                             Join join) const {
 #pragma unroll
     for (int e = 0; e < Layout::together; ++e)
 #pragma unroll
       for (int i = 0; i < rows; ++i)
-        join(part, i, Layout::at(weights, i, group * Layout::together + e));
+        part[i] = join(part[i], Layout::at(x, i, group * Layout::together + e));
   }
 
-  // Joins those of 8 keys that lie in slots [from, to).
-  __device__ __forceinline__ void join(Part& part, const Values& weights, int group, int from,
-                                       int to) const {
+  // Joins those of 8 slots that are in [from, to).
+  template <class Join>
+  __device__ __forceinline__ void join_slots(float (&part)[rows], const Values& x, int group,
+                                             int from, int to, float none, Join join) const {
     from -= layout_.first_slot();
     to -= layout_.first_slot();
 #pragma unroll
@@ -153,43 +208,8 @@ class SegmentTracker {
       const int key = group * Layout::together + e, slot = Layout::slots_on(key);
       const bool inside = from <= slot && slot < to;
 #pragma unroll
-      for (int i = 0; i < rows; ++i) join(part, i, inside ? Layout::at(weights, i, key) : 0.0f);
+      for (int i = 0; i < rows; ++i) part[i] = join(part[i], inside ? Layout::at(x, i, key) : none);
     }
-  }
-
-  __device__ __forceinline__ static void join(Part& part, int i, float weight) {
-    part.most[i] = fmaxf(part.most[i], weight);
-    part.sum[i] += weight;
-  }
-
-  __device__ __forceinline__ void add(const Part& part, float reference) {
-    add(joined(part.most, [](float a, float b) { return fmaxf(a, b); }),
-        joined(part.sum, [](float a, float b) { return a + b; }), reference);
-  }
-
-  // Of the open segment: weights are 2^(logit - reference), -inf: no key so far.
-  __device__ __forceinline__ void add(float most, float sum, float reference) {
-    if (reference == -INFINITY) reference = 0;
-    const float factor = sum_ == 0 ? 0.0f : exp2_fast(reference_ - reference);
-    most_ = fmaxf(most_ * factor, most);
-    sum_ = fmaf(sum_, factor, sum);
-    reference_ = reference;
-  }
-
-  // Writes the open segment, and opens the next one.
-  __device__ __forceinline__ void write() {
-    if (layout_.place < rows)
-      a_.found[(static_cast<std::size_t>(blockIdx.x) * layout_.height() +
-                layout_.row(layout_.place)) *
-                   a_.columns +
-               column_] = make_float2(log2_of(most_), log2_of(sum_));
-    ++column_;
-    edge_ += a_.pixel;
-    most_ = sum_ = 0;
-  }
-
-  __device__ float log2_of(float weight) const {
-    return __fadd_rn(reference_, log2_fast(weight));
   }
 
   // Of values that each thread has of its keys: those of all keys of this thread's row. Threads
@@ -227,8 +247,8 @@ class SegmentTracker {
 
   const SegmentArgs& a_;
   const Layout layout_;
-  int column_ = 0, edge_ = 0, end_ = 0;       // the open one, the key after it; keys met
-  float most_ = 0, sum_ = 0, reference_ = 0;  // of the open segment
+  int column_ = 0, edge_ = 0, end_ = 0;                  // the open one, the key after it; keys met
+  float maximum_ = -INFINITY, sum_ = 0, reference_ = 0;  // of the open segment
 };
 
 /// Of attend_mma.cuh: of one or two groups of 16 rows of a warp, of which `row` is this thread's
