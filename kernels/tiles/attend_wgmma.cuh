@@ -7,7 +7,7 @@
 // and 128 queries a block has 384 threads and 93 KiB of shared memory, one block on a
 // multiprocessor; a KV tile of 128 keys with 128 queries takes the tensor cores 1024 clocks and the
 // exponentials as many, which bound it together. Where a column of maps has all keys of a KV tile,
-// maps add 84 instructions to the 601 that a warp has for it; else they add some 250, and 70 for
+// maps add 79 instructions to the 601 that a warp has for it; else they add some 290, and 110 for
 // every column that ends in the KV tile. Nothing spills, and as many blocks run at once.
 #pragma once
 

@@ -15,7 +15,7 @@ namespace fovea::cuda {
 //   kernel             queries  threads  registers  shared memory  blocks at once  bound by
 //   16 bits                128      128        243         46 KiB               2  tensor cores
 //   16 bits             16, 64  32, 128        128  32 and 38 KiB               4  tensor cores
-//   16 bits with maps      128      128        246         46 KiB               2  instructions
+//   16 bits with maps      128      128        254         46 KiB               2  instructions
 //   fp32 split             128      256        237         62 KiB               1  tensor cores
 // Wider heads have a warp for 16 queries, and one block on a multiprocessor.
 template <Precision P, int DepthChunks, int ValueChunks, int Groups, bool Maps>

@@ -3,8 +3,8 @@
 // KV tile, in registers as a Layout says: some rows, which other threads share with their keys. Of
 // the threads that share rows, the i-th keeps the open segment of the i-th row.
 //
-// Its cost for a thread and a KV tile of 128 keys on tensor cores, counted, not measured: some 250
-// instructions, and 70 for every column that ends in the KV tile; 84 where the KV tile lies in one
+// Its cost for a thread and a KV tile of 128 keys on tensor cores, counted, not measured: some 290
+// instructions, and 110 for every column that ends in the KV tile; 79 where the KV tile lies in one
 // column, since the kernels have found the largest logit and the sum of its weights anyway. No
 // shared memory. In addition 8 bytes for every query and column are written once and read once: .5
 // ms of an H200's memory bandwidth at n = 131072 and 1024 columns, where the multiply-adds of fp32
