@@ -149,7 +149,10 @@ class SegmentTracker {
     reference_ = reference;
   }
 
-  __device__ float log2_sum() const { return __fadd_rn(reference_, log2_fast(sum_)); }
+  // -inf: no key, also where the reference of the row is infinite.
+  __device__ float log2_sum() const {
+    return sum_ == 0 ? -INFINITY : __fadd_rn(reference_, log2_fast(sum_));
+  }
 
   // Joins what this thread's row has in each column: ends(own) is called for every column that ends
   // in the KV tile. Returns what the open one has of it.

@@ -204,3 +204,24 @@ TEST_CASE("maps: a query that is not finite is NaN where it attends, and nowhere
       CHECK(found.mean(r, c) == right.mean(r, c));
     }
 }
+
+TEST_CASE("maps: an infinite query leaves the pixels that it may not see as they are") {
+  const Index n = 150, pixel = 8, broken = 71;
+  const Problem good = make_data(Data::gaussian, n, 8, 3, true);
+  Matrix q = Matrix::copy_of(good.q);
+  q(broken, 2) = std::numeric_limits<float>::infinity();
+  const Problem bad = make_problem(std::move(q), Matrix::copy_of(good.k), Matrix::copy_of(good.v),
+                                   good.scale, true);
+  for (const char* precision : {"fp32", "bf16"}) {
+    CAPTURE(std::string(precision));
+    const auto backend = make_cuda_backend({.precision = precision}, nullptr);
+    REQUIRE(backend);
+    const RowsOutput found = make_instance(*backend, bad, "exact", {}).apply_rows({0, n}, pixel);
+    int wrong = 0;
+    for (Index c = broken / pixel + 1; c < found.most.cols(); ++c) {
+      wrong += found.most(broken / pixel, c) != 0;  // queries 64 to 71 see no key from 72 on
+      wrong += found.mean(broken / pixel, c) != 0;
+    }
+    CHECK(wrong == 0);
+  }
+}
