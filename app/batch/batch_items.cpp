@@ -23,8 +23,9 @@ std::optional<Number> number_from(const std::string& text) {
   return value;
 }
 
-constexpr const char* before_items = "run the sweep again";
-constexpr const char* amid_items =
+// What to do about a source that changes before the first item, and about one that changes later.
+constexpr const char* advice_before = "run the sweep again";
+constexpr const char* advice_later =
     "put it back and run the sweep again with --retry-failed, or sweep into another folder with -o";
 
 std::string place_of(const char* list, std::size_t entry) {
@@ -94,7 +95,7 @@ void BatchItems::add_source(std::size_t place, const std::stop_token& stop) {
       throw;
     } catch (const ChangedError&) {
       throw InputError(plan_.path, place_of("sources", place) + ": " + plan_.sources[place] +
-                                       ": was changed while it was opened; " + before_items);
+                                       ": was changed while it was opened; " + advice_before);
     } catch (const Error& error) {
       throw InputError(plan_.path, place_of("sources", place) + ": " + error.what());
     }
@@ -180,11 +181,11 @@ Source BatchItems::open(std::size_t source, const std::stop_token& stop) const {
     } catch (const ChangedError&) {
       throw changed(source);
     } catch (const InputError&) {  // that it is another file says more than what is wrong with it
-      require_unchanged(source, files_now(source), amid_items);
+      require_unchanged(source, files_now(source), advice_later);
       throw;
     }
   }();
-  require_unchanged(source, opened.files, amid_items);
+  require_unchanged(source, opened.files, advice_later);
   return opened;
 }
 
@@ -196,27 +197,27 @@ SourceFiles BatchItems::files_now(std::size_t source) const {
 }
 
 void BatchItems::require_unchanged(std::size_t source, const SourceFiles& files,
-                                   const std::string& advice) const {
+                                   const char* advice) const {
   const SourceFiles& planned = files_[source];
   if (!std::ranges::equal(planned, files, {}, &FileBytes::path, &FileBytes::path))
     throw ChangedError(plan_.sources[source],
-                       "holds other files than when the sweep began; " + advice);
+                       std::string("holds other files than when the sweep began; ") + advice);
   for (std::size_t file = 0; file < planned.size(); ++file)
-    planned[file]->require_same(*files[file], advice.c_str());
+    planned[file]->require_same(*files[file], advice);
 }
 
 ChangedError BatchItems::changed(std::size_t source) const {
-  return changed(source, amid_items);
+  return change_of(source, advice_later);
 }
 
-ChangedError BatchItems::changed(std::size_t source, const std::string& advice) const {
+ChangedError BatchItems::change_of(std::size_t source, const char* advice) const {
   try {
     require_unchanged(source, files_now(source), advice);
   } catch (const ChangedError& found) {
     return found;
-  } catch (const InputError&) {  // it is gone, too
+  } catch (const InputError&) {  // nor can it be read now
   }
-  return {plan_.sources[source], "was changed while the sweep read it; " + advice};
+  return {plan_.sources[source], std::string("was changed while the sweep read it; ") + advice};
 }
 
 std::string BatchItems::fingerprint(const std::stop_token& stop) const {
@@ -226,7 +227,7 @@ std::string BatchItems::fingerprint(const std::stop_token& stop) const {
     try {
       add(plan_.sources[source] + ' ' + content_hash_of(files_[source], stop).text());
     } catch (const ChangedError&) {
-      throw changed(source, before_items);
+      throw change_of(source, advice_before);
     }
   }
   for (const BatchHead& head : heads_) {

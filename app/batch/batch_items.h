@@ -58,8 +58,8 @@ class BatchItems {
   /// The source, opened again. Throws ChangedError where its files have changed since these items
   /// were made, and what open_source does.
   Source open(std::size_t source, const std::stop_token& stop) const;
-  /// The error of an item whose source was found changed while it was read: what reading says is
-  /// for those who can open a source again, this is for those who run a sweep.
+  /// The error of an item whose source was found changed while it was read. It says what to do
+  /// about a sweep; the error of reading says to open the source again.
   ChangedError changed(std::size_t source) const;
   /// Variants of groups that were left out of some head, as they have no form for it.
   const std::vector<const Variant*>& left_out() const { return left_out_; }
@@ -72,9 +72,8 @@ class BatchItems {
  private:
   void add_source(std::size_t source, const std::stop_token& stop);
   SourceFiles files_now(std::size_t source) const;
-  void require_unchanged(std::size_t source, const SourceFiles& files,
-                         const std::string& advice) const;
-  ChangedError changed(std::size_t source, const std::string& advice) const;
+  void require_unchanged(std::size_t source, const SourceFiles& files, const char* advice) const;
+  ChangedError change_of(std::size_t source, const char* advice) const;
   std::vector<Index> layers_of(const Source& source) const;
   std::size_t settings_for(Lengths lengths, bool causal);
 

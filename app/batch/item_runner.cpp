@@ -145,7 +145,7 @@ void ItemRunner::open(std::size_t place, Run& run) {
       source_ = items_.open(head.source, run.stop);
       source_place_ = head.source;
     }
-    made.problem = read(head, run.stop);
+    made.problem = read_head(head, run.stop);
     if (plan.metrics || plan.rounds > 0)
       made.exact = compute(*made.problem, {.variant = &reference_variant()}, backend_, run);
   } catch (const Cancelled&) {
@@ -162,7 +162,7 @@ void ItemRunner::open(std::size_t place, Run& run) {
   opened_ = std::move(made);
 }
 
-Problem ItemRunner::read(const BatchHead& head, const std::stop_token& stop) const {
+Problem ItemRunner::read_head(const BatchHead& head, const std::stop_token& stop) const {
   try {
     return problem_of(
         *source_, {.layer = head.layer, .head = head.head, .causal = items_.plan().causal}, stop);

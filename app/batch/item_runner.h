@@ -31,7 +31,7 @@ class ItemRunner {
     std::string failure;  // empty: it could be opened
   };
   void open(std::size_t head, Run& run);
-  Problem read(const BatchHead& head, const std::stop_token& stop) const;
+  Problem read_head(const BatchHead& head, const std::stop_token& stop) const;
   void give_up(std::size_t source, const ChangedError& changed);
   Document begin_row(const BatchItem& item) const;
   void measure(const BatchItem& item, Document& row, Run& run);

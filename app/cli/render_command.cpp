@@ -75,9 +75,9 @@ Index pixels_of_a_panel(const RenderOptions& options, const FigureStyle& style,
   return std::clamp<Index>(static_cast<Index>(across), least, 2048);
 }
 
-/// Of one column of a page, or of two, in points: panels narrower than 60 points are hard to read.
+/// In points: of one column of a page, or of two where panels would be narrower than 60 points.
 double usual_width(std::size_t columns) {
-  return (columns > 4 ? 7 : 3.5) * points_per_inch;
+  return (columns > 3 ? 7 : 3.5) * points_per_inch;
 }
 
 std::string head_text(const RenderOptions& options, const Source& source) {
@@ -126,8 +126,7 @@ std::vector<std::vector<Panel>> panels_of(const RenderOptions& options, const So
   tell_left_out(options.variants, problem, console.err);
   const auto backend = options.backend.make(console.err);
   const std::vector<Column> columns = columns_of(options, problem);
-  if (options.width.empty() && options.preset.empty())
-    figure.style.width = usual_width(columns.size());
+  if (!options.width && options.preset.empty()) figure.style.width = usual_width(columns.size());
   session = session_of(options, source, columns, problem.lengths());
   if (!options.data.empty())
     check_numbers_name(options.data, columns.size() * options.views.size());

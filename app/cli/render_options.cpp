@@ -60,7 +60,7 @@ FigureStyle style_of(const RenderOptions& options) {
   FigureStyle style;
   style.dpi = options.dpi;
   if (const Preset* preset = preset_named(options.preset)) put_into(style, *preset);
-  if (!options.width.empty()) style.width = points_of("--width", options.width, options.dpi);
+  if (options.width) style.width = points_of("--width", *options.width, options.dpi);
   if (!options.height.empty()) style.height = points_of("--height", options.height, options.dpi);
   if (options.font_size > 0) style.font_size = options.font_size;
   if (!options.font.empty()) style.font = installed_font(options.font);
@@ -126,7 +126,7 @@ void add_look(CLI::App& command, RenderOptions& options) {
   command
       .add_option(
           "--width", options.width,
-          "Width in in, cm, mm, pt or px (default: 3.5in, or 7in for more than four columns)")
+          "Width in in, cm, mm, pt or px (default: 3.5in, or 7in for more than three columns)")
       ->group(group);
   command
       .add_option("--height", options.height, "Height, as --width (default: what the panels need)")

@@ -19,8 +19,9 @@ struct RenderOptions {
   ParameterOptions parameters;
   std::vector<std::string> variants, views{"heatmap"};
   std::string data;  // where the numbers of the panels go; empty: nowhere
-  std::string output, width, height, title, preset, font;
-  double font_size = 0;  // 0: of the preset
+  std::string output, height, title, preset, font;
+  std::optional<std::string> width;  // as the preset or the number of columns says
+  double font_size = 0;              // 0: of the preset
   bool letters = false, no_session = false;
   int dpi = 300;
   bool estimate = false;

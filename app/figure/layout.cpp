@@ -12,9 +12,9 @@ namespace {
 
 constexpr double kGutter = 6;  // between columns
 constexpr double kRowGap = 7;  // between rows
-// On paper nothing else tells the rest of a caption: so many that those of eight
-// panels side by side fit.
-constexpr int most_caption_lines = 16;
+// Lines of a caption. On paper nothing else tells the rest: seven panels side by side have room for
+// theirs, unless the height is given.
+constexpr int most_caption_lines = 16, most_at_given_height = 6;
 
 /// Of the parts of a row, from the top downwards, each with the gap before it.
 struct RowHeights {
@@ -241,7 +241,8 @@ class Layouter {
       if (!above || panel(r - 1, c).subtitle != here.subtitle)
         cell(r, c).subtitle = letters_.wrapped(here.subtitle, panel_width_, 5);
       cell(r, c).caption =
-          letters_.wrapped(caption_with_pooling(here), panel_width_, most_caption_lines);
+          letters_.wrapped(caption_with_pooling(here), panel_width_,
+                           figure_.style.height ? most_at_given_height : most_caption_lines);
     }
   }
 

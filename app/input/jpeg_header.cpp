@@ -54,7 +54,7 @@ double coefficient_bytes(const Reading& file, std::size_t at) {
 
 }  // namespace
 
-// Goes from segment to segment as the decoder does, which reads damaged files as well.
+// Passes over all that the decoder passes over in damaged files, and more.
 double jpeg_coefficient_bytes(std::string_view of) {
   const Reading file(of);
   double bytes = 0;
@@ -72,7 +72,7 @@ double jpeg_coefficient_bytes(std::string_view of) {
       components = file.byte(at + 7);
     }
     if (marker == start_of_scan) return progressive || file.byte(at + 2) < components ? bytes : 0;
-    at += static_cast<std::size_t>(std::max(2, file.word(at)));
+    at += static_cast<std::size_t>(file.word(at));
   }
   return 0;
 }

@@ -3,12 +3,9 @@
 // KV tile, in registers as a Layout says: some rows, which other threads share with their keys. Of
 // the threads that share rows, the i-th keeps the open segment of the i-th row.
 //
-// Its cost for a thread and a KV tile of 128 keys on tensor cores, counted, not measured: some 290
-// instructions, and 110 for every column that ends in the KV tile; 79 where the KV tile lies in one
-// column, since the kernels have found the largest logit and the sum of its weights anyway. No
-// shared memory. In addition 8 bytes for every query and column are written once and read once: .5
-// ms of an H200's memory bandwidth at n = 131072 and 1024 columns, where the multiply-adds of fp32
-// take 66 ms.
+// attend_wgmma.cuh says what it costs. It needs no shared memory. In addition 8 bytes for
+// every query and column are written once and read once: .5 ms of an H200's memory bandwidth at n =
+// 131072 and 1024 columns, where the multiply-adds of fp32 take 66 ms.
 #pragma once
 
 #include "tiles/query_tile.cuh"
@@ -64,17 +61,17 @@ class SegmentTracker {
   /// Whether a KV tile from key `first` on has all its keys, and they lie in one column.
   __device__ __forceinline__ bool in_one_column(int first, int keys) {
     begin(first);
-    return keys == Layout::slots && first + Layout::slots <= edge_;
+    return keys == Layout::slots && first + Layout::slots <= column_end_;
   }
 
-  /// A KV tile whose keys lie in one column: of each row the largest logit, and the sum of this
-  /// thread's weights, as in take_weights. In place of the other two functions.
+  /// In place of take_logits and take_weights for a KV tile whose keys lie in one column: of each
+  /// row the largest logit of all threads, and the sum of this thread's weights.
   __device__ __forceinline__ void take_kv_tile(const float (&most)[rows], const float (&sum)[rows],
                                                const float* reference, int first) {
     maximum_ = fmaxf(maximum_, own_of(most));
     add(joined(sum, Sum()), own_of(reference));
-    end_ = first + Layout::slots;
-    if (end_ < edge_) return;
+    keys_end_ = first + Layout::slots;
+    if (keys_end_ < column_end_) return;
     if (keeps()) *found(column_) = make_float2(maximum_, log2_sum());
     maximum_ = -INFINITY;
     next_column();
@@ -102,14 +99,16 @@ class SegmentTracker {
       next_column();
     });
     add(rest, own_reference);
-    end_ = first + keys;
+    keys_end_ = first + keys;
   }
 
   /// There are no more keys.
   __device__ __forceinline__ void finish() {
-    const bool open = end_ > edge_ - a_.pixel && end_ > 0;
+    const bool open = keys_end_ > column_end_ - a_.pixel && keys_end_ > 0;
     if (open && keeps()) *found(column_) = make_float2(maximum_, log2_sum());
-    if (threadIdx.x == 0) a_.seen[blockIdx.x].y = column_ + (open ? 1 : 0);
+    if (threadIdx.x > 0) return;
+    if (keys_end_ == 0) a_.seen[blockIdx.x].x = 0;
+    a_.seen[blockIdx.x].y = column_ + (open ? 1 : 0);
   }
 
  private:
@@ -121,15 +120,15 @@ class SegmentTracker {
   };
 
   __device__ __forceinline__ void begin(int first) {
-    if (edge_ > 0) return;
+    if (column_end_ > 0) return;
     column_ = first / a_.pixel;
-    edge_ = (column_ + 1) * a_.pixel;
+    column_end_ = (column_ + 1) * a_.pixel;
     if (threadIdx.x == 0) a_.seen[blockIdx.x].x = column_;
   }
 
   __device__ __forceinline__ void next_column() {
     ++column_;
-    edge_ += a_.pixel;
+    column_end_ += a_.pixel;
     sum_ = 0;
   }
 
@@ -154,34 +153,35 @@ class SegmentTracker {
     return sum_ == 0 ? -INFINITY : __fadd_rn(reference_, log2_fast(sum_));
   }
 
-  // Joins what this thread's row has in each column: ends(own) is called for every column that ends
-  // in the KV tile. Returns what the open one has of it.
-  template <class Join, class Ends>
+  // Joins what this thread's row has in each column, calls column_ends(own) for every column that
+  // ends in the KV tile, and returns what the open one has of it.
+  template <class Join, class ColumnEnds>
   __device__ __forceinline__ float join_columns(const Values& x, int first, int keys, float none,
-                                                Join join, Ends ends) const {
+                                                Join join, ColumnEnds column_ends) const {
     float part[rows];  // of this thread's keys since a column began
     const auto reset = [&] {
 #pragma unroll
       for (int i = 0; i < rows; ++i) part[i] = none;
     };
     reset();
-    // The slot before which the open column ends; far away where the keys end before that.
-    const auto reachable = [&](int slot) { return slot <= keys ? slot : Layout::slots + 1; };
-    int edge = reachable(edge_ - first);
+    // The slot before which the open column ends; beyond all slots where it has more keys than
+    // these.
+    const auto end_among_keys = [&](int slot) { return slot <= keys ? slot : Layout::slots + 1; };
+    int end_slot = end_among_keys(column_end_ - first);
 #pragma unroll
     for (int group = 0; group < Layout::slots / 8; ++group) {
       const int stop = 8 * group + 8;
-      if (edge > stop) {
+      if (end_slot > stop) {
         join_slots(part, x, group, join);
         continue;
       }
       for (int from = 8 * group; from < stop;) {
-        const int to = min(edge, stop);
+        const int to = min(end_slot, stop);
         join_slots(part, x, group, from, to, none, join);
-        if (to == edge) {
-          ends(joined(part, join));
+        if (to == end_slot) {
+          column_ends(joined(part, join));
           reset();
-          edge = reachable(edge + a_.pixel);
+          end_slot = end_among_keys(end_slot + a_.pixel);
         }
         from = to;
       }
@@ -238,6 +238,7 @@ class SegmentTracker {
     return left[0];
   }
 
+  // That of this thread's row: of several threads that share rows, each has one of them.
   __device__ __forceinline__ float own_of(const float* values) const {
     float own = 0;
 #pragma unroll
@@ -250,7 +251,8 @@ class SegmentTracker {
 
   const SegmentArgs& a_;
   const Layout layout_;
-  int column_ = 0, edge_ = 0, end_ = 0;                  // the open one, the key after it; keys met
+  int column_ = 0;                     // the open one
+  int column_end_ = 0, keys_end_ = 0;  // the keys after it, and after the last one that was met
   float maximum_ = -INFINITY, sum_ = 0, reference_ = 0;  // of the open segment
 };
 

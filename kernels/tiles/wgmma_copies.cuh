@@ -23,7 +23,8 @@ __device__ __forceinline__ void copy_pieces(char* to, int apart, Rows16 from, st
   }
 }
 
-// By each warp of a warpgroup, of which a thread has the row of its slot: its own, four at a time.
+// Each warp of a warpgroup copies the rows of its slots, four at a time. A thread has that of its
+// slot.
 template <int Chunks>
 __device__ __forceinline__ void gather_rows(char* tile, Rows16 from, std::int32_t row, int thread) {
   const int lane = thread % 32, piece = lane % row_pieces;

@@ -227,11 +227,13 @@ TEST_CASE("figures of many columns are as wide as a page, unless the command lin
     return std::stod(svg.substr(at + 7));
   };
   const double one = width_of({"--variant", "exact"});
+  CHECK(width_of({"--variant", "exact", "--variant", "h1d", "--variant", "tf"}) == one);
   CHECK(width_of({"--variant", "exact", "--variant", "h1d", "--variant", "tf", "--variant",
-                  "tc"}) == one);
+                  "tc"}) == doctest::Approx(2 * one));
   CHECK(width_of({}) == doctest::Approx(2 * one));  // the papers' seven variants
   CHECK(width_of({"--width", "3.5in"}) == one);
   CHECK(width_of({"--preset", "icml"}) < 2 * one);
+  CHECK(run_program({"render", "synthetic:golden", "-o", figure, "--width", ""}).status == 2);
 }
 
 TEST_CASE("a session file is drawn as it was saved, and as the command line says otherwise") {

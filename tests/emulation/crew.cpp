@@ -123,14 +123,13 @@ std::size_t shift_of(std::size_t thread) {
 
 struct Fibre {
   Place place;
-  std::unique_ptr<char[]> memory;  // of its stack
-  Thread* thread = nullptr;        // `self` while it runs
-  const Barrier* barrier =
-      nullptr;  // it waits until that has another turn than this; null: for none
-  unsigned long turn = 0;
+  std::unique_ptr<char[]> memory;    // of its stack
+  Thread* thread = nullptr;          // `self` while it runs
+  const Barrier* barrier = nullptr;  // at which it waits
+  unsigned long waits_over = 0;      // there, when it began to wait
   bool done = false;
 
-  bool may_go_on() const { return !done && (!barrier || barrier->turn() != turn); }
+  bool may_go_on() const { return !done && (!barrier || barrier->waits_over() != waits_over); }
 };
 
 // For this thread of the operating system.
@@ -181,10 +180,10 @@ void yield() {
   leap(fibre.place, next_place());
 }
 
-void wait_at(const Barrier& barrier, unsigned long turn) {
+void wait_at(const Barrier& barrier, unsigned long waits_over) {
   Fibre& fibre = turns->fibres[turns->current];
   fibre.barrier = &barrier;
-  fibre.turn = turn;
+  fibre.waits_over = waits_over;
   yield();
   fibre.barrier = nullptr;
 }
@@ -234,25 +233,25 @@ void give_up_waits(bool may) {
 }
 
 void Barrier::arrive_and_wait() {
-  const unsigned long turn = turn_;
-  char* const order = &order_[turn % 2];
+  const unsigned long before = waits_over_;
+  char* const order = &order_[before % 2];
   order_before(order);
   if (++arrived_ >= expected_) {
     arrived_ = 0;
-    ++turn_;
+    ++waits_over_;
     turns->progress = true;
   } else {
-    wait_at(*this, turn);
+    wait_at(*this, before);
   }
   order_after(order);
 }
 
 void Barrier::arrive_and_drop() {
-  order_before(&order_[turn_ % 2]);
+  order_before(&order_[waits_over_ % 2]);
   --expected_;
   if (arrived_ > 0 && arrived_ >= expected_) {
     arrived_ = 0;
-    ++turn_;
+    ++waits_over_;
   }
   turns->progress = true;
 }

@@ -11,12 +11,12 @@ class Barrier {
   explicit Barrier(long expected) : expected_(expected) {}
   void arrive_and_wait();
   void arrive_and_drop();
-  /// Of whom waits at it, the number changes when the wait is over.
-  unsigned long turn() const { return turn_; }
+  /// How many waits at it are over.
+  unsigned long waits_over() const { return waits_over_; }
 
  private:
   long expected_, arrived_ = 0;
-  unsigned long turn_ = 0;
+  unsigned long waits_over_ = 0;
   char order_[2] = {};  // in even and odd turns, for the thread sanitizer: their addresses alone
 };
 

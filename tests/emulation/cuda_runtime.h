@@ -77,7 +77,7 @@ struct Thread {
     const void* from;  // null: zeros
   };
   std::vector<Copy> copies;             // asynchronous ones, not yet made
-  std::vector<std::size_t> group_ends;  // in `copies`, of their groups; what follows is in none yet
+  std::vector<std::size_t> group_ends;  // where each group ends in `copies`
   struct AtomicUse {
     void* at;
     std::size_t bytes;

@@ -24,7 +24,7 @@ float truncated_sum(float c, const float (&products)[Count]) {
     for (const float product : products) c += product;
     return c;
   }
-  // Of numbers in [1/2, 1) it is 0. As a double every float is a normal number.
+  // That of numbers in [1/2, 1) is 0. As a double every float is a normal number.
   const int exponent =
       static_cast<int>(std::bit_cast<std::uint64_t>(static_cast<double>(largest)) >> 52) - 1022;
   // Whole numbers of at most 26 bits, whose sum is exact in any order.
@@ -33,7 +33,7 @@ float truncated_sum(float c, const float (&products)[Count]) {
   for (const float product : products) total += std::trunc(static_cast<double>(product) * unit);
   const double sum = total * power_of_two(exponent - 25);
   const auto rounded = static_cast<float>(sum);
-  // Towards zero: the number before in size has the bits before.
+  // Towards zero: the bits of the next smaller number are one less.
   return std::abs(static_cast<double>(rounded)) > std::abs(sum)
              ? std::bit_cast<float>(std::bit_cast<std::uint32_t>(rounded) - 1)
              : rounded;

@@ -104,7 +104,7 @@ TEST_CASE("query tiles: few queries whose keys are divided have the CPU's result
           const bool fp32 = std::string(precision) == "fp32";
           const ResidentQueryTiles tiles(tile_list(*plan), 6, dv,
                                          fp32 ? Precision::fp32 : Precision::bf16, false, device);
-          CHECK(!tiles.list.divided.empty());
+          if (Multiprocessors::are_chosen) CHECK(!tiles.list.divided.empty());
           const Instance ours = make_instance(*backend, problem, "exact", {}),
                          theirs = make_instance(cpu(), problem, "exact", {});
           // As in against_cpu.cpp; bf16 rounds Q, K, V and the weights by 2^-9.

@@ -1,6 +1,6 @@
-// Devices that multiply by warpgroups, and devices of a number of multiprocessors. The emulated
-// device is told what it is. A real one is as it is: device_main.cpp leaves out the cases whose
-// names hold "warpgroup" where it has no products of warpgroups.
+// The device for tests of warpgroups and of query tiles. Its compute capability and multiprocessors
+// are chosen on the emulated device only. On a real one without products of warpgroups
+// device_main.cpp leaves out the cases whose names hold "warpgroup".
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,16 +9,25 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "backend/backend.h"
 #include "device/head_start.h"
 #include "kernels/kernels_of.h"
+#ifndef FOVEA_ON_DEVICE
+#include "products.h"  // of the emulation
+#endif
 
 namespace fovea::test {
 
 /// How many multiprocessors the emulated device has.
 class Multiprocessors {
  public:
+#ifdef FOVEA_ON_DEVICE
+  static constexpr bool are_chosen = false;
+#else
+  static constexpr bool are_chosen = true;
+#endif
   explicit Multiprocessors([[maybe_unused]] int count) {
 #ifndef FOVEA_ON_DEVICE
     emulation::set_multiprocessors(count);
@@ -62,9 +71,16 @@ inline std::unique_ptr<Backend> on_gpu(const char* precision, bool wgmma = true)
   return made;
 }
 
-/// Whether products of warpgroups have computed all that the profile holds, or a part of it.
+/// Whether the profile names products of warpgroups. On the emulated device, where they are
+/// counted, some must also have been started since the last call.
 inline bool by_warpgroups(const Profile& profile) {
-  return std::ranges::count(kernels_of(profile), "wgmma") > 0;
+  bool started = true;
+#ifndef FOVEA_ON_DEVICE
+  static long before = 0;
+  const long now = emulation::products_so_far();
+  started = now > std::exchange(before, now);
+#endif
+  return started && std::ranges::count(kernels_of(profile), "wgmma") > 0;
 }
 
 }  // namespace fovea::test

@@ -73,6 +73,14 @@ inline double map_unit(const Problem& problem) {
          2 * static_cast<double>(problem.keys()) * 0x1p-24;
 }
 
+// A head like another one, under its causal mask, whose query has another number.
+inline Problem with_number_of_query(const Problem& head, Index query, float number) {
+  Matrix q = Matrix::copy_of(head.q);
+  q(query, 2) = number;
+  return make_problem(std::move(q), Matrix::copy_of(head.k), Matrix::copy_of(head.v), head.scale,
+                      head.causal);
+}
+
 // Maps of the logits of Z in a precision.
 inline void check_maps(const RowsOutput& found, const std::string& precision,
                        const Problem& problem, IndexRange rows, Index pixel) {

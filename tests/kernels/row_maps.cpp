@@ -187,10 +187,7 @@ TEST_CASE("maps: values that cannot be split have those of the fp32 lanes") {
 TEST_CASE("maps: a query that is not finite is NaN where it attends, and nowhere else") {
   const Index n = 90, pixel = 20, broken = 47;
   const Problem good = make_data(Data::gaussian, n, 8, 3, true);
-  Matrix q = Matrix::copy_of(good.q);
-  q(broken, 2) = std::numeric_limits<float>::quiet_NaN();
-  const Problem bad = make_problem(std::move(q), Matrix::copy_of(good.k), Matrix::copy_of(good.v),
-                                   good.scale, true);
+  const Problem bad = with_number_of_query(good, broken, std::numeric_limits<float>::quiet_NaN());
   const RowsOutput
       found = make_instance(*backends().front(), bad, "exact", {}).apply_rows({0, n}, pixel),
       right = make_instance(*backends().front(), good, "exact", {}).apply_rows({0, n}, pixel);
@@ -208,10 +205,7 @@ TEST_CASE("maps: a query that is not finite is NaN where it attends, and nowhere
 TEST_CASE("maps: an infinite query leaves the pixels that it may not see as they are") {
   const Index n = 150, pixel = 8, broken = 71;
   const Problem good = make_data(Data::gaussian, n, 8, 3, true);
-  Matrix q = Matrix::copy_of(good.q);
-  q(broken, 2) = std::numeric_limits<float>::infinity();
-  const Problem bad = make_problem(std::move(q), Matrix::copy_of(good.k), Matrix::copy_of(good.v),
-                                   good.scale, true);
+  const Problem bad = with_number_of_query(good, broken, std::numeric_limits<float>::infinity());
   for (const char* precision : {"fp32", "bf16"}) {
     CAPTURE(std::string(precision));
     const auto backend = make_cuda_backend({.precision = precision}, nullptr);

@@ -24,6 +24,7 @@ void check(const char* precision, const Problem& problem, Index pixel) {
   for (const IndexRange rows : {IndexRange{0, n}, IndexRange{last, n}}) {
     Profile profile;
     const RowsOutput found = x.apply_rows(rows, pixel, &profile);
+    CHECK(by_warpgroups(profile));
     CHECK(kernels_of(profile) == std::vector<std::string>{"wgmma"});
     check_maps(found, precision, problem, rows, pixel);
     CHECK(same_rows(found.output.z, all.z, rows.begin));
@@ -58,10 +59,7 @@ TEST_CASE("warpgroup maps: a query that is not finite is NaN where it attends, a
   const Hopper hopper;
   const Index n = 150, broken = 71;
   const Problem good = make_data(Data::gaussian, n, 8, 3, true);
-  Matrix q = Matrix::copy_of(good.q);
-  q(broken, 2) = std::numeric_limits<float>::quiet_NaN();
-  const Problem bad = make_problem(std::move(q), Matrix::copy_of(good.k), Matrix::copy_of(good.v),
-                                   good.scale, true);
+  const Problem bad = with_number_of_query(good, broken, std::numeric_limits<float>::quiet_NaN());
   const auto backend = on_gpu("bf16");
   for (const Index pixel : {Index{8}, Index{128}}) {
     const RowsOutput found = make_instance(*backend, bad, "exact", {}).apply_rows({0, n}, pixel),
@@ -88,6 +86,7 @@ TEST_CASE("warpgroup maps: keys that are divided among blocks") {
   for (const Index pixel : {90, 128}) {
     Profile profile;
     const RowsOutput found = x.apply_rows({0, 700}, pixel, &profile);
+    CHECK(by_warpgroups(profile));
     CHECK(kernels_of(profile) == std::vector<std::string>{"wgmma"});
     check_maps(found, "bf16", problem, {0, 700}, pixel);
   }

@@ -52,10 +52,8 @@ void check_sums(const Instance& x, const Matrix& p, const Output& out) {
 
 }  // namespace
 
-// In one case, since what takes the time is P and Z.
-TEST_CASE(
-    "law: under every condition P is that of the formula, Z = P V, rows sum to 1 less the share of "
-    "the sink, and rectangles and pools are those of the whole") {
+// P and Z take most of the time, so that one case checks all that they are needed for.
+TEST_CASE("law: under every condition P is that of the formula, and so are Z, sums and pools") {
   for_all_conditions([](const Instance& x) {
     const Index n = x.plan->lengths.n();
     const Matrix p = x.all();

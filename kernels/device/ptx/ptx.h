@@ -22,8 +22,8 @@ __device__ __forceinline__ float exp2_fast(float x) {
   return y;
 }
 
-/// log2(x) within 2^-22 where x is in (1/2, 2), and elsewhere within 2^-22 of itself; -inf for 0
-/// and perhaps for x < 2^-126, NaN for NaN.
+/// log2(x) with an error of at most 2^-22 where x is in (1/2, 2), elsewhere with a relative error
+/// of at most 2^-22. -inf for 0, and on a device for x < 2^-126, too; NaN for NaN.
 __device__ __forceinline__ float log2_fast(float x) {
   float y;
   asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));

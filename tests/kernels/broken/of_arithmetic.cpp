@@ -20,6 +20,11 @@ __global__ void compare_exp2(const float* in, float* out) {
   out[threadIdx.x] = cuda::exp2_fast(x) == std::exp2(x) ? 1.0f : 0.0f;
 }
 
+__global__ void compare_log2(const float* in, float* out) {
+  const float x = std::abs(in[threadIdx.x]) / 3 + static_cast<float>(threadIdx.x) + 3;
+  out[threadIdx.x] = cuda::log2_fast(x) == std::log2(x) ? 1.0f : 0.0f;
+}
+
 // 2^20 - 2^20 + 2^-10 on tensor cores.
 __global__ void cancel_products(const float*, float* out) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -51,6 +56,7 @@ void share_out(const Arrays& a, int multiprocessors) {
 Mistakes of_arithmetic() {
   return {{"fused", [](const Arrays& a) { run(1, cancel_product, a.in, a.out); }},
           {"exp2", [](const Arrays& a) { run(1, compare_exp2, a.in, a.out); }},
+          {"log2", [](const Arrays& a) { run(1, compare_log2, a.in, a.out); }},
           {"tensor-cores", [](const Arrays& a) { run(1, cancel_products, a.in, a.out); }},
           {"two-multiprocessors", [](const Arrays& a) { share_out(a, 2); }},
           {"three-multiprocessors", [](const Arrays& a) { share_out(a, 3); }}};

@@ -8,7 +8,7 @@ for word in "$@"; do
   [ "$previous" = -o ] && object=$word
   previous=$word
 done
-said=${object:-$PWD/nvcc}.said
+said=${object:-$PWD/nvcc.$$}.said
 trap 'rm -f "$said"' EXIT
 status=0
 "$@" -Xptxas -v 2>"$said" || status=$?
