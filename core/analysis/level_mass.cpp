@@ -1,7 +1,6 @@
 #include "analysis/level_mass.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "analysis/row_bands.h"
 #include "analysis/support.h"
@@ -15,26 +14,6 @@ int top_level(const Plan& plan) {
     for (const Pass& pass : tiles->passes) top = std::max(top, pass.key_level);
   return top;
 }
-
-/// Mean and spread of a number of each row.
-class RowMean {
- public:
-  void add(double value) {
-    ++count_;
-    const double before = value - mean_;
-    mean_ += before / static_cast<double>(count_);
-    squares_ += before * (value - mean_);
-  }
-  Estimate estimate(const RowBands& rows) const {
-    const auto count = static_cast<double>(count_);
-    const double variance = count_ > 1 ? squares_ / (count - 1) / count : 0;
-    return {mean_, std::sqrt(std::max(0.0, variance * rows.population_correction()))};
-  }
-
- private:
-  Index count_ = 0;
-  double mean_ = 0, squares_ = 0;
-};
 
 double sum_of(const float* row, IndexRange keys) {
   double sum = 0;
@@ -52,7 +31,7 @@ std::vector<LevelMass> level_mass(const Operator& approximate, const Operator& e
   const Support support(plan);
   const IndexRange all{0, plan.keys()};
   const RowBands rows = row_bands(plan.lengths, max_entries, seed);
-  std::vector<RowMean> of_exact(levels), of_approximate(levels);
+  std::vector<std::vector<double>> of_exact(levels), of_approximate(levels);  // a number a row
   Run quiet = run.quiet();  // progress counts rows
   Index done = 0;
   for (const IndexRange& band : rows.bands) {
@@ -66,8 +45,8 @@ std::vector<LevelMass> level_mass(const Operator& approximate, const Operator& e
         approximate_mass[level] += sum_of(q.row(i - band.begin), part.keys);
       });
       for (std::size_t l = 0; l < levels; ++l) {
-        of_exact[l].add(exact_mass[l]);
-        of_approximate[l].add(approximate_mass[l]);
+        of_exact[l].push_back(exact_mass[l]);
+        of_approximate[l].push_back(approximate_mass[l]);
       }
     }
     done += band.size();
@@ -75,8 +54,8 @@ std::vector<LevelMass> level_mass(const Operator& approximate, const Operator& e
   }
   std::vector<LevelMass> out;
   for (std::size_t l = 0; l < levels; ++l)
-    out.push_back({static_cast<int>(l), of_exact[l].estimate(rows),
-                   of_approximate[l].estimate(rows), rows.sampled()});
+    out.push_back({static_cast<int>(l), mean_of(rows, of_exact[l]),
+                   mean_of(rows, of_approximate[l]), rows.sampled()});
   return out;
 }
 

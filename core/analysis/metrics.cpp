@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numeric>
 
 #include "analysis/row_bands.h"
 #include "analysis/support.h"
@@ -13,11 +14,6 @@ namespace fovea {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-
-/// The least value that is not exceeded by the share `q` of them; `sorted` is not empty.
-double not_exceeded_by(const std::vector<double>& sorted, double q) {
-  return sorted[static_cast<std::size_t>(std::ceil(q * static_cast<double>(sorted.size()))) - 1];
-}
 
 void compare_outputs(MatrixView approximate, MatrixView exact, Metrics& m) {
   double error_sum = 0, norm_sum = 0;
@@ -38,10 +34,10 @@ void compare_outputs(MatrixView approximate, MatrixView exact, Metrics& m) {
     relative.push_back(std::isnan(ratio) ? infinite : ratio);
   }
   m.output_rel_fro = error_sum == 0 ? 0.0 : std::sqrt(error_sum / norm_sum);
-  std::ranges::sort(relative);
-  m.row_rel_error_p50 = not_exceeded_by(relative, 0.5);
-  m.row_rel_error_p90 = not_exceeded_by(relative, 0.9);
-  m.row_rel_error_max = relative.back();
+  const RowBands all{.rows = exact.rows, .queries = exact.rows};
+  m.row_rel_error_p50 = not_exceeded_by(all, relative, 0.5);
+  m.row_rel_error_p90 = not_exceeded_by(all, relative, 0.9);
+  m.row_rel_error_max = std::ranges::max(relative);
 }
 
 RowDifference compare_rows(const float* approximate, const float* exact, Index keys) {
@@ -94,39 +90,70 @@ float dropped(double kept) {
   return 1 - kept < rounding ? 0.0f : static_cast<float>(1 - kept);
 }
 
+/// A number of each row that was read.
 template <class Get>
-Estimate mean_of(const std::vector<RowDifference>& rows, double correction, Get get) {
-  const double count = static_cast<double>(rows.size());
-  double sum = 0, squares = 0;
-  for (const RowDifference& row : rows) sum += get(row);
-  const double mean = sum / count;
-  for (const RowDifference& row : rows) squares += (get(row) - mean) * (get(row) - mean);
-  const double variance = rows.size() > 1 ? squares / (count - 1) / count : 0.0;
-  return {mean, std::sqrt(std::max(0.0, variance * correction))};
+std::vector<double> each(const std::vector<RowDifference>& rows, Get get) {
+  std::vector<double> values;
+  for (const RowDifference& row : rows) values.push_back(std::invoke(get, row));
+  return values;
 }
 
-template <class Get>
-Divergence mean_divergence(const std::vector<RowDifference>& rows, double correction, Get get) {
+Divergence mean_divergence(const RowBands& sample, const std::vector<double>& rows) {
   Divergence mean;
-  mean.infinite_rows = std::ranges::count(rows, infinite, get);
+  mean.infinite_rows = std::ranges::count(rows, infinite);
   static_cast<Estimate&>(mean) =
-      mean.infinite_rows > 0 ? Estimate{infinite, 0} : mean_of(rows, correction, get);
+      mean.infinite_rows > 0 ? Estimate{infinite, 0} : mean_of(sample, rows);
   return mean;
 }
 
-// sqrt(sum error / sum norm); its standard error is that of the ratio estimator, linearised.
-Estimate relative_norm(const std::vector<RowDifference>& rows, double correction) {
-  double error = 0, norm = 0, squares = 0;
-  for (const RowDifference& row : rows) error += row.error, norm += row.norm;
-  if (!(error > 0)) return {error, 0};
-  const double ratio = error / norm, count = static_cast<double>(rows.size());
-  for (const RowDifference& row : rows) {
-    const double residual = row.error - ratio * row.norm;
-    squares += residual * residual;
+/// Adds the share of each in their sum.
+void add_shares(const std::vector<double>& parts, std::vector<double>& to) {
+  const double all = std::accumulate(parts.begin(), parts.end(), 0.0);
+  if (all > 0 && std::isfinite(all))
+    for (std::size_t i = 0; i < parts.size(); ++i) to[i] += parts[i] / all;
+}
+
+/// Squares of how far each row is from that of the other: `of` [n, d], or the one row `other`.
+std::vector<double> square_distances(MatrixView of, MatrixView other) {
+  std::vector<double> squares;
+  for (Index i = 0; i < of.rows; ++i) {
+    double square = 0;
+    for (Index c = 0; c < of.cols; ++c) {
+      const double difference =
+          static_cast<double>(of(i, c)) - static_cast<double>(other(other.rows == 1 ? 0 : i, c));
+      square += difference * difference;
+    }
+    squares.push_back(square);
   }
-  const double ratio_error =
-      count > 1 ? std::sqrt(std::max(0.0, squares / (count - 1) * count * correction)) / norm : 0.0;
-  return {std::sqrt(ratio), ratio_error / (2 * std::sqrt(ratio))};
+  return squares;
+}
+
+Matrix mean_row(MatrixView of) {
+  std::vector<double> sum(static_cast<std::size_t>(of.cols));
+  for (Index i = 0; i < of.rows; ++i)
+    for (Index c = 0; c < of.cols; ++c) sum[static_cast<std::size_t>(c)] += of(i, c);
+  Matrix mean(1, of.cols);
+  for (Index c = 0; c < of.cols; ++c)
+    mean(0, c) =
+        static_cast<float>(sum[static_cast<std::size_t>(c)] / static_cast<double>(of.rows));
+  return mean;
+}
+
+/// What each row may have of ‖P̃ − P‖² and of ‖P‖², from what is known of all rows. Log-sum-exps
+/// differ where weights do. Of values v ~ N(0, I) the square of the difference of a row's outputs
+/// is in the mean proportional to that of its weights, and the square of its output to ‖p‖²; what
+/// all rows share of their outputs says nothing of ‖p‖.
+std::vector<double> row_sizes(const Output& approximate, const Output& exact) {
+  std::vector<double> sizes(exact.lse.size()), gaps;
+  for (std::size_t i = 0; i < approximate.lse.size(); ++i) {
+    const double gap = static_cast<double>(approximate.lse[i]) - static_cast<double>(exact.lse[i]);
+    gaps.push_back(std::isfinite(gap) ? gap * gap : 0);
+  }
+  add_shares(gaps, sizes);
+  if (exact.z.empty()) return sizes;
+  add_shares(square_distances(approximate.z, exact.z), sizes);
+  add_shares(square_distances(exact.z, mean_row(exact.z)), sizes);
+  return sizes;
 }
 
 void compare_attention(const Operator& approximate, const Output& approximate_output,
@@ -169,25 +196,21 @@ void compare_attention(const Operator& approximate, const Output& approximate_ou
     }
     run.reached(static_cast<double>(rows.size()) / static_cast<double>(sample.rows));
   }
-  const double correction = sample.population_correction();
-  m.attention_rel_fro = relative_norm(rows, correction);
-  m.mass_kept =
-      complete ? Estimate{1.0, 0.0} : mean_of(rows, correction, std::mem_fn(&RowDifference::mass));
-  m.attention_kl = mean_divergence(rows, correction, std::mem_fn(&RowDifference::kl));
-  const auto reverse = std::mem_fn(&RowDifference::reverse_kl);
-  if (std::ranges::none_of(
-          rows, [](double kl) { return std::isnan(kl); }, reverse))
-    m.attention_reverse_kl = mean_divergence(rows, correction, reverse);
+  const auto errors = each(rows, &RowDifference::error), norms = each(rows, &RowDifference::norm),
+             variation = each(rows, &RowDifference::variation),
+             reverse = each(rows, &RowDifference::reverse_kl);
+  if (std::ranges::any_of(errors, [](double error) { return error != 0; }))
+    m.attention_rel_fro = root_of(ratio_of_sums(sample, errors, norms));
+  m.mass_kept = complete ? Estimate{1.0, 0.0} : mean_of(sample, each(rows, &RowDifference::mass));
+  m.attention_kl = mean_divergence(sample, each(rows, &RowDifference::kl));
+  if (std::ranges::none_of(reverse, [](double kl) { return std::isnan(kl); }))
+    m.attention_reverse_kl = mean_divergence(sample, reverse);
   for (std::size_t c = 0; c < top_counts.size(); ++c)
     m.top_recall[c] =
-        mean_of(rows, correction, [c](const RowDifference& row) { return row.top_recall[c]; });
-  const auto variation = std::mem_fn(&RowDifference::variation);
-  m.attention_tv = mean_of(rows, correction, variation);
-  std::vector<double> sorted;
-  for (const RowDifference& row : rows) sorted.push_back(row.variation);
-  std::ranges::sort(sorted);
-  m.attention_tv_p90 = not_exceeded_by(sorted, 0.9);
-  m.attention_tv_max = sorted.back();
+        mean_of(sample, each(rows, [c](const RowDifference& row) { return row.top_recall[c]; }));
+  m.attention_tv = mean_of(sample, variation);
+  m.attention_tv_p90 = not_exceeded_by(sample, variation, 0.9);
+  m.attention_tv_max = std::ranges::max(variation);
 }
 
 }  // namespace
@@ -221,7 +244,8 @@ Metrics compare(const Operator& approximate, const Output& approximate_output,
     m.top_recall.fill({1.0, 0.0});
     return m;
   }
-  const RowBands sample = row_bands(exact.plan().lengths, max_entries, seed);
+  const RowBands sample = row_bands(exact.plan().lengths, max_entries, seed,
+                                    row_sizes(approximate_output, exact_output));
   m.rows = sample.rows;
   compare_attention(approximate, approximate_output, exact, exact_output, support, sample, m, run);
   return m;

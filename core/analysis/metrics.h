@@ -5,14 +5,10 @@
 #include <array>
 #include <optional>
 
+#include "analysis/estimate.h"
 #include "backend/operator.h"
 
 namespace fovea {
-
-/// A mean over sampled rows has a standard error; over all rows it is 0.
-struct Estimate {
-  double value = 0, standard_error = 0;
-};
 
 /// The mean over rows of a divergence, in nats. A row where it is infinite makes the mean infinite,
 /// without a standard error.
@@ -53,7 +49,8 @@ struct Metrics {
 std::optional<double> output_rel_fro(MatrixView approximate, MatrixView exact);
 
 /// Never holds n x n numbers: rows are compared in bands. Beyond `max_entries` entries of P a
-/// uniform sample of rows (from `seed`) is used for the attention metrics.
+/// sample of rows (from `seed`) is used for the attention metrics. Rows whose outputs or
+/// log-sum-exps differ much are drawn more often, since few rows can have most of ‖P̃ − P‖.
 Metrics compare(const Operator& approximate, const Output& approximate_output,
                 const Operator& exact, const Output& exact_output, Run& run,
                 double max_entries = 6.7e7, std::uint64_t seed = 0);

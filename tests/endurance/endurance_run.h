@@ -49,8 +49,8 @@ class EnduranceRun {
   Answers answers_;
   std::vector<Action> actions_;
   int done_ = 0;
-  QString home_;  // a session file
-  std::optional<Resources> first_;
+  QString home_;                           // a session file
+  std::optional<Resources> first_, warm_;  // after each action was done once; after ten minutes
 };
 
 }  // namespace fovea::test

@@ -1,0 +1,119 @@
+// Samples of rows, and what is estimated from them.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "analysis/estimate.h"
+#include "analysis/row_bands.h"
+#include "data/random.h"
+
+using namespace fovea;
+
+namespace {
+
+constexpr Index n = 200;
+
+RowBands sample_of(Index rows, std::uint64_t seed, const std::vector<double>& sizes) {
+  return row_bands({n, n}, static_cast<double>(rows * n), seed, sizes);
+}
+
+/// Three rows with nearly all of it, and a tail.
+std::vector<double> uneven() {
+  std::vector<double> sizes;
+  for (Index i = 0; i < n; ++i) sizes.push_back(i % 70 == 9 ? 30 : 1.0 / double(1 + i));
+  return sizes;
+}
+
+}  // namespace
+
+TEST_CASE("a sample of rows by size has each row with its chance") {
+  constexpr Index rows = 40;
+  constexpr int draws = 20000;
+  std::vector<double> found(n), chance(n);
+  for (int seed = 0; seed < draws; ++seed) {
+    const RowBands sample = sample_of(rows, std::uint64_t(seed), uneven());
+    REQUIRE(sample.sampled());
+    REQUIRE(sample.rows == rows);
+    REQUIRE(std::ssize(sample.bands) == rows);
+    for (std::size_t k = 0; k < sample.bands.size(); ++k) {
+      const IndexRange band = sample.bands[k];
+      REQUIRE(band.size() == 1);
+      if (k > 0) REQUIRE(band.begin > sample.bands[k - 1].begin);
+      found[std::size_t(band.begin)] += 1.0 / draws;
+      chance[std::size_t(band.begin)] = sample.chance(k);
+    }
+  }
+  double all = 0;
+  for (std::size_t i = 0; i < std::size_t(n); ++i) {
+    CAPTURE(i);
+    all += chance[i];
+    // The even half alone: of the 37 rows beside the certain ones among 197, half.
+    CHECK(chance[i] >= 0.09);
+    // Five standard deviations of a share of the draws, and Pareto sampling's own deviation from
+    // the chances, which is of the order of 1 / rows of them: measured 0.4 %.
+    const double deviation = std::sqrt(chance[i] * (1 - chance[i]) / draws);
+    CHECK(std::abs(found[i] - chance[i]) <= 5 * deviation + 0.01 * chance[i]);
+    if (i % 70 == 9) CHECK(found[i] == doctest::Approx(1));
+  }
+  CHECK(all == doctest::Approx(rows));
+}
+
+TEST_CASE("sizes that say nothing give all rows the same chance") {
+  for (const double size : {1.0, 0.0, std::nan(""), HUGE_VAL}) {
+    CAPTURE(size);
+    const RowBands sample = sample_of(50, 3, std::vector<double>(n, size));
+    for (std::size_t k = 0; k < 50; ++k) CHECK(sample.chance(k) == doctest::Approx(0.25));
+  }
+}
+
+TEST_CASE("a head that is read whole is not sampled, whatever the sizes") {
+  const RowBands all = sample_of(n, 0, uneven());
+  CHECK_FALSE(all.sampled());
+  CHECK(all.chance(0) == 1);
+  const std::vector<double> above(n, 3.0), below(n, 2.0);
+  CHECK(ratio_of_sums(all, above, below).value == doctest::Approx(1.5));
+  CHECK(ratio_of_sums(all, above, below).standard_error == 0);
+}
+
+TEST_CASE("with equal chances a mean has the textbook's standard error") {
+  const RowBands sample = row_bands({n, n}, 60.0 * n, 1);
+  std::vector<double> values;
+  Random random(1, 2);
+  for (Index i = 0; i < sample.rows; ++i) values.push_back(random.normal());
+  const auto m = double(sample.rows);
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / m;
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  const Estimate said = mean_of(sample, values);
+  CHECK(said.value == doctest::Approx(mean));
+  // s² / m, times the share of the rows that are not in the sample (Cochran, 1977, eq. 2.20).
+  CHECK(said.standard_error ==
+        doctest::Approx(std::sqrt(squares / (m - 1) / m * (1 - m / double(n)))));
+}
+
+TEST_CASE("what few rows have is not missed") {
+  // A sample of 40 even rows misses all three of the large ones half of the time.
+  const std::vector<double> sizes = uneven(), ones(n, 1.0);
+  const double truth = std::accumulate(sizes.begin(), sizes.end(), 0.0) / double(n);
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const RowBands sample = sample_of(40, seed, sizes);
+    std::vector<double> values;
+    for (const IndexRange& band : sample.bands) values.push_back(sizes[std::size_t(band.begin)]);
+    const Estimate said = mean_of(sample, values);
+    CHECK(std::abs(said.value - truth) <= 5 * said.standard_error);
+    CHECK(said.standard_error < 0.1 * truth);
+  }
+}
+
+TEST_CASE("quantiles count a row for as many as it stands for") {
+  RowBands sample{.bands = {}, .rows = 3, .queries = 6, .chances = {1, 0.25, 1}};
+  // 1 once, 2 four times, 3 once.
+  const std::vector<double> values{3, 2, 1};
+  CHECK(not_exceeded_by(sample, values, 1.0 / 6) == 1);
+  CHECK(not_exceeded_by(sample, values, 0.2) == 2);
+  CHECK(not_exceeded_by(sample, values, 5.0 / 6) == 2);
+  CHECK(not_exceeded_by(sample, values, 0.9) == 3);
+}
