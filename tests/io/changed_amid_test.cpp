@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "batch/batch_items.h"
 #include "batch/batch_plan.h"
 #include "figure/recipe.h"
 #include "input/open_source.h"
@@ -274,6 +275,30 @@ TEST_CASE("a file that changes while it is read is read as it was, or there is a
     }
     CHECK(read > 0);
   }
+}
+
+TEST_CASE("a source that changes while a sweep opens it is named with what to do") {
+  const Kind heads{
+      .name = "sweep",
+      .file = "heads.safetensors",
+      .write =
+          [](const TemporaryDirectory& directory, int version) {
+            write_safetensors(directory / "heads.safetensors",
+                              tensors({"q", "k", "v"}, {1, 8, 4}, version), {});
+          },
+      .read =
+          [](const TemporaryDirectory& directory) {
+            const Json plan{{"sources", {directory / "heads.safetensors"}},
+                            {"variants", {"exact"}}};
+            const BatchItems items(batch_plan_from("p.json", parse_json("p.json", plan.dump())));
+            return std::to_string(items.size());
+          }};
+  const auto shrink = [](const std::string& file) { fs::resize_file(file, 16); };
+  const Outcome outcome = outcome_of(heads, 0, shrink);
+  REQUIRE(outcome.changed);
+  check_says(outcome.message, {"p.json: ", "sources[0]", heads.file,
+                               "was changed while it was opened", "run the sweep again"});
+  CHECK(outcome.message.find("--retry-failed") == std::string::npos);
 }
 
 }  // namespace fovea::test
