@@ -35,6 +35,7 @@ Document divergence_json(const Divergence& divergence, bool sampled) {
   if (sampled)
     out["standard_error"] = infinite ? Document() : number_json(divergence.standard_error);
   out["infinite_rows"] = divergence.infinite_rows;
+  if (sampled) out["infinite_share"] = number_json(divergence.infinite_share);
   return out;
 }
 

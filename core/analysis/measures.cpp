@@ -42,26 +42,22 @@ Measure recall_of_top(std::size_t which) {
           }};
 }
 
-/// Of the rows of P~ that were used, where those are a sample.
-std::string sample_note(const Metrics& metrics) {
-  return metrics.sampled() ? "of " + std::to_string(metrics.rows) + " sampled" : "";
-}
-
 Measured measured(const Divergence& divergence, const Metrics& metrics) {
-  const Index infinite = divergence.infinite_rows;
   std::string note;
-  if (infinite > 0 && metrics.sampled())
-    note = "in " + std::to_string(infinite) + " " + sample_note(metrics);
-  else if (infinite > 0)
-    note = "in " + plural(infinite, "row");
+  if (divergence.infinite_rows > 0 && metrics.sampled())
+    note = "in ≈ " + format_percent(divergence.infinite_share) + " of rows";
+  else if (divergence.infinite_rows > 0)
+    note = "in " + plural(divergence.infinite_rows, "row");
   return {divergence.value, divergence.standard_error, note};
 }
 
-/// A quantile or an extreme over rows: of a sample it is not that of all rows.
-Value over_rows(double Metrics::*member) {
-  return [member](const Evaluation& e) -> std::optional<Measured> {
+/// Of the rows of P~; `of_sample`: what it is where not all of them were used.
+Value over_rows(double Metrics::*member, const std::string& of_sample) {
+  return [member, of_sample](const Evaluation& e) -> std::optional<Measured> {
     if (!e.metrics || !e.metrics->of_attention()) return {};
-    return Measured{.value = e.metrics->*member, .note = sample_note(*e.metrics)};
+    std::string note;
+    if (e.metrics->sampled()) note = of_sample + " " + std::to_string(e.metrics->rows) + " sampled";
+    return Measured{.value = e.metrics->*member, .note = note};
   };
 }
 
@@ -124,11 +120,11 @@ std::vector<Measure> make_measures() {
       {.id = "attention_tv_p90",
        .label = "total variation, 90 %",
        .definition = "Nine of ten rows have at most this ½ Σⱼ |P̃ᵢⱼ − Pᵢⱼ|.",
-       .of = over_rows(&Metrics::attention_tv_p90)},
+       .of = over_rows(&Metrics::attention_tv_p90, "from")},
       {.id = "attention_tv_max",
        .label = "total variation, worst",
        .definition = "The largest ½ Σⱼ |P̃ᵢⱼ − Pᵢⱼ| of the rows.",
-       .of = over_rows(&Metrics::attention_tv_max)},
+       .of = over_rows(&Metrics::attention_tv_max, "of")},
       {.id = "attention_kl",
        .label = "KL(P ‖ P̃), nats",
        .definition = "Σⱼ Pᵢⱼ ln(Pᵢⱼ / P̃ᵢⱼ), the mean over rows. Infinite in rows where P̃ is 0 on a "

@@ -35,8 +35,8 @@ void compare_outputs(MatrixView approximate, MatrixView exact, Metrics& m) {
   }
   m.output_rel_fro = error_sum == 0 ? 0.0 : std::sqrt(error_sum / norm_sum);
   const RowBands all{.rows = exact.rows, .queries = exact.rows};
-  m.row_rel_error_p50 = not_exceeded_by(all, relative, 0.5);
-  m.row_rel_error_p90 = not_exceeded_by(all, relative, 0.9);
+  m.row_rel_error_p50 = quantile_of(all, relative, 0.5);
+  m.row_rel_error_p90 = quantile_of(all, relative, 0.9);
   m.row_rel_error_max = std::ranges::max(relative);
 }
 
@@ -84,9 +84,11 @@ void count_sink(double q, double p, RowDifference& row) {
   if (q > 0) row.reverse_kl += p > 0 ? q * std::log(q / p) : infinite;
 }
 
-// Sums of the weights of a row differ from 1 by rounding, which is not dropped mass.
+// Of sums of the weights of a row in float: at worst about n 2^-24, usually sqrt(n) 2^-24.
+constexpr double rounding = 1e-5;
+
+// What rounding explains is not dropped mass.
 float dropped(double kept) {
-  constexpr double rounding = 1e-5;  // at worst about n 2^-24, usually sqrt(n) 2^-24
   return 1 - kept < rounding ? 0.0f : static_cast<float>(1 - kept);
 }
 
@@ -101,59 +103,76 @@ std::vector<double> each(const std::vector<RowDifference>& rows, Get get) {
 Divergence mean_divergence(const RowBands& sample, const std::vector<double>& rows) {
   Divergence mean;
   mean.infinite_rows = std::ranges::count(rows, infinite);
-  static_cast<Estimate&>(mean) =
-      mean.infinite_rows > 0 ? Estimate{infinite, 0} : mean_of(sample, rows);
+  if (mean.infinite_rows == 0) {
+    static_cast<Estimate&>(mean) = mean_of(sample, rows);
+    return mean;
+  }
+  std::vector<double> is_infinite;
+  for (const double row : rows) is_infinite.push_back(row == infinite);
+  mean.value = infinite;
+  mean.infinite_share = mean_of(sample, is_infinite).value;
   return mean;
 }
 
-/// Adds the share of each in their sum.
+/// Adds the share that each part has of their sum.
 void add_shares(const std::vector<double>& parts, std::vector<double>& to) {
   const double all = std::accumulate(parts.begin(), parts.end(), 0.0);
   if (all > 0 && std::isfinite(all))
     for (std::size_t i = 0; i < parts.size(); ++i) to[i] += parts[i] / all;
 }
 
-/// Squares of how far each row is from that of the other: `of` [n, d], or the one row `other`.
-std::vector<double> square_distances(MatrixView of, MatrixView other) {
+/// Squares of the relative differences of the row sums of exp: at most 1 each. Log-sum-exps differ
+/// where weights do.
+std::vector<double> differences_of_sums(const Output& approximate, const Output& exact) {
   std::vector<double> squares;
-  for (Index i = 0; i < of.rows; ++i) {
+  for (std::size_t i = 0; i < exact.lse.size(); ++i) {
+    const double gap = std::abs(static_cast<double>(approximate.lse[i]) -
+                                static_cast<double>(exact.lse[i]));  // NaN: no keys in either
+    const double difference = gap > rounding ? -std::expm1(-gap) : 0;
+    squares.push_back(difference * difference);
+  }
+  return squares;
+}
+
+/// |z_i - mean of z|² of rows that have keys. What all outputs share says nothing of the weights.
+std::vector<double> square_deviations(const Output& exact) {
+  std::vector<double> mean(static_cast<std::size_t>(exact.z.cols())), squares;
+  const auto has_keys = [&](Index i) {
+    return exact.lse[static_cast<std::size_t>(i)] != -infinite;
+  };
+  double rows = 0;
+  for (Index i = 0; i < exact.z.rows(); ++i) {
+    if (!has_keys(i)) continue;
+    ++rows;
+    for (std::size_t c = 0; c < mean.size(); ++c) mean[c] += exact.z.row(i)[c];
+  }
+  for (Index i = 0; i < exact.z.rows(); ++i) {
     double square = 0;
-    for (Index c = 0; c < of.cols; ++c) {
-      const double difference =
-          static_cast<double>(of(i, c)) - static_cast<double>(other(other.rows == 1 ? 0 : i, c));
-      square += difference * difference;
+    for (std::size_t c = 0; has_keys(i) && c < mean.size(); ++c) {
+      const double off = exact.z.row(i)[c] - mean[c] / rows;
+      square += off * off;
     }
     squares.push_back(square);
   }
   return squares;
 }
 
-Matrix mean_row(MatrixView of) {
-  std::vector<double> sum(static_cast<std::size_t>(of.cols));
-  for (Index i = 0; i < of.rows; ++i)
-    for (Index c = 0; c < of.cols; ++c) sum[static_cast<std::size_t>(c)] += of(i, c);
-  Matrix mean(1, of.cols);
-  for (Index c = 0; c < of.cols; ++c)
-    mean(0, c) =
-        static_cast<float>(sum[static_cast<std::size_t>(c)] / static_cast<double>(of.rows));
-  return mean;
-}
-
-/// What each row may have of ‖P̃ − P‖² and of ‖P‖², from what is known of all rows. Log-sum-exps
-/// differ where weights do. Of values v ~ N(0, I) the square of the difference of a row's outputs
-/// is in the mean proportional to that of its weights, and the square of its output to ‖p‖²; what
-/// all rows share of their outputs says nothing of ‖p‖.
-std::vector<double> row_sizes(const Output& approximate, const Output& exact) {
-  std::vector<double> sizes(exact.lse.size()), gaps;
-  for (std::size_t i = 0; i < approximate.lse.size(); ++i) {
-    const double gap = static_cast<double>(approximate.lse[i]) - static_cast<double>(exact.lse[i]);
-    gaps.push_back(std::isfinite(gap) ? gap * gap : 0);
+/// The rows to compare. A row's size is what it may have of ‖P̃ − P‖² and of ‖P‖², from what is
+/// known of all rows: of values v ~ N(0, I) the square of the difference of its outputs is in the
+/// mean proportional to that of its weights, and the square of its output to ‖p‖².
+RowBands rows_to_compare(const Metrics& m, const Output& approximate, const Output& exact,
+                         Lengths lengths, double max_entries, std::uint64_t seed) {
+  RowBands even = row_bands(lengths, max_entries, seed);
+  if (!even.sampled()) return even;
+  std::vector<double> sizes(exact.lse.size());
+  add_shares(differences_of_sums(approximate, exact), sizes);
+  if (m.of_outputs()) add_shares(square_deviations(exact), sizes);
+  if (m.output_rel_fro > rounding) {
+    std::vector<double> errors;
+    for (const float error : m.token_error) errors.push_back(std::pow(double{error}, 2));
+    add_shares(errors, sizes);
   }
-  add_shares(gaps, sizes);
-  if (exact.z.empty()) return sizes;
-  add_shares(square_distances(approximate.z, exact.z), sizes);
-  add_shares(square_distances(exact.z, mean_row(exact.z)), sizes);
-  return sizes;
+  return row_bands(lengths, max_entries, seed, sizes);
 }
 
 void compare_attention(const Operator& approximate, const Output& approximate_output,
@@ -165,6 +184,7 @@ void compare_attention(const Operator& approximate, const Output& approximate_ou
   const double sink = has_sink ? *rule->sink : 0;
   const bool complete = support.complete(run.stop);
   std::vector<RowDifference> rows;
+  std::vector<double> dropped_of_rows;
   if (!complete)
     m.dropped_mass.assign(static_cast<std::size_t>(queries),
                           std::numeric_limits<float>::quiet_NaN());
@@ -192,7 +212,10 @@ void compare_attention(const Operator& approximate, const Output& approximate_ou
       if (exact_output.lse[static_cast<std::size_t>(i)] == -infinite) sum = 0;  // no key
       if (sum <= 0) row.top_recall.fill(1);
       if (sum < 1) row.mass = sum > 0 ? std::min(1.0, row.mass / sum) : 1;
-      if (!complete) m.dropped_mass[i] = dropped(row.mass);
+      if (!complete) {
+        m.dropped_mass[i] = dropped(row.mass);
+        dropped_of_rows.push_back(static_cast<double>(m.dropped_mass[i]));
+      }
     }
     run.reached(static_cast<double>(rows.size()) / static_cast<double>(sample.rows));
   }
@@ -201,6 +224,7 @@ void compare_attention(const Operator& approximate, const Output& approximate_ou
              reverse = each(rows, &RowDifference::reverse_kl);
   if (std::ranges::any_of(errors, [](double error) { return error != 0; }))
     m.attention_rel_fro = root_of(ratio_of_sums(sample, errors, norms));
+  if (!complete) m.dropped_mass_p50 = quantile_of(sample, dropped_of_rows, 0.5);
   m.mass_kept = complete ? Estimate{1.0, 0.0} : mean_of(sample, each(rows, &RowDifference::mass));
   m.attention_kl = mean_divergence(sample, each(rows, &RowDifference::kl));
   if (std::ranges::none_of(reverse, [](double kl) { return std::isnan(kl); }))
@@ -209,7 +233,7 @@ void compare_attention(const Operator& approximate, const Output& approximate_ou
     m.top_recall[c] =
         mean_of(sample, each(rows, [c](const RowDifference& row) { return row.top_recall[c]; }));
   m.attention_tv = mean_of(sample, variation);
-  m.attention_tv_p90 = not_exceeded_by(sample, variation, 0.9);
+  m.attention_tv_p90 = quantile_of(sample, variation, 0.9);
   m.attention_tv_max = std::ranges::max(variation);
 }
 
@@ -244,8 +268,8 @@ Metrics compare(const Operator& approximate, const Output& approximate_output,
     m.top_recall.fill({1.0, 0.0});
     return m;
   }
-  const RowBands sample = row_bands(exact.plan().lengths, max_entries, seed,
-                                    row_sizes(approximate_output, exact_output));
+  const RowBands sample =
+      rows_to_compare(m, approximate_output, exact_output, exact.plan().lengths, max_entries, seed);
   m.rows = sample.rows;
   compare_attention(approximate, approximate_output, exact, exact_output, support, sample, m, run);
   return m;

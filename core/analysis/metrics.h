@@ -13,7 +13,8 @@ namespace fovea {
 /// The mean over rows of a divergence, in nats. A row where it is infinite makes the mean infinite,
 /// without a standard error.
 struct Divergence : Estimate {
-  Index infinite_rows = 0;  // of the rows that were used
+  Index infinite_rows = 0;    // of the rows that were used
+  double infinite_share = 0;  // of all rows; estimated where a sample was used
 };
 
 struct Metrics {
@@ -23,12 +24,13 @@ struct Metrics {
   double row_rel_error_p50 = 0, row_rel_error_p90 = 0,
          row_rel_error_max = 0;  // |z~_i - z_i| / |z_i|
   // Of weights, where those of P~ are known.
-  Estimate attention_rel_fro;  // |P~ - P|_F / |P|_F
-  Estimate attention_tv;       // mean over rows of half the sum of |P~_i - P_i|
-  double attention_tv_p90 = 0, attention_tv_max = 0;  // over the rows that were used
-  Divergence attention_kl;                            // KL(P_i || P~_i)
-  std::optional<Divergence> attention_reverse_kl;     // KL(P~_i || P_i); absent where an entry of
-                                                      // P~ is negative
+  Estimate attention_rel_fro;   // |P~ - P|_F / |P|_F
+  Estimate attention_tv;        // mean over rows of half the sum of |P~_i - P_i|
+  double attention_tv_p90 = 0;  // over all rows; estimated where a sample was used
+  double attention_tv_max = 0;  // of the rows that were used
+  Divergence attention_kl;      // KL(P_i || P~_i)
+  std::optional<Divergence> attention_reverse_kl;  // KL(P~_i || P_i); absent where an entry of
+                                                   // P~ is negative
   Estimate mass_kept;  // mean over rows of the exact mass on the support of P~
   std::array<Estimate, top_counts.size()> top_recall;  // mean over rows of the share of the top k
                                                        // keys of P that are in those of P~
@@ -42,6 +44,7 @@ struct Metrics {
   bool of_outputs() const { return !token_error.empty(); }
   std::vector<float> dropped_mass;  // [n] exact mass of a row off the support of P~; NaN: a row
                                     // that was not sampled; empty: the support is everything
+  double dropped_mass_p50 = 0;      // over all rows; estimated where a sample was used
 };
 
 /// |Z~ - Z|_F / |Z|_F; 0 for equal outputs, whatever their norm; nothing where there are none, for
@@ -49,8 +52,10 @@ struct Metrics {
 std::optional<double> output_rel_fro(MatrixView approximate, MatrixView exact);
 
 /// Never holds n x n numbers: rows are compared in bands. Beyond `max_entries` entries of P a
-/// sample of rows (from `seed`) is used for the attention metrics. Rows whose outputs or
-/// log-sum-exps differ much are drawn more often, since few rows can have most of ‖P̃ − P‖.
+/// sample of rows (from `seed`) is used for the attention metrics. Few rows can have most of ‖P̃ −
+/// P‖, so rows with a large chance are those whose outputs or log-sum-exps differ much, or whose
+/// output is far from the mean output. Samples of two approximations have thus many rows in common,
+/// not all, and so may those of two back ends, which round differently.
 Metrics compare(const Operator& approximate, const Output& approximate_output,
                 const Operator& exact, const Output& exact_output, Run& run,
                 double max_entries = 6.7e7, std::uint64_t seed = 0);

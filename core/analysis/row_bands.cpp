@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "data/random.h"
@@ -20,27 +19,34 @@ Index rows_of(Lengths lengths, double max_entries) {
   return std::min(lengths.queries, std::max<Index>(16, static_cast<Index>(wanted)));
 }
 
-/// The chance of each row in a sample of so many: half of it even, half by size. Rows with a chance
-/// of 1 or more are certain, and what is left is divided among the others in the same way.
+/// The chance of each row in a sample of so many rows: half of the sample is drawn evenly, half in
+/// proportion to size. What rows with a chance of 1 leave of the second half goes to the others.
 std::vector<double> chances_by_size(std::span<const double> sizes, Index sample) {
-  std::vector<double> chances(sizes.size());
-  for (bool changed = true; changed;) {
-    double drawn = static_cast<double>(sample), rows = 0, all = 0;
+  const auto n = static_cast<double>(sizes.size());
+  const double even = static_cast<double>(sample) / (2 * n);
+  std::vector<double> chances(sizes.size(), even);
+  const auto is_below = [](double chance) { return chance < 1; };
+  for (double left = static_cast<double>(sample) / 2;;) {  // of the second half
+    double all = 0;
     for (std::size_t i = 0; i < sizes.size(); ++i)
-      if (chances[i] < 1)
-        ++rows, all += sizes[i];
-      else
-        --drawn;
-    const bool usable = all > 0 && std::isfinite(all);
-    changed = false;
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      if (chances[i] >= 1) continue;
-      const double share = usable ? 0.5 / rows + 0.5 * sizes[i] / all : 1 / rows;
-      chances[i] = std::min(1.0, drawn * share);
-      changed |= chances[i] == 1;
+      if (is_below(chances[i])) all += sizes[i];
+    if (!(all > 0) || !std::isfinite(all)) {
+      const auto others = static_cast<double>(std::ranges::count_if(chances, is_below));
+      for (double& chance : chances)
+        if (is_below(chance)) chance += left / others;
+      return chances;
     }
+    const double scale = left / all, before = left;
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      if (is_below(chances[i]) && even + scale * sizes[i] >= 1) {
+        chances[i] = 1;
+        left -= 1 - even;
+      }
+    if (left < before) continue;
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      if (is_below(chances[i])) chances[i] += scale * sizes[i];
+    return chances;
   }
-  return chances;
 }
 
 }  // namespace
@@ -63,25 +69,26 @@ RowBands row_bands(Lengths lengths, double max_entries, std::uint64_t seed) {
   return out;
 }
 
-// Pareto sampling (Rosén, J. Stat. Plan. Inference 62, 1997): of all rows those with the smallest
-// odds of a uniform number by the odds of their chance. Their number is fixed, and a row is among
-// them with its chance but for terms that vanish with the sample's size.
+// Pareto sampling (Rosén, "On sampling with probability proportional to size", J. Stat. Plan.
+// Inference 62, 1997): each row draws u uniformly and is ranked by u / (1 - u) over π / (1 - π), π
+// being its chance; the rows of the lowest ranks are the sample. Its size is fixed, and a row is in
+// it with chance π but for terms that vanish as samples grow.
 RowBands row_bands(Lengths lengths, double max_entries, std::uint64_t seed,
                    std::span<const double> sizes) {
   const Index sample = rows_of(lengths, max_entries);
   if (sample == lengths.queries) return row_bands(lengths, max_entries, seed);
   const std::vector<double> chances = chances_by_size(sizes, sample);
   Random random(seed, stream_of(row_sample_purpose, 1));
-  std::vector<std::pair<double, Index>> by_odds;
+  std::vector<std::pair<double, Index>> by_rank;
   for (std::size_t i = 0; i < chances.size(); ++i) {
     const double u = random.uniform(), chance = chances[i];
-    by_odds.emplace_back(u / (1 - u) * (1 - chance) / chance, static_cast<Index>(i));
+    by_rank.emplace_back(u / (1 - u) * (1 - chance) / chance, static_cast<Index>(i));
   }
-  std::ranges::nth_element(by_odds, by_odds.begin() + sample);
-  by_odds.resize(static_cast<std::size_t>(sample));
-  std::ranges::sort(by_odds, {}, &std::pair<double, Index>::second);
+  std::ranges::nth_element(by_rank, by_rank.begin() + sample);
+  by_rank.resize(static_cast<std::size_t>(sample));
+  std::ranges::sort(by_rank, {}, &std::pair<double, Index>::second);
   RowBands out{.rows = sample, .queries = lengths.queries};
-  for (const auto& [odds, row] : by_odds) {
+  for (const auto& [rank, row] : by_rank) {
     out.bands.push_back({row, row + 1});
     out.chances.push_back(chances[static_cast<std::size_t>(row)]);
   }

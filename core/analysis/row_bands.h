@@ -14,21 +14,23 @@ struct RowBands {
   std::vector<IndexRange> bands;  // ascending, disjoint; single rows when sampled
   Index rows = 0;                 // in all bands together
   Index queries = 0;
-  std::vector<double> chances = {};  // [rows] that a sample has this row; empty: the same for all
+  std::vector<double> chances = {};  // [rows] of each row that is read; empty: the same for all
 
   bool sampled() const { return rows < queries; }
-  double chance(std::size_t which) const {
-    return chances.empty() ? static_cast<double>(rows) / static_cast<double>(queries)
-                           : chances[which];
+  /// That a sample has the k-th of the rows that are read, in (0, 1].
+  double chance(std::size_t k) const {
+    return chances.empty() ? static_cast<double>(rows) / static_cast<double>(queries) : chances[k];
   }
 };
 
 /// All rows while they have at most `max_entries` entries, else as many as do (at least 16), drawn
-/// without replacement. A band times its keys stays under four million entries.
+/// without replacement and with the same chance. A band times its keys stays under four million
+/// entries.
 RowBands row_bands(Lengths lengths, double max_entries, std::uint64_t seed);
-/// The same, but of a sample half is drawn evenly, and half the more often the larger a row's size
-/// [queries, not negative] is: few rows can have most of a sum, and a sample without them would be
-/// sure of a wrong one. Rows whose share is large enough are always there.
+/// The same, but the larger a row's size [queries] (0 or more), the larger is its chance: few rows
+/// can have most of a sum, and a sample without them would tell nothing of it. Half of the sample
+/// is drawn without regard to size, so that no chance is less than half of what it is with equal
+/// sizes. Sizes that are all 0, or not finite, count as equal.
 RowBands row_bands(Lengths lengths, double max_entries, std::uint64_t seed,
                    std::span<const double> sizes);
 

@@ -109,20 +109,17 @@ std::string rounded_percent(double share) {
 
 // Of every row beside the tiles; of all of them in words.
 void add_dropped(const Metrics& metrics, Raster& raster, std::string& caption) {
-  std::vector<float> known;
+  double most = 0;
   for (const float share : metrics.dropped_mass)
-    if (!std::isnan(share)) known.push_back(share);
-  if (known.empty()) return;
-  std::ranges::sort(known);
-  constexpr float worth_telling = 5e-4f;
-  if (known.back() < worth_telling) return;
+    if (!std::isnan(share)) most = std::max(most, static_cast<double>(share));
+  constexpr double worth_telling = 5e-4;
+  if (most < worth_telling) return;
   raster.row_values.assign(metrics.dropped_mass.begin() + raster.rows.begin,
                            metrics.dropped_mass.begin() + raster.rows.end);
   raster.row_quantity = "mass dropped of the row";
   add(caption, rounded_percent(1 - metrics.mass_kept.value) +
                    " of mass dropped; strip: by row, median " +
-                   rounded_percent(static_cast<double>(known[(known.size() - 1) / 2])) + ", most " +
-                   rounded_percent(static_cast<double>(known.back())));
+                   rounded_percent(metrics.dropped_mass_p50) + ", most " + rounded_percent(most));
   if (metrics.sampled()) caption += " (" + std::to_string(metrics.rows) + " rows sampled)";
 }
 

@@ -39,7 +39,7 @@ struct Pair {
   Pair(const std::string& id, Index n, Data data = Data::gaussian,
        const Backend& backend = *backends().front())
       : approximate(make_instance(
-            backend, make_data(data, n, 8, 32, false), id,
+            backend, make_data(data, n, 8, 16, false), id,
             id == "hyper" ? Settings{{"block", "32"}, {"samples", "32"}, {"min_length", "0"}}
             : id == "h1d" ? Settings{{"block", "16"}}
                           : Settings{{"stride", "32"}})),
@@ -145,6 +145,7 @@ TEST_CASE("metrics equal those of the dense matrices") {
     CHECK(m.mass_kept.value == close(mass / static_cast<double>(n)));
     CHECK(m.density == close(nonzero / static_cast<double>(n * n)));
     CHECK(double(m.attention_kl.infinite_rows) == infinite);
+    CHECK(m.attention_kl.infinite_share == close(infinite / double(n)));
     if (infinite > 0)
       CHECK(m.attention_kl.value == std::numeric_limits<double>::infinity());
     else
@@ -217,6 +218,9 @@ TEST_CASE("the small mass that a row drops is reported within rounding") {
     little += 1e-4 < dropped && dropped < 1e-2;
   }
   CHECK(little > 0);
+  std::vector<float> sorted = m.dropped_mass;
+  std::ranges::sort(sorted);
+  CHECK(m.dropped_mass_p50 == double(sorted[31]));
 }
 
 TEST_CASE("a sample of rows is part of all rows") {
@@ -241,23 +245,23 @@ TEST_CASE("estimates vary around the truth by their standard error, neither less
   struct Sampling {
     const char* id;
     Index n, rows;
+    Data data = Data::gaussian;
     bool values = true;
   };
-  // Half of the rows: without the correction for a finite population variances would double. A
-  // quarter: a few rows have much of the error, which a sample of rows with equal chances misses;
-  // of its intervals with 256 of 1024 rows only 89 % (`h1d`) and 92 % (`hyper`) held the truth.
-  // `hyper` drops mass; `h1d` keeps all pairs, so it has a KL.
   double least = 1, most = 0;
-  for (const auto& [id, n, count, values] : {Sampling{"hyper", 512, 256},
-                                             {"h1d", 512, 256},
-                                             {"hyper", 1024, 256},
-                                             {"h1d", 1024, 256},
-                                             {"hyper", 1024, 256, false},
-                                             {"h1d", 768, 192, false}}) {
-    const Pair pair(id, n, Data::gaussian, *one_thread);
+  // Half of the rows: without the correction for a finite population variances would double. A
+  // quarter: a few rows have much of the error. Of intervals from 256 of 1024 rows that all had the
+  // same chance, only 89 % (`h1d`) and 92 % (`hyper`) held the truth. Rows are drawn by their
+  // outputs, which tell the more of weights, the more values a token has: here it has 16, in most
+  // models 64 or 128.
+  for (const auto& [id, n, count, data, values] : {Sampling{"hyper", 512, 256},
+                                                   {"h1d", 512, 256},
+                                                   {"hyper", 768, 192},
+                                                   {"h1d", 768, 192},
+                                                   {"h1d", 768, 192, Data::gaussian, false},
+                                                   {"hyper", 768, 192, Data::huge}}) {
+    const Pair pair(id, n, data, *one_thread);
     const Metrics all = pair.metrics();
-    const bool keeps_all = std::string(id) == "h1d";
-    REQUIRE((all.attention_kl.infinite_rows == 0) == keeps_all);
     Spread norm, mass, kl, reverse, variation, recall;
     for (std::uint64_t seed = 0; seed < draws; ++seed) {
       const Metrics some = pair.of_rows(count, seed, values);
@@ -272,13 +276,18 @@ TEST_CASE("estimates vary around the truth by their standard error, neither less
     CAPTURE(std::string(id));
     CAPTURE(n);
     CAPTURE(values);
-    for (const double covered :
-         {norm.check(all.attention_rel_fro.value), reverse.check(all.attention_reverse_kl->value),
-          variation.check(all.attention_tv.value), recall.check(all.top_recall[1].value),
-          keeps_all ? kl.check(all.attention_kl.value) : mass.check(all.mass_kept.value)}) {
-      least = std::min(least, covered);
-      most = std::max(most, covered);
-    }
+    std::vector<double> covered{norm.check(all.attention_rel_fro.value),
+                                variation.check(all.attention_tv.value),
+                                recall.check(all.top_recall[1].value)};
+    // `hyper` drops mass, and has a KL that is infinite; `h1d` keeps all pairs.
+    if (all.attention_kl.infinite_rows == 0)
+      covered.push_back(kl.check(all.attention_kl.value));
+    else
+      covered.push_back(mass.check(all.mass_kept.value));
+    if (all.attention_reverse_kl->infinite_rows == 0)
+      covered.push_back(reverse.check(all.attention_reverse_kl->value));
+    least = std::min(least, std::ranges::min(covered));
+    most = std::max(most, std::ranges::max(covered));
   }
   MESSAGE("intervals that hold the truth: " << 100 * least << " to " << 100 * most << " %");
 }

@@ -152,24 +152,27 @@ void EnduranceRun::read_resources() {
   for (MainWindow* window : desk_.windows()) desk_.close(*window);
   go_home();
   const Resources now = resources("with a new window");
-  if (!first_) first_ = now;
+  if (!first_) first_ = before_ = now;
   check_growth(used, now);
   if (!warm_ && log_.seconds() >= warm_up_seconds) {
-    warm_ = now;
-    log_.line("  warmed up; what follows is compared with this");
+    log_.line("  warmed up; memory is compared with this from here on");
+    warm_ = true;
+    before_ = now;
   }
 }
 
 void EnduranceRun::check_growth(const Resources& used, const Resources& now) {
-  const Resources& before = warm_ ? *warm_ : *first_;
   const double growth = warm_ ? most_growth : most_growth_at_first;
-  if (counts_memory && (now.resident_mib > before.resident_mib * (1 + growth) ||
-                        now.allocated_mib > before.allocated_mib * (1 + most_allocated_growth)))
-    log_.failure("memory has grown: before " + before.text() + "; now " + now.text());
+  if (counts_memory && (now.resident_mib > before_->resident_mib * (1 + growth) ||
+                        now.allocated_mib > before_->allocated_mib * (1 + most_allocated_growth))) {
+    log_.failure("memory has grown: before " + before_->text() + "; now " + now.text());
+    before_ = now;  // each further step is another failure, not each further reading
+  }
   if (counts_memory && used.resident_mib > now.resident_mib * (1 + most_of_a_window))
     log_.failure("a window that was used holds much: " + used.text() + "; a new one " + now.text());
-  if (now.threads > before.threads + most_more || now.descriptors > before.descriptors + most_more)
-    log_.failure("threads or descriptors have grown: before " + before.text() + "; now " +
+  if (now.threads > first_->threads + most_more ||
+      now.descriptors > first_->descriptors + most_more)
+    log_.failure("threads or descriptors have grown: at first " + first_->text() + "; now " +
                  now.text());
 }
 

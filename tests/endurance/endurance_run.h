@@ -1,6 +1,6 @@
-// An EnduranceRun does actions that are drawn at random. First every action is done once: the
-// warm-up. Now and then one window shows the session with which the run began; there the resources
-// are read, whose growth since the warm-up is bounded.
+// An EnduranceRun does actions that are drawn at random, after it has done every action once. Now
+// and then one window shows the session with which the run began; there the resources are read,
+// whose growth is bounded: that of memory since a warm-up of ten minutes, more loosely during it.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ class EnduranceRun {
   /// is done any more.
   void go_home();
   void make_home();
-  /// Of the window that was used, then of a new one, which is compared with the first. What was
+  /// Of the window that was used, then of a new one, which is compared with those before. What was
   /// freed and is kept for reuse, by the C library or for matrices, is returned before: how much
   /// that is depends on what was done last.
   void read_resources();
@@ -49,8 +49,11 @@ class EnduranceRun {
   Answers answers_;
   std::vector<Action> actions_;
   int done_ = 0;
-  QString home_;                           // a session file
-  std::optional<Resources> first_, warm_;  // after each action was done once; after ten minutes
+  QString home_;                    // a session file
+  std::optional<Resources> first_;  // once each action was done
+  bool warm_ = false;
+  std::optional<Resources> before_;  // with which memory is compared: at first, after the warm-up,
+                                     // and then when it had grown too much
 };
 
 }  // namespace fovea::test
