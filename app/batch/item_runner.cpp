@@ -43,13 +43,21 @@ void put_measures(const Evaluation& evaluation, Document& row) {
   }
 }
 
+/// In how many of the rows that were used it is infinite, and in what share of all rows where those
+/// are a sample.
+void put_infinite(const std::string& id, const Divergence& divergence, bool sampled,
+                  Document& row) {
+  row[id + "_infinite_rows"] = divergence.infinite_rows;
+  if (sampled) row[id + "_infinite_share"] = number_json(divergence.infinite_share);
+}
+
 void put_metrics(const Metrics& metrics, const std::vector<Diagnostic>& diagnostics,
                  Document& row) {
   put_measures({.metrics = &metrics}, row);
   if (metrics.of_attention())
-    row["attention_kl_infinite_rows"] = metrics.attention_kl.infinite_rows;
+    put_infinite("attention_kl", metrics.attention_kl, metrics.sampled(), row);
   if (metrics.attention_reverse_kl)
-    row["attention_reverse_kl_infinite_rows"] = metrics.attention_reverse_kl->infinite_rows;
+    put_infinite("attention_reverse_kl", *metrics.attention_reverse_kl, metrics.sampled(), row);
   if (metrics.sampled()) row["sampled_rows"] = metrics.rows;
   for (const Diagnostic& diagnostic : diagnostics)
     row[diagnostic.id] = number_json(diagnostic.value);

@@ -29,6 +29,7 @@ bool is_known(const QString& message) {
       "|is sent by a running program and is no file"
       "|holds only an attention matrix; variants need Q, K and V"
       "|no tree can be learned from it: learning (knows no|expects)"
+      "|^alpha has \\d+ values?; expected h \\+ 1 = \\d+$"
       "|^the tree has \\d+ leaves; expected at most \\d+ in a tree that learns$"
       "|carries no session: it was written without one"
       "|^(Go to|Scale|Sliding window|Soft cap) “.*”: expected ");
