@@ -115,7 +115,8 @@ void FindBar::step(int by) {
 
 // Moves it into view, and pins the row of a query.
 void FindBar::show_match() {
-  const auto [is_key, token] = found_[*at_];
+  const bool is_key = found_[*at_].is_key;
+  const Index token = found_[*at_].token;
   window_.change("find", [&](Session& s) {
     Viewport& v = s.viewport;
     const double place = double(token) + 0.5;

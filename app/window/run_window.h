@@ -14,7 +14,7 @@ class QApplication;
 
 namespace fovea {
 
-class Background;
+struct Background;
 class LiveStreams;
 class MainWindow;
 

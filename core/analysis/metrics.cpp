@@ -122,10 +122,10 @@ void add_shares(const std::vector<double>& parts, std::vector<double>& to) {
 }
 
 /// Squares of the relative differences of the row sums of exp: at most 1 each. Log-sum-exps differ
-/// where weights do.
+/// where weights do. Empty where the approximation has none.
 std::vector<double> differences_of_sums(const Output& approximate, const Output& exact) {
   std::vector<double> squares;
-  for (std::size_t i = 0; i < exact.lse.size(); ++i) {
+  for (std::size_t i = 0; i < approximate.lse.size(); ++i) {
     const double gap = std::abs(static_cast<double>(approximate.lse[i]) -
                                 static_cast<double>(exact.lse[i]));  // NaN: no keys in either
     const double difference = gap > rounding ? -std::expm1(-gap) : 0;

@@ -254,18 +254,18 @@ TEST_CASE("estimates vary around the truth by their standard error, neither less
   // same chance, only 89 % (`h1d`) and 92 % (`hyper`) held the truth. Rows are drawn by their
   // outputs, which tell the more of weights, the more values a token has: here it has 16, in most
   // models 64 or 128.
-  for (const auto& [id, n, count, data, values] : {Sampling{"hyper", 512, 256},
-                                                   {"h1d", 512, 256},
-                                                   {"hyper", 768, 192},
-                                                   {"h1d", 768, 192},
-                                                   {"h1d", 768, 192, Data::gaussian, false},
-                                                   {"hyper", 768, 192, Data::huge}}) {
-    const Pair pair(id, n, data, *one_thread);
+  for (const Sampling& of : {Sampling{"hyper", 512, 256},
+                             {"h1d", 512, 256},
+                             {"hyper", 768, 192},
+                             {"h1d", 768, 192},
+                             {"h1d", 768, 192, Data::gaussian, false},
+                             {"hyper", 768, 192, Data::huge}}) {
+    const Pair pair(of.id, of.n, of.data, *one_thread);
     const Metrics all = pair.metrics();
     Spread norm, mass, kl, reverse, variation, recall;
     for (std::uint64_t seed = 0; seed < draws; ++seed) {
-      const Metrics some = pair.of_rows(count, seed, values);
-      REQUIRE(some.rows == count);
+      const Metrics some = pair.of_rows(of.rows, seed, of.values);
+      REQUIRE(some.rows == of.rows);
       norm.add(some.attention_rel_fro);
       mass.add(some.mass_kept);
       kl.add(some.attention_kl);
@@ -273,9 +273,9 @@ TEST_CASE("estimates vary around the truth by their standard error, neither less
       variation.add(some.attention_tv);
       recall.add(some.top_recall[1]);
     }
-    CAPTURE(std::string(id));
-    CAPTURE(n);
-    CAPTURE(values);
+    CAPTURE(std::string(of.id));
+    CAPTURE(of.n);
+    CAPTURE(of.values);
     std::vector<double> covered{norm.check(all.attention_rel_fro.value),
                                 variation.check(all.attention_tv.value),
                                 recall.check(all.top_recall[1].value)};
