@@ -379,8 +379,6 @@ TEST_CASE("a view of more tiles than are kept otherwise is still finished") {
   MapPyramid map(n, Pool::Kind::max, [](IndexRange, IndexRange, Pool pool, Run&) {
     return Matrix(pool.rows, pool.cols, 1.0f);
   });
-  Profile profile;
-  Run run{profile};
   const MapView view = map_view({0, n}, {0, n}, n);
   REQUIRE(view.pixel == 1);
   int made = 0;
