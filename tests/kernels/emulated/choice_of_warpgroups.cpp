@@ -1,4 +1,4 @@
-// When products of warpgroups are used, by the compute capability that the emulated device is told.
+// Which compute capabilities of the emulated device use products of warpgroups.
 #include <cstdlib>
 
 #include "data/error.h"
