@@ -5,8 +5,9 @@
 #   bash tests/builds.sh [COMPILER[:CUDA[:APP]]...]
 #
 # CUDA and APP are ON or OFF; by default all of g++-12:ON g++-12:OFF g++-12:OFF:OFF clang++-14:ON clang++-14:OFF. A
-# compiler that is not installed is skipped, and so is CUDA without nvcc. One source at a time, so that each one names
-# what it includes. Exit status: 0 all were built, 1 some failed, 77 some were skipped.
+# compiler that is not installed is skipped, and so is CUDA without nvcc. g++ compiles one source at a time, so that each
+# one names what it includes; clang++ several at once, which takes a third of the time. Exit status: 0 all were built,
+# 1 some failed, 77 some were skipped.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 skipped=0 failed=0
@@ -24,9 +25,11 @@ for wanted in "$@"; do
     skipped=1
     continue
   fi
+  preset=dev
+  [[ $compiler != clang* ]] || preset=tests
   folder=build/builds/$compiler-$cuda-$app
   mkdir -p "$folder"
-  if cmake --preset dev -B "$folder" -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_CUDA_HOST_COMPILER="$compiler" \
+  if cmake --preset $preset -B "$folder" -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_CUDA_HOST_COMPILER="$compiler" \
     -DFOVEA_CUDA="$cuda" -DFOVEA_APP="$app" >"$folder/log" 2>&1 && cmake --build "$folder" -j "$(nproc)" -- -k 0 >>"$folder/log" 2>&1; then
     echo "built $wanted"
   else

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <numeric>
 
 #include "analysis/row_bands.h"
+#include "analysis/row_sizes.h"
 #include "analysis/support.h"
 #include "analysis/top_recall.h"
 
@@ -84,12 +84,9 @@ void count_sink(double q, double p, RowDifference& row) {
   if (q > 0) row.reverse_kl += p > 0 ? q * std::log(q / p) : infinite;
 }
 
-// Of sums of the weights of a row in float: at worst about n 2^-24, usually sqrt(n) 2^-24.
-constexpr double rounding = 1e-5;
-
 // What rounding explains is not dropped mass.
 float dropped(double kept) {
-  return 1 - kept < rounding ? 0.0f : static_cast<float>(1 - kept);
+  return 1 - kept < row_sum_rounding ? 0.0f : static_cast<float>(1 - kept);
 }
 
 /// A number of each row that was read.
@@ -112,67 +109,6 @@ Divergence mean_divergence(const RowBands& sample, const std::vector<double>& ro
   mean.value = infinite;
   mean.infinite_share = mean_of(sample, is_infinite).value;
   return mean;
-}
-
-/// Adds the share that each part has of their sum.
-void add_shares(const std::vector<double>& parts, std::vector<double>& to) {
-  const double all = std::accumulate(parts.begin(), parts.end(), 0.0);
-  if (all > 0 && std::isfinite(all))
-    for (std::size_t i = 0; i < parts.size(); ++i) to[i] += parts[i] / all;
-}
-
-/// Squares of the relative differences of the row sums of exp: at most 1 each. Log-sum-exps differ
-/// where weights do. Empty where the approximation has none.
-std::vector<double> differences_of_sums(const Output& approximate, const Output& exact) {
-  std::vector<double> squares;
-  for (std::size_t i = 0; i < approximate.lse.size(); ++i) {
-    const double gap = std::abs(static_cast<double>(approximate.lse[i]) -
-                                static_cast<double>(exact.lse[i]));  // NaN: no keys in either
-    const double difference = gap > rounding ? -std::expm1(-gap) : 0;
-    squares.push_back(difference * difference);
-  }
-  return squares;
-}
-
-/// |z_i - mean of z|² of rows that have keys. What all outputs share says nothing of the weights.
-std::vector<double> square_deviations(const Output& exact) {
-  std::vector<double> mean(static_cast<std::size_t>(exact.z.cols())), squares;
-  const auto has_keys = [&](Index i) {
-    return exact.lse[static_cast<std::size_t>(i)] != -infinite;
-  };
-  double rows = 0;
-  for (Index i = 0; i < exact.z.rows(); ++i) {
-    if (!has_keys(i)) continue;
-    ++rows;
-    for (std::size_t c = 0; c < mean.size(); ++c) mean[c] += exact.z.row(i)[c];
-  }
-  for (Index i = 0; i < exact.z.rows(); ++i) {
-    double square = 0;
-    for (std::size_t c = 0; has_keys(i) && c < mean.size(); ++c) {
-      const double off = exact.z.row(i)[c] - mean[c] / rows;
-      square += off * off;
-    }
-    squares.push_back(square);
-  }
-  return squares;
-}
-
-/// The rows to compare. A row's size is what it may have of ‖P̃ − P‖² and of ‖P‖², from what is
-/// known of all rows: of values v ~ N(0, I) the square of the difference of its outputs is in the
-/// mean proportional to that of its weights, and the square of its output to ‖p‖².
-RowBands rows_to_compare(const Metrics& m, const Output& approximate, const Output& exact,
-                         Lengths lengths, double max_entries, std::uint64_t seed) {
-  RowBands even = row_bands(lengths, max_entries, seed);
-  if (!even.sampled()) return even;
-  std::vector<double> sizes(exact.lse.size());
-  add_shares(differences_of_sums(approximate, exact), sizes);
-  if (m.of_outputs()) add_shares(square_deviations(exact), sizes);
-  if (m.output_rel_fro > rounding) {
-    std::vector<double> errors;
-    for (const float error : m.token_error) errors.push_back(std::pow(double{error}, 2));
-    add_shares(errors, sizes);
-  }
-  return row_bands(lengths, max_entries, seed, sizes);
 }
 
 void compare_attention(const Operator& approximate, const Output& approximate_output,
@@ -268,8 +204,8 @@ Metrics compare(const Operator& approximate, const Output& approximate_output,
     m.top_recall.fill({1.0, 0.0});
     return m;
   }
-  const RowBands sample =
-      rows_to_compare(m, approximate_output, exact_output, exact.plan().lengths, max_entries, seed);
+  const RowBands sample = row_bands(exact.plan().lengths, max_entries, seed,
+                                    row_sizes(m, approximate_output, exact_output));
   m.rows = sample.rows;
   compare_attention(approximate, approximate_output, exact, exact_output, support, sample, m, run);
   return m;

@@ -7,6 +7,7 @@
 #include <QDialog>
 #include <QElapsedTimer>
 #include <QFileInfo>
+#include <QPixmapCache>
 #include <algorithm>
 
 #include "data/kept_blocks.h"
@@ -140,6 +141,7 @@ void EnduranceRun::go_home() {
 }
 
 Resources EnduranceRun::resources(const char* when) {
+  QPixmapCache::clear();  // it has a limit of its own, 10 MiB
   free_kept_blocks();
   malloc_trim(0);
   const Resources now = Resources::now();

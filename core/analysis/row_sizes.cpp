@@ -1,0 +1,68 @@
+#include "analysis/row_sizes.h"
+
+#include <cmath>
+#include <numeric>
+
+namespace fovea {
+namespace {
+
+/// Adds the share that each part has of their sum.
+void add_shares(const std::vector<double>& parts, std::vector<double>& to) {
+  const double all = std::accumulate(parts.begin(), parts.end(), 0.0);
+  if (all > 0 && std::isfinite(all))
+    for (std::size_t i = 0; i < parts.size(); ++i) to[i] += parts[i] / all;
+}
+
+/// Squares of the relative differences of the row sums of exp: at most 1 each. Log-sum-exps differ
+/// where weights do. Empty where the approximation has none.
+std::vector<double> differences_of_sums(const Output& approximate, const Output& exact) {
+  std::vector<double> squares;
+  for (std::size_t i = 0; i < approximate.lse.size(); ++i) {
+    const double gap = std::abs(static_cast<double>(approximate.lse[i]) -
+                                static_cast<double>(exact.lse[i]));  // NaN: no keys in either
+    const double difference = gap > row_sum_rounding ? -std::expm1(-gap) : 0;
+    squares.push_back(difference * difference);
+  }
+  return squares;
+}
+
+/// |z_i - mean of z|² of rows that have keys. What all outputs share says nothing of the weights.
+std::vector<double> square_deviations(const Output& exact) {
+  std::vector<double> mean(static_cast<std::size_t>(exact.z.cols())), squares;
+  const auto has_keys = [&](Index i) {
+    return std::isfinite(exact.lse[static_cast<std::size_t>(i)]);
+  };
+  double rows = 0;
+  for (Index i = 0; i < exact.z.rows(); ++i) {
+    if (!has_keys(i)) continue;
+    ++rows;
+    for (std::size_t c = 0; c < mean.size(); ++c) mean[c] += exact.z.row(i)[c];
+  }
+  for (Index i = 0; i < exact.z.rows(); ++i) {
+    double square = 0;
+    for (std::size_t c = 0; has_keys(i) && c < mean.size(); ++c) {
+      const double off = exact.z.row(i)[c] - mean[c] / rows;
+      square += off * off;
+    }
+    squares.push_back(square);
+  }
+  return squares;
+}
+
+}  // namespace
+
+std::vector<double> row_sizes(const Metrics& of_outputs, const Output& approximate,
+                              const Output& exact) {
+  std::vector<double> sizes(exact.lse.size());
+  add_shares(differences_of_sums(approximate, exact), sizes);
+  if (!of_outputs.of_outputs()) return sizes;
+  add_shares(square_deviations(exact), sizes);
+  if (of_outputs.output_rel_fro > row_sum_rounding) {
+    std::vector<double> errors;
+    for (const float error : of_outputs.token_error) errors.push_back(std::pow(double{error}, 2));
+    add_shares(errors, sizes);
+  }
+  return sizes;
+}
+
+}  // namespace fovea
