@@ -29,23 +29,29 @@ LeafOrder order_of(const LeafSizes& leaves) {
 
 struct TableRow {
   std::vector<std::string> label;
-  std::string value;  // beside the label's first line
+  std::string value;
+  std::size_t value_line = 0;  // the value is beside this line of the label, or below its last
   double height = 0;
 };
 
-/// A long label takes a second line: what distinguishes it from the next often stands at its end.
+/// A long label takes several lines: what distinguishes it from the next often stands at its end.
+/// Where its words do not fit beside the value they have all of the width, and the value is below.
 std::vector<TableRow> rows_of(const FigureTable& table, double width, const Lettering& letters) {
   const double gap = 0.85 * letters.size();
   std::vector<TableRow> rows;
   for (const auto& [label, value] : table.rows) {
-    TableRow row{{}, letters.elided(value, 0.65 * width), 0};
+    TableRow row{.label = {}, .value = letters.elided(value, 0.65 * width)};
     const double room = width - letters.width(row.value) - gap;
+    constexpr int most = 3;  // lines
     // Leading blanks say that a row is a part of the one above it.
-    if (label.starts_with(' '))
+    if (label.starts_with(' ')) {
       row.label = {letters.elided(label, room)};
-    else
-      row.label = letters.wrapped(label, room, 3);
-    row.height = std::max(letters.line(), height_of(row.label, letters)) + 0.2 * letters.line();
+    } else if (row.label = letters.wrapped(label, room, most + 1); row.label.size() > most) {
+      row.label = letters.wrapped(label, width, most);
+      row.value_line = row.label.size();
+    }
+    const std::size_t lines = std::max({std::size_t{1}, row.label.size(), row.value_line + 1});
+    row.height = (static_cast<double>(lines) + 0.2) * letters.line();
     rows.push_back(std::move(row));
   }
   return rows;
@@ -149,7 +155,8 @@ void draw(const BodyDrawing& d, const FigureTable& table) {
       return;
     }
     Rect at{where.x, y, where.width, line};
-    ink.write(at, rows[r].value, Align::right, ink.style.text);
+    const double value_y = y + ink.letters.line() * static_cast<double>(rows[r].value_line);
+    ink.write({at.x, value_y, at.width, line}, rows[r].value, Align::right, ink.style.text);
     for (const std::string& words : rows[r].label) {
       ink.write(at, words, Align::left, ink.style.faint);
       at.y += ink.letters.line();

@@ -176,15 +176,16 @@ TEST_CASE("singular values of small blocks are those of Jacobi rotations in long
       {"sparse", [&](Index, Index) { return draw.uniform() < 0.1 ? normal() : 0; }},
       {"one entry", [](Index i, Index j) { return i == 0 && j == 0 ? -3.0 : 0; }},
       {"zero", [](Index, Index) { return 0.0; }}};
-  for (const auto& [name, entry] : cases)
-    for (const auto& [rows, cols] : std::vector<std::pair<Index, Index>>{
+  for (const auto& matrix : cases)
+    for (const Lengths& size : std::vector<Lengths>{
              {1, 1}, {1, 9}, {9, 1}, {2, 2}, {5, 3}, {16, 16}, {17, 23}, {40, 31}, {32, 32}}) {
-      CAPTURE(name);
+      const Index rows = size.queries, cols = size.keys;
+      CAPTURE(matrix.first);
       CAPTURE(rows);
       CAPTURE(cols);
       Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> a(rows, cols);
       for (Index i = 0; i < rows; ++i)
-        for (Index j = 0; j < cols; ++j) a(i, j) = entry(i, j);
+        for (Index j = 0; j < cols; ++j) a(i, j) = matrix.second(i, j);
       const Index count = std::min(rows, cols);
       const Eigen::VectorXd expected =
           Eigen::JacobiSVD<Exact>(a.cast<long double>()).singularValues().cast<double>();
@@ -227,11 +228,11 @@ TEST_CASE("singular values are those of Jacobi rotations, of low rank, graded or
          return i == 3 && j == 5 ? 1e6 : 1e-3 * static_cast<double>(x(i, j));
        }},
       {"zero", [](Index, Index) { return 0.0; }}};
-  for (const auto& [name, entry] : cases) {
-    CAPTURE(name);
+  for (const auto& matrix : cases) {
+    CAPTURE(matrix.first);
     Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> a(rows, cols);
     for (Index i = 0; i < rows; ++i)
-      for (Index j = 0; j < cols; ++j) a(i, j) = entry(i, j);
+      for (Index j = 0; j < cols; ++j) a(i, j) = matrix.second(i, j);
     const double size = a.cwiseAbs().maxCoeff();
     const Eigen::VectorXd expected =
         Eigen::JacobiSVD<Eigen::MatrixXd>(a / std::max(size, 1e-300)).singularValues() * size;

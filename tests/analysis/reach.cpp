@@ -91,8 +91,9 @@ TEST_CASE("paths of two hops are the square of the matrix of pairs, of every var
 TEST_CASE("both factorized patterns, merged, reach every causal pair in two hops") {
   const std::pair<const char*, Settings> patterns[] = {
       {"fixed", {{"stride", "8"}, {"summary", "2"}}}, {"strided", {{"stride", "8"}}}};
-  for (const auto& [id, settings] : patterns)
+  for (const auto& pattern : patterns)
     for (const Index n : {1, 8, 61, 64}) {
+      const auto& [id, settings] = pattern;
       const Problem problem = make_data(Data::gaussian, n, 2, 2, true);
       const auto plan = make_plan(*backends().front(), problem, id, settings);
       const TwoHops hops(*plan);
@@ -102,7 +103,7 @@ TEST_CASE("both factorized patterns, merged, reach every causal pair in two hops
         for (Index j = 0; j < n; ++j)
           (j <= i ? unreached : future) += (paths[static_cast<std::size_t>(j)] > 0) == (j > i);
       }
-      INFO(id << " n=" << n);
+      INFO(pattern.first << " n=" << n);
       CHECK(unreached == 0);
       CHECK(future == 0);
       CHECK(hops.one_is_enough() == (n <= 8));  // stride >= n is exact attention

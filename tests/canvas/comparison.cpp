@@ -125,7 +125,8 @@ QRect changed(const QImage& a, const QImage& b) {
 
 TEST_CASE("split: the first column is seen above the diagonal and the other below") {
   const FlatColours flat;
-  for (const auto& [column, with] : {std::pair{1, 0}, {0, 2}}) {
+  for (const auto& columns : {std::pair{1, 0}, {0, 2}}) {
+    const int column = columns.first, with = columns.second;
     Shown shown(flat_model(Comparison{column, with, ComparisonMode::split}), {1140, 1500});
     const QImage image = shown.picture();
     for (int row = 0; row < 4; ++row) {

@@ -93,7 +93,9 @@ TEST_CASE("colours beside the range that occur have a swatch or a head at the en
       {-1, map.under}};
   constexpr int most_of_it =
       24;  // pixels of a swatch of 8 x 8 or a triangle of 11 x 9, less frames
-  for (const auto& [value, colour] : cases) {
+  for (const auto& one : cases) {
+    const float value = one.first;
+    const Rgb colour = one.second;
     CAPTURE(double(value));
     Shown with(one_raster(value)), without(one_raster(0.5f));
     const auto found = [&](Shown& shown) {

@@ -214,7 +214,8 @@ TEST_CASE("what every variant writes of its structure it takes back, and gives t
 TEST_CASE("every head is given its own part of a structure, whichever heads are computed") {
   const TemporaryDirectory scratch;
   const std::string first = scratch / "first.safetensors", second = scratch / "second.safetensors";
-  for (const auto& [variant, setting] : {std::pair{"hyper", "min_length=1"}, {"tf", "height=3"}}) {
+  for (const auto& tried : {std::pair{"hyper", "min_length=1"}, {"tf", "height=3"}}) {
+    const char *const variant = tried.first, *const setting = tried.second;
     const auto compute = [&](std::vector<std::string> more) {
       std::vector<std::string> all{
           "compute", "synthetic:gaussian?n=64&d=8&heads=3", "--variant", variant, "--set", setting};

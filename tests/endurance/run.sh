@@ -9,9 +9,10 @@
 # `bash tests/endurance/run.sh 600 5 --only dock` does only actions with "dock" in their names.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+source app/setup.sh
 seconds=${1:-600} seed=${2:-1} preset=${PRESET:-tests}
-cmake --preset "$preset" >/dev/null
-cmake --build "build/$preset" --target endurance -j "$(nproc)"
+install_packages "${build_packages[@]}" "${run_packages[@]}" "${test_packages[@]}"
+build "$preset" endurance
 # What libraries of the system never free is not asked about at the end.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}
 exec xvfb-run -a -s "-screen 0 1920x1200x24" "build/$preset/bin/endurance" --seconds "$seconds" --seed "$seed" \

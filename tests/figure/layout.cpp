@@ -133,6 +133,25 @@ TEST_CASE("labels of a table are whole, on as many lines as they need") {
   CHECK_FALSE(all.contains(QStringLiteral("…")));
 }
 
+TEST_CASE("where a label's words do not fit beside the value, the value is below them") {
+  example::application();
+  Panel panel = example::table("a");
+  std::get<FigureTable>(panel.body).rows = {{"multiply-adds / exact", "0.004621"}};
+  std::optional<QRectF> label, value;
+  for (const auto& drawn : example::record(alone(panel, 70)).texts) {
+    CAPTURE(drawn.text.toStdString());
+    CHECK_FALSE(drawn.text.contains(QStringLiteral("…")));
+    if (drawn.text == QStringLiteral("0.004621"))
+      value = drawn.where;
+    else if (drawn.text.contains(QStringLiteral("exact")))
+      label = drawn.where;
+    CHECK(drawn.text != QStringLiteral("ply-"));
+  }
+  REQUIRE(label);
+  REQUIRE(value);
+  CHECK(value->top() > label->top());
+}
+
 TEST_CASE("a rank map of a part of the tokens fills its panel, and its axes count from there") {
   example::application();
   Panel all = example::ranks(64, 8, "a"), part = all;
@@ -168,8 +187,9 @@ TEST_CASE("empty and degenerate panels draw a reason or a frame") {
                                                   {SeriesPlot{.empty = "no points"}, "no points"},
                                                   {FigureTable{}, "nothing to list"},
                                                   {Message{"a reason"}, "a reason"}};
-  for (const auto& [body, reason] : with_reason) {
-    CAPTURE(body.index());
+  for (const auto& one : with_reason) {
+    const auto& [body, reason] = one;
+    CAPTURE(one.first.index());
     QStringList words;
     for (const auto& text : drawn(body, 120).texts) words << text.text;
     CHECK(words.join(' ').contains(reason));

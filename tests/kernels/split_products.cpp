@@ -119,9 +119,10 @@ TEST_CASE("split products: numbers that cannot be split are left to the fp32 lan
   CHECK_FALSE(same_bits(z_of(split_backend(), plain), z_of(lanes, plain)));
   // A row whose largest number is `ratio` of that of the matrix: split as long as it keeps its
   // bits.
-  for (const auto& [ratio, splits] : {std::pair(0x1p-24f, true), {0x1p-28f, false}})
+  for (const auto& tried : {std::pair(0x1p-24f, true), {0x1p-28f, false}})
     for (const int changed : {0, 1, 2}) {
-      CAPTURE(ratio);
+      const auto [ratio, splits] = tried;
+      CAPTURE(tried.first);
       CAPTURE(changed);
       Matrix parts[3] = {Matrix::copy_of(plain.q), Matrix::copy_of(plain.k),
                          Matrix::copy_of(plain.v)};

@@ -120,8 +120,10 @@ TEST_CASE(
 TEST_CASE(
     "law: the hash of reformer takes no notice of length, and opposites are half a turn apart") {
   const Index n = 97;
-  for (const auto& [chunk, factors] : {std::pair{Index{10}, std::vector<Index>{20}},
-                                       std::pair{Index{1}, std::vector<Index>{14, 14}}}) {
+  for (const auto& tried : {std::pair{Index{10}, std::vector<Index>{20}},
+                            std::pair{Index{1}, std::vector<Index>{14, 14}}}) {
+    const Index chunk = tried.first;
+    const std::vector<Index>& factors = tried.second;
     CAPTURE(chunk);
     const Matrix q = gaussian(n, 5, 8);
     Matrix longer(n, 5), opposite(n, 5);

@@ -90,7 +90,7 @@ TEST_CASE("law: the last queries of a sequence have the rows that they have amon
 
 TEST_CASE("law: the rows of queries do not depend on the other queries") {
   for_all_unequal([](const Case& c, const Backend& backend, const Instance& x) {
-    const auto [queries, keys] = x.problem.lengths();
+    const Index queries = x.problem.queries(), keys = x.problem.keys();
     if (x.problem.causal || queries < 2) return;
     Problem half = x.problem;
     half.q = half.q.slice({queries / 2, queries});

@@ -70,16 +70,16 @@ TEST_CASE(
     "the mask's caption counts full, mixed and empty tiles and the pairs that are discarded") {
   // Tiles that are more than half full and less, cut off at the end, and of the whole matrix.
   for (const bool causal : {false, true})
-    for (const auto& [id, settings] :
+    for (const auto& variant :
          {std::pair<const char*, Settings>{"fixed", {{"stride", "8"}, {"summary", "2"}}},
           {"strided", {{"stride", "6"}}},
           {"hyper", {{"block", "8"}, {"samples", "8"}, {"min_length", "8"}}}}) {
-      Scene scene(make_data(Data::gaussian, 40, 4, 4, causal), id, settings);
+      Scene scene(make_data(Data::gaussian, 40, 4, 4, causal), variant.first, variant.second);
       const Matrix mask = element_mask(scene.computation.op->plan(), {0, 40}, {0, 40});
       for (const Index block : {1, 3, 4, 7, 16, 64})
         for (const auto& [rows, cols] : {std::pair{IndexRange{0, 40}, IndexRange{0, 40}},
                                          {IndexRange{5, 23}, IndexRange{2, 31}}}) {
-          CAPTURE(id);
+          CAPTURE(variant.first);
           CAPTURE(causal);
           CAPTURE(block);
           scene.settings.mask_block = block;
@@ -112,12 +112,13 @@ TEST_CASE("a tile of the mask is full only where every pair of it is used") {
 TEST_CASE("a pixel is masked where all its pairs are in the future, wherever the view begins") {
   Scene scene(make_data(Data::gaussian, 48, 4, 4, true), "exact", {});
   const Matrix p = scene.p(true);
-  for (const auto& [rows, cols] : {std::pair{IndexRange{0, 48}, IndexRange{0, 48}},
-                                   {IndexRange{5, 37}, IndexRange{3, 40}},
-                                   {IndexRange{8, 24}, IndexRange{1, 48}},
-                                   {IndexRange{1, 48}, IndexRange{9, 19}},
-                                   {IndexRange{20, 27}, IndexRange{0, 48}}})
+  for (const auto& view : {std::pair{IndexRange{0, 48}, IndexRange{0, 48}},
+                           {IndexRange{5, 37}, IndexRange{3, 40}},
+                           {IndexRange{8, 24}, IndexRange{1, 48}},
+                           {IndexRange{1, 48}, IndexRange{9, 19}},
+                           {IndexRange{20, 27}, IndexRange{0, 48}}})
     for (const Index pixels : {5, 8, 12, 48}) {
+      const IndexRange rows = view.first, cols = view.second;
       const auto raster = std::get<Raster>(scene.panel(View::heatmap, rows, cols, pixels).body);
       const Index down = raster.values.rows(), across = raster.values.cols();
       const auto part = [](IndexRange r, Index pixel, Index count) {

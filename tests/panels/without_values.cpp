@@ -45,8 +45,9 @@ TEST_CASE("without values: every view shows what is known, and Output says what 
       if (view == View::output)
         CHECK(message_of_panel(panel) == "There are no outputs Z = P V: the file has no values v.");
       if (view != View::cost) continue;
-      for (const auto& [label, value] : std::get<FigureTable>(panel.body).rows) {
-        CAPTURE(label);
+      for (const auto& row : std::get<FigureTable>(panel.body).rows) {
+        const auto& [label, value] = row;
+        CAPTURE(row.first);
         CHECK_FALSE(says(label, "output"));
         CHECK_FALSE(says(label, "token error"));
         CHECK_FALSE(says(value, "nan"));

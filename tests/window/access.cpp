@@ -131,9 +131,10 @@ TEST_CASE("Tab reaches every control and comes back to the canvas") {
 TEST_CASE("no word is cut, on a laptop's screen and on a wide one, dark and light") {
   const std::pair<QSize, const char*> screens[] = {
       {{1366, 768}, "dark"}, {{1366, 768}, "light"}, {{1920, 1080}, "dark"}};
-  for (const auto& [size, look] : screens)
+  for (const auto& screen : screens)
     for (const QString& what : {assets + "/minilm/minilm-l6.safetensors", assets + "/image/cat.jpg",
                                 QString("synthetic:clusters?n=16&d=8")}) {
+      const auto& [size, look] = screen;
       Window window(what, size, look);
       REQUIRE(window_is_dark() == (QString(look) == "dark"));
       window.study().hover(3, 5, 1);
@@ -148,8 +149,8 @@ TEST_CASE("no word is cut, on a laptop's screen and on a wide one, dark and ligh
         REQUIRE(window.settle());
         wait_until([&] { return cut_words(*window).isEmpty(); }, 3000);  // layouts come late
         CAPTURE(what.toStdString());
-        CAPTURE(size.width());
-        CAPTURE(look);
+        CAPTURE(screen.first.width());
+        CAPTURE(screen.second);
         CAPTURE(c);
         const QStringList cut = cut_words(*window);
         CHECK_MESSAGE(cut.isEmpty(), cut.join("; ").toStdString());

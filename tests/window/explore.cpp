@@ -75,9 +75,10 @@ TEST_CASE("error against cost: points are tried, read and shown as columns by a 
   CHECK(front > 1);
   for (const auto& [at, setting] : plot.spots()) CHECK(QRectF(plot.rect()).contains(at));
 
-  const auto [at, setting] = point_of(plot, "h1d");
+  const auto point = point_of(plot, "h1d");
+  const auto& [at, setting] = point;
   QTest::mouseMove(&plot, at.toPoint());
-  REQUIRE(wait_until([&] { return plot.chosen() == setting; }, 2000));
+  REQUIRE(wait_until([&] { return plot.chosen() == point.second; }, 2000));
   CHECK(said(dialog, "explore_reading").startsWith("H-Transformer-1D, block "));
   CHECK(said(dialog, "explore_reading").contains("relative output error"));
   QTest::mouseClick(&plot, Qt::LeftButton, {}, at.toPoint());
