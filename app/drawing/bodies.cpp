@@ -29,28 +29,36 @@ LeafOrder order_of(const LeafSizes& leaves) {
 
 struct TableRow {
   std::vector<std::string> label;
-  std::string value;
-  std::size_t value_line = 0;  // the value is beside this line of the label, or below its last
+  std::vector<std::string> value;
+  std::size_t value_line = 0;  // the value begins beside this line of the label, or below its last
   double height = 0;
 };
 
-/// A long label takes several lines: what distinguishes it from the next often stands at its end.
-/// Where its words do not fit beside the value they have all of the width, and the value is below.
+bool is_elided(const std::string& line) {
+  return line.ends_with("…");
+}
+
+/// The label stands beside the value, on several lines where it is long: what distinguishes it from
+/// the next often stands at its end. Where its words do not fit there, or little room is left, it
+/// has all of the width, and the value is below.
 std::vector<TableRow> rows_of(const FigureTable& table, double width, const Lettering& letters) {
+  constexpr int most_lines = 3;
   const double gap = 0.85 * letters.size();
   std::vector<TableRow> rows;
   for (const auto& [label, value] : table.rows) {
-    TableRow row{.label = {}, .value = letters.elided(value, 0.65 * width)};
-    const double room = width - letters.width(row.value) - gap;
-    constexpr int most = 3;  // lines
+    TableRow row{.label = {}, .value = letters.wrapped(value, width, most_lines)};
+    const double room = width - letters.width(value) - gap;
     // Leading blanks say that a row is a part of the one above it.
-    if (label.starts_with(' ')) {
-      row.label = {letters.elided(label, room)};
-    } else if (row.label = letters.wrapped(label, room, most + 1); row.label.size() > most) {
-      row.label = letters.wrapped(label, width, most);
+    if (label.starts_with(' ') && letters.width(label) <= room)
+      row.label = {label};
+    else
+      row.label = letters.wrapped(label, room, most_lines + 1);
+    if (room < 0.35 * width || row.label.size() > most_lines ||
+        std::ranges::any_of(row.label, is_elided)) {
+      row.label = letters.wrapped(label, width, most_lines);
       row.value_line = row.label.size();
     }
-    const std::size_t lines = std::max({std::size_t{1}, row.label.size(), row.value_line + 1});
+    const std::size_t lines = std::max(row.label.size(), row.value_line + row.value.size());
     row.height = (static_cast<double>(lines) + 0.2) * letters.line();
     rows.push_back(std::move(row));
   }
@@ -155,8 +163,12 @@ void draw(const BodyDrawing& d, const FigureTable& table) {
       return;
     }
     Rect at{where.x, y, where.width, line};
-    const double value_y = y + ink.letters.line() * static_cast<double>(rows[r].value_line);
-    ink.write({at.x, value_y, at.width, line}, rows[r].value, Align::right, ink.style.text);
+    Rect value_at = at;
+    value_at.y += ink.letters.line() * static_cast<double>(rows[r].value_line);
+    for (const std::string& words : rows[r].value) {
+      ink.write(value_at, words, Align::right, ink.style.text);
+      value_at.y += ink.letters.line();
+    }
     for (const std::string& words : rows[r].label) {
       ink.write(at, words, Align::left, ink.style.faint);
       at.y += ink.letters.line();
