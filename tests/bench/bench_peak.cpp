@@ -104,12 +104,12 @@ class Products {
         {"square", {side, side, side}}, {"QK'", {rows, rows, d, true}}, {"SV", {rows, d, rows}}};
   }
   void add_to(std::vector<Subject>& subjects) {
-    for (const auto& [name, shape] : shapes_)
-      subjects.push_back(
-          {name,
-           shape.multiply_adds(),
-           [this, &shape] { peer_.multiply(shape, a_.data(), b_.data(), c_.data(), workers_); },
-           {}});
+    for (const auto& of : shapes_) {
+      const auto multiply = [this, &shape = of.second] {
+        peer_.multiply(shape, a_.data(), b_.data(), c_.data(), workers_);
+      };
+      subjects.push_back({of.first, of.second.multiply_adds(), multiply, {}});
+    }
   }
 
  private:

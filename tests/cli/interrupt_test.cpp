@@ -55,9 +55,9 @@ TEST_CASE("timing: Ctrl-C ends every command within 200 ms and leaves no file be
       // Within 30 ms it may not have begun, and is then killed by the signal.
       if (after > 30) REQUIRE(begins(running));
       const bool begun = running.handles_interrupt();
-      const auto interrupted = interrupt(running);
-      const Ended& ended = interrupted.first;
-      const auto ms = interrupted.second;
+      const Interrupted interrupted = interrupt(running);
+      const Ended& ended = interrupted.ended;
+      const double ms = interrupted.milliseconds;
       MESSAGE(command.front(), " after ", after, " ms: ", ms, " ms");
       CAPTURE(ended.err);
       if (begun || ended.killed_by != SIGINT) {

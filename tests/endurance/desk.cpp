@@ -8,8 +8,8 @@
 namespace fovea::test {
 namespace {
 
-// Few bytes: what is kept of streams has reached its bound before memory is first read.
-constexpr LiveLimits limits{.most_bytes = 4u << 20, .most_streams = 8, .most_steps = 200};
+// Few steps: after some minutes what is kept of streams has reached its bound.
+constexpr LiveLimits limits{.most_bytes = 512u << 10, .most_streams = 8, .most_steps = 30};
 constexpr std::size_t most_windows = 3;
 
 }  // namespace
