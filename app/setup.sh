@@ -1,5 +1,5 @@
-# Sourced by app/run.sh, tests/run.sh and .ci/run: the packages that Fovea needs, their installation, and the
-# build. All messages go to standard error; standard output belongs to the program.
+# Sourced by the scripts that build, such as app/run.sh and tests/run.sh: the packages that Fovea needs, their
+# installation, and the build. All messages go to standard error; standard output belongs to the program.
 
 build_packages=(
   g++ cmake ninja-build ccache pkg-config

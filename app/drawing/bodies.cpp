@@ -28,37 +28,38 @@ LeafOrder order_of(const LeafSizes& leaves) {
 }
 
 struct TableRow {
-  std::vector<std::string> label;
-  std::vector<std::string> value;
-  std::size_t value_line = 0;  // the value begins beside this line of the label, or below its last
+  std::vector<std::string> label, value;  // lines
+  std::size_t value_line =
+      0;  // on which the value begins: 0, the label's first, or below the label
   double height = 0;
 };
 
-bool is_elided(const std::string& line) {
-  return line.ends_with("…");
+/// Leading blanks say that a row is a part of the one above it: all lines begin with them.
+std::vector<std::string> lines_of_label(const std::string& label, double room, int most,
+                                        const Lettering& letters) {
+  const std::string blanks(std::min(label.find_first_not_of(' '), label.size()), ' ');
+  auto lines = letters.wrapped(label.substr(blanks.size()), room - letters.width(blanks), most);
+  for (std::string& line : lines) line.insert(0, blanks);
+  return lines;
 }
 
-/// The label stands beside the value, on several lines where it is long: what distinguishes it from
-/// the next often stands at its end. Where its words do not fit there, or little room is left, it
-/// has all of the width, and the value is below.
+/// Label and value stand side by side where the words of the label are whole on three lines:
+/// what distinguishes it from the next often stands at its end. Else the label has all of the
+/// width, and the value stands below it, on the right.
 std::vector<TableRow> rows_of(const FigureTable& table, double width, const Lettering& letters) {
   constexpr int most_lines = 3;
   const double gap = 0.85 * letters.size();
   std::vector<TableRow> rows;
   for (const auto& [label, value] : table.rows) {
-    TableRow row{.label = {}, .value = letters.wrapped(value, width, most_lines)};
-    const double room = width - letters.width(value) - gap;
-    // Leading blanks say that a row is a part of the one above it.
-    if (label.starts_with(' ') && letters.width(label) <= room)
-      row.label = {label};
-    else
-      row.label = letters.wrapped(label, room, most_lines + 1);
-    if (room < 0.35 * width || row.label.size() > most_lines ||
-        std::ranges::any_of(row.label, is_elided)) {
-      row.label = letters.wrapped(label, width, most_lines);
+    TableRow row;
+    row.value = letters.wrapped(value, width, most_lines);
+    row.label = lines_of_label(label, width - letters.width(value) - gap, most_lines, letters);
+    if (!is_whole(row.label, label)) {
+      row.label = lines_of_label(label, width, most_lines, letters);
       row.value_line = row.label.size();
     }
-    const std::size_t lines = std::max(row.label.size(), row.value_line + row.value.size());
+    const std::size_t lines =
+        std::max({std::size_t{1}, row.label.size(), row.value_line + row.value.size()});
     row.height = (static_cast<double>(lines) + 0.2) * letters.line();
     rows.push_back(std::move(row));
   }

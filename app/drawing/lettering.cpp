@@ -168,4 +168,12 @@ std::string Lettering::readable(const std::string& token) const {
   return out;
 }
 
+bool is_whole(const std::vector<std::string>& lines, std::string text) {
+  std::string all;
+  for (const std::string& line : lines) all += line;
+  std::erase(all, ' ');
+  std::erase(text, ' ');
+  return all == text;
+}
+
 }  // namespace fovea::drawing

@@ -43,6 +43,10 @@ class Lettering {
   double size_;
 };
 
+/// Whether these lines of a text have all of its words, none elided or parted by a hyphen of its
+/// own.
+bool is_whole(const std::vector<std::string>& lines, std::string text);
+
 /// Height of a block of lines.
 inline double height_of(const std::vector<std::string>& lines, const Lettering& letters,
                         Letters face = {}) {

@@ -211,12 +211,9 @@ class Layouter {
   bool titles_are_whole(Letters face, int lines) const {
     for (std::size_t r = 0; r < figure_.rows.size(); ++r)
       for (std::size_t c = 0; c < figure_.rows[r].size(); ++c) {
-        std::string drawn, title = title_of(r, c);
-        for (const std::string& line : letters_.wrapped(title, panel_width_, lines, face))
-          drawn += line;
-        std::erase(drawn, ' ');
-        std::erase(title, ' ');
-        if (drawn != title) return false;
+        const std::string title = title_of(r, c);
+        if (!drawing::is_whole(letters_.wrapped(title, panel_width_, lines, face), title))
+          return false;
       }
     return true;
   }

@@ -27,10 +27,20 @@ std::vector<ExploredHead> heads_in(const Source& source, HeadScope scope,
 ExplorationRun::ExplorationRun(Study& study, QObject* parent)
     : QObject(parent), study_(study), trials_(std::make_shared<const std::vector<Trial>>()) {
   connect(&steps_, &BackgroundRun::changed, this, &ExplorationRun::changed);
+  for (const auto other_source : {&Study::source_continued, &Study::leaving})
+    connect(&study_, other_source, this, [this] {
+      stop();
+      free_heads();
+    });
 }
 
 ExplorationRun::~ExplorationRun() {
   stop();
+  free_heads();
+}
+
+// The trials stay. What they were compared with, up to half a gigabyte, would not be used again.
+void ExplorationRun::free_heads() {
   if (explorer_) study_.requests().discard(std::move(explorer_));
 }
 
@@ -59,7 +69,7 @@ void ExplorationRun::start(HeadScope scope, const ExploreOptions& options,
     choice.head = head.head;
     return problem_of(*of.source, choice, stop);
   };
-  if (explorer_) study_.requests().discard(std::move(explorer_));
+  free_heads();
   explorer_ = std::make_shared<Explorer>(heads_, open, variants_of(Group::papers), options);
   total_ = explorer_->total();
   trials_ = std::make_shared<const std::vector<Trial>>();
@@ -103,8 +113,9 @@ double ExplorationRun::seconds_left() const {
 void ExplorationRun::take(std::shared_ptr<const std::vector<Trial>> trials, double spent_ms) {
   study_.requests().discard(std::exchange(trials_, std::move(trials)));
   spent_ms_ += spent_ms;
-  if (complete()) return stop();
-  emit changed();
+  if (!complete()) return emit changed();
+  free_heads();
+  stop();
 }
 
 }  // namespace fovea

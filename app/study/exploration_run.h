@@ -60,12 +60,13 @@ class ExplorationRun : public QObject {
   };
   Subject present(HeadScope scope) const;
   void go_on();
+  void free_heads();
   void take(std::shared_ptr<const std::vector<Trial>> trials, double spent_ms);
 
   Study& study_;
   BackgroundRun steps_{study_, RequestKind::trials};
   Subject of_;
-  std::shared_ptr<Explorer> explorer_;  // used by the engine while a step runs
+  std::shared_ptr<Explorer> explorer_;  // used by the engine while a step runs; null: not needed
   ExploreOptions options_;
   std::vector<ExploredHead> heads_;
   std::shared_ptr<const std::vector<Trial>> trials_;

@@ -51,15 +51,15 @@ std::vector<double> square_deviations(const Output& exact) {
 
 }  // namespace
 
-std::vector<double> row_sizes(const Metrics& of_outputs, const Output& approximate,
+std::vector<double> row_sizes(const Metrics& metrics, const Output& approximate,
                               const Output& exact) {
   std::vector<double> sizes(exact.lse.size());
   add_shares(differences_of_sums(approximate, exact), sizes);
-  if (!of_outputs.of_outputs()) return sizes;
+  if (!metrics.of_outputs()) return sizes;
   add_shares(square_deviations(exact), sizes);
-  if (of_outputs.output_rel_fro > row_sum_rounding) {
+  if (metrics.output_rel_fro > row_sum_rounding) {
     std::vector<double> errors;
-    for (const float error : of_outputs.token_error) errors.push_back(std::pow(double{error}, 2));
+    for (const float error : metrics.token_error) errors.push_back(std::pow(double{error}, 2));
     add_shares(errors, sizes);
   }
   return sizes;

@@ -180,7 +180,8 @@ TEST_CASE("singular values of small blocks are those of Jacobi rotations in long
     for (const Lengths& size : std::vector<Lengths>{
              {1, 1}, {1, 9}, {9, 1}, {2, 2}, {5, 3}, {16, 16}, {17, 23}, {40, 31}, {32, 32}}) {
       const Index rows = size.queries, cols = size.keys;
-      CAPTURE(matrix.first);
+      const std::string& name = matrix.first;
+      CAPTURE(name);
       CAPTURE(rows);
       CAPTURE(cols);
       Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> a(rows, cols);
@@ -229,7 +230,8 @@ TEST_CASE("singular values are those of Jacobi rotations, of low rank, graded or
        }},
       {"zero", [](Index, Index) { return 0.0; }}};
   for (const auto& matrix : cases) {
-    CAPTURE(matrix.first);
+    const std::string& name = matrix.first;
+    CAPTURE(name);
     Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> a(rows, cols);
     for (Index i = 0; i < rows; ++i)
       for (Index j = 0; j < cols; ++j) a(i, j) = matrix.second(i, j);

@@ -93,9 +93,9 @@ TEST_CASE("both factorized patterns, merged, reach every causal pair in two hops
       {"fixed", {{"stride", "8"}, {"summary", "2"}}}, {"strided", {{"stride", "8"}}}};
   for (const auto& pattern : patterns)
     for (const Index n : {1, 8, 61, 64}) {
-      const auto& [id, settings] = pattern;
+      const char* const id = pattern.first;
       const Problem problem = make_data(Data::gaussian, n, 2, 2, true);
-      const auto plan = make_plan(*backends().front(), problem, id, settings);
+      const auto plan = make_plan(*backends().front(), problem, id, pattern.second);
       const TwoHops hops(*plan);
       Index unreached = 0, future = 0;
       for (Index i = 0; i < n; ++i) {
@@ -103,7 +103,7 @@ TEST_CASE("both factorized patterns, merged, reach every causal pair in two hops
         for (Index j = 0; j < n; ++j)
           (j <= i ? unreached : future) += (paths[static_cast<std::size_t>(j)] > 0) == (j > i);
       }
-      INFO(pattern.first << " n=" << n);
+      INFO(id << " n=" << n);
       CHECK(unreached == 0);
       CHECK(future == 0);
       CHECK(hops.one_is_enough() == (n <= 8));  // stride >= n is exact attention

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <vector>
 
 #include "analysis/estimate.h"
 #include "analysis/row_bands.h"
+#include "analysis/row_sizes.h"
 #include "data/random.h"
 
 using namespace fovea;
@@ -145,4 +147,40 @@ TEST_CASE("quantiles count a row for as many as it stands for") {
   CHECK(quantile_of(sample, values, 0.2) == 2);
   CHECK(quantile_of(sample, values, 5.0 / 6) == 2);
   CHECK(quantile_of(sample, values, 0.9) == 3);
+}
+
+TEST_CASE("a row's size is the sum of its shares of what is known of all rows") {
+  constexpr float infinite = std::numeric_limits<float>::infinity();
+  Output exact{.z = Matrix(4, 1), .lse = {0, 1, 2, -infinite}}, approximate = exact;
+  // Row sums that are half and a quarter less: squares 1/4 and 9/16 of 13/16.
+  approximate.lse[0] -= std::log(2.0f);
+  approximate.lse[2] -= std::log(4.0f);
+  std::vector<double> sizes = row_sizes({}, approximate, exact);
+  REQUIRE(sizes.size() == 4);
+  CHECK(sizes[0] == doctest::Approx(4.0 / 13));
+  CHECK(sizes[1] == 0);
+  CHECK(sizes[2] == doctest::Approx(9.0 / 13));
+  CHECK(sizes[3] == 0);  // no keys in either
+  // Outputs 1, 2, 6 around 3: squares 4, 1, 9 of 14. Errors 0, 2, 1: squares 0, 4, 1 of 5.
+  for (const auto& [i, z] : {std::pair<Index, float>{0, 1.0f}, {1, 2.0f}, {2, 6.0f}})
+    exact.z(i, 0) = z;
+  Metrics metrics;
+  metrics.output_rel_fro = 0.3;
+  metrics.token_error = {0, 2, 1, 0};
+  sizes = row_sizes(metrics, approximate, exact);
+  CHECK(sizes[0] == doctest::Approx(4.0 / 13 + 4.0 / 14));
+  CHECK(sizes[1] == doctest::Approx(1.0 / 14 + 4.0 / 5));
+  CHECK(sizes[2] == doctest::Approx(9.0 / 13 + 9.0 / 14 + 1.0 / 5));
+  CHECK(sizes[3] == 0);
+  // Errors of rounding say nothing, nor does an approximation without row sums.
+  metrics.output_rel_fro = 1e-6;
+  approximate.lse.clear();
+  sizes = row_sizes(metrics, approximate, exact);
+  CHECK(sizes[1] == doctest::Approx(1.0 / 14));
+  // Infinite errors cannot be shared out.
+  metrics.output_rel_fro = infinite;
+  metrics.token_error[0] = infinite;
+  CHECK(row_sizes(metrics, approximate, exact)[0] == doctest::Approx(4.0 / 14));
+  exact.lse.assign(4, -infinite);
+  for (const double size : row_sizes(metrics, approximate, exact)) CHECK(size == 0);
 }

@@ -94,7 +94,9 @@ bool is_refused_mode(const ColumnState& column, const Problem& head) {
 /// Whether a column may fail: the variant or its mode has no form for the head, or values are each
 /// in their range but do not go together, and it says so.
 bool may_fail(const Study& study, const ColumnState& column) {
-  static const QRegularExpression apart("expected (summary|at most 2\\^20 leaves|h \\+ 1 = )");
+  static const QRegularExpression apart(
+      "expected (summary|at most 2\\^20 leaves|at most 1024 in a tree that learns|h \\+ 1 = |an "
+      "odd)");
   if (apart.match(QString::fromStdString(column.error)).hasMatch()) return true;
   const auto problem = study.head_of(column).problem;
   if (!problem || column.column.variant == imported_variant().id) return true;

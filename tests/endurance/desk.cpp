@@ -8,7 +8,7 @@
 namespace fovea::test {
 namespace {
 
-// Few steps: after some minutes what is kept of streams has reached its bound.
+// Small limits: streams reach them within minutes and then add no more to memory.
 constexpr LiveLimits limits{.most_bytes = 512u << 10, .most_streams = 8, .most_steps = 30};
 constexpr std::size_t most_windows = 3;
 

@@ -46,8 +46,9 @@ TEST_CASE("presets are as wide as their venues print, and PDF pages as wide as t
       {"eccv", 4.8},     {"jmlr", 6.0},        {"tmlr", 6.5},          {"slides", 13 + 1 / 3.}};
   CHECK(std::size(inches) == presets().size());
   for (const auto& preset : inches) {
-    const auto& [id, width] = preset;
-    CAPTURE(preset.first);
+    const char* const id = preset.first;
+    const double width = preset.second;
+    CAPTURE(id);
     const Figure figure = in_preset(id);
     const std::string path = folder.filePath("f.pdf").toStdString();
     write_figure(path, figure);

@@ -121,8 +121,9 @@ TEST_CASE("split products: numbers that cannot be split are left to the fp32 lan
   // bits.
   for (const auto& tried : {std::pair(0x1p-24f, true), {0x1p-28f, false}})
     for (const int changed : {0, 1, 2}) {
-      const auto [ratio, splits] = tried;
-      CAPTURE(tried.first);
+      const float ratio = tried.first;
+      const bool splits = tried.second;
+      CAPTURE(ratio);
       CAPTURE(changed);
       Matrix parts[3] = {Matrix::copy_of(plain.q), Matrix::copy_of(plain.k),
                          Matrix::copy_of(plain.v)};

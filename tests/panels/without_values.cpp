@@ -46,8 +46,8 @@ TEST_CASE("without values: every view shows what is known, and Output says what 
         CHECK(message_of_panel(panel) == "There are no outputs Z = P V: the file has no values v.");
       if (view != View::cost) continue;
       for (const auto& row : std::get<FigureTable>(panel.body).rows) {
-        const auto& [label, value] = row;
-        CAPTURE(row.first);
+        const std::string &label = row.first, &value = row.second;
+        CAPTURE(label);
         CHECK_FALSE(says(label, "output"));
         CHECK_FALSE(says(label, "token error"));
         CHECK_FALSE(says(value, "nan"));

@@ -3,9 +3,12 @@
 #include "study/exploration_run.h"
 
 #include <doctest/doctest.h>
+#include <malloc.h>
 
 #include <algorithm>
+#include <limits>
 
+#include "data/kept_blocks.h"
 #include "study/background.h"
 #include "study/opened.h"
 
@@ -51,6 +54,40 @@ TEST_CASE("settings are tried on the head, or on all heads, each compared with e
   });
   REQUIRE(same != e.run.trials()->end());
   CHECK(error.of(*same) == doctest::Approx(shown.metrics->output_rel_fro).epsilon(1e-6));
+}
+
+TEST_CASE("what trials were compared with is freed when another source is opened") {
+  Study study{make_low_priority_backend({.backend = "cpu", .threads = 1})};
+  ExplorationRun run{study};
+  const auto allocated_after = [&](bool try_settings) {
+    open(study, "synthetic:clusters?n=4096&d=64&heads=1&seed=1", {"exact"}, {View::heatmap});
+    REQUIRE(wait_until([&] { return study.settled(); }));
+    if (try_settings) {
+      run.start(HeadScope::head, {.most_settings = 40}, "");
+      REQUIRE(wait_until([&] { return run.trials()->size() > 1; }));
+      REQUIRE_FALSE(run.complete());
+    }
+    open(study, "synthetic:golden", {"exact"}, {View::heatmap});
+    REQUIRE(wait_until([&] { return study.settled() && study.status().waiting == 0; }));
+    CHECK_FALSE(run.running());
+    CHECK_FALSE(run.can_resume());
+    CHECK((run.trials()->size() > 1) == try_settings);
+    // Other threads free what is discarded.
+    double least = std::numeric_limits<double>::infinity();
+    wait_until(
+        [&] {
+          free_kept_blocks();
+          const struct mallinfo2 heap = mallinfo2();
+          least = std::min(least, double(heap.uordblks + heap.hblkhd + mapped_matrix_bytes()));
+          return false;
+        },
+        1000);
+    return least;
+  };
+  allocated_after(false);
+  const double before = allocated_after(false);
+  // Q, K and V, which the source keeps (trials name it), are 3 MiB; exact attention is 2 MiB more.
+  CHECK(allocated_after(true) - before < 4.5 * 1024 * 1024);
 }
 
 TEST_CASE("trials have the mask and scale of the session, and are stale with another one") {

@@ -134,7 +134,8 @@ TEST_CASE("no word is cut, on a laptop's screen and on a wide one, dark and ligh
   for (const auto& screen : screens)
     for (const QString& what : {assets + "/minilm/minilm-l6.safetensors", assets + "/image/cat.jpg",
                                 QString("synthetic:clusters?n=16&d=8")}) {
-      const auto& [size, look] = screen;
+      const QSize size = screen.first;
+      const char* const look = screen.second;
       Window window(what, size, look);
       REQUIRE(window_is_dark() == (QString(look) == "dark"));
       window.study().hover(3, 5, 1);
@@ -149,8 +150,8 @@ TEST_CASE("no word is cut, on a laptop's screen and on a wide one, dark and ligh
         REQUIRE(window.settle());
         wait_until([&] { return cut_words(*window).isEmpty(); }, 3000);  // layouts come late
         CAPTURE(what.toStdString());
-        CAPTURE(screen.first.width());
-        CAPTURE(screen.second);
+        CAPTURE(size.width());
+        CAPTURE(look);
         CAPTURE(c);
         const QStringList cut = cut_words(*window);
         CHECK_MESSAGE(cut.isEmpty(), cut.join("; ").toStdString());

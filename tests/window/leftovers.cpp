@@ -6,7 +6,6 @@
 #include <QDockWidget>
 #include <QKeySequenceEdit>
 #include <QLineEdit>
-#include <QPixmapCache>
 #include <QSettings>
 #include <QStatusBar>
 
@@ -164,21 +163,6 @@ TEST_CASE("a theme that is there already polishes no widget again, nor does anot
   window->set_look("light");
   CHECK(polished.count > 0);
   QSettings().clear();
-}
-
-TEST_CASE("pictures of controls in many sizes are kept within 2 MiB") {
-  const auto kept = [](int i) {
-    QPixmap found;
-    return QPixmapCache::find("control " + QString::number(i), &found);
-  };
-  constexpr int side = 64, count = 400;  // 16 KiB each
-  for (int i = 0; i < count; ++i)
-    QPixmapCache::insert("control " + QString::number(i), QPixmap(side, side));
-  int all = 0;
-  for (int i = 0; i < count; ++i) all += kept(i);
-  CHECK(all > 0);
-  CHECK(all * side * side * 4 <= 2 << 20);
-  QPixmapCache::clear();
 }
 
 }  // namespace fovea::test

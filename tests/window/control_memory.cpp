@@ -1,0 +1,28 @@
+#include <doctest/doctest.h>
+#include <malloc.h>
+
+#include <QComboBox>
+#include <QCoreApplication>
+
+namespace fovea::test {
+
+TEST_CASE("controls that come and go leave no memory behind") {
+  const auto draw_some = [] {
+    for (int i = 0; i < 100; ++i) {
+      QComboBox box;
+      box.setPalette(QPalette(Qt::lightGray));  // another one each time, as of each window
+      box.addItem("hyper");
+      box.grab();
+    }
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+  };
+  const auto allocated = [] { return double(mallinfo2().uordblks); };
+  draw_some();
+  draw_some();
+  const double before = allocated();
+  for (int round = 0; round < 10; ++round) draw_some();
+  // With a cache of 2 MiB, whose names are never freed, 1000 controls left MEASURED KiB.
+  CHECK(allocated() - before < 64 * 1024);
+}
+
+}  // namespace fovea::test
