@@ -28,8 +28,8 @@ constexpr bool counts_memory = true;
 constexpr double most_growth = 0.05;  // of resident memory, since the warm-up
 // At first caches fill, and what is resident depends on where free blocks happen to lie and on what
 // Mesa has compiled, too: 218 MiB became 245 with 2 MiB more allocated. Memory is compared with
-// that after the warm-up: the first quarter of a run, at least ten minutes.
-constexpr double most_growth_at_first = 0.25, shortest_warm_up_seconds = 600;
+// that after the warm-up.
+constexpr double most_growth_at_first = 0.25, warm_up_seconds = 600;
 constexpr double most_allocated_growth = 0.1;
 // What a window holds after much use beyond a new one, of all resident memory: above all what Mesa
 // has compiled for it, up to 22 % after 600 actions, which goes with the window.
@@ -153,7 +153,7 @@ void EnduranceRun::read_resources() {
   const Resources now = resources("with a new window");
   if (!first_) first_ = before_ = now;
   check_growth(used, now);
-  if (!warm_ && log_.seconds() >= std::max(shortest_warm_up_seconds, options_.seconds / 4)) {
+  if (!warm_ && log_.seconds() >= warm_up_seconds) {
     log_.line("  warmed up; memory is compared with this from here on");
     warm_ = true;
     before_ = now;
