@@ -104,8 +104,8 @@ void return_large_blocks() {
 
 // Fusion caches a picture of each control under a name, which differs in each palette, and so in
 // each window and dialog. Qt 6.4 never frees the names of pictures that have left the cache: some 5
-// MiB an hour of constant use. A step of a stream is drawn 5 % sooner with the cache, so it is
-// there until many windows were opened.
+// MiB an hour of constant use. Controls are drawn sooner with the cache, so it is there until a
+// hundred top-level widgets were polished, most of them menus and lists that wait to be opened.
 Application::Application(int& argc, char** argv) : QApplication(argc, argv) {
   return_large_blocks();
   constexpr int most_kib = 2048;

@@ -20,7 +20,7 @@ class Application : public QApplication {
  private:
   void count_window();
 
-  int windows_ = 0;  // that were opened, dialogs and menus too
+  int windows_ = 0;  // top-level widgets that were polished: windows, dialogs, menus, lists
 };
 
 /// Writes the recovery files of all windows now. Returns the path of the first; empty: none could
