@@ -16,11 +16,6 @@ class Application : public QApplication {
  public:
   Application(int& argc, char** argv);
   bool notify(QObject* receiver, QEvent* event) override;
-
- private:
-  void count_window();
-
-  int windows_ = 0;  // top-level widgets that were polished: windows, dialogs, menus, lists
 };
 
 /// Writes the recovery files of all windows now. Returns the path of the first; empty: none could

@@ -210,8 +210,9 @@ TEST_CASE("empty and degenerate panels draw a reason or a frame") {
                                                   {FigureTable{}, "nothing to list"},
                                                   {Message{"a reason"}, "a reason"}};
   for (const auto& one : with_reason) {
-    const auto& [body, reason] = one;
-    CAPTURE(one.first.index());
+    const auto& body = one.first;
+    const auto& reason = one.second;
+    CAPTURE(body.index());
     QStringList words;
     for (const auto& text : drawn(body, 120).texts) words << text.text;
     CHECK(words.join(' ').contains(reason));

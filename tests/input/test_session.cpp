@@ -303,9 +303,10 @@ TEST_CASE("spans that cannot be groups of tokens are refused, and say why") {
       {{"\"span_choice\": \"parts\"", "\"span_choice\": \"words\""},
        "'span_choice' is 'words'; expected one of parts, sinks, named"}};
   for (const auto& one : cases) {
-    const auto& [change, why] = one;
+    const auto& change = one.first;
+    const auto& why = one.second;
     const std::string refusal = refusal_of(change.first, change.second);
-    CHECK_MESSAGE(refusal.find(why) != std::string::npos, one.second << ": " << refusal);
+    CHECK_MESSAGE(refusal.find(why) != std::string::npos, why << ": " << refusal);
     CHECK(refusal.find("s.fovea.json") != std::string::npos);
   }
 }

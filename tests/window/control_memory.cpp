@@ -1,3 +1,4 @@
+// What controls leave in the heap when they are gone.
 #include <doctest/doctest.h>
 #include <malloc.h>
 
