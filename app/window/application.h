@@ -16,6 +16,11 @@ class Application : public QApplication {
  public:
   Application(int& argc, char** argv);
   bool notify(QObject* receiver, QEvent* event) override;
+
+ private:
+  void count_shown_window();
+
+  int shown_windows_ = 0;  // dialogs, menus and lists, too
 };
 
 /// Writes the recovery files of all windows now. Returns the path of the first; empty: none could
