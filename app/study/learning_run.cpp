@@ -1,6 +1,7 @@
 #include "study/learning_run.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <mutex>
 #include <numeric>
@@ -47,7 +48,8 @@ struct LearningRun::Work {
 
   double spent_ms = 0;    // by the trainer
   Index known_steps = 0;  // that the column had learned before
-  Index shown = -1;       // the step of the tree that the column shows
+  // The step of the tree that the column shows; set by take(), as a result may be lost.
+  std::atomic<Index> shown = -1;
   std::optional<LeafSnapshot> first;
 
   const Variant& variant() const { return find_variant(column.variant); }
@@ -78,6 +80,7 @@ struct LearningRun::Step {
   bool diverged = false;
   Column column;                                   // with a tree of so many steps
   std::shared_ptr<const Computation> computation;  // of it; null: the column shows it already
+  Index tree = 0;                                  // the step at which this tree was found
   std::vector<CurvePoint> curve;
   MeasuredTree start, best;
   std::vector<LeafSnapshot> snapshots;
@@ -107,7 +110,7 @@ LearningRun::Step LearningRun::Work::advance(const Backend& backend, Run& run) {
   if (shown < 0) step.snapshots.push_back(*first);
   step.snapshots.push_back(snapshot_of(computation->op->plan(), step.steps, quiet));
   step.computation = std::move(computation);
-  shown = trainer->best().step;
+  step.tree = trainer->best().step;
   return step;
 }
 
@@ -222,6 +225,7 @@ void LearningRun::take(const Step& step) {
   done_ = step.steps;
   diverged_ = step.diverged;
   const auto column = column_of_run();
+  if (step.computation) work_->shown = step.tree;
   if (step.computation && column) {
     study_.put_computation(*column, step.column, step.computation);
     shown_ = step.column;

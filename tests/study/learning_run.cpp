@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "study/lost_result.h"
 #include "study/opened.h"
 #include "study/session_editor.h"
 #include "variants/learned_tree.h"
@@ -58,6 +59,22 @@ TEST_CASE("a column that has learned shows what planning makes of its parameters
       CHECK(keys == l.study.length());
     }
   }
+}
+
+TEST_CASE("the column shows the best tree, also where results are lost") {
+  Learning l({"exact", "tf"});
+  l.run.learn();
+  for (int lost = 0; lost < 2; ++lost) {
+    REQUIRE(wait_until([&] { return l.study.requests().is_pending({RequestKind::learning}); }));
+    REQUIRE(lose_result(l.study, RequestKind::learning));
+  }
+  REQUIRE(l.learns_past(0));
+  l.run.pause();
+  REQUIRE(wait_until([&] { return l.study.settled() && l.learned(1) > 0; }));
+  const auto& snapshots = l.run.record().snapshots;
+  REQUIRE(snapshots.size() >= 2);
+  CHECK(snapshots[0].step == 0);
+  CHECK(snapshots[1].step > 0);
 }
 
 TEST_CASE("learning is paused and resumed, and is one step of undo") {

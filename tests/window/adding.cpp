@@ -5,6 +5,7 @@
 #include <QListWidget>
 #include <QPushButton>
 
+#include "study/lost_result.h"
 #include "window/dialogs/add_column_dialog.h"
 #include "window/pointer.h"
 
@@ -63,6 +64,27 @@ TEST_CASE("all variants can be chosen in two groups, and words narrow the choice
   type(dialog, "nothing has this word");
   CHECK(shown_names(dialog).isEmpty());
   CHECK_FALSE(dialog.findChild<QPushButton*>("add")->isEnabled());
+}
+
+TEST_CASE("every variant gets its picture, also where results are lost") {
+  Window window("synthetic:clusters?n=64&d=8&seed=1");
+  show(window, {View::heatmap}, {"exact"});
+  REQUIRE(window.settle());
+  AddColumnDialog& dialog = opened(window);
+  const auto is_complete = [&] {
+    return std::ranges::all_of(variants(), [&](const Variant& v) { return dialog.card(v); });
+  };
+  constexpr RequestKind picture = RequestKind::thumbnail;
+  for (int lost = 0; lost < 3; ++lost) {
+    REQUIRE(wait_until([&] { return window.study().requests().is_pending({picture}); }));
+    REQUIRE(lose_result(window.study(), picture));
+  }
+  CHECK_FALSE(is_complete());
+  REQUIRE(wait_until(is_complete));
+  for (const Variant& variant : variants()) {
+    CAPTURE(variant.id);
+    CHECK(dialog.card(variant)->variant == &variant);
+  }
 }
 
 TEST_CASE("arrows choose while one types, and Enter adds the column") {

@@ -9,6 +9,7 @@
 #include <QPushButton>
 #include <QStyledItemDelegate>
 #include <algorithm>
+#include <atomic>
 
 #include "study/session_editor.h"
 #include "window/widgets/form.h"
@@ -109,12 +110,6 @@ class VariantDelegate : public QStyledItemDelegate {
 };
 
 }  // namespace
-
-/// What drawing pictures needs on the engine's thread.
-struct AddColumnDialog::Work {
-  std::shared_ptr<const Problem> problem;
-  std::size_t next = 0;  // of the table of variants
-};
 
 AddColumnDialog::AddColumnDialog(Study& study, SessionEditor& editor, QWidget* parent)
     : QDialog(parent),
@@ -240,14 +235,15 @@ void AddColumnDialog::draw_pictures() {
   }
   if (!problem || pictures_.running() || cards_.size() == variants().size() || study_.paused())
     return;
-  auto work = std::make_shared<Work>();
-  work->problem = problem;
-  work->next = cards_.size();
+  // A picture whose result was lost is drawn again: the next one follows what the dialog has.
+  const auto next = std::make_shared<std::atomic<std::size_t>>(cards_.size());
   pictures_.start(
-      [this, work](const Backend& backend, Run& run) -> std::function<void()> {
-        auto made = make_variant_card(variants()[work->next], *work->problem, backend, run);
-        ++work->next;
-        return [this, made = std::move(made)]() mutable { take(std::move(made)); };
+      [this, problem, next](const Backend& backend, Run& run) -> std::function<void()> {
+        auto made = make_variant_card(variants()[*next], *problem, backend, run);
+        return [this, next, made = std::move(made)]() mutable {
+          take(std::move(made));
+          *next = cards_.size();
+        };
       },
       [this, problem] {
         return isVisible() && cards_.size() < variants().size() && study_.problem() == problem;

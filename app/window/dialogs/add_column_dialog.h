@@ -40,8 +40,6 @@ class AddColumnDialog : public QDialog {
   void hideEvent(QHideEvent* event) override;
 
  private:
-  struct Work;
-
   void fill();
   void add_item(const Variant& variant);
   void filter(const QString& words);
