@@ -8,10 +8,15 @@
 #include "input/crash_report.h"
 
 namespace fovea {
+
+using namespace std::chrono_literals;
+
 namespace {
 
 constexpr double let_finish_seconds = 0.25;  // a late picture while a slider moves beats none
 constexpr double yield_seconds = 0.03;       // background work that has run longer makes way
+constexpr auto view_rests = 150ms;           // since it last moved
+constexpr auto longest_update = 100ms;       // from a result to the end of the update it leads to
 
 struct Trait {
   RequestKind kind;
@@ -20,29 +25,33 @@ struct Trait {
   bool background = false;  // nobody waits for it; it stops for other requests
   bool apart = false;       // from updates: asked for once, also while paused
   bool minutes = false;     // takes minutes: its running piece stops for a new picture
+  bool input = false;       // pictures are made of it
 };
 
 constexpr std::array<Trait, 24> traits{{
     {RequestKind::open, 100, "Opening the source", false, true},
-    {RequestKind::problem, 90, "Reading the head"},
+    {.kind = RequestKind::problem, .priority = 90, .text = "Reading the head", .input = true},
     {RequestKind::pair, 60, "Reading the pair"},
     {RequestKind::row, 60, "Reading the row"},
     {RequestKind::selection, 60, "Measuring the selection"},
     {RequestKind::map, 52, "Drawing panels"},
     {RequestKind::panel, 50, "Drawing panels"},
     {RequestKind::curve, 50, "Drawing panels"},
-    {RequestKind::exact, 45, "Computing exact attention"},
-    {RequestKind::column, 40, "Computing attention"},
+    {.kind = RequestKind::exact,
+     .priority = 45,
+     .text = "Computing exact attention",
+     .input = true},
+    {.kind = RequestKind::column, .priority = 40, .text = "Computing attention", .input = true},
     {RequestKind::sweep, 36, "Measuring the sweep", true, true},
     {RequestKind::trials, 36, "Trying settings", true, true},
     {RequestKind::learning, 36, "Learning a tree", true, true},
     {RequestKind::exact_rows, 35, "Computing exact attention", false, false, true},
     {RequestKind::spans, 38, "Measuring spans", true},
-    {RequestKind::metrics, 30, "Comparing with exact", true},
+    {RequestKind::metrics, 30, "Comparing with exact", true, false, false, true},
     {RequestKind::bands, 28, "Refining maps", false, false, true},
-    {RequestKind::diagnostics, 25, "Comparing with exact", true},
-    {RequestKind::ranks, 20, "Computing ranks", true},
-    {RequestKind::reach, 22, "Counting paths of two hops", true},
+    {RequestKind::diagnostics, 20, "Comparing with exact", true},
+    {RequestKind::ranks, 22, "Computing ranks", true},
+    {RequestKind::reach, 24, "Counting paths of two hops", true},
     {RequestKind::card, 10, "Summarising heads", true},
     {RequestKind::thumbnail, 32, "Drawing variants", true, true},
     {RequestKind::hash, 5, "Hashing the file", false, true},
@@ -145,8 +154,15 @@ void Requests::submit(const RequestId& id, std::any key, Step step, Done done,
                            Run run{profile, stop, &progress};
                            return step(backend, run);
                          },
-                     .on_end = [finished, post = poster()](
-                                   const std::string& error) { post([=] { finished(error); }); },
+                     .on_end =
+                         [finished, post = poster(), input = trait_of(id.kind).input,
+                          engine = engine_.get()](const std::string& error) {
+                           // The update to come asks for pictures, which go first.
+                           if (input)
+                             engine->hold_back(Engine::Hold::ended_request,
+                                               priority_of(RequestKind::metrics), longest_update);
+                           post([=] { finished(error); });
+                         },
                      .later = later});
   } catch (...) {  // memory may be refused: the engine has not got this request
     if (added) pending_.erase(it);
@@ -169,7 +185,8 @@ void Requests::finish(const RequestId& id, std::uint64_t number, const Done& don
     throw;
   }
   forget();
-  if (!trait_of(id.kind).apart) emit arrived(std::exchange(ask_again_, false));
+  const Trait& trait = trait_of(id.kind);
+  if (!trait.apart) emit arrived(std::exchange(ask_again_, false) || trait.input);
 }
 
 /// While a slider moves, the running request of an older key may finish, unless that takes long.
@@ -213,11 +230,16 @@ bool Requests::any_pending(std::initializer_list<RequestKind> kinds) const {
   });
 }
 
+void Requests::hold_back_for_view() {
+  engine_->hold_back(Engine::Hold::moving_view, priority_of(RequestKind::column), view_rests);
+}
+
 void Requests::end_update() {
   std::vector<RequestId> unneeded;
   for (const auto& [id, pending] : pending_)
     if (!trait_of(id.kind).apart && !needed_.contains(id)) unneeded.push_back(id);
   for (const RequestId& id : unneeded) cancel(id);
+  engine_->hold_back(Engine::Hold::ended_request, 0, 0ms);
   ++updates_;
 }
 

@@ -133,7 +133,8 @@ class Requests : public QObject {
 
   /// Drops every cached result.
   void clear_caches();
-  void hold_back(int below, std::chrono::milliseconds time) { engine_->hold_back(below, time); }
+  /// While the view moves the cores are for what is seen, and for drawing it.
+  void hold_back_for_view();
   /// Frees it on the engine's thread: that of a long head takes milliseconds.
   void discard(std::shared_ptr<const void> thing) { engine_->discard(std::move(thing)); }
   /// Runs `deliver` on the application's thread, from the engine's; not after use_backend() or the
@@ -143,7 +144,7 @@ class Requests : public QObject {
 
  signals:
   /// Something that an update requested has ended, or a part of it is there. `ask_again`: a newer
-  /// key waits to be requested.
+  /// key waits to be requested, or what is made of this result.
   void arrived(bool ask_again);
   void device_lost(const QString& message);
 

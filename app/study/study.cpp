@@ -219,9 +219,7 @@ void Study::apply(Session next) {
     if (block->column == std::ssize(from)) block.reset();
   }
   subject_.comparison = continued_comparison(subject_.comparison, from);
-  // While the view moves the cores are for what is seen, and for drawing it.
-  if (!(next.viewport == session.viewport))
-    requests_.hold_back(priority_of(RequestKind::column), 150ms);
+  if (!(next.viewport == session.viewport)) requests_.hold_back_for_view();
   subject_.session = std::move(next);
   subject_.selected_column =
       std::clamp(subject_.selected_column, 0, std::max(0, int(columns().size()) - 1));
@@ -331,7 +329,7 @@ void Study::update() {
   requests_.end_update();
   if (problem() != problem_before) emit session_changed();
   emit columns_changed();
-  if (!paused() && settled() && status().waiting == 0)
+  if (!paused() && !opening() && settled() && status().waiting == 0)
     timings_.measure_next(results_, [this] { update_later(); });
   if (!panels_ready() && !paused()) update_within(150ms);  // to show progress
   if (refining()) refine_timer_.start(250ms);

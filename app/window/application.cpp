@@ -91,7 +91,7 @@ sigset_t closing_signals() {
 /// Large blocks, and the free ends of heaps, go back to the system. By itself the C library takes
 /// larger and larger blocks from its heaps, where what is allocated later keeps these from
 /// shrinking, and each thread's heap keeps a free end of twice the size of such a block. Matrices
-/// of 2 MiB and more are kept for the next one (data/matrix.h).
+/// of 256 KiB and more are kept for the next one (data/kept_blocks.h).
 void return_large_blocks() {
 #ifdef __GLIBC__
   constexpr int large = 1 << 20;

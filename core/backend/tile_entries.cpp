@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "backend/query_strip.h"
 #include "data/pixels.h"
@@ -261,10 +262,11 @@ Matrix tile_entries(const BoundTiles& tiles, IndexRange rows, IndexRange cols, P
   const Canvas canvas{rows, cols, pool};
   const std::vector<IndexRange> bands = bands_of(canvas, workers.threads());
   Matrix out(pool.rows, pool.cols);
-  std::vector<QueryStrip> strips(static_cast<std::size_t>(workers.threads()), QueryStrip(tiles));
+  std::vector<std::unique_ptr<QueryStrip>> strips(static_cast<std::size_t>(workers.threads()));
   std::atomic<Index> done = 0;
   workers.loop(std::ssize(bands), run.stop, [&](Index turn, int worker) {
-    RowBand band(tiles, canvas, bands[turn], log2_sums, strips[worker], run.stop, out);
+    if (!strips[worker]) strips[worker] = std::make_unique<QueryStrip>(tiles);
+    RowBand band(tiles, canvas, bands[turn], log2_sums, *strips[worker], run.stop, out);
     for (const BoundPass& bound : tiles.passes()) band.add(bound);
     band.write();
     ++done;

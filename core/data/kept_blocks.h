@@ -1,4 +1,5 @@
-// Large blocks of matrices that were freed are kept for the next of the same size (data/matrix.h).
+// Blocks of matrices of 256 KiB and more that were freed are kept for the next of the same size
+// (data/matrix.h). Those of 2 MiB and more begin with a huge page.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +9,7 @@ namespace fovea {
 /// Returns what is kept to the system.
 void free_kept_blocks();
 
-/// Bytes of large blocks, in use or kept, which no heap of the C library counts; 0 for the address
+/// Bytes of these blocks, in use or kept, which no heap of the C library counts; 0 for the address
 /// sanitizer.
 std::size_t mapped_matrix_bytes();
 

@@ -16,28 +16,39 @@ namespace fovea {
 namespace {
 
 constexpr std::size_t huge_page = std::size_t{1} << 21;
+constexpr std::size_t smallest_kept = std::size_t{1} << 18;  // a map of 256 x 256 tokens
 constexpr std::size_t alignment = 64;
 
 std::atomic<std::size_t> mapped_bytes = 0;
 
+std::byte* map_pages(std::size_t bytes) {
+  void* const mapped =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return mapped == MAP_FAILED ? nullptr : static_cast<std::byte*>(mapped);
+}
+
+/// Begins with a huge page. `bytes`: whole pages.
+std::byte* map_huge_pages(std::size_t bytes) {
+  std::byte* const mapped = map_pages(bytes + huge_page);
+  if (!mapped) return nullptr;
+  const std::size_t before = -reinterpret_cast<std::uintptr_t>(mapped) % huge_page;
+  std::byte* const block = mapped + before;
+  if (before > 0) ::munmap(mapped, before);
+  ::munmap(block + bytes, huge_page - before);
+  ::madvise(block, bytes, MADV_HUGEPAGE);  // optional: a refusal does no harm
+  return block;
+}
+
 /// Mapped apart from the heaps of the C library, which would scatter small allocations over its
-/// huge pages once it is freed, and keep all of them resident. Begins with a huge page; nullptr:
-/// the system refuses it.
+/// pages once it is freed, and keep all of them resident. nullptr: the system refuses it.
 void* map_block(std::size_t bytes) {
   // From the heap the sanitizer finds accesses beyond the end.
   if constexpr (has_address_sanitizer)
     return ::operator new (bytes, std::align_val_t{alignment}, std::nothrow);
   static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const std::size_t used = (bytes + page - 1) / page * page;
-  void* const mapped =
-      ::mmap(nullptr, used + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (mapped == MAP_FAILED) return nullptr;
-  const std::size_t before = -reinterpret_cast<std::uintptr_t>(mapped) % huge_page;
-  std::byte* const block = static_cast<std::byte*>(mapped) + before;
-  if (before > 0) ::munmap(mapped, before);
-  ::munmap(block + used, huge_page - before);
-  ::madvise(block, used, MADV_HUGEPAGE);  // optional: a refusal does no harm
-  mapped_bytes += bytes;
+  std::byte* const block = bytes < huge_page ? map_pages(used) : map_huge_pages(used);
+  if (block) mapped_bytes += bytes;
   return block;
 }
 
@@ -127,7 +138,7 @@ SpareBlocks& spare_blocks() {
 }  // namespace
 
 void* allocate_aligned(std::size_t bytes) {
-  if (bytes < huge_page) return allocate_in_heap(bytes);
+  if (bytes < smallest_kept) return allocate_in_heap(bytes);
   if (void* spare = spare_blocks().take(bytes)) return spare;
   require_memory(static_cast<double>(bytes), "one array");  // where nobody has asked for more
   void* block = map_block(bytes);
@@ -140,7 +151,7 @@ void* allocate_aligned(std::size_t bytes) {
 }
 
 void free_aligned(void* block, std::size_t bytes) {
-  if (bytes < huge_page)
+  if (bytes < smallest_kept)
     free_in_heap(block);
   else
     spare_blocks().give(block, bytes);

@@ -1,6 +1,7 @@
 #include "engine/engine.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <list>
@@ -47,8 +48,11 @@ struct Engine::Impl {
   std::uint64_t submitted = 0;
   bool device_lost = false;
   bool interrupted = false;  // the running piece was stopped and is to start again
-  int held_below = 0;        // until held_until
-  Clock::time_point held_until{};
+  struct Held {
+    int below = 0;
+    Clock::time_point until{};
+  };
+  std::array<Held, 2> held;  // by Hold
   std::optional<RequestId> running;
   std::stop_source running_stop{std::nostopstate};
   Clock::time_point started;
@@ -84,8 +88,19 @@ struct Engine::Impl {
   }
 
   bool has_work() const {
-    if (Clock::now() >= held_until) return !waiting.empty();
-    return std::ranges::any_of(waiting, [&](const Request& r) { return r.priority >= held_below; });
+    const auto now = Clock::now();
+    return std::ranges::any_of(waiting, [&](const Request& r) {
+      return std::ranges::none_of(
+          held, [&](const Held& h) { return r.priority < h.below && now < h.until; });
+    });
+  }
+
+  /// When the first hold ends that has not ended yet.
+  Clock::time_point next_release() const {
+    auto next = Clock::time_point::max();
+    for (const Held& h : held)
+      if (h.until > Clock::now()) next = std::min(next, h.until);
+    return next;
   }
 
   /// Returns false when the engine ends.
@@ -94,8 +109,8 @@ struct Engine::Impl {
     while (!quit.stop_requested() && !is_there()) {
       if (waiting.empty())
         wake.wait(lock, quit, [&] { return is_there() || !waiting.empty(); });
-      else  // what waits is held back; a copy, because hold_back() may write while this reads
-        wake.wait_until(lock, quit, Clock::time_point(held_until), is_there);
+      else  // what waits is held back
+        wake.wait_until(lock, quit, next_release(), is_there);
     }
     return !quit.stop_requested();
   }
@@ -229,10 +244,12 @@ void Engine::cancel_all() {
   impl_->wake.notify_one();
 }
 
-void Engine::hold_back(int below, std::chrono::milliseconds time) {
-  const std::scoped_lock lock(impl_->mutex);
-  impl_->held_below = below;
-  impl_->held_until = Clock::now() + time;
+void Engine::hold_back(Hold why, int below, std::chrono::milliseconds time) {
+  {
+    const std::scoped_lock lock(impl_->mutex);
+    impl_->held[static_cast<std::size_t>(why)] = {below, Clock::now() + time};
+  }
+  impl_->wake.notify_one();
 }
 
 void Engine::discard(std::shared_ptr<const void> thing) {

@@ -56,8 +56,11 @@ class Engine {
   /// again when its turn comes. A piece that was stopped must leave nothing half done.
   void interrupt(const RequestId& id);
   void cancel_all();
-  /// Starts no request of a priority below `below` within this time from now. What runs goes on.
-  void hold_back(int below, std::chrono::milliseconds time);
+  /// Why requests of low priority wait: the view moves, or what has ended may lead to others.
+  enum class Hold : int { moving_view, ended_request };
+  /// Starts no request of a priority below `below` within this time from now, in place of what was
+  /// last said for the same reason; 0 ms ends that. What runs goes on.
+  void hold_back(Hold why, int below, std::chrono::milliseconds time);
   /// Frees it on the engine's thread, between jobs: freeing a long head takes milliseconds.
   void discard(std::shared_ptr<const void> thing);
 

@@ -40,12 +40,34 @@ std::vector<float> row_maxima(const MapPyramid& map, MapView view) {
   return maxima;
 }
 
+/// Those of `keys` that some query of `queries` has in the band.
+IndexRange keys_in_band(IndexRange queries, IndexRange keys, const Band& band) {
+  if (band.hi < band.lo) return {};
+  return {std::clamp(queries.begin - band.hi, keys.begin, keys.end),
+          std::clamp(queries.end - band.lo, keys.begin, keys.end)};
+}
+
 bool admits_any(const Plan& plan, IndexRange queries, IndexRange keys) {
-  if (pairs_in_band(queries, keys, plan.band()) == 0) return false;
   if (!head_mask(plan)) return true;
   for (Index i = queries.begin; i < queries.end; ++i)
     if (admissible_keys(plan, i, keys) > 0) return true;
   return false;
+}
+
+/// Pixels without a pair that exact attention has.
+void mark_masked(Matrix& pixels, const Grid& grid, const Plan& plan) {
+  if (!head_mask(plan) && plan.band().everything()) return;
+  std::vector<IndexRange> keys;
+  for (Index c = 0; c < pixels.cols(); ++c) keys.push_back(grid.col_tokens(c));
+  for (Index r = 0; r < pixels.rows(); ++r) {
+    const IndexRange queries = grid.row_tokens(r);
+    const IndexRange within = keys_in_band(queries, grid.cols, plan.band());
+    for (Index c = 0; c < pixels.cols(); ++c) {
+      const IndexRange& of = keys[static_cast<std::size_t>(c)];
+      const bool meets = of.begin < within.end && within.begin < of.end;
+      if (!meets || !admits_any(plan, queries, of)) pixels(r, c) = masked;
+    }
+  }
 }
 
 /// Where entries may be negative, colours are centred on 0.
@@ -71,10 +93,7 @@ Raster weight_raster(Matrix pixels, const std::vector<float>& maxima, const Matr
     for (Index c = 0; c < pixels.cols(); ++c)
       if (const float top = maxima[static_cast<std::size_t>(r)]; top > 0) pixels(r, c) /= top;
   if (!maxima.empty()) raster.quantity = "P / largest of its row";
-  if (frame.plan && (head_mask(*frame.plan) || !frame.plan->band().everything()))
-    for (Index r = 0; r < pixels.rows(); ++r)
-      for (Index c = 0; c < pixels.cols(); ++c)
-        if (!admits_any(*frame.plan, grid.row_tokens(r), grid.col_tokens(c))) pixels(r, c) = masked;
+  if (frame.plan) mark_masked(pixels, grid, *frame.plan);
   raster.values = std::move(pixels);
   set_range(raster);
   if (!maxima.empty()) raster.low = 0, raster.high = 1;

@@ -57,7 +57,7 @@ Matrix levels(const PanelInputs& in, const std::vector<Index>& queries,
   const bool means = std::holds_alternative<NodePlan>(plan.form);
   const Support support(plan);
   const IndexRange window{keys.front(), keys.back() + 1};
-  Matrix out(std::ssize(queries), std::ssize(keys));
+  Matrix out = Matrix::unwritten(std::ssize(queries), std::ssize(keys));
   std::vector<float> owner(static_cast<std::size_t>(window.size()));
   for (Index r = 0; r < out.rows(); ++r) {
     run.check();

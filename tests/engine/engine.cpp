@@ -202,7 +202,7 @@ TEST_CASE("engine: a delayed job waits for its time, others run at once") {
     return [&log, name](const Backend&, std::stop_token, Progress&) { log.add(name); };
   };
   const auto begin = Clock::now();
-  engine.hold_back(10, 200ms);
+  engine.hold_back(Engine::Hold::moving_view, 10, 200ms);
   engine.submit({RequestKind::low}, 9, report("low"));
   engine.submit({RequestKind::high}, 10, report("high"));
   const auto give_up = begin + 10s;
@@ -214,6 +214,33 @@ TEST_CASE("engine: a delayed job waits for its time, others run at once") {
   CHECK(Clock::now() - begin >= 200ms);
 }
 
+TEST_CASE("engine: what is held back for two reasons waits until neither holds") {
+  Log log;
+  TestEngine engine;
+  const auto report = [&log](const std::string& name) {
+    return [&log, name](const Backend&, std::stop_token, Progress&) { log.add(name); };
+  };
+  const auto become = [&](const std::vector<std::string>& expected) {
+    const auto give_up = Clock::now() + 10s;
+    while (log.copy() != expected && Clock::now() < give_up) std::this_thread::sleep_for(1ms);
+    return log.copy() == expected;
+  };
+  using Hold = Engine::Hold;
+  engine.hold_back(Hold::moving_view, 10, 60s);
+  engine.hold_back(Hold::ended_request, 20, 60s);
+  engine.submit({RequestKind::low}, 9, report("low"));
+  engine.submit({RequestKind::high}, 19, report("high"));
+  engine.submit({RequestKind::other}, 20, report("other"));
+  CHECK(become({"other"}));
+  engine.hold_back(Hold::ended_request, 20, 0ms);  // wakes the engine
+  CHECK(become({"other", "high"}));
+  engine.hold_back(Hold::ended_request, 5, 60s);  // holds nothing that waits
+  std::this_thread::sleep_for(20ms);
+  CHECK(log.copy() == std::vector<std::string>{"other", "high"});
+  engine.hold_back(Hold::moving_view, 10, 0ms);
+  CHECK(become({"other", "high", "low"}));
+}
+
 TEST_CASE(
     "engine: a delayed job can be cancelled and released, and does not delay the engine's end") {
   auto held = std::make_shared<int>(1);
@@ -221,7 +248,7 @@ TEST_CASE(
   const auto begin = Clock::now();
   {
     TestEngine engine;
-    engine.hold_back(10, 60s);
+    engine.hold_back(Engine::Hold::moving_view, 10, 60s);
     engine.submit({RequestKind::held}, 1, [held](const Backend&, std::stop_token, Progress&) {});
     engine.submit({RequestKind::other}, 1, [](const Backend&, std::stop_token, Progress&) {});
     held.reset();

@@ -183,6 +183,43 @@ TEST_CASE(
   CHECK((order == expected));
 }
 
+TEST_CASE("after a result the pictures that are made of it go before work in the background") {
+  Fixture f;
+  const RequestId picture{RequestKind::panel, 0, 1}, timing{RequestKind::timing};
+  std::vector<std::string> order;  // of the engine's thread
+  const auto note = [&order](const char* name) {
+    return [&order, name](const Backend&, Run&) {
+      order.push_back(name);
+      return false;
+    };
+  };
+  const auto nothing = [](const std::string&) {};
+  std::promise<void> released;
+  f.requests.begin_update();
+  f.requests.start_pieces(
+      first, 0,
+      [wait = released.get_future().share()](const Backend&, Run&) {
+        wait.wait();
+        return false;
+      },
+      nothing);
+  f.requests.start_pieces(timing, 0, note("timing"), nothing);
+  f.requests.end_update();
+  bool updated = false;
+  QObject::connect(&f.requests, &Requests::arrived, &f.requests, [&](bool ask_again) {
+    if (!std::exchange(updated, true)) {
+      CHECK(ask_again);
+      f.requests.begin_update();
+      f.requests.start_pieces(picture, 0, note("picture"), nothing);
+      f.requests.end_update();
+    }
+  });
+  released.set_value();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the window is busy
+  REQUIRE(wait_until([&] { return !f.requests.is_pending(timing); }, 10000));
+  CHECK(order == std::vector<std::string>{"picture", "timing"});
+}
+
 TEST_CASE("an exchange of the back end drops what the old one still delivers, without waiting") {
   Fixture f;
   std::atomic<bool> entered = false;

@@ -362,8 +362,9 @@ TEST_CASE("timing: from a step of 12 x 512 x 64 that is sent to its picture") {
   std::ranges::sort(times);
   std::printf("live: a step of 12 x 512 x 64 to its pictures: median %.1f ms, most %.1f ms\n",
               times[times.size() / 2], times.back());
-  // The goal is 150 ms. Two cores without a GPU take 160 to 170: 30 to read the step, 45 for
-  // pictures, 20 to compare with exact attention. The limit is for machines where others work.
+  // The goal is 150 ms. Two cores without a GPU take 200 to 250: 30 to read the step, 90 for
+  // pictures, 40 to compare with exact attention, the rest for the window, and for waiting here,
+  // where events have a turn every 10 ms. The limit is for machines where others work.
   CHECK(times[times.size() / 2] < 400);
 }
 

@@ -29,6 +29,20 @@ ComparisonTable in_order(const ComparisonTable& table, const std::vector<std::si
   return out;
 }
 
+/// The columns get their widths once for all changes of items, not for each.
+class WidthsAfterwards {
+ public:
+  explicit WidthsAfterwards(QHeaderView& header) : header_(header) {
+    header_.setSectionResizeMode(QHeaderView::Fixed);
+  }
+  ~WidthsAfterwards() { header_.setSectionResizeMode(QHeaderView::ResizeToContents); }
+  WidthsAfterwards(const WidthsAfterwards&) = delete;
+  WidthsAfterwards& operator=(const WidthsAfterwards&) = delete;
+
+ private:
+  QHeaderView& header_;
+};
+
 /// Each change of an item paints the dock.
 template <class Put>
 void set_text(QTableWidgetItem* item, const std::string& text, Put put) {
@@ -75,7 +89,6 @@ QWidget* ComparisonDock::make_table() {
   view_->setSelectionMode(QAbstractItemView::ContiguousSelection);
   view_->setShowGrid(false);
   view_->setFrameShape(QFrame::NoFrame);
-  view_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   view_->horizontalHeader()->setDefaultAlignment(Qt::AlignRight | Qt::AlignVCenter);
   view_->verticalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   view_->verticalHeader()->setSectionsClickable(true);
@@ -160,6 +173,7 @@ void ComparisonDock::refresh() {
 }
 
 void ComparisonDock::fill() {
+  const WidthsAfterwards widths(*view_->horizontalHeader());
   view_->setColumnCount(int(table_.titles.size()));
   view_->setRowCount(int(table_.rows.size()));
   for (int c = 0; c < view_->columnCount(); ++c)

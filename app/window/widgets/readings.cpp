@@ -24,6 +24,18 @@ QLabel* make_value() {
   return value;
 }
 
+/// Lays out once for all widgets that are shown or hidden meanwhile, not for each.
+class LayoutAfterwards {
+ public:
+  explicit LayoutAfterwards(QLayout& layout) : layout_(layout) { layout_.setEnabled(false); }
+  ~LayoutAfterwards() { layout_.setEnabled(true); }
+  LayoutAfterwards(const LayoutAfterwards&) = delete;
+  LayoutAfterwards& operator=(const LayoutAfterwards&) = delete;
+
+ private:
+  QLayout& layout_;
+};
+
 }  // namespace
 
 Readings::Readings(const QString& name) : grid_(make_inner<QGridLayout>(this)) {
@@ -47,6 +59,7 @@ Readings::Row Readings::make_row(int at) {
 
 void Readings::set_rows(const std::vector<Reading>& rows) {
   rows_ = rows;
+  const LayoutAfterwards layout(*grid_);
   while (labels_.size() < rows.size()) labels_.push_back(make_row(int(labels_.size())));
   for (std::size_t i = 0; i < labels_.size(); ++i) {
     Row& row = labels_[i];
