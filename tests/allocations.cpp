@@ -73,21 +73,23 @@ std::size_t fovea::test::peak_bytes() {
   return static_cast<std::size_t>(peak - at_begin);
 }
 
-// Large matrices (data/matrix.cpp) map 2 MiB more than they use and unmap it at once. The linker
-// option --wrap sends these calls here; nothing else in these programs maps memory by itself.
+// Matrices of 256 KiB and more (data/matrix.cpp) are mapped; those of 2 MiB and more map 2 MiB more
+// than they use and unmap it at once. The linker option --wrap sends these calls here; nothing else
+// in these programs maps memory by itself.
 extern "C" {
 
 void* __real_mmap(void* at, std::size_t size, int access, int flags, int file, off_t offset);
 int __real_munmap(void* memory, std::size_t size);
 
 void* __wrap_mmap(void* at, std::size_t size, int access, int flags, int file, off_t offset) {
-  constexpr std::size_t margin = std::size_t{1} << 21;
-  const bool of_matrix = (flags & MAP_ANONYMOUS) != 0 && size > margin;
-  if (of_matrix && is_matrix_refused(size - margin)) return MAP_FAILED;
+  constexpr std::size_t huge_page = std::size_t{1} << 21;
+  const bool of_matrix = (flags & MAP_ANONYMOUS) != 0;
+  const std::size_t used = size > huge_page ? size - huge_page : size;
+  if (of_matrix && is_matrix_refused(used)) return MAP_FAILED;
   void* memory = __real_mmap(at, size, access, flags, file, offset);
   if (of_matrix && memory != MAP_FAILED) {
-    raise(largest, size - margin);
-    raise(peak, living.fetch_add(std::ptrdiff_t(size)) + std::ptrdiff_t(size - margin));
+    raise(largest, used);
+    raise(peak, living.fetch_add(std::ptrdiff_t(size)) + std::ptrdiff_t(used));
   }
   return memory;
 }

@@ -13,7 +13,7 @@ std::size_t largest_allocation();
 
 /// The most bytes that lived at once since `begin_peak`, beyond those that lived then; of all
 /// threads. Blocks that the program keeps for their next use count as living: that is none below
-/// 2 MiB.
+/// 256 KiB.
 void begin_peak();
 std::size_t peak_bytes();
 

@@ -17,9 +17,9 @@ class BackgroundRun : public QObject {
 
  public:
   /// One step, on the engine's thread. What it returns is called on the application's thread,
-  /// unless the run was stopped meanwhile, or the request was cancelled for another one just as
-  /// the step had ended. Then the next step runs without it: a step must not count on its having
-  /// been called, and notes there what the window has got.
+  /// unless the run was stopped meanwhile. It is also lost where another request cancels the step
+  /// just as it ends, and the run goes on: what counts as delivered is recorded in the function
+  /// that is returned, not in the step.
   using Step = std::function<std::function<void()>(const Backend& backend, Run& run)>;
 
   /// `kind` of its requests: no other run of the study has it.

@@ -83,7 +83,8 @@ void ExplorationRun::resume() {
 
 void ExplorationRun::go_on() {
   steps_.start(
-      [this, explorer = explorer_](const Backend& backend, Run& run) -> std::function<void()> {
+      [this, explorer = explorer_, spent_ms = spent_ms_](
+          const Backend& backend, Run& run) mutable -> std::function<void()> {
         // The first trial is shown at once, later ones ten times a second; where they are many,
         // less often.
         const qint64 batch_ms = std::max<qint64>(100, qint64(explorer->trials().size() / 10));
@@ -93,7 +94,7 @@ void ExplorationRun::go_on() {
         while (explorer->step(backend, run) && !first && timer.elapsed() < batch_ms) {
         }
         const auto trials = std::make_shared<const std::vector<Trial>>(explorer->trials());
-        const double spent_ms = static_cast<double>(timer.nsecsElapsed()) / 1e6;
+        spent_ms += static_cast<double>(timer.nsecsElapsed()) / 1e6;
         return [this, trials, spent_ms] { take(trials, spent_ms); };
       },
       [this] { return study_.source() == of_.source; });
@@ -112,7 +113,7 @@ double ExplorationRun::seconds_left() const {
 
 void ExplorationRun::take(std::shared_ptr<const std::vector<Trial>> trials, double spent_ms) {
   study_.requests().discard(std::exchange(trials_, std::move(trials)));
-  spent_ms_ += spent_ms;
+  spent_ms_ = spent_ms;
   if (!complete()) return emit changed();
   free_heads();
   stop();

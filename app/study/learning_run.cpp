@@ -225,8 +225,8 @@ void LearningRun::take(const Step& step) {
   done_ = step.steps;
   diverged_ = step.diverged;
   const auto column = column_of_run();
-  if (step.computation) work_->shown = step.tree;
   if (step.computation && column) {
+    work_->shown = step.tree;
     study_.put_computation(*column, step.column, step.computation);
     shown_ = step.column;
     shown_.held = before_.held;

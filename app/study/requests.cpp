@@ -157,7 +157,8 @@ void Requests::submit(const RequestId& id, std::any key, Step step, Done done,
                      .on_end =
                          [finished, post = poster(), input = trait_of(id.kind).input,
                           engine = engine_.get()](const std::string& error) {
-                           // The update to come asks for pictures, which go first.
+                           // The update to come asks for pictures. What is less urgent than what
+                           // they are made of does not begin before.
                            if (input)
                              engine->hold_back(Engine::Hold::ended_request,
                                                priority_of(RequestKind::metrics), longest_update);
@@ -186,7 +187,16 @@ void Requests::finish(const RequestId& id, std::uint64_t number, const Done& don
   }
   forget();
   const Trait& trait = trait_of(id.kind);
-  if (!trait.apart) emit arrived(std::exchange(ask_again_, false) || trait.input);
+  if (trait.apart) return;
+  const bool is_awaited = trait.input && !has_urgent_work();
+  emit arrived(std::exchange(ask_again_, false) || is_awaited);
+}
+
+bool Requests::has_urgent_work() const {
+  return std::ranges::any_of(pending_, [](const auto& pending) {
+    const RequestKind kind = pending.first.kind;
+    return !trait_of(kind).apart && priority_of(kind) >= priority_of(RequestKind::metrics);
+  });
 }
 
 /// While a slider moves, the running request of an older key may finish, unless that takes long.

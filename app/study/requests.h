@@ -144,7 +144,7 @@ class Requests : public QObject {
 
  signals:
   /// Something that an update requested has ended, or a part of it is there. `ask_again`: a newer
-  /// key waits to be requested, or what is made of this result.
+  /// key waits to be requested, or the engine has nothing urgent to do until the next update.
   void arrived(bool ask_again);
   void device_lost(const QString& message);
 
@@ -172,6 +172,8 @@ class Requests : public QObject {
   /// Background work that runs is cancelled, or gets the rest of yield_seconds to end by itself.
   void end_background_work_soon();
   bool is_work_awaited() const;
+  /// Pictures, or what they are made of.
+  bool has_urgent_work() const;
 
   std::shared_ptr<Background> background_;
   std::set<AnyCache*> caches_;

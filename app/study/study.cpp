@@ -329,7 +329,7 @@ void Study::update() {
   requests_.end_update();
   if (problem() != problem_before) emit session_changed();
   emit columns_changed();
-  if (!paused() && !opening() && settled() && status().waiting == 0)
+  if (!paused() && settled() && status().waiting == 0)
     timings_.measure_next(results_, [this] { update_later(); });
   if (!panels_ready() && !paused()) update_within(150ms);  // to show progress
   if (refining()) refine_timer_.start(250ms);

@@ -1,5 +1,5 @@
 // Blocks of matrices of 256 KiB and more that were freed are kept for the next of the same size
-// (data/matrix.h). Those of 2 MiB and more begin with a huge page.
+// (data/matrix.h). Those of 2 MiB and more begin at the boundary of a huge page.
 #pragma once
 
 #include <cstddef>

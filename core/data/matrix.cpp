@@ -16,7 +16,7 @@ namespace fovea {
 namespace {
 
 constexpr std::size_t huge_page = std::size_t{1} << 21;
-constexpr std::size_t smallest_kept = std::size_t{1} << 18;  // a map of 256 x 256 tokens
+constexpr std::size_t smallest_kept = std::size_t{1} << 18;  // 256 x 256 entries
 constexpr std::size_t alignment = 64;
 
 std::atomic<std::size_t> mapped_bytes = 0;
@@ -27,7 +27,7 @@ std::byte* map_pages(std::size_t bytes) {
   return mapped == MAP_FAILED ? nullptr : static_cast<std::byte*>(mapped);
 }
 
-/// Begins with a huge page. `bytes`: whole pages.
+/// Begins at the boundary of a huge page. `bytes`: whole pages.
 std::byte* map_huge_pages(std::size_t bytes) {
   std::byte* const mapped = map_pages(bytes + huge_page);
   if (!mapped) return nullptr;

@@ -34,7 +34,7 @@ class Engine {
     std::function<bool(const Backend& backend, std::stop_token stop, Progress& progress)> piece;
     /// Called when the job has ended by itself, with the message of the error that a piece threw;
     /// empty: none. Not called when it was stopped, nor when the device is lost. Called again if
-    /// it throws std::bad_alloc: it must then have done nothing.
+    /// it throws std::bad_alloc: what it did before must do no harm the second time.
     std::function<void(const std::string& error)> on_end = {};
     std::optional<int> later = {};  // the priority of all but the first piece; as that one
   };
@@ -56,7 +56,8 @@ class Engine {
   /// again when its turn comes. A piece that was stopped must leave nothing half done.
   void interrupt(const RequestId& id);
   void cancel_all();
-  /// Why requests of low priority wait: the view moves, or what has ended may lead to others.
+  /// Why requests of low priority wait: the view moves, or a result has just arrived and may lead
+  /// to requests of higher priority.
   enum class Hold : int { moving_view, ended_request };
   /// Starts no request of a priority below `below` within this time from now, in place of what was
   /// last said for the same reason; 0 ms ends that. What runs goes on.

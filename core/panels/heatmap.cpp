@@ -54,14 +54,19 @@ bool admits_any(const Plan& plan, IndexRange queries, IndexRange keys) {
   return false;
 }
 
-/// Pixels without a pair that exact attention has.
+/// Of a map the last pixels may extend beyond the end.
+IndexRange up_to(Index end, IndexRange tokens) {
+  return {std::min(tokens.begin, end), std::min(tokens.end, end)};
+}
+
+/// Marks pixels in which exact attention has no pair.
 void mark_masked(Matrix& pixels, const Grid& grid, const Plan& plan) {
   if (!head_mask(plan) && plan.band().everything()) return;
   std::vector<IndexRange> keys;
-  for (Index c = 0; c < pixels.cols(); ++c) keys.push_back(grid.col_tokens(c));
+  for (Index c = 0; c < pixels.cols(); ++c) keys.push_back(up_to(plan.keys(), grid.col_tokens(c)));
   for (Index r = 0; r < pixels.rows(); ++r) {
-    const IndexRange queries = grid.row_tokens(r);
-    const IndexRange within = keys_in_band(queries, grid.cols, plan.band());
+    const IndexRange queries = up_to(plan.queries(), grid.row_tokens(r));
+    const IndexRange within = keys_in_band(queries, {0, plan.keys()}, plan.band());
     for (Index c = 0; c < pixels.cols(); ++c) {
       const IndexRange& of = keys[static_cast<std::size_t>(c)];
       const bool meets = of.begin < within.end && within.begin < of.end;

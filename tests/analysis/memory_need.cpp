@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "allocations.h"
+#include "data/kept_blocks.h"
 #include "laws/operator_cases.h"
 
 using namespace fovea;
@@ -14,7 +15,6 @@ namespace {
 
 // The back ends of the harness have two threads.
 constexpr int threads = 2;
-// Arrays of fewer than 2 MiB: none is kept for its next use, uncounted.
 constexpr Index n = 3000;
 
 struct Used {
@@ -25,6 +25,7 @@ Used used_by(const Case& c, const Problem& problem, const Backend& backend) {
   const auto plan = make_plan(backend, problem, c.id, c.settings);
   Profile profile;
   Run run{profile};
+  free_kept_blocks();  // those of the last case would be used again, uncounted
   begin_peak();
   const auto bound = backend.bind(plan, problem, run);
   const Output out = bound->apply(problem.v, run);

@@ -63,7 +63,7 @@ TEST_CASE(
 
 // Each step of a live head makes maps of some 512 x 512 entries: writing to new pages took a third
 // of the time of its pictures.
-TEST_CASE("matrices of 256 KiB and more are kept apart from the heap, too, on pages of any size" *
+TEST_CASE("matrices of 256 KiB and more are kept apart from the heap, too" *
           doctest::skip(has_address_sanitizer)) {
   free_kept_blocks();
   const std::size_t others = mapped_matrix_bytes();

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "analysis/pairs.h"
+#include "panels/panels.h"
 #include "panels/scene.h"
 
 using namespace fovea;
@@ -139,6 +140,44 @@ TEST_CASE("a pixel is masked where all its pairs are in the future, wherever the
       CAPTURE(cols.begin);
       CAPTURE(pixels);
       CHECK(wrong == 0);
+    }
+}
+
+TEST_CASE("the last pixels of a map extend beyond the end, where the mask knows no tokens") {
+  // Two documents, and single pairs besides. 13 queries and 21 keys in pixels of 8 tokens.
+  constexpr Index nq = 13, nk = 21, pixel = 8;
+  const auto documents = [](Index count, Index first) {
+    std::vector<std::int32_t> out(static_cast<std::size_t>(count), 1);
+    std::fill_n(out.begin(), first, 0);
+    return out;
+  };
+  BitMatrix pairs(nq, nk);
+  for (Index i = 0; i < nq; ++i)
+    for (Index j = 0; j < nk; ++j)
+      if ((i * 7 + j * 3) % 11 == 0) pairs.set(i, j);
+  BitMatrix last(nq, nk);
+  last.set(nq - 1, nk - 1);
+  const ViewSettings settings;
+  for (const bool causal : {false, true})
+    for (const auto& mask : {PairMask(documents(nq, 8), documents(nk, 16), {}),
+                             PairMask(documents(nq, 8), documents(nk, 16), pairs),
+                             PairMask({}, {}, pairs), PairMask({}, {}, last)}) {
+      Plan plan;
+      plan.lengths = {nq, nk};
+      plan.causal = causal;
+      plan.mask = std::make_shared<const PairMask>(mask);
+      const panels::Grid grid(MapView{.pixel = pixel, .rows = {0, 2}, .cols = {0, 3}});
+      const Raster raster = panels::weight_raster(Matrix(2, 3, 1.0f), {}, {grid, settings, &plan});
+      for (Index r = 0; r < 2; ++r)
+        for (Index c = 0; c < 3; ++c) {
+          bool some = false;
+          for (Index i = r * pixel; i < std::min(nq, (r + 1) * pixel); ++i)
+            for (Index j = c * pixel; j < std::min(nk, (c + 1) * pixel); ++j)
+              some |= mask.admits(i, j) && (!causal || j <= i + nk - nq);
+          CAPTURE(r);
+          CAPTURE(c);
+          CHECK(std::isfinite(raster.values(r, c)) == some);
+        }
     }
 }
 

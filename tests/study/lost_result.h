@@ -8,7 +8,8 @@
 
 namespace fovea::test {
 
-/// Ends the one request of a study and loses its result. Returns whether it was of this kind.
+/// Waits until the engine is idle, and cancels the request of this kind before its result is
+/// delivered. Returns whether there was one.
 inline bool lose_result(Study& study, RequestKind kind) {
   const auto works = [&] {
     const Engine::Status status = study.status();

@@ -10,6 +10,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "study/study.h"
 #include "window/widgets/copying.h"
@@ -29,25 +30,34 @@ ComparisonTable in_order(const ComparisonTable& table, const std::vector<std::si
   return out;
 }
 
-/// The columns get their widths once for all changes of items, not for each.
+/// Where items change, the columns get their widths once for all of them, not for each.
 class WidthsAfterwards {
  public:
-  explicit WidthsAfterwards(QHeaderView& header) : header_(header) {
-    header_.setSectionResizeMode(QHeaderView::Fixed);
+  explicit WidthsAfterwards(QHeaderView& header) : header_(header) {}
+  ~WidthsAfterwards() {
+    if (changed_) header_.setSectionResizeMode(QHeaderView::ResizeToContents);
   }
-  ~WidthsAfterwards() { header_.setSectionResizeMode(QHeaderView::ResizeToContents); }
   WidthsAfterwards(const WidthsAfterwards&) = delete;
   WidthsAfterwards& operator=(const WidthsAfterwards&) = delete;
 
+  /// Before an item changes.
+  void change() {
+    if (!std::exchange(changed_, true)) header_.setSectionResizeMode(QHeaderView::Fixed);
+  }
+
  private:
   QHeaderView& header_;
+  bool changed_ = false;
 };
 
 /// Each change of an item paints the dock.
 template <class Put>
-void set_text(QTableWidgetItem* item, const std::string& text, Put put) {
+void set_text(QTableWidgetItem* item, const std::string& text, WidthsAfterwards& widths, Put put) {
+  const QString now = to_qt(text);
+  if (item && item->text() == now) return;
+  widths.change();
   if (!item) put(item = new QTableWidgetItem);
-  if (const QString now = to_qt(text); item->text() != now) item->setText(now);
+  item->setText(now);
 }
 
 }  // namespace
@@ -89,6 +99,7 @@ QWidget* ComparisonDock::make_table() {
   view_->setSelectionMode(QAbstractItemView::ContiguousSelection);
   view_->setShowGrid(false);
   view_->setFrameShape(QFrame::NoFrame);
+  view_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   view_->horizontalHeader()->setDefaultAlignment(Qt::AlignRight | Qt::AlignVCenter);
   view_->verticalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   view_->verticalHeader()->setSectionsClickable(true);
@@ -173,25 +184,28 @@ void ComparisonDock::refresh() {
 }
 
 void ComparisonDock::fill() {
-  const WidthsAfterwards widths(*view_->horizontalHeader());
+  WidthsAfterwards widths(*view_->horizontalHeader());
   view_->setColumnCount(int(table_.titles.size()));
   view_->setRowCount(int(table_.rows.size()));
   for (int c = 0; c < view_->columnCount(); ++c)
-    set_text(view_->horizontalHeaderItem(c), table_.titles[c],
+    set_text(view_->horizontalHeaderItem(c), table_.titles[c], widths,
              [&](auto* item) { view_->setHorizontalHeaderItem(c, item); });
   for (int r = 0; r < view_->rowCount(); ++r) {
     const ComparisonTable::Row& row = table_.rows[r];
     const std::string mark = row.measure->id == sorted_by_ ? "▸ " : "";
-    set_text(view_->verticalHeaderItem(r), mark + row.measure->label,
+    set_text(view_->verticalHeaderItem(r), mark + row.measure->label, widths,
              [&](auto* item) { view_->setVerticalHeaderItem(r, item); });
     view_->verticalHeaderItem(r)->setToolTip(to_qt(row.measure->definition));
     for (int c = 0; c < view_->columnCount(); ++c) {
-      set_text(view_->item(r, c), row.cells[c].text,
+      set_text(view_->item(r, c), row.cells[c].text, widths,
                [&](auto* item) { view_->setItem(r, c, item); });
       QTableWidgetItem* cell = view_->item(r, c);
       QFont font = view_->font();
       font.setBold(row.cells[c].best);
-      if (cell->font() != font) cell->setFont(font);
+      if (cell->font() != font) {
+        widths.change();
+        cell->setFont(font);
+      }
       cell->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
       cell->setToolTip(to_qt(row.measure->definition));
     }

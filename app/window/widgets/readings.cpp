@@ -24,7 +24,8 @@ QLabel* make_value() {
   return value;
 }
 
-/// Lays out once for all widgets that are shown or hidden meanwhile, not for each.
+/// Postpones the layout to the next turn of the event loop: once for all widgets that are shown or
+/// hidden meanwhile, not for each.
 class LayoutAfterwards {
  public:
   explicit LayoutAfterwards(QLayout& layout) : layout_(layout) { layout_.setEnabled(false); }
