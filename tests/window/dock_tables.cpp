@@ -17,6 +17,7 @@
 #include "input/session_file.h"
 #include "window/docks/inspector_dock.h"
 #include "window/pointer.h"
+#include "window/widgets/readings.h"
 
 namespace fovea::test {
 namespace {
@@ -75,6 +76,33 @@ QStringList texts(const Readings& of) {
 }
 
 }  // namespace
+
+TEST_CASE("no number of the docks is parted, however long the label of another one") {
+  for (const int width : {180, 230, 300}) {
+    Readings readings("Readings");
+    readings.set_rows({{"relative output error", "0.3565", ""},
+                       {"memory", "254 KiB", ""},
+                       {"Logit spread σ, level 2", "≈ 1.642", ""},
+                       {"Approximate attention, level 10", "0.09301", ""},
+                       {"rows", "1024 of 131072 rows were sampled for these figures", ""}});
+    readings.resize(width, 400);
+    readings.show();
+    REQUIRE(wait_until([&] { return readings.isVisible(); }));
+    QTest::qWait(20);
+    CAPTURE(width);
+    for (const auto* value : readings.findChildren<QLabel*>()) {
+      const QString text = value->text();
+      if (value->isHidden() || text.isEmpty() || value->accessibleName().isEmpty()) continue;
+      CAPTURE(text.toStdString());
+      const QFontMetrics metrics = value->fontMetrics();
+      const QRect drawn = metrics.boundingRect(QRect(0, 0, value->width(), 1000),
+                                               value->wordWrap() ? Qt::TextWordWrap : 0, text);
+      CHECK((drawn.height() >= 2 * metrics.lineSpacing()) == text.startsWith("1024"));
+      CHECK(drawn.width() <= value->width());
+      CHECK(value->geometry().right() < width);
+    }
+  }
+}
 
 TEST_CASE("the comparison is sorted, its columns selected and its cells copied by keys") {
   Window window(small);

@@ -42,14 +42,12 @@ class LayoutAfterwards {
 Readings::Readings(const QString& name) : grid_(make_inner<QGridLayout>(this)) {
   setAccessibleName(name);
   grid_->setVerticalSpacing(rhythm / 2);
-  grid_->setColumnStretch(1, 1);
+  grid_->setColumnStretch(0, 1);
 }
 
 Readings::Row Readings::make_row(int at) {
   Row row{make_note(), make_value(), make_value()};
-  row.label->setWordWrap(false);
   row.label->setContextMenuPolicy(Qt::NoContextMenu);
-  row.value->setWordWrap(true);
   connect(row.label, &QLabel::linkActivated, this, &Readings::link_activated);
   grid_->addWidget(row.label, at, 0, Qt::AlignTop);
   grid_->addWidget(row.value, at, 1, 1, 2);
@@ -82,10 +80,9 @@ void Readings::show_row(Row& row, int at, const Reading& reading) {
                            : reading.label);
   const QString tip = plain_tip(reading.tip);
   row.label->setToolTip(tip);
-  if (std::exchange(row.wide, wide) != wide) {
-    row.value->setWordWrap(wide);
-    grid_->addWidget(row.value, at, 1, 1, wide ? 2 : 1);
-  }
+  if (std::exchange(row.wide, wide) != wide) grid_->addWidget(row.value, at, 1, 1, wide ? 2 : 1);
+  constexpr qsizetype most_in_a_line = 20;  // numbers with their units: labels are parted, not they
+  row.value->setWordWrap(wide && reading.value.size() > most_in_a_line);
   row.value->setText(reading.value);
   row.value->setToolTip(tip);
   row.value->setAccessibleName(full_name(reading));
