@@ -16,7 +16,7 @@ namespace {
 class Plain : public GlWidget {
  public:
   ~Plain() override {
-    release_gl([this] { released = true; });
+    release_gl([] { released = true; });
   }
   using GlWidget::request_frame;
 
