@@ -40,6 +40,7 @@ class EnduranceRun {
   /// that is depends on what was done last.
   void read_resources();
   Resources resources(const char* when);
+  bool has_grown(const Resources& now) const;
   void check_growth(const Resources& used, const Resources& now);
 
   RunLog& log_;
