@@ -16,10 +16,10 @@ class BackgroundRun : public QObject {
   Q_OBJECT
 
  public:
-  /// One step, on the engine's thread. What it returns is called on the application's thread,
-  /// unless the run was stopped meanwhile. It is also lost where another request cancels the step
-  /// just as it ends, and the run goes on: what counts as delivered is recorded in the function
-  /// that is returned, not in the step.
+  /// One step, on the engine's thread. The function that it returns is called on the application's
+  /// thread. It is dropped if the run was stopped, or if another request cancels the step just as
+  /// it ends; then the run goes on. So what has been delivered is recorded in that function, not in
+  /// the step.
   using Step = std::function<std::function<void()>(const Backend& backend, Run& run)>;
 
   /// `kind` of its requests: no other run of the study has it.

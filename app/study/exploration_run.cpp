@@ -74,6 +74,7 @@ void ExplorationRun::start(HeadScope scope, const ExploreOptions& options,
   total_ = explorer_->total();
   trials_ = std::make_shared<const std::vector<Trial>>();
   spent_ms_ = 0;
+  spent_by_explorer_ = std::make_shared<double>(0);
   go_on();
 }
 
@@ -83,19 +84,25 @@ void ExplorationRun::resume() {
 
 void ExplorationRun::go_on() {
   steps_.start(
-      [this, explorer = explorer_, spent_ms = spent_ms_](
-          const Backend& backend, Run& run) mutable -> std::function<void()> {
+      [this, explorer = explorer_, spent = spent_by_explorer_](const Backend& backend,
+                                                               Run& run) -> std::function<void()> {
         // The first trial is shown at once, later ones ten times a second; where they are many,
         // less often.
         const qint64 batch_ms = std::max<qint64>(100, qint64(explorer->trials().size() / 10));
         QElapsedTimer timer;
         timer.start();
         const bool first = explorer->trials().empty();
-        while (explorer->step(backend, run) && !first && timer.elapsed() < batch_ms) {
+        const auto count = [&] { *spent += static_cast<double>(timer.nsecsElapsed()) / 1e6; };
+        try {
+          while (explorer->step(backend, run) && !first && timer.elapsed() < batch_ms) {
+          }
+        } catch (const Cancelled&) {  // the trials before it stay
+          count();
+          throw;
         }
+        count();
         const auto trials = std::make_shared<const std::vector<Trial>>(explorer->trials());
-        spent_ms += static_cast<double>(timer.nsecsElapsed()) / 1e6;
-        return [this, trials, spent_ms] { take(trials, spent_ms); };
+        return [this, trials, spent_ms = *spent] { take(trials, spent_ms); };
       },
       [this] { return study_.source() == of_.source; });
   emit changed();

@@ -71,7 +71,8 @@ class ExplorationRun : public QObject {
   std::vector<ExploredHead> heads_;
   std::shared_ptr<const std::vector<Trial>> trials_;
   std::size_t total_ = 0;
-  double spent_ms_ = 0;  // by steps
+  double spent_ms_ = 0;                        // by steps, as far as their results arrived
+  std::shared_ptr<double> spent_by_explorer_;  // the same in ms, of all steps; the engine's
   QString provenance_;
 };
 

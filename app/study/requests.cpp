@@ -157,8 +157,8 @@ void Requests::submit(const RequestId& id, std::any key, Step step, Done done,
                      .on_end =
                          [finished, post = poster(), input = trait_of(id.kind).input,
                           engine = engine_.get()](const std::string& error) {
-                           // The update to come asks for pictures. What is less urgent than what
-                           // they are made of does not begin before.
+                           // The update to come asks for pictures. What is less urgent than metrics
+                           // does not begin before.
                            if (input)
                              engine->hold_back(Engine::Hold::ended_request,
                                                priority_of(RequestKind::metrics), longest_update);
@@ -188,7 +188,8 @@ void Requests::finish(const RequestId& id, std::uint64_t number, const Done& don
   forget();
   const Trait& trait = trait_of(id.kind);
   if (trait.apart) return;
-  const bool is_awaited = trait.input && !has_urgent_work();
+  input_ended_ = input_ended_ || trait.input;
+  const bool is_awaited = input_ended_ && !has_urgent_work();
   emit arrived(std::exchange(ask_again_, false) || is_awaited);
 }
 
@@ -250,6 +251,7 @@ void Requests::end_update() {
     if (!trait_of(id.kind).apart && !needed_.contains(id)) unneeded.push_back(id);
   for (const RequestId& id : unneeded) cancel(id);
   engine_->hold_back(Engine::Hold::ended_request, 0, 0ms);
+  input_ended_ = false;
   ++updates_;
 }
 

@@ -144,7 +144,8 @@ class Requests : public QObject {
 
  signals:
   /// Something that an update requested has ended, or a part of it is there. `ask_again`: a newer
-  /// key waits to be requested, or the engine has nothing urgent to do until the next update.
+  /// key waits to be requested, or pictures can be made of what has ended and the engine has
+  /// nothing more urgent to do until they are requested.
   void arrived(bool ask_again);
   void device_lost(const QString& message);
 
@@ -172,7 +173,7 @@ class Requests : public QObject {
   /// Background work that runs is cancelled, or gets the rest of yield_seconds to end by itself.
   void end_background_work_soon();
   bool is_work_awaited() const;
-  /// Pictures, or what they are made of.
+  /// Of the priority of metrics or a higher one.
   bool has_urgent_work() const;
 
   std::shared_ptr<Background> background_;
@@ -182,6 +183,7 @@ class Requests : public QObject {
   std::uint64_t submitted_ = 0;
   std::uint64_t updates_ = 0;  // that have ended
   bool paused_ = false, ask_again_ = false;
+  bool input_ended_ = false;          // since the last update
   QTimer yield_timer_;                // until background work that had just begun makes way
   std::shared_ptr<const int> alive_;  // what an older engine still delivers is dropped
   std::shared_ptr<Engine> engine_;

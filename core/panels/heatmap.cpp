@@ -13,12 +13,13 @@ constexpr float masked = -std::numeric_limits<float>::infinity();
 
 // The largest entry of the whole row of P (of all rows of a pixel).
 std::vector<float> row_maxima(const PanelInputs& in, const Grid& grid, Run& run) {
-  const IndexRange all{0, in.computation.op->plan().keys()};
-  const IndexRange rows{grid.rows.begin, std::min(grid.rows.end, all.end)};
+  const Plan& plan = in.computation.op->plan();
+  const IndexRange all{0, plan.keys()};
+  const IndexRange rows{grid.rows.begin, std::min(grid.rows.end, plan.queries())};
   std::vector<float> maxima;
   // A last pixel that extends beyond the end is cut off there.
   const Index side = grid.rows.size() / grid.down,
-              whole = grid.rows.end > all.end ? rows.size() / side : grid.down;
+              whole = grid.rows.end > plan.queries() ? rows.size() / side : grid.down;
   const auto add = [&](IndexRange part, Index pixels) {
     if (pixels == 0) return;
     const Matrix m = in.computation.op->tile(part, all, {Pool::Kind::max, pixels, 1}, run);
@@ -54,7 +55,7 @@ bool admits_any(const Plan& plan, IndexRange queries, IndexRange keys) {
   return false;
 }
 
-/// Of a map the last pixels may extend beyond the end.
+/// `tokens`, cut off at `end`: the last pixels of a map may extend beyond it.
 IndexRange up_to(Index end, IndexRange tokens) {
   return {std::min(tokens.begin, end), std::min(tokens.end, end)};
 }

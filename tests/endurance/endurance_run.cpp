@@ -32,7 +32,7 @@ constexpr double most_growth = 0.05;  // of resident memory, since the warm-up
 constexpr double most_growth_at_first = 0.25, warm_up_seconds = 600;
 constexpr double most_allocated_growth = 0.1;
 // Growth is what stays: once in two hours a reading had 22 MiB more, none of them allocated, which
-// the next one had no more. Threads that have nothing to do end after 30 s.
+// the next one no longer had. Threads that have nothing to do end after 30 s.
 constexpr int until_read_again_ms = 35000;
 // What a window holds after much use beyond a new one, of all resident memory: above all what Mesa
 // has compiled for it, up to 22 % after 600 actions, which goes with the window.
@@ -156,7 +156,7 @@ void EnduranceRun::read_resources() {
   Resources now = resources("with a new window");
   if (before_ && has_grown(now)) {
     desk_.wait_until([] { return false; }, until_read_again_ms);
-    now = resources("after half a minute");
+    now = resources("35 s later");
   }
   if (!first_) first_ = before_ = now;
   check_growth(used, now);

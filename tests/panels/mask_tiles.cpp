@@ -181,6 +181,27 @@ TEST_CASE("the last pixels of a map extend beyond the end, where the mask knows 
     }
 }
 
+TEST_CASE("each row's largest pixel is 1 where rows are divided by it, for any number of queries") {
+  for (const auto& [nq, nk] : {std::pair<Index, Index>{40, 12}, {12, 40}, {37, 36}}) {
+    Problem problem = make_data(Data::gaussian, std::max(nq, nk), 4, 4, false);
+    problem.q.rows = nq;
+    problem.k.rows = problem.v.rows = nk;
+    Scene scene(problem, "exact", {});
+    scene.settings.norm = Norm::row_max;
+    for (const Index pixels : {512, 6}) {
+      CAPTURE(nq);
+      CAPTURE(nk);
+      CAPTURE(pixels);
+      const auto raster =
+          std::get<Raster>(scene.panel(View::heatmap, {0, nq}, {0, nk}, pixels).body);
+      for (Index r = 0; r < raster.values.rows(); ++r) {
+        const float* row = raster.values.row(r);
+        CHECK(*std::max_element(row, row + raster.values.cols()) == doctest::Approx(1));
+      }
+    }
+  }
+}
+
 TEST_CASE("the mask shows tiles from afar and elements from near") {
   Scene scene(make_data(Data::gaussian, 64, 3, 2, true), "fixed",
               {{"stride", "8"}, {"summary", "2"}});

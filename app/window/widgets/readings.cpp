@@ -81,8 +81,10 @@ void Readings::show_row(Row& row, int at, const Reading& reading) {
   const QString tip = plain_tip(reading.tip);
   row.label->setToolTip(tip);
   if (std::exchange(row.wide, wide) != wide) grid_->addWidget(row.value, at, 1, 1, wide ? 2 : 1);
-  constexpr qsizetype most_in_a_line = 20;  // numbers with their units: labels are parted, not they
-  row.value->setWordWrap(wide && reading.value.size() > most_in_a_line);
+  // Short values stay on one line, as "0.0009766 → 0.0001234"; labels wrap.
+  const QFontMetrics metrics = row.value->fontMetrics();
+  row.value->setWordWrap(wide && metrics.horizontalAdvance(reading.value) >
+                                     22 * metrics.horizontalAdvance('0'));
   row.value->setText(reading.value);
   row.value->setToolTip(tip);
   row.value->setAccessibleName(full_name(reading));
