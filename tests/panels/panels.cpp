@@ -62,6 +62,14 @@ TEST_CASE("a row norm makes the largest entry of each row 1") {
     for (Index c = 0; c < 10; ++c) top = std::max(top, raster.values(r, c));
     CHECK(top == 1.0f);
   }
+  // The largest of the whole row counts, also of keys that are not in view.
+  const Matrix weights = scene.p(true);
+  const auto part = std::get<Raster>(scene.panel(View::heatmap, {8, 20}, {30, 37}).body);
+  for (Index r = 0; r < 12; ++r) {
+    const float* row = weights.row(8 + r);
+    const float top = *std::max_element(row, row + 40);
+    for (Index c = 0; c < 7; ++c) CHECK(part.values(r, c) == row[30 + c] / top);
+  }
 }
 
 TEST_CASE("the error is P~ - P, pooled with its sign") {
