@@ -73,8 +73,7 @@ void ExplorationRun::start(HeadScope scope, const ExploreOptions& options,
   explorer_ = std::make_shared<Explorer>(heads_, open, variants_of(Group::papers), options);
   total_ = explorer_->total();
   trials_ = std::make_shared<const std::vector<Trial>>();
-  spent_ms_ = 0;
-  spent_by_explorer_ = std::make_shared<double>(0);
+  seconds_spent_ = 0;
   go_on();
 }
 
@@ -84,25 +83,17 @@ void ExplorationRun::resume() {
 
 void ExplorationRun::go_on() {
   steps_.start(
-      [this, explorer = explorer_, spent = spent_by_explorer_](const Backend& backend,
-                                                               Run& run) -> std::function<void()> {
+      [this, explorer = explorer_](const Backend& backend, Run& run) -> std::function<void()> {
         // The first trial is shown at once, later ones ten times a second; where they are many,
         // less often.
         const qint64 batch_ms = std::max<qint64>(100, qint64(explorer->trials().size() / 10));
         QElapsedTimer timer;
         timer.start();
         const bool first = explorer->trials().empty();
-        const auto count = [&] { *spent += static_cast<double>(timer.nsecsElapsed()) / 1e6; };
-        try {
-          while (explorer->step(backend, run) && !first && timer.elapsed() < batch_ms) {
-          }
-        } catch (const Cancelled&) {  // the trials before it stay
-          count();
-          throw;
+        while (explorer->step(backend, run) && !first && timer.elapsed() < batch_ms) {
         }
-        count();
         const auto trials = std::make_shared<const std::vector<Trial>>(explorer->trials());
-        return [this, trials, spent_ms = *spent] { take(trials, spent_ms); };
+        return [this, trials, spent = explorer->seconds_spent()] { take(trials, spent); };
       },
       [this] { return study_.source() == of_.source; });
   emit changed();
@@ -114,13 +105,13 @@ bool ExplorationRun::stale() const {
 
 double ExplorationRun::seconds_left() const {
   if (trials_->empty()) return 0;
-  return spent_ms_ / 1e3 * static_cast<double>(total_ - trials_->size()) /
+  return seconds_spent_ * static_cast<double>(total_ - trials_->size()) /
          static_cast<double>(trials_->size());
 }
 
-void ExplorationRun::take(std::shared_ptr<const std::vector<Trial>> trials, double spent_ms) {
+void ExplorationRun::take(std::shared_ptr<const std::vector<Trial>> trials, double seconds_spent) {
   study_.requests().discard(std::exchange(trials_, std::move(trials)));
-  spent_ms_ = spent_ms;
+  seconds_spent_ = seconds_spent;
   if (!complete()) return emit changed();
   free_heads();
   stop();

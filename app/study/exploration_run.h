@@ -61,7 +61,7 @@ class ExplorationRun : public QObject {
   Subject present(HeadScope scope) const;
   void go_on();
   void free_heads();
-  void take(std::shared_ptr<const std::vector<Trial>> trials, double spent_ms);
+  void take(std::shared_ptr<const std::vector<Trial>> trials, double seconds_spent);
 
   Study& study_;
   BackgroundRun steps_{study_, RequestKind::trials};
@@ -71,8 +71,7 @@ class ExplorationRun : public QObject {
   std::vector<ExploredHead> heads_;
   std::shared_ptr<const std::vector<Trial>> trials_;
   std::size_t total_ = 0;
-  double spent_ms_ = 0;                        // by steps, as far as their results arrived
-  std::shared_ptr<double> spent_by_explorer_;  // the same in ms, of all steps; the engine's
+  double seconds_spent_ = 0;
   QString provenance_;
 };
 

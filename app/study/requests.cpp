@@ -18,44 +18,45 @@ constexpr double yield_seconds = 0.03;       // background work that has run lon
 constexpr auto view_rests = 150ms;           // since it last moved
 constexpr auto longest_update = 100ms;       // from a result to the end of the update it leads to
 
+enum Flag : unsigned {
+  in_background = 1,  // nobody waits for it; it stops for other requests
+  apart = 2,          // from updates: asked for once, also while paused
+  of_minutes = 4,     // its running piece stops for a new picture
+  is_input = 8,       // pictures are made of it
+};
+
 struct Trait {
   RequestKind kind;
   int priority;
   const char* text;
-  bool background = false;  // nobody waits for it; it stops for other requests
-  bool apart = false;       // from updates: asked for once, also while paused
-  bool minutes = false;     // takes minutes: its running piece stops for a new picture
-  bool input = false;       // pictures are made of it
+  unsigned flags = 0;
 };
 
 constexpr std::array<Trait, 24> traits{{
-    {RequestKind::open, 100, "Opening the source", false, true},
-    {.kind = RequestKind::problem, .priority = 90, .text = "Reading the head", .input = true},
+    {RequestKind::open, 100, "Opening the source", apart},
+    {RequestKind::problem, 90, "Reading the head", is_input},
     {RequestKind::pair, 60, "Reading the pair"},
     {RequestKind::row, 60, "Reading the row"},
     {RequestKind::selection, 60, "Measuring the selection"},
     {RequestKind::map, 52, "Drawing panels"},
     {RequestKind::panel, 50, "Drawing panels"},
     {RequestKind::curve, 50, "Drawing panels"},
-    {.kind = RequestKind::exact,
-     .priority = 45,
-     .text = "Computing exact attention",
-     .input = true},
-    {.kind = RequestKind::column, .priority = 40, .text = "Computing attention", .input = true},
-    {RequestKind::sweep, 36, "Measuring the sweep", true, true},
-    {RequestKind::trials, 36, "Trying settings", true, true},
-    {RequestKind::learning, 36, "Learning a tree", true, true},
-    {RequestKind::exact_rows, 35, "Computing exact attention", false, false, true},
-    {RequestKind::spans, 38, "Measuring spans", true},
-    {RequestKind::metrics, 30, "Comparing with exact", true, false, false, true},
-    {RequestKind::bands, 28, "Refining maps", false, false, true},
-    {RequestKind::diagnostics, 20, "Comparing with exact", true},
-    {RequestKind::ranks, 22, "Computing ranks", true},
-    {RequestKind::reach, 24, "Counting paths of two hops", true},
-    {RequestKind::card, 10, "Summarising heads", true},
-    {RequestKind::thumbnail, 32, "Drawing variants", true, true},
-    {RequestKind::hash, 5, "Hashing the file", false, true},
-    {RequestKind::timing, 0, "Timing variants", true, true},
+    {RequestKind::exact, 45, "Computing exact attention", is_input},
+    {RequestKind::column, 40, "Computing attention", is_input},
+    {RequestKind::sweep, 36, "Measuring the sweep", in_background | apart},
+    {RequestKind::trials, 36, "Trying settings", in_background | apart},
+    {RequestKind::learning, 36, "Learning a tree", in_background | apart},
+    {RequestKind::exact_rows, 35, "Computing exact attention", of_minutes},
+    {RequestKind::spans, 38, "Measuring spans", in_background},
+    {RequestKind::metrics, 30, "Comparing with exact", in_background | is_input},
+    {RequestKind::bands, 28, "Refining maps", of_minutes},
+    {RequestKind::diagnostics, 20, "Comparing with exact", in_background},
+    {RequestKind::ranks, 22, "Computing ranks", in_background},
+    {RequestKind::reach, 24, "Counting paths of two hops", in_background},
+    {RequestKind::card, 10, "Summarising heads", in_background},
+    {RequestKind::thumbnail, 32, "Drawing variants", in_background | apart},
+    {RequestKind::hash, 5, "Hashing the file", apart},
+    {RequestKind::timing, 0, "Timing variants", in_background | apart},
 }};
 
 constexpr const Trait& trait_of(RequestKind kind) {
@@ -68,6 +69,10 @@ constexpr bool in_order() {
   return true;
 }
 static_assert(in_order());
+
+constexpr bool has(RequestKind kind, Flag flag) {
+  return (trait_of(kind).flags & flag) != 0;
+}
 
 }  // namespace
 
@@ -134,7 +139,7 @@ Requests::Post Requests::poster() {
 }
 
 bool Requests::may_start(RequestKind kind) const {
-  return !paused_ || trait_of(kind).apart;
+  return !paused_ || has(kind, apart);
 }
 
 void Requests::submit(const RequestId& id, std::any key, Step step, Done done,
@@ -155,7 +160,7 @@ void Requests::submit(const RequestId& id, std::any key, Step step, Done done,
                            return step(backend, run);
                          },
                      .on_end =
-                         [finished, post = poster(), input = trait_of(id.kind).input,
+                         [finished, post = poster(), input = has(id.kind, is_input),
                           engine = engine_.get()](const std::string& error) {
                            // The update to come asks for pictures. What is less urgent than metrics
                            // does not begin before.
@@ -186,9 +191,8 @@ void Requests::finish(const RequestId& id, std::uint64_t number, const Done& don
     throw;
   }
   forget();
-  const Trait& trait = trait_of(id.kind);
-  if (trait.apart) return;
-  input_ended_ = input_ended_ || trait.input;
+  if (has(id.kind, apart)) return;
+  input_ended_ = input_ended_ || has(id.kind, is_input);
   const bool is_awaited = input_ended_ && !has_urgent_work();
   emit arrived(std::exchange(ask_again_, false) || is_awaited);
 }
@@ -196,7 +200,7 @@ void Requests::finish(const RequestId& id, std::uint64_t number, const Done& don
 bool Requests::has_urgent_work() const {
   return std::ranges::any_of(pending_, [](const auto& pending) {
     const RequestKind kind = pending.first.kind;
-    return !trait_of(kind).apart && priority_of(kind) >= priority_of(RequestKind::metrics);
+    return !has(kind, apart) && priority_of(kind) >= priority_of(RequestKind::metrics);
   });
 }
 
@@ -209,13 +213,13 @@ bool Requests::lets_older_finish(const RequestId& id) {
 }
 
 void Requests::make_way_for(const RequestId& id) {
-  if (!trait_of(id.kind).background) end_background_work_soon();
+  if (!has(id.kind, in_background)) end_background_work_soon();
   if (id.kind == RequestKind::panel) interrupt_long_work();
 }
 
 void Requests::end_background_work_soon() {
   const Engine::Status now = status();
-  if (!now.running || !trait_of(now.running->kind).background) return;
+  if (!now.running || !has(now.running->kind, in_background)) return;
   if (now.seconds > yield_seconds) return cancel(*now.running);
   if (yield_timer_.isActive()) return;
   yield_timer_.start(1 + static_cast<int>(1000 * (yield_seconds - now.seconds)));
@@ -225,13 +229,13 @@ bool Requests::is_work_awaited() const {
   const auto running = status().running;
   return running && std::ranges::any_of(pending_, [&running](const auto& pending) {
            const RequestKind kind = pending.first.kind;
-           return !trait_of(kind).background && priority_of(kind) > priority_of(running->kind);
+           return !has(kind, in_background) && priority_of(kind) > priority_of(running->kind);
          });
 }
 
 void Requests::interrupt_long_work() {
   const auto running = status().running;
-  if (running && trait_of(running->kind).minutes) engine_->interrupt(*running);
+  if (running && has(running->kind, of_minutes)) engine_->interrupt(*running);
 }
 
 bool Requests::any_pending(std::initializer_list<RequestKind> kinds) const {
@@ -248,7 +252,7 @@ void Requests::hold_back_for_view() {
 void Requests::end_update() {
   std::vector<RequestId> unneeded;
   for (const auto& [id, pending] : pending_)
-    if (!trait_of(id.kind).apart && !needed_.contains(id)) unneeded.push_back(id);
+    if (!has(id.kind, apart) && !needed_.contains(id)) unneeded.push_back(id);
   for (const RequestId& id : unneeded) cancel(id);
   engine_->hold_back(Engine::Hold::ended_request, 0, 0ms);
   input_ended_ = false;

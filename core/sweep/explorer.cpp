@@ -1,6 +1,7 @@
 #include "sweep/explorer.h"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <new>
 
@@ -17,6 +18,20 @@ double bytes_of(const ExploredHead& head) {
          static_cast<double>(head.lengths.queries + head.lengths.keys) *
          static_cast<double>(head.d + head.dv);
 }
+
+/// Adds the time of its life, also where an exception ends it.
+class AddedTime {
+ public:
+  explicit AddedTime(double& seconds) : seconds_(seconds) {}
+  ~AddedTime() { seconds_ += std::chrono::duration<double>(Clock::now() - start_).count(); }
+  AddedTime(const AddedTime&) = delete;
+  AddedTime& operator=(const AddedTime&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  double& seconds_;
+  const Clock::time_point start_ = Clock::now();
+};
 
 /// What the evaluation says; the rest stays.
 void put(Trial& trial, const Evaluation& evaluation) {
@@ -82,6 +97,7 @@ void Explorer::add_round(std::size_t head, std::size_t round,
 
 bool Explorer::step(const Backend& backend, Run& run) {
   if (left() == 0) return false;
+  const AddedTime time(spent_seconds_);
   run.check();
   const Task& task = tasks_[trials_.size()];
   const ExploredHead& head = heads_[task.head];

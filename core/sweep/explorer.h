@@ -48,6 +48,8 @@ class Explorer {
 
   /// Those that were done, in the order in which they were done.
   const std::vector<Trial>& trials() const { return trials_; }
+  /// In step(), cancelled trials too.
+  double seconds_spent() const { return spent_seconds_; }
   std::size_t left() const { return tasks_.size() - trials_.size(); }
   std::size_t total() const { return tasks_.size(); }
   bool head_by_head() const { return head_by_head_; }
@@ -80,6 +82,7 @@ class Explorer {
   bool head_by_head_ = false;
   std::vector<Task> tasks_;
   std::vector<Trial> trials_;
+  double spent_seconds_ = 0;
   std::map<std::size_t, TimedRuns> runs_;            // by trial
   std::map<std::size_t, std::size_t> exact_trials_;  // by head
   std::map<std::size_t, TimedRuns> exact_runs_;      // by head: those beside the other trials

@@ -163,6 +163,7 @@ TEST_CASE("explorer: stops between and within trials change nothing, nor does le
   std::size_t stops = 0;
   while (stopped.left() > 0) {
     const std::size_t left = stopped.left();
+    const double spent = stopped.seconds_spent();
     try {
       stopped.step(backend, run);
       CHECK(stopped.left() == left - 1);
@@ -170,6 +171,7 @@ TEST_CASE("explorer: stops between and within trials change nothing, nor does le
       ++stops;
       CHECK(stopped.left() == left);
     }
+    CHECK(stopped.seconds_spent() > spent);  // also where it was stopped
   }
   CHECK(stops > stopped.total() / 2);
   CHECK(told(stopped) == told(whole));
