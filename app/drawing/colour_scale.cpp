@@ -13,8 +13,6 @@ std::string label_of(const Raster& raster) {
   std::string label = raster.quantity;
   if (raster.palette == Palette::sequential && raster.norm == Norm::log) label += ", log";
   if (raster.palette == Palette::diverging && raster.norm == Norm::log) label += ", signed log";
-  if (raster.palette == Palette::sequential && raster.norm == Norm::row_max)
-    label += ", share of row maximum";
   return label;
 }
 

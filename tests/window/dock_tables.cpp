@@ -282,6 +282,29 @@ TEST_CASE("the inspector lists a pair in every column, and keeps its height") {
     }
 }
 
+TEST_CASE("with nothing open the docks of input and variant say so and show no fields") {
+  MainWindow window(make_low_priority_backend({.backend = "cpu", .threads = 1}));
+  window.show();
+  const auto shown = [&](const char* dock) {
+    QStringList parts;
+    const auto* page = window.findChild<QDockWidget*>(dock)->findChild<QWidget*>("dock_page");
+    for (const auto* part : page->findChildren<QWidget*>()) {
+      const auto* label = qobject_cast<const QLabel*>(part);
+      if (part->isVisible()) parts << (label ? label->text() : part->metaObject()->className());
+    }
+    return parts;
+  };
+  CHECK(shown("Input") == QStringList("Nothing is open"));
+  CHECK(shown("Variant") == QStringList("Nothing is open."));
+  window.study().open("synthetic:clusters?n=64&d=8&seed=1&heads=2");
+  REQUIRE(wait_until([&] { return window.study().problem() && !window.study().opening(); }));
+  window.study().select_column(1);
+  CHECK(shown("Input").contains("&Layer"));
+  CHECK(shown("Variant").contains("&Seed"));
+  for (const char* dock : {"Input", "Variant"})
+    CHECK(shown(dock).filter("Nothing is open").isEmpty());
+}
+
 TEST_CASE("tokens and names of files are shown as they are, not as HTML") {
   const QTemporaryDir dir;
   QFile file(dir.filePath("<b>names.json"));

@@ -125,11 +125,16 @@ void set_text_or_hide(QLabel& label, const QString& text) {
 class InputDock : public QWidget {
  public:
   InputDock(Study& study, SessionEditor& editor) : study_(study), editor_(editor) {
-    QVBoxLayout* column = make_page(*this);
-    column->addWidget(name_ = new QLabel("Nothing is open"));
+    QVBoxLayout* page = make_page(*this);
+    page->addWidget(name_ = new QLabel("Nothing is open"));
     name_->setTextFormat(Qt::PlainText);
     name_->setProperty("style", "link");
     name_->setWordWrap(true);
+    contents_ = new QWidget;
+    contents_->hide();  // until there is something to show
+    page->addWidget(contents_);
+    page->addStretch(1);
+    auto* column = make_inner<QVBoxLayout>(contents_);
     column->addWidget(facts_ = make_note());
     column->addWidget(conditions_ = make_note());
     column->addWidget(mask_warning_ = make_note());
@@ -170,7 +175,6 @@ class InputDock : public QWidget {
     column->addWidget(keys_heading_ = make_heading("Keys"));
     column->addWidget(keys_ = new SequenceView(study, editor, SequenceView::Side::keys));
     keys_->setObjectName("key_tokens");
-    column->addStretch(1);
     for (QLabel* text : {name_, facts_, conditions_, warning_, content_, query_note_})
       make_selectable(*text);
     connect(&study, &Study::opened, this, &InputDock::source_opened);
@@ -247,6 +251,7 @@ class InputDock : public QWidget {
     patch_chooser_->setVisible(source->kind == "image");
     sequence_->set_source(source);
     keys_->set_source(source);
+    contents_->show();
     refresh();
   }
 
@@ -314,7 +319,7 @@ class InputDock : public QWidget {
   SessionEditor& editor_;
   QLabel *name_, *facts_, *conditions_, *mask_warning_, *warning_, *content_, *sequence_heading_,
       *keys_heading_, *query_note_;
-  QWidget *head_chooser_, *patch_chooser_;
+  QWidget *contents_, *head_chooser_, *patch_chooser_;
   QComboBox *layer_, *order_, *shade_;
   std::shared_ptr<const RowReading> row_;
   QCheckBox* all_layers_;

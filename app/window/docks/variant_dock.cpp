@@ -28,8 +28,13 @@ class VariantDock : public QWidget {
  public:
   VariantDock(Study& study, SessionEditor& editor, LearningRun& learning)
       : study_(study), editor_(editor) {
-    setEnabled(false);  // until there is something to see
-    QVBoxLayout* column = make_page(*this);
+    QVBoxLayout* page = make_page(*this);
+    page->addWidget(nothing_ = make_note("Nothing is open."));
+    contents_ = new QWidget;
+    contents_->hide();  // until there is something to show
+    page->addWidget(contents_);
+    page->addStretch(1);
+    auto* column = make_inner<QVBoxLayout>(contents_);
     column->addWidget(name_ = make_heading());
     column->addWidget(summary_ = make_note());
     form_ = new QWidget;
@@ -59,10 +64,12 @@ class VariantDock : public QWidget {
     column->addWidget(comparison_heading_ = make_heading("Against exact"));
     column->addWidget(comparison_note_ = make_note());
     column->addWidget(comparison_ = new Readings("Against exact"));
-    column->addStretch(1);
     for (QLabel* text : {name_, summary_, formula_, paper_, notes_, comparison_note_})
       make_selectable(*text);
-    connect(&study, &Study::opened, this, [this] { setEnabled(true); });
+    connect(&study, &Study::opened, this, [this] {
+      nothing_->hide();
+      contents_->show();
+    });
     connect(&study, &Study::session_changed, this, &VariantDock::refresh);
     connect(&study, &Study::columns_changed, this, &VariantDock::refresh);
   }
@@ -219,8 +226,9 @@ class VariantDock : public QWidget {
   std::size_t shown_column_ = 0;  // the form changes this one
   std::string shown_variant_;
   Index shown_n_ = 0;
-  QLabel *name_, *summary_, *formula_, *paper_, *notes_, *comparison_note_, *comparison_heading_;
-  QWidget *form_, *seed_row_;
+  QLabel *nothing_, *name_, *summary_, *formula_, *paper_, *notes_, *comparison_note_,
+      *comparison_heading_;
+  QWidget *contents_, *form_, *seed_row_;
   QVBoxLayout* form_layout_;
   QLineEdit* seed_;
   QCheckBox* hold_;
