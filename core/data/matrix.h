@@ -33,9 +33,9 @@ struct MatrixView {
 };
 
 /// Storage for `bytes`, 64-byte aligned so that any vector load of a padded row is legal. Blocks
-/// of 256 KiB and more are kept, when freed, for the next of the same size (128 MiB at most), those
-/// of 2 MiB and more on huge pages: the first access to new pages costs as much as the arithmetic
-/// on them.
+/// from 256 KiB on are kept, when freed, for the next of the same size (128 MiB at most), those
+/// from 2 MiB on in huge pages: the first access to new pages costs as much as the arithmetic on
+/// them.
 void* allocate_aligned(std::size_t bytes);
 void free_aligned(void* block, std::size_t bytes);
 

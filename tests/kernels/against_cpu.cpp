@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kernels/query_tile_shapes.h"
+#include "laws/operator_cases.h"
 #include "reference.h"
 
 using namespace fovea;
@@ -20,14 +21,6 @@ double distance(MatrixView a, MatrixView b) {
       worst = larger_error(worst, apart);
     }
   return worst;
-}
-
-double largest_entry(MatrixView m) {
-  double largest = 0;
-  for (Index i = 0; i < m.rows; ++i)
-    for (Index c = 0; c < m.cols; ++c)
-      largest = std::max(largest, std::abs(static_cast<double>(m(i, c))));
-  return largest;
 }
 
 /// Largest logarithm of an exponential feature, g . x - |x|^2 / 2, of which two meet in a weight:

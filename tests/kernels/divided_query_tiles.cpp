@@ -19,11 +19,6 @@ using namespace fovea::test;
 
 namespace {
 
-const Backend& cpu() {
-  static const std::unique_ptr<Backend> made = make_cpu_backend();
-  return *made;
-}
-
 /// The last queries of a head.
 Problem last_queries(Lengths lengths, bool causal, Index dv = 5) {
   Problem problem = make_data(Data::gaussian, lengths.keys, 6, dv, causal);

@@ -20,7 +20,7 @@ std::shared_ptr<const Plan> feature_plan(Index n, Index features, Index d) {
   return std::make_shared<const Plan>(std::move(plan));
 }
 
-struct Shape {
+struct FeatureShape {
   Index n, features, d, dv;
 };
 
@@ -31,7 +31,7 @@ struct Pair {
   Run run{profile};
   std::unique_ptr<Operator> cpu, cuda;
 
-  explicit Pair(const Shape& s, Data data = Data::gaussian)
+  explicit Pair(const FeatureShape& s, Data data = Data::gaussian)
       : problem(make_data(data, s.n, s.d, s.dv, true)) {
     const auto plan = feature_plan(s.n, s.features, s.d);
     cpu = cpu_backend->bind(plan, problem, run);
@@ -39,7 +39,7 @@ struct Pair {
   }
 };
 
-double distance(MatrixView a, MatrixView b) {
+double largest_difference(MatrixView a, MatrixView b) {
   double worst = 0;
   for (Index i = 0; i < a.rows; ++i)
     for (Index c = 0; c < a.cols; ++c)
@@ -61,12 +61,12 @@ double largest(MatrixView m) {
 // |x^|^2 as much again): two of them meet, are added to the logarithm of a row and go through exp2,
 // which is good to two units in the last place. The products of features are sums of as many as
 // there are features, and rows of as many as there are keys.
-double entry_unit(const Shape& s) {
+double entry_unit(const FeatureShape& s) {
   const double size = 16 * static_cast<double>(s.d) + 16;
   return 0x1p-23 * (4 * size + 8) + 0x1p-24 * static_cast<double>(s.features + s.n);
 }
 
-void check_agreement(const Shape& s) {
+void check_features(const FeatureShape& s) {
   CAPTURE(s.n);
   CAPTURE(s.features);
   CAPTURE(s.d);
@@ -75,7 +75,7 @@ void check_agreement(const Shape& s) {
   const double unit = entry_unit(s);
   const Output ours = pair.cuda->apply(pair.problem.v, pair.run),
                theirs = pair.cpu->apply(pair.problem.v, pair.run);
-  CHECK(distance(ours.z, theirs.z) <= 2 * unit * largest(pair.problem.v));
+  CHECK(largest_difference(ours.z, theirs.z) <= 2 * unit * largest(pair.problem.v));
   double sums = 0;
   for (std::size_t i = 0; i < ours.lse.size(); ++i)
     sums =
@@ -83,7 +83,7 @@ void check_agreement(const Shape& s) {
   CHECK(sums <= unit);
   const IndexRange all{0, s.n};
   const Matrix p = pair.cuda->tile(all, all, pair.run);
-  CHECK(distance(p, pair.cpu->tile(all, all, pair.run)) <= 2 * unit);
+  CHECK(largest_difference(p, pair.cpu->tile(all, all, pair.run)) <= 2 * unit);
   Index later = 0;
   for (Index i = 0; i < s.n; ++i)
     for (Index j = i + 1; j < s.n; ++j) later += p(i, j) != 0;
@@ -94,20 +94,20 @@ void check_agreement(const Shape& s) {
 
 // A chunk has 32 tokens; blocks take 64 features, 64 columns of V and 32 columns of Q and K.
 TEST_CASE("cuda: causal features: around the sizes of chunks and blocks Z and P are the CPU's") {
-  for (const Shape& s : {Shape{31, 0, 33, 1},
-                         {32, 0, 65, 65},
-                         {33, 1, 1, 63},
-                         {64, 33, 31, 64},
-                         {65, 64, 32, 3},
-                         {96, 65, 3, 130},
-                         {97, 31, 65, 2}})
-    check_agreement(s);
+  for (const FeatureShape& s : {FeatureShape{31, 0, 33, 1},
+                                {32, 0, 65, 65},
+                                {33, 1, 1, 63},
+                                {64, 33, 31, 64},
+                                {65, 64, 32, 3},
+                                {96, 65, 3, 130},
+                                {97, 31, 65, 2}})
+    check_features(s);
 }
 
 // With so many features six chunks go together, and with more than 256 columns V is cut.
 TEST_CASE("cuda: causal features: sums go on from one group of chunks to the next") {
-  check_agreement({.n = 197, .features = 20000, .d = 2, .dv = 4});
-  check_agreement({.n = 40, .features = 5, .d = 2, .dv = 259});
+  check_features({.n = 197, .features = 20000, .d = 2, .dv = 4});
+  check_features({.n = 40, .features = 5, .d = 2, .dv = 259});
 }
 
 // Six chunks go together without values, five with these.
@@ -118,8 +118,8 @@ TEST_CASE("cuda: causal features: the same bits every time, before and after Z w
   const Output first = pair.cuda->apply(pair.problem.v, pair.run),
                second = pair.cuda->apply(pair.problem.v, pair.run);
   const Matrix after = pair.cuda->tile(rows, cols, pair.run);
-  CHECK(distance(before, after) == 0);
-  CHECK(distance(first.z, second.z) == 0);
+  CHECK(largest_difference(before, after) == 0);
+  CHECK(largest_difference(first.z, second.z) == 0);
   CHECK(first.lse == second.lse);
 }
 

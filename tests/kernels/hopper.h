@@ -13,6 +13,7 @@
 
 #include "backend/backend.h"
 #include "device/head_start.h"
+#include "kernels/backend_of.h"
 #include "kernels/kernels_of.h"
 #ifndef FOVEA_ON_DEVICE
 #include "products.h"  // of the emulation
@@ -63,13 +64,6 @@ class Hopper {
   const Multiprocessors multiprocessors_;
   const cuda::HeadStart ahead_{0.01};  // with one, profiles name kernels
 };
-
-inline std::unique_ptr<Backend> on_gpu(const char* precision, bool wgmma = true) {
-  std::string why_not;
-  auto made = make_cuda_backend({.precision = precision, .wgmma = wgmma}, &why_not);
-  REQUIRE_MESSAGE(made, why_not);
-  return made;
-}
 
 /// Whether the profile names products of warpgroups. On the emulated device, where they are
 /// counted, some must also have been started since the last call.

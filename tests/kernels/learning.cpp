@@ -13,7 +13,7 @@ using namespace fovea::test;
 
 namespace {
 
-struct Shape {
+struct BatchShape {
   Index queries, d, dv;
   std::vector<Index> leaf_sizes;
   bool causal = false;
@@ -25,7 +25,7 @@ struct Batch {
   std::vector<std::int32_t> query_leaf;
   std::vector<Index> admissible, place, begin{0};
 
-  explicit Batch(const Shape& s)
+  explicit Batch(const BatchShape& s)
       : queries(gaussian(s.queries, s.d, 1)), targets(gaussian(s.queries, s.dv, 2)) {
     for (const Index size : s.leaf_sizes) begin.push_back(begin.back() + size);
     const Index count = begin.back();
@@ -63,7 +63,7 @@ double largest_norm(const Matrix& m) {
   return std::sqrt(most);
 }
 
-double distance(const Matrix& a, const Matrix& b) {
+double gradient_distance(const Matrix& a, const Matrix& b) {
   double worst = 0;
   for (Index i = 0; i < a.rows(); ++i)
     for (Index c = 0; c < a.cols(); ++c)
@@ -83,14 +83,14 @@ MembershipGradient on_device(const TokenBatch& batch) {
 // exponentials multiply by the size of the logits; outputs are sums over a leaf's keys, losses over
 // dv columns. A key's share enters as p / (1 - p) <= 1, twice as sensitive as p, and each of the
 // two results may be off by as much.
-double unit_of(const Shape& s, const Batch& batch) {
+double unit_of(const BatchShape& s, const Batch& batch) {
   const double logit = 0.5 * largest_norm(batch.queries) * largest_norm(batch.keys);
   return 4 * 0x1p-24 *
          (8 + (4 + static_cast<double>(s.d)) * std::max(1.0, logit) +
           static_cast<double>(batch.keys.rows() + s.dv));
 }
 
-void check_agreement(const Shape& s) {
+void check_gradients(const BatchShape& s) {
   CAPTURE(s.queries);
   CAPTURE(s.d);
   CAPTURE(s.dv);
@@ -106,8 +106,8 @@ void check_agreement(const Shape& s) {
   REQUIRE(ours.keys.cols() == theirs.keys.cols());
   const auto queries = static_cast<double>(s.queries);
   CHECK(std::abs(ours.loss - theirs.loss) <= queries * unit);
-  CHECK(distance(ours.queries, theirs.queries) <= unit);
-  CHECK(distance(ours.keys, theirs.keys) <= queries * unit);
+  CHECK(gradient_distance(ours.queries, theirs.queries) <= unit);
+  CHECK(gradient_distance(ours.keys, theirs.keys) <= queries * unit);
 }
 
 }  // namespace
@@ -116,10 +116,10 @@ void check_agreement(const Shape& s) {
 TEST_CASE("cuda: learning: the gradient of a step is that of plain C++") {
   for (const bool causal : {false, true})
     for (const float size : {0.0f, 1.0f, 30.0f}) {
-      check_agreement({1, 1, 1, {1}, causal, size});
-      check_agreement({9, 3, 3, {4, 0, 1, 5, 3}, causal, size});
-      check_agreement({33, 33, 65, {40, 3, 0, 60, 27}, causal, size});
-      check_agreement({70, 16, 130, {135, 1, 20}, causal, size});
+      check_gradients({1, 1, 1, {1}, causal, size});
+      check_gradients({9, 3, 3, {4, 0, 1, 5, 3}, causal, size});
+      check_gradients({33, 33, 65, {40, 3, 0, 60, 27}, causal, size});
+      check_gradients({70, 16, 130, {135, 1, 20}, causal, size});
     }
 }
 
@@ -135,7 +135,7 @@ TEST_CASE("cuda: learning: keys that hold the weight of their leaf") {
   const MembershipGradient ours = on_device(batch.view()), theirs = leaf_loss(batch.view());
   const double square = std::pow(largest_norm(batch.values) + largest_norm(batch.targets), 2);
   // Logits are 200 or 0, both exact: sums of 17 weights, of 5 columns and of 20 queries.
-  CHECK(distance(ours.keys, theirs.keys) <= 20 * 0x1p-23 * (17 + 5 + 8) * square);
+  CHECK(gradient_distance(ours.keys, theirs.keys) <= 20 * 0x1p-23 * (17 + 5 + 8) * square);
   double moved = 0;
   for (Index j : {2, 7, 12})
     for (Index l = 0; l < 3; ++l) moved = std::max(moved, std::abs(double(ours.keys(j, l))));
@@ -146,8 +146,8 @@ TEST_CASE("cuda: learning: the same bits every time") {
   const Batch batch({.queries = 33, .d = 5, .dv = 70, .leaf_sizes = {40, 30, 3}});
   const MembershipGradient a = on_device(batch.view()), b = on_device(batch.view());
   CHECK(a.loss == b.loss);
-  CHECK(distance(a.queries, b.queries) == 0);
-  CHECK(distance(a.keys, b.keys) == 0);
+  CHECK(gradient_distance(a.queries, b.queries) == 0);
+  CHECK(gradient_distance(a.keys, b.keys) == 0);
 }
 
 TEST_CASE("cuda: learning: the same seed gives the tree of plain C++") {

@@ -95,15 +95,15 @@ struct Pair {
   }
 };
 
-struct Shape {
+struct TreeShape {
   std::vector<int> branching;
   Index used;  // leaves from either end that hold keys
 };
 
-const std::vector<Shape>& trees() {
-  static const std::vector<Shape> list{{{}, 1},         {{2}, 1},     {{2, 2, 2, 2, 2}, 3},
-                                       {{3, 1, 4}, 12}, {{600}, 300}, {{2, 300, 7}, 2000},
-                                       {{1, 1}, 1}};
+const std::vector<TreeShape>& trees() {
+  static const std::vector<TreeShape> list{{{}, 1},         {{2}, 1},     {{2, 2, 2, 2, 2}, 3},
+                                           {{3, 1, 4}, 12}, {{600}, 300}, {{2, 300, 7}, 2000},
+                                           {{1, 1}, 1}};
   return list;
 }
 
@@ -111,7 +111,7 @@ const std::vector<Shape>& trees() {
 
 TEST_CASE("cuda: Z of tree attention is the CPU's") {
   std::uint64_t seed = 1;
-  for (const Shape& tree : trees())
+  for (const TreeShape& tree : trees())
     for (const Index n : {1, 31, 257, 5000})
       for (const bool causal : {false, true}) {
         CAPTURE(n);
@@ -133,7 +133,7 @@ TEST_CASE("cuda: tree attention takes values of any width, a part of the columns
 
 TEST_CASE("cuda: entries of tree attention and their pooled maxima are the CPU's, bit for bit") {
   std::uint64_t seed = 50;
-  for (const Shape& tree : trees())
+  for (const TreeShape& tree : trees())
     for (const bool causal : {false, true}) {
       CAPTURE(tree.branching);
       CAPTURE(causal);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "kernels/backend_of.h"
 #include "kernels/query_tile_pairs.h"
 #include "laws/cases.h"
 #include "reference.h"
@@ -15,11 +16,6 @@ using namespace fovea::cuda;
 using namespace fovea::test;
 
 namespace {
-
-const Backend& cpu() {
-  static const std::unique_ptr<Backend> made = make_cpu_backend();
-  return *made;
-}
 
 /// A list of one layer in sequence order, whose groups have runs without bands.
 struct Group {

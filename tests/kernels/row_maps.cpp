@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/backend_of.h"
 #include "kernels/maps_16.h"
 #include "kernels/query_tile_shapes.h"
 
@@ -42,16 +43,11 @@ IndexRange pixels_from(Index n, Index pixel, Index count) {
   return {first * pixel, std::min(n, (first + count) * pixel)};
 }
 
-std::unique_ptr<Backend> cuda(const char* precision, bool wgmma = true) {
+std::unique_ptr<Backend> backend_or_why_not(const char* precision, bool wgmma = true) {
   std::string why_not;
   auto backend = make_cuda_backend({.precision = precision, .wgmma = wgmma}, &why_not);
   if (!backend) MESSAGE(why_not);
   return backend;
-}
-
-const Backend& cpu() {
-  static const std::unique_ptr<Backend> made = make_cpu_backend();
-  return *made;
 }
 
 void check_rows(const Problem& problem, Index pixel) {
@@ -109,7 +105,7 @@ TEST_CASE("maps: one pixel for everything, and a pixel for every pair") {
 
 TEST_CASE("maps: entries are divided by the row sums that a pass has found") {
   for (const char* precision : {"fp32", "bf16"}) {
-    const auto backend = cuda(precision);
+    const auto backend = backend_or_why_not(precision);
     if (!backend) continue;
     const Problem problem = make_data(Data::gaussian, 150, 5, 3, true);
     const auto fresh = [&] { return make_instance(*backend, problem, "exact", {}); };
@@ -141,7 +137,7 @@ TEST_CASE("maps: on tensor cores they are of Z's own logits") {
     CAPTURE(c.precision);
     CAPTURE(c.n);
     // Z without maps by the same kernel: that of warpgroups rounds weights of other references.
-    const auto backend = cuda(c.precision, false);
+    const auto backend = backend_or_why_not(c.precision, false);
     if (!backend) continue;
     const Problem problem = make_data(Data::gaussian, c.n, c.d, c.dv, true);
     const Problem its = rounded_to(c.precision, problem);
@@ -154,7 +150,8 @@ TEST_CASE("maps: on tensor cores they are of Z's own logits") {
     CHECK(apart(found.mean, right.mean) <= 2 * unit);
     if (find_cuda_device(nullptr).value().wgmma) {
       const RowsOutput by_warpgroups =
-          make_instance(*cuda(c.precision), problem, "exact", {}).apply_rows(rows, c.pixel);
+          make_instance(*backend_or_why_not(c.precision), problem, "exact", {})
+              .apply_rows(rows, c.pixel);
       CHECK(apart(by_warpgroups.most, right.most) <= 2 * unit);
       CHECK(apart(by_warpgroups.mean, right.mean) <= 2 * unit);
     }
@@ -169,7 +166,7 @@ TEST_CASE("maps: on tensor cores they are of Z's own logits") {
 }
 
 TEST_CASE("maps: values that cannot be split have those of the fp32 lanes") {
-  const auto backend = cuda("fp32-split");
+  const auto backend = backend_or_why_not("fp32-split");
   if (!backend) return;
   const Problem problem = make_data(Data::gaussian, 90, 8, 3, true);
   Matrix v = Matrix::copy_of(problem.v);

@@ -2,7 +2,6 @@
 // end.
 #include <doctest/doctest.h>
 
-#include <Eigen/Dense>
 #include <chrono>
 #include <cmath>
 #include <functional>
@@ -12,6 +11,8 @@
 
 #include "analysis/rank_map.h"
 #include "harness.h"
+#include "jacobi_values.h"
+#include "kernels/backend_of.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -33,25 +34,9 @@ Spectra decompose(const Backend& backend, const std::vector<Matrix>& blocks) {
   const std::vector<MatrixView> views(blocks.begin(), blocks.end());
   return backend.singular_values(views, run);
 }
-const Backend& cuda() {
+const Backend& gpu() {
   return *backends().front();
 }
-const Backend& cpu() {
-  static const auto made = make_cpu_backend({.threads = 2});
-  return *made;
-}
-
-// Of the entries as they are in float.
-Eigen::VectorXd true_values(const Matrix& a) {
-  Eigen::MatrixXd e(a.rows(), a.cols());
-  for (Index i = 0; i < a.rows(); ++i)
-    for (Index j = 0; j < a.cols(); ++j) e(i, j) = static_cast<double>(a(i, j));
-  const double size = std::max(e.cwiseAbs().maxCoeff(), 1e-300);
-  if (std::max(a.rows(), a.cols()) > 100)
-    return Eigen::BDCSVD<Eigen::MatrixXd>(e / size).singularValues() * size;
-  return Eigen::JacobiSVD<Eigen::MatrixXd>(e / size).singularValues() * size;
-}
-
 // Sum of `terms` products, term t of weight ratio^t.
 Entry product(Index rows, Index cols, Index terms, double ratio) {
   const Matrix x = gaussian(rows, terms, 7), y = gaussian(cols, terms, 8);
@@ -91,13 +76,15 @@ std::vector<Named> blocks_of(Index rows, Index cols) {
 
 void check_values(const Named& named, const std::vector<float>& found, double tolerance) {
   CAPTURE(named.name);
-  const Eigen::VectorXd expected = true_values(named.block);
-  const double norm = expected.stableNorm();
-  REQUIRE(static_cast<Eigen::Index>(found.size()) == expected.size());
+  const std::vector<double> expected = jacobi_values<double>(
+      named.block.rows(), named.block.cols(),
+      [&](Index i, Index j) { return static_cast<double>(named.block(i, j)); });
+  const double norm = norm_of(expected);
+  REQUIRE(found.size() == expected.size());
   double tail = 0, expected_tail = 0, worst = 0, worst_tail = 0;
   bool descending = true;
   for (std::size_t s = found.size(); s-- > 0;) {
-    const double e = expected(static_cast<Eigen::Index>(s)), f = static_cast<double>(found[s]);
+    const double e = expected[s], f = static_cast<double>(found[s]);
     worst = larger_error(worst, std::abs(f - e));
     tail += f;
     expected_tail += e;
@@ -115,7 +102,7 @@ void check_shape(Index rows, Index cols) {
   const std::vector<Named> cases = blocks_of(rows, cols);
   std::vector<Matrix> blocks;
   for (const Named& named : cases) blocks.push_back(named.block);
-  const Spectra found = decompose(cuda(), blocks), expected = decompose(cpu(), blocks);
+  const Spectra found = decompose(gpu(), blocks), expected = decompose(cpu(), blocks);
   // As Backend documents: for float rotations a random walk of 570 rounding errors of 3e-8; for
   // larger blocks the part that is cut off and a few times the root of double's epsilon, 1e-7 each.
   const double tolerance = std::max(rows, cols) <= 64 ? 1e-6 : 2e-7;
@@ -168,7 +155,7 @@ TEST_CASE("spectra: an entry that is no finite number makes all values of its bl
       blocks.back()(side - 1, side / 2) = bad;
       blocks.push_back(gaussian(side, side, 4));  // its neighbours are as they were
     }
-  const Spectra found = decompose(cuda(), blocks), expected = decompose(cpu(), blocks);
+  const Spectra found = decompose(gpu(), blocks), expected = decompose(cpu(), blocks);
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     CAPTURE(b);
     REQUIRE(found.values[b].size() == expected.values[b].size());
@@ -188,7 +175,7 @@ TEST_CASE("spectra: only blocks of too high a rank are left to the CPU, and coun
       gaussian(64, 64, 4),
       Matrix(0, 5),
       Matrix(70, 0)};
-  const Spectra found = decompose(cuda(), blocks), expected = decompose(cpu(), blocks);
+  const Spectra found = decompose(gpu(), blocks), expected = decompose(cpu(), blocks);
   CHECK(found.left_to_cpu == 2);
   CHECK(expected.left_to_cpu == 0);
   for (std::size_t b = 0; b < blocks.size(); ++b) {
@@ -214,7 +201,7 @@ void check_map(const RankOptions& options, Index left) {
   Profile profile;
   Progress progress;
   Run run{profile, {}, &progress};
-  RankMap found = map_ranks({n, n}, entries, options, cuda(), run),
+  RankMap found = map_ranks({n, n}, entries, options, gpu(), run),
           expected = map_ranks({n, n}, entries, options, cpu(), run);
   CHECK(progress.fraction == doctest::Approx(1));
   CHECK(note_of(expected).empty());
@@ -245,6 +232,6 @@ TEST_CASE("spectra: a decomposition stops when asked") {
   for (const Index side : {20, 100}) {
     const Matrix block = gaussian(side, side, 1);
     const MatrixView view = block;
-    CHECK_THROWS_AS(cuda().singular_values({&view, 1}, run), Cancelled);
+    CHECK_THROWS_AS(gpu().singular_values({&view, 1}, run), Cancelled);
   }
 }

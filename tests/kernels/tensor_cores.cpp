@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "data/error.h"
+#include "kernels/backend_of.h"
 #include "kernels/checks_16.h"
 #include "kernels/query_tile_shapes.h"
 #include "laws/cases.h"
@@ -17,18 +18,11 @@ using namespace fovea::test;
 
 namespace {
 
-std::unique_ptr<Backend> cuda(const std::string& precision) {
-  std::string why_not;
-  auto made = make_cuda_backend({.precision = precision}, &why_not);
-  REQUIRE_MESSAGE(made, why_not);
-  return made;
-}
-
-const std::vector<Format>& formats() {
+const std::vector<Format>& formats_16() {
   static const auto made = [] {
     std::vector<Format> list;
-    list.push_back({"bf16", to_bf16, from_bf16, cuda("bf16")});
-    list.push_back({"fp16", to_fp16, from_fp16, cuda("fp16")});
+    list.push_back({"bf16", to_bf16, from_bf16, on_gpu("bf16")});
+    list.push_back({"fp16", to_fp16, from_fp16, on_gpu("fp16")});
     return list;
   }();
   return made;
@@ -36,7 +30,7 @@ const std::vector<Format>& formats() {
 
 void check_exact(Data data, Shape shape, bool causal) {
   const Problem problem = make_data(data, shape.n, shape.d, shape.dv, causal);
-  for (const Format& format : formats()) {
+  for (const Format& format : formats_16()) {
     CAPTURE(format.name);
     CAPTURE(static_cast<int>(data));
     CAPTURE(shape.n);
@@ -94,7 +88,7 @@ TEST_CASE("tensor cores: the same for many columns of Q, K and V") {
 }
 
 TEST_CASE("tensor cores: the same for query tiles of 64 and of 128 queries, on a sample of rows") {
-  for (const Format& format : formats())
+  for (const Format& format : formats_16())
     for (const Shape shape : query_tile_shapes())
       for (const bool causal : {false, true}) {
         CAPTURE(format.name);
@@ -107,7 +101,7 @@ TEST_CASE("tensor cores: the same for query tiles of 64 and of 128 queries, on a
 }
 
 TEST_CASE("tensor cores: the same for every variant") {
-  for (const Format& format : formats())
+  for (const Format& format : formats_16())
     for (const Case& c : cases())
       for (const bool causal : masks_of(c)) {
         CAPTURE(format.name);
@@ -120,7 +114,7 @@ TEST_CASE("tensor cores: the same for every variant") {
 }
 
 TEST_CASE("tensor cores: log-sum-exp is off by no more than rounding moves a logit") {
-  for (const Format& format : formats())
+  for (const Format& format : formats_16())
     for (const Data data : {Data::gaussian, Data::huge}) {
       const Problem problem = make_data(data, 130, 64, 8, true);
       const Instance x = make_instance(*format.backend, problem, "exact", {}),
@@ -141,7 +135,7 @@ TEST_CASE("tensor cores: log-sum-exp is off by no more than rounding moves a log
 }
 
 TEST_CASE("tensor cores: entries of P are those of fp32, bit for bit, before Z and after it") {
-  for (const Format& format : formats())
+  for (const Format& format : formats_16())
     for (const char* id : {"exact", "h1d"}) {
       const Problem problem = make_data(Data::huge, 97, 16, 9, false);
       const Instance x = make_instance(*format.backend, problem, id, {}),
@@ -158,7 +152,7 @@ TEST_CASE("tensor cores: entries of P are those of fp32, bit for bit, before Z a
 }
 
 TEST_CASE("tensor cores: what a query may not see leaves its Z unchanged, bit for bit") {
-  for (const Format& format : formats()) {
+  for (const Format& format : formats_16()) {
     const Index n = 140, changed = 101;
     const Problem before = make_data(Data::gaussian, n, 20, 12, true);
     Matrix q = Matrix::copy_of(before.q), k = Matrix::copy_of(before.k),
@@ -184,14 +178,14 @@ TEST_CASE("tensor cores: what a query may not see leaves its Z unchanged, bit fo
 
 TEST_CASE("precision: the back end reports it, and refuses an unknown one") {
   for (const char* name : {"fp32", "fp32-split", "bf16", "fp16"})
-    CHECK(cuda(name)->precision() == name);
+    CHECK(on_gpu(name)->precision() == name);
   std::string why_not;
   CHECK(make_cuda_backend({}, &why_not)->precision() == "fp32");
   CHECK_THROWS_AS(make_cuda_backend({.precision = "fp8"}, &why_not), UsageError);
 }
 
 TEST_CASE("precision: fp16 refuses numbers beyond its range, bf16 takes them") {
-  const Format &bf16 = formats()[0], &fp16 = formats()[1];
+  const Format &bf16 = formats_16()[0], &fp16 = formats_16()[1];
   Problem problem = make_data(Data::gaussian, 20, 4, 3, false);
   Matrix k = Matrix::copy_of(problem.k), v = Matrix::copy_of(problem.v);
   k(7, 1) = 70000;

@@ -1,0 +1,26 @@
+// The back ends of tests of kernels beside backends(), which is CUDA's.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+
+#include "backend/backend.h"
+
+namespace fovea::test {
+
+/// What kernels are compared with.
+inline const Backend& cpu() {
+  static const std::unique_ptr<Backend> made = make_cpu_backend();
+  return *made;
+}
+
+inline std::unique_ptr<Backend> on_gpu(const std::string& precision, bool wgmma = true) {
+  std::string why_not;
+  auto made = make_cuda_backend({.precision = precision, .wgmma = wgmma}, &why_not);
+  REQUIRE_MESSAGE(made, why_not);
+  return made;
+}
+
+}  // namespace fovea::test
