@@ -135,7 +135,7 @@ TEST_CASE("what needs all of exact attention says so until it is there") {
 }
 
 TEST_CASE("cancelling keeps what was computed of a long head, and resuming continues from there") {
-  LongWindow window(131072);  // so long that a picture is drawn while only a part is exact
+  LongWindow window(65536);  // so long that a picture is drawn while only a part is exact
   show(window, {View::heatmap}, {"exact"});
   Study& study = window.study();
   REQUIRE(wait_until([&] {
