@@ -5,7 +5,8 @@
 
 namespace fovea::test {
 
-// Of a matrix whose entries are at most 1: rotations of very large or small ones lose digits.
+// The matrix is scaled to a largest entry of 1: rotations of very large or small entries lose
+// digits.
 template <class Real>
 std::vector<double> jacobi_values(Index rows, Index cols,
                                   const std::function<double(Index, Index)>& entry) {
@@ -19,7 +20,7 @@ std::vector<double> jacobi_values(Index rows, Index cols,
   return out;
 }
 
-double norm_of(const std::vector<double>& values) {
+double root_of_squares(const std::vector<double>& values) {
   return Eigen::Map<const Eigen::VectorXd>(values.data(), std::ssize(values)).stableNorm();
 }
 

@@ -14,8 +14,7 @@ template <class Real>
 std::vector<double> jacobi_values(Index rows, Index cols,
                                   const std::function<double(Index, Index)>& entry);
 
-/// The root of the sum of squares of values of any size; its square may be beyond the range of
-/// double.
-double norm_of(const std::vector<double>& values);
+/// The root of the sum of squares, also where the sum would overflow.
+double root_of_squares(const std::vector<double>& values);
 
 }  // namespace fovea::test

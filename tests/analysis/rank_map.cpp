@@ -242,7 +242,7 @@ TEST_CASE("singular values are those of Jacobi rotations, of low rank, graded or
     CHECK((resolved < 150) == cut_off);
     for (auto s = static_cast<std::size_t>(resolved); s < found.size(); ++s)
       CHECK(found[s] == found.back());
-    const double norm = norm_of(expected);
+    const double norm = root_of_squares(expected);
     double tail = 0, expected_tail = 0;
     REQUIRE(found.size() == 150);
     for (std::size_t s = found.size(); s-- > 0;) {

@@ -28,6 +28,13 @@ TEST_CASE("contents of a raster: every kind of number is found wherever it stand
   CHECK((contents_of(masked).masked && contents_of(masked).low > contents_of(masked).high));
 }
 
+TEST_CASE("the label of a heatmap by row says once what it is divided by") {
+  Panel panel;
+  panel.body = Raster{.quantity = "P / largest of its row", .norm = Norm::row_max};
+  const std::vector<const Panel*> panels{&panel};
+  CHECK(scales_of_row(View::heatmap, panels, {}).of[0]->label == "P / largest of its row");
+}
+
 TEST_CASE(
     "a range chosen for a column counts where the row shares none, also in a row of one panel") {
   Panel panel;

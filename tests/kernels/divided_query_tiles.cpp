@@ -8,6 +8,7 @@
 #include <map>
 
 #include "kernels/hopper.h"
+#include "kernels/other_backends.h"
 #include "kernels/query_tile_pairs.h"
 #include "laws/cases.h"
 #include "reference.h"

@@ -13,8 +13,8 @@
 
 #include "backend/backend.h"
 #include "device/head_start.h"
-#include "kernels/backend_of.h"
 #include "kernels/kernels_of.h"
+#include "kernels/other_backends.h"
 #ifndef FOVEA_ON_DEVICE
 #include "products.h"  // of the emulation
 #endif

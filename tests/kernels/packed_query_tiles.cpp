@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "kernels/backend_of.h"
+#include "kernels/other_backends.h"
 #include "kernels/query_tile_pairs.h"
 #include "laws/cases.h"
 #include "reference.h"

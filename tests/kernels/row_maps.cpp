@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/backend_of.h"
 #include "kernels/maps_16.h"
+#include "kernels/other_backends.h"
 #include "kernels/query_tile_shapes.h"
 
 using namespace fovea;

@@ -12,7 +12,7 @@
 #include "analysis/rank_map.h"
 #include "harness.h"
 #include "jacobi_values.h"
-#include "kernels/backend_of.h"
+#include "kernels/other_backends.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -34,9 +34,11 @@ Spectra decompose(const Backend& backend, const std::vector<Matrix>& blocks) {
   const std::vector<MatrixView> views(blocks.begin(), blocks.end());
   return backend.singular_values(views, run);
 }
+
 const Backend& gpu() {
   return *backends().front();
 }
+
 // Sum of `terms` products, term t of weight ratio^t.
 Entry product(Index rows, Index cols, Index terms, double ratio) {
   const Matrix x = gaussian(rows, terms, 7), y = gaussian(cols, terms, 8);
@@ -79,7 +81,7 @@ void check_values(const Named& named, const std::vector<float>& found, double to
   const std::vector<double> expected = jacobi_values<double>(
       named.block.rows(), named.block.cols(),
       [&](Index i, Index j) { return static_cast<double>(named.block(i, j)); });
-  const double norm = norm_of(expected);
+  const double norm = root_of_squares(expected);
   REQUIRE(found.size() == expected.size());
   double tail = 0, expected_tail = 0, worst = 0, worst_tail = 0;
   bool descending = true;

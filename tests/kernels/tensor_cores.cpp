@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "data/error.h"
-#include "kernels/backend_of.h"
 #include "kernels/checks_16.h"
+#include "kernels/other_backends.h"
 #include "kernels/query_tile_shapes.h"
 #include "laws/cases.h"
 

@@ -294,7 +294,7 @@ TEST_CASE("with nothing open the docks of input and variant say so and show no f
     }
     return parts;
   };
-  CHECK(shown("Input") == QStringList("Nothing is open"));
+  CHECK(shown("Input") == QStringList("Nothing is open."));
   CHECK(shown("Variant") == QStringList("Nothing is open."));
   window.study().open("synthetic:clusters?n=64&d=8&seed=1&heads=2");
   REQUIRE(wait_until([&] { return window.study().problem() && !window.study().opening(); }));

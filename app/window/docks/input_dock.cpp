@@ -126,7 +126,7 @@ class InputDock : public QWidget {
  public:
   InputDock(Study& study, SessionEditor& editor) : study_(study), editor_(editor) {
     QVBoxLayout* page = make_page(*this);
-    page->addWidget(name_ = new QLabel("Nothing is open"));
+    page->addWidget(name_ = new QLabel("Nothing is open."));
     name_->setTextFormat(Qt::PlainText);
     name_->setProperty("style", "link");
     name_->setWordWrap(true);

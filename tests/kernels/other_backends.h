@@ -1,4 +1,4 @@
-// The back ends of tests of kernels beside backends(), which is CUDA's.
+// Back ends of tests of kernels besides backends(), which is CUDA's in fp32.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -16,6 +16,7 @@ inline const Backend& cpu() {
   return *made;
 }
 
+/// CUDA's, in a precision that the device must have.
 inline std::unique_ptr<Backend> on_gpu(const std::string& precision, bool wgmma = true) {
   std::string why_not;
   auto made = make_cuda_backend({.precision = precision, .wgmma = wgmma}, &why_not);
