@@ -30,7 +30,7 @@ TEST_CASE("contents of a raster: every kind of number is found wherever it stand
 
 TEST_CASE("the label of a heatmap by row says once what it is divided by") {
   Panel panel;
-  panel.body = Raster{.quantity = "P / largest of its row", .norm = Norm::row_max};
+  panel.body = Raster{.norm = Norm::row_max, .quantity = "P / largest of its row"};
   const std::vector<const Panel*> panels{&panel};
   CHECK(scales_of_row(View::heatmap, panels, {}).of[0]->label == "P / largest of its row");
 }
