@@ -13,7 +13,7 @@ namespace {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-using Rows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using RowMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 constexpr int most_steps = 40;
 
@@ -26,8 +26,8 @@ VectorXd normal_product(const ReadRows& read, const RowBands& all, const VectorX
   for (const IndexRange& band : all.bands) {
     run.check();
     const Matrix p = read(band, run);
-    const Eigen::Map<const Rows, 0, Eigen::OuterStride<>> rows(p.data(), p.rows(), p.cols(),
-                                                               Eigen::OuterStride<>(p.stride()));
+    const Eigen::Map<const RowMatrix, 0, Eigen::OuterStride<>> rows(
+        p.data(), p.rows(), p.cols(), Eigen::OuterStride<>(p.stride()));
     for (Eigen::Index i = 0; i < rows.rows(); ++i) {
       const double dot = rows.row(i).cast<double>().dot(x.transpose());
       y += dot * rows.row(i).transpose().cast<double>();
@@ -101,8 +101,8 @@ double difference_norm(const Operator& approximate, const Operator& exact, Run& 
 }
 
 double thin_norm(MatrixView m) {
-  const Eigen::Map<const Rows, 0, Eigen::OuterStride<>> rows(m.data, m.rows, m.cols,
-                                                             Eigen::OuterStride<>(m.stride));
+  const Eigen::Map<const RowMatrix, 0, Eigen::OuterStride<>> rows(m.data, m.rows, m.cols,
+                                                                  Eigen::OuterStride<>(m.stride));
   MatrixXd gram = MatrixXd::Zero(m.cols, m.cols);
   constexpr Index height = 1024;
   for (Index i = 0; i < m.rows; i += height) {

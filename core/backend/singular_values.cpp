@@ -6,23 +6,19 @@
 #include <functional>
 #include <limits>
 
-#include "data/error.h"
+#include "data/stop.h"
 
 namespace fovea {
 namespace {
 
 using Columns = Eigen::MatrixXd;
 
-void check(const std::stop_token& stop) {
-  if (stop.stop_requested()) throw Cancelled();
-}
-
 // The smaller of A^T A and A A^T, its lower half.
 Columns gram(const Eigen::Ref<const Columns>& a, const std::stop_token& stop) {
   constexpr Eigen::Index panel = 32;
   Columns g = Columns::Zero(a.cols(), a.cols());
   for (Eigen::Index begin = 0; begin < a.cols(); begin += panel) {
-    check(stop);
+    check_stop(stop);
     const Eigen::Index width = std::min(panel, a.cols() - begin), below = a.cols() - begin;
     g.block(begin, begin, below, width).noalias() =
         a.rightCols(below).transpose() * a.middleCols(begin, width);
@@ -49,7 +45,7 @@ Eigen::VectorXd eigenvalues(Columns& g, const std::stop_token& stop) {
   const Eigen::Index n = g.rows();
   Eigen::VectorXd sub(n - 1);
   for (Eigen::Index k = 0; k + 1 < n; ++k) {
-    if (k % 4 == 0) check(stop);
+    if (k % 4 == 0) check_stop(stop);
     const Eigen::Index left = n - k - 1;
     double tau = 0, beta = 0;
     g.col(k).tail(left).makeHouseholderInPlace(tau, beta);
@@ -98,7 +94,7 @@ Columns low_rank_factor(const Columns& g, Eigen::Index most, double& left,
     left = rest.sum();
     if (left <= enough) return l.leftCols(k);
     if (k == most) return {};
-    if (k % 16 == 0) check(stop);
+    if (k % 16 == 0) check_stop(stop);
     Eigen::Index pivot = 0;
     const double largest = rest.maxCoeff(&pivot);
     auto column = l.col(k);
@@ -137,7 +133,7 @@ Eigen::VectorXd by_gram(const Eigen::Ref<const Columns>& a, Index& resolved,
 
 SingularValueList singular_values(const double* entries, Index rows, Index cols,
                                   std::stop_token stop) {
-  check(stop);
+  check_stop(stop);
   // Row-major entries are the columns of the transpose, which has the same singular values.
   const Eigen::Map<const Columns> a(entries, cols, rows);
   const Index count = std::min(rows, cols);

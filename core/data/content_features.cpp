@@ -15,8 +15,8 @@
 namespace fovea {
 namespace {
 
-using Rows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using RowBlock = Eigen::Map<const Rows, 0, Eigen::OuterStride<>>;
+using RowMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using RowBlock = Eigen::Map<const RowMatrix, 0, Eigen::OuterStride<>>;
 
 constexpr double text_place_weight = 0.2, text_scale = 2.0;
 constexpr double image_place_weight = 0.3, image_scale = 3.0;
@@ -162,8 +162,8 @@ ContentHead image_features(const Picture& picture, Index patch, Index d,
   const Index content = whitening.project.cols();
 
   out.q = Matrix(n, content + place);
-  Eigen::Map<Rows, 0, Eigen::OuterStride<>> q(out.q.data(), n, content + place,
-                                              Eigen::OuterStride<>(out.q.stride()));
+  Eigen::Map<RowMatrix, 0, Eigen::OuterStride<>> q(out.q.data(), n, content + place,
+                                                   Eigen::OuterStride<>(out.q.stride()));
   constexpr Index step = 4096;  // rows at a time, so that the centred copy stays small
   for (Index i = 0; i < n && content > 0; i += step) {
     check_stop(stop);

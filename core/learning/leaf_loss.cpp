@@ -5,17 +5,13 @@
 #include <cmath>
 #include <vector>
 
-#include "data/error.h"
+#include "data/stop.h"
 #include "learning/rows.h"
 
 namespace fovea {
 namespace {
 
 using Column = Eigen::ArrayXf;
-
-void check(const std::stop_token& stop) {
-  if (stop.stop_requested()) throw Cancelled();
-}
 
 bool forbidden(float logit) {
   return logit <= LeafBatch::no_pair / 2;
@@ -35,7 +31,7 @@ Outputs find_outputs(const LeafBatch& batch, MembershipGradient& out, const std:
   Outputs own{RowMajor::Zero(count, v.cols()),
               std::vector<float>(static_cast<std::size_t>(count), LeafBatch::no_pair)};
   for (Index l = 0; l < batch.leaves(); ++l) {
-    check(stop);
+    check_stop(stop);
     const Index begin = batch.leaf_begin[static_cast<std::size_t>(l)],
                 size = batch.leaf_begin[static_cast<std::size_t>(l) + 1] - begin;
     if (size == 0) {
@@ -169,7 +165,7 @@ MembershipGradient leaf_loss(const LeafBatch& batch, const std::stop_token& stop
   const auto queries = queries_by_leaf(batch);
   const Column value_square = rows_of(batch.values).rowwise().squaredNorm().array();
   for (Index l = 0; l < batch.leaves(); ++l) {
-    check(stop);
+    check_stop(stop);
     const auto& in_leaf = queries[static_cast<std::size_t>(l)];
     for (const Index i : in_leaf) out.loss += static_cast<double>(out.queries(i, l));
     if (!in_leaf.empty()) find_key_changes(batch, own, l, in_leaf, value_square, out.keys);

@@ -10,8 +10,8 @@
 namespace fovea {
 namespace {
 
-constexpr std::uint32_t key_purpose = 5, value_purpose = 6;
-constexpr char drawing_stage[] = "draw";
+constexpr std::uint32_t key_projection_purpose = 5, value_projection_purpose = 6;
+constexpr char projection_stage[] = "draw";
 
 struct LinformerParameters {
   Index rank = 128;
@@ -43,7 +43,7 @@ Matrix draw(Index k, Index n, std::uint64_t seed, std::uint64_t stream, const Ru
 
 Matrix projection(const char* name, std::uint32_t purpose, Index& k, const Problem& problem,
                   Planning& planning) {
-  const auto stage = planning.run.profile.stage(drawing_stage);
+  const auto stage = planning.run.profile.stage(projection_stage);
   const Index n = problem.n();
   const auto& given = planning.reals(name, {"k", "n"});
   planning.run.check();
@@ -88,8 +88,10 @@ Plan plan_linformer(const Problem& problem, const LinformerParameters& p, Planni
     plan.notes.push_back(
         "random projections, which Linformer learns: Z says little about a trained model");
   Index key_rank = rank, value_rank = rank;
-  const Matrix of_keys = projection("project_k", key_purpose, key_rank, problem, planning);
-  Matrix of_values = projection("project_v", value_purpose, value_rank, problem, planning);
+  const Matrix of_keys =
+      projection("project_k", key_projection_purpose, key_rank, problem, planning);
+  Matrix of_values =
+      projection("project_v", value_projection_purpose, value_rank, problem, planning);
   if (key_rank != value_rank)
     throw InputError("project_v", "k = " + std::to_string(value_rank) + " found; expected " +
                                       std::to_string(key_rank) + " as in project_k");
@@ -137,7 +139,7 @@ Variant linformer_variant() {
                       .element = Element::real,
                       .shapes = {{"k", "n"}},
                       .meaning = "F, which projects the values."}},
-       .learning_stages = {drawing_stage}},
+       .learning_stages = {projection_stage}},
       plan_linformer);
 }
 

@@ -9,8 +9,8 @@
 namespace fovea {
 namespace {
 
-constexpr std::uint32_t query_purpose = 7, key_purpose = 8;
-constexpr char drawing_stage[] = "draw";
+constexpr std::uint32_t query_factor_purpose = 7, key_factor_purpose = 8;
+constexpr char factor_stage[] = "draw";
 
 struct SynthesizerParameters {
   Index rank = 32;
@@ -28,7 +28,7 @@ struct SynthesizerParameters {
 // Entries of variance k^(-1/2), so that logits have variance 1.
 std::vector<float> factors(const char* name, const SymbolicShape& shape, Index rank,
                            std::uint32_t purpose, const Problem& problem, Planning& planning) {
-  const auto stage = planning.run.profile.stage(drawing_stage);
+  const auto stage = planning.run.profile.stage(factor_stage);
   std::vector<float> values = planning.reals(name, shape, {{"k", rank}});
   if (!values.empty()) return values;
   planning.run.check();
@@ -46,10 +46,10 @@ Plan plan_synthesizer(const Problem& problem, const SynthesizerParameters& p, Pl
   const Index n = problem.n(), k = p.rank;
   require_memory(16.0 * static_cast<double>(n) * static_cast<double>(k),  // two, in two copies
                  "factors of Synthesizer of " + plural(n, "token"), fewer_tokens);
-  std::vector<float> of_queries =
-                         factors("query_factors", {"n", "k"}, k, query_purpose, problem, planning),
-                     of_keys =
-                         factors("key_factors", {"k", "n"}, k, key_purpose, problem, planning);
+  std::vector<float> of_queries = factors("query_factors", {"n", "k"}, k, query_factor_purpose,
+                                          problem, planning),
+                     of_keys = factors("key_factors", {"k", "n"}, k, key_factor_purpose, problem,
+                                       planning);
   Matrix queries(n, k), keys(n, k);
   std::ranges::copy(of_queries, queries.data());
   for (Index r = 0; r < k; ++r) {
@@ -92,7 +92,7 @@ Variant synthesizer_variant() {
                       .element = Element::real,
                       .shapes = {{"k", "n"}},
                       .meaning = "R2, a column for each key."}},
-       .learning_stages = {drawing_stage}},
+       .learning_stages = {factor_stage}},
       plan_synthesizer);
 }
 

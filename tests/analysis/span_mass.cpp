@@ -44,9 +44,9 @@ double dense_mass(const Dense<double>& p, const Grouping& queries, Index a, cons
   return mass / rows;
 }
 
-struct Pair {
+struct TwoOperators {
   Instance approximate, exact;
-  explicit Pair(Index n)
+  explicit TwoOperators(Index n)
       : approximate(make_instance(*backends().front(), make_data(Data::gaussian, n, 8, 1, false),
                                   "hyper",
                                   {{"block", "16"}, {"samples", "16"}, {"min_length", "0"}})),
@@ -61,7 +61,7 @@ struct Pair {
 };
 
 // Sums of up to 37 weights that are at most 1, of some 40 roundings of 2^-24 each.
-constexpr double rounding = 1e-5;
+constexpr double most_rounding = 1e-5;
 
 }  // namespace
 
@@ -86,18 +86,19 @@ TEST_CASE("span mass is the mean of sums over the dense matrices, and rows sum t
         double sum = 0, dense_sum = 0, approximate_sum = 0;
         for (Index b = 0; b < keys.count(); ++b) {
           const double dense = dense_mass(q, queries, a, keys, b);
-          CHECK(std::abs(mass(a, b).exact.value - dense_mass(p, queries, a, keys, b)) < rounding);
-          CHECK(std::abs(mass(a, b).approximate.value - dense) < rounding);
+          CHECK(std::abs(mass(a, b).exact.value - dense_mass(p, queries, a, keys, b)) <
+                most_rounding);
+          CHECK(std::abs(mass(a, b).approximate.value - dense) < most_rounding);
           CHECK(mass(a, b).exact.standard_error == 0);
           CHECK(mass(a, b).approximate.standard_error == 0);
           sum += mass(a, b).exact.value;
           approximate_sum += mass(a, b).approximate.value;
           dense_sum += dense;
         }
-        CHECK(std::abs(sum - 1) < rounding);
-        CHECK(std::abs(approximate_sum - dense_sum) < rounding);
+        CHECK(std::abs(sum - 1) < most_rounding);
+        CHECK(std::abs(approximate_sum - dense_sum) < most_rounding);
         if (x.variant->id == "h1d" && !x.plan->causal)
-          CHECK(std::abs(approximate_sum - 1) < rounding);
+          CHECK(std::abs(approximate_sum - 1) < most_rounding);
       }
     }
   });
@@ -106,7 +107,7 @@ TEST_CASE("span mass is the mean of sums over the dense matrices, and rows sum t
 TEST_CASE("span mass from a sample of queries is near that of all, by its standard errors") {
   constexpr Index n = 300;
   constexpr int draws = 200;
-  const Pair pair(n);
+  const TwoOperators pair(n);
   const Grouping queries =
       grouping_of_spans(n, {{"few", {0, 10}}, {"some", {10, 90}}, {"many", {90, 290}}});
   const Grouping keys = grouping_of_spans(n, {{"front", {0, 60}}, {"back", {200, 300}}});
@@ -139,7 +140,7 @@ TEST_CASE("span mass from a sample of queries is near that of all, by its standa
           ++cells;
         }
       }
-      CHECK(std::abs(sum - 1) < rounding);
+      CHECK(std::abs(sum - 1) < most_rounding);
     }
   }
   // Normal errors are beyond 4 standard errors once in 16000; these are somewhat heavier in the
@@ -154,7 +155,7 @@ TEST_CASE("span mass from a sample of queries is near that of all, by its standa
 }
 
 TEST_CASE("small groups have at least 16 queries in a sample, however few are asked for") {
-  const Pair pair(200);
+  const TwoOperators pair(200);
   const SpanMass mass =
       pair.mass(grouping_of_spans(200, {{"a", {0, 3}}, {"b", {3, 100}}}), scattered(200, 2), 1);
   CHECK(mass.rows == std::vector<Index>{3, 16, 16});
@@ -162,7 +163,7 @@ TEST_CASE("small groups have at least 16 queries in a sample, however few are as
 
 TEST_CASE("span mass holds a band of rows, ends at the end of its progress and can be cancelled") {
   constexpr Index n = 5000;
-  const Pair pair(n);
+  const TwoOperators pair(n);
   const Grouping groups = spans(n);
   Profile profile;
   Progress progress;
@@ -180,7 +181,7 @@ TEST_CASE("span mass holds a band of rows, ends at the end of its progress and c
 }
 
 TEST_CASE("groups of another length than the head are refused") {
-  const Pair pair(20);
+  const TwoOperators pair(20);
   CHECK_SAYS(pair.mass(spans(19), spans(20)), "groups of queries for 19 tokens",
              "expected the 20 queries of the head");
   CHECK_SAYS(pair.mass(spans(20), spans(21)), "groups of keys for 21 tokens");

@@ -11,7 +11,7 @@
 namespace fovea::test {
 namespace {
 
-constexpr Index n = 512, d = 16, heads = 2;
+constexpr Index n = 512, d = 16, head_count = 2;
 constexpr Index row_bytes = 8192;  // so far apart that each row is read for itself
 constexpr Index head_bytes = n * row_bytes;
 
@@ -38,7 +38,7 @@ class SlowBytes final : public Bytes {
 
 std::shared_ptr<const Source> source_of(const std::shared_ptr<const SlowBytes>& bytes) {
   const HeadTensor tensor{.bytes = bytes,
-                          .heads = heads,
+                          .heads = head_count,
                           .rows = n,
                           .cols = d,
                           .head_stride = head_bytes,

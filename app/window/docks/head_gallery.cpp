@@ -17,7 +17,7 @@
 namespace fovea {
 namespace {
 
-constexpr int preferred_side = 44, gap = 6;
+constexpr int preferred_side = 44, cell_gap = 6;
 constexpr std::size_t most_heads = 512;  // others are chosen by their number
 
 class CardDelegate : public QStyledItemDelegate {
@@ -120,7 +120,7 @@ void HeadGallery::refresh() {
 // Scroll areas do not ask for a height that follows from the width: it is fixed here.
 void HeadGallery::fit_height() {
   const int width = viewport()->width();
-  const int columns = std::max(1, (width + gap) / (preferred_side + gap));
+  const int columns = std::max(1, (width + cell_gap) / (preferred_side + cell_gap));
   // The preferred side, stretched until the row is full but for the pixel that the list keeps free.
   const int cell = (width - 1) / columns;
   setGridSize({cell, cell});
@@ -202,7 +202,7 @@ QString HeadGallery::label(const Shown& shown) const {
 void HeadGallery::draw(QPainter& painter, QRect cell, int row) {
   const drawing::Style& style = window_style();
   const auto& [head, card] = shown_[row];
-  const QRect box(cell.topLeft(), cell.size() - QSize(gap, gap));
+  const QRect box(cell.topLeft(), cell.size() - QSize(cell_gap, cell_gap));
   if (card)
     painter.drawImage(box, picture(card));
   else
