@@ -1,5 +1,4 @@
 // The main function of the tests of most rooms.
-#define DOCTEST_CONFIG_IMPLEMENT
 #include "run_tests.h"
 
 int main(int argc, char** argv) {

@@ -10,7 +10,7 @@ build tests
 failed=0
 options=()
 [ -t 1 ] && options=(--progress)
-# One test more than there are processors, since many wait for timers and other programs.
+# Runs one test more than there are processors, because many tests wait for timers or other programs.
 ctest --preset tests -j $(($(nproc) + 1)) "${options[@]}" -LE '^timing$' "$@" || failed=1
 echo
 echo "Tests that measure wall-clock times:"

@@ -85,7 +85,7 @@ std::string tokens_text(const Sequence& sequence) {
   return shown < sequence.tokens.size() ? text + " ..." : text;
 }
 
-std::string tensor_text(const HeadTensor& tensor) {
+std::string shape_and_type(const HeadTensor& tensor) {
   if (!tensor.present()) return "";
   return std::to_string(tensor.heads) + " x " + std::to_string(tensor.rows) + " x " +
          std::to_string(tensor.cols) + " " + to_text(tensor.type);
@@ -131,8 +131,9 @@ void print_layers(std::ostream& out, const Source& source) {
   for (std::size_t l = 0; l < source.layers.size(); ++l) {
     const Layer& layer = source.layers[l];
     table.rows.push_back({std::to_string(l), layer.name, std::to_string(layer.heads()),
-                          length_text(layer.lengths()), tensor_text(layer.q), tensor_text(layer.k),
-                          tensor_text(layer.v), tensor_text(layer.attention)});
+                          length_text(layer.lengths()), shape_and_type(layer.q),
+                          shape_and_type(layer.k), shape_and_type(layer.v),
+                          shape_and_type(layer.attention)});
     if (conditions) table.rows.back().push_back(text_of_conditions(source, layer));
   }
   print(out, table);

@@ -8,7 +8,7 @@
 
 namespace fovea {
 namespace {
-constexpr Index sampled_entries = Index{1} << 22;
+constexpr Index entries_per_band = Index{1} << 22;
 constexpr std::uint32_t row_sample_purpose =
     0x726f7773;  // "rows": different from every variant's streams
 
@@ -64,7 +64,7 @@ RowBands row_bands(Lengths lengths, double max_entries, std::uint64_t seed) {
       }
     return out;
   }
-  const Index height = std::clamp<Index>(sampled_entries / lengths.keys, 1, 1024);
+  const Index height = std::clamp<Index>(entries_per_band / lengths.keys, 1, 1024);
   for (Index i = 0; i < n; i += height) out.bands.push_back({i, std::min(n, i + height)});
   return out;
 }

@@ -22,7 +22,7 @@ std::string text_of(const Schema& schema, const Values& values, const Values& be
   return text;
 }
 
-std::string quoted(const std::string& text) {
+std::string csv_field(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
   return out + "\"";
@@ -33,8 +33,8 @@ void write_line(std::ostream& out, const Sweep& sweep, std::size_t s, const Swee
   std::string parameters;
   for (std::size_t f = 0; f < schema.size(); ++f)
     parameters += (f > 0 ? " " : "") + schema[f].id + "=" + to_text(point.values[f]);
-  out << quoted(label_of(sweep, s)) << ',' << quoted(parameters) << ',' << quoted(point.fitted)
-      << ',' << point.n << ',' << point.total.samples;
+  out << csv_field(label_of(sweep, s)) << ',' << csv_field(parameters) << ','
+      << csv_field(point.fitted) << ',' << point.n << ',' << point.total.samples;
   for (const StageSummary* time : {&point.total, &point.apply})
     out << ',' << time->median_ms << ',' << time->p10_ms << ',' << time->p90_ms;
   out << ',' << point.learning.median_ms << ',' << point.plan.median_ms << ','

@@ -15,7 +15,7 @@ namespace {
 
 // The back ends of the harness have two threads.
 constexpr int threads = 2;
-constexpr Index tokens = 3000;
+constexpr Index token_count = 3000;
 
 struct Used {
   double need = 0, peak = 0;
@@ -42,7 +42,7 @@ TEST_CASE("law: the memory that a plan is said to need is above its peak, below 
         const std::string where =
             describe(c) + (causal ? ", causal" : "") + ", d = " + std::to_string(d);
         CAPTURE(where);
-        const Problem problem = make_data(Data::gaussian, tokens, d, dv, causal, c.head);
+        const Problem problem = make_data(Data::gaussian, token_count, d, dv, causal, c.head);
         const Used used = used_by(c, problem, *backends().back());
         const double ratio = used.need / used.peak;
         CAPTURE(used.need);

@@ -61,7 +61,7 @@ struct TwoOperators {
 };
 
 // Sums of up to 37 weights that are at most 1, of some 40 roundings of 2^-24 each.
-constexpr double most_rounding = 1e-5;
+constexpr double rounding_bound = 1e-5;
 
 }  // namespace
 
@@ -87,18 +87,18 @@ TEST_CASE("span mass is the mean of sums over the dense matrices, and rows sum t
         for (Index b = 0; b < keys.count(); ++b) {
           const double dense = dense_mass(q, queries, a, keys, b);
           CHECK(std::abs(mass(a, b).exact.value - dense_mass(p, queries, a, keys, b)) <
-                most_rounding);
-          CHECK(std::abs(mass(a, b).approximate.value - dense) < most_rounding);
+                rounding_bound);
+          CHECK(std::abs(mass(a, b).approximate.value - dense) < rounding_bound);
           CHECK(mass(a, b).exact.standard_error == 0);
           CHECK(mass(a, b).approximate.standard_error == 0);
           sum += mass(a, b).exact.value;
           approximate_sum += mass(a, b).approximate.value;
           dense_sum += dense;
         }
-        CHECK(std::abs(sum - 1) < most_rounding);
-        CHECK(std::abs(approximate_sum - dense_sum) < most_rounding);
+        CHECK(std::abs(sum - 1) < rounding_bound);
+        CHECK(std::abs(approximate_sum - dense_sum) < rounding_bound);
         if (x.variant->id == "h1d" && !x.plan->causal)
-          CHECK(std::abs(approximate_sum - 1) < most_rounding);
+          CHECK(std::abs(approximate_sum - 1) < rounding_bound);
       }
     }
   });
@@ -107,16 +107,16 @@ TEST_CASE("span mass is the mean of sums over the dense matrices, and rows sum t
 TEST_CASE("span mass from a sample of queries is near that of all, by its standard errors") {
   constexpr Index n = 300;
   constexpr int draws = 200;
-  const TwoOperators pair(n);
+  const TwoOperators both(n);
   const Grouping queries =
       grouping_of_spans(n, {{"few", {0, 10}}, {"some", {10, 90}}, {"many", {90, 290}}});
   const Grouping keys = grouping_of_spans(n, {{"front", {0, 60}}, {"back", {200, 300}}});
-  const SpanMass all = pair.mass(queries, keys);
+  const SpanMass all = both.mass(queries, keys);
   CHECK(all.rows == std::vector<Index>{10, 80, 200, 10});
   double found = 0, said = 0;
   Index beyond = 0, cells = 0;
   for (int seed = 0; seed < draws; ++seed) {
-    const SpanMass some = pair.mass(queries, keys, 100.0 * n, std::uint64_t(seed));
+    const SpanMass some = both.mass(queries, keys, 100.0 * n, std::uint64_t(seed));
     // Ten queries each of the small groups, and half of what is left of each of the others.
     REQUIRE(some.rows == std::vector<Index>{10, 40, 40, 10});
     CHECK(some.sampled);
@@ -140,7 +140,7 @@ TEST_CASE("span mass from a sample of queries is near that of all, by its standa
           ++cells;
         }
       }
-      CHECK(std::abs(sum - 1) < most_rounding);
+      CHECK(std::abs(sum - 1) < rounding_bound);
     }
   }
   // Normal errors are beyond 4 standard errors once in 16000; these are somewhat heavier in the
@@ -155,34 +155,34 @@ TEST_CASE("span mass from a sample of queries is near that of all, by its standa
 }
 
 TEST_CASE("small groups have at least 16 queries in a sample, however few are asked for") {
-  const TwoOperators pair(200);
+  const TwoOperators both(200);
   const SpanMass mass =
-      pair.mass(grouping_of_spans(200, {{"a", {0, 3}}, {"b", {3, 100}}}), scattered(200, 2), 1);
+      both.mass(grouping_of_spans(200, {{"a", {0, 3}}, {"b", {3, 100}}}), scattered(200, 2), 1);
   CHECK(mass.rows == std::vector<Index>{3, 16, 16});
 }
 
 TEST_CASE("span mass holds a band of rows, ends at the end of its progress and can be cancelled") {
   constexpr Index n = 5000;
-  const TwoOperators pair(n);
+  const TwoOperators both(n);
   const Grouping groups = spans(n);
   Profile profile;
   Progress progress;
   Run whole{profile, {}, &progress};
   Run part = whole.part(0.25, 0.5);
   largest_allocation();
-  span_mass(*pair.approximate.bound, *pair.exact.bound, groups, groups, part, 200.0 * n);
+  span_mass(*both.approximate.bound, *both.exact.bound, groups, groups, part, 200.0 * n);
   CHECK(progress.fraction == 0.5);
   CHECK(largest_allocation() < std::size_t{n} * n);  // a quarter of P
   std::stop_source source;
   source.request_stop();
   Run stopped{profile, source.get_token()};
-  CHECK_THROWS_AS(span_mass(*pair.approximate.bound, *pair.exact.bound, groups, groups, stopped),
+  CHECK_THROWS_AS(span_mass(*both.approximate.bound, *both.exact.bound, groups, groups, stopped),
                   Cancelled);
 }
 
 TEST_CASE("groups of another length than the head are refused") {
-  const TwoOperators pair(20);
-  CHECK_SAYS(pair.mass(spans(19), spans(20)), "groups of queries for 19 tokens",
+  const TwoOperators both(20);
+  CHECK_SAYS(both.mass(spans(19), spans(20)), "groups of queries for 19 tokens",
              "expected the 20 queries of the head");
-  CHECK_SAYS(pair.mass(spans(20), spans(21)), "groups of keys for 21 tokens");
+  CHECK_SAYS(both.mass(spans(20), spans(21)), "groups of keys for 21 tokens");
 }

@@ -1,5 +1,4 @@
 // The canvas in a real window: what is drawn where, and which requests gestures become.
-#define DOCTEST_CONFIG_IMPLEMENT
 #include <QApplication>
 #include <QDir>
 #include <QDockWidget>

@@ -303,7 +303,7 @@ class Show(InFolder):
         begin = time.monotonic()
         with self.assertWarnsRegex(self.fovea.FoveaWarning, "did not answer within 1 s"):
             self.assertFalse(self.show("deadline", timeout=1))
-        self.assertLess(time.monotonic() - begin, 1.15)
+        self.assertLess(time.monotonic() - begin, 1.5)  # 0.6 + 1 with a deadline for each
 
     def test_a_call_waits_no_longer_than_its_time_for_another_thread(self):
         window = self.window()

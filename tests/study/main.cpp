@@ -1,5 +1,4 @@
 // The tests of a Study need an event loop and no display.
-#define DOCTEST_CONFIG_IMPLEMENT
 #include <QCoreApplication>
 
 #include "run_tests.h"

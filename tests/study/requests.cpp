@@ -87,7 +87,8 @@ TEST_CASE("a pause ends what runs") {
   CHECK(wait_until([&] { return ended->load(); }, 10000));
 }
 
-TEST_CASE("an exchange of the back end drops what the old one still delivers, without waiting") {
+TEST_CASE(
+    "the back end is exchanged within 200 ms, and what the old one still delivers is dropped") {
   Fixture f;
   std::atomic<bool> entered = false;
   f.requests.start_pieces(

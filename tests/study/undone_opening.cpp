@@ -11,7 +11,7 @@
 namespace fovea::test {
 namespace {
 
-const std::string clusters = "synthetic:clusters?n=96&d=8&seed=1",
+const std::string clusters_source = "synthetic:clusters?n=96&d=8&seed=1",
                   third = "synthetic:clusters?n=80&d=8&seed=1";
 
 /// A text of a few tokens, changed by hand, and then another source.
@@ -33,7 +33,7 @@ struct TwoSources {
     editor.pin(3);
     study.select_column(2);
     left = study.session();
-    open(clusters);
+    open(clusters_source);
     editor.pin(5);
   }
   bool ends() {
@@ -52,14 +52,14 @@ TEST_CASE("undo brings the source before back as it was left, and redo the other
   TwoSources s;
   const Session there = s.study.session();
   s.editor.undo();  // the pin
-  CHECK(s.editor.opening_to_undo() == clusters);
+  CHECK(s.editor.opening_to_undo() == clusters_source);
   s.editor.undo();
   REQUIRE(s.study.opening());
-  CHECK(s.study.session().source == clusters);  // until the text is there
+  CHECK(s.study.session().source == clusters_source);  // until the text is there
   REQUIRE(s.ends());
   CHECK(s.study.session() == s.left);
   CHECK_FALSE(s.editor.opening_to_undo());
-  CHECK(s.editor.opening_to_redo() == clusters);
+  CHECK(s.editor.opening_to_redo() == clusters_source);
   SUBCASE("redo leads back, to its last change") {
     s.editor.redo();
     REQUIRE(s.ends());
@@ -115,8 +115,8 @@ TEST_CASE("a source that has gone is not undone to, and nothing changes") {
   REQUIRE(s.ends());
   CHECK(said.find("words.txt") != std::string::npos);
   CHECK(s.study.session() == there);
-  CHECK(s.study.source()->path == clusters);
-  CHECK(s.editor.opening_to_undo() == clusters);
+  CHECK(s.study.source()->path == clusters_source);
+  CHECK(s.editor.opening_to_undo() == clusters_source);
   s.editor.redo();
   CHECK(s.study.session().pinned_query == 5);
 }
@@ -130,14 +130,14 @@ TEST_CASE("another source that is opened during an undo is a step after the one 
   CHECK_FALSE(s.editor.can_redo());
   s.editor.undo();
   REQUIRE(s.ends());
-  CHECK(s.study.session().source == clusters);
+  CHECK(s.study.session().source == clusters_source);
 }
 
 TEST_CASE("the same source opened again is a step of its own") {
   TwoSources s;
-  s.open(clusters);
+  s.open(clusters_source);
   CHECK_FALSE(s.study.session().pinned_query);
-  CHECK(s.editor.opening_to_undo() == clusters);
+  CHECK(s.editor.opening_to_undo() == clusters_source);
   s.editor.undo();
   REQUIRE(s.ends());
   CHECK(s.study.session().pinned_query == 5);
@@ -147,8 +147,8 @@ TEST_CASE("the columns and views of a first look are one step") {
   TwoSources s;
   const Session before = s.study.session();
   s.editor.show_first_look();
-  CHECK(s.study.session().columns == standard_session(clusters, 96).columns);
-  CHECK(s.study.session().views == standard_session(clusters, 96).views);
+  CHECK(s.study.session().columns == standard_session(clusters_source, 96).columns);
+  CHECK(s.study.session().views == standard_session(clusters_source, 96).views);
   CHECK(s.study.session().settings.colormap == "magma");
   s.editor.undo();
   CHECK(s.study.session() == before);

@@ -1,5 +1,4 @@
 // The tests of the toy variant draw figures and make form fields, without a display.
-#define DOCTEST_CONFIG_IMPLEMENT
 #include <QApplication>
 
 #include "run_tests.h"

@@ -282,7 +282,7 @@ TEST_CASE("the inspector lists a pair in every column, and keeps its height") {
     }
 }
 
-TEST_CASE("with nothing open the docks of input and variant say so and show no fields") {
+TEST_CASE("with nothing open, docks say so and show neither fields nor headings") {
   MainWindow window(make_low_priority_backend({.backend = "cpu", .threads = 1}));
   window.show();
   const auto shown = [&](const char* dock) {
@@ -296,6 +296,12 @@ TEST_CASE("with nothing open the docks of input and variant say so and show no f
   };
   CHECK(shown("Input") == QStringList("Nothing is open."));
   CHECK(shown("Variant") == QStringList("Nothing is open."));
+  const auto* timing = window.findChild<QTableWidget*>("timing");
+  const auto* said = timing->viewport()->findChild<QLabel*>();
+  CHECK(said->text() == "Nothing is open.");
+  CHECK(said->isVisible());
+  CHECK(timing->accessibleDescription() == said->text());
+  CHECK_FALSE(timing->horizontalHeader()->isVisible());
   window.study().open("synthetic:clusters?n=64&d=8&seed=1&heads=2");
   REQUIRE(wait_until([&] { return window.study().problem() && !window.study().opening(); }));
   window.study().select_column(1);
@@ -303,6 +309,9 @@ TEST_CASE("with nothing open the docks of input and variant say so and show no f
   CHECK(shown("Variant").contains("&Seed"));
   for (const char* dock : {"Input", "Variant"})
     CHECK(shown(dock).filter("Nothing is open").isEmpty());
+  CHECK_FALSE(said->isVisible());
+  CHECK(timing->accessibleDescription().isEmpty());
+  CHECK(timing->horizontalHeader()->isVisible());
 }
 
 TEST_CASE("tokens and names of files are shown as they are, not as HTML") {

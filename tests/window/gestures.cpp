@@ -227,14 +227,12 @@ TEST_CASE("an enlarged output picture is shown beside the exact one") {
   Window window(assets + "/image/cat.jpg");
   show(window, {View::heatmap, View::output});
   window->canvas().enlarge(1, 3);
-  QTest::qWait(200);
-  CHECK_FALSE(window->canvas().panel_place(1, 0).isEmpty());
+  CHECK(wait_until([&] { return !window->canvas().panel_place(1, 0).isEmpty(); }));
   CHECK(window->canvas().panel_place(1, 3).left() > window->canvas().panel_place(1, 0).right());
   CHECK(window->canvas().panel_place(1, 1).isEmpty());
   window.shoot("output_beside_exact");
   window->canvas().enlarge(0, 3);
-  QTest::qWait(200);
-  CHECK(window->canvas().panel_place(0, 0).isEmpty());
+  CHECK(wait_until([&] { return window->canvas().panel_place(0, 0).isEmpty(); }));
 }
 
 TEST_CASE("the heaviest keys of a row are listed, exact and approximate") {

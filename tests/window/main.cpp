@@ -1,5 +1,4 @@
 // The tests of the window: one application, on a display of its own.
-#define DOCTEST_CONFIG_IMPLEMENT
 #include "run_tests.h"
 #include "temporary_directory.h"
 #include "window/application.h"

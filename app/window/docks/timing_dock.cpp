@@ -1,7 +1,9 @@
 #include <QHeaderView>
+#include <QLabel>
 #include <QPainter>
 #include <QStyledItemDelegate>
 #include <QTableWidget>
+#include <QVBoxLayout>
 #include <algorithm>
 
 #include "figure/painter_ink.h"
@@ -9,6 +11,7 @@
 #include "study/study.h"
 #include "window/docks/docks.h"
 #include "window/widgets/copying.h"
+#include "window/widgets/form.h"
 #include "window/widgets/text.h"
 #include "window/widgets/theme.h"
 
@@ -161,6 +164,7 @@ class TimingTable : public QTableWidget {
   MarkedTable whole() const;
 
   Study& study_;
+  QLabel* nothing_;     // shown instead of the headings while nothing is open
   QString conditions_;  // how and on what is measured
   std::vector<TimingRow> rows_;
 };
@@ -216,6 +220,9 @@ TimingTable::TimingTable(Study& study) : QTableWidget(0, place_count), study_(st
   header->setSectionResizeMode(QHeaderView::Fixed);
   header->setSectionResizeMode(bar_place, QHeaderView::Stretch);
   horizontalHeaderItem(bar_place)->setTextAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+  auto* page = new QVBoxLayout(viewport());
+  page->setContentsMargins(0, rhythm, 0, 0);  // beside the table's own
+  page->addWidget(nothing_ = make_note("Nothing is open."), 0, Qt::AlignTop);
   new TableCopying(*this, [this](TableFormat format) { return to_text(whole(), format); });
   connect(&study, &Study::columns_changed, this, &TimingTable::refresh);
   refresh();
@@ -245,6 +252,9 @@ void TimingTable::refresh() {
       cell->setTextAlignment(side | Qt::AlignVCenter);
       setItem(r, place, cell);
     }
+  nothing_->setVisible(!study_.source());
+  horizontalHeader()->setVisible(study_.source() != nullptr);
+  setAccessibleDescription(study_.source() ? QString() : nothing_->text());
   fit();
 }
 

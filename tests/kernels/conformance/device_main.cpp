@@ -1,6 +1,5 @@
 // The main function of the conformance tests: without a device they are skipped, not passed. They
 // need nothing of Fovea but the header under test, and are built in seconds.
-#define DOCTEST_CONFIG_IMPLEMENT
 #include <cuda_runtime.h>
 #include <doctest/doctest.h>
 

@@ -20,7 +20,7 @@ namespace {
 constexpr float infinity = std::numeric_limits<float>::infinity(),
                 not_a_number = std::numeric_limits<float>::quiet_NaN();
 
-struct RandomBits {
+struct RandomNumbers {
   std::mt19937_64 bits{20240607};
   double uniform(double from, double to) {
     return std::uniform_real_distribution<double>(from, to)(bits);
@@ -37,7 +37,7 @@ float widen(Precision p, std::uint16_t x) {
 }
 
 // Numbers of all sizes, halves between two neighbours, and the ends of the range.
-std::vector<float> numbers_to_round(Precision p, RandomBits& random) {
+std::vector<float> numbers_to_round(Precision p, RandomNumbers& random) {
   std::vector<float> out{0.0f,     -0.0f,    infinity,  -infinity, not_a_number, 65504.0f,
                          65519.9f, 65520.0f, -65520.0f, 1e30f,     0x1p-24f,     0x1p-25f};
   while (out.size() < 4096) {
@@ -54,7 +54,7 @@ std::vector<float> numbers_to_round(Precision p, RandomBits& random) {
 
 template <Precision P>
 void check_packing() {
-  RandomBits random;
+  RandomNumbers random;
   const std::vector<float> pairs = numbers_to_round(P, random);
   const std::vector<std::uint32_t> packed = run_pack<P>(pairs);
   int wrong = 0;
@@ -82,7 +82,7 @@ float element_of_b(Precision p, const std::uint32_t* b, int row, int column) {
 template <Precision P>
 void check_products() {
   constexpr int warps = 32;
-  RandomBits random;
+  RandomNumbers random;
   const auto pair = [&] {
     return round_to(P, random.normal()) | static_cast<std::uint32_t>(round_to(P, random.normal()))
                                               << 16;
@@ -117,7 +117,7 @@ void check_products() {
 }  // namespace
 
 TEST_CASE("ptx: exp2_fast is within 2 ulps, and 0 for -inf") {
-  RandomBits random;
+  RandomNumbers random;
   std::vector<float> x{-infinity, infinity, not_a_number, 0.0f,  -0.0f,
                        1.0f,      -1.0f,    -126.0f,      127.0f};
   while (x.size() < 20000) x.push_back(static_cast<float>(random.uniform(-130, 128)));
@@ -139,7 +139,7 @@ TEST_CASE("ptx: exp2_fast is within 2 ulps, and 0 for -inf") {
 
 TEST_CASE(
     "ptx: log2_fast is within 2^-22 around 1, has that relative error elsewhere, -inf for 0") {
-  RandomBits random;
+  RandomNumbers random;
   std::vector<float> x{0.0f, infinity, not_a_number, 1.0f, 0.5f, 2.0f, 0x1p-126f, 0x1.fffffep127f};
   while (x.size() < 20000)
     x.push_back(static_cast<float>(
@@ -158,7 +158,7 @@ TEST_CASE(
 }
 
 TEST_CASE("ptx: exp2_on_lanes is within 3e-6, 0 for -inf, and NaN for NaN") {
-  RandomBits random;
+  RandomNumbers random;
   std::vector<float> x{-infinity, -128.0f, -127.0f, not_a_number, -not_a_number, 0.0f,
                        1.0f,      -1.0f,   127.0f,  -0.5f,        0.5f,          -126.0f};
   while (x.size() < 20000) x.push_back(static_cast<float>(random.uniform(-130, 127)));
@@ -203,7 +203,7 @@ TEST_CASE("ptx: unpack_fp16 gives back every number of fp16") {
 }
 
 TEST_CASE("ptx: asynchronous copies arrive in their groups, or are zeros") {
-  RandomBits random;
+  RandomNumbers random;
   Copies copies;
   for (int i = 0; i < copy_groups * copy_threads; ++i) {
     copies.valid.push_back(random.below(4) > 0);
@@ -231,7 +231,7 @@ TEST_CASE("ptx: the clock passes as that of the host does") {
 }
 
 TEST_CASE("ptx: load_matrices and load_transposed give each lane its elements") {
-  RandomBits random;
+  RandomNumbers random;
   Rows16Bits rows;
   while (rows.values.size() < 2048)
     rows.values.push_back(static_cast<std::uint16_t>(random.bits()));
