@@ -109,8 +109,8 @@ TEST_CASE("the expected hash of a session is kept until another is found") {
         },
         [](const std::string&) {});
   });
-  const std::string path = write_picture(folder);
-  study.open(path, standard_session(path, 2500), "0123abc");
+  const std::string path = folder.write("t.txt", "the cat sat on the mat");
+  study.open(path, standard_session(path, 6), "0123abc");
   REQUIRE(wait_until([&] { return study.length() > 0; }));
   CHECK(study.content_hash() == "0123abc");
   run_events(20);
