@@ -1,40 +1,29 @@
 #include "data/pixels.h"
+#include "device/block_sum.cuh"
 #include "device/compare.h"
 #include "device/launch.h"
 
 namespace fovea::cuda {
 namespace {
 
-constexpr int threads = 128, warps = threads / 32;
-
-// The sum over the block, in a fixed order; in all threads.
-__device__ double block_sum(double value) {
-  __shared__ double of_warp[warps];
-  for (int flip = 16; flip > 0; flip /= 2) value += __shfl_xor_sync(0xffffffffu, value, flip);
-  __syncthreads();  // all threads have read an earlier sum
-  if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
-  __syncthreads();
-  double sum = 0;
-  for (int w = 0; w < warps; ++w) sum += of_warp[w];
-  return sum;
-}
+constexpr int compare_threads = 128, compare_warps = compare_threads / 32;
 
 // NaN is larger than any number; of two equal magnitudes the positive one is.
-__device__ double larger(double a, double b) {
+__device__ double larger_magnitude(double a, double b) {
   if (!(a == a) || !(b == b)) return a == a ? b : a;
   const double x = fabs(a), y = fabs(b);
   return x > y || (x == y && a > b) ? a : b;
 }
 
 __device__ double block_extreme(double value) {
-  __shared__ double of_warp[warps];
+  __shared__ double of_warp[compare_warps];
   for (int flip = 16; flip > 0; flip /= 2)
-    value = larger(value, __shfl_xor_sync(0xffffffffu, value, flip));
+    value = larger_magnitude(value, __shfl_xor_sync(0xffffffffu, value, flip));
   __syncthreads();
   if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
   __syncthreads();
   double extreme = of_warp[0];
-  for (int w = 1; w < warps; ++w) extreme = larger(extreme, of_warp[w]);
+  for (int w = 1; w < compare_warps; ++w) extreme = larger_magnitude(extreme, of_warp[w]);
   return extreme;
 }
 
@@ -49,7 +38,7 @@ __device__ double difference_of(Difference kind, float approximate, float exact)
 
 // One block for each pixel that the part touches: 40 registers, 64 bytes of shared memory. Bound by
 // memory, and on GPUs with few units for double by these.
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(compare_threads)
     pool_difference_kernel(const PoolDifferenceArgs a, Index first_row, Index first_col,
                            Index pixels_across) {
   const Index r = first_row + blockIdx.x / pixels_across,
@@ -62,14 +51,14 @@ __global__ void __launch_bounds__(threads)
   double value = 0;
   if (width > 0) {
     // Entries one after the other, row by row; divisions only here.
-    const int down = threads / width, across = threads % width;
+    const int down = compare_threads / width, across = compare_threads % width;
     Index i = row_begin + static_cast<int>(threadIdx.x) / width;
     int j = static_cast<int>(threadIdx.x) % width;
     while (i < row_end) {
       const Index row = i - a.rows.begin, col = col_begin + j - a.cols.begin;
       const double x = difference_of(a.kind, a.approximate.data[row * a.approximate.stride + col],
                                      a.exact.data[row * a.exact.stride + col]);
-      value = a.mean ? value + x : larger(value, x);
+      value = a.mean ? value + x : larger_magnitude(value, x);
       i += down;
       j += across;
       if (j >= width) {
@@ -78,10 +67,10 @@ __global__ void __launch_bounds__(threads)
       }
     }
   }
-  value = a.mean ? block_sum(value) : block_extreme(value);
+  value = a.mean ? block_sum<compare_threads>(value) : block_extreme(value);
   if (threadIdx.x != 0) return;
   double& pixel = a.pixels[r * a.grid_cols + c];
-  pixel = a.mean ? pixel + value : larger(pixel, value);
+  pixel = a.mean ? pixel + value : larger_magnitude(pixel, value);
 }
 
 using Place = unsigned long long;
@@ -96,15 +85,15 @@ __device__ Place place(float weight, Index key) {
 
 __device__ Index count_from(Place least, const float* row, Index cols) {
   double count = 0;
-  for (Index j = threadIdx.x; j < cols; j += threads) count += place(row[j], j) >= least;
-  return static_cast<Index>(block_sum(count));
+  for (Index j = threadIdx.x; j < cols; j += compare_threads) count += place(row[j], j) >= least;
+  return static_cast<Index>(block_sum<compare_threads>(count));
 }
 
 // The places of the last keys of the top k of a row, k at most `limit`; 1 where all positive
 // weights are in it. Returns the number of positive weights. `last` is shared.
 __device__ Index find_top(const float* row, Index cols, Index limit, Place* last) {
   constexpr auto counts = top_counts;
-  constexpr Index most = counts[counts.size() - 1], room = 2 * threads;
+  constexpr Index most = counts[counts.size() - 1], room = 2 * compare_threads;
   __shared__ Place candidates[room];
   __shared__ int size;
   Place low = 1, high = ~Place{0};
@@ -120,11 +109,11 @@ __device__ Index find_top(const float* row, Index cols, Index limit, Place* last
   if (threadIdx.x == 0) size = 0;
   if (threadIdx.x < counts.size()) last[threadIdx.x] = 1;
   __syncthreads();
-  for (Index j = threadIdx.x; j < cols; j += threads)
+  for (Index j = threadIdx.x; j < cols; j += compare_threads)
     if (const Place its_place = place(row[j], j); its_place >= low)
       candidates[atomicAdd(&size, 1)] = its_place;
   __syncthreads();
-  for (int s = threadIdx.x; s < size; s += threads) {
+  for (int s = threadIdx.x; s < size; s += compare_threads) {
     Index rank = 1;
     for (int other = 0; other < size; ++other) rank += candidates[other] > candidates[s];
     for (unsigned c = 0; c < counts.size(); ++c)
@@ -142,21 +131,21 @@ __device__ void find_top_recall(const float* approximate, const float* exact, In
   find_top(approximate, cols, positive, last_approximate);
   for (unsigned c = 0; c < counts.size(); ++c) {
     double both = 0;
-    for (Index j = threadIdx.x; j < cols; j += threads)
+    for (Index j = threadIdx.x; j < cols; j += compare_threads)
       both +=
           place(exact[j], j) >= last_exact[c] && place(approximate[j], j) >= last_approximate[c];
-    both = block_sum(both);
+    both = block_sum<compare_threads>(both);
     if (threadIdx.x == 0)
       out.top_recall.data()[c] = both / static_cast<double>(min(counts[c], positive));
   }
 }
 
 // One block for each row.
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(compare_threads)
     compare_rows_kernel(DenseTile approximate, DenseTile exact, Index cols, RowDifference* out) {
   const Index i = blockIdx.x;
   double error = 0, norm = 0, variation = 0, kl = 0, reverse_kl = 0, mass = 0;
-  for (Index j = threadIdx.x; j < cols; j += threads) {
+  for (Index j = threadIdx.x; j < cols; j += compare_threads) {
     const float given = approximate.data[i * approximate.stride + j];
     const double p = exact.data[i * exact.stride + j], q = given == -INFINITY ? 0.0 : given;
     error += (q - p) * (q - p);
@@ -169,12 +158,12 @@ __global__ void __launch_bounds__(threads)
     else if (q < 0)
       reverse_kl = static_cast<double>(NAN);
   }
-  error = block_sum(error);
-  norm = block_sum(norm);
-  variation = block_sum(variation);
-  kl = block_sum(kl);
-  reverse_kl = block_sum(reverse_kl);
-  mass = block_sum(mass);
+  error = block_sum<compare_threads>(error);
+  norm = block_sum<compare_threads>(norm);
+  variation = block_sum<compare_threads>(variation);
+  kl = block_sum<compare_threads>(kl);
+  reverse_kl = block_sum<compare_threads>(reverse_kl);
+  mass = block_sum<compare_threads>(mass);
   if (threadIdx.x == 0) out[i] = {error, norm, variation, kl, reverse_kl, mass, {}};
   find_top_recall(approximate.data + i * approximate.stride, exact.data + i * exact.stride, cols,
                   out[i]);
@@ -190,16 +179,17 @@ void pool_difference(const PoolDifferenceArgs& args, cudaStream_t stream) {
   launch(
       pool_difference_kernel,
       {.grid = dim3(static_cast<unsigned>((last_col - first_col + 1) * (last_row - first_row + 1))),
-       .block = dim3(threads),
+       .block = dim3(compare_threads),
        .stream = stream},
       args, first_row, first_col, last_col - first_col + 1);
 }
 
 void compare_rows(DenseTile approximate, DenseTile exact, Index rows, Index cols,
                   RowDifference* out, cudaStream_t stream) {
-  launch(compare_rows_kernel,
-         {.grid = dim3(static_cast<unsigned>(rows)), .block = dim3(threads), .stream = stream},
-         approximate, exact, cols, out);
+  launch(
+      compare_rows_kernel,
+      {.grid = dim3(static_cast<unsigned>(rows)), .block = dim3(compare_threads), .stream = stream},
+      approximate, exact, cols, out);
 }
 
 }  // namespace fovea::cuda

@@ -4,11 +4,12 @@
 namespace fovea::cuda {
 namespace {
 
-constexpr int threads = 256;
+constexpr int fill_threads = 256;
 
 // 10 registers, eight blocks on a multiprocessor. Bound by memory.
-__global__ void __launch_bounds__(threads) fill_kernel(float* values, Index count, float value) {
-  const Index at = static_cast<Index>(blockIdx.x) * threads + threadIdx.x;
+__global__ void __launch_bounds__(fill_threads)
+    fill_kernel(float* values, Index count, float value) {
+  const Index at = static_cast<Index>(blockIdx.x) * fill_threads + threadIdx.x;
   if (at < count) values[at] = value;
 }
 
@@ -16,8 +17,8 @@ __global__ void __launch_bounds__(threads) fill_kernel(float* values, Index coun
 
 void fill(float* values, Index count, float value, cudaStream_t stream) {
   launch(fill_kernel,
-         {.grid = dim3(static_cast<unsigned>((count + threads - 1) / threads)),
-          .block = dim3(threads),
+         {.grid = dim3(static_cast<unsigned>((count + fill_threads - 1) / fill_threads)),
+          .block = dim3(fill_threads),
           .stream = stream},
          values, count, value);
 }

@@ -5,7 +5,7 @@
 namespace fovea::cuda {
 namespace {
 
-constexpr int threads = 128, columns = 8;
+constexpr int round_threads = 128, round_columns = 8;
 
 template <Precision P>
 __device__ std::uint32_t round_pair(float low, float high, bool& overflow) {
@@ -20,11 +20,11 @@ __device__ std::uint32_t round_pair(float low, float high, bool& overflow) {
 // One thread per row and eight columns.
 // 23 registers, 16 blocks on a multiprocessor. Bound by memory.
 template <Precision P>
-__global__ void __launch_bounds__(threads) round_kernel(const RoundArgs a) {
-  const Index at = static_cast<Index>(blockIdx.x) * threads + threadIdx.x;
-  const Index groups = a.to_stride / columns, row = at / groups;
+__global__ void __launch_bounds__(round_threads) round_kernel(const RoundArgs a) {
+  const Index at = static_cast<Index>(blockIdx.x) * round_threads + threadIdx.x;
+  const Index groups = a.to_stride / round_columns, row = at / groups;
   if (row >= a.rows) return;
-  const int column = static_cast<int>(at % groups) * columns;
+  const int column = static_cast<int>(at % groups) * round_columns;
   const auto* from = reinterpret_cast<const float4*>(a.from + row * a.from_stride + column);
   const float4 zero = make_float4(0, 0, 0, 0);
   const float4 x = column < a.from_stride ? from[0] : zero,
@@ -41,11 +41,11 @@ __global__ void __launch_bounds__(threads) round_kernel(const RoundArgs a) {
 }  // namespace
 
 void round_to_16(const RoundArgs& args, cudaStream_t stream) {
-  const Index groups = args.rows * (args.to_stride / columns);
+  const Index groups = args.rows * (args.to_stride / round_columns);
   launch(args.precision == Precision::bf16 ? round_kernel<Precision::bf16>
                                            : round_kernel<Precision::fp16>,
-         {.grid = dim3(static_cast<unsigned>((groups + threads - 1) / threads)),
-          .block = dim3(threads),
+         {.grid = dim3(static_cast<unsigned>((groups + round_threads - 1) / round_threads)),
+          .block = dim3(round_threads),
           .stream = stream},
          args);
 }

@@ -7,7 +7,7 @@
 namespace fovea::cuda {
 namespace {
 
-constexpr int threads = 128, lanes = 32, columns = 8;
+constexpr int split_threads = 128, size_lanes = 32, split_columns = 8;
 constexpr Index most_blocks = 1024;
 
 __device__ float finite_size(float x) {
@@ -16,21 +16,21 @@ __device__ float finite_size(float x) {
 }
 
 // A warp for each row at a time. Bound by memory: every number is read once.
-__global__ void __launch_bounds__(threads) row_sizes_kernel(const RowSizesArgs a) {
-  const int lane = static_cast<int>(threadIdx.x) % lanes;
-  const Index warps = static_cast<Index>(gridDim.x) * (threads / lanes);
+__global__ void __launch_bounds__(split_threads) row_sizes_kernel(const RowSizesArgs a) {
+  const int lane = static_cast<int>(threadIdx.x) % size_lanes;
+  const Index warps = static_cast<Index>(gridDim.x) * (split_threads / size_lanes);
   float largest = 0, least = INFINITY;
-  for (Index row = (static_cast<Index>(blockIdx.x) * threads + threadIdx.x) / lanes; row < a.count;
-       row += warps) {
+  for (Index row = (static_cast<Index>(blockIdx.x) * split_threads + threadIdx.x) / size_lanes;
+       row < a.count; row += warps) {
     const auto* its = reinterpret_cast<const float4*>(a.rows + row * a.stride);
     float size = 0;
-    for (int c = lane; c < a.stride / 4; c += lanes) {
+    for (int c = lane; c < a.stride / 4; c += size_lanes) {
       const float4 x = its[c];
       size = fmaxf(fmaxf(size, fmaxf(finite_size(x.x), finite_size(x.y))),
                    fmaxf(finite_size(x.z), finite_size(x.w)));
     }
 #pragma unroll
-    for (int flip = 1; flip < lanes; flip *= 2)
+    for (int flip = 1; flip < size_lanes; flip *= 2)
       size = fmaxf(size, __shfl_xor_sync(0xffffffffu, size, flip));
     largest = fmaxf(largest, size);
     if (size > 0) least = fminf(least, size);
@@ -52,11 +52,11 @@ struct Split {
 };
 
 // One thread per row and eight columns. Bound by memory.
-__global__ void __launch_bounds__(threads) split_kernel(const SplitArgs a) {
-  const Index at = static_cast<Index>(blockIdx.x) * threads + threadIdx.x;
-  const Index groups = a.to_stride / columns, row = at / groups;
+__global__ void __launch_bounds__(split_threads) split_kernel(const SplitArgs a) {
+  const Index at = static_cast<Index>(blockIdx.x) * split_threads + threadIdx.x;
+  const Index groups = a.to_stride / split_columns, row = at / groups;
   if (row >= a.rows) return;
-  const int column = static_cast<int>(at % groups) * columns;
+  const int column = static_cast<int>(at % groups) * split_columns;
   const auto* from = reinterpret_cast<const float4*>(a.from + row * a.from_stride + column);
   const float4 zero = make_float4(0, 0, 0, 0);
   const float4 x = column < a.from_stride ? from[0] : zero,
@@ -74,19 +74,19 @@ __global__ void __launch_bounds__(threads) split_kernel(const SplitArgs a) {
 }  // namespace
 
 void find_row_sizes(const RowSizesArgs& args, cudaStream_t stream) {
-  const Index blocks = (args.count + threads / lanes - 1) / (threads / lanes);
+  const Index blocks = (args.count + split_threads / size_lanes - 1) / (split_threads / size_lanes);
   launch(row_sizes_kernel,
          {.grid = dim3(static_cast<unsigned>(std::min(blocks, most_blocks))),
-          .block = dim3(threads),
+          .block = dim3(split_threads),
           .stream = stream},
          args);
 }
 
 void split_rows(const SplitArgs& args, cudaStream_t stream) {
-  const Index groups = args.rows * (args.to_stride / columns);
+  const Index groups = args.rows * (args.to_stride / split_columns);
   launch(split_kernel,
-         {.grid = dim3(static_cast<unsigned>((groups + threads - 1) / threads)),
-          .block = dim3(threads),
+         {.grid = dim3(static_cast<unsigned>((groups + split_threads - 1) / split_threads)),
+          .block = dim3(split_threads),
           .stream = stream},
          args);
 }

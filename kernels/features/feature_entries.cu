@@ -7,37 +7,38 @@
 namespace fovea::cuda {
 namespace {
 
-constexpr int chunk = feature_chunk, rows = 64, tile = 32;  // queries; features at a time
-constexpr int threads = 128, lanes = 16, bands = threads / lanes;
-constexpr int rows_each = rows / bands, keys_each = chunk / lanes;
+constexpr int entry_queries = 64, entry_tile = 32;  // of a block; features at a time
+constexpr int entry_threads = 128, entry_lanes = 16, entry_bands = entry_threads / entry_lanes;
+constexpr int entry_queries_each = entry_queries / entry_bands,
+              entry_keys_each = feature_chunk / entry_lanes;
 
 // 2^x, at most 1 but for NaN: sums are rounded, so that x may exceed 0.
-__device__ float share(float x) {
+__device__ float exp2_at_most_1(float x) {
   return exp2_fast(x > 0 ? 0.0f : x);
 }
 
-class Entries {
+class FeatureEntries {
  public:
-  __device__ explicit Entries(const FeatureEntryArgs& args)
+  __device__ explicit FeatureEntries(const FeatureEntryArgs& args)
       : a_(args),
-        first_(static_cast<Index>(blockIdx.y) * rows),
-        count_(static_cast<int>(min(Index{rows}, args.row_count - first_))),
+        first_(static_cast<Index>(blockIdx.y) * entry_queries),
+        count_(static_cast<int>(min(Index{entry_queries}, args.row_count - first_))),
         chunk_(args.first_chunk + blockIdx.x) {}
 
   __device__ void run() {
-    __shared__ float query[rows][tile + 1], key[chunk][tile + 1];
-    float p[rows_each][keys_each] = {};
-    const bool any_later = token(count_ - 1) >= (chunk_ + 1) * chunk;
-    for (int begin = 0; any_later && begin < a_.features; begin += tile) {
+    __shared__ float query[entry_queries][entry_tile + 1], key[feature_chunk][entry_tile + 1];
+    float p[entry_queries_each][entry_keys_each] = {};
+    const bool any_later = token(count_ - 1) >= (chunk_ + 1) * feature_chunk;
+    for (int begin = 0; any_later && begin < a_.features; begin += entry_tile) {
       __syncthreads();
       load(query, key, begin);
       __syncthreads();
 #pragma unroll 4
-      for (int r = 0; r < tile; ++r)
+      for (int r = 0; r < entry_tile; ++r)
 #pragma unroll
-        for (int i = 0; i < rows_each; ++i)
+        for (int i = 0; i < entry_queries_each; ++i)
 #pragma unroll
-          for (int j = 0; j < keys_each; ++j)
+          for (int j = 0; j < entry_keys_each; ++j)
             p[i][j] = fmaf(query[row_of(i)][r], key[key_of(j)][r], p[i][j]);
     }
     write(p);
@@ -48,48 +49,52 @@ class Entries {
     return a_.drawn ? a_.drawn[first_ + row] : a_.first_row + first_ + row;
   }
   __device__ int row_of(int i) const {
-    return static_cast<int>(threadIdx.x) / lanes + bands * i;
+    return static_cast<int>(threadIdx.x) / entry_lanes + entry_bands * i;
   }
   __device__ int key_of(int j) const {
-    return static_cast<int>(threadIdx.x) % lanes + lanes * j;
+    return static_cast<int>(threadIdx.x) % entry_lanes + entry_lanes * j;
   }
 
   // phi(q_i) . phi(k_j) / D_i = sum over r of 2^(a_ir + top_r - D_i) 2^(b_jr - top_r), top_r being
   // the largest b_jr of the chunk: neither factor exceeds 1, as D_i is a sum over all its keys too.
-  __device__ void load(float (&query)[rows][tile + 1], float (&key)[chunk][tile + 1],
-                       int begin) const {
+  __device__ void load(float (&query)[entry_queries][entry_tile + 1],
+                       float (&key)[feature_chunk][entry_tile + 1], int begin) const {
     const float* top = a_.own_maximum + chunk_ * a_.stride + begin;
-    for (int at = static_cast<int>(threadIdx.x); at < rows * tile; at += threads) {
-      const int row = at / tile, r = at % tile;
+    for (int at = static_cast<int>(threadIdx.x); at < entry_queries * entry_tile;
+         at += entry_threads) {
+      const int row = at / entry_tile, r = at % entry_tile;
       const bool exists =
-          row < count_ && begin + r < a_.features && token(row) >= (chunk_ + 1) * chunk;
-      query[row][r] = exists ? share(a_.query[(first_ + row) * a_.stride + begin + r] + top[r] -
-                                     a_.rows.log2_sum[token(row)])
+          row < count_ && begin + r < a_.features && token(row) >= (chunk_ + 1) * feature_chunk;
+      query[row][r] = exists ? exp2_at_most_1(a_.query[(first_ + row) * a_.stride + begin + r] +
+                                              top[r] - a_.rows.log2_sum[token(row)])
                              : 0.0f;
     }
-    for (int at = static_cast<int>(threadIdx.x); at < chunk * tile; at += threads) {
-      const int j = at / tile, r = at % tile;
-      const Index place = (static_cast<Index>(blockIdx.x) * chunk + j) * a_.stride + begin + r;
+    for (int at = static_cast<int>(threadIdx.x); at < feature_chunk * entry_tile;
+         at += entry_threads) {
+      const int j = at / entry_tile, r = at % entry_tile;
+      const Index place =
+          (static_cast<Index>(blockIdx.x) * feature_chunk + j) * a_.stride + begin + r;
       key[j][r] = begin + r < a_.features ? exp2_fast(a_.key[place] - finite_reference(top[r])) : 0;
     }
   }
 
   // With features of later keys the factors could be too large: queries of the chunk itself meet
   // its keys in pairs.
-  __device__ void write(const float (&p)[rows_each][keys_each]) const {
+  __device__ void write(const float (&p)[entry_queries_each][entry_keys_each]) const {
 #pragma unroll
-    for (int i = 0; i < rows_each; ++i) {
+    for (int i = 0; i < entry_queries_each; ++i) {
       if (row_of(i) >= count_) continue;
       const Index query = token(row_of(i));
 #pragma unroll
-      for (int j = 0; j < keys_each; ++j) {
-        const Index key = chunk_ * chunk + key_of(j);
+      for (int j = 0; j < entry_keys_each; ++j) {
+        const Index key = chunk_ * feature_chunk + key_of(j);
         if (key < a_.first_col || key >= a_.end_col) continue;
         float value = p[i][j];
         if (key > query)
           value = a_.elsewhere;
-        else if (query < (chunk_ + 1) * chunk)
-          value = share(a_.rows.pairs[query * chunk + key_of(j)] - a_.rows.log2_sum[query]);
+        else if (query < (chunk_ + 1) * feature_chunk)
+          value = exp2_at_most_1(a_.rows.pairs[query * feature_chunk + key_of(j)] -
+                                 a_.rows.log2_sum[query]);
         a_.out[(first_ + row_of(i)) * a_.out_stride + key - a_.first_col] = value;
       }
     }
@@ -102,8 +107,9 @@ class Entries {
 };
 
 // 55 registers, 12 KiB of shared memory: nine blocks on a multiprocessor. Bound by multiply-adds.
-__global__ void __launch_bounds__(threads) feature_entries_kernel(const FeatureEntryArgs args) {
-  Entries(args).run();
+__global__ void __launch_bounds__(entry_threads)
+    feature_entries_kernel(const FeatureEntryArgs args) {
+  FeatureEntries(args).run();
 }
 
 }  // namespace
@@ -111,8 +117,8 @@ __global__ void __launch_bounds__(threads) feature_entries_kernel(const FeatureE
 void feature_entries(const FeatureEntryArgs& args, cudaStream_t stream) {
   launch(feature_entries_kernel,
          {.grid = dim3(static_cast<unsigned>(args.chunks),
-                       static_cast<unsigned>((args.row_count + rows - 1) / rows)),
-          .block = dim3(threads),
+                       static_cast<unsigned>((args.row_count + entry_queries - 1) / entry_queries)),
+          .block = dim3(entry_threads),
           .stream = stream},
          args);
 }

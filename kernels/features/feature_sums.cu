@@ -1,6 +1,6 @@
 // sum_chunks and scan_sums are bound by memory, sum_rows by exp2: one for each feature of a pair of
 // tokens of one chunk, 16 and a half for each feature of a query.
-#include "device/launch.h"
+#include "device/cells.cuh"
 #include "features/feature_sums.h"
 #include "features/running_sum.cuh"
 #include "ptx.h"
@@ -8,26 +8,18 @@
 namespace fovea::cuda {
 namespace {
 
-constexpr int chunk = feature_chunk, threads = 128;
-
-LaunchShape cells(Index count, cudaStream_t stream) {
-  return {.grid = dim3(static_cast<unsigned>((count + threads - 1) / threads)),
-          .block = dim3(threads),
-          .stream = stream};
-}
-
-__device__ Index own_cell() {
-  return static_cast<Index>(blockIdx.x) * threads + threadIdx.x;
-}
+constexpr int feature_sum_threads = 128;
 
 // One thread for each chunk and feature.
 // 32 registers, 16 blocks on a multiprocessor. Bound by memory: every log is read once.
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(feature_sum_threads)
     sum_chunks_kernel(const FeatureChunks a, const KeySums sums) {
-  const Index at = own_cell() / a.features, r = own_cell() % a.features;
+  const Index at = own_cell<feature_sum_threads>() / a.features,
+              r = own_cell<feature_sum_threads>() % a.features;
   if (at >= a.count) return;
-  const int keys = static_cast<int>(min(Index{chunk}, a.n - (a.first + at) * chunk));
-  const float* key = a.key + at * chunk * a.stride + r;
+  const int keys =
+      static_cast<int>(min(Index{feature_chunk}, a.n - (a.first + at) * feature_chunk));
+  const float* key = a.key + at * feature_chunk * a.stride + r;
   float top = -INFINITY, sum = 0;
 #pragma unroll 8
   for (int j = 0; j < keys; ++j) top = fmaxf(top, key[static_cast<Index>(j) * a.stride]);
@@ -42,9 +34,9 @@ __global__ void __launch_bounds__(threads)
 // One thread for each feature: chunk after chunk, in double.
 // 72 registers, seven blocks on a multiprocessor. Bound by latency: a step waits for the one
 // before.
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(feature_sum_threads)
     scan_sums_kernel(const FeatureChunks a, const KeySums sums) {
-  const Index r = own_cell();
+  const Index r = own_cell<feature_sum_threads>();
   if (r >= a.features) return;
   double total = sums.carry[r];
   float top = a.first == 0 ? -INFINITY : sums.maximum[a.first * a.stride + r];
@@ -72,25 +64,28 @@ __global__ void __launch_bounds__(threads)
   sums.carry[r] = total;
 }
 
-constexpr int tile = 32;  // features at a time
-constexpr int lanes = 16, bands = threads / lanes;
-constexpr int rows_each = chunk / bands, keys_each = chunk / lanes;
-constexpr int threads_per_row = threads / chunk;
+constexpr int pair_tile = 32;  // features at a time
+constexpr int pair_lanes = 16, pair_bands = feature_sum_threads / pair_lanes;
+constexpr int pair_rows_each = feature_chunk / pair_bands,
+              pair_keys_each = feature_chunk / pair_lanes;
+constexpr int threads_per_query = feature_sum_threads / feature_chunk;
 
 // One block for each chunk.
-class RowSums {
+class ChunkRowSums {
  public:
-  __device__ RowSums(const FeatureChunks& chunks, const KeySums& sums, const FeatureRowSums& rows)
+  __device__ ChunkRowSums(const FeatureChunks& chunks, const KeySums& sums,
+                          const FeatureRowSums& rows)
       : a_(chunks),
         sums_(sums),
         rows_(rows),
         chunk_(chunks.first + blockIdx.x),
-        tokens_(static_cast<int>(min(Index{chunk}, chunks.n - chunk_ * chunk))) {}
+        tokens_(static_cast<int>(min(Index{feature_chunk}, chunks.n - chunk_ * feature_chunk))) {}
 
   __device__ void run() {
-    __shared__ float query[chunk][tile + 1], key[chunk][tile + 1], pair[chunk][chunk + 1];
-    RunningSum pairs[rows_each][keys_each], before;
-    for (int begin = 0; begin < a_.features; begin += tile) {
+    __shared__ float query[feature_chunk][pair_tile + 1], key[feature_chunk][pair_tile + 1],
+        pair[feature_chunk][feature_chunk + 1];
+    RunningSum pairs[pair_rows_each][pair_keys_each], before;
+    for (int begin = 0; begin < a_.features; begin += pair_tile) {
       __syncthreads();
       load(query, a_.query, begin);
       load(key, a_.key, begin);
@@ -99,9 +94,9 @@ class RowSums {
       add_before(query, begin, before);
     }
 #pragma unroll
-    for (int i = 0; i < rows_each; ++i)
+    for (int i = 0; i < pair_rows_each; ++i)
 #pragma unroll
-      for (int j = 0; j < keys_each; ++j)
+      for (int j = 0; j < pair_keys_each; ++j)
         pair[row_of(i)][key_of(j)] = is_past(i, j) ? pairs[i][j].log2() : -INFINITY;
     __syncthreads();
     finish(pair, before);
@@ -109,34 +104,36 @@ class RowSums {
 
  private:
   __device__ int row_of(int i) const {
-    return static_cast<int>(threadIdx.x) / lanes + bands * i;
+    return static_cast<int>(threadIdx.x) / pair_lanes + pair_bands * i;
   }
   __device__ int key_of(int j) const {
-    return static_cast<int>(threadIdx.x) % lanes + lanes * j;
+    return static_cast<int>(threadIdx.x) % pair_lanes + pair_lanes * j;
   }
   __device__ bool is_past(int i, int j) const {
     return key_of(j) <= row_of(i);
   }
 
   // -inf beyond the last token and the last feature.
-  __device__ void load(float (&to)[chunk][tile + 1], const float* from, int begin) const {
-    for (int at = static_cast<int>(threadIdx.x); at < chunk * tile; at += threads) {
-      const int row = at / tile, r = begin + at % tile;
-      const Index place = (static_cast<Index>(blockIdx.x) * chunk + row) * a_.stride + r;
-      to[row][at % tile] = row < tokens_ && r < a_.features ? from[place] : -INFINITY;
+  __device__ void load(float (&to)[feature_chunk][pair_tile + 1], const float* from,
+                       int begin) const {
+    for (int at = static_cast<int>(threadIdx.x); at < feature_chunk * pair_tile;
+         at += feature_sum_threads) {
+      const int row = at / pair_tile, r = begin + at % pair_tile;
+      const Index place = (static_cast<Index>(blockIdx.x) * feature_chunk + row) * a_.stride + r;
+      to[row][at % pair_tile] = row < tokens_ && r < a_.features ? from[place] : -INFINITY;
     }
   }
 
-  __device__ void add_pairs(const float (&query)[chunk][tile + 1],
-                            const float (&key)[chunk][tile + 1],
-                            RunningSum (&pairs)[rows_each][keys_each]) const {
+  __device__ void add_pairs(const float (&query)[feature_chunk][pair_tile + 1],
+                            const float (&key)[feature_chunk][pair_tile + 1],
+                            RunningSum (&pairs)[pair_rows_each][pair_keys_each]) const {
 #pragma unroll
-    for (int i = 0; i < rows_each; ++i)
+    for (int i = 0; i < pair_rows_each; ++i)
 #pragma unroll
-      for (int j = 0; j < keys_each; ++j) {
+      for (int j = 0; j < pair_keys_each; ++j) {
         if (!is_past(i, j)) continue;
         constexpr int batch = 8;
-        for (int r = 0; r < tile; r += batch) {
+        for (int r = 0; r < pair_tile; r += batch) {
           float x[batch];
 #pragma unroll
           for (int b = 0; b < batch; ++b) x[b] = query[row_of(i)][r + b] + key[key_of(j)][r + b];
@@ -146,25 +143,26 @@ class RowSums {
   }
 
   // Four threads share the features of a query.
-  __device__ void add_before(const float (&query)[chunk][tile + 1], int begin,
+  __device__ void add_before(const float (&query)[feature_chunk][pair_tile + 1], int begin,
                              RunningSum& before) const {
-    const int row = static_cast<int>(threadIdx.x) / threads_per_row;
-    for (int r = static_cast<int>(threadIdx.x) % threads_per_row;
-         r < min(tile, a_.features - begin); r += threads_per_row) {
+    const int row = static_cast<int>(threadIdx.x) / threads_per_query;
+    for (int r = static_cast<int>(threadIdx.x) % threads_per_query;
+         r < min(pair_tile, a_.features - begin); r += threads_per_query) {
       const Index place = chunk_ * a_.stride + begin + r;
       before.add(query[row][r] + sums_.maximum[place], sums_.sum[place]);
     }
   }
 
-  __device__ void finish(const float (&pair)[chunk][chunk + 1], RunningSum sum) const {
-    const int row = static_cast<int>(threadIdx.x) / threads_per_row,
-              part = static_cast<int>(threadIdx.x) % threads_per_row;
-    const Index token = chunk_ * chunk + row;
-    for (int j = part; j < chunk; j += threads_per_row) {
+  __device__ void finish(const float (&pair)[feature_chunk][feature_chunk + 1],
+                         RunningSum sum) const {
+    const int row = static_cast<int>(threadIdx.x) / threads_per_query,
+              part = static_cast<int>(threadIdx.x) % threads_per_query;
+    const Index token = chunk_ * feature_chunk + row;
+    for (int j = part; j < feature_chunk; j += threads_per_query) {
       sum.add(pair[row][j], 1.0f);
-      if (row < tokens_) rows_.pairs[token * chunk + j] = pair[row][j];
+      if (row < tokens_) rows_.pairs[token * feature_chunk + j] = pair[row][j];
     }
-    for (int flip = 1; flip < threads_per_row; flip *= 2) {
+    for (int flip = 1; flip < threads_per_query; flip *= 2) {
       const float top = __shfl_xor_sync(0xffffffffu, sum.top, flip),
                   of_top = __shfl_xor_sync(0xffffffffu, sum.sum, flip);
       sum.add(top, of_top);
@@ -183,27 +181,29 @@ class RowSums {
 };
 
 // 56 registers, 12 KiB of shared memory: nine blocks on a multiprocessor. Bound by multiply-adds.
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(feature_sum_threads)
     sum_rows_kernel(const FeatureChunks chunks, const KeySums sums, const FeatureRowSums rows) {
-  RowSums(chunks, sums, rows).run();
+  ChunkRowSums(chunks, sums, rows).run();
 }
 
 }  // namespace
 
 void sum_chunks(const FeatureChunks& chunks, const KeySums& sums, cudaStream_t stream) {
-  launch(sum_chunks_kernel, cells(chunks.count * chunks.features, stream), chunks, sums);
+  launch(sum_chunks_kernel, cells<feature_sum_threads>(chunks.count, chunks.features, stream),
+         chunks, sums);
 }
 
 void scan_sums(const FeatureChunks& chunks, const KeySums& sums, cudaStream_t stream) {
-  launch(scan_sums_kernel, cells(chunks.features, stream), chunks, sums);
+  launch(scan_sums_kernel, cells<feature_sum_threads>(1, chunks.features, stream), chunks, sums);
 }
 
 void sum_rows(const FeatureChunks& chunks, const KeySums& sums, const FeatureRowSums& rows,
               cudaStream_t stream) {
-  launch(
-      sum_rows_kernel,
-      {.grid = dim3(static_cast<unsigned>(chunks.count)), .block = dim3(threads), .stream = stream},
-      chunks, sums, rows);
+  launch(sum_rows_kernel,
+         {.grid = dim3(static_cast<unsigned>(chunks.count)),
+          .block = dim3(feature_sum_threads),
+          .stream = stream},
+         chunks, sums, rows);
 }
 
 }  // namespace fovea::cuda

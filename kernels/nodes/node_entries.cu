@@ -1,25 +1,15 @@
-#include "device/launch.h"
+#include "device/cells.cuh"
 #include "nodes/node_entries.h"
 
 namespace fovea::cuda {
 namespace {
 
-constexpr int threads = 128;
-
-LaunchShape cells(Index rows, Index cols, cudaStream_t stream) {
-  return {.grid = dim3(static_cast<unsigned>((rows * cols + threads - 1) / threads)),
-          .block = dim3(threads),
-          .stream = stream};
-}
-
-__device__ Index own_cell() {
-  return static_cast<Index>(blockIdx.x) * threads + threadIdx.x;
-}
+constexpr int node_entry_threads = 128;
 
 // A key shares the query's nodes down to the last one whose range contains its place.
 // 22 registers, 16 blocks on a multiprocessor. Bound by latency: it goes down a path of nodes.
-__global__ void __launch_bounds__(threads) entries_kernel(const NodeEntriesArgs a) {
-  const Index cell = own_cell(), cols = a.cols.end - a.cols.begin;
+__global__ void __launch_bounds__(node_entry_threads) node_entries_kernel(const NodeEntriesArgs a) {
+  const Index cell = own_cell<node_entry_threads>(), cols = a.cols.end - a.cols.begin;
   const Index row = cell / cols, j = a.cols.begin + cell % cols;
   if (row >= a.rows.end - a.rows.begin) return;
   const Index i = a.drawn ? a.drawn[row] : a.rows.begin + row;
@@ -40,8 +30,8 @@ __global__ void __launch_bounds__(threads) entries_kernel(const NodeEntriesArgs 
 }
 
 // 28 registers, 16 blocks on a multiprocessor. Bound by latency: a binary search.
-__global__ void __launch_bounds__(threads) bound_kernel(const BoundArgs a) {
-  const Index cell = own_cell(), boundaries = a.columns.count + 1;
+__global__ void __launch_bounds__(node_entry_threads) bound_kernel(const BoundArgs a) {
+  const Index cell = own_cell<node_entry_threads>(), boundaries = a.columns.count + 1;
   const Index slot = a.slots.begin + cell / boundaries;
   if (slot >= a.slots.end) return;
   const auto column = static_cast<std::int32_t>(cell % boundaries);
@@ -95,8 +85,8 @@ __device__ void pool_row(const BandArgs& a, Index i, std::int32_t column, Pooled
 }
 
 // 32 registers, 16 blocks on a multiprocessor. Bound by latency: it goes down a path for each row.
-__global__ void __launch_bounds__(threads) band_kernel(const BandArgs a) {
-  const Index cell = own_cell(), band = cell / a.columns.count;
+__global__ void __launch_bounds__(node_entry_threads) band_kernel(const BandArgs a) {
+  const Index cell = own_cell<node_entry_threads>(), band = cell / a.columns.count;
   if (band >= a.count) return;
   const auto column = static_cast<std::int32_t>(cell % a.columns.count);
   Pooled pooled;
@@ -106,8 +96,8 @@ __global__ void __launch_bounds__(threads) band_kernel(const BandArgs a) {
 }
 
 // 32 registers, 16 blocks on a multiprocessor. Bound by memory: every band is read once.
-__global__ void __launch_bounds__(threads) pixel_kernel(const PixelArgs a) {
-  const Index cell = own_cell(), row = cell / a.columns.count;
+__global__ void __launch_bounds__(node_entry_threads) pixel_kernel(const PixelArgs a) {
+  const Index cell = own_cell<node_entry_threads>(), row = cell / a.columns.count;
   if (row >= a.rows) return;
   const auto column = static_cast<std::int32_t>(cell % a.columns.count);
   const Range32 bands = a.bands_of[row];
@@ -127,21 +117,25 @@ __global__ void __launch_bounds__(threads) pixel_kernel(const PixelArgs a) {
 }  // namespace
 
 void node_entries(const NodeEntriesArgs& args, cudaStream_t stream) {
-  launch(entries_kernel,
-         cells(args.rows.end - args.rows.begin, args.cols.end - args.cols.begin, stream), args);
-}
-
-void count_before(const BoundArgs& args, cudaStream_t stream) {
-  launch(bound_kernel, cells(args.slots.end - args.slots.begin, args.columns.count + 1, stream),
+  launch(node_entries_kernel,
+         cells<node_entry_threads>(args.rows.end - args.rows.begin, args.cols.end - args.cols.begin,
+                                   stream),
          args);
 }
 
+void count_before(const BoundArgs& args, cudaStream_t stream) {
+  launch(
+      bound_kernel,
+      cells<node_entry_threads>(args.slots.end - args.slots.begin, args.columns.count + 1, stream),
+      args);
+}
+
 void pool_bands(const BandArgs& args, cudaStream_t stream) {
-  launch(band_kernel, cells(args.count, args.columns.count, stream), args);
+  launch(band_kernel, cells<node_entry_threads>(args.count, args.columns.count, stream), args);
 }
 
 void pool_pixels(const PixelArgs& args, cudaStream_t stream) {
-  launch(pixel_kernel, cells(args.rows, args.columns.count, stream), args);
+  launch(pixel_kernel, cells<node_entry_threads>(args.rows, args.columns.count, stream), args);
 }
 
 }  // namespace fovea::cuda

@@ -4,10 +4,10 @@
 namespace fovea::cuda {
 namespace {
 
-constexpr int threads = 128;
+constexpr int search_threads = 128;
 
-dim3 blocks_of(std::int32_t n) {
-  return dim3((static_cast<unsigned>(n) + threads - 1) / threads);
+dim3 search_blocks(std::int32_t n) {
+  return dim3((static_cast<unsigned>(n) + search_threads - 1) / search_threads);
 }
 
 // The first position in [begin, end) where `before` no longer holds.
@@ -25,8 +25,8 @@ __device__ std::int32_t first_not(std::int32_t begin, std::int32_t end, Before b
 
 // One thread per position.
 // 18 registers, 16 blocks on a multiprocessor. Bound by memory.
-__global__ void __launch_bounds__(threads) place_kernel(const PlaceArgs a) {
-  const auto p = static_cast<std::int32_t>(blockIdx.x * threads + threadIdx.x);
+__global__ void __launch_bounds__(search_threads) place_kernel(const PlaceArgs a) {
+  const auto p = static_cast<std::int32_t>(blockIdx.x * search_threads + threadIdx.x);
   if (p >= a.n) return;
   const std::int32_t key = a.leaf_order[p];
   a.slot[key] = static_cast<std::uint32_t>(
@@ -36,8 +36,8 @@ __global__ void __launch_bounds__(threads) place_kernel(const PlaceArgs a) {
 
 // One thread per query follows its path from the root.
 // 30 registers, 16 blocks on a multiprocessor. Bound by latency: a binary search in every node.
-__global__ void __launch_bounds__(threads) search_kernel(const SearchArgs a) {
-  const auto i = static_cast<std::int32_t>(blockIdx.x * threads + threadIdx.x);
+__global__ void __launch_bounds__(search_threads) search_kernel(const SearchArgs a) {
+  const auto i = static_cast<std::int32_t>(blockIdx.x * search_threads + threadIdx.x);
   if (i >= a.queries) return;
   const std::int32_t token = i + a.keys_in_all - a.queries;  // the last key that it may attend
   const std::int64_t leaf = a.query_leaf[i];
@@ -75,11 +75,13 @@ __global__ void __launch_bounds__(threads) search_kernel(const SearchArgs a) {
 }  // namespace
 
 void place_keys(const PlaceArgs& args, cudaStream_t stream) {
-  launch(place_kernel, {.grid = blocks_of(args.n), .block = dim3(threads), .stream = stream}, args);
+  launch(place_kernel,
+         {.grid = search_blocks(args.n), .block = dim3(search_threads), .stream = stream}, args);
 }
 
 void find_queries(const SearchArgs& args, cudaStream_t stream) {
-  launch(search_kernel, {.grid = blocks_of(args.queries), .block = dim3(threads), .stream = stream},
+  launch(search_kernel,
+         {.grid = search_blocks(args.queries), .block = dim3(search_threads), .stream = stream},
          args);
 }
 

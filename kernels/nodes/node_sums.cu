@@ -1,28 +1,17 @@
-#include "device/launch.h"
+#include "device/cells.cuh"
 #include "nodes/node_sums.h"
 
 namespace fovea::cuda {
 namespace {
 
-constexpr int threads = 256;
-
-// One thread per row and column, adjacent threads for adjacent columns.
-LaunchShape cells(Index rows, int stride, cudaStream_t stream, int per_block = threads) {
-  return {.grid = dim3(static_cast<unsigned>((rows * stride + per_block - 1) / per_block)),
-          .block = dim3(threads),
-          .stream = stream};
-}
-
-__device__ Index own_cell() {
-  return static_cast<Index>(blockIdx.x) * threads + threadIdx.x;
-}
+constexpr int node_sum_threads = 256;
 
 // `Lanes` threads share a cell: lane l takes rows l, l + Lanes, ...
 // 32 registers, 2 KiB of shared memory with lanes: eight blocks on a multiprocessor. Bound by
 // memory: every row is read once.
 template <class Number, int Lanes>
-__global__ void __launch_bounds__(threads) sum_kernel(const SumArgs<Number> a) {
-  constexpr int per_block = threads / Lanes;
+__global__ void __launch_bounds__(node_sum_threads) sum_kernel(const SumArgs<Number> a) {
+  constexpr int per_block = node_sum_threads / Lanes;
   const int own = static_cast<int>(threadIdx.x) % per_block,
             lane = static_cast<int>(threadIdx.x) / per_block;
   const Index cell = static_cast<Index>(blockIdx.x) * per_block + own, range = cell / a.stride,
@@ -37,7 +26,7 @@ __global__ void __launch_bounds__(threads) sum_kernel(const SumArgs<Number> a) {
     }
   }
   if constexpr (Lanes > 1) {
-    __shared__ double part[threads];
+    __shared__ double part[node_sum_threads];
     part[threadIdx.x] = sum;
     __syncthreads();
     if (lane > 0) return;
@@ -50,15 +39,17 @@ template <class Number>
 void launch_sums(const SumArgs<Number>& args, cudaStream_t stream) {
   constexpr int lanes = 8;
   if (args.many_rows)
-    launch(sum_kernel<Number, lanes>, cells(args.count, args.stride, stream, threads / lanes),
+    launch(sum_kernel<Number, lanes>,
+           cells<node_sum_threads>(args.count, args.stride, stream, node_sum_threads / lanes),
            args);
   else
-    launch(sum_kernel<Number, 1>, cells(args.count, args.stride, stream), args);
+    launch(sum_kernel<Number, 1>, cells<node_sum_threads>(args.count, args.stride, stream), args);
 }
 
 // 20 registers, eight blocks on a multiprocessor. Bound by memory.
-__global__ void __launch_bounds__(threads) descend_kernel(const DescendArgs a) {
-  const Index cell = own_cell(), slot = a.slots.begin + cell / a.stride, column = cell % a.stride;
+__global__ void __launch_bounds__(node_sum_threads) descend_kernel(const DescendArgs a) {
+  const Index cell = own_cell<node_sum_threads>(), slot = a.slots.begin + cell / a.stride,
+              column = cell % a.stride;
   if (slot >= a.slots.end) return;
   const Range32 keys = a.keys[slot];
   const std::int32_t parent = a.parent[slot];
@@ -69,15 +60,15 @@ __global__ void __launch_bounds__(threads) descend_kernel(const DescendArgs a) {
 }
 
 // 22 registers, eight blocks on a multiprocessor. Bound by memory.
-__global__ void __launch_bounds__(threads) look_up_kernel(const LookUpArgs a) {
-  const Index cell = own_cell(), i = cell / a.stride, column = cell % a.stride;
+__global__ void __launch_bounds__(node_sum_threads) look_up_kernel(const LookUpArgs a) {
+  const Index cell = own_cell<node_sum_threads>(), i = cell / a.stride, column = cell % a.stride;
   if (i >= a.n) return;
   a.z[cell] = static_cast<float>(a.rows[static_cast<Index>(a.row[i]) * a.stride + column]);
 }
 
 // 99 registers, two blocks on a multiprocessor. Bound by memory.
-__global__ void __launch_bounds__(threads) carry_kernel(const CarryArgs a) {
-  const Index cell = own_cell(), slot = cell / a.stride, column = cell % a.stride;
+__global__ void __launch_bounds__(node_sum_threads) carry_kernel(const CarryArgs a) {
+  const Index cell = own_cell<node_sum_threads>(), slot = cell / a.stride, column = cell % a.stride;
   if (slot >= a.slots) return;
   const Range32 pieces = a.pieces[slot];
   double* const sums = a.sums + column;
@@ -98,8 +89,9 @@ __global__ void __launch_bounds__(threads) carry_kernel(const CarryArgs a) {
 }
 
 // 32 registers, eight blocks on a multiprocessor. Bound by memory.
-__global__ void __launch_bounds__(threads) running_kernel(const RunningArgs a) {
-  const Index cell = own_cell(), piece = cell / a.stride, column = cell % a.stride;
+__global__ void __launch_bounds__(node_sum_threads) running_kernel(const RunningArgs a) {
+  const Index cell = own_cell<node_sum_threads>(), piece = cell / a.stride,
+              column = cell % a.stride;
   if (piece >= a.count) return;
   const Range32 positions = a.pieces[piece];
   double sum = a.before[cell];
@@ -113,8 +105,8 @@ __global__ void __launch_bounds__(threads) running_kernel(const RunningArgs a) {
 }
 
 // 32 registers, eight blocks on a multiprocessor. Bound by memory: a row for every node of a path.
-__global__ void __launch_bounds__(threads) prefix_kernel(const PrefixArgs a) {
-  const Index cell = own_cell(), i = cell / a.stride, column = cell % a.stride;
+__global__ void __launch_bounds__(node_sum_threads) prefix_kernel(const PrefixArgs a) {
+  const Index cell = own_cell<node_sum_threads>(), i = cell / a.stride, column = cell % a.stride;
   if (i >= a.queries) return;
   double total = 0;
 #pragma unroll 4  // so that several depths are read at once
@@ -142,23 +134,24 @@ void sum_ranges(const SumArgs<double>& args, cudaStream_t stream) {
 }
 
 void descend(const DescendArgs& args, cudaStream_t stream) {
-  launch(descend_kernel, cells(args.slots.end - args.slots.begin, args.stride, stream), args);
+  launch(descend_kernel,
+         cells<node_sum_threads>(args.slots.end - args.slots.begin, args.stride, stream), args);
 }
 
 void look_up(const LookUpArgs& args, cudaStream_t stream) {
-  launch(look_up_kernel, cells(args.n, args.stride, stream), args);
+  launch(look_up_kernel, cells<node_sum_threads>(args.n, args.stride, stream), args);
 }
 
 void carry(const CarryArgs& args, cudaStream_t stream) {
-  launch(carry_kernel, cells(args.slots, args.stride, stream), args);
+  launch(carry_kernel, cells<node_sum_threads>(args.slots, args.stride, stream), args);
 }
 
 void run_sums(const RunningArgs& args, cudaStream_t stream) {
-  launch(running_kernel, cells(args.count, args.stride, stream), args);
+  launch(running_kernel, cells<node_sum_threads>(args.count, args.stride, stream), args);
 }
 
 void look_up_prefixes(const PrefixArgs& args, cudaStream_t stream) {
-  launch(prefix_kernel, cells(args.queries, args.stride, stream), args);
+  launch(prefix_kernel, cells<node_sum_threads>(args.queries, args.stride, stream), args);
 }
 
 }  // namespace fovea::cuda

@@ -22,7 +22,7 @@ std::vector<std::int32_t> download(const Device& device, const Buffer<std::int32
   return values;
 }
 
-DeviceMatrix upload(const Device& device, MatrixView rows) {
+DeviceMatrix upload_rows(const Device& device, MatrixView rows) {
   DeviceMatrix out(device, rows.rows, rows.cols);
   out.upload(device, rows);
   return out;
@@ -58,7 +58,7 @@ struct DeviceTree {
 
 std::vector<std::int32_t> lsh_buckets(const Device& device, MatrixView x, MatrixView directions) {
   if (x.rows == 0) return {};
-  const DeviceMatrix rows = upload(device, x), drawn = upload(device, directions);
+  const DeviceMatrix rows = upload_rows(device, x), drawn = upload_rows(device, directions);
   const Buffer<std::int32_t> bucket(device, static_cast<std::size_t>(x.rows));
   hash({.x = rows.data(),
         .n = x.rows,
@@ -75,7 +75,7 @@ std::vector<std::int32_t> route(const Device& device, MatrixView x, const Tree& 
   if (x.rows == 0) return {};
   const Device::WaitAtEnd uploaded(device);  // where it is cancelled, x may end with it
   const DeviceTree below(device, tree, x.cols);
-  const DeviceMatrix rows = upload(device, x);
+  const DeviceMatrix rows = upload_rows(device, x);
   const Buffer<std::int32_t> leaf(device, static_cast<std::size_t>(x.rows));
   const Index step = std::max<Index>(
       1024, static_cast<Index>(multiply_adds_per_launch / std::max(below.multiply_adds, 1.0)));

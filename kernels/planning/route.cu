@@ -4,16 +4,16 @@
 namespace fovea::cuda {
 namespace {
 
-constexpr int threads = 256, lanes = 8;  // of a row: lane l adds columns l, l + 8, ...
-constexpr int rows_per_block = threads / lanes;
+constexpr int route_threads = 256, route_lanes = 8;  // of a row: lane l adds columns l, l + 8, ...
+constexpr int route_rows_per_block = route_threads / route_lanes;
 
 // The same in all lanes of the row.
 __device__ float score(const RouteArgs& a, const float* x, Index row, int lane) {
   const float* weight = a.weight + row * a.weight_stride;
   float sum = 0;
-  for (int c = lane; c < a.d; c += lanes) sum = __fadd_rn(sum, __fmul_rn(weight[c], x[c]));
+  for (int c = lane; c < a.d; c += route_lanes) sum = __fadd_rn(sum, __fmul_rn(weight[c], x[c]));
 #pragma unroll
-  for (int flip = lanes / 2; flip > 0; flip /= 2)
+  for (int flip = route_lanes / 2; flip > 0; flip /= 2)
     sum = __fadd_rn(sum, __shfl_xor_sync(0xffffffffu, sum, flip));
   return __fadd_rn(a.bias[row], sum);
 }
@@ -36,9 +36,9 @@ __device__ Index child(const RouteArgs& a, const RouteLevel& level, Index node, 
 
 // 64 registers, four blocks on a multiprocessor. Bound by latency: a split decides which one is
 // read next.
-__global__ void __launch_bounds__(threads) route_kernel(const RouteArgs a) {
-  const int lane = static_cast<int>(threadIdx.x) % lanes;
-  const Index i = static_cast<Index>(blockIdx.x) * rows_per_block + threadIdx.x / lanes;
+__global__ void __launch_bounds__(route_threads) route_kernel(const RouteArgs a) {
+  const int lane = static_cast<int>(threadIdx.x) % route_lanes;
+  const Index i = static_cast<Index>(blockIdx.x) * route_rows_per_block + threadIdx.x / route_lanes;
   // A warp exchanges values as a whole, so rows beyond the last take part.
   const float* x = a.x + min(i, a.count - 1) * a.x_stride;
   Index node = 0;
@@ -53,8 +53,9 @@ __global__ void __launch_bounds__(threads) route_kernel(const RouteArgs a) {
 
 void route(const RouteArgs& args, cudaStream_t stream) {
   launch(route_kernel,
-         {.grid = dim3(static_cast<unsigned>((args.count + rows_per_block - 1) / rows_per_block)),
-          .block = dim3(threads),
+         {.grid = dim3(static_cast<unsigned>((args.count + route_rows_per_block - 1) /
+                                             route_rows_per_block)),
+          .block = dim3(route_threads),
           .stream = stream},
          args);
 }

@@ -6,11 +6,11 @@
 namespace fovea::cuda {
 namespace {
 
-constexpr int threads = 256;
+constexpr int sort_threads = 256;
 
 // 8 registers, eight blocks on a multiprocessor. Bound by memory.
-__global__ void __launch_bounds__(threads) count_up_kernel(std::int32_t* positions, int n) {
-  const unsigned at = blockIdx.x * threads + threadIdx.x;
+__global__ void __launch_bounds__(sort_threads) count_up_kernel(std::int32_t* positions, int n) {
+  const unsigned at = blockIdx.x * sort_threads + threadIdx.x;
   if (at < static_cast<unsigned>(n)) positions[at] = static_cast<std::int32_t>(at);
 }
 
@@ -26,8 +26,8 @@ std::size_t sort_workspace(const SortArgs& args) {
 
 void sort(const SortArgs& args, void* workspace, std::size_t bytes, cudaStream_t stream) {
   launch(count_up_kernel,
-         {.grid = dim3((static_cast<unsigned>(args.n) + threads - 1) / threads),
-          .block = dim3(threads),
+         {.grid = dim3((static_cast<unsigned>(args.n) + sort_threads - 1) / sort_threads),
+          .block = dim3(sort_threads),
           .stream = stream},
          args.positions, args.n);
   check(cub::DeviceRadixSort::SortPairs(workspace, bytes, args.keys, args.sorted_keys,

@@ -10,16 +10,16 @@ constexpr int team = 8;
 
 // What depends on the precision.
 template <class T>
-struct Precision;
+struct Tolerances;
 template <>
-struct Precision<float> {
+struct Tolerances<float> {
   // Vectors count as orthogonal below this cosine: the rounding error of dot products of 64 terms.
   static constexpr float cosine = 0x1p-21f;
   // Squares of vectors so far below the entries' size, 1, are negligible, and may be inexact.
   static constexpr float nothing = 1e-30f;
 };
 template <>
-struct Precision<double> {
+struct Tolerances<double> {
   static constexpr double cosine = 0x1p-50;
   static constexpr double nothing = 1e-60;
 };
@@ -152,8 +152,8 @@ class Jacobi {
     xx = team_sum(xx);
     yy = team_sum(yy);
     xy = team_sum(xy);
-    const bool small = min(xx, yy) <= Precision<T>::nothing ||
-                       fabs(xy) <= Precision<T>::cosine * sqrt(xx) * sqrt(yy);
+    const bool small = min(xx, yy) <= Tolerances<T>::nothing ||
+                       fabs(xy) <= Tolerances<T>::cosine * sqrt(xx) * sqrt(yy);
     if (small && xx >= yy) return false;
     T sine = 0, half = 0;  // half: tangent of half the angle
     if (!small) {

@@ -5,10 +5,10 @@
 namespace fovea::cuda {
 namespace {
 
-constexpr int threads = 256, warps = threads / 32;
+constexpr int basis_threads = 256, basis_warps = basis_threads / 32;
 // Rows that a warp projects at once, so that they share its reads of the basis.
 constexpr int rows_per_warp = 4;
-constexpr int rows_per_tile = warps * rows_per_warp;
+constexpr int rows_per_tile = basis_warps * rows_per_warp;
 
 __device__ int warp() {
   return static_cast<int>(threadIdx.x) / 32;
@@ -32,9 +32,9 @@ __device__ double dot(const A* a, const B* b, int count) {
 }
 
 // 32 registers, eight blocks on a multiprocessor. Bound by memory.
-__global__ void __launch_bounds__(threads) begin_kernel(const RowBasisArgs a) {
+__global__ void __launch_bounds__(basis_threads) begin_kernel(const RowBasisArgs a) {
   const LargeBlock& block = a.blocks[blockIdx.y];
-  const int row = static_cast<int>(blockIdx.x) * warps + warp();
+  const int row = static_cast<int>(blockIdx.x) * basis_warps + warp();
   if (row == 0 && lane() == 0) a.progress[blockIdx.y].state = BasisState::growing;
   if (row >= block.rows) return;
   const float* entries = a.entries + block.entries + static_cast<std::int64_t>(row) * block.cols;
@@ -43,8 +43,8 @@ __global__ void __launch_bounds__(threads) begin_kernel(const RowBasisArgs a) {
 }
 
 struct ExtendShared {
-  double sum[threads], largest[threads];
-  int row[threads];
+  double sum[basis_threads], largest[basis_threads];
+  int row[basis_threads];
   double again[most_rank];  // the part of the basis that rounding left in the new row
 };
 constexpr std::size_t extend_header = (sizeof(ExtendShared) + 15) / 16 * 16;
@@ -79,7 +79,7 @@ class Extension {
   __device__ void find_largest_rest() {
     double sum = 0, largest = -1;
     int row = 0;
-    for (int i = thread(); i < block_.rows; i += threads) {
+    for (int i = thread(); i < block_.rows; i += basis_threads) {
       const double rest = a_.workspace[block_.rest + i];
       sum += rest;
       if (rest > largest) {
@@ -90,7 +90,7 @@ class Extension {
     shared_.sum[thread()] = sum;
     shared_.largest[thread()] = largest;
     shared_.row[thread()] = row;
-    for (int half = threads / 2; half > 0; half /= 2) {
+    for (int half = basis_threads / 2; half > 0; half /= 2) {
       __syncthreads();
       if (thread() >= half) continue;
       shared_.sum[thread()] += shared_.sum[thread() + half];
@@ -118,7 +118,7 @@ class Extension {
   __device__ void take_row(int row) {
     const float* entries =
         a_.entries + block_.entries + static_cast<std::int64_t>(row) * block_.cols;
-    for (int c = thread(); c < block_.cols; c += threads) {
+    for (int c = thread(); c < block_.cols; c += basis_threads) {
       double x = static_cast<double>(entries[c]);
       for (int k = 0; k < step_; ++k)
         x -= a_.workspace[block_.coefficients + k * block_.rows + row] *
@@ -130,12 +130,12 @@ class Extension {
 
   // Rounding left a part in the basis that may be large beside a small rest. Twice is enough.
   __device__ void orthogonalise_again() {
-    for (int k = warp(); k < step_; k += warps) {
+    for (int k = warp(); k < step_; k += basis_warps) {
       const double share = dot(a_.workspace + block_.basis + k * block_.cols, next_, block_.cols);
       if (lane() == 0) shared_.again[k] = share;
     }
     __syncthreads();
-    for (int c = thread(); c < block_.cols; c += threads) {
+    for (int c = thread(); c < block_.cols; c += basis_threads) {
       double x = next_[c];
       for (int k = 0; k < step_; ++k)
         x -= shared_.again[k] * a_.workspace[block_.basis + k * block_.cols + c];
@@ -147,7 +147,7 @@ class Extension {
   __device__ void normalise() {
     const double squares = dot(next_, next_, block_.cols);
     const double factor = squares > 0 ? 1 / sqrt(squares) : 0;
-    for (int c = thread(); c < block_.cols; c += threads)
+    for (int c = thread(); c < block_.cols; c += basis_threads)
       a_.workspace[block_.basis + step_ * block_.cols + c] = factor * next_[c];
   }
 
@@ -161,13 +161,13 @@ class Extension {
 
 // 40 registers, 8 bytes of shared memory for every column, up to six blocks on a multiprocessor.
 // Bound by latency: sums over a row, one after the other.
-__global__ void __launch_bounds__(threads) extend_kernel(const RowBasisArgs args, int step) {
+__global__ void __launch_bounds__(basis_threads) extend_kernel(const RowBasisArgs args, int step) {
   Extension(args, step).run();
 }
 
 // Coefficients of all rows for the new row of the basis.
 // 64 registers, four blocks on a multiprocessor. Bound by memory: every row is read once.
-__global__ void __launch_bounds__(threads) project_kernel(const RowBasisArgs a, int step) {
+__global__ void __launch_bounds__(basis_threads) project_kernel(const RowBasisArgs a, int step) {
   const BasisProgress& progress = a.progress[blockIdx.y];
   if (progress.state != BasisState::growing) return;
   const LargeBlock& block = a.blocks[blockIdx.y];
@@ -197,7 +197,7 @@ __global__ void __launch_bounds__(threads) project_kernel(const RowBasisArgs a, 
 
 // One row of a Gram matrix.
 // 64 registers, four blocks on a multiprocessor. Bound by memory.
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(basis_threads)
     gram_kernel(const RowBasisArgs a, double* gram, SmallBlock* small) {
   const LargeBlock& block = a.blocks[blockIdx.y];
   const BasisProgress& progress = a.progress[blockIdx.y];
@@ -209,7 +209,7 @@ __global__ void __launch_bounds__(threads)
         .entries = at * most_rank, .rows = rank, .cols = rank, .stride = most_rank, .values = at};
   if (row >= rank) return;
   const double* c = a.workspace + block.coefficients;
-  for (int col = warp(); col < rank; col += warps) {
+  for (int col = warp(); col < rank; col += basis_warps) {
     const double product = dot(c + row * block.rows, c + col * block.rows, block.rows);
     if (lane() == 0) gram[(at + row) * most_rank + col] = product;
   }
@@ -223,28 +223,28 @@ dim3 tiles(const RowBasisArgs& args, int rows) {
 }  // namespace
 
 void begin_basis(const RowBasisArgs& args, cudaStream_t stream) {
-  launch(begin_kernel, {.grid = tiles(args, warps), .block = dim3(threads), .stream = stream},
-         args);
+  launch(begin_kernel,
+         {.grid = tiles(args, basis_warps), .block = dim3(basis_threads), .stream = stream}, args);
 }
 
 void extend_basis(const RowBasisArgs& args, int step, cudaStream_t stream) {
   launch(extend_kernel,
          {.grid = dim3(static_cast<unsigned>(args.count)),
-          .block = dim3(threads),
+          .block = dim3(basis_threads),
           .shared_bytes = extend_header + sizeof(double) * static_cast<std::size_t>(args.cols),
           .stream = stream},
          args, step);
   if (step < most_rank)
     launch(project_kernel,
-           {.grid = tiles(args, rows_per_tile), .block = dim3(threads), .stream = stream}, args,
-           step);
+           {.grid = tiles(args, rows_per_tile), .block = dim3(basis_threads), .stream = stream},
+           args, step);
 }
 
 void gram_of_coefficients(const RowBasisArgs& args, double* gram, SmallBlock* small,
                           cudaStream_t stream) {
   launch(gram_kernel,
          {.grid = dim3(most_rank, static_cast<unsigned>(args.count)),
-          .block = dim3(threads),
+          .block = dim3(basis_threads),
           .stream = stream},
          args, gram, small);
 }

@@ -31,13 +31,13 @@ __device__ inline std::int32_t quotient(Index a, std::int32_t b, double reciproc
   return rest < 0 ? near - 1 : rest >= b ? near + 1 : near;
 }
 
-struct Shared {
+struct EntriesShared {
   Slots slots;
   KeyColumns columns[kv_tile_keys];
   std::int32_t query_row[entries_height], token[entries_height], pixel_row[entries_height];
   float log2_sum[entries_height];
 };
-constexpr std::size_t header = (sizeof(Shared) + 15) / 16 * 16;
+constexpr std::size_t entries_header = (sizeof(EntriesShared) + 15) / 16 * 16;
 
 // What a thread has for a pixel, and adds to it when it comes to another one: pixels are mostly
 // wider than a KV tile, and every atomic operation costs as much as many multiply-adds.
@@ -90,14 +90,14 @@ class Pending {
 };
 
 template <Deposit Kind>
-class Entries {
+class TileEntries {
  public:
-  __device__ Entries(const EntriesArgs& args, const Reciprocals& reciprocals)
+  __device__ TileEntries(const EntriesArgs& args, const Reciprocals& reciprocals)
       : a_(args),
         reciprocals_(reciprocals),
         query_tile_(args.queries.tiles[blockIdx.x]),
-        shared_(*dynamic_shared<Shared>()),
-        q_(reinterpret_cast<float*>(dynamic_shared<char>() + header)),
+        shared_(*dynamic_shared<EntriesShared>()),
+        q_(reinterpret_cast<float*>(dynamic_shared<char>() + entries_header)),
         k_(q_ + entries_height * padded),
         tx_(static_cast<int>(threadIdx.x) % key_threads),
         ty_(static_cast<int>(threadIdx.x) / key_threads) {}
@@ -249,7 +249,7 @@ class Entries {
   const EntriesArgs& a_;
   const Reciprocals& reciprocals_;
   const QueryTile query_tile_;
-  Shared& shared_;
+  EntriesShared& shared_;
   float *const q_, *const k_;
   const int tx_, ty_;
   Pending<Kind> pending_[rows_per_thread];
@@ -258,7 +258,7 @@ class Entries {
 template <Deposit Kind>
 __global__ void __launch_bounds__(block_threads, 4)
     entries_kernel(const EntriesArgs args, const Reciprocals reciprocals) {
-  Entries<Kind>(args, reciprocals).run();
+  TileEntries<Kind>(args, reciprocals).run();
 }
 
 }  // namespace
@@ -270,7 +270,7 @@ void entries(const EntriesArgs& args, cudaStream_t stream) {
   launch(kernel,
          {.grid = dim3(static_cast<unsigned>(args.queries.count)),
           .block = dim3(block_threads),
-          .shared_bytes = header + sizeof(float) * padded * (entries_height + kv_tile_keys),
+          .shared_bytes = entries_header + sizeof(float) * padded * (entries_height + kv_tile_keys),
           .stream = stream},
          args,
          Reciprocals{1.0 / args.grid.row_count, 1.0 / args.grid.col_count, 1.0 / args.grid.cols});

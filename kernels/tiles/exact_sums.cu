@@ -4,12 +4,12 @@
 namespace fovea::cuda {
 namespace {
 
-constexpr int threads = 128;
+constexpr int exact_sum_threads = 128;
 
 // One thread per pixel. 31 registers, no shared memory; bound by memory: each word is read once.
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(exact_sum_threads)
     round_sums_kernel(const ExactWords sums, Index count, float* totals) {
-  const Index at = static_cast<Index>(blockIdx.x) * threads + threadIdx.x;
+  const Index at = static_cast<Index>(blockIdx.x) * exact_sum_threads + threadIdx.x;
   if (at >= count || totals[at] != 0) return;
   const int words = 256 >> sums.log2_orders;
   double total = 0;
@@ -22,8 +22,8 @@ __global__ void __launch_bounds__(threads)
 
 void round_sums(const ExactWords& sums, Index count, float* totals, cudaStream_t stream) {
   launch(round_sums_kernel,
-         {.grid = dim3(static_cast<unsigned>((count + threads - 1) / threads)),
-          .block = dim3(threads),
+         {.grid = dim3(static_cast<unsigned>((count + exact_sum_threads - 1) / exact_sum_threads)),
+          .block = dim3(exact_sum_threads),
           .stream = stream},
          sums, count, totals);
 }

@@ -5,7 +5,7 @@
 namespace fovea::cuda {
 namespace {
 
-constexpr int threads = 128;
+constexpr int finish_threads = 128;
 
 __device__ Index level_rows(Index n, int level) {
   return (n + (Index{1} << level) - 1) >> level;
@@ -21,9 +21,9 @@ __device__ float with_sink(float own, float sink) {
 
 // One thread per query and four columns (or per query, for the sums alone). 32 registers, no shared
 // memory; bound by memory.
-__global__ void __launch_bounds__(threads) finish_kernel(const FinishArgs a) {
+__global__ void __launch_bounds__(finish_threads) finish_kernel(const FinishArgs a) {
   const int groups = a.divided || a.dv == 0 ? 1 : a.dv / 4;
-  const Index at = static_cast<Index>(blockIdx.x) * threads + threadIdx.x, i = at / groups;
+  const Index at = static_cast<Index>(blockIdx.x) * finish_threads + threadIdx.x, i = at / groups;
   if (i >= a.n) return;
   const int column = static_cast<int>(at % groups) * 4;
 
@@ -62,11 +62,12 @@ __global__ void __launch_bounds__(threads) finish_kernel(const FinishArgs a) {
 
 void finish(const FinishArgs& args, cudaStream_t stream) {
   const Index groups = args.divided || args.dv == 0 ? 1 : args.dv / 4;
-  launch(finish_kernel,
-         {.grid = dim3(static_cast<unsigned>((args.n * groups + threads - 1) / threads)),
-          .block = dim3(threads),
-          .stream = stream},
-         args);
+  launch(
+      finish_kernel,
+      {.grid = dim3(static_cast<unsigned>((args.n * groups + finish_threads - 1) / finish_threads)),
+       .block = dim3(finish_threads),
+       .stream = stream},
+      args);
 }
 
 }  // namespace fovea::cuda

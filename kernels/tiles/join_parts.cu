@@ -6,28 +6,30 @@
 namespace fovea::cuda {
 namespace {
 
-constexpr int threads = 128, lanes = 32;
+constexpr int join_threads = 128, join_lanes = 32;
 
 __device__ float largest_of_warp(float x) {
 #pragma unroll
-  for (int flip = 1; flip < lanes; flip *= 2) x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, flip));
+  for (int flip = 1; flip < join_lanes; flip *= 2)
+    x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, flip));
   return x;
 }
 
 __device__ float sum_of_warp(float x) {
 #pragma unroll
-  for (int flip = 1; flip < lanes; flip *= 2) x += __shfl_xor_sync(0xffffffffu, x, flip);
+  for (int flip = 1; flip < join_lanes; flip *= 2) x += __shfl_xor_sync(0xffffffffu, x, flip);
   return x;
 }
 
 // A block for each divided query tile, a warp for each query at a time, a lane for the state of
 // each part. 36 registers, no shared memory; bound by memory: each row of Z is read once.
-__global__ void __launch_bounds__(threads) join_parts_kernel(const JoinPartsArgs a) {
+__global__ void __launch_bounds__(join_threads) join_parts_kernel(const JoinPartsArgs a) {
   const DividedQueryTile& divided = a.divided[blockIdx.x];
   const QueryTile& whole = divided.whole;
-  const int lane = static_cast<int>(threadIdx.x) % lanes;
+  const int lane = static_cast<int>(threadIdx.x) % join_lanes;
   const std::int32_t first_state = a.tiles[divided.first].state_base;
-  for (int r = static_cast<int>(threadIdx.x) / lanes; r < whole.row_count; r += threads / lanes) {
+  for (int r = static_cast<int>(threadIdx.x) / join_lanes; r < whole.row_count;
+       r += join_threads / join_lanes) {
     const std::int32_t row = whole.state_base + cluster_of(whole, a.indices, r);
     const auto state_of = [&](int part) { return first_state + part * whole.row_count + r; };
     const float its_sum = lane < divided.parts ? a.states.sum[state_of(lane)] : 0.0f,
@@ -45,7 +47,7 @@ __global__ void __launch_bounds__(threads) join_parts_kernel(const JoinPartsArgs
       a.states.maximum[row] = maximum;
       a.states.sum[row] = sum;
     }
-    for (int first = 0; first < a.states.dv; first += 4 * lanes) {
+    for (int first = 0; first < a.states.dv; first += 4 * join_lanes) {
       const int column = first + 4 * lane;
       float4 z = make_float4(0, 0, 0, 0);
       const auto add = [&](std::int32_t from, float factor) {
@@ -68,10 +70,11 @@ __global__ void __launch_bounds__(threads) join_parts_kernel(const JoinPartsArgs
 }  // namespace
 
 void join_parts(const JoinPartsArgs& args, cudaStream_t stream) {
-  launch(
-      join_parts_kernel,
-      {.grid = dim3(static_cast<unsigned>(args.count)), .block = dim3(threads), .stream = stream},
-      args);
+  launch(join_parts_kernel,
+         {.grid = dim3(static_cast<unsigned>(args.count)),
+          .block = dim3(join_threads),
+          .stream = stream},
+         args);
 }
 
 }  // namespace fovea::cuda

@@ -5,13 +5,13 @@
 namespace fovea::cuda {
 namespace {
 
-constexpr int threads = 128;
+constexpr int coarsen_threads = 128;
 
 // One thread per cluster and column. 22 registers, no shared memory; bound by memory.
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(coarsen_threads)
     coarsen_kernel(const float* below, Index below_count, float* means, Index count, int stride,
                    int level, Index n) {
-  const Index at = static_cast<Index>(blockIdx.x) * threads + threadIdx.x;
+  const Index at = static_cast<Index>(blockIdx.x) * coarsen_threads + threadIdx.x;
   if (at >= count * stride) return;
   const Index cluster = at / stride, column = at % stride;
   const float left = below[2 * cluster * stride + column];
@@ -33,8 +33,9 @@ void coarsen(float* rows, Index n, int stride, int top, cudaStream_t stream) {
     const Index below_count = clusters(n, level - 1), count = clusters(n, level);
     float* means = below + below_count * stride;
     launch(coarsen_kernel,
-           {.grid = dim3(static_cast<unsigned>((count * stride + threads - 1) / threads)),
-            .block = dim3(threads),
+           {.grid = dim3(
+                static_cast<unsigned>((count * stride + coarsen_threads - 1) / coarsen_threads)),
+            .block = dim3(coarsen_threads),
             .stream = stream},
            below, below_count, means, count, stride, level, n);
     below = means;

@@ -5,12 +5,12 @@
 namespace fovea::cuda {
 namespace {
 
-constexpr int threads = 128;
+constexpr int segment_threads = 128;
 
 // One thread for each pixel that the launch touches. 60 registers, no shared memory; bound by
 // memory: each segment is read once.
-__global__ void __launch_bounds__(threads) pool_segments_kernel(const PoolSegmentsArgs a) {
-  const unsigned cell = blockIdx.x * threads + threadIdx.x,
+__global__ void __launch_bounds__(segment_threads) pool_segments_kernel(const PoolSegmentsArgs a) {
+  const unsigned cell = blockIdx.x * segment_threads + threadIdx.x,
                  its_columns = static_cast<unsigned>(a.segments.columns);
   const Index columns = a.segments.columns, pixel = a.segments.pixel,
               map_row = a.first_map_row + cell / its_columns;
@@ -51,8 +51,8 @@ void pool_segments(PoolSegmentsArgs args, cudaStream_t stream) {
   const Index map_rows = (args.first + args.rows - 1) / pixel - args.first_map_row + 1,
               cells = map_rows * args.segments.columns;
   launch(pool_segments_kernel,
-         {.grid = dim3(static_cast<unsigned>((cells + threads - 1) / threads)),
-          .block = dim3(threads),
+         {.grid = dim3(static_cast<unsigned>((cells + segment_threads - 1) / segment_threads)),
+          .block = dim3(segment_threads),
           .stream = stream},
          args);
 }
