@@ -46,14 +46,15 @@ bool Timings::wants_more(const Cache::Answer& known) const {
           quiet_rounds(runs, best_pace_ms(known.key.head)).size() < wanted_rounds);
 }
 
-// The runs of exact attention in the rounds of the other columns.
-TimedRuns Timings::beside_others(const HeadKey& head) const {
-  TimedRuns runs;
-  for (const Cache::Answer& answer : runs_.answers())
-    if (answer.key.head == head)
-      for (const TimedRuns::Round& round : answer.result->runs.rounds)
-        if (round.exact) runs.rounds.push_back({.run = *round.exact, .pace_ms = round.pace_ms});
-  return runs;
+std::vector<TimedRuns::Round> Timings::beside_others(const HeadKey& head,
+                                                     double best_pace_ms) const {
+  std::vector<TimedRuns::Round> all;
+  for (const Cache::Answer& answer : runs_.answers()) {
+    if (!(answer.key.head == head)) continue;
+    const auto rounds = exact_rounds(answer.result->runs, best_pace_ms);
+    all.insert(all.end(), rounds.begin(), rounds.end());
+  }
+  return all;
 }
 
 // The best pace of a head may have changed, by which slow rounds of all its columns are known. The
@@ -62,9 +63,9 @@ void Timings::summarise_all(const HeadKey& head) {
   const double best = best_pace_ms(head);
   for (const Cache::Answer& answer : runs_.answers()) {
     if (!(answer.key.head == head)) continue;
-    TimedRuns runs;
-    if (is_reference(answer.key.column.variant)) runs = beside_others(head);
-    const auto time = summarise(runs.rounds.empty() ? answer.result->runs : runs, best);
+    std::optional<MeasuredTime> time;
+    if (is_reference(answer.key.column.variant)) time = summarise(beside_others(head, best), best);
+    if (!time) time = summarise(answer.result->runs, best);
     answer.result->time = time ? std::make_shared<const MeasuredTime>(*time) : nullptr;
   }
 }

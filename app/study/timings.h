@@ -29,7 +29,8 @@ class Timings {
   using Cache = ResultCache<ComputeKey, Measured>;
   double best_pace_ms(const HeadKey& head) const;
   bool wants_more(const Cache::Answer& known) const;
-  TimedRuns beside_others(const HeadKey& head) const;
+  /// The runs of exact attention that the speed-ups of the other columns are of.
+  std::vector<TimedRuns::Round> beside_others(const HeadKey& head, double best_pace_ms) const;
   void summarise_all(const HeadKey& head);
 
   Requests& requests_;

@@ -154,38 +154,44 @@ void Explorer::measure(Trial& trial, const Reference& reference, const Task& tas
 
 void Explorer::measure_time(Trial& trial, std::size_t head, const Problem& problem,
                             const ComputeRequest& request, const Backend& backend, Run& run) {
-  TimedRuns runs = measure_rounds(
+  const std::size_t place = trials_.size();
+  const TimedRuns& runs = runs_[head][place] = measure_rounds(
       problem, request, {.beside_exact = !request.variant->reference, .time = options_.round_time},
       backend, run);
-  const auto [best, first] =
-      best_pace_ms_.try_emplace(runs.paced, std::numeric_limits<double>::infinity());
-  const bool faster = runs.best_pace_ms() < best->second;
-  best->second = std::min(best->second, runs.best_pace_ms());
-  trial.time = summarise(runs, best->second);
-  // What the best pace is, later trials tell: whether earlier ones were slowed down, too.
-  for (auto& [place, earlier] : runs_) {
-    if (!faster || earlier.paced != runs.paced || !trials_[place].time) continue;
-    if (trials_[place].variant->reference) continue;
-    trials_[place].time = summarise(earlier, best->second);
-    put(trials_[place], {.time = &*trials_[place].time});
+  double& best =
+      best_pace_ms_.try_emplace(runs.paced, std::numeric_limits<double>::infinity()).first->second;
+  const bool faster = runs.best_pace_ms() < best;
+  best = std::min(best, runs.best_pace_ms());
+  trial.time = summarise(runs, best);
+  summarise_exact(head, best);
+  if (!faster) return;
+  // The new best pace tells which earlier trials were slowed down.
+  for (const auto& [its_head, its_runs] : runs_) {
+    for (const auto& [earlier, earlier_runs] : its_runs) {
+      if (earlier == place || earlier_runs.paced != runs.paced) continue;
+      if (!trials_[earlier].time || trials_[earlier].variant->reference) continue;
+      trials_[earlier].time = summarise(earlier_runs, best);
+      put(trials_[earlier], {.time = &*trials_[earlier].time});
+    }
+    if (its_runs.begin()->second.paced == runs.paced) summarise_exact(its_head, best);
   }
-  if (request.variant->reference) exact_trials_[head] = trials_.size();
-  for (const TimedRuns::Round& round : runs.rounds)
-    if (round.exact)
-      exact_runs_[head].rounds.push_back({.run = *round.exact, .pace_ms = round.pace_ms});
-  summarise_exact(head, best->second);
-  runs_[trials_.size()] = std::move(runs);
 }
 
 // The times of exact attention are of the rounds that the speed-ups of others are of: by itself it
 // would be faster.
 void Explorer::summarise_exact(std::size_t head, double best_pace_ms) {
-  const auto place = exact_trials_.find(head);
-  const auto beside = exact_runs_.find(head);
-  if (place == exact_trials_.end() || beside == exact_runs_.end()) return;
-  Trial& exact = trials_[place->second];
-  exact.time = summarise(beside->second, best_pace_ms);
-  put(exact, {.time = &*exact.time});
+  Trial* exact = nullptr;
+  std::vector<TimedRuns::Round> beside;
+  for (const auto& [place, runs] : runs_.at(head)) {
+    const bool done = place < trials_.size();
+    if (done && !trials_[place].time) continue;  // it was refused
+    if (done && trials_[place].variant->reference) exact = &trials_[place];
+    const auto rounds = exact_rounds(runs, best_pace_ms);
+    beside.insert(beside.end(), rounds.begin(), rounds.end());
+  }
+  if (!exact || beside.empty()) return;
+  exact->time = summarise(beside, best_pace_ms);
+  put(*exact, {.time = &*exact->time});
 }
 
 }  // namespace fovea

@@ -7,6 +7,14 @@
 #include "sweep/sweep.h"
 
 namespace fovea {
+namespace {
+
+/// Not where the time is below what the clock resolves.
+bool has_speed_up(const TimedRuns::Round& round) {
+  return round.exact && round.run.apply.total_ms() > 0;
+}
+
+}  // namespace
 
 void TimedRuns::append(const TimedRuns& more) {
   rounds.insert(rounds.end(), more.rounds.begin(), more.rounds.end());
@@ -34,8 +42,8 @@ std::vector<TimedRuns::Round> quiet_rounds(const TimedRuns& runs, double best_pa
   return quiet.size() < enough_samples ? runs.rounds : quiet;
 }
 
-std::optional<MeasuredTime> summarise(const TimedRuns& runs, double best_pace_ms) {
-  const auto rounds = quiet_rounds(runs, best_pace_ms);
+std::optional<MeasuredTime> summarise(const std::vector<TimedRuns::Round>& rounds,
+                                      double best_pace_ms) {
   if (rounds.empty()) return std::nullopt;
   MeasuredTime measured;
   std::vector<TimedRun> its;
@@ -44,8 +52,7 @@ std::optional<MeasuredTime> summarise(const TimedRuns& runs, double best_pace_ms
     its.push_back(round.run);
     measured.slow = measured.slow || slow_pace(round.pace_ms, best_pace_ms);
     measured.cold = measured.cold || round.cold;
-    if (!round.exact) continue;
-    if (!(round.run.apply.total_ms() > 0)) continue;  // below what the clock resolves
+    if (!has_speed_up(round)) continue;
     apply_speed_ups.push_back(round.exact->apply.total_ms() / round.run.apply.total_ms());
     total_speed_ups.push_back(round.exact->total_ms() / round.run.total_ms());
   }
@@ -55,6 +62,18 @@ std::optional<MeasuredTime> summarise(const TimedRuns& runs, double best_pace_ms
     measured.total_speed_up = summary_of("total", std::move(total_speed_ups));
   }
   return measured;
+}
+
+std::optional<MeasuredTime> summarise(const TimedRuns& runs, double best_pace_ms) {
+  return summarise(quiet_rounds(runs, best_pace_ms), best_pace_ms);
+}
+
+std::vector<TimedRuns::Round> exact_rounds(const TimedRuns& runs, double best_pace_ms) {
+  std::vector<TimedRuns::Round> rounds;
+  for (const TimedRuns::Round& round : quiet_rounds(runs, best_pace_ms))
+    if (has_speed_up(round))
+      rounds.push_back({.run = *round.exact, .pace_ms = round.pace_ms, .cold = round.cold});
+  return rounds;
 }
 
 TimedRuns measure_rounds(const Problem& problem, const ComputeRequest& request,
