@@ -374,3 +374,5 @@ void Canvas::Impl::send(std::vector<Request> requests) {
 }
 
 }  // namespace fovea
+
+#include "moc_canvas.cpp"

@@ -192,3 +192,5 @@ void GlWidget::resizeEvent(QResizeEvent* event) {
 }
 
 }  // namespace fovea
+
+#include "moc_gl_widget.cpp"

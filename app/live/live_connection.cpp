@@ -125,3 +125,5 @@ void LiveConnection::end() {
 }
 
 }  // namespace fovea
+
+#include "moc_live_connection.cpp"

@@ -111,3 +111,5 @@ LiveStream LiveStreams::stream(const std::string& name) const {
 }
 
 }  // namespace fovea
+
+#include "moc_live_streams.cpp"

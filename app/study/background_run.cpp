@@ -73,3 +73,5 @@ void BackgroundRun::request_step() {
 }
 
 }  // namespace fovea
+
+#include "moc_background_run.cpp"

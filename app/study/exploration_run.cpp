@@ -118,3 +118,5 @@ void ExplorationRun::take(std::shared_ptr<const std::vector<Trial>> trials, doub
 }
 
 }  // namespace fovea
+
+#include "moc_exploration_run.cpp"

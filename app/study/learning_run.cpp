@@ -248,3 +248,5 @@ void LearningRun::revert() {
 }
 
 }  // namespace fovea
+
+#include "moc_learning_run.cpp"

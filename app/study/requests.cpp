@@ -288,3 +288,5 @@ void Requests::clear_caches() {
 }
 
 }  // namespace fovea
+
+#include "moc_requests.cpp"

@@ -363,3 +363,5 @@ void SessionEditor::show_first_look() {
 }
 
 }  // namespace fovea
+
+#include "moc_session_editor.cpp"

@@ -85,3 +85,5 @@ void SourceOpening::report_other_content(const std::string& path, const std::str
 }
 
 }  // namespace fovea
+
+#include "moc_source_opening.cpp"

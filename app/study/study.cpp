@@ -405,3 +405,5 @@ void Study::update_within(std::chrono::milliseconds time) {
 }
 
 }  // namespace fovea
+
+#include "moc_study.cpp"

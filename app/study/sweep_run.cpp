@@ -71,3 +71,5 @@ void SweepRun::take(const Step& step) {
 }
 
 }  // namespace fovea
+
+#include "moc_sweep_run.cpp"

@@ -157,3 +157,5 @@ bool FindBar::eventFilter(QObject* watched, QEvent* event) {
 }
 
 }  // namespace fovea
+
+#include "moc_find_bar.cpp"

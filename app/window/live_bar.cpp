@@ -331,3 +331,5 @@ void LiveBar::write_capture(const QString& path, const LiveStep& step, std::func
 }
 
 }  // namespace fovea
+
+#include "moc_live_bar.cpp"

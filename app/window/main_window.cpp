@@ -278,3 +278,5 @@ bool MainWindow::event(QEvent* event) {
 }
 
 }  // namespace fovea
+
+#include "moc_main_window.cpp"

@@ -200,3 +200,5 @@ void RecoveryBar::keep() {
 }
 
 }  // namespace fovea
+
+#include "moc_recovery.cpp"

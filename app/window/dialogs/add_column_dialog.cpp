@@ -296,3 +296,5 @@ void AddColumnDialog::hideEvent(QHideEvent* event) {
 }
 
 }  // namespace fovea
+
+#include "moc_add_column_dialog.cpp"

@@ -297,3 +297,5 @@ void ExploreDialog::export_heads(const QString& path) {
 }
 
 }  // namespace fovea
+
+#include "moc_explore_dialog.cpp"

@@ -151,3 +151,5 @@ QVariant HeadsModel::headerData(int section, Qt::Orientation orientation, int ro
 }
 
 }  // namespace fovea
+
+#include "moc_heads_model.cpp"

@@ -92,3 +92,5 @@ void HeadsPage::choose_trial(const QModelIndex& index) {
 }
 
 }  // namespace fovea
+
+#include "moc_heads_page.cpp"

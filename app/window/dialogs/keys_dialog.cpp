@@ -132,3 +132,5 @@ void KeysDialog::accept() {
 }
 
 }  // namespace fovea
+
+#include "moc_keys_dialog.cpp"

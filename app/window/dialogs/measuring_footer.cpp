@@ -69,3 +69,5 @@ QString MeasuringFooter::text() const {
 }
 
 }  // namespace fovea
+
+#include "moc_measuring_footer.cpp"

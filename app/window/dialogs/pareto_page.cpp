@@ -121,3 +121,5 @@ void ParetoPage::read_setting() {
 }
 
 }  // namespace fovea
+
+#include "moc_pareto_page.cpp"

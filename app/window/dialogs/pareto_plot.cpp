@@ -135,3 +135,5 @@ void ParetoPlot::step(int by) {
 }
 
 }  // namespace fovea
+
+#include "moc_pareto_plot.cpp"

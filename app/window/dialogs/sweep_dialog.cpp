@@ -226,3 +226,5 @@ void SweepDialog::export_to(const QString& path, const FigureStyle& style, bool 
 }
 
 }  // namespace fovea
+
+#include "moc_sweep_dialog.cpp"

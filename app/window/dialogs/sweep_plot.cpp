@@ -130,3 +130,5 @@ void SweepPlot::step(int series, int length) {
 }
 
 }  // namespace fovea
+
+#include "moc_sweep_plot.cpp"

@@ -213,3 +213,5 @@ void ComparisonDock::fill() {
 }
 
 }  // namespace fovea
+
+#include "moc_comparison_dock.cpp"

@@ -222,3 +222,5 @@ void HeadGallery::draw(QPainter& painter, QRect cell, int row) {
 }
 
 }  // namespace fovea
+
+#include "moc_head_gallery.cpp"

@@ -366,3 +366,5 @@ void InspectorDock::show_block() {
 }
 
 }  // namespace fovea
+
+#include "moc_inspector_dock.cpp"

@@ -182,3 +182,5 @@ void NamedSpans::select_row(const Span& span) {
 }
 
 }  // namespace fovea
+
+#include "moc_named_spans.cpp"

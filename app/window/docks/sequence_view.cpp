@@ -315,3 +315,5 @@ void SequenceView::keyPressEvent(QKeyEvent* event) {
 }
 
 }  // namespace fovea
+
+#include "moc_sequence_view.cpp"

@@ -166,3 +166,5 @@ MarkedTable SpanTable::to_copy() const {
 }
 
 }  // namespace fovea
+
+#include "moc_span_table.cpp"

@@ -152,3 +152,5 @@ void FieldEditor::emit_number(double number) {
 }
 
 }  // namespace fovea
+
+#include "moc_field_editor.cpp"

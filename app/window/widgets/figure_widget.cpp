@@ -45,3 +45,5 @@ void FigureWidget::changeEvent(QEvent* event) {
 }
 
 }  // namespace fovea
+
+#include "moc_figure_widget.cpp"

@@ -44,3 +44,5 @@ QString InfoBar::message() const {
 }
 
 }  // namespace fovea
+
+#include "moc_info_bar.cpp"

@@ -128,3 +128,5 @@ void Readings::contextMenuEvent(QContextMenuEvent* event) {
 }
 
 }  // namespace fovea
+
+#include "moc_readings.cpp"

@@ -59,3 +59,5 @@ void Slider::wheelEvent(QWheelEvent* event) {
 }
 
 }  // namespace fovea
+
+#include "moc_slider.cpp"
