@@ -46,26 +46,22 @@ bool Timings::wants_more(const Cache::Answer& known) const {
           quiet_rounds(runs, best_pace_ms(known.key.head)).size() < wanted_rounds);
 }
 
-std::vector<TimedRuns::Round> Timings::beside_others(const HeadKey& head,
-                                                     double best_pace_ms) const {
-  std::vector<TimedRuns::Round> all;
-  for (const Cache::Answer& answer : runs_.answers()) {
-    if (!(answer.key.head == head)) continue;
-    const auto rounds = exact_rounds(answer.result->runs, best_pace_ms);
-    all.insert(all.end(), rounds.begin(), rounds.end());
-  }
-  return all;
+TimedRuns Timings::exact_beside_others(const HeadKey& head) const {
+  TimedRuns exact;
+  for (const Cache::Answer& answer : runs_.answers())
+    if (answer.key.head == head) exact.append(exact_runs(answer.result->runs));
+  return exact;
 }
 
-// The best pace of a head may have changed, by which slow rounds of all its columns are known. The
-// times of exact are of the rounds that the speed-ups are of: by itself it would be faster.
+// A faster pace tells which rounds of all columns of the head were slow. Exact attention is timed
+// beside the other columns, as for their speed-ups: by itself it would be faster.
 void Timings::summarise_all(const HeadKey& head) {
   const double best = best_pace_ms(head);
   for (const Cache::Answer& answer : runs_.answers()) {
     if (!(answer.key.head == head)) continue;
-    std::optional<MeasuredTime> time;
-    if (is_reference(answer.key.column.variant)) time = summarise(beside_others(head, best), best);
-    if (!time) time = summarise(answer.result->runs, best);
+    TimedRuns exact;
+    if (is_reference(answer.key.column.variant)) exact = exact_beside_others(head);
+    const auto time = summarise(exact.rounds.empty() ? answer.result->runs : exact, best);
     answer.result->time = time ? std::make_shared<const MeasuredTime>(*time) : nullptr;
   }
 }

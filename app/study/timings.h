@@ -29,8 +29,7 @@ class Timings {
   using Cache = ResultCache<ComputeKey, Measured>;
   double best_pace_ms(const HeadKey& head) const;
   bool wants_more(const Cache::Answer& known) const;
-  /// The runs of exact attention that the speed-ups of the other columns are of.
-  std::vector<TimedRuns::Round> beside_others(const HeadKey& head, double best_pace_ms) const;
+  TimedRuns exact_beside_others(const HeadKey& head) const;
   void summarise_all(const HeadKey& head);
 
   Requests& requests_;

@@ -109,8 +109,13 @@ Matrix block_fill(const Plan& plan, IndexRange rows, IndexRange cols, Index bloc
 }
 
 PairInfo pair_info(const Plan& plan, Index i, Index j) {
+  return pair_info(Support(plan), i, j);
+}
+
+PairInfo pair_info(const Support& support, Index i, Index j) {
+  const Plan& plan = support.plan();
   PairInfo info;
-  Support(plan).for_parts(i, {j, j + 1}, [&](const Support::Part& part) {
+  support.for_parts(i, {j, j + 1}, [&](const Support::Part& part) {
     info = {true, part.pass->key_level, part.weight(plan.keys()), place_of(plan, part, i, j)};
   });
   return info;

@@ -8,6 +8,8 @@
 
 namespace fovea {
 
+class Support;
+
 /// Share of the pairs of each block x block square that the plan evaluates (or covers, for coarse
 /// levels): 0 empty, 1 full, between: partial. [ceil(rows/block), ceil(cols/block)].
 /// O(tokens + blocks that tiles touch), tile by tile. Throws Cancelled soon after `stop` is
@@ -23,5 +25,7 @@ struct PairInfo {
   std::string place;  // "block 3", "sampled twice", "leaf 12", "level 2"
 };
 PairInfo pair_info(const Plan& plan, Index i, Index j);
+/// Of many pairs, for which the support of the plan is made once.
+PairInfo pair_info(const Support& support, Index i, Index j);
 
 }  // namespace fovea

@@ -154,8 +154,7 @@ void Explorer::measure(Trial& trial, const Reference& reference, const Task& tas
 
 void Explorer::measure_time(Trial& trial, std::size_t head, const Problem& problem,
                             const ComputeRequest& request, const Backend& backend, Run& run) {
-  const std::size_t place = trials_.size();
-  const TimedRuns& runs = runs_[head][place] = measure_rounds(
+  TimedRuns runs = measure_rounds(
       problem, request, {.beside_exact = !request.variant->reference, .time = options_.round_time},
       backend, run);
   double& best =
@@ -163,35 +162,33 @@ void Explorer::measure_time(Trial& trial, std::size_t head, const Problem& probl
   const bool faster = runs.best_pace_ms() < best;
   best = std::min(best, runs.best_pace_ms());
   trial.time = summarise(runs, best);
-  summarise_exact(head, best);
-  if (!faster) return;
-  // The new best pace tells which earlier trials were slowed down.
-  for (const auto& [its_head, its_runs] : runs_) {
-    for (const auto& [earlier, earlier_runs] : its_runs) {
-      if (earlier == place || earlier_runs.paced != runs.paced) continue;
-      if (!trials_[earlier].time || trials_[earlier].variant->reference) continue;
-      trials_[earlier].time = summarise(earlier_runs, best);
-      put(trials_[earlier], {.time = &*trials_[earlier].time});
+  beside_others_[head].append(exact_runs(runs));
+  if (faster) {  // earlier trials may turn out to have been slowed down
+    for (const auto& [place, earlier] : runs_) {
+      if (earlier.paced != runs.paced || !trials_[place].time) continue;
+      if (trials_[place].variant->reference) continue;
+      trials_[place].time = summarise(earlier, best);
+      put(trials_[place], {.time = &*trials_[place].time});
     }
-    if (its_runs.begin()->second.paced == runs.paced) summarise_exact(its_head, best);
+    for (const auto& [its_head, place] : exact_trials_)
+      if (runs_.at(place).paced == runs.paced) summarise_exact(its_head, best);
+  } else {
+    summarise_exact(head, best);
   }
+  if (request.variant->reference) exact_trials_[head] = trials_.size();
+  runs_[trials_.size()] = std::move(runs);
 }
 
-// The times of exact attention are of the rounds that the speed-ups of others are of: by itself it
-// would be faster.
+// Exact attention is timed beside the other trials, as for their speed-ups: by itself it would be
+// faster.
 void Explorer::summarise_exact(std::size_t head, double best_pace_ms) {
-  Trial* exact = nullptr;
-  std::vector<TimedRuns::Round> beside;
-  for (const auto& [place, runs] : runs_.at(head)) {
-    const bool done = place < trials_.size();
-    if (done && !trials_[place].time) continue;  // it was refused
-    if (done && trials_[place].variant->reference) exact = &trials_[place];
-    const auto rounds = exact_rounds(runs, best_pace_ms);
-    beside.insert(beside.end(), rounds.begin(), rounds.end());
-  }
-  if (!exact || beside.empty()) return;
-  exact->time = summarise(beside, best_pace_ms);
-  put(*exact, {.time = &*exact->time});
+  const auto place = exact_trials_.find(head);
+  if (place == exact_trials_.end()) return;
+  Trial& exact = trials_[place->second];
+  if (!exact.time) return;
+  const TimedRuns& beside = beside_others_[head];
+  exact.time = summarise(beside.rounds.empty() ? runs_.at(place->second) : beside, best_pace_ms);
+  put(exact, {.time = &*exact.time});
 }
 
 }  // namespace fovea

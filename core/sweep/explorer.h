@@ -83,7 +83,9 @@ class Explorer {
   std::vector<Task> tasks_;
   std::vector<Trial> trials_;
   double spent_seconds_ = 0;
-  std::map<std::size_t, std::map<std::size_t, TimedRuns>> runs_;  // by head and trial
+  std::map<std::size_t, TimedRuns> runs_;            // by trial
+  std::map<std::size_t, std::size_t> exact_trials_;  // by head
+  std::map<std::size_t, TimedRuns> beside_others_;   // exact attention, by head
   std::map<Index, double> best_pace_ms_;    // by paced tokens: the machine's, over all trials
   std::map<std::size_t, Reference> known_;  // by head
 };

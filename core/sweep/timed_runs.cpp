@@ -9,7 +9,7 @@
 namespace fovea {
 namespace {
 
-/// Not where the time is below what the clock resolves.
+/// Not if the approximation took less time than the clock resolves.
 bool has_speed_up(const TimedRuns::Round& round) {
   return round.exact && round.run.apply.total_ms() > 0;
 }
@@ -42,8 +42,16 @@ std::vector<TimedRuns::Round> quiet_rounds(const TimedRuns& runs, double best_pa
   return quiet.size() < enough_samples ? runs.rounds : quiet;
 }
 
-std::optional<MeasuredTime> summarise(const std::vector<TimedRuns::Round>& rounds,
-                                      double best_pace_ms) {
+TimedRuns exact_runs(const TimedRuns& runs) {
+  TimedRuns exact;
+  for (const TimedRuns::Round& round : runs.rounds)
+    if (has_speed_up(round))
+      exact.rounds.push_back({.run = *round.exact, .pace_ms = round.pace_ms, .cold = round.cold});
+  return exact;
+}
+
+std::optional<MeasuredTime> summarise(const TimedRuns& runs, double best_pace_ms) {
+  const auto rounds = quiet_rounds(runs, best_pace_ms);
   if (rounds.empty()) return std::nullopt;
   MeasuredTime measured;
   std::vector<TimedRun> its;
@@ -62,18 +70,6 @@ std::optional<MeasuredTime> summarise(const std::vector<TimedRuns::Round>& round
     measured.total_speed_up = summary_of("total", std::move(total_speed_ups));
   }
   return measured;
-}
-
-std::optional<MeasuredTime> summarise(const TimedRuns& runs, double best_pace_ms) {
-  return summarise(quiet_rounds(runs, best_pace_ms), best_pace_ms);
-}
-
-std::vector<TimedRuns::Round> exact_rounds(const TimedRuns& runs, double best_pace_ms) {
-  std::vector<TimedRuns::Round> rounds;
-  for (const TimedRuns::Round& round : quiet_rounds(runs, best_pace_ms))
-    if (has_speed_up(round))
-      rounds.push_back({.run = *round.exact, .pace_ms = round.pace_ms, .cold = round.cold});
-  return rounds;
 }
 
 TimedRuns measure_rounds(const Problem& problem, const ComputeRequest& request,

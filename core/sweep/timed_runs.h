@@ -31,15 +31,11 @@ struct TimedRuns {
 /// The rounds at the machine's own pace; all of them where those are fewer than enough_samples.
 std::vector<TimedRuns::Round> quiet_rounds(const TimedRuns& runs, double best_pace_ms);
 
-/// Of these rounds, quiet or not. Nothing without rounds.
-std::optional<MeasuredTime> summarise(const std::vector<TimedRuns::Round>& rounds,
-                                      double best_pace_ms);
+/// The runs of exact attention in the rounds that have a speed-up.
+TimedRuns exact_runs(const TimedRuns& runs);
+
 /// Of the quiet rounds. Nothing without rounds.
 std::optional<MeasuredTime> summarise(const TimedRuns& runs, double best_pace_ms);
-
-/// The runs of exact attention in the rounds that summarise(runs, best_pace_ms) takes its speed-ups
-/// of.
-std::vector<TimedRuns::Round> exact_rounds(const TimedRuns& runs, double best_pace_ms);
 
 struct RoundOptions {
   bool beside_exact = false;

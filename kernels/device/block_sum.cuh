@@ -5,7 +5,8 @@
 
 namespace fovea::cuda {
 
-/// The sum over a block of `Threads` threads, in a fixed order; in all threads.
+/// The sum over a block of `Threads` threads, a multiple of 32, in a fixed order. All threads call
+/// it, and all get the sum.
 template <int Threads, class T>
 __device__ T block_sum(T value) {
   __shared__ T of_warp[Threads / 32];

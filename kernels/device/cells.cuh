@@ -1,4 +1,4 @@
-// Launches of one thread for each row and column of a table, adjacent threads for adjacent columns.
+// Launches over the cells of a table, adjacent threads for adjacent columns.
 #pragma once
 
 #include "data/matrix.h"
@@ -6,7 +6,7 @@
 
 namespace fovea::cuda {
 
-/// Blocks of `Threads` threads, which have `per_block` cells.
+/// Blocks of `Threads` threads. A block has `per_block` cells: by default one for each thread.
 template <int Threads>
 LaunchShape cells(Index rows, Index columns, cudaStream_t stream, int per_block = Threads) {
   return {.grid = dim3(static_cast<unsigned>((rows * columns + per_block - 1) / per_block)),
@@ -14,7 +14,7 @@ LaunchShape cells(Index rows, Index columns, cudaStream_t stream, int per_block 
           .stream = stream};
 }
 
-/// row * columns + column.
+/// The cell of this thread, row * columns + column, where each thread has one.
 template <int Threads>
 __device__ Index own_cell() {
   return static_cast<Index>(blockIdx.x) * Threads + threadIdx.x;

@@ -7,7 +7,7 @@ namespace fovea::cuda {
 
 /// By a block of `Threads` threads: to[row] = columns [column, column + Stride - 1) of the rows
 /// that row_of names; zeros from column `columns` on, and where row_of is null. The last float of
-/// to[row] only keeps rows apart.
+/// to[row] is not written: it is there against bank conflicts.
 template <int Threads, int Rows, int Stride, class RowOf>
 __device__ void load_columns(float (&to)[Rows][Stride], int column, int columns, RowOf row_of) {
   constexpr int width = Stride - 1;

@@ -7,7 +7,8 @@
 namespace fovea::cuda {
 namespace {
 
-constexpr int entry_queries = 64, entry_tile = 32;  // of a block; features at a time
+constexpr int entry_queries = 64;  // of a block
+constexpr int entry_tile = 32;     // features at a time
 constexpr int entry_threads = 128, entry_lanes = 16, entry_bands = entry_threads / entry_lanes;
 constexpr int entry_queries_each = entry_queries / entry_bands,
               entry_keys_each = feature_chunk / entry_lanes;

@@ -7,11 +7,13 @@
 namespace fovea::cuda {
 namespace {
 
-constexpr int log_tokens = 32;                // of a block
-constexpr int log_tile = 64, log_width = 32;  // features and columns of x at a time
-constexpr int log_lanes = 16, log_threads = 128, log_bands = log_threads / log_lanes;
-constexpr int log_tokens_each = log_tokens / log_bands, log_features_each = log_tile / log_lanes;
-constexpr int threads_per_token = log_threads / log_tokens;
+constexpr int feature_log_tokens = 32;                        // of a block
+constexpr int feature_log_tile = 64, feature_log_width = 32;  // features and columns of x at a time
+constexpr int feature_log_lanes = 16, feature_log_threads = 128,
+              feature_log_bands = feature_log_threads / feature_log_lanes;
+constexpr int feature_log_tokens_each = feature_log_tokens / feature_log_bands,
+              feature_log_features_each = feature_log_tile / feature_log_lanes;
+constexpr int threads_per_token = feature_log_threads / feature_log_tokens;
 
 __device__ Index token_of(const FeatureLogArgs& a, Index row) {
   return a.drawn ? a.drawn[row] : a.first + row;
@@ -39,42 +41,45 @@ __device__ float log2_elu(float x) {
 }
 
 // 75 registers, 13 KiB of shared memory: six blocks on a multiprocessor. Bound by multiply-adds.
-__global__ void __launch_bounds__(log_threads, 6) feature_logs_kernel(const FeatureLogArgs a) {
-  __shared__ float x[log_tokens][log_width + 1], g[log_tile][log_width + 1];
-  __shared__ double half[log_tokens];
-  const Index first = static_cast<Index>(blockIdx.x) * log_tokens;
-  const int tx = static_cast<int>(threadIdx.x) % log_lanes,
-            ty = static_cast<int>(threadIdx.x) / log_lanes;
+__global__ void __launch_bounds__(feature_log_threads, 6)
+    feature_logs_kernel(const FeatureLogArgs a) {
+  __shared__ float x[feature_log_tokens][feature_log_width + 1],
+      g[feature_log_tile][feature_log_width + 1];
+  __shared__ double half[feature_log_tokens];
+  const Index first = static_cast<Index>(blockIdx.x) * feature_log_tokens;
+  const int tx = static_cast<int>(threadIdx.x) % feature_log_lanes,
+            ty = static_cast<int>(threadIdx.x) / feature_log_lanes;
   find_halves(a, first, half);
   __syncthreads();
-  float largest[log_tokens_each];
-  for (int i = 0; i < log_tokens_each; ++i) largest[i] = -INFINITY;
-  for (int begin = 0; begin < a.features; begin += log_tile) {
-    float s[log_tokens_each][log_features_each] = {};
-    for (int column = 0; a.directions && column < a.d; column += log_width) {
+  float largest[feature_log_tokens_each];
+  for (int i = 0; i < feature_log_tokens_each; ++i) largest[i] = -INFINITY;
+  for (int begin = 0; begin < a.features; begin += feature_log_tile) {
+    float s[feature_log_tokens_each][feature_log_features_each] = {};
+    for (int column = 0; a.directions && column < a.d; column += feature_log_width) {
       __syncthreads();
-      load_columns<log_threads>(x, column, a.d, [&](int row) {
+      load_columns<feature_log_threads>(x, column, a.d, [&](int row) {
         return first + row < a.count ? a.x + token_of(a, first + row) * a.x_stride : nullptr;
       });
-      load_columns<log_threads>(g, column, a.d, [&](int r) {
+      load_columns<feature_log_threads>(g, column, a.d, [&](int r) {
         return begin + r < a.features
                    ? a.directions + static_cast<Index>(begin + r) * a.direction_stride
                    : nullptr;
       });
       __syncthreads();
 #pragma unroll 8
-      for (int c = 0; c < log_width; ++c)
+      for (int c = 0; c < feature_log_width; ++c)
 #pragma unroll
-        for (int i = 0; i < log_tokens_each; ++i)
+        for (int i = 0; i < feature_log_tokens_each; ++i)
 #pragma unroll
-          for (int j = 0; j < log_features_each; ++j)
-            s[i][j] = fmaf(g[tx + log_lanes * j][c], x[ty + log_bands * i][c], s[i][j]);
+          for (int j = 0; j < feature_log_features_each; ++j)
+            s[i][j] =
+                fmaf(g[tx + feature_log_lanes * j][c], x[ty + feature_log_bands * i][c], s[i][j]);
     }
 #pragma unroll
-    for (int i = 0; i < log_tokens_each; ++i)
+    for (int i = 0; i < feature_log_tokens_each; ++i)
 #pragma unroll
-      for (int j = 0; j < log_features_each; ++j) {
-        const int row = ty + log_bands * i, r = begin + tx + log_lanes * j;
+      for (int j = 0; j < feature_log_features_each; ++j) {
+        const int row = ty + feature_log_bands * i, r = begin + tx + feature_log_lanes * j;
         if (first + row >= a.count || r >= a.features) continue;
         float value = s[i][j];
         if (!a.directions)
@@ -87,13 +92,13 @@ __global__ void __launch_bounds__(log_threads, 6) feature_logs_kernel(const Feat
   }
   if (!a.of_queries) return;
 #pragma unroll
-  for (int i = 0; i < log_tokens_each; ++i) {
-    for (int flip = log_lanes / 2; flip > 0; flip /= 2)
+  for (int i = 0; i < feature_log_tokens_each; ++i) {
+    for (int flip = feature_log_lanes / 2; flip > 0; flip /= 2)
       largest[i] = fmaxf(largest[i], __shfl_xor_sync(0xffffffffu, largest[i], flip));
-    const int row = ty + log_bands * i;
+    const int row = ty + feature_log_bands * i;
     if (first + row >= a.count) continue;
     // Each thread takes it from the numbers that it wrote itself.
-    for (int r = tx; r < a.features; r += log_lanes)
+    for (int r = tx; r < a.features; r += feature_log_lanes)
       a.logs[(first + row) * a.log_stride + r] -= largest[i];
     if (tx == 0 && a.factor) a.factor[first + row] = static_cast<double>(largest[i]) - half[row];
   }
@@ -103,8 +108,9 @@ __global__ void __launch_bounds__(log_threads, 6) feature_logs_kernel(const Feat
 
 void feature_logs(const FeatureLogArgs& args, cudaStream_t stream) {
   launch(feature_logs_kernel,
-         {.grid = dim3(static_cast<unsigned>((args.count + log_tokens - 1) / log_tokens)),
-          .block = dim3(log_threads),
+         {.grid = dim3(
+              static_cast<unsigned>((args.count + feature_log_tokens - 1) / feature_log_tokens)),
+          .block = dim3(feature_log_threads),
           .stream = stream},
          args);
 }

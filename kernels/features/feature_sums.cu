@@ -1,6 +1,7 @@
 // sum_chunks and scan_sums are bound by memory, sum_rows by exp2: one for each feature of a pair of
 // tokens of one chunk, 16 and a half for each feature of a query.
 #include "device/cells.cuh"
+#include "device/launch.h"
 #include "features/feature_sums.h"
 #include "features/running_sum.cuh"
 #include "ptx.h"

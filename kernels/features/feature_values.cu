@@ -108,8 +108,8 @@ constexpr int value_queries_each = feature_chunk / value_bands;
 // One block for a chunk and 64 columns.
 // 46 registers, 12 KiB of shared memory: ten blocks on a multiprocessor. Bound by multiply-adds.
 __global__ void __launch_bounds__(value_threads) attend_features_kernel(const FeatureValueArgs a) {
-  __shared__ float weight[feature_chunk]
-                         [feature_chunk + 1];  // of a feature, or of a key, and a query
+  // Of a feature, or of a key, and a query.
+  __shared__ float weight[feature_chunk][feature_chunk + 1];
   __shared__ float4 value[feature_chunk][value_lanes];
   const FeatureChunks& f = a.chunks;
   const Index at = blockIdx.x, token = (f.first + at) * feature_chunk;

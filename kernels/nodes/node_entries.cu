@@ -1,4 +1,5 @@
 #include "device/cells.cuh"
+#include "device/launch.h"
 #include "nodes/node_entries.h"
 
 namespace fovea::cuda {

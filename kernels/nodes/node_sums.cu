@@ -1,4 +1,5 @@
 #include "device/cells.cuh"
+#include "device/launch.h"
 #include "nodes/node_sums.h"
 
 namespace fovea::cuda {

@@ -42,7 +42,7 @@ TEST_CASE("the element mask is where P is not 0, row sizes are its sums") {
       Index size = 0;
       for (Index j = 0; j < n; ++j) {
         same &= (mask(i, j) == 1) == (p(i, j) != 0);
-        same &= pair_info(*x.plan, i, j).covered == (p(i, j) != 0);
+        same &= pair_info(support, i, j).covered == (p(i, j) != 0);
         size += p(i, j) != 0;
       }
       CHECK(support.count(i) == size);

@@ -73,31 +73,26 @@ TEST_CASE("rounds of a machine that is slowed down count only where there are no
   CHECK(summarise(runs, 0.5)->timing.total.samples == 21);
 }
 
-TEST_CASE("the runs of exact attention are of the rounds that the speed-ups are of") {
-  TimedRuns few_quiet, many_quiet;
-  for (int i = 0; i < 9; ++i) {
-    few_quiet.rounds.push_back(
-        {.run = run_of(0, 10), .exact = run_of(0, 20 + i), .pace_ms = i < 4 ? 1.0 : 1.6});
-    many_quiet.rounds.push_back(
-        {.run = run_of(0, i == 0 ? 0 : 5), .exact = run_of(0, 40), .pace_ms = i < 7 ? 1.0 : 1.6});
+TEST_CASE("exact attention is timed in the rounds that have a speed-up") {
+  TimedRuns runs;
+  for (int i = 0; i < 9; ++i)
+    runs.rounds.push_back({.run = run_of(0, i < 2 ? 0 : 5),
+                           .exact = run_of(0, 20 + i),
+                           .pace_ms = i < 8 ? 1.0 : 1.6});
+  runs.rounds.push_back({.run = run_of(0, 5), .pace_ms = 1});
+  // Of ten rounds two took less time than the clock resolves, and one was not beside exact.
+  const TimedRuns exact = exact_runs(runs);
+  REQUIRE(exact.rounds.size() == 7);
+  for (std::size_t i = 0; i < 7; ++i) {
+    CHECK(exact.rounds[i].run.total_ms() == 22 + static_cast<double>(i));
+    CHECK(exact.rounds[i].pace_ms == runs.rounds[i + 2].pace_ms);
+    CHECK_FALSE(exact.rounds[i].exact);
   }
-  // Four quiet rounds are too few: all nine count, those of the slow machine too.
-  const auto of_few = exact_rounds(few_quiet, 1);
-  REQUIRE(of_few.size() == 9);
-  CHECK(static_cast<int>(of_few.size()) == summarise(few_quiet, 1)->total_speed_up->samples);
-  for (int i = 0; i < 9; ++i) CHECK(of_few[i].run.total_ms() == 20 + i);
-  // Of seven, one took less time than the clock resolves.
-  const auto of_many = exact_rounds(many_quiet, 1);
-  REQUIRE(of_many.size() == 6);
-  CHECK(summarise(many_quiet, 1)->total_speed_up->samples == 6);
-  CHECK_FALSE(summarise(of_many, 1)->slow);
-  // Together none is left out, although eleven of them would be quiet ones.
-  std::vector<TimedRuns::Round> together = of_few;
-  together.insert(together.end(), of_many.begin(), of_many.end());
-  CHECK(summarise(together, 1)->timing.total.samples == 15);
-  CHECK(summarise(together, 1)->slow);
-  CHECK(exact_rounds(TimedRuns{}, 1).empty());
-  CHECK_FALSE(summarise(std::vector<TimedRuns::Round>{}, 1));
+  CHECK(summarise(exact, 1)->timing.total.samples == 6);  // one was slow
+  CHECK(summarise(runs, 1)->total_speed_up->samples == 6);
+  runs.rounds[3].cold = true;
+  CHECK(summarise(exact_runs(runs), 1)->cold);
+  CHECK(exact_runs(TimedRuns{}).rounds.empty());
 }
 
 TEST_CASE("what takes seconds is not run again: its first run is the only round") {

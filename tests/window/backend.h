@@ -1,6 +1,7 @@
 // A CpuLike computes as the CPU does; tests derive from it what goes wrong.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -40,6 +41,29 @@ class CpuLike : public Backend {
 
  private:
   std::unique_ptr<Backend> cpu_ = make_cpu_backend({.threads = 1});
+};
+
+/// An operator that does something else before each call, and has no rows.
+class Wrapped : public Operator {
+ public:
+  Wrapped(std::unique_ptr<Operator> inner, std::function<void()> before_apply,
+          std::function<void()> before_tile)
+      : Operator(inner->shared_plan(), inner->problem()),
+        inner_(std::move(inner)),
+        before_apply_(std::move(before_apply)),
+        before_tile_(std::move(before_tile)) {}
+
+ private:
+  Output do_apply(MatrixView v, Run& run) const override {
+    before_apply_();
+    return inner_->apply(v, run);
+  }
+  Matrix do_tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) const override {
+    before_tile_();
+    return inner_->tile(rows, cols, pool, run);
+  }
+  std::unique_ptr<Operator> inner_;
+  std::function<void()> before_apply_, before_tile_;
 };
 
 }  // namespace fovea::test

@@ -19,10 +19,10 @@ double squared_norm(MatrixView v) {
     std::vector<double> next(power.size());
     double trace = 0;
     for (Index a = 0; a < d; ++a) trace += power[at(a, a)];
+    for (double& entry : power) entry /= trace;
     for (Index a = 0; a < d; ++a)
       for (Index c = 0; c < d; ++c)
-        for (Index b = 0; b < d; ++b)
-          next[at(a, b)] += power[at(a, c)] / trace * (power[at(c, b)] / trace);
+        for (Index b = 0; b < d; ++b) next[at(a, b)] += power[at(a, c)] * power[at(c, b)];
     power = std::move(next);
   }
   double product = 0, trace = 0;
