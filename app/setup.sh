@@ -97,7 +97,9 @@ show_progress() {
 
 # As many compilers at once as there are processors, but one for each 2 GB of free memory at most.
 compile_jobs() {
-  local most=$(($(awk '/^MemAvailable/ { print $2 }' /proc/meminfo) / 2000000))
+  local free most
+  free=$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo)  # in kB
+  most=$((${free:-4000000} / 2000000))
   echo $((most < 1 ? 1 : most < $(nproc) ? most : $(nproc)))
 }
 

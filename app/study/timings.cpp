@@ -54,7 +54,8 @@ TimedRuns Timings::exact_beside_others(const HeadKey& head) const {
 }
 
 // A faster pace tells which rounds of all columns of the head were slow. Exact attention is timed
-// beside the other columns, as for their speed-ups: by itself it would be faster.
+// beside the other columns, as for their speed-ups: by itself it would be faster. Only its quiet
+// rounds count, also where another column has too few of them.
 void Timings::summarise_all(const HeadKey& head) {
   const double best = best_pace_ms(head);
   for (const Cache::Answer& answer : runs_.answers()) {

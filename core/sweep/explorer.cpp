@@ -163,7 +163,7 @@ void Explorer::measure_time(Trial& trial, std::size_t head, const Problem& probl
   best = std::min(best, runs.best_pace_ms());
   trial.time = summarise(runs, best);
   beside_others_[head].append(exact_runs(runs));
-  if (faster) {  // earlier trials may turn out to have been slowed down
+  if (faster) {  // earlier trials of this pace, on all heads, may turn out to have been slow
     for (const auto& [place, earlier] : runs_) {
       if (earlier.paced != runs.paced || !trials_[place].time) continue;
       if (trials_[place].variant->reference) continue;
@@ -175,19 +175,21 @@ void Explorer::measure_time(Trial& trial, std::size_t head, const Problem& probl
   } else {
     summarise_exact(head, best);
   }
-  if (request.variant->reference) exact_trials_[head] = trials_.size();
+  // Last: everything above is about trials that are done, and this one is not yet among them.
   runs_[trials_.size()] = std::move(runs);
+  if (request.variant->reference) exact_trials_[head] = trials_.size();
 }
 
 // Exact attention is timed beside the other trials, as for their speed-ups: by itself it would be
-// faster.
+// faster. Only its quiet rounds count, also where another trial has too few of them.
 void Explorer::summarise_exact(std::size_t head, double best_pace_ms) {
-  const auto place = exact_trials_.find(head);
-  if (place == exact_trials_.end()) return;
-  Trial& exact = trials_[place->second];
+  const auto found = exact_trials_.find(head);
+  if (found == exact_trials_.end()) return;
+  const std::size_t place = found->second;
+  Trial& exact = trials_[place];
   if (!exact.time) return;
   const TimedRuns& beside = beside_others_[head];
-  exact.time = summarise(beside.rounds.empty() ? runs_.at(place->second) : beside, best_pace_ms);
+  exact.time = summarise(beside.rounds.empty() ? runs_.at(place) : beside, best_pace_ms);
   put(exact, {.time = &*exact.time});
 }
 
