@@ -215,11 +215,8 @@ void ItemRunner::put_times(const TimedRuns& runs, Document& row) {
   put_measures({.time = &*time}, row);
   row["total_ms_p10"] = number_json(time->timing.total.p10_ms);
   row["total_ms_p90"] = number_json(time->timing.total.p90_ms);
-  std::vector<double> exact_ms;
-  for (const TimedRuns::Round& round : quiet_rounds(runs, best->second))
-    if (round.exact) exact_ms.push_back(round.exact->total_ms());
-  if (!exact_ms.empty())
-    row["exact_total_ms"] = number_json(summary_of("exact", std::move(exact_ms)).median_ms);
+  if (const auto exact = summarise(exact_runs(runs), best->second))
+    row["exact_total_ms"] = number_json(exact->timing.total.median_ms);
   row["runs"] = time->timing.total.samples;
   row["slow_machine"] = time->slow;
   row["cold"] = time->cold;

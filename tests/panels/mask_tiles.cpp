@@ -182,7 +182,8 @@ TEST_CASE("the last pixels of a map extend beyond the end, where the mask knows 
 }
 
 TEST_CASE("each row's largest pixel is 1 where rows are divided by it, for any number of queries") {
-  for (const auto& [nq, nk] : {std::pair<Index, Index>{40, 12}, {12, 40}, {37, 36}}) {
+  for (const auto& lengths : {std::pair<Index, Index>{40, 12}, {12, 40}, {37, 36}}) {
+    const Index nq = lengths.first, nk = lengths.second;
     Problem problem = make_data(Data::gaussian, std::max(nq, nk), 4, 4, false);
     problem.q.rows = nq;
     problem.k.rows = problem.v.rows = nk;
