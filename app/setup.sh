@@ -95,14 +95,6 @@ show_progress() {
   clear_status
 }
 
-# As many compilers at once as there are processors, but one for each 2 GB of free memory at most.
-compile_jobs() {
-  local free most
-  free=$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo)  # in kB
-  most=$((${free:-4000000} / 2000000))
-  echo $((most < 1 ? 1 : most < $(nproc) ? most : $(nproc)))
-}
-
 # build PRESET [TARGET...]: configures and builds what has changed. Configuration prints its output only when
 # it fails, or, the first time, what it decided.
 build() {
@@ -111,5 +103,5 @@ build() {
   [ -e "build/$preset/build.ninja" ] && first=0
   output=$(cmake --preset "$preset" --log-level=NOTICE 2>&1) || { echo "$output" >&2; return 1; }
   if [ $first = 1 ]; then grep '^fovea: ' <<<"$output" >&2 || true; fi
-  NINJA_STATUS=$ninja_status cmake --build --preset "$preset" -j "$(compile_jobs)" ${1:+--target "$@"} 2>&1 | show_progress
+  NINJA_STATUS=$ninja_status cmake --build --preset "$preset" -j "$(nproc)" ${1:+--target "$@"} 2>&1 | show_progress
 }
