@@ -65,6 +65,20 @@ std::vector<std::string> parts_of(const std::string& word) {
   return parts;
 }
 
+/// The largest count up to `most` that fits, where all smaller ones do. Counts far beyond it are
+/// not tried: texts of any length are measured in linear time.
+template <class Fits>
+std::size_t largest_fitting(std::size_t most, const Fits& fits) {
+  std::size_t low = 0, high = 1;
+  for (; high <= most && fits(high); high *= 2) low = high;
+  high = std::min(high, most + 1);
+  while (high - low > 1) {
+    const std::size_t middle = low + (high - low) / 2;
+    (fits(middle) ? low : high) = middle;
+  }
+  return low;
+}
+
 /// A part of a word in pieces that fit, with hyphens between letters; the rest of it that cannot be
 /// parted stays too long.
 template <class Fits>
@@ -74,8 +88,11 @@ std::vector<std::string> pieces_of(std::string part, const Fits& fits) {
     return std::all_of(part.begin() + at - together, part.begin() + at + together, is_letter);
   };
   std::vector<std::string> pieces;
-  while (!fits(part) && part.size() >= 2 * together) {
-    std::size_t at = part.size() - together;
+  for (;;) {
+    std::size_t at = largest_fitting(
+        part.size(), [&](std::size_t count) { return fits(part.substr(0, count)); });
+    if (at == part.size() || part.size() < 2 * together) break;
+    at = std::min(at, part.size() - together);
     while (at >= together && !(can_part(at) && fits(part.substr(0, at) + "-"))) --at;
     if (at < together) break;
     pieces.push_back(part.substr(0, at) + "-");
@@ -96,13 +113,8 @@ std::string Lettering::elided(const std::string& text, double room, Letters face
     const std::string kept = count > 0 ? without_trailing(text.substr(0, ends[count - 1])) : "";
     return kept.empty() ? std::string() : kept + "…";
   };
-  std::size_t low = 0, high = ends.size();
-  while (low < high) {
-    const std::size_t middle = (low + high + 1) / 2;
-    const bool fits = width(cut(middle), face) <= room;
-    (fits ? low : high) = fits ? middle : middle - 1;
-  }
-  return cut(low);
+  return cut(largest_fitting(ends.size(),
+                             [&](std::size_t count) { return width(cut(count), face) <= room; }));
 }
 
 void Lettering::break_paragraph(const std::string& paragraph, double room, Letters face,
