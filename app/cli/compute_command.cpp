@@ -189,6 +189,7 @@ void run_compute(const ComputeOptions& options, const Console& console) {
     require_writable(options.output);
   }
   const Source source = options.source.load(console.stop);
+  refuse_to_replace("-o", options.output, source, {options.structure});
   const std::vector<Index> heads = options.heads.heads_in(source);
   const auto backend = options.backend.make(console.err);
   ComputeReport report = begin_report(options, source, *backend);

@@ -8,6 +8,7 @@
 #include "cli/options.h"
 #include "data/error.h"
 #include "data/fnv1a.h"
+#include "data/utf8.h"
 #include "io/atomic_file.h"
 #include "io/fit_file.h"
 #include "report/json_output.h"
@@ -243,11 +244,22 @@ class Fitting {
   Clock::time_point start_;
 };
 
+/// The file is written from the first step on: what another fit has learned would be lost.
+void require_no_other_fit(const FitOptions& options) {
+  std::error_code none;
+  if (std::filesystem::is_regular_file(options.output, none) &&
+      !std::filesystem::equivalent(options.output, options.resume, none))
+    throw UsageError(
+        "-o " + fovea::quoted(options.output) + " exists, and a fit replaces no file: name " +
+        "another one, or go on from an earlier fit with --resume " + fovea::quoted(options.output));
+}
+
 void run_fit(const FitOptions& options, const Console& console) {
   const auto ending = std::filesystem::path(options.output).extension();
   if (!ending.empty() && ending != ".safetensors")
     throw UsageError("-o " + options.output + "; expected a name that ends in .safetensors");
   require_writable(options.output);
+  require_no_other_fit(options);
   const Source source = options.source.load(console.stop);
   Fitting fitting(options, source, console);
   const auto backend = options.backend.make(console.err);
@@ -290,9 +302,11 @@ void add_fit_command(CLI::App& program, Work& chosen) {
       ->check(CLI::IsMember({"path", "dense"}))
       ->capture_default_str();
   command
-      ->add_option("-o,--output", options->output,
-                   "Write the best trees to this .safetensors file, which --structure takes; it is "
-                   "always whole, and kept up to date while learning")
+      ->add_option(
+          "-o,--output", options->output,
+          "Write the best trees to this new .safetensors file, which --structure takes; it "
+          "is always whole, and kept up to date while learning. Only the file of --resume "
+          "may be there")
       ->required()
       ->check(refuse_empty);
   command

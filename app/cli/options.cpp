@@ -4,11 +4,14 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <utility>
 
 #include "cli/text_table.h"
 #include "data/error.h"
 #include "data/memory.h"
+#include "data/utf8.h"
+#include "io/file_bytes.h"
 
 namespace fovea {
 namespace {
@@ -81,6 +84,16 @@ void SourceOptions::add_to(CLI::App& command, bool required) {
   command
       .add_flag("--bf16", open.as_bfloat16, "16-bit integers in .npy and .npz files are bfloat16")
       ->group(group);
+}
+
+void refuse_to_replace(const std::string& option, const std::string& output, const Source& source,
+                       const std::vector<std::string>& others) {
+  std::vector<std::string> read = others;
+  for (const auto& file : source.files) read.push_back(file->path());
+  for (const std::string& file : read)
+    if (std::error_code none; std::filesystem::equivalent(output, file, none))
+      throw UsageError(option + " " + fovea::quoted(output) +
+                       ": this command reads the file, and would replace it; name another one");
 }
 
 Source SourceOptions::load(const std::stop_token& stop) const {

@@ -20,6 +20,11 @@ namespace fovea {
 /// A check for options that name something: `-o ''` usually is an unset variable of a script.
 std::string refuse_empty(const std::string& text);
 
+/// Throws UsageError where the output, given as `option`, is one of the files that are read:
+/// writing it would destroy that. Empty names are of options that were not given.
+void refuse_to_replace(const std::string& option, const std::string& output, const Source& source,
+                       const std::vector<std::string>& others = {});
+
 /// SOURCE and how to read it.
 struct SourceOptions {
   std::string what, layout;

@@ -4,13 +4,14 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/exploration.h"
-#include "cli/painting.h"
+#include "cli/figure_names.h"
 #include "cli/pareto_figure.h"
 #include "cli/report.h"
 #include "cli/text_table.h"
 #include "data/error.h"
 #include "data/number_text.h"
 #include "figure/figure.h"
+#include "input/painting.h"
 #include "io/atomic_file.h"
 #include "session/settings.h"
 
@@ -175,6 +176,7 @@ void run_pareto(ParetoOptions options, const Console& console) {
   if (!options.output.empty()) {
     check_figure_name(options.output);
     require_writable(options.output);
+    refuse_to_replace("-o", options.output, Source{}, {options.source.what});
   }
   ParetoOutcome outcome{.tried = explore(options, console), .x = x, .y = y, .settings = {}};
   const Exploration& tried = outcome.tried;

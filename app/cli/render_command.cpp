@@ -5,7 +5,7 @@
 
 #include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/painting.h"
+#include "cli/figure_names.h"
 #include "cli/panel_grid.h"
 #include "cli/render_options.h"
 #include "cli/report.h"
@@ -13,6 +13,7 @@
 #include "data/error.h"
 #include "figure/figure.h"
 #include "input/content_hash.h"
+#include "input/painting.h"
 #include "input/session_file.h"
 #include "io/atomic_file.h"
 #include "report/panel_numbers.h"
@@ -191,7 +192,10 @@ Recipe recipe_of(const std::optional<Session>& session, const Source& source,
 void run_render(RenderOptions options, const CLI::App& command, const Console& console) {
   check(options);
   const Painting painting;
+  const std::string opened = options.source.what;  // perhaps a session, which names its source
   const Source source = load(options, command, console);
+  refuse_to_replace("-o", options.output, source, {opened});
+  refuse_to_replace("--data", options.data, source, {opened});
   check_estimate(options);  // a session has views of its own
   options.settings.norm = *norm_from(options.norm);
   options.settings.error = *error_kind_from(options.error);

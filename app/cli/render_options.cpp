@@ -3,8 +3,8 @@
 #include <sstream>
 #include <utility>
 
+#include "cli/figure_names.h"
 #include "cli/length.h"
-#include "cli/painting.h"
 #include "cli/preset_list.h"
 #include "cli/text_table.h"
 #include "data/utf8.h"

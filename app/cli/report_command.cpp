@@ -2,10 +2,10 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/head_pages.h"
-#include "cli/painting.h"
 #include "cli/render_options.h"
 #include "cli/report.h"
 #include "data/error.h"
+#include "input/painting.h"
 #include "io/atomic_file.h"
 
 namespace fovea {
@@ -29,6 +29,7 @@ void run_report(const ReportOptions& options, const Console& console) {
   require_writable(options.output);
   const Painting painting;
   const Source source = options.source.load(console.stop);
+  refuse_to_replace("-o", options.output, source);
   const Index layer = options.heads.layer_in(source);
   if (!source.layers[static_cast<std::size_t>(layer)].has_qk())
     throw InputError(source.path,

@@ -13,14 +13,15 @@
 #include "batch/table_refresh.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/figure_names.h"
 #include "cli/options.h"
-#include "cli/painting.h"
 #include "cli/pareto_figure.h"
 #include "cli/text_table.h"
 #include "data/error.h"
 #include "data/number_text.h"
 #include "data/utf8.h"
 #include "figure/figure.h"
+#include "input/painting.h"
 #include "io/atomic_file.h"
 
 namespace fovea {

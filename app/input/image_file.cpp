@@ -14,6 +14,7 @@
 #include "data/stop.h"
 #include "data/synthetic.h"
 #include "input/jpeg_header.h"
+#include "input/painting.h"
 
 namespace fovea {
 namespace {
@@ -205,6 +206,12 @@ Picture picture_of(const QImage& image, QRect area, const std::stop_token& stop)
   return out;
 }
 
+/// Letters in an SVG image need an application with fonts, which then lasts as long as the program.
+void start_painting() {
+  static const Painting& painting = *new Painting;
+  static_cast<void>(painting);
+}
+
 }  // namespace
 
 ImageFile read_image(const FileBytes& from, int patch, int max_side, const std::stop_token& stop) {
@@ -228,6 +235,7 @@ ImageFile read_image(const FileBytes& from, int patch, int max_side, const std::
   if (is_jpeg(reader)) require_whole_jpeg(path, bytes);
   if (reader.format() == "png") require_whole_png(path, bytes);
   if (reader.format() == "bmp") require_whole_bmp(path, bytes);
+  if (reader.format().startsWith("svg")) start_painting();
   const QSize stored = reader.size();  // may be unknown before decoding
   if (stored.isValid()) {
     const QSize turned = reader.transformation() & QImageIOHandler::TransformationRotate90

@@ -28,6 +28,16 @@ UnavailableError refusal(const std::string& path) {
   return UnavailableError(path + " cannot be written: " + std::strerror(errno));
 }
 
+/// Renaming over a file needs no permission to write to it. It is asked for all the same, and the
+/// mode of a write-protected file stops root, too.
+void require_unprotected(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+  const bool is_protected = (status.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH)) == 0;
+  if (is_protected) errno = EACCES;
+  if (is_protected || ::access(path.c_str(), W_OK) != 0) throw refusal(path);
+}
+
 /// False where another process has the lock. Where the file system has no locks nobody has one.
 bool lock(int descriptor) {
   return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
@@ -184,6 +194,7 @@ void require_writable(const std::string& path) {
   const std::string parent = fs::path(path).parent_path().string();
   const std::string& needed = fs::exists(status) && !fs::is_regular_file(status) ? path : parent;
   if (::access(needed.empty() ? "." : needed.c_str(), W_OK) != 0) throw refusal(path);
+  require_unprotected(path);
 }
 
 void write_atomically(const std::string& path, const std::function<void(std::ostream&)>& write) {
@@ -193,6 +204,7 @@ void write_atomically(const std::string& path, const std::function<void(std::ost
     throw UnavailableError(path + " cannot be written: it is a directory");
   // Renaming over /dev/null would replace the device.
   if (fs::exists(status) && !fs::is_regular_file(status)) return write_to(path, path, write);
+  require_unprotected(path);
   const std::string target =
       fs::is_regular_file(status) ? fs::canonical(path, error).string() : path;
   if (error && fs::is_regular_file(status)) throw UnavailableError(path + ": " + error.message());

@@ -14,7 +14,8 @@ namespace fovea {
 /// file system supports O_TMPFILE, with one exception: killed between naming the new file and
 /// replacing the old one, it leaves `.NAME.fovea-part`, which the next write replaces. Several may
 /// write one file at once: it is always that of one of them. The target of a symbolic link is
-/// replaced; a device or pipe is written to directly. Throws UnavailableError.
+/// replaced; a device or pipe is written to directly. Throws UnavailableError, also where the old
+/// file is write-protected.
 void write_atomically(const std::string& path, const std::function<void(std::ostream&)>& write);
 
 /// The same of bytes that are there. Throws Cancelled, and the file stays as it was, where a stop
@@ -27,7 +28,8 @@ void write_atomically(const std::string& path, std::string_view bytes,
 void remove_unfinished_files();
 
 /// Throws UnavailableError when `path` cannot be written: no such directory, no permission to write
-/// there, a directory of this name. To be called before long work whose result is written.
+/// there, a directory or a write-protected file of this name. To be called before long work whose
+/// result is written.
 void require_writable(const std::string& path);
 
 }  // namespace fovea

@@ -111,6 +111,7 @@ TEST_CASE("a fit that is resumed ends as one that was not interrupted, for any n
       arguments.insert(arguments.end(), more.begin(), more.end());
       return arguments;
     };
+    for (const std::string& old : {half, whole, straight}) std::filesystem::remove(old);
     fitted(half, with({"--threads", "1"}));
     fitted(whole, with({"--resume", half, "--threads", "2"}));
     fitted(half, with({"--resume", half, "--threads", "3"}));  // onto itself
@@ -139,6 +140,19 @@ TEST_CASE("Ctrl-C keeps the best trees, says so within 100 ms, and the fit goes 
   CHECK(read_structure(out, 0, 1).has("tree_weight"));
   fitted(out, {"--resume", out});
   CHECK(read_fit(out).states[0].step == stopped.states[0].step + 20);
+}
+
+TEST_CASE("a fit replaces no file but the one that it goes on with") {
+  const TemporaryDirectory directory;
+  const std::string out = directory / "fit.safetensors", other = directory / "other.safetensors";
+  fitted(out);
+  const std::string learned = read_bytes(out);
+  const Ended again = run_program(fitting(out));
+  CHECK(again.status == 2);
+  check_says(again.err, {out, "exists", "--resume"});
+  fitted(other);
+  CHECK(run_program(fitting(out, {"--resume", other})).status == 2);
+  CHECK(read_bytes(out) == learned);
 }
 
 TEST_CASE("a fit that cannot be gone on with is refused, with what was found and expected") {

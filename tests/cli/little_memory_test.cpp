@@ -54,7 +54,9 @@ TEST_CASE("with too little memory a command ends with status 4, a message, and t
             "t.safetensors"},
            {"report", "synthetic:gaussian?n=300&d=16", "-o", "r.pdf"}}) {
     const TemporaryDirectory directory;
-    const std::string file = directory.write(command.back(), "precious");
+    const bool replaces = command.front() != "fit";  // which refuses to
+    const std::string file = directory / command.back();
+    if (replaces) directory.write(command.back(), "precious");
     std::vector<std::string> arguments = command;
     arguments.back() = file;
     arguments.insert(arguments.end(), {"--threads", "2"});  // each needs a stack
@@ -68,8 +70,8 @@ TEST_CASE("with too little memory a command ends with status 4, a message, and t
       done = ended.status == 0;
       refused += !done;
       REQUIRE((done || ended.status == 4));
-      CHECK(directory.files().size() == 1);
-      CHECK((read_bytes(file) == "precious") == !done);
+      CHECK(directory.files().size() == (replaces || done ? 1 : 0));
+      if (replaces || done) CHECK((read_bytes(file) == "precious") == !done);
       if (!done) CHECK(ended.err.find("fovea: ") != std::string::npos);
     }
     CHECK(refused > 0);

@@ -25,6 +25,9 @@ std::string full_device(const TemporaryDirectory& directory) {
   return made && access(copy.c_str(), W_OK) == 0 && std::ofstream(copy) ? copy : "/dev/full";
 }
 
+const char* const svg_image =
+    R"(<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64"><text x="4" y="30">Hi</text></svg>)";
+
 const char* const names[] = {"z.safetensors", "f.png", "f.svg", "f.pdf"};
 
 }  // namespace
@@ -71,6 +74,59 @@ TEST_CASE("places where no file can be are refused before anything is computed")
     const Ended folder = run_program(writing(directory / name));
     CHECK(folder.status == 4);
     check_says(folder.err, {name, "Is a directory"});
+  }
+}
+
+TEST_CASE("an SVG image with letters is read by every command") {
+  const TemporaryDirectory directory;
+  const std::string image = directory.write("image.svg", svg_image);
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"info", image}, {"compute", image, "--variant", "h1d"}, {"rankmap", image}}) {
+    const Ended ended = run_program(words);
+    CAPTURE(words.front());
+    CAPTURE(ended.err);
+    CHECK(ended.status == 0);
+  }
+}
+
+TEST_CASE("a file that a command reads is not replaced by what it writes") {
+  const TemporaryDirectory directory;
+  const std::string head = directory / "head.safetensors", link = directory / "link.safetensors",
+                    image = directory.write("image.svg", svg_image),
+                    session = directory / "figure.svg";
+  REQUIRE(run_program({"compute", "synthetic:gaussian?n=32&d=8", "--variant", "tf", "-o", head})
+              .status == 0);
+  REQUIRE(symlink(head.c_str(), link.c_str()) == 0);
+  REQUIRE(run_program({"render", image, "--variant", "exact", "-o", session}).status == 0);
+  const std::string tokens = directory.write("tokens.json", R"({"tokens": ["a", "b", "c", "d"]})");
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"compute", "synthetic:gaussian?n=32&d=8", "--variant", "tf", "--structure", head, "-o",
+            link},
+           {"render", image, "--variant", "exact", "-o", image},
+           {"render", session, "-o", session},
+           {"render", session, "-o", image},
+           {"pareto", image, "-o", image},
+           {"render", tokens, "--variant", "exact", "-o", directory / "f.png", "--data", tokens}}) {
+    const std::string& file = words.back();
+    CAPTURE(words.front());
+    CAPTURE(file);
+    const std::string before = read_bytes(file);
+    const Ended ended = run_program(words);
+    CHECK(ended.status == 2);
+    check_says(ended.err, {file, "reads the file"});
+    CHECK(read_bytes(file) == before);
+  }
+}
+
+TEST_CASE("a write-protected file is not replaced, by root neither") {
+  for (const char* name : names) {
+    const TemporaryDirectory directory;
+    const std::string old = directory.write(name, "precious");
+    REQUIRE(chmod(old.c_str(), 0444) == 0);
+    const Ended ended = run_program(writing(old));
+    CHECK(ended.status == 4);
+    check_says(ended.err, {old, "Permission denied"});
+    CHECK(read_bytes(old) == "precious");
   }
 }
 

@@ -49,16 +49,27 @@ Piece two_pieces() {
 
 constexpr char long_message[] = "the device is gone: a text too long for a string without memory";
 
+/// The piece, once it may begin. A piece that began while its job is still being submitted would
+/// allocate now before, now after the last allocations of that.
+Piece gated(const std::atomic<bool>& may_begin, const Piece& piece) {
+  return [&may_begin, piece](const Backend& backend, std::stop_token stop, Progress& progress) {
+    while (!may_begin) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    return piece(backend, stop, progress);
+  };
+}
+
 /// Runs one job with an allocation of its engine refused, and then another one. Returns whether
 /// there were so many allocations.
 bool refuse(std::size_t number, const Piece& piece, Reports& ended, Reports& lost) {
+  std::atomic<bool> may_begin = false;
+  const Piece its = gated(may_begin, piece);
   TestEngine engine(make_cpu_backend({.threads = 1}), lost.report());
   bool reached = false, submitted = false;
   {
     const RefusedAllocation refused(number);
     try {
-      engine.submit({RequestKind::run}, 0, piece, {}, ended.report());
-      submitted = true;
+      engine.submit({RequestKind::run}, 0, its, {}, ended.report());
+      may_begin = submitted = true;
       while (ended.times + lost.times == 0) {
         const auto status = engine.status();
         if (!status.busy() && status.waiting == 0 && ended.times + lost.times == 0) break;
@@ -66,6 +77,7 @@ bool refuse(std::size_t number, const Piece& piece, Reports& ended, Reports& los
       }
     } catch (const std::bad_alloc&) {  // of submit: this thread knows
     }
+    may_begin = true;
     wait_idle(engine);
     reached = refused.reached();
   }

@@ -1,10 +1,9 @@
-// Painting makes figures possible in a command, with or without a display.
+// Painting makes figures and letters in images possible in a command, with or without a display.
 #pragma once
 
 #include <QGuiApplication>
 #include <array>
 #include <optional>
-#include <string>
 
 namespace fovea {
 
@@ -21,11 +20,5 @@ class Painting {
   std::array<char*, 2> argv_{name_.data(), nullptr};
   std::optional<QGuiApplication> application_;
 };
-
-/// The name of a font that is installed; needs a Painting. Throws UsageError.
-std::string installed_font(const std::string& name);
-
-/// Throws UsageError unless the name, given as -o, ends in .png, .svg, .pdf or .pgf.
-void check_figure_name(const std::string& output);
 
 }  // namespace fovea

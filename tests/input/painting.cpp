@@ -1,5 +1,5 @@
 // What ends a command that draws.
-#include "cli/painting.h"
+#include "input/painting.h"
 
 #include <doctest/doctest.h>
 #include <sys/wait.h>

@@ -1,12 +1,10 @@
-#include "cli/painting.h"
+#include "input/painting.h"
 
-#include <QFontDatabase>
 #include <atomic>
 #include <cstdlib>
 #include <iostream>
 #include <new>
 
-#include "data/error.h"
 #include "input/own_files.h"
 
 namespace fovea {
@@ -45,20 +43,6 @@ Painting::Painting() {
   application_.emplace(argc_, argv_.data());
   qt_has_started = true;
   add_own_fonts();
-}
-
-std::string installed_font(const std::string& name) {
-  const QString family = QString::fromStdString(name);
-  for (const QString& one : QFontDatabase::families())
-    if (one.compare(family, Qt::CaseInsensitive) == 0) return one.toStdString();
-  throw UsageError("--font " + name +
-                   ": no font of this name is installed; `fc-list : family` lists those that are");
-}
-
-void check_figure_name(const std::string& output) {
-  for (const char* ending : {".png", ".svg", ".pdf", ".pgf"})
-    if (output.size() > 4 && output.ends_with(ending)) return;
-  throw UsageError("-o " + output + "; expected a name that ends in .png, .svg, .pdf or .pgf");
 }
 
 }  // namespace fovea

@@ -1,0 +1,24 @@
+#include "cli/figure_names.h"
+
+#include <QFontDatabase>
+#include <QStringList>
+
+#include "data/error.h"
+
+namespace fovea {
+
+std::string installed_font(const std::string& name) {
+  const QString family = QString::fromStdString(name);
+  for (const QString& one : QFontDatabase::families())
+    if (one.compare(family, Qt::CaseInsensitive) == 0) return one.toStdString();
+  throw UsageError("--font " + name +
+                   ": no font of this name is installed; `fc-list : family` lists those that are");
+}
+
+void check_figure_name(const std::string& output) {
+  for (const char* ending : {".png", ".svg", ".pdf", ".pgf"})
+    if (output.size() > 4 && output.ends_with(ending)) return;
+  throw UsageError("-o " + output + "; expected a name that ends in .png, .svg, .pdf or .pgf");
+}
+
+}  // namespace fovea
