@@ -182,12 +182,16 @@ QByteArray pgf_text(const Page& page, const std::string& words, const QString& b
 void write_pgf(const std::string& path, const Page& page) {
   const QFileInfo file(QString::fromStdString(path));
   const QString body = file.completeBaseName() + "-body.pdf";
+  const std::string beside = file.dir().filePath(body).toStdString();
+  if (!file.exists() && QFileInfo::exists(file.dir().filePath(body)))
+    throw UnavailableError(beside + " cannot be written: it is there without " + path +
+                           ", whose body it would be; name another figure");
   FileBuffer out(page.run.stop);
   std::string words;
   draw_pdf(out, page,
            [&](QPainter& painter) { words = draw_without_words(painter, page.figure, page.run); });
   const QByteArray text = pgf_text(page, words, body);
-  write_bytes(file.dir().filePath(body).toStdString(), out.data(), page.run);
+  write_bytes(beside, out.data(), page.run);
   // The text of another figure would not fit this body: from here on there is no stop.
   write_atomically(path, std::string_view(text.data(), std::size_t(text.size())));
 }

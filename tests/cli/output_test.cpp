@@ -118,6 +118,26 @@ TEST_CASE("a file that a command reads is not replaced by what it writes") {
   }
 }
 
+TEST_CASE("files of others are not taken for the body of a figure or the table of a sweep") {
+  const TemporaryDirectory directory;
+  const std::string body = directory.write("f-body.pdf", "precious"), figure = directory / "f.pgf";
+  const Ended drawn = run_program(writing(figure));
+  CHECK(drawn.status == 4);
+  check_says(drawn.err, {body, "is there without", figure});
+  std::filesystem::remove(body);
+  CHECK(run_program(writing(figure)).status == 0);
+  CHECK(run_program(writing(figure)).status == 0);  // over its own
+
+  const std::string table = directory.write("results.csv", "precious");
+  const std::string plan = directory.write(
+      "a-plan.json",
+      R"({"sources": ["synthetic:gaussian?n=16&d=4"], "variants": ["exact"], "rounds": 0})");
+  const Ended swept = run_program({"sweep", plan, "-o", directory.path()});
+  CHECK(swept.status == 3);
+  check_says(swept.err, {directory.path(), "results without plan.json"});
+  CHECK(read_bytes(table) == "precious");
+}
+
 TEST_CASE("a write-protected file is not replaced, by root neither") {
   for (const char* name : names) {
     const TemporaryDirectory directory;
