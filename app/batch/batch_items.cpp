@@ -96,6 +96,8 @@ void BatchItems::add_source(std::size_t place, const std::stop_token& stop) {
     } catch (const ChangedError&) {
       throw InputError(plan_.path, place_of("sources", place) + ": " + plan_.sources[place] +
                                        ": was changed while it was opened; " + advice_before);
+    } catch (const UnavailableError& error) {
+      throw UnavailableError(plan_.path + ": " + place_of("sources", place) + ": " + error.what());
     } catch (const Error& error) {
       throw InputError(plan_.path, place_of("sources", place) + ": " + error.what());
     }

@@ -173,12 +173,12 @@ MarkedTable times_table(const BenchOutcome& outcome) {
 /// A comment says what was measured on what.
 void print_table(std::ostream& out, const BenchOutcome& outcome, TableFormat format) {
   const bool latex = format == TableFormat::latex;
-  std::string about = outcome.input + ": n = " + std::to_string(outcome.n) +
-                      ", d = " + std::to_string(outcome.d) + ", " + plural(outcome.heads, "head") +
-                      ", " + (outcome.causal ? "causal" : "bidirectional") + "; " + outcome.device +
-                      ", " + outcome.precision + ", median of " +
-                      plural(outcome.measurements.front().timing.apply_total.samples, "sample");
-  std::ranges::replace(about, '\n', ' ');
+  const std::string about =
+      printable(outcome.input) + ": n = " + std::to_string(outcome.n) +
+      ", d = " + std::to_string(outcome.d) + ", " + plural(outcome.heads, "head") + ", " +
+      (outcome.causal ? "causal" : "bidirectional") + "; " + outcome.device + ", " +
+      outcome.precision + ", median of " +
+      plural(outcome.measurements.front().timing.apply_total.samples, "sample");
   if (latex) out << "% " << about << "\n% \\usepackage{booktabs}\n";
   out << to_text(times_table(outcome), format);
   if (!latex) out << '\n' << about << '\n';
@@ -186,7 +186,7 @@ void print_table(std::ostream& out, const BenchOutcome& outcome, TableFormat for
 
 void print_outcome(std::ostream& out, const BenchOutcome& outcome) {
   const Timing& timing = outcome.measurements.front().timing;
-  out << outcome.input << ": n = " << outcome.n << ", d = " << outcome.d << ", "
+  out << printable(outcome.input) << ": n = " << outcome.n << ", d = " << outcome.d << ", "
       << plural(outcome.heads, "head") << ", " << (outcome.causal ? "causal" : "bidirectional")
       << '\n'
       << outcome.device << ", " << outcome.precision << "; times of one head, median of "

@@ -10,6 +10,7 @@
 #include "data/error.h"
 #include "io/atomic_file.h"
 #include "io/structure_file.h"
+#include "io/structure_origin.h"
 #include "report/json_output.h"
 
 namespace fovea {
@@ -180,6 +181,17 @@ ComputeReport begin_report(const ComputeOptions& options, const Source& source,
           .dv = of.dv()};
 }
 
+/// Says of a given structure that it is of other heads. Empty: it is not, or is not known to be.
+std::string structure_note(const ComputeOptions& options, const Source& source,
+                           const std::vector<Index>& heads, const std::stop_token& stop) {
+  if (options.structure.empty()) return "";
+  const Index layer = options.heads.layer_in(source);
+  const auto origin = origin_of_structure(options.structure, stop);
+  return origin ? note_of_origin(options.structure, *origin, layer, heads,
+                                 source.layers[static_cast<std::size_t>(layer)].heads())
+                : "";
+}
+
 void run_compute(const ComputeOptions& options, const Console& console) {
   find_variant(options.variant);
   if (!options.output.empty()) {
@@ -193,6 +205,8 @@ void run_compute(const ComputeOptions& options, const Console& console) {
   const std::vector<Index> heads = options.heads.heads_in(source);
   const auto backend = options.backend.make(console.err);
   ComputeReport report = begin_report(options, source, *backend);
+  if (auto note = structure_note(options, source, heads, console.stop); !note.empty())
+    report.source_notes.push_back(std::move(note));
   require_room(options, static_cast<Index>(heads.size()), report.lengths);
   const Problem first = options.heads.problem(source, heads.front(), console.stop);
   report.scale = first.scale;

@@ -8,7 +8,9 @@
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
+#include "cli/unknown_option.h"
 #include "cli/version.h"
+#include "cli/whole_numbers.h"
 #include "data/error.h"
 #include "input/own_files.h"
 #include "window/run_window.h"
@@ -114,11 +116,15 @@ int run(int argc, char** argv) {
   add_self_test_command(program, chosen);
   add_memory(program);
   add_describe_command(program, chosen);
+  read_whole_numbers_as_decimal(program);
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
-    return complain(wrong_command_line, error.what());
+    const bool is_left_open = dynamic_cast<const CLI::RequiredError*>(&error) ||
+                              dynamic_cast<const CLI::ExtrasError*>(&error);
+    const std::string unknown = is_left_open ? unknown_option_text(program) : "";
+    return complain(wrong_command_line, unknown.empty() ? error.what() : unknown);
   }
   if (chosen && port)
     return complain(wrong_command_line, "--listen applies to the window; commands do not take it");

@@ -4,6 +4,8 @@
 #include <chrono>
 
 #include "backend/workers.h"
+#include "data/memory.h"
+#include "data/number_text.h"
 #include "data/random.h"
 
 namespace fovea {
@@ -98,6 +100,10 @@ std::vector<Measurement> measure(const std::vector<Problem>& heads,
 
 std::vector<Problem> random_heads(Index n, Index d, Index heads, bool causal, std::uint64_t seed,
                                   double scale) {
+  require_memory(3.0 * sizeof(float) * static_cast<double>(heads) * static_cast<double>(n) *
+                     static_cast<double>(d),
+                 "Q, K and V of " + plural(heads, "head") + " of " + plural(n, "token"),
+                 fewer_tokens);
   std::vector<Problem> problems;
   for (Index head = 0; head < heads; ++head) {
     Random random(seed, stream_of(0xbe7c4, head));

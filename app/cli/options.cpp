@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/text_table.h"
+#include "cli/whole_numbers.h"
 #include "data/error.h"
 #include "data/memory.h"
 #include "data/utf8.h"
@@ -15,13 +16,6 @@
 
 namespace fovea {
 namespace {
-
-std::optional<Index> index_from(const std::string& text) {
-  Index value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 std::pair<std::string, std::string> key_and_value(const std::string& setting) {
   const auto equals = setting.find('=');
@@ -159,7 +153,7 @@ Index HeadOptions::layer_in(const Source& source) const {
     names += (l ? ", " : "") + source.layers[l].name;
   }
   const auto count = static_cast<Index>(source.layers.size());
-  const auto index = index_from(layer);
+  const auto index = whole_number_from(layer);
   if (index && *index >= 0 && *index < count) return *index;
   throw UsageError("--layer " + layer + "; expected 0 to " + std::to_string(count - 1) +
                    (names.empty() ? "" : ", or one of " + names));
@@ -176,7 +170,7 @@ std::vector<Index> HeadOptions::heads_of(const Source& source, Index of_layer) c
     for (Index h = 0; h < count; ++h) heads.push_back(h);
     return heads;
   }
-  const auto index = index_from(head);
+  const auto index = whole_number_from(head);
   if (!index || *index < 0 || *index >= count)
     throw UsageError("--head " + head + "; expected 0 to " + std::to_string(count - 1));
   return {*index};
@@ -225,8 +219,8 @@ void add_memory(CLI::App& command) {
   command
       .add_option_function<std::string>(
           "--memory", [](const std::string& text) { set_memory_budget(parse_memory_budget(text)); },
-          "Memory that one action may take, such as 16G, at least 64M; what needs more is refused "
-          "before it begins (default: half of what is free)")
+          "Memory that one action may take, such as 16G, at least 64M, or half: half of what is "
+          "free; what needs more is refused before it begins (default: half)")
       ->check(check)
       ->type_name("SIZE");
   for (CLI::App* below : command.get_subcommands([](CLI::App*) { return true; }))

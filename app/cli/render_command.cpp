@@ -235,6 +235,9 @@ void add_render_command(CLI::App& program, Work& chosen) {
       "Write panels of variants and views, or of a saved session, as PNG, SVG, PDF or PGF");
   auto options = std::make_shared<RenderOptions>();
   options->source.add_to(*command);
+  command->get_option("SOURCE")->description(
+      command->get_option("SOURCE")->get_description() +
+      "; or a session (.fovea.json), or a figure that carries one");
   add_columns(*command, options->variants);
   command
       ->add_option("--view", options->views,

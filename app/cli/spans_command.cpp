@@ -5,6 +5,7 @@
 #include "cli/options.h"
 #include "cli/report.h"
 #include "cli/text_table.h"
+#include "cli/whole_numbers.h"
 #include "data/error.h"
 #include "report/json_output.h"
 
@@ -20,6 +21,14 @@ struct SpansOptions {
   bool sinks = false, json = false;
 };
 
+/// Whether "=0:5," follows in "a=0:5,b": another span that was to be named.
+bool names_tokens(const std::string& name, std::size_t equals) {
+  const std::size_t comma = name.find(',', equals), colon = name.find(':', equals);
+  return comma != name.npos && colon < comma &&
+         whole_number_from(name.substr(equals + 1, colon - equals - 1)) &&
+         whole_number_from(name.substr(colon + 1, comma - colon - 1));
+}
+
 /// "system prompt=0:24": the tokens from the first number up to, but not with, the second.
 Span span_from(const std::string& text) {
   const UsageError wrong("--span '" + text +
@@ -28,16 +37,22 @@ Span span_from(const std::string& text) {
   const std::size_t equals = text.rfind('='), colon = text.rfind(':');
   if (equals == std::string::npos || equals == 0 || colon == std::string::npos || colon < equals)
     throw wrong;
-  Span span{.name = text.substr(0, equals), .tokens = {}};
-  if (!CLI::detail::lexical_cast(text.substr(equals + 1, colon - equals - 1), span.tokens.begin) ||
-      !CLI::detail::lexical_cast(text.substr(colon + 1), span.tokens.end))
-    throw wrong;
-  return span;
+  const auto begin = whole_number_from(text.substr(equals + 1, colon - equals - 1)),
+             end = whole_number_from(text.substr(colon + 1));
+  if (!begin || !end) throw wrong;
+  const std::string name = text.substr(0, equals);
+  if (const std::size_t first = name.find('='); first != name.npos && names_tokens(name, first))
+    throw UsageError("--span '" + text + "' names two spans; expected --span once for each");
+  return {.name = name, .tokens = {*begin, *end}};
 }
 
 std::vector<Span> spans_of(const SpansOptions& options, const Sequence& sequence, Index n) {
   std::vector<Span> spans;
   for (const std::string& text : options.spans) spans.push_back(span_from(text));
+  std::vector<Span> shown = spans;  // a name that a terminal cannot show is shown escaped
+  for (Span& span : shown) span.name = printable(span.name);
+  if (const std::string fault = fault_of(shown, n); !fault.empty())
+    throw UsageError("--span: " + fault + "; expected named ranges of different tokens");
   if (options.spans.empty()) spans = marked_spans(sequence);
   if (spans.empty()) spans = {{.name = "all tokens", .tokens = {0, n}}};
   return spans;

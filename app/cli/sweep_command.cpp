@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <thread>
 
 #include "batch/item_queue.h"
@@ -103,11 +104,22 @@ class SweepProgress {
   double told_ = 0;
 };
 
-void work_through(ItemQueue& queue, const BatchItems& items, const Console& console) {
-  BackendChoice choice = items.plan().backend;
+/// Throws UnavailableError where this machine has not what the plan asks for. `only_checked`: a GPU
+/// without a verdict is not tested.
+std::unique_ptr<Backend> backend_of(const BatchPlan& plan, bool only_checked, std::ostream& notes) {
+  BackendChoice choice = plan.backend;
   choice.threads = threads_of_rank(choice.threads);
-  const auto backend = BackendOptions{choice}.make(console.err);
-  ItemRunner runner(items, queue.folder().plan(), *backend);
+  choice.at_once = only_checked;
+  try {
+    return BackendOptions{choice}.make(notes);
+  } catch (const UnavailableError& error) {
+    throw UnavailableError(plan.path + ": " + error.what());
+  }
+}
+
+void work_through(ItemQueue& queue, const BatchItems& items, const Backend& backend,
+                  const Console& console) {
+  ItemRunner runner(items, queue.folder().plan(), backend);
   SweepProgress progress(queue, console.err);
   TableRefresh table(queue.folder());
   if (queue.done() > 0) progress.tell(true);
@@ -140,7 +152,6 @@ std::optional<PlotAxes> axes_of(const SweepOptions& options) {
     throw UsageError("--plot X:Y and --figure FILE belong together");
   if (options.plot.empty()) return std::nullopt;
   check_figure_name(options.figure);
-  require_writable(options.figure);
   const auto colon = options.plot.find(':');
   if (colon == std::string::npos)
     throw UsageError("--plot " + options.plot +
@@ -206,6 +217,7 @@ void tell_sweep_left_out(const BatchItems& items, std::ostream& err) {
 
 void run_merge(const SweepOptions& options, const Console& console) {
   const auto axes = axes_of(options);
+  if (axes) require_writable(options.figure);
   ResultsFolder folder(options.merge);
   folder.open();
   const ResultsTable table = merge_results(folder);
@@ -213,15 +225,34 @@ void run_merge(const SweepOptions& options, const Console& console) {
   print_results(table, folder, console.out);
 }
 
+/// Whether the figure goes into the folder of the results, which may not be there yet.
+bool is_in_results(const std::filesystem::path& figure, const std::filesystem::path& folder) {
+  return figure.lexically_normal().parent_path() ==
+         (folder / "figure").lexically_normal().parent_path();
+}
+
+/// The folder has a plan.json of its own.
+void refuse_folder_of_plan(const SweepOptions& options) {
+  const auto kept = std::filesystem::path(options.output) / "plan.json";
+  if (std::error_code unknown; std::filesystem::equivalent(kept, options.plan, unknown))
+    throw UsageError("-o " + options.output + " is the folder of " + options.plan +
+                     ", where results have a file plan.json of their own; choose another folder");
+}
+
 void run_plan(const SweepOptions& options, const Console& console) {
   const Shard shard = shard_from(options.shard);
   const auto axes = axes_of(options);
-  const BatchItems items(read_batch_plan(options.plan), console.stop);
-  if (axes) check_axes(*axes, items.plan());
+  BatchPlan plan = read_batch_plan(options.plan);
+  if (axes) check_axes(*axes, plan);
+  if (axes && !is_in_results(options.figure, options.output)) require_writable(options.figure);
+  if (!options.dry_run) refuse_folder_of_plan(options);
+  const auto backend = backend_of(plan, options.dry_run, console.err);
+  const BatchItems items(std::move(plan), console.stop);
   tell_sweep_left_out(items, console.err);
   if (options.dry_run) return print_items(items, shard, console.out);
   ResultsFolder folder(options.output);
   folder.prepare(items, console.stop);
+  if (axes) require_writable(options.figure);
   ItemQueue queue(items, folder, shard, options.retry_failed);
   if (queue.dropped_bytes() > 0)
     print_note(console.err,
@@ -232,7 +263,7 @@ void run_plan(const SweepOptions& options, const Console& console) {
                "--shard");
   std::optional<ResultsTable> table;
   try {
-    work_through(queue, items, console);
+    work_through(queue, items, *backend, console);
     table = queue.leave();
   } catch (const Cancelled&) {
     console.err << queue.done() << " of " << count_text(queue.total(), "item") << " are kept in "

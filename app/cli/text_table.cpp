@@ -22,7 +22,7 @@ void print(std::ostream& out, const TextTable& table) {
   std::vector<std::string> titles;
   for (const auto& title : table.header) {
     left.push_back(title.starts_with('<'));
-    titles.push_back(left.back() ? title.substr(1) : title);
+    titles.push_back(printable(left.back() ? title.substr(1) : title));
   }
   lines.push_back(titles);
   for (const auto& row : table.rows) {
@@ -51,8 +51,8 @@ void print_facts(std::ostream& out, const std::vector<std::pair<std::string, std
     if (!value.empty()) width = std::max(width, width_of(label));
   for (const auto& [label, value] : facts)
     if (!value.empty())
-      out << "  " << label << std::string(width - width_of(label) + 2, ' ') << printable(value)
-          << '\n';
+      out << "  " << printable(label) << std::string(width - width_of(label) + 2, ' ')
+          << printable(value) << '\n';
 }
 
 void print_note(std::ostream& out, const std::string& note, int indentation) {

@@ -3,6 +3,9 @@
 #include <QDateTime>
 #include <QHashFunctions>
 #include <QString>
+#include <iostream>
+
+#include "data/utf8.h"
 
 namespace fovea {
 
@@ -14,7 +17,11 @@ void put_date_into_pdf(QByteArray& pdf) {
   const qsizetype begin = pdf.indexOf("/CreationDate ("), end = pdf.indexOf(')', begin) + 1;
   if (begin < 0 || end <= begin) return;
   bool is_set = false;
-  const qint64 seconds = qEnvironmentVariable("SOURCE_DATE_EPOCH").toLongLong(&is_set);
+  const QString stated = qEnvironmentVariable("SOURCE_DATE_EPOCH");
+  const qint64 seconds = stated.toLongLong(&is_set);
+  if (!is_set && !stated.isEmpty())
+    std::cerr << "note: SOURCE_DATE_EPOCH is " << quoted(stated.toStdString())
+              << ", not a number of seconds: the PDF has no date\n";
   const QString date = QDateTime::fromSecsSinceEpoch(seconds, Qt::UTC)
                            .toString("'/CreationDate (D:'yyyyMMddHHmmss'Z)'");
   overwrite_in_pdf(pdf, begin, end, is_set ? date.toLatin1() : QByteArray());

@@ -1,7 +1,11 @@
 #include "input/session_file.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <filesystem>
+#include <type_traits>
+#include <utility>
 
 #include "analysis/measures.h"
 #include "data/error.h"
@@ -76,6 +80,32 @@ Json json_of(const Span& span) {
   return {{"name", span.name}, {"first", span.tokens.begin}, {"last", span.tokens.end - 1}};
 }
 
+template <class T>
+constexpr bool is_whole = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+
+/// The library would cut off digits, and make any number of one that is too large.
+template <class T>
+bool fits(const Json& value) {
+  if (!value.is_number()) return false;
+  if (value.is_number_unsigned()) return std::in_range<T>(value.get<std::uint64_t>());
+  if (value.is_number_integer()) return std::in_range<T>(value.get<std::int64_t>());
+  constexpr double most = 1LL << 53;
+  const double number = value.get<double>();
+  return std::abs(number) <= most && number == std::trunc(number) &&
+         std::in_range<T>(static_cast<std::int64_t>(number));
+}
+
+template <class T>
+std::string type_text() {
+  if constexpr (std::is_same_v<T, bool>) return "true or false";
+  if constexpr (std::is_same_v<T, std::string>) return "a string";
+  if constexpr (std::is_same_v<T, std::vector<std::string>>) return "a list of strings";
+  if constexpr (std::is_same_v<T, std::vector<double>>) return "a list of numbers";
+  if constexpr (std::is_same_v<T, std::vector<Json>>) return "a list";
+  if constexpr (is_whole<T>) return "a whole number";
+  return "a number";
+}
+
 // Reads one object of a session file; every message names the file and the entry.
 struct Reader {
   const std::string& where;
@@ -91,11 +121,16 @@ struct Reader {
   template <class T>
   T get(const Json& object, const char* name) const {
     const Json& value = at(object, name);
+    const auto refusal = [&] {
+      return InputError(where, std::string("'") + name + "' is " + excerpt(value) + "; expected " +
+                                   type_text<T>());
+    };
+    if constexpr (is_whole<T>)
+      if (!fits<T>(value)) throw refusal();
     try {
       return value.get<T>();
     } catch (const Json::exception&) {
-      throw InputError(
-          where, std::string("'") + name + "' is " + excerpt(value) + "; expected another type");
+      throw refusal();
     }
   }
   template <class T>

@@ -31,7 +31,8 @@ class Slice {
       : file_(file), tensor_(tensor), stop_(stop) {
     if (tensor.shape.size() < 2 || (tensor.shape[0] != heads && tensor.shape[0] != 1))
       throw refusal("has shape " + shape_text(tensor.shape),
-                    "[" + std::to_string(heads) + ",...], a slice a head,");
+                    "[" + std::to_string(heads) + ",...], a slice for each head" +
+                        (heads == 1 ? "" : ", or [1,...], one for all heads"));
     shape_.assign(tensor.shape.begin() + 1, tensor.shape.end());
     // An empty tensor may have other sizes of any magnitude, so zeros are refused before
     // multiplying.

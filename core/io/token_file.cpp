@@ -56,12 +56,17 @@ TokenFile read_encoding(const std::string& path, const Json& object) {
     throw InputError(path,
                      "holds a tokenizer's vocabulary, not a tokenized text; expected "
                      "what it returns for a text, {\"tokens\": [...]} or {\"input_ids\": [...]}");
+  if (object.contains("fovea_session"))
+    throw InputError(
+        path,
+        "is a session of Fovea; expected a source: fovea render or the window opens a session");
   std::optional<Tokens> tokens, ids;
   if (const Json* list = find("tokens")) tokens = read_strings(path, "tokens", *list);
   for (const char* name : {"input_ids", "ids"})
     if (const Json* list = find(name); list && !ids) ids = read_ids(path, name, *list);
   if (!tokens && !ids)
-    throw InputError(path, "an object without tokens and input_ids; expected at least one of them");
+    throw InputError(path,
+                     "is an object without tokens and input_ids; expected at least one of them");
   if (tokens && ids) require_same_length(path, "input_ids", ids->size(), tokens->size());
   const std::size_t count = (tokens ? *tokens : *ids).size();
   if (const Json* offsets = find("offsets"); offsets && offsets->is_array())

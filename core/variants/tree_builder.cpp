@@ -291,6 +291,23 @@ std::vector<TensorField> routed_tree_tensors() {
   return fields;
 }
 
+namespace {
+
+std::string size_text(int height, Index leaves) {
+  return "height " + std::to_string(height) + ", " + std::to_string(leaves) + " leaves";
+}
+
+std::string note_of_given(const Tree& tree, bool learned, const TreeShape& planned) {
+  Index leaves = 1;
+  for (const int children : planned.branching) leaves *= children;
+  const std::string found = size_text(tree.height(), tree.leaves()),
+                    expected = size_text(static_cast<int>(planned.branching.size()), leaves);
+  return (learned ? "tree as it was learned: " : "tree as given: ") + found +
+         (found == expected ? "" : "; the parameters would have " + expected);
+}
+
+}  // namespace
+
 RoutedTree routed_tree(const Problem& problem, const TreeParameters& parameters,
                        const LearningGoal& goal, Planning& planning, Plan& plan) {
   const TreeShape shape = tree_shape(parameters);
@@ -301,9 +318,7 @@ RoutedTree routed_tree(const Problem& problem, const TreeParameters& parameters,
     check_tree(out.tree, problem.d());
     const bool learned = parameters.tree == TreeKind::learned;
     plan.fitted_to_all_tokens = learned;
-    plan.notes.push_back((learned ? "tree as it was learned: height " : "tree as given: height ") +
-                         std::to_string(out.tree.height()) + ", " +
-                         std::to_string(out.tree.leaves()) + " leaves");
+    plan.notes.push_back(note_of_given(out.tree, learned, shape));
   } else if (!query_leaf.empty() && !key_leaf.empty()) {
     out.tree = unknown_tree(shape, problem.d());
   } else {

@@ -208,3 +208,42 @@ TEST_CASE("a tree of another dimension or a wrong alpha is refused where it is g
   CHECK(ended.status == 3);
   check_says(ended.err, {out, "tree_weight", "[7,8]", "expected", "[nodes,6]"});
 }
+
+TEST_CASE("a structure of another head is applied with a note that names both") {
+  const TemporaryDirectory directory;
+  const std::string heads = "synthetic:gaussian?n=64&d=8&heads=3",
+                    fit = directory / "fit.safetensors", made = directory / "made.safetensors";
+  const auto notes = [&](const std::string& structure, const std::string& head) {
+    std::string text;
+    for (const auto& note : document_of({"compute", heads, "--variant", "tf", "--head", head,
+                                         "--structure", structure, "--json"})["notes"])
+      text += note.get<std::string>() + '\n';
+    return text;
+  };
+  REQUIRE(run_program({"fit", heads, "--variant", "tf", "--set", "height=3", "--head", "2",
+                       "--steps", "2", "-o", fit})
+              .status == 0);
+  check_says(notes(fit, "0"), {fit + " was fitted for layer 0, head 2; it is applied to layer 0, "
+                                     "head 0\n"});
+  check_says(notes(fit, "all"), {"; it is applied to layer 0, heads 0 to 2\n"});
+  CHECK_FALSE(contains(notes(fit, "2"), "applied"));
+  REQUIRE(run_program({"compute", heads, "--variant", "tf", "--head", "1", "-o", made}).status ==
+          0);
+  check_says(notes(made, "0"), {made + " was computed for layer 0, head 1; it is applied to"});
+  REQUIRE(run_program({"compute", heads, "--variant", "tf", "-o", made}).status == 0);
+  CHECK_FALSE(contains(notes(made, "all") + notes(made, "2"), "applied"));
+}
+
+TEST_CASE("a given tree of another size than the parameters say is named with both sizes") {
+  const TemporaryDirectory directory;
+  const std::string out = directory / "fit.safetensors";
+  fitted(out);
+  const auto text = [&](const std::string& height) {
+    return run_program({"compute", source, "--variant", "tf", "--set", "height=" + height,
+                        "--structure", out})
+        .out;
+  };
+  check_says(text("2"), {"tree as given: height 3, 8 leaves; the parameters would have height 2, "
+                         "4 leaves"});
+  check_says(text("3"), {"tree as given: height 3, 8 leaves\n"});
+}

@@ -99,3 +99,13 @@ TEST_CASE(
   CHECK(contains(rows, "\"error\":\"projections of Linformer of 16000 tokens: "));
   CHECK(contains(rows, "\"error\":null"));
 }
+
+TEST_CASE("a source of a sweep, and heads of a bench, that need too much memory are refused") {
+  const TemporaryDirectory scratch;
+  const nlohmann::json plan{{"sources", {wide_head}}, {"variants", {"exact"}}};
+  const std::string path = scratch.write("plan.json", plan.dump());
+  check_refused({"sweep", path, "-o", scratch / "results"}, path + ": sources[0]: " + wide_head);
+  CHECK_FALSE(std::filesystem::exists(scratch / "results"));
+  check_refused({"bench", "--n", "16000", "--d", "512", "--variant", "exact"},
+                "Q, K and V of 1 head of 16000 tokens: 93.8 MiB of memory needed");
+}

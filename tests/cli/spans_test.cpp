@@ -54,6 +54,21 @@ TEST_CASE("spans: what cannot be a span is refused with what was expected") {
   };
   for (const char* wrong : {"prompt", "=0:4", "prompt=4", "prompt=a:b"})
     check_says(refused(wrong), {"expected NAME=FIRST:END"});
-  check_says(refused("prompt=0:342"), {"prompt", "341"});
+  check_says(refused("prompt=0:342"), {"prompt", "341", "the last one is 340"});
   check_says(refused("prompt=5:5"), {"prompt"});
+}
+
+TEST_CASE("spans: two spans of one name, of the same tokens or in one option are refused") {
+  const auto refused = [](const std::vector<std::string>& spans) {
+    std::vector<std::string> arguments{"spans", bundled};
+    for (const std::string& span : spans) arguments.insert(arguments.end(), {"--span", span});
+    const Ended ended = run_program(arguments);
+    CHECK(ended.status == 2);
+    CHECK(ended.out.empty());
+    return ended.err;
+  };
+  check_says(refused({"a=0:5,b=5:9"}), {"names two spans", "--span once for each"});
+  check_says(refused({"a=0:5", "a=5:9"}), {"Two spans have the name", "a"});
+  check_says(refused({"a=0:5", "b=4:9"}), {"overlap at token 4"});
+  check_says(refused({"a=0:999"}), {"ends at token 998"});
 }

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 
 #include "cli/program.h"
+#include "messages.h"
 
 using namespace fovea::test;
 
@@ -288,4 +290,48 @@ TEST_CASE("what cannot be done is refused before anything is computed") {
   check_ends_with({"render", large, "-o", scratch / "no/z.png"}, 4, "z.png");
   check_ends_with({"bench", "--n", "64", "--head", "0"}, 2, "SOURCE");
   check_ends_with({"bench", large, "--heads", "2"}, 2, "--heads");
+}
+
+TEST_CASE("whole numbers are decimal, with leading zeros too") {
+  const auto report = [](const std::vector<std::string>& arguments) {
+    return document_of(arguments);
+  };
+  CHECK(report({"bench", "--n", "010", "--d", "08", "--variant", "exact", "--repeat", "01",
+                "--json"})["n"] == 10);
+  const auto computed = report({"compute", "synthetic:golden", "--variant", "exact", "--causal",
+                                "--window", "010", "--seed", "010", "--json"});
+  CHECK(computed["seed"] == 10);
+  check_says(computed["conditions"].get<std::string>(), {"10"});
+  for (const char* number : {"0x10", "0b1", "1e1", "1.0"})
+    check_ends_with({"bench", "--n", number}, 2, "--n");
+  check_ends_with({"bench", "--n", "0x10"}, 2, "'0x10' found; expected a whole number");
+  check_ends_with({"spans", "synthetic:golden", "--span", "a=0x1:2"}, 2, "NAME=FIRST:END");
+  check_ends_with({"bench", "--threads", "-01"}, 2, "--threads");
+}
+
+TEST_CASE("an unknown option is reported first, with the name that is nearest") {
+  check_ends_with({"compute", "synthetic:golden", "--varian", "exact"}, 2,
+                  "unknown option --varian; did you mean --variant?");
+  check_ends_with({"compute", "synthetic:golden", "--variant=exact", "--haed=3"}, 2,
+                  "unknown option --haed; did you mean --head?");
+  check_ends_with({"info", "--nonesuch"}, 2, "unknown option --nonesuch\n");
+}
+
+TEST_CASE("a date that is no number is reported, and left out") {
+  const TemporaryDirectory scratch;
+  ::setenv("SOURCE_DATE_EPOCH", "banana", 1);
+  const Ended ended = run_program({"render", "synthetic:golden", "--variant", "exact", "--view",
+                                   "heatmap", "-o", scratch / "f.pdf"});
+  ::unsetenv("SOURCE_DATE_EPOCH");
+  CHECK(ended.status == 0);
+  check_says(ended.err, {"SOURCE_DATE_EPOCH is \"banana\""});
+  CHECK_FALSE(contains(read_bytes(scratch / "f.pdf"), "CreationDate"));
+}
+
+TEST_CASE("a session is no source of info, and the message says what opens it") {
+  const TemporaryDirectory scratch;
+  const std::string session = scratch.write("s.fovea.json", session_text("synthetic:golden"));
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"info", session}, {"report", session, "-o", scratch / "r.pdf"}})
+    check_ends_with(arguments, 3, "is a session of Fovea; expected a source: fovea render or");
 }

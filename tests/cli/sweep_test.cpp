@@ -327,3 +327,49 @@ TEST_CASE(
   const std::string file = scratch.write("file", "");
   refuse({plan, "-o", file}, 4, file + " cannot be made");
 }
+
+TEST_CASE("sweep: what this machine does not have is refused before anything is written") {
+  const TemporaryDirectory scratch;
+  const json plan{{"sources", {"synthetic:golden"}},
+                  {"variants", {"exact"}},
+                  {"backend", "cpu"},
+                  {"precision", "bf16"}};
+  const std::string path = scratch.write("p.json", plan.dump()), results = scratch / "r";
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{"--dry-run"}, {"-o", results}}) {
+    std::vector<std::string> arguments{"sweep", path};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Ended ended = run_program(arguments);
+    CHECK(ended.status == 4);
+    check_says(ended.err, {path, "precision bf16: the CPU computes in fp32"});
+    CHECK_FALSE(contains(ended.err, "kept"));
+  }
+  CHECK_FALSE(std::filesystem::exists(results));
+}
+
+TEST_CASE("sweep: a figure goes into the folder that is made, and wrong axes are reported first") {
+  const TemporaryDirectory scratch;
+  const json plan{{"sources", {"synthetic:golden"}}, {"variants", {"exact", "h1d"}}, {"rounds", 0}};
+  const std::string path = scratch.write("p.json", plan.dump()), results = scratch / "new/r";
+  const auto drawn = [&](const std::string& axes) {
+    return run_program({"sweep", path, "-o", results + "/", "--plot", axes, "--figure",
+                        results + "/f.png"});
+  };
+  const Ended wrong = drawn("foo:bar");
+  CHECK(wrong.status == 2);
+  check_says(wrong.err, {"--plot", "foo"});
+  CHECK_FALSE(std::filesystem::exists(results));
+  const Ended ended = drawn("multiply_adds:output_rel_fro");
+  CAPTURE(ended.err);
+  CHECK(ended.status == 0);
+  CHECK(std::filesystem::exists(results + "/f.png"));
+}
+
+TEST_CASE("sweep: the plan's own folder is refused where the plan is called plan.json") {
+  const TemporaryDirectory scratch;
+  const std::string path = small_plan(scratch), before = read_bytes(path);
+  const Ended ended = run_program({"sweep", path, "-o", scratch / "."});
+  CHECK(ended.status == 2);
+  check_says(ended.err, {path, "choose another folder"});
+  CHECK(read_bytes(path) == before);
+}

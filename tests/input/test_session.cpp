@@ -298,7 +298,7 @@ TEST_CASE("spans that cannot be groups of tokens are refused, and say why") {
       {{"\"name\": \"b\"", "\"name\": \"a\""}, "Two spans have the name “a”"},
       {{"\"name\": \"b\"", "\"name\": \" \""}, "A span needs a name"},
       {{"\"name\": \"b\"", "\"name\": \"\\u001b[31m\""}, "has characters without a sign"},
-      {{"\"name\": \"b\"", "\"name\": 7"}, "'name' is 7; expected another type"},
+      {{"\"name\": \"b\"", "\"name\": 7"}, "'name' is 7; expected a string"},
       {{"\"spans\": [", "\"spans\": [3,"}, "number found; expected an object"},
       {{"\"span_choice\": \"parts\"", "\"span_choice\": \"words\""},
        "'span_choice' is 'words'; expected one of parts, sinks, named"}};
@@ -309,4 +309,28 @@ TEST_CASE("spans that cannot be groups of tokens are refused, and say why") {
     CHECK_MESSAGE(refusal.find(why) != std::string::npos, why << ": " << refusal);
     CHECK(refusal.find("s.fovea.json") != std::string::npos);
   }
+}
+
+TEST_CASE("a value of another type, and a number that is none of its type, are refused") {
+  const auto refusal_of = [](const QByteArray& part, const QByteArray& by) {
+    Written written;
+    written.write();
+    written.replace(part, by);
+    return written.refusal();
+  };
+  const auto says = [&](const QByteArray& part, const QByteArray& by, const std::string& why) {
+    const std::string refusal = refusal_of(part, by);
+    CHECK_MESSAGE(refusal.find(why) != std::string::npos, why << ": " << refusal);
+  };
+  says("\"mask_block\": ", "\"mask_block\": 1e300, \"old\": ",
+       "'mask_block' is 1e+300; expected a whole number");
+  says("\"mask_block\": ", "\"mask_block\": 2.5, \"old\": ",
+       "'mask_block' is 2.5; expected a whole number");
+  says("\"mask_block\": ", "\"mask_block\": 18446744073709551615, \"old\": ",
+       "expected a whole number");
+  says("\"colormap\": ", "\"colormap\": 3, \"old\": ", "'colormap' is 3; expected a string");
+  says("\"log_floor\": ", "\"log_floor\": \"x\", \"old\": ",
+       "'log_floor' is \"x\"; expected a number");
+  says("\"shared_range\": ", "\"shared_range\": 1, \"old\": ",
+       "'shared_range' is 1; expected true or false");
 }

@@ -141,7 +141,7 @@ TEST_CASE("structure: wrong shapes, types and values are refused by name") {
   CHECK_SAYS(read({numbers("z", {1}, {0})}), "s.safetensors", "has no tensor of a structure",
              "query_order", "tree_weight");
   CHECK_SAYS(read({integers("key_order", {2, 1}, {0, 1})}, 0, 3), "'key_order' has shape [2,1]",
-             "[3,...]");
+             "expected [3,...], a slice for each head, or [1,...], one for all heads");
   CHECK_SAYS(read({integers("key_order", {1}, {0})}), "'key_order' has shape [1]");
   CHECK_SAYS(read({integers("key_order", {1, 0}, {})}), "[1,0]", "at least one value");
   // An empty tensor may have sizes whose product no integer holds.

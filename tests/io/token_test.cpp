@@ -93,7 +93,8 @@ TEST_CASE("tokens: a file that is not a tokenized text is refused with what was 
   CHECK_SAYS(read("\"text\""), "a string", "a list of tokens");
   CHECK_SAYS(read("[]"), "an empty list");
   CHECK_SAYS(read("{\"tokens\": []}"), "no tokens", "at least one");
-  CHECK_SAYS(read("{\"words\": []}"), "without tokens and input_ids");
+  CHECK_SAYS(read("{\"words\": []}"), "is an object without tokens and input_ids");
+  CHECK_SAYS(read("{\"fovea_session\": 1}"), "t.json", "is a session of Fovea");
   CHECK_SAYS(read("{\"tokens\": \"a b\"}"), "tokens is a string", "a list of strings");
   CHECK_SAYS(read("{\"tokens\": [\"a\", 3]}"), "tokens[1] is a number", "expected a string");
   CHECK_SAYS(read("[\"a\", 3]"), "the list[1] is a number");

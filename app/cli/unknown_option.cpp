@@ -1,0 +1,53 @@
+#include "cli/unknown_option.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace fovea {
+namespace {
+
+constexpr std::size_t most_mistakes = 2;  // of typing, up to which a name is proposed
+
+/// How many characters must be inserted, removed or replaced.
+std::size_t distance_between(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+std::string nearest_option(const CLI::App& command, const std::string& word) {
+  std::string nearest;
+  std::size_t least = most_mistakes + 1;
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& name : option->get_lnames())
+      if (const auto distance = distance_between("--" + name, word); distance < least) {
+        least = distance;
+        nearest = "--" + name;
+      }
+  return nearest;
+}
+
+}  // namespace
+
+std::string unknown_option_text(const CLI::App& program) {
+  const auto chosen = program.get_subcommands();
+  for (const std::string& extra : program.remaining(true)) {
+    const std::string word = extra.substr(0, extra.find('='));
+    if (!word.starts_with("--") || word.size() < 3) continue;
+    const std::string nearest = nearest_option(chosen.empty() ? program : *chosen.front(), word);
+    return "unknown option " + word + (nearest.empty() ? "" : "; did you mean " + nearest + "?");
+  }
+  return "";
+}
+
+}  // namespace fovea
