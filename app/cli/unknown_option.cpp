@@ -25,15 +25,24 @@ std::size_t distance_between(const std::string& a, const std::string& b) {
   return row.back();
 }
 
+std::size_t common_beginning(const std::string& a, const std::string& b) {
+  return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
+}
+
+/// Of names that are equally near, the one that begins like the word for longest.
 std::string nearest_option(const CLI::App& command, const std::string& word) {
   std::string nearest;
   std::size_t least = most_mistakes + 1;
   for (const CLI::Option* option : command.get_options())
-    for (const std::string& name : option->get_lnames())
-      if (const auto distance = distance_between("--" + name, word); distance < least) {
-        least = distance;
-        nearest = "--" + name;
-      }
+    for (const std::string& long_name : option->get_lnames()) {
+      const std::string name = "--" + long_name;
+      const std::size_t distance = distance_between(name, word);
+      if (distance > least || distance > most_mistakes) continue;
+      if (distance == least && common_beginning(name, word) <= common_beginning(nearest, word))
+        continue;
+      least = distance;
+      nearest = name;
+    }
   return nearest;
 }
 

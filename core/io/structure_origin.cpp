@@ -9,16 +9,13 @@
 namespace fovea {
 namespace {
 
-Index number_in(const std::string& text) {
-  return Json::parse(text).get<Index>();
-}
-
-StructureOrigin origin_of_fit(const Json& fit) {
+StructureOrigin origin_of_fit(const std::string& path, const Json& fit) {
   StructureOrigin origin{.fitted = true};
   for (const Json& fact : fit.at("about")) {
     const auto name = fact.at(0).get<std::string>(), text = fact.at(1).get<std::string>();
-    if (name == "layer") origin.layer = number_in(text);
-    if (name == "heads") origin.heads = Json::parse("[" + text + "]").get<std::vector<Index>>();
+    if (name == "layer") origin.layer = parse_json(path, text).get<Index>();
+    if (name == "heads")
+      origin.heads = parse_json(path, "[" + text + "]").get<std::vector<Index>>();
   }
   return origin;
 }
@@ -50,7 +47,7 @@ std::optional<StructureOrigin> origin_of_structure(const std::string& path,
   try {
     StructureOrigin origin;
     if (fit != file.metadata.end())
-      origin = origin_of_fit(parse_json(path, fit->second, stop));
+      origin = origin_of_fit(path, parse_json(path, fit->second, stop));
     else if (report != file.metadata.end())
       origin = origin_of_report(parse_json(path, report->second, stop));
     if (!origin.heads.empty()) return origin;

@@ -214,10 +214,10 @@ TEST_CASE("a structure of another head is applied with a note that names both") 
   const std::string heads = "synthetic:gaussian?n=64&d=8&heads=3",
                     fit = directory / "fit.safetensors", made = directory / "made.safetensors";
   const auto notes = [&](const std::string& structure, const std::string& head) {
+    const nlohmann::json computed = document_of(
+        {"compute", heads, "--variant", "tf", "--head", head, "--structure", structure, "--json"});
     std::string text;
-    for (const auto& note : document_of({"compute", heads, "--variant", "tf", "--head", head,
-                                         "--structure", structure, "--json"})["notes"])
-      text += note.get<std::string>() + '\n';
+    for (const auto& note : computed["notes"]) text += note.get<std::string>() + '\n';
     return text;
   };
   REQUIRE(run_program({"fit", heads, "--variant", "tf", "--set", "height=3", "--head", "2",

@@ -64,14 +64,15 @@ TEST_CASE("tokens are shown escaped, and attention is that of the tokens as they
 TEST_CASE("names of spans and of what is measured are shown escaped") {
   const TemporaryDirectory directory;
   const std::string text = directory.write("t.txt", "some words");
-  const Ended spans = run_program({"spans", text, "--variant", "exact", "--span", hostile + "=0:1"});
+  const Ended spans =
+      run_program({"spans", text, "--variant", "exact", "--span", hostile + "=0:1"});
   CHECK(spans.status == 0);
   CHECK(is_safe(spans.out));
   CHECK(contains(spans.out, harmless));
   const std::string path = directory.write(hostile + ".txt", "some words");
   for (const char* format : {"text", "latex", "markdown"}) {
-    const Ended bench = run_program(
-        {"bench", path, "--variant", "exact", "--repeat", "1", "--format", format});
+    const Ended bench =
+        run_program({"bench", path, "--variant", "exact", "--repeat", "1", "--format", format});
     CAPTURE(bench.err);
     CHECK(bench.status == 0);
     CHECK(is_safe(bench.out));

@@ -352,8 +352,8 @@ TEST_CASE("sweep: a figure goes into the folder that is made, and wrong axes are
   const json plan{{"sources", {"synthetic:golden"}}, {"variants", {"exact", "h1d"}}, {"rounds", 0}};
   const std::string path = scratch.write("p.json", plan.dump()), results = scratch / "new/r";
   const auto drawn = [&](const std::string& axes) {
-    return run_program({"sweep", path, "-o", results + "/", "--plot", axes, "--figure",
-                        results + "/f.png"});
+    return run_program(
+        {"sweep", path, "-o", results + "/", "--plot", axes, "--figure", results + "/f.png"});
   };
   const Ended wrong = drawn("foo:bar");
   CHECK(wrong.status == 2);

@@ -7,6 +7,7 @@
 #include "io/bytes.h"
 #include "io/safetensors.h"
 #include "io/structure_file.h"
+#include "io/structure_origin.h"
 #include "messages.h"
 #include "variants/tree_tensors.h"
 
@@ -180,4 +181,32 @@ TEST_CASE("structure: tensors that are not a tree are refused by name") {
   CHECK_SAYS(tree({1, 1, 2, 3}, {1, 1, 2}, {none, 0}), "leaves node 0 with 0 children");
   CHECK_SAYS(tree({1, 3, 2, 3}, {1, 3, 2}, {0, 0, 0, 0, 0, none}), "at node 2",
              "one branching for each level");
+}
+
+TEST_CASE("structure: a file says which heads it is of, and damaged metadata says nothing") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "s.safetensors";
+  const auto origin = [&](const std::string& key, const std::string& text) {
+    write_safetensors(path, {integers("key_leaf", {1, 1}, {0})}, {{key, text}});
+    return origin_of_structure(path);
+  };
+  const auto fit = origin("fit", R"({"about": [["layer", "1"], ["heads", "0,2"]]})");
+  REQUIRE(fit);
+  CHECK(note_of_origin("s", *fit, 1, {0}, 2) == "");
+  CHECK(note_of_origin("s", *fit, 1, {0, 1}, 2) ==
+        "s was fitted for layer 1, heads 0, 2; it is applied to layer 1, heads 0 to 1");
+  const auto computed = origin("fovea", R"({"layer": 0, "metrics": [{"head": 3}]})");
+  REQUIRE(computed);
+  CHECK(note_of_origin("s", *computed, 0, {3}, 8) == "");
+  CHECK(note_of_origin("s", *computed, 2, {3}, 8) ==
+        "s was computed for layer 0, head 3; it is applied to layer 2, head 3");
+  for (const char* text : {"", "[", "[]", "{}", R"({"about": 3})", R"({"about": [["heads"]]})",
+                           R"({"about": [["heads", "0,]"]]})", R"({"about": [["layer", "x"]]})",
+                           R"({"layer": "0", "metrics": [{"head": 3}]})",
+                           R"({"layer": 0, "metrics": []})", R"({"layer": 0, "metrics": [{}]})"})
+    for (const char* key : {"fit", "fovea", "other"}) {
+      CAPTURE(key);
+      CAPTURE(text);
+      CHECK_FALSE(origin(key, text));
+    }
 }
