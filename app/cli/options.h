@@ -19,6 +19,8 @@ namespace fovea {
 
 /// A check for options that name something: `-o ''` usually is an unset variable of a script.
 std::string refuse_empty(const std::string& text);
+/// CLI::Range for options that take a number, but NaN is refused too.
+CLI::Validator number_from(double least, double most);
 
 /// SOURCE and how to read it.
 struct SourceOptions {
