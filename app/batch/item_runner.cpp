@@ -9,6 +9,7 @@
 #include <new>
 
 #include "analysis/measures.h"
+#include "session/not_finite.h"
 
 namespace fovea {
 namespace {
@@ -23,14 +24,6 @@ std::string host_name() {
 Document parameter_json(const Value& value) {
   const bool list = std::holds_alternative<std::vector<double>>(value);
   return list ? Document(to_text(value)) : value_json(value);
-}
-
-bool all_finite(const Output& output) {
-  for (Index i = 0; i < output.z.rows(); ++i)
-    if (!std::all_of(output.z.row(i), output.z.row(i) + output.z.cols(),
-                     [](float x) { return std::isfinite(x); }))
-      return false;
-  return true;
 }
 
 void put_measures(const Evaluation& evaluation, Document& row) {
@@ -63,10 +56,14 @@ void put_metrics(const Metrics& metrics, const std::vector<Diagnostic>& diagnost
     row[diagnostic.id] = number_json(diagnostic.value);
 }
 
-std::string notes_text(const Computation& made) {
+/// `exact`: what it is compared with, if anything.
+std::string notes_text(const Computation& made, const Computation* exact) {
+  std::vector<std::string> notes = made.op->plan().notes;
+  notes.push_back(note_of_not_finite(made));
+  if (exact && !made.variant->reference) notes.push_back(note_of_not_finite(*exact));
   std::string text;
-  for (const std::string& note : made.op->plan().notes) text += (text.empty() ? "" : "; ") + note;
-  if (!all_finite(made.output)) text += (text.empty() ? "" : "; ") + std::string("NaN or Inf in Z");
+  for (const std::string& note : notes)
+    if (!note.empty()) text += (text.empty() ? "" : "; ") + note;
   return text;
 }
 
@@ -203,7 +200,7 @@ void ItemRunner::measure(const BatchItem& item, Document& row, Run& run) {
     put_times(rounds_of(problem, request, made, is_exact ? nullptr : &*opened_->exact,
                         items_.plan().rounds, backend_, run),
               row);
-  row["notes"] = notes_text(made);
+  row["notes"] = notes_text(made, opened_->exact ? &*opened_->exact : nullptr);
 }
 
 void ItemRunner::put_times(const TimedRuns& runs, Document& row) {

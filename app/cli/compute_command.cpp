@@ -8,10 +8,12 @@
 #include "cli/report.h"
 #include "cli/text_table.h"
 #include "data/error.h"
+#include "data/larger.h"
 #include "io/atomic_file.h"
 #include "io/structure_file.h"
 #include "io/structure_origin.h"
 #include "report/json_output.h"
+#include "session/not_finite.h"
 
 namespace fovea {
 namespace {
@@ -102,19 +104,8 @@ Computation compute_with(const ComputeOptions& options, const Problem& problem,
   }
 }
 
-/// Finite input can still exceed the range of the arithmetic. Empty: every output is finite.
-std::string overflow_note(const Output& output) {
-  Index bad = 0;
-  for (Index i = 0; i < output.z.rows(); ++i)
-    bad += !std::all_of(output.z.row(i), output.z.row(i) + output.z.cols(),
-                        [](float x) { return std::isfinite(x); });
-  return bad == 0 ? ""
-                  : "NaN or Inf in " + plural(bad, "output row") +
-                        ": q.k or v exceeds the range of fp32";
-}
-
 /// Largest |Z - z| over the largest |z|, z being the model's output that the file holds; rows
-/// without a key aside, where models leave anything.
+/// without a key aside, where models leave anything. NaN if one of the others is not finite.
 std::optional<double> from_own_output(const Output& ours, const Layer& layer, Index head,
                                       const std::stop_token& stop) {
   const auto result = std::ranges::find(layer.imported, "", &ImportedTensors::name);
@@ -122,11 +113,12 @@ std::optional<double> from_own_output(const Output& ours, const Layer& layer, In
   const Matrix own = result->z.read(head, stop);
   double apart = 0, largest = 0;
   for (Index i = 0; i < own.rows(); ++i) {
-    if (!ours.lse.empty() && std::isinf(ours.lse[static_cast<std::size_t>(i)])) continue;
+    const bool has_sum = !ours.lse.empty();
+    if (has_sum && ours.lse[static_cast<std::size_t>(i)] == -HUGE_VALF) continue;
     for (Index c = 0; c < own.cols(); ++c) {
       const double here =
           std::abs(static_cast<double>(own(i, c)) - static_cast<double>(ours.z(i, c)));
-      apart = here <= apart ? apart : here;  // a NaN stays
+      apart = larger_or_nan(apart, here);
       largest = std::max(largest, std::abs(static_cast<double>(own(i, c))));
     }
   }
@@ -142,8 +134,10 @@ HeadReport compute_head(const ComputeOptions& options, const Source& source, Ind
                     .first_run = computation.first_run,
                     .cost = computation.cost,
                     .notes = computation.op->plan().notes};
-  if (const auto note = overflow_note(computation.output); !note.empty())
-    report.notes.push_back(note);
+  const auto note_what_is_not_finite = [&](const Computation& in) {
+    if (const auto note = note_of_not_finite(in); !note.empty()) report.notes.push_back(note);
+  };
+  note_what_is_not_finite(computation);
   if (!computation.variant->imported)
     report.from_own_output = from_own_output(
         computation.output, source.layers[static_cast<std::size_t>(options.heads.layer_in(source))],
@@ -152,6 +146,7 @@ HeadReport compute_head(const ComputeOptions& options, const Source& source, Ind
   std::optional<Computation> exact;
   if (!options.no_metrics) {
     exact = compute(problem, {.variant = &reference_variant()}, backend, run);
+    if (!computation.variant->reference) note_what_is_not_finite(*exact);
     report.metrics = compare(*computation.op, computation.output, *exact->op, exact->output, run);
     report.diagnostics = diagnose(computation, *exact, run);
   }

@@ -84,7 +84,8 @@ class HeadPages {
         {"Scale", scale_text(in_)},
         {"Computed by",
          "Fovea " + in_.version + ", on " + in_.backend.device() + ", " + in_.backend.precision()}};
-    for (const std::string& note : in_.notes) facts.rows.emplace_back("Note", note);
+    for (const auto& notes : {in_.notes, in_.grid.notes()})
+      for (const std::string& note : notes) facts.rows.emplace_back("Note", note);
     add(std::move(facts));
   }
 

@@ -43,6 +43,17 @@ std::string refuse_empty(const std::string& text) {
   return text.empty() ? "'' found; expected a name" : std::string();
 }
 
+CLI::Validator number_from(double least, double most) {
+  CLI::Validator check = CLI::Range(least, most);
+  return check.operation([least, most](const std::string& text) {
+    double value = 0;
+    const bool good = CLI::detail::lexical_cast(text, value) && value >= least && value <= most;
+    return good ? std::string()
+                : "'" + text + "' found; expected a number from " + format_plain(least) + " to " +
+                      format_plain(most);
+  });
+}
+
 void SourceOptions::add_to(CLI::App& command, bool required) {
   auto* source = command.add_option(
       "SOURCE", what,
@@ -126,7 +137,7 @@ void HeadOptions::add_to(CLI::App& command, const std::string& standard, bool al
       .add_option("--softcap", soft_cap,
                   "Logits become C tanh(logit / C); 0: no cap (default: what the source says)")
       ->type_name("C")
-      ->check(CLI::Range(0.0, 1e30));
+      ->check(number_from(0, 1e30));
   command.add_flag("--allow-non-finite", allow_non_finite,
                    "Compute even if the input holds NaN or Inf");
 }

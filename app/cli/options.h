@@ -19,6 +19,8 @@ namespace fovea {
 
 /// A check for options that name something: `-o ''` usually is an unset variable of a script.
 std::string refuse_empty(const std::string& text);
+/// CLI::Range for options that take a number, but NaN is refused too.
+CLI::Validator number_from(double least, double most);
 
 /// Throws UsageError where the output, given as `option`, is one of the files that are read:
 /// writing it would destroy that. Empty names are of options that were not given.

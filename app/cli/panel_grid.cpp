@@ -5,6 +5,7 @@
 #include "cli/timing_panel.h"
 #include "session/gradual_output.h"
 #include "session/held_head.h"
+#include "session/not_finite.h"
 
 namespace fovea {
 namespace {
@@ -65,6 +66,17 @@ std::string PanelGrid::title_of(std::size_t column) const {
   const std::string title = label_of(request_.columns, column);
   const HeldProblem* held = heads_[columns_[column].head].held;
   return held ? title + ", " + label_of(held->held, &held->source) : title;
+}
+
+std::vector<std::string> PanelGrid::notes() const {
+  std::vector<std::string> notes;
+  const auto note = [&](const Computation& in) {
+    const std::string text = note_of_not_finite(in);
+    if (!text.empty() && std::ranges::find(notes, text) == notes.end()) notes.push_back(text);
+  };
+  for (const Head& head : heads_) note(*head.exact);
+  for (const Drawn& column : columns_) note(*column.computation);
+  return notes;
 }
 
 // For a long head together with its map, in one pass.

@@ -48,6 +48,8 @@ class PanelGrid {
   std::optional<MeasuredTime> time(std::size_t column, Run& run) const;
 
   std::string title_of(std::size_t column) const;
+  /// Which rows of exact attention and of the columns are not finite, and why.
+  std::vector<std::string> notes() const;
   const Computation& computation(std::size_t column) const { return *columns_[column].computation; }
   /// Null in estimates.
   const Metrics* metrics(std::size_t column) const { return columns_[column].metrics.get(); }

@@ -147,6 +147,7 @@ std::vector<std::vector<Panel>> panels_of(const RenderOptions& options, const So
   figure.footer = head_text(options, source) + ", " + problem.lengths().text() +
                   ", d = " + std::to_string(problem.d()) + (problem.causal ? ", causal; " : "; ") +
                   backend->device() + ", " + backend->precision();
+  print_notes(console.err, grid.notes());
   std::vector<std::vector<Panel>> rows;
   for (const auto& view : options.views)
     rows.push_back(view == timing_view ? grid.timings(run) : grid.row(*view_from(view), run));
@@ -217,6 +218,7 @@ void run_render(RenderOptions options, const CLI::App& command, const Console& c
     figure.rows = panels_of(options, source, console, run, figure, session);
   }
   run.check();
+  require_height(options.output, figure);
   if (!options.no_session) figure.recipe = recipe_of(session, source, console, options.output);
   write_figure(options.output, figure);
   if (!options.data.empty()) {

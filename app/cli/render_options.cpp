@@ -151,7 +151,7 @@ void add_look(CLI::App& command, RenderOptions& options) {
       .add_option("--font-size", options.font_size,
                   "Points of titles as printed; with a preset the other letters are smaller "
                   "(default: 7, or of the preset)")
-      ->check(CLI::Range(3.0, 96.0))
+      ->check(number_from(3, 96))
       ->type_name("PT")
       ->group(group);
   command

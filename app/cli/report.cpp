@@ -1,10 +1,12 @@
 #include "cli/report.h"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "analysis/measures.h"
 #include "cli/text_table.h"
+#include "data/larger.h"
 
 namespace fovea {
 namespace {
@@ -164,9 +166,9 @@ Document timings_json(const ComputeReport& report) {
 std::string own_output_text(const ComputeReport& report) {
   std::optional<double> worst;
   for (const HeadReport& head : report.heads)
-    if (head.from_own_output && !(worst && *worst >= *head.from_own_output))
-      worst = head.from_own_output;
+    if (head.from_own_output) worst = larger_or_nan(worst.value_or(0), *head.from_own_output);
   if (!worst) return "";
+  if (std::isnan(*worst)) return "its own output, or this one, is not finite: not compared";
   return "its own output differs by at most " + format_number(*worst) + " of its largest entry";
 }
 

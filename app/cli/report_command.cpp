@@ -4,6 +4,7 @@
 #include "cli/head_pages.h"
 #include "cli/render_options.h"
 #include "cli/report.h"
+#include "cli/text_table.h"
 #include "data/error.h"
 #include "input/painting.h"
 #include "io/atomic_file.h"
@@ -53,6 +54,7 @@ void run_report(const ReportOptions& options, const Console& console) {
                         .query = {},
                         .max_pixels = pixels_a_side},
                        run);
+  print_notes(console.err, grid.notes());
   Recipe recipe{.session = {}, .command = command_line(console.words, options.output, "report")};
   const std::string hash = hash_to_write(source, console);
   if (const auto session = session_of(options, source, columns, problem.lengths()))

@@ -185,6 +185,14 @@ void list_top_keys(const BodyDrawing& d, const RowCurve& row) {
   if (shows_exact(d)) list_keys(d, row.top_exact, right, d.ink.style.exact);
 }
 
+/// What a strip without an amount above 0 says of its values.
+std::string nothing_to_draw(const std::vector<float>& values) {
+  const auto odd = std::ranges::count_if(values, [](float x) { return !std::isfinite(x); });
+  if (odd == 0) return " is 0 for every token";
+  return odd == std::ssize(values) ? " is not defined for any token"
+                                   : " is 0 for every token for which it is defined";
+}
+
 Legend legend_of(const RowCurve& row, const Style& style, const Lettering& letters, double width,
                  const TokenNames& names, const ViewSettings& settings) {
   const double size = letters.size();
@@ -225,7 +233,7 @@ void draw(const BodyDrawing& d, const RowCurve& row) {
 void draw(const BodyDrawing& d, const Strip& strip) {
   if (strip.values.empty()) return draw_message(d.ink, d.plot.where, "no values");
   if (!(amount_of(*d.prepared.panel).value_or(0) > 0))
-    return draw_message(d.ink, d.plot.where, strip.quantity + " is 0 for every token");
+    return draw_message(d.ink, d.plot.where, strip.quantity + nothing_to_draw(strip.values));
   draw_grid_lines(d.ink, d.plot);
   draw_filled(d, {strip.values, {0, std::ssize(strip.values)}}, false);
   if (!strip.bounds.empty()) draw_bounds(d, {strip.bounds, {0, std::ssize(strip.bounds)}});

@@ -211,6 +211,10 @@ double figure_height(const Figure& figure) {
   return lay_out(figure, PaperLettering(figure.style)).height;
 }
 
+double least_figure_height(const Figure& figure) {
+  return lay_out(figure, PaperLettering(figure.style)).least_height;
+}
+
 void draw_figure(QPainter& painter, const Figure& figure, const Run& run) {
   const PaperLettering letters(figure.style);
   PainterInk ink(painter, letters, figure.style);

@@ -48,6 +48,9 @@ std::string words_of_marks(const Figure& figure);
 /// Height in points that the figure takes at its width.
 double figure_height(const Figure& figure);
 
+/// In points, at its width: no panel is cut, nor too low to be read.
+double least_figure_height(const Figure& figure);
+
 /// Draws in points, the figure's top left at the painter's origin. Throws Cancelled between two
 /// panels, where a stop is asked for.
 void draw_figure(QPainter& painter, const Figure& figure, const Run& run);
@@ -60,6 +63,10 @@ std::string draw_without_words(QPainter& painter, const Figure& figure, const Ru
 /// With captions that name the entries of a raster whose colours a pixel of an image mixes, where
 /// it covers several; for an image of so many pixels a point.
 Figure with_pooling_named(const Figure& figure, double pixels_a_point);
+
+/// Throws UsageError where the height that the style gives is too small for the panels, saying the
+/// least that is enough; UnavailableError where the picture at `path` would have too many pixels.
+void require_height(const std::string& path, const Figure& figure);
 
 /// The bytes of an SVG file.
 QByteArray svg_of(const Figure& figure);

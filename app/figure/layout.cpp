@@ -340,6 +340,10 @@ class Layouter {
       fixed += high.heading + high.axis + high.caption + high.bar + (r > 0 ? kRowGap : 0);
       bodies += high.body;
     }
+    double least = 0;  // of the natural heights of bodies
+    for (const RowHeights& high : rows)
+      least = std::max(least, std::min(1.0, 3 * letters_.line() / high.body));
+    layout_.least_height = fixed + least * bodies;
     // Bodies shrink or grow for a fixed height of the figure.
     const double factor =
         style.height && bodies > 0 ? std::max(0.05, (*style.height - fixed) / bodies) : 1;

@@ -36,6 +36,7 @@ struct RowLayout {
 
 struct FigureLayout {
   double width = 0, height = 0;
+  double least_height = 0;  // at which every panel has three lines' height, or all that it needs
   std::vector<std::string> title, footer;
   drawing::Rect title_box, footer_box;
   drawing::Legend legend;  // of the series

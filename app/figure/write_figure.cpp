@@ -50,32 +50,54 @@ class FileBuffer : public QBuffer {
   std::stop_token stop_;
 };
 
-void draw_png(QBuffer& out, const Page& page) {
-  const double scale = page.figure.style.dpi / points_per_inch;
-  const double wide = std::ceil(page.points.width() * scale - 1e-6),
-               high = std::ceil(page.points.height() * scale - 1e-6);
-  const auto refusal = [&](const QString& why) {
+/// The sides of a picture of the figure.
+struct Pixels {
+  double wide, high;
+
+  Pixels(const FigureStyle& style, QSizeF points)
+      : wide(std::ceil(points.width() * style.dpi / points_per_inch - 1e-6)),
+        high(std::ceil(points.height() * style.dpi / points_per_inch - 1e-6)) {}
+
+  UnavailableError refusal(const QString& why) const {
     return UnavailableError(QString("a picture of %1 x %2 pixels: %3")
                                 .arg(wide, 0, 'f', 0)
                                 .arg(high, 0, 'f', 0)
                                 .arg(why)
                                 .toStdString());
-  };
-  if (std::max(wide, high) > kMostSide || 4 * wide * high > kMostBytes)
-    throw refusal(
-        QString("at most %1 a side and 2 GiB can be drawn; fewer dots an inch, or PDF or SVG")
-            .arg(kMostSide));
+  }
+  void require_drawable() const {
+    if (std::max(wide, high) > kMostSide || 4 * wide * high > kMostBytes)
+      throw refusal(
+          QString("at most %1 a side and 2 GiB can be drawn; fewer dots an inch, or PDF or SVG")
+              .arg(kMostSide));
+  }
+};
+
+QString ending_of(const std::string& path) {
+  return QFileInfo(QString::fromStdString(path)).suffix().toLower();
+}
+
+/// SVG and PDF files hold all entries.
+Figure as_written(const Figure& figure, const QString& ending) {
+  return ending == "png" ? with_pooling_named(figure, figure.style.dpi / points_per_inch) : figure;
+}
+
+void draw_png(QBuffer& out, const Page& page) {
+  const double scale = page.figure.style.dpi / points_per_inch;
+  const Pixels pixels(page.figure.style, page.points);
+  pixels.require_drawable();
+  const auto [wide, high] = pixels;
   constexpr double copies = 2;  // the picture, and what is encoded of it
   require_memory(copies * 4 * wide * high,
                  QString("a picture of %1 x %2 pixels").arg(wide).arg(high).toStdString(),
                  "Fewer dots an inch need less");
   QImage image(wide, high, QImage::Format_RGB32);
-  if (image.isNull()) throw refusal("no memory for it");
+  if (image.isNull()) throw pixels.refusal("no memory for it");
   const drawing::Rgba paper = drawing::paper_style(page.figure.style.dark).paper;
   image.fill(QColor(paper.r, paper.g, paper.b));  // the last pixels may be covered in part
   {
     QPainter painter(&image);
-    if (!painter.isActive()) throw refusal("it could not be drawn");
+    if (!painter.isActive()) throw pixels.refusal("it could not be drawn");
     painter.scale(scale, scale);
     draw_figure(painter, page.figure, page.run);
   }
@@ -218,11 +240,24 @@ void write_figure(const std::string& path, const Figure& figure) {
   write_figure(path, figure, Run{profile});
 }
 
+void require_height(const std::string& path, const Figure& figure) {
+  const QString ending = ending_of(path);
+  const Figure named = as_written(figure, ending);
+  const FigureStyle& style = named.style;
+  if (!style.height) return;
+  if (ending == "png") Pixels(style, {style.width, *style.height}).require_drawable();
+  const double least = least_figure_height(named);
+  if (*style.height < least)
+    throw UsageError(QString("the height of %1in is too small for the panels and their words; "
+                             "expected at least %2in")
+                         .arg(*style.height / points_per_inch, 0, 'f', 2)
+                         .arg(std::ceil(100 * least / points_per_inch) / 100, 0, 'f', 2)
+                         .toStdString());
+}
+
 void write_figure(const std::string& path, const Figure& figure, const Run& run) {
-  const QString ending = QFileInfo(QString::fromStdString(path)).suffix().toLower();
-  // SVG and PDF files hold all entries.
-  const Figure named =
-      ending == "png" ? with_pooling_named(figure, figure.style.dpi / points_per_inch) : figure;
+  const QString ending = ending_of(path);
+  const Figure named = as_written(figure, ending);
   const Page page = page_of(named, run);
   if (ending == "pgf") return write_pgf(path, page);
   FileBuffer out(run.stop);

@@ -21,10 +21,10 @@ struct Diagnostic {
   bool left_out = false;  // not computed, value NaN; the meaning says why
 };
 
-/// "0.2752", "≈ 0.61" of a sample, "∞", "left out".
+/// "0.2752", "≈ 0.61" of a sample, "∞", "left out"; "–": not defined.
 inline std::string to_text(const Diagnostic& figure) {
   if (figure.left_out) return "left out";
-  return (figure.sampled ? "≈ " : "") +
+  return (figure.sampled && !std::isnan(figure.value) ? "≈ " : "") +
          (std::isinf(figure.value) ? "∞" : format_number(figure.value, 4));
 }
 

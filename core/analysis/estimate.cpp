@@ -47,6 +47,8 @@ Estimate root_of(Estimate square) {
 }
 
 double quantile_of(const RowBands& rows, std::span<const double> values, double q) {
+  for (const double value : values)
+    if (std::isnan(value)) return value;  // it has no place in the order
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, {}, [&](std::size_t i) { return values[i]; });

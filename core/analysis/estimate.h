@@ -23,7 +23,7 @@ Estimate mean_of(const RowBands& rows, std::span<const double> values);
 /// The square root of an estimate, by the delta method.
 Estimate root_of(Estimate square);
 /// The q-quantile over all rows: the least of the values that the share `q` of the rows does not
-/// exceed. `values` is not empty.
+/// exceed. `values` is not empty; NaN if one of them is.
 double quantile_of(const RowBands& rows, std::span<const double> values, double q);
 
 }  // namespace fovea

@@ -216,6 +216,7 @@ const std::vector<Measure>& measures() {
 }
 
 std::string to_text(const Measure& measure, const Measured& measured) {
+  if (std::isnan(measured.value)) return format_number(measured.value);
   if (measure.unit == Unit::count) return format_count(measured.value, Zeros::drop);
   if (measure.unit == Unit::bytes) return format_bytes(measured.value, Zeros::drop);
   if (measure.unit == Unit::milliseconds) return format_time(measured.value);

@@ -44,7 +44,7 @@ struct Measure {
 /// Errors first, then cost, then time; in the order in which they are shown.
 const std::vector<Measure>& measures();
 
-/// "0.275", "0.12 ± 0.003", "∞ in 12 rows", "1.2 M", "3.45 ms", "2.5 ×".
+/// "0.275", "0.12 ± 0.003", "∞ in 12 rows", "1.2 M", "3.45 ms", "2.5 ×"; "–": not defined.
 std::string to_text(const Measure& measure, const Measured& measured);
 
 }  // namespace fovea

@@ -9,11 +9,24 @@
 #include "analysis/row_sizes.h"
 #include "analysis/support.h"
 #include "analysis/top_recall.h"
+#include "data/larger.h"
 
 namespace fovea {
 namespace {
 
-constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double infinite = std::numeric_limits<double>::infinity(),
+                 not_defined = std::numeric_limits<double>::quiet_NaN();
+
+/// NaN if one of them is.
+double largest_of(const std::vector<double>& values) {
+  double largest = -infinite;
+  for (const double value : values) largest = larger_or_nan(largest, value);
+  return largest;
+}
+
+bool any_not_defined(const std::vector<double>& values) {
+  return std::ranges::any_of(values, [](double value) { return std::isnan(value); });
+}
 
 void compare_outputs(MatrixView approximate, MatrixView exact, Metrics& m) {
   double error_sum = 0, norm_sum = 0;
@@ -24,20 +37,31 @@ void compare_outputs(MatrixView approximate, MatrixView exact, Metrics& m) {
       const double z = exact(i, c), difference = approximate(i, c) - z;
       error += difference * difference;
       norm += z * z;
-      m.output_max_abs = std::max(m.output_max_abs, std::abs(difference));
+      m.output_max_abs = larger_or_nan(m.output_max_abs, std::abs(difference));
     }
+    if (!std::isfinite(error) || !std::isfinite(norm)) error = m.output_max_abs = not_defined;
     error_sum += error;
     norm_sum += norm;
     m.token_error.push_back(static_cast<float>(std::sqrt(error)));
-    // Infinite where Z is 0, and for NaN, which cannot be ordered.
-    const double ratio = error == 0 ? 0.0 : std::sqrt(error / norm);
-    relative.push_back(std::isnan(ratio) ? infinite : ratio);
+    relative.push_back(error == 0 ? 0.0 : std::sqrt(error / norm));  // infinite where Z is 0
   }
   m.output_rel_fro = error_sum == 0 ? 0.0 : std::sqrt(error_sum / norm_sum);
   const RowBands all{.rows = exact.rows, .queries = exact.rows};
   m.row_rel_error_p50 = quantile_of(all, relative, 0.5);
   m.row_rel_error_p90 = quantile_of(all, relative, 0.9);
-  m.row_rel_error_max = std::ranges::max(relative);
+  m.row_rel_error_max = largest_of(relative);
+}
+
+/// Of a row of P or P~ that is not finite, so that no sum over entries looks like an agreement.
+RowDifference row_not_defined() {
+  RowDifference row{.error = not_defined,
+                    .norm = not_defined,
+                    .variation = not_defined,
+                    .kl = not_defined,
+                    .reverse_kl = not_defined,
+                    .mass = not_defined};
+  row.top_recall.fill(not_defined);
+  return row;
 }
 
 RowDifference compare_rows(const float* approximate, const float* exact, Index keys) {
@@ -100,7 +124,7 @@ std::vector<double> each(const std::vector<RowDifference>& rows, Get get) {
 Divergence mean_divergence(const RowBands& sample, const std::vector<double>& rows) {
   Divergence mean;
   mean.infinite_rows = std::ranges::count(rows, infinite);
-  if (mean.infinite_rows == 0) {
+  if (mean.infinite_rows == 0 || any_not_defined(rows)) {
     static_cast<Estimate&>(mean) = mean_of(sample, rows);
     return mean;
   }
@@ -148,6 +172,7 @@ void compare_attention(const Operator& approximate, const Output& approximate_ou
       if (exact_output.lse[static_cast<std::size_t>(i)] == -infinite) sum = 0;  // no key
       if (sum <= 0) row.top_recall.fill(1);
       if (sum < 1) row.mass = sum > 0 ? std::min(1.0, row.mass / sum) : 1;
+      if (!std::isfinite(row.error) || !std::isfinite(row.norm)) row = row_not_defined();
       if (!complete) {
         m.dropped_mass[i] = dropped(row.mass);
         dropped_of_rows.push_back(static_cast<double>(m.dropped_mass[i]));
@@ -161,16 +186,18 @@ void compare_attention(const Operator& approximate, const Output& approximate_ou
   if (std::ranges::any_of(errors, [](double error) { return error != 0; }))
     m.attention_rel_fro = root_of(ratio_of_sums(sample, errors, norms));
   if (!complete) m.dropped_mass_p50 = quantile_of(sample, dropped_of_rows, 0.5);
-  m.mass_kept = complete ? Estimate{1.0, 0.0} : mean_of(sample, each(rows, &RowDifference::mass));
+  const bool defined = !any_not_defined(errors);
+  m.mass_kept = complete ? Estimate{defined ? 1.0 : not_defined, 0.0}
+                         : mean_of(sample, each(rows, &RowDifference::mass));
   m.attention_kl = mean_divergence(sample, each(rows, &RowDifference::kl));
-  if (std::ranges::none_of(reverse, [](double kl) { return std::isnan(kl); }))
+  if (!defined || !any_not_defined(reverse))
     m.attention_reverse_kl = mean_divergence(sample, reverse);
   for (std::size_t c = 0; c < top_counts.size(); ++c)
     m.top_recall[c] =
         mean_of(sample, each(rows, [c](const RowDifference& row) { return row.top_recall[c]; }));
   m.attention_tv = mean_of(sample, variation);
   m.attention_tv_p90 = quantile_of(sample, variation, 0.9);
-  m.attention_tv_max = std::ranges::max(variation);
+  m.attention_tv_max = largest_of(variation);
 }
 
 }  // namespace
@@ -199,9 +226,15 @@ Metrics compare(const Operator& approximate, const Output& approximate_output,
   m.density = support.pairs(run.stop) / (static_cast<double>(queries) * static_cast<double>(keys));
   if (&approximate == &exact) {
     m.rows = queries;
-    m.attention_reverse_kl = Divergence{};
-    m.mass_kept = {1.0, 0.0};
-    m.top_recall.fill({1.0, 0.0});
+    const bool defined = std::ranges::all_of(
+        exact_output.lse, [](float sum) { return std::isfinite(sum) || sum < 0; });  // -∞: no key
+    const Estimate same{defined ? 0.0 : not_defined, 0.0}, whole{defined ? 1.0 : not_defined, 0.0};
+    m.attention_rel_fro = m.attention_tv = same;
+    m.attention_tv_p90 = m.attention_tv_max = same.value;
+    m.attention_kl = Divergence{same};
+    m.attention_reverse_kl = m.attention_kl;
+    m.mass_kept = whole;
+    m.top_recall.fill(whole);
     return m;
   }
   const RowBands sample = row_bands(exact.plan().lengths, max_entries, seed,

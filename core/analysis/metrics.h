@@ -17,6 +17,8 @@ struct Divergence : Estimate {
   double infinite_share = 0;  // of all rows; estimated where a sample was used
 };
 
+/// Where a row of P, P~, Z or Z~ holds NaN or infinity, every figure over the rows to which it
+/// belongs is NaN: not defined.
 struct Metrics {
   // Of outputs, where the head has values.
   double output_rel_fro = 0;  // |Z~ - Z|_F / |Z|_F
@@ -40,11 +42,12 @@ struct Metrics {
   Index queries = 0;  // of the head
   bool of_attention() const { return rows > 0; }
   bool sampled() const { return of_attention() && rows < queries; }
-  std::vector<float> token_error;  // [n] |z~_i - z_i|; empty: the head has no values
+  std::vector<float> token_error;  // [n] |z~_i - z_i|, perhaps NaN; empty: the head has no values
   bool of_outputs() const { return !token_error.empty(); }
-  std::vector<float> dropped_mass;  // [n] exact mass of a row off the support of P~; NaN: a row
-                                    // that was not sampled; empty: the support is everything
-  double dropped_mass_p50 = 0;      // over all rows; estimated where a sample was used
+  std::vector<float>
+      dropped_mass;  // [n] exact mass of a row off the support of P~; NaN: a row
+                     // that was not sampled or is not finite; empty: the support is everything
+  double dropped_mass_p50 = 0;  // over all rows; estimated where a sample was used
 };
 
 /// |Z~ - Z|_F / |Z|_F; 0 for equal outputs, whatever their norm; nothing where there are none, for

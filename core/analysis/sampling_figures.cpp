@@ -9,6 +9,7 @@
 #include "analysis/row_bands.h"
 #include "analysis/spectrum.h"
 #include "analysis/support.h"
+#include "data/larger.h"
 
 namespace fovea {
 namespace {
@@ -51,19 +52,19 @@ void look_at(const float* p, Index i, double lse, const Problem& problem, const 
     all += x;
     (blocked[static_cast<std::size_t>(j)] ? inside : outside) += x;
   }
-  if (!(all > 0)) return;  // the query attends no key
+  if (all <= 0) return;  // the query attends no key; NaN stays in every figure
   ++look.rows;
   look.block_mass += inside / all;
   const double log_outside =
       outside > 0 ? std::log(outside) + lse : log_sum_outside(problem, i, blocked);
-  look.least = std::min(look.least, log_outside);
-  look.most = std::max(look.most, log_outside);
+  look.least = -larger_or_nan(-look.least, -log_outside);
+  look.most = larger_or_nan(look.most, log_outside);
 }
 
 double row_sum_error(const Output& approximate, const Output& exact) {
   double sum = 0, rows = 0;
   for (std::size_t i = 0; i < exact.lse.size(); ++i) {
-    if (std::isinf(exact.lse[i])) continue;  // the query attends no key
+    if (exact.lse[i] == -infinity) continue;  // the query attends no key
     ++rows;
     sum += std::abs(
         std::expm1(static_cast<double>(approximate.lse[i]) - static_cast<double>(exact.lse[i])));
@@ -164,7 +165,8 @@ std::vector<Diagnostic> sampling_figures(const Diagnosis& of, Run& run, double m
   }
   const bool sampled = rows.sampled();
   const double share = static_cast<double>(rows.rows) / static_cast<double>(n);
-  const double top = std::ranges::max(look.column_squares) / share;
+  double top = 0;
+  for (const double square : look.column_squares) top = larger_or_nan(top, square / share);
   std::vector<Diagnostic> out{
       {"alpha", "Column spread α", static_cast<double>(n) * top,
        "n max_j Σ_i P_ij² of exact P: 1 where P is uniform, n where every query attends a key of "

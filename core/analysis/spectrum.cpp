@@ -109,6 +109,7 @@ double thin_norm(MatrixView m) {
     const MatrixXd band = rows.middleRows(i, std::min(height, m.rows - i)).cast<double>();
     gram.noalias() += band.transpose() * band;
   }
+  if (!gram.allFinite()) return std::numeric_limits<double>::quiet_NaN();
   const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(gram, Eigen::EigenvaluesOnly);
   return std::sqrt(std::max(0.0, solver.eigenvalues()(m.cols - 1)));
 }

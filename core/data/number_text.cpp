@@ -11,6 +11,8 @@ namespace {
 
 using Format = std::chars_format;
 
+const std::string text_of_nan = "–";
+
 /// As printf's %f, %g and %e in the locale "C", whatever the locale of the program is.
 std::string printed(Format format, int digits, double value) {
   std::array<char, 512> buffer{};  // the largest double has 309 digits before its point
@@ -79,6 +81,8 @@ std::string power_of_ten(int exponent) {
 }
 
 std::string format_number(double value, int digits) {
+  if (std::isnan(value)) return text_of_nan;
+  if (std::isinf(value)) return value > 0 ? "∞" : "-∞";
   std::string text = printed(Format::general, digits, value);
   return text.find('e') == text.npos ? text : to_text(rounded_to(digits, value));
 }
@@ -106,11 +110,12 @@ std::string format_compact(double value, int decimals) {
 }
 
 std::string format_fixed(double value, int decimals) {
+  if (!std::isfinite(value)) return with_true_minus(format_number(value));
   return with_true_minus(printed(Format::fixed, decimals, value == 0 ? 0.0 : value));  // never "−0"
 }
 
 std::string format_percent(double share, int digits) {
-  return format_number(100 * share, digits) + " %";
+  return std::isnan(share) ? text_of_nan : format_number(100 * share, digits) + " %";
 }
 
 std::string format_plain(double value) {
@@ -122,12 +127,13 @@ std::string format_plain(double value) {
 }
 
 std::string format_exactly(double value) {
-  constexpr int enough = 17;  // for every double
+  if (std::isnan(value)) return "nan";  // of whichever sign
+  constexpr int enough = 17;            // for every double
   for (int digits = 12;; ++digits) {
     const std::string text = printed(Format::general, digits, value);
     double read = 0;
     std::from_chars(text.data(), text.data() + text.size(), read);
-    if (digits == enough || read == value || std::isnan(value)) return text;
+    if (digits == enough || read == value) return text;
   }
 }
 

@@ -8,7 +8,7 @@
 namespace fovea {
 
 /// In captions and tables: significant digits without trailing zeros, and powers of ten where %g
-/// has an exponent: "0.123", "4.5×10⁻⁷", "10⁶".
+/// has an exponent: "0.123", "4.5×10⁻⁷", "10⁶"; "∞", and "–" for NaN.
 std::string format_number(double value, int digits = 3);
 
 /// On axes and in read-outs: the same with a true minus, but whole numbers up to a million are
@@ -20,13 +20,13 @@ std::string format_drawn(double value, int digits = 3);
 /// where they do not reach the point as format_drawn: "1234", "4×10⁶".
 std::string format_compact(double value, int decimals);
 
-/// With a true minus and so many decimals: "−0.20".
+/// With a true minus and so many decimals: "−0.20"; "∞" and "–" as format_number has them.
 std::string format_fixed(double value, int decimals);
 
 /// "10⁻⁷"; "1" and "10" for the exponents 0 and 1.
 std::string power_of_ten(int exponent);
 
-/// The same of 100 times a share: "12.3 %".
+/// The same of 100 times a share: "12.3 %"; "–" for NaN.
 std::string format_percent(double share, int digits = 3);
 
 /// On a terminal: four significant digits as %g writes them, or three and an exponent below 1e-3
@@ -34,7 +34,7 @@ std::string format_percent(double share, int digits = 3);
 std::string format_plain(double value);
 
 /// Twelve significant digits, or as many more as are needed to read back the same number: "0.1",
-/// "1e-05".
+/// "1e-05"; "nan" for NaN of either sign.
 std::string format_exactly(double value);
 
 /// Whether zeros that end a number are kept, so that numbers of a column have equally many digits.

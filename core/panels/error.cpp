@@ -35,7 +35,7 @@ MapPixels error_map(std::shared_ptr<const Operator> approximate,
 }
 
 Body error(const PanelInputs& in, std::string& caption, Run& run) {
-  if (is_exact(in)) return Message{"zero by definition"};
+  if (is_exact(in)) return error_of_exact(in);
   const ErrorKind kind = in.settings.error;
   const Grid grid = grid_of(in);
   Raster raster;
@@ -53,8 +53,7 @@ Body error(const PanelInputs& in, std::string& caption, Run& run) {
     raster.standard_error = {};
     for (Index r = 0; r < grid.down; ++r)
       for (Index c = 0; c < grid.across; ++c)
-        raster.values(r, c) = static_cast<float>(
-            std::log10(std::max(least_logged_error, static_cast<double>(raster.values(r, c)))));
+        raster.values(r, c) = static_cast<float>(logged(static_cast<double>(raster.values(r, c))));
   }
   set_range(raster);
   if (kind == ErrorKind::signed_difference || kind == ErrorKind::relative) {

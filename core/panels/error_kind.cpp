@@ -5,6 +5,10 @@
 
 namespace fovea {
 
+double logged(double error) {
+  return std::log10(std::max(error, least_logged_error));  // NaN first: then it is the larger
+}
+
 std::string quantity_of(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::signed_difference:
@@ -33,7 +37,7 @@ double error_of(double approximate, double exact, ErrorKind kind) {
     case ErrorKind::relative:
       return difference == 0 ? 0 : difference / exact;
     case ErrorKind::log10_absolute:
-      return std::log10(std::max(least_logged_error, std::abs(difference)));
+      return logged(std::abs(difference));
   }
   return difference;
 }

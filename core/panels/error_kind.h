@@ -8,6 +8,8 @@
 namespace fovea {
 
 inline constexpr double least_logged_error = 1e-12;  // of |P~ - P| under a logarithm
+/// The logarithm of |P~ - P|, or of that least error; NaN stays.
+double logged(double error);
 /// "P̃ − P".
 std::string quantity_of(ErrorKind kind);
 /// Of one pair.

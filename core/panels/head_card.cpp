@@ -33,14 +33,14 @@ void read_rows(const Operator& op, HeadCard& card, Run& run) {
     const Matrix row = op.tile({i, i + 1}, {0, keys}, run);
     for (Index j = 0; j < keys; ++j) {
       const double p = row(0, j);
-      if (p > 0) entropy -= p * std::log(p);
+      if (!(p <= 0)) entropy -= p * std::log(p);  // a NaN stays
       if (p * static_cast<double>(keys) > 1) ++dense;
       if (j > i + keys - queries) future += p;
     }
   }
   card.entropy = entropy / static_cast<double>(count) / std::log(std::max(2.0, double(keys)));
   card.future_mass = future / static_cast<double>(count);
-  card.density = dense / static_cast<double>(count) / static_cast<double>(keys);
+  card.density = std::isnan(entropy) ? entropy : dense / static_cast<double>(count * keys);
 }
 
 }  // namespace

@@ -113,6 +113,7 @@ void add_dropped(const Metrics& metrics, Raster& raster, std::string& caption) {
   for (const float share : metrics.dropped_mass)
     if (!std::isnan(share)) most = std::max(most, static_cast<double>(share));
   constexpr double worth_telling = 5e-4;
+  if (std::isnan(metrics.mass_kept.value)) return add(caption, "mass dropped: not defined");
   if (most < worth_telling) return;
   raster.row_values.assign(metrics.dropped_mass.begin() + raster.rows.begin,
                            metrics.dropped_mass.begin() + raster.rows.end);

@@ -50,7 +50,7 @@ Body output(const PanelInputs& in, std::string& caption, Run& run) {
     add(caption, "mean colour of each patch of Z");
     return picture_of(z, *in.sequence.grid);
   }
-  if (is_exact(in)) return Message{"zero by definition"};
+  if (is_exact(in)) return error_of_exact(in);
   Strip strip{.values = {}, .quantity = "|z̃ᵢ − zᵢ|"};
   for (Index i = 0; i < z.rows(); ++i) {
     double sum = 0;
@@ -58,14 +58,18 @@ Body output(const PanelInputs& in, std::string& caption, Run& run) {
       const double difference = static_cast<double>(z(i, c)) - static_cast<double>(reference(i, c));
       sum += difference * difference;
     }
-    strip.values.push_back(static_cast<float>(std::sqrt(sum)));
+    strip.values.push_back(std::isfinite(sum) ? static_cast<float>(std::sqrt(sum)) : NAN);
   }
   if (const auto* imported = std::get_if<ImportedPlan>(&in.computation.op->plan().form);
       imported && !imported->result->z.empty())
     add_rounding(in, imported->result->type, strip, caption, run);
-  const auto worst = std::ranges::max_element(strip.values);
+  const auto rank = [](float error) { return std::isnan(error) ? -1 : error; };
+  const auto worst = std::ranges::max_element(strip.values, {}, rank);
   const Index token = worst - strip.values.begin();
-  add(caption, "largest " + format_number(*worst) + " at " + named(in.sequence, token));
+  const Index odd = std::ranges::count_if(strip.values, [](float x) { return std::isnan(x); });
+  if (odd < std::ssize(strip.values))
+    add(caption, "largest " + format_number(*worst) + " at " + named(in.sequence, token));
+  if (odd > 0) add(caption, "not defined in " + plural(odd, "row"));
   return strip;
 }
 

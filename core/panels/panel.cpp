@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "panels/panels.h"
+#include "session/not_finite.h"
 
 namespace fovea {
 namespace panels {
@@ -24,6 +25,14 @@ void set_range(Raster& raster) {
 
 void add(std::string& caption, const std::string& text) {
   caption += (caption.empty() ? "" : " · ") + text;
+}
+
+Message error_of_exact(const PanelInputs& in) {
+  const Index odd = rows_not_finite(in.exact.output), rows = in.exact.op->plan().queries();
+  if (odd == 0) return Message{"zero by definition"};
+  if (odd == rows) return Message{"not defined: no row is finite"};
+  return Message{"zero by definition in the " + plural(rows - odd, "row") + " that " +
+                 (rows - odd == 1 ? "is" : "are") + " finite"};
 }
 
 }  // namespace panels
@@ -65,10 +74,23 @@ panels::Body body_of(View view, const PanelInputs& in, std::string& caption, Run
 
 /// Of the output, or of P where outputs are not known; empty: neither is.
 std::string headline_error(const Metrics& metrics) {
-  if (metrics.of_outputs()) return format_number(metrics.output_rel_fro) + " relative output error";
+  const auto with = [](double error, const std::string& name) {
+    return std::isnan(error) ? name + " not defined" : format_number(error) + " " + name;
+  };
+  if (metrics.of_outputs()) return with(metrics.output_rel_fro, "relative output error");
   if (metrics.of_attention())
-    return format_number(metrics.attention_rel_fro.value) + " relative attention error";
+    return with(metrics.attention_rel_fro.value, "relative attention error");
   return {};
+}
+
+/// Says which rows of what the panel shows are not finite.
+void add_not_finite(View view, const PanelInputs& in, std::string& caption) {
+  if (view == View::mask || view == View::reach || view == View::tree) return;
+  const std::string its = note_of_not_finite(in.computation);
+  if (!its.empty()) panels::add(caption, its);
+  if (!needs_exact(view) || panels::is_exact(in)) return;
+  if (const std::string of_exact = note_of_not_finite(in.exact); !of_exact.empty())
+    panels::add(caption, of_exact);
 }
 
 IndexRange within(IndexRange r, Index n) {
@@ -147,6 +169,7 @@ Panel make_panel(View view, const PanelInputs& inputs, Run& run) {
   if (view == View::heatmap || view == View::mask || view == View::cost)
     for (const std::string& note : in.computation.op->plan().notes)
       panels::add(panel.caption, note);
+  add_not_finite(view, in, panel.caption);
   const auto& rule = in.computation.op->problem().rule;
   if (rule && rule->sink && view == View::heatmap)
     panels::add(panel.caption, "rows sum to less than 1: a sink takes the rest");
@@ -158,13 +181,19 @@ void add_row_errors(Panel& panel, const std::vector<float>& token_error) {
   auto* raster = std::get_if<Raster>(&panel.body);
   if (!raster || panel.view != View::error || raster->rows.end > std::ssize(token_error)) return;
   if (!raster->row_values.empty()) return;  // they are there already
-  const double most = std::ranges::max(token_error);
-  if (!(most > 0)) return;
+  double most = 0;
+  Index odd = 0;
+  for (const float error : token_error) {
+    odd += std::isnan(error);
+    if (error > most) most = error;
+  }
+  if (most == 0) return;
   raster->row_values.assign(token_error.begin() + raster->rows.begin,
                             token_error.begin() + raster->rows.end);
   raster->row_top = most;
   raster->row_quantity = "output error |z̃ − z|";
-  panels::add(panel.caption, "strip: " + raster->row_quantity + ", at most " + format_number(most));
+  panels::add(panel.caption, "strip: " + raster->row_quantity + ", at most " + format_number(most) +
+                                 (odd > 0 ? ", not defined in " + plural(odd, "row") : ""));
 }
 
 }  // namespace fovea

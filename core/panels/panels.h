@@ -116,6 +116,9 @@ void set_range(Raster& raster);
 /// Adds a sentence part, separated by " · ".
 void add(std::string& caption, const std::string& text);
 
+/// What is shown of the error of exact attention against itself.
+Message error_of_exact(const PanelInputs& in);
+
 inline bool is_exact(const PanelInputs& in) {
   return in.computation.op == in.exact.op ||
          (in.computation.variant && in.computation.variant->reference);

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "data/larger.h"
+
 namespace fovea {
 
 PairReading read_pair(const Computation& approximate, const Computation& exact, Index query,
@@ -43,8 +45,8 @@ SelectionReading read_selection(const Computation& approximate, const Computatio
       const double a = q(0, j), e = p(0, j);
       reading.exact_mass += e;
       reading.approximate_mass += a;
-      reading.exact_max = std::max(reading.exact_max, e);
-      reading.approximate_max = std::max(reading.approximate_max, a);
+      reading.exact_max = larger_or_nan(reading.exact_max, e);
+      reading.approximate_max = larger_or_nan(reading.approximate_max, a);
       squares += (a - e) * (a - e);
     }
   }

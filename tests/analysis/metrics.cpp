@@ -104,6 +104,43 @@ doctest::Approx close(double x) {
 
 }  // namespace
 
+TEST_CASE("where a row is not finite, no figure over the rows is a number") {
+  const Index n = 70, bad = 5;
+  for (const char* id : {"exact", "h1d", "fixed", "hyper"})
+    for (const bool all : {false, true}) {
+      CAPTURE(id);
+      CAPTURE(all);
+      const Problem clean = make_data(Data::gaussian, n, 3, 5, false);
+      Matrix q = Matrix::copy_of(clean.q), k = Matrix::copy_of(clean.k);
+      q(bad, 1) = std::numeric_limits<float>::quiet_NaN();
+      for (Index i = 0; all && i < n; ++i)  // every q.k is infinite
+        for (Index c = 0; c < 3; ++c) q(i, c) = k(i, c) = 1e30f;
+      const Problem problem =
+          make_problem(std::move(q), std::move(k), Matrix::copy_of(clean.v), clean.scale);
+      const Instance exact = make_instance(*backends().front(), problem, "exact", {});
+      const Instance other = make_instance(
+          *backends().front(), problem, id,
+          std::string(id) == "hyper" ? Settings{{"block", "8"}, {"min_length", "1"}} : Settings{});
+      const Instance& approximate = std::string(id) == "exact" ? exact : other;
+      Profile profile;
+      Run run{profile};
+      const Metrics m = compare(*approximate.bound, approximate.apply(problem.v), *exact.bound,
+                                exact.apply(problem.v), run);
+      for (const double figure :
+           {m.output_rel_fro, m.output_max_abs, m.row_rel_error_p50, m.row_rel_error_p90,
+            m.row_rel_error_max, m.attention_rel_fro.value, m.attention_tv.value,
+            m.attention_tv_p90, m.attention_tv_max, m.attention_kl.value, m.mass_kept.value,
+            m.top_recall[0].value, m.top_recall[1].value, m.top_recall[2].value})
+        CHECK(std::isnan(figure));
+      REQUIRE(m.attention_reverse_kl);
+      CHECK(std::isnan(m.attention_reverse_kl->value));
+      CHECK(std::isnan(m.token_error[bad]));
+      if (std::string(id) != "h1d")  // which mixes queries
+        CHECK(std::isnan(m.token_error[bad + 1]) == all);
+      CHECK((m.density > 0 && m.density <= 1));
+    }
+}
+
 TEST_CASE("metrics equal those of the dense matrices") {
   for_small_instances([](Instance x) {
     // A message is formatted when a check fails: by then `x` has been moved from.

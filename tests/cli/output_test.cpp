@@ -4,6 +4,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "cli/program.h"
 #include "full_disk.h"
 #include "messages.h"
@@ -170,4 +172,25 @@ TEST_CASE("pictures that could not be drawn are refused with their size") {
   // More than 2 GiB, where QPainter's offsets overflow and it crashes.
   refuse({"--width", "10in", "--height", "10in", "--dpi", "2400"}, "24000 x 24000 pixels");
   CHECK(directory.files().empty());
+}
+
+TEST_CASE("a height too small for the panels is refused with the least that is enough") {
+  const TemporaryDirectory directory;
+  const auto drawn = [&](const std::string& name, const std::string& height) {
+    return run_program({"render", "synthetic:golden", "--variant", "h1d", "--view", "error",
+                        "--view", "output", "--height", height, "-o", directory / name});
+  };
+  for (const std::string name : {"f.png", "f.svg"}) {
+    const Ended small = drawn(name, "0.25in");
+    CAPTURE(small.err);
+    CHECK(small.status == 2);
+    check_says(small.err, {"height of 0.25in is too small", "expected at least "});
+    const std::string before = "expected at least ";
+    const double least = std::stod(small.err.substr(small.err.find(before) + before.size()));
+    CHECK(least > 1);
+    CHECK(drawn(name, std::to_string(least - 0.02) + "in").status == 2);
+    CHECK(directory.files().empty());
+    CHECK(drawn(name, std::to_string(least) + "in").status == 0);
+    std::filesystem::remove(directory / name);
+  }
 }

@@ -33,6 +33,15 @@ TEST_CASE("numbers of captions have three digits, and powers of ten written out"
   CHECK(format_number(1234, 4) == "1234");
   CHECK(format_percent(0.1234) == "12.3 %");
   CHECK(format_percent(0.996, 2) == "10² %");  // two digits: 1.0e+02
+  for (const double nan : {quiet_nan, -quiet_nan}) {
+    CHECK(format_number(nan) == "–");
+    CHECK(format_percent(nan) == "–");
+    CHECK(format_fixed(nan, 2) == "–");
+    CHECK(format_exactly(nan) == "nan");
+  }
+  CHECK(format_number(infinity) == "∞");
+  CHECK(format_number(-infinity) == "-∞");
+  CHECK(format_fixed(-infinity, 2) == "−∞");
 }
 
 TEST_CASE(

@@ -1,6 +1,8 @@
 // A query's row over the keys.
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "drawing/recording_ink.h"
 
 using namespace fovea;
@@ -29,4 +31,20 @@ TEST_CASE("a wide row lists the heaviest keys of each series that is drawn, once
   CHECK(listed(both, "0.4", "exact") == 0);
   CHECK(listed(both, "0.3", "exact") == 1);
   CHECK(listed(both, "0.3", "approximate") == 0);
+}
+
+TEST_CASE("a strip without an amount says whether it is 0 or not defined") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const auto message = [](std::vector<float> values) {
+    Panel panel;
+    panel.body = Strip{.values = std::move(values), .quantity = "error"};
+    std::string text;
+    for (const Operation& one : operations_of(panel, {0, 0, 800, 300}, {}))
+      if (one.kind == "text") text += one.text + " ";
+    return text;
+  };
+  CHECK(message({0, 0}).find("error is 0 for every token ") != std::string::npos);
+  CHECK(message({nan, nan}).find("error is not defined for any token ") != std::string::npos);
+  CHECK(message({0, nan}).find("error is 0 for every token for which it is defined ") !=
+        std::string::npos);
 }

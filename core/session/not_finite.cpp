@@ -1,0 +1,56 @@
+#include "session/not_finite.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "data/number_text.h"
+
+namespace fovea {
+namespace {
+
+bool all_finite(const float* row, Index count) {
+  return std::all_of(row, row + count, [](float x) { return std::isfinite(x); });
+}
+
+bool all_finite(MatrixView m) {
+  for (Index i = 0; i < m.rows; ++i)
+    if (!all_finite(m.row(i), m.cols)) return false;
+  return true;
+}
+
+std::string cause_of(const Computation& computation) {
+  const Problem& problem = computation.op->problem();
+  std::string tensors;
+  const auto look_at = [&](const char* name, MatrixView m) {
+    if (!all_finite(m)) tensors += (tensors.empty() ? "" : ", ") + std::string(name);
+  };
+  look_at("q", problem.q);
+  look_at("k", problem.k);
+  look_at("v", problem.v);
+  if (computation.variant->imported) return "the result in the file holds them";
+  return tensors.empty() ? "q.k or v exceeds the range of fp32"
+                         : "the input holds them, in " + tensors;
+}
+
+}  // namespace
+
+Index rows_not_finite(const Output& output) {
+  Index rows = 0;
+  if (output.z.cols() == 0)
+    return std::ranges::count_if(output.lse, [](float sum) {
+      return !std::isfinite(sum) && sum != -std::numeric_limits<float>::infinity();
+    });
+  for (Index i = 0; i < output.z.rows(); ++i) rows += !all_finite(output.z.row(i), output.z.cols());
+  return rows;
+}
+
+std::string note_of_not_finite(const Computation& computation) {
+  const Index rows = rows_not_finite(computation.output);
+  if (rows == 0) return "";
+  const bool of_outputs = computation.output.z.cols() > 0;
+  return "NaN or Inf in " + plural(rows, of_outputs ? "output row" : "row") + " of " +
+         (of_outputs ? "" : "P of ") + computation.variant->label + ": " + cause_of(computation);
+}
+
+}  // namespace fovea

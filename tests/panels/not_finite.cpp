@@ -1,0 +1,102 @@
+// What the views say of a head with rows that are not finite: never that an error is 0.
+#include "session/not_finite.h"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "messages.h"
+#include "panels/error_kind.h"
+#include "panels/readings.h"
+#include "panels/scene.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+constexpr float quiet_nan = std::numeric_limits<float>::quiet_NaN();
+
+/// Query 5 holds NaN.
+Problem with_a_nan() {
+  const Problem clean = make_data(Data::gaussian, 40, 4, 4, false);
+  Matrix q = Matrix::copy_of(clean.q);
+  q(5, 1) = quiet_nan;
+  return make_problem(std::move(q), Matrix::copy_of(clean.k), Matrix::copy_of(clean.v));
+}
+
+/// Every logit is infinite in single precision.
+Problem too_large() {
+  const Problem clean = make_data(Data::gaussian, 40, 4, 4, false);
+  Matrix q(40, 4), k(40, 4);
+  for (Index i = 0; i < 40; ++i)
+    for (Index c = 0; c < 4; ++c) q(i, c) = k(i, c) = 1e30f;
+  return make_problem(std::move(q), std::move(k), Matrix::copy_of(clean.v));
+}
+
+std::string message_in(const Panel& panel) {
+  const auto* message = std::get_if<Message>(&panel.body);
+  return message ? message->text : "";
+}
+
+}  // namespace
+
+TEST_CASE("the error of exact attention is zero only in the rows that are finite") {
+  Scene some(with_a_nan(), "exact", {}), none(too_large(), "exact", {});
+  for (const View view : {View::error, View::output}) {
+    const Panel panel = some.panel(view);
+    CHECK(message_in(panel) == "zero by definition in the 39 rows that are finite");
+    CHECK(
+        contains(panel.caption, "NaN or Inf in 1 output row of Exact: the input holds them, in q"));
+    CHECK(message_in(none.panel(view)) == "not defined: no row is finite");
+    CHECK(contains(none.panel(view).caption,
+                   "NaN or Inf in 40 output rows of Exact: q.k or v exceeds the range of fp32"));
+  }
+}
+
+TEST_CASE("panels name the rows that are not finite, and print no NaN") {
+  for (const char* id : {"exact", "h1d", "fixed", "hyper", "tf", "linear", "window"})
+    for (const Problem& problem : {with_a_nan(), too_large()}) {
+      Scene scene(problem, id, {});
+      CAPTURE(id);
+      for (const View view : all_views()) {
+        const Panel panel = scene.panel(view);
+        std::string text = panel.subtitle + panel.caption + message_in(panel);
+        if (const auto* table = std::get_if<FigureTable>(&panel.body))
+          for (const auto& [label, value] : table->rows) text += label + value;
+        CAPTURE(text);
+        CHECK_FALSE(contains(text, "nan"));
+        if (view == View::heatmap || view == View::error || view == View::output)
+          CHECK(contains(text, "NaN or Inf in "));
+      }
+    }
+  Scene scene(with_a_nan(), "fixed", {});
+  const Panel output = scene.panel(View::output);
+  CHECK(contains(output.subtitle, "relative output error not defined"));
+  CHECK(contains(output.caption, "largest "));
+  CHECK(contains(output.caption, "not defined in 1 row"));
+  CHECK(contains(scene.panel(View::error).caption, ", not defined in 1 row"));
+}
+
+TEST_CASE("NaN stays NaN under a logarithm and in the largest weight of a selection") {
+  CHECK(std::isnan(logged(double{quiet_nan})));
+  CHECK(logged(0) == -12);
+  CHECK(std::isnan(error_of(double{quiet_nan}, 0, ErrorKind::log10_absolute)));
+  Scene scene(with_a_nan(), "fixed", {});
+  Run run{scene.profile};
+  const SelectionReading reading =
+      read_selection(scene.computation, scene.exact, {4, 7}, {0, 40}, run);
+  CHECK(std::isnan(reading.exact_max));
+  CHECK(std::isnan(reading.approximate_max));
+}
+
+TEST_CASE("a row without keys is finite, and without values P is what is looked at") {
+  Output output{.z = Matrix(3, 2), .lse = {0, -std::numeric_limits<float>::infinity(), 1}};
+  CHECK(rows_not_finite(output) == 0);
+  output.z(2, 1) = quiet_nan;
+  CHECK(rows_not_finite(output) == 1);
+  output.z = Matrix(3, 0);
+  CHECK(rows_not_finite(output) == 0);
+  output.lse[0] = quiet_nan;
+  CHECK(rows_not_finite(output) == 1);
+}
