@@ -1,0 +1,74 @@
+// A head whose products q.k exceed the range of fp32 in one row, in the window.
+#include <doctest/doctest.h>
+
+#include <QTemporaryDir>
+#include <cmath>
+#include <limits>
+
+#include "data/source.h"
+#include "data/synthetic.h"
+#include "drawing/colormap.h"
+#include "io/safetensors_writer.h"
+#include "window/harness.h"
+#include "window/widgets/weight_picture.h"
+
+namespace fovea::test {
+namespace {
+
+constexpr Index overflowing = 5;
+
+/// 64 tokens in two heads. In the first one row of P is NaN, and many others attend one key alone.
+QString file_not_finite(const QTemporaryDir& folder) {
+  const Source source = make_synthetic("synthetic:gaussian?n=64&d=8&heads=2");
+  const Layer& layer = source.layers[0];
+  std::vector<OutTensor> tensors;
+  for (const auto& [name, tensor] :
+       {std::pair{"q", &layer.q}, std::pair{"k", &layer.k}, std::pair{"v", &layer.v}}) {
+    std::vector<float> numbers;
+    for (Index h = 0; h < tensor->heads; ++h) {
+      const Matrix rows = tensor->read(h);
+      numbers.insert(numbers.end(), rows.data(), rows.data() + rows.rows() * rows.cols());
+    }
+    if (tensor != &layer.v)
+      std::fill_n(numbers.begin() + overflowing * tensor->cols, tensor->cols, 1e30f);
+    tensors.push_back({name, {tensor->heads, tensor->rows, tensor->cols}, std::move(numbers)});
+  }
+  const QString path = folder.filePath("overflow.safetensors");
+  write_safetensors(path.toStdString(), tensors, {});
+  return path;
+}
+
+}  // namespace
+
+TEST_CASE("a head of which a row is not finite is drawn in every view and card") {
+  const QTemporaryDir folder;
+  Window window{file_not_finite(folder)};
+  REQUIRE(window.settle());
+  REQUIRE(std::isnan(std::get<Raster>(panel(window, View::heatmap, 0).body).values(5, 0)));
+  show(window,
+       {View::heatmap, View::error, View::mask, View::reach, View::rank, View::level, View::tree,
+        View::row, View::output, View::cost},
+       {"exact", "h1d", "fixed", "strided", "tf", "tc", "hyper", "linear", "performer"});
+  for (const Index query : {overflowing, Index{9}}) {
+    window->change({}, [query](Session& s) { s.pinned_query = query; });
+    REQUIRE(window.settle());
+  }
+  window.shoot("not_finite");
+}
+
+TEST_CASE("the small picture of a head marks NaN, and its other weights keep their colours") {
+  const Colormap& map = colormap_for(Palette::sequential, "viridis");
+  Matrix p(2, 2);
+  p(0, 0) = std::numeric_limits<float>::quiet_NaN();
+  p(0, 1) = 0.5f;
+  p(1, 0) = 0.01f;
+  p(1, 1) = 0;
+  const auto colour = [](const Rgb& c) { return qRgb(c[0], c[1], c[2]); };
+  const QImage picture = weight_picture(p, map);
+  CHECK(picture.pixel(0, 0) == colour(map.not_a_number));
+  CHECK(picture.pixel(1, 0) == colour(map.steps[255]));
+  p(0, 0) = 0;
+  CHECK(picture.pixel(0, 1) == weight_picture(p, map).pixel(0, 1));
+}
+
+}  // namespace fovea::test
