@@ -62,7 +62,10 @@ void ResultsFolder::prepare(const BatchItems& items, const std::stop_token& stop
         path_ + " cannot be made: " + (error ? error.message() : "there is a file of this name"));
   require_writable(file("plan.json"));
   if (!is_there(file("plan.json"))) {
-    if (!journals().empty() || is_there(csv()))
+    if (journals().empty() && is_there(csv()))
+      throw InputError(
+          csv(), "exists without plan.json, as the file of another; choose another folder with -o");
+    if (!journals().empty())
       throw InputError(path_, "holds results without plan.json; expected both, or neither");
     const Document made{{"plan", fingerprint},
                         {"items", items.size()},

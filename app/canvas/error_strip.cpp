@@ -48,8 +48,9 @@ std::string row_strip_words(const Scene& scene, int row, int column) {
   const Index query = scene.pointer.query;
   if (!strip || query < 0) return "";
   const float value = strip->largest({query, query + 1});
-  return quantity_of(scene, row, column) +
-         (std::isnan(value) ? ": not sampled" : " " + number_text(scene, row, column, value));
+  return quantity_of(scene, row, column) + (std::isnan(value)
+                                                ? ": not sampled, or not defined"
+                                                : " " + number_text(scene, row, column, value));
 }
 
 std::string row_strip_legend(const Scene& scene, int row, int column) {

@@ -305,8 +305,8 @@ void add_fit_command(CLI::App& program, Work& chosen) {
       ->add_option(
           "-o,--output", options->output,
           "Write the best trees to this new .safetensors file, which --structure takes; it "
-          "is always whole, and kept up to date while learning. Only the file of --resume "
-          "may be there")
+          "is always whole, and kept up to date while learning. A file that exists is "
+          "refused unless --resume names it")
       ->required()
       ->check(refuse_empty);
   command

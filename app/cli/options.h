@@ -22,8 +22,8 @@ std::string refuse_empty(const std::string& text);
 /// CLI::Range for options that take a number, but NaN is refused too.
 CLI::Validator number_from(double least, double most);
 
-/// Throws UsageError where the output, given as `option`, is one of the files that are read:
-/// writing it would destroy that. Empty names are of options that were not given.
+/// Throws UsageError if the output, given as `option`, is a file that the command reads: of the
+/// source, or one of `others`. Empty names, of options that were not given, are skipped.
 void refuse_to_replace(const std::string& option, const std::string& output, const Source& source,
                        const std::vector<std::string>& others = {});
 

@@ -195,8 +195,13 @@ void run_render(RenderOptions options, const CLI::App& command, const Console& c
   const Painting painting;
   const std::string opened = options.source.what;  // perhaps a session, which names its source
   const Source source = load(options, command, console);
-  refuse_to_replace("-o", options.output, source, {opened});
-  refuse_to_replace("--data", options.data, source, {opened});
+  std::vector<std::string> read{opened};
+  if (options.session)
+    for (const Column& column : options.session->columns)
+      if (column.held && !column.held->source.empty()) read.push_back(column.held->source);
+  refuse_to_replace("-o", options.output, source, read);
+  refuse_to_replace("-o", pgf_body(options.output), source, read);
+  refuse_to_replace("--data", options.data, source, read);
   check_estimate(options);  // a session has views of its own
   options.settings.norm = *norm_from(options.norm);
   options.settings.error = *error_kind_from(options.error);

@@ -104,8 +104,8 @@ class SweepProgress {
   double told_ = 0;
 };
 
-/// Throws UnavailableError where this machine has not what the plan asks for. `only_checked`: a GPU
-/// without a verdict is not tested.
+/// Throws UnavailableError if this machine lacks the back end or the precision of the plan.
+/// `only_checked`: a GPU without a verdict is not tested.
 std::unique_ptr<Backend> backend_of(const BatchPlan& plan, bool only_checked, std::ostream& notes) {
   BackendChoice choice = plan.backend;
   choice.threads = threads_of_rank(choice.threads);
@@ -227,8 +227,8 @@ void run_merge(const SweepOptions& options, const Console& console) {
 
 /// Whether the figure goes into the folder of the results, which may not be there yet.
 bool is_in_results(const std::filesystem::path& figure, const std::filesystem::path& folder) {
-  return figure.lexically_normal().parent_path() ==
-         (folder / "figure").lexically_normal().parent_path();
+  return std::filesystem::absolute(figure).lexically_normal().parent_path() ==
+         std::filesystem::absolute(folder / "figure").lexically_normal().parent_path();
 }
 
 /// The folder has a plan.json of its own.
@@ -243,7 +243,12 @@ void run_plan(const SweepOptions& options, const Console& console) {
   const Shard shard = shard_from(options.shard);
   const auto axes = axes_of(options);
   BatchPlan plan = read_batch_plan(options.plan);
-  if (axes) check_axes(*axes, plan);
+  if (axes) {
+    check_axes(*axes, plan);
+    std::vector<std::string> read = plan.sources;
+    read.push_back(options.plan);
+    refuse_to_replace("--figure", options.figure, Source{}, read);
+  }
   if (axes && !is_in_results(options.figure, options.output)) require_writable(options.figure);
   if (!options.dry_run) refuse_folder_of_plan(options);
   const auto backend = backend_of(plan, options.dry_run, console.err);

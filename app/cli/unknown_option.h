@@ -1,4 +1,5 @@
-// An option that no command has is reported before anything that is missing because of it.
+// An option that the command does not have is reported before anything that is missing because of
+// it.
 #pragma once
 
 #include <CLI/CLI.hpp>

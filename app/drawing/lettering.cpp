@@ -65,8 +65,8 @@ std::vector<std::string> parts_of(const std::string& word) {
   return parts;
 }
 
-/// The largest count up to `most` that fits, where all smaller ones do. Counts far beyond it are
-/// not tried: texts of any length are measured in linear time.
+/// The largest count up to `most` that fits; where a count fits, all smaller ones must. No count
+/// beyond twice the result is tried, so that breaking a long text takes linear time.
 template <class Fits>
 std::size_t largest_fitting(std::size_t most, const Fits& fits) {
   std::size_t low = 0, high = 1;
@@ -89,8 +89,10 @@ std::vector<std::string> pieces_of(std::string part, const Fits& fits) {
   };
   std::vector<std::string> pieces;
   for (;;) {
-    std::size_t at = largest_fitting(
-        part.size(), [&](std::size_t count) { return fits(part.substr(0, count)); });
+    std::size_t at = largest_fitting(part.size(), [&](std::size_t count) {
+      while (count < part.size() && continues(part[count])) ++count;  // whole characters
+      return fits(part.substr(0, count));
+    });
     if (at == part.size() || part.size() < 2 * together) break;
     at = std::min(at, part.size() - together);
     while (at >= together && !(can_part(at) && fits(part.substr(0, at) + "-"))) --at;

@@ -79,4 +79,7 @@ QByteArray svg_of(const Figure& figure);
 void write_figure(const std::string& path, const Figure& figure, const Run& run);
 void write_figure(const std::string& path, const Figure& figure);
 
+/// The file that is written beside NAME.pgf; empty for names with other endings.
+std::string pgf_body(const std::string& path);
+
 }  // namespace fovea

@@ -201,13 +201,24 @@ QByteArray pgf_text(const Page& page, const std::string& words, const QString& b
   return (text + "\\end{pgfpicture}%\n\\endgroup%\n").toUtf8();
 }
 
+}  // namespace
+
+std::string pgf_body(const std::string& path) {
+  if (!path.ends_with(".pgf")) return "";
+  const QFileInfo file(QString::fromStdString(path));
+  return file.dir().filePath(file.completeBaseName() + "-body.pdf").toStdString();
+}
+
+namespace {
+
 void write_pgf(const std::string& path, const Page& page) {
   const QFileInfo file(QString::fromStdString(path));
-  const QString body = file.completeBaseName() + "-body.pdf";
-  const std::string beside = file.dir().filePath(body).toStdString();
-  if (!file.exists() && QFileInfo::exists(file.dir().filePath(body)))
-    throw UnavailableError(beside + " cannot be written: it is there without " + path +
-                           ", whose body it would be; name another figure");
+  const std::string beside = pgf_body(path);
+  const QString body = QFileInfo(QString::fromStdString(beside)).fileName();
+  if (!file.exists() && QFileInfo::exists(QString::fromStdString(beside)))
+    throw UnavailableError(beside + " exists, but " + path +
+                           " does not: it may be the file of another. Remove it, or write the "
+                           "figure under another name");
   FileBuffer out(page.run.stop);
   std::string words;
   draw_pdf(out, page,

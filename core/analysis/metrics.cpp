@@ -52,7 +52,8 @@ void compare_outputs(MatrixView approximate, MatrixView exact, Metrics& m) {
   m.row_rel_error_max = largest_of(relative);
 }
 
-/// Of a row of P or P~ that is not finite, so that no sum over entries looks like an agreement.
+/// Of a row of P or P~ that is not finite, whose entries, as comparisons with NaN are false, would
+/// count as equal.
 RowDifference row_not_defined() {
   RowDifference row{.error = not_defined,
                     .norm = not_defined,

@@ -11,7 +11,7 @@ namespace {
 
 using Format = std::chars_format;
 
-const std::string text_of_nan = "–";
+constexpr const char* text_of_nan = "–";
 
 /// As printf's %f, %g and %e in the locale "C", whatever the locale of the program is.
 std::string printed(Format format, int digits, double value) {

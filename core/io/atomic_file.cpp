@@ -28,8 +28,8 @@ UnavailableError refusal(const std::string& path) {
   return UnavailableError(path + " cannot be written: " + std::strerror(errno));
 }
 
-/// Renaming over a file needs no permission to write to it. It is asked for all the same, and the
-/// mode of a write-protected file stops root, too.
+/// Renaming over a file needs no permission to write to it. We require it nevertheless, even of
+/// root, whom the system would let write.
 void require_unprotected(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;

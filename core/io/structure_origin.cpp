@@ -9,21 +9,26 @@
 namespace fovea {
 namespace {
 
+Index whole(const Json& value) {
+  if (!value.is_number_integer()) throw InputError("its origin", "is no whole number");
+  return value.get<Index>();
+}
+
 StructureOrigin origin_of_fit(const std::string& path, const Json& fit) {
   StructureOrigin origin{.fitted = true};
   for (const Json& fact : fit.at("about")) {
     const auto name = fact.at(0).get<std::string>(), text = fact.at(1).get<std::string>();
-    if (name == "layer") origin.layer = parse_json(path, text).get<Index>();
+    if (name == "layer") origin.layer = whole(parse_json(path, text));
     if (name == "heads")
-      origin.heads = parse_json(path, "[" + text + "]").get<std::vector<Index>>();
+      for (const Json& head : parse_json(path, "[" + text + "]"))
+        origin.heads.push_back(whole(head));
   }
   return origin;
 }
 
 StructureOrigin origin_of_report(const Json& report) {
-  StructureOrigin origin{.layer = report.at("layer").get<Index>()};
-  for (const Json& head : report.at("metrics"))
-    origin.heads.push_back(head.at("head").get<Index>());
+  StructureOrigin origin{.layer = whole(report.at("layer"))};
+  for (const Json& head : report.at("metrics")) origin.heads.push_back(whole(head.at("head")));
   return origin;
 }
 

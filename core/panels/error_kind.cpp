@@ -6,7 +6,8 @@
 namespace fovea {
 
 double logged(double error) {
-  return std::log10(std::max(error, least_logged_error));  // NaN first: then it is the larger
+  return std::log10(
+      std::max(error, least_logged_error));  // which returns its first argument if that is NaN
 }
 
 std::string quantity_of(ErrorKind kind) {

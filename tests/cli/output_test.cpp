@@ -125,7 +125,7 @@ TEST_CASE("files of others are not taken for the body of a figure or the table o
   const std::string body = directory.write("f-body.pdf", "precious"), figure = directory / "f.pgf";
   const Ended drawn = run_program(writing(figure));
   CHECK(drawn.status == 4);
-  check_says(drawn.err, {body, "is there without", figure});
+  check_says(drawn.err, {body, "exists, but", figure});
   std::filesystem::remove(body);
   CHECK(run_program(writing(figure)).status == 0);
   CHECK(run_program(writing(figure)).status == 0);  // over its own
@@ -136,7 +136,7 @@ TEST_CASE("files of others are not taken for the body of a figure or the table o
       R"({"sources": ["synthetic:gaussian?n=16&d=4"], "variants": ["exact"], "rounds": 0})");
   const Ended swept = run_program({"sweep", plan, "-o", directory.path()});
   CHECK(swept.status == 3);
-  check_says(swept.err, {directory.path(), "results without plan.json"});
+  check_says(swept.err, {table, "exists without plan.json"});
   CHECK(read_bytes(table) == "precious");
 }
 

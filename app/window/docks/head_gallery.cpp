@@ -79,11 +79,13 @@ void HeadGallery::set_order(HeadOrder order) {
   refresh();
 }
 
-// Heads without a card come last.
+// Heads without a card come last, and so do those whose measure is not defined.
 double HeadGallery::measure(const Shown& shown) const {
   if (!shown.card) return -1;
-  if (order_ == HeadOrder::error) return shown.card->error.value_or(-1);
-  return order_ == HeadOrder::entropy ? shown.card->entropy : shown.card->density;
+  const double measure = order_ == HeadOrder::error     ? shown.card->error.value_or(-1)
+                         : order_ == HeadOrder::entropy ? shown.card->entropy
+                                                        : shown.card->density;
+  return std::isnan(measure) ? -1 : measure;
 }
 
 void HeadGallery::refresh() {
