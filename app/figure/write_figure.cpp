@@ -260,7 +260,7 @@ void require_height(const std::string& path, const Figure& figure) {
   const double least = least_figure_height(named);
   if (*style.height < least)
     throw UsageError(QString("the height of %1in is too small for the panels and their words; "
-                             "expected at least %2in")
+                             "expected at least %2in, as by --height, or fewer views")
                          .arg(*style.height / points_per_inch, 0, 'f', 2)
                          .arg(std::ceil(100 * least / points_per_inch) / 100, 0, 'f', 2)
                          .toStdString());
