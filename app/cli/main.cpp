@@ -50,13 +50,17 @@ int guarded(const std::function<int()>& work) {
   }
 }
 
+void require_written() {
+  if (!std::cout.flush()) throw UnavailableError("standard output: cannot be written");
+}
+
 int run_command(const Work& work, std::vector<std::string> words) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is reported like a full disk
   return guarded([&] {
     Interrupt interrupt;
     work(
         {.out = std::cout, .err = std::cerr, .stop = interrupt.token(), .words = std::move(words)});
-    if (!std::cout.flush()) throw UnavailableError("standard output: cannot be written");
+    require_written();
     return 0;
   });
 }
@@ -120,7 +124,12 @@ int run(int argc, char** argv) {
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
+    if (error.get_exit_code() == 0)  // --help, --version
+      return guarded([&] {
+        program.exit(error);
+        require_written();
+        return 0;
+      });
     const bool is_left_open = dynamic_cast<const CLI::RequiredError*>(&error) ||
                               dynamic_cast<const CLI::ExtrasError*>(&error);
     const std::string unknown = is_left_open ? unknown_option_text(program) : "";

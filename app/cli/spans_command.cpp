@@ -52,7 +52,7 @@ std::vector<Span> spans_of(const SpansOptions& options, const Sequence& sequence
   std::vector<Span> shown = spans;  // a name that a terminal cannot show is shown escaped
   for (Span& span : shown) span.name = printable(span.name);
   if (const std::string fault = fault_of(shown, n); !fault.empty())
-    throw UsageError("--span. " + fault + "; expected named ranges of different tokens");
+    throw UsageError("--span: " + fault + "; expected named ranges of different tokens");
   if (options.spans.empty()) spans = marked_spans(sequence);
   if (spans.empty()) spans = {{.name = "all tokens", .tokens = {0, n}}};
   return spans;

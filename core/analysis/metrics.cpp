@@ -96,6 +96,11 @@ double mass_on_support(const Support& support, Index i, const float* exact) {
   return mass;
 }
 
+/// Not of a NodePlan, which has no sums.
+bool has_nan_sum(const Output& output, Index i) {
+  return !output.lse.empty() && std::isnan(output.lse[static_cast<std::size_t>(i)]);
+}
+
 /// The share of a row's sum that its sink takes.
 double sink_share(double sink, const Output& output, Index i) {
   return std::min(1.0,
@@ -173,7 +178,9 @@ void compare_attention(const Operator& approximate, const Output& approximate_ou
       if (exact_output.lse[static_cast<std::size_t>(i)] == -infinite) sum = 0;  // no key
       if (sum <= 0) row.top_recall.fill(1);
       if (sum < 1) row.mass = sum > 0 ? std::min(1.0, row.mass / sum) : 1;
-      if (!std::isfinite(row.error) || !std::isfinite(row.norm)) row = row_not_defined();
+      const bool not_finite = has_nan_sum(exact_output, i) || has_nan_sum(approximate_output, i);
+      if (not_finite || !std::isfinite(row.error) || !std::isfinite(row.norm))
+        row = row_not_defined();
       if (!complete) {
         m.dropped_mass[i] = dropped(row.mass);
         dropped_of_rows.push_back(static_cast<double>(m.dropped_mass[i]));

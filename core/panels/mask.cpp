@@ -113,14 +113,17 @@ void add_dropped(const Metrics& metrics, Raster& raster, std::string& caption) {
   for (const float share : metrics.dropped_mass)
     if (!std::isnan(share)) most = std::max(most, static_cast<double>(share));
   constexpr double worth_telling = 5e-4;
-  if (std::isnan(metrics.mass_kept.value)) return add(caption, "mass dropped: not defined");
+  const bool defined = !std::isnan(metrics.mass_kept.value);
+  if (!defined) add(caption, "mass dropped: not defined");
   if (most < worth_telling) return;
   raster.row_values.assign(metrics.dropped_mass.begin() + raster.rows.begin,
                            metrics.dropped_mass.begin() + raster.rows.end);
   raster.row_quantity = "mass dropped of the row";
-  add(caption, rounded_percent(1 - metrics.mass_kept.value) +
-                   " of mass dropped; strip: by row, median " +
-                   rounded_percent(metrics.dropped_mass_p50) + ", most " + rounded_percent(most));
+  add(caption, defined ? rounded_percent(1 - metrics.mass_kept.value) +
+                             " of mass dropped; strip: by row, median " +
+                             rounded_percent(metrics.dropped_mass_p50) + ", most " +
+                             rounded_percent(most)
+                       : "strip: of finite rows, most " + rounded_percent(most));
   if (metrics.sampled()) caption += " (" + std::to_string(metrics.rows) + " rows sampled)";
 }
 

@@ -3,7 +3,15 @@
 #include <algorithm>
 #include <chrono>
 
+#include "session/not_finite.h"
+
 namespace fovea {
+
+void Computation::set_output(Output all_rows) {
+  output = std::move(all_rows);
+  if (!variant->imported) mark_overflow(op->plan(), output);
+  rows_not_finite = count_not_finite(output);
+}
 
 std::shared_ptr<const Operator> plan_and_bind(const Problem& problem, const ComputeRequest& request,
                                               const Backend& backend, const Run& run,
@@ -55,7 +63,7 @@ Computation compute(const Problem& problem, const ComputeRequest& request, const
 void apply(Computation& prepared, const Run& run) {
   prepared.first_run.apply = {};
   Run apply_run = run.in(prepared.first_run.apply);
-  prepared.output = prepared.op->apply(prepared.op->problem().v, apply_run);
+  prepared.set_output(prepared.op->apply(prepared.op->problem().v, apply_run));
 }
 
 std::vector<Diagnostic> diagnose(const Computation& approximate, const Computation& exact,

@@ -15,11 +15,14 @@ struct Computation {
   Values values;
   std::shared_ptr<const Operator> op;
   Output output;
-  TimedRun first_run;  // cold
+  Index rows_not_finite = 0;  // of `output`
+  TimedRun first_run;         // cold
   Cost cost;
   std::string backend, device, precision;
 
   bool applied() const { return output.z.rows() > 0; }
+  /// Of all rows; those whose logits overflowed become NaN.
+  void set_output(Output all_rows);
 };
 
 struct ComputeRequest {

@@ -45,7 +45,7 @@ bool GradualOutput::advance(Index focus_row, double budget_ms, Run& run) {
 std::shared_ptr<const Computation> GradualOutput::finish() {
   if (whole_) return whole_;
   Computation whole = *prepared_;
-  whole.output = std::move(output_);
+  whole.set_output(std::move(output_));
   whole.first_run.apply = profile_;
   return whole_ = std::make_shared<const Computation>(std::move(whole));
 }

@@ -7,11 +7,16 @@
 
 namespace fovea {
 
-/// Of an output; where a head has no values, of P. A row without keys is finite.
-Index rows_not_finite(const Output& output);
+/// A row whose logits all lie below the range of a float looks like a row without keys: Z = 0,
+/// lse = -inf. Where the plan gives it keys, both become NaN.
+void mark_overflow(const Plan& plan, Output& output);
+
+/// The rows of an output that are not finite; where a head has no values, those of P. A row without
+/// keys is finite.
+Index count_not_finite(const Output& output);
 
 /// "NaN or Inf in 3 output rows of Exact: q.k or v exceeds the range of fp32"; empty: all rows are
-/// finite, or nothing is applied yet.
+/// finite, or nothing is applied yet. In fp16 it is the range of fp16, to which inputs are rounded.
 std::string note_of_not_finite(const Computation& computation);
 
 }  // namespace fovea

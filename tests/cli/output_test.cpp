@@ -153,9 +153,12 @@ TEST_CASE("a write-protected file is not replaced, by root neither") {
 }
 
 TEST_CASE("standard output that cannot be written is an error") {
-  const Ended ended = run_program({"variants", "--json"}, 0, "/dev/full");
-  CHECK(ended.status == 4);
-  check_says(ended.err, {"standard output"});
+  for (const char* words : {"variants", "--help", "--help-all", "--version"}) {
+    CAPTURE(words);
+    const Ended ended = run_program({words}, 0, "/dev/full");
+    CHECK(ended.status == 4);
+    check_says(ended.err, {"standard output: cannot be written"});
+  }
 }
 
 TEST_CASE("pictures that could not be drawn are refused with their size") {

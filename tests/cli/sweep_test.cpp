@@ -347,6 +347,19 @@ TEST_CASE("sweep: what this machine does not have is refused before anything is 
   CHECK_FALSE(std::filesystem::exists(results));
 }
 
+TEST_CASE("sweep: a plan for the GPU of another machine can be checked here") {
+  if (run_program({"compute", "synthetic:golden", "--backend", "cuda"}).status == 0) return;
+  const TemporaryDirectory scratch;
+  const json plan{{"sources", {"synthetic:golden"}}, {"variants", {"exact"}}, {"backend", "cuda"}};
+  const std::string path = scratch.write("p.json", plan.dump()), results = scratch / "r";
+  const Ended dry = run_program({"sweep", path, "--dry-run"});
+  CHECK(dry.status == 0);
+  check_says(dry.err, {"note: " + path + ": back end cuda: CUDA"});
+  check_says(dry.out, {"1 item"});
+  CHECK(run_program({"sweep", path, "-o", results}).status == 4);
+  CHECK_FALSE(std::filesystem::exists(results));
+}
+
 TEST_CASE("sweep: a figure goes into the folder that is made, and wrong axes are reported first") {
   const TemporaryDirectory scratch;
   const json plan{{"sources", {"synthetic:golden"}}, {"variants", {"exact", "h1d"}}, {"rounds", 0}};

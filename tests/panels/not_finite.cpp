@@ -25,13 +25,19 @@ Problem with_a_nan() {
   return make_problem(std::move(q), Matrix::copy_of(clean.k), Matrix::copy_of(clean.v));
 }
 
-/// Every logit is infinite in single precision.
+/// Every logit is infinite in single precision: q = 1e30, and so is k or -k.
+Problem out_of_range(float k_value, bool causal, Index keys = 40) {
+  const Problem clean = make_data(Data::gaussian, keys, 4, 4, false);
+  Matrix q(40, 4), k(keys, 4);
+  for (Index i = 0; i < q.rows(); ++i) std::fill_n(q.row(i), 4, 1e30f);
+  for (Index j = 0; j < keys; ++j) std::fill_n(k.row(j), 4, k_value);
+  return make_problem(std::move(q), std::move(k), Matrix::copy_of(clean.v), 0, causal);
+}
 Problem too_large() {
-  const Problem clean = make_data(Data::gaussian, 40, 4, 4, false);
-  Matrix q(40, 4), k(40, 4);
-  for (Index i = 0; i < 40; ++i)
-    for (Index c = 0; c < 4; ++c) q(i, c) = k(i, c) = 1e30f;
-  return make_problem(std::move(q), std::move(k), Matrix::copy_of(clean.v));
+  return out_of_range(1e30f, false);
+}
+Problem too_small() {
+  return out_of_range(-1e30f, false);
 }
 
 std::string message_in(const Panel& panel) {
@@ -42,21 +48,24 @@ std::string message_in(const Panel& panel) {
 }  // namespace
 
 TEST_CASE("the error of exact attention is zero only in the rows that are finite") {
-  Scene some(with_a_nan(), "exact", {}), none(too_large(), "exact", {});
+  Scene some(with_a_nan(), "exact", {}), none(too_large(), "exact", {}),
+      low(too_small(), "exact", {});
   for (const View view : {View::error, View::output}) {
     const Panel panel = some.panel(view);
     CHECK(message_in(panel) == "zero by definition in the 39 rows that are finite");
     CHECK(
         contains(panel.caption, "NaN or Inf in 1 output row of Exact: the input holds them, in q"));
-    CHECK(message_in(none.panel(view)) == "not defined: no row is finite");
-    CHECK(contains(none.panel(view).caption,
-                   "NaN or Inf in 40 output rows of Exact: q.k or v exceeds the range of fp32"));
+    for (Scene* scene : {&none, &low}) {
+      CHECK(message_in(scene->panel(view)) == "not defined: no row is finite");
+      CHECK(contains(scene->panel(view).caption,
+                     "NaN or Inf in 40 output rows of Exact: q.k or v exceeds the range of fp32"));
+    }
   }
 }
 
 TEST_CASE("panels name the rows that are not finite, and print no NaN") {
   for (const char* id : {"exact", "h1d", "fixed", "hyper", "tf", "linear", "window"})
-    for (const Problem& problem : {with_a_nan(), too_large()}) {
+    for (const Problem& problem : {with_a_nan(), too_large(), too_small()}) {
       Scene scene(problem, id, {});
       CAPTURE(id);
       for (const View view : all_views()) {
@@ -77,6 +86,45 @@ TEST_CASE("panels name the rows that are not finite, and print no NaN") {
   CHECK(contains(scene.panel(View::error).caption, ", not defined in 1 row"));
 }
 
+TEST_CASE("a row whose logits are all below the range of a float is not a row without keys") {
+  // Under the causal mask the first 24 of 40 queries have none of the 16 keys.
+  const Scene some(out_of_range(-1e30f, true, 16), "exact", {});
+  for (Index i = 0; i < 40; ++i) {
+    CAPTURE(i);
+    const float sum = some.exact.output.lse[static_cast<std::size_t>(i)];
+    const bool has_keys = i >= 24;
+    CHECK(std::isnan(sum) == has_keys);
+    CHECK(std::isnan(some.exact.output.z(i, 0)) == has_keys);
+    if (!has_keys) CHECK(sum == -std::numeric_limits<float>::infinity());
+  }
+  CHECK(some.exact.rows_not_finite == 16);
+  for (const char* id : {"exact", "fixed", "window", "h1d", "hyper", "tf"}) {
+    CAPTURE(id);
+    const Scene scene(too_small(), id, {});
+    CHECK(scene.computation.rows_not_finite == 40);
+    CHECK(std::isnan(scene.metrics.output_rel_fro));
+    CHECK(std::isnan(scene.metrics.attention_rel_fro.value));
+    CHECK(std::isnan(scene.metrics.attention_tv.value));
+    CHECK(std::isnan(scene.metrics.mass_kept.value));
+  }
+}
+
+TEST_CASE("one row that is not finite does not hide the mass that the others drop") {
+  Scene scene(with_a_nan(), "fixed", {{"stride", "8"}, {"summary", "2"}});
+  const Panel panel = scene.panel(View::mask);
+  CHECK(contains(panel.caption, "mass dropped: not defined · strip: of finite rows, most "));
+  CHECK(std::get<Raster>(panel.body).row_values.size() == 40);
+}
+
+TEST_CASE("the note names the range of the precision that was used") {
+  Scene scene(too_large(), "exact", {});
+  CHECK(contains(note_of_not_finite(scene.exact), "exceeds the range of fp32"));
+  scene.exact.precision = "bf16";  // has the exponents of fp32
+  CHECK(contains(note_of_not_finite(scene.exact), "exceeds the range of fp32"));
+  scene.exact.precision = "fp16";
+  CHECK(contains(note_of_not_finite(scene.exact), "exceeds the range of fp16"));
+}
+
 TEST_CASE("NaN stays NaN under a logarithm and in the largest weight of a selection") {
   CHECK(std::isnan(logged(double{quiet_nan})));
   CHECK(logged(0) == -12);
@@ -91,11 +139,11 @@ TEST_CASE("NaN stays NaN under a logarithm and in the largest weight of a select
 
 TEST_CASE("a row without keys is finite, and without values P is what is looked at") {
   Output output{.z = Matrix(3, 2), .lse = {0, -std::numeric_limits<float>::infinity(), 1}};
-  CHECK(rows_not_finite(output) == 0);
+  CHECK(count_not_finite(output) == 0);
   output.z(2, 1) = quiet_nan;
-  CHECK(rows_not_finite(output) == 1);
+  CHECK(count_not_finite(output) == 1);
   output.z = Matrix(3, 0);
-  CHECK(rows_not_finite(output) == 0);
+  CHECK(count_not_finite(output) == 0);
   output.lse[0] = quiet_nan;
-  CHECK(rows_not_finite(output) == 1);
+  CHECK(count_not_finite(output) == 1);
 }
