@@ -55,7 +55,6 @@ void require_written() {
 }
 
 int run_command(const Work& work, std::vector<std::string> words) {
-  std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is reported like a full disk
   return guarded([&] {
     Interrupt interrupt;
     work(
@@ -77,6 +76,7 @@ void check_files(const std::vector<std::string>& files) {
 }  // namespace
 
 int run(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is reported like a full disk
   use_own_plugins();
   CLI::App program("Fovea, a microscope for attention. Without a command it opens the window.",
                    "fovea");

@@ -104,8 +104,9 @@ class SweepProgress {
   double told_ = 0;
 };
 
-/// Throws UnavailableError if this machine lacks the back end or the precision of the plan. Where a
-/// plan is only checked, and a GPU of another machine may run it, it is a note and the result null.
+/// Throws UnavailableError if this machine lacks the back end or the precision of the plan. If the
+/// plan is only checked and needs a GPU, prints a note instead and returns null: another machine
+/// may have one.
 std::unique_ptr<Backend> backend_of(const BatchPlan& plan, bool only_checked, std::ostream& notes) {
   BackendChoice choice = plan.backend;
   choice.threads = threads_of_rank(choice.threads);
@@ -114,7 +115,9 @@ std::unique_ptr<Backend> backend_of(const BatchPlan& plan, bool only_checked, st
     return BackendOptions{choice}.make(notes);
   } catch (const UnavailableError& error) {
     const std::string text = plan.path + ": " + error.what();
-    if (!only_checked || choice.backend == "cpu") throw UnavailableError(text);
+    const bool on_gpu =
+        choice.backend == "cuda" || (choice.backend == "auto" && choice.precision != "fp32");
+    if (!only_checked || !on_gpu) throw UnavailableError(text);
     print_note(notes, text);
     return nullptr;
   }

@@ -19,7 +19,7 @@ std::vector<double> differences_of_sums(const Output& approximate, const Output&
   std::vector<double> squares;
   for (std::size_t i = 0; i < approximate.lse.size(); ++i) {
     const double gap = std::abs(static_cast<double>(approximate.lse[i]) -
-                                static_cast<double>(exact.lse[i]));  // NaN: no keys in either
+                                static_cast<double>(exact.lse[i]));  // NaN: nothing to compare
     const double difference = gap > row_sum_rounding ? -std::expm1(-gap) : 0;
     squares.push_back(difference * difference);
   }

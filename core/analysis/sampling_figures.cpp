@@ -52,7 +52,8 @@ void look_at(const float* p, Index i, double lse, const Problem& problem, const 
     all += x;
     (blocked[static_cast<std::size_t>(j)] ? inside : outside) += x;
   }
-  if (all <= 0) return;  // the query attends no key; NaN stays in every figure
+  if (std::isnan(lse)) all = lse;  // stays in every figure
+  if (all <= 0) return;            // the query attends no key
   ++look.rows;
   look.block_mass += inside / all;
   const double log_outside =

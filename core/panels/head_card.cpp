@@ -54,16 +54,18 @@ HeadCard make_head_card(const Source& source, const HeadChoice& head, const Colu
   const Index n = std::max(queries, keys);
   const bool whole = n <= card_full_pooling;
   // Binding is enough for the picture; a run is only needed for the output error.
-  const auto op = prepare(problem, {.variant = &reference_variant()}, backend, run).op;
+  Computation exact = prepare(problem, {.variant = &reference_variant()}, backend, run);
   card.sampled = !whole;
-  card.picture = whole ? op->tile({0, queries}, {0, keys}, {Pool::Kind::max, down, across}, run)
-                       : sampled_picture(*op, down, across, run);
-  read_rows(*op, card, run);
+  card.picture = whole
+                     ? exact.op->tile({0, queries}, {0, keys}, {Pool::Kind::max, down, across}, run)
+                     : sampled_picture(*exact.op, down, across, run);
+  read_rows(*exact.op, card, run);
   const bool has_form = find_variant(column.variant).refusal(problem).empty();
   const bool has_error = problem.has_values() && !is_reference(column.variant) && has_form;
   if (n <= card_error_limit && has_error) {
     const Computation approximate = compute(problem, request_of(column), backend, run);
-    card.error = output_rel_fro(approximate.output.z, op->apply(problem.v, run).z);
+    apply(exact, run);
+    card.error = output_rel_fro(approximate.output.z, exact.output.z);
   }
   return card;
 }

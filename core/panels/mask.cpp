@@ -119,11 +119,12 @@ void add_dropped(const Metrics& metrics, Raster& raster, std::string& caption) {
   raster.row_values.assign(metrics.dropped_mass.begin() + raster.rows.begin,
                            metrics.dropped_mass.begin() + raster.rows.end);
   raster.row_quantity = "mass dropped of the row";
-  add(caption, defined ? rounded_percent(1 - metrics.mass_kept.value) +
-                             " of mass dropped; strip: by row, median " +
-                             rounded_percent(metrics.dropped_mass_p50) + ", most " +
-                             rounded_percent(most)
-                       : "strip: of finite rows, most " + rounded_percent(most));
+  if (defined)
+    add(caption, rounded_percent(1 - metrics.mass_kept.value) +
+                     " of mass dropped; strip: by row, median " +
+                     rounded_percent(metrics.dropped_mass_p50) + ", most " + rounded_percent(most));
+  else
+    add(caption, "strip: of finite rows, most " + rounded_percent(most));
   if (metrics.sampled()) caption += " (" + std::to_string(metrics.rows) + " rows sampled)";
 }
 

@@ -28,7 +28,7 @@ void add(std::string& caption, const std::string& text) {
 }
 
 Message error_of_exact(const PanelInputs& in) {
-  const Index odd = in.exact.rows_not_finite, rows = in.exact.op->plan().queries();
+  const Index odd = in.exact.not_finite.rows, rows = in.exact.op->plan().queries();
   if (odd == 0) return Message{"zero by definition"};
   if (odd == rows) return Message{"not defined: no row is finite"};
   return Message{"zero by definition in the " + plural(rows - odd, "row") + " that " +

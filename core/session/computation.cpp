@@ -8,9 +8,9 @@
 namespace fovea {
 
 void Computation::set_output(Output all_rows) {
+  if (!variant->imported) mark_overflow(op->plan(), all_rows);
+  not_finite = find_not_finite(*this, all_rows);
   output = std::move(all_rows);
-  if (!variant->imported) mark_overflow(op->plan(), output);
-  rows_not_finite = count_not_finite(output);
 }
 
 std::shared_ptr<const Operator> plan_and_bind(const Problem& problem, const ComputeRequest& request,

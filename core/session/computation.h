@@ -10,18 +10,25 @@
 
 namespace fovea {
 
+/// The rows of an output that are not finite; where a head has no values, those of P. A row without
+/// keys is finite.
+struct NotFinite {
+  Index rows = 0;
+  std::string cause;  // "the input holds them, in q"
+};
+
 struct Computation {
   const Variant* variant = nullptr;
   Values values;
   std::shared_ptr<const Operator> op;
   Output output;
-  Index rows_not_finite = 0;  // of `output`
-  TimedRun first_run;         // cold
+  NotFinite not_finite;  // in `output`
+  TimedRun first_run;    // cold
   Cost cost;
   std::string backend, device, precision;
 
   bool applied() const { return output.z.rows() > 0; }
-  /// Of all rows; those whose logits overflowed become NaN.
+  /// Those of `all_rows` whose logits overflowed become NaN, except in an imported result.
   void set_output(Output all_rows);
 };
 

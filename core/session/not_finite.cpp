@@ -10,6 +10,8 @@
 namespace fovea {
 namespace {
 
+constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
+
 bool all_finite(const float* row, Index count) {
   return std::all_of(row, row + count, [](float x) { return std::isfinite(x); });
 }
@@ -30,41 +32,48 @@ std::string cause_of(const Computation& computation) {
   look_at("k", problem.k);
   look_at("v", problem.v);
   if (computation.variant->imported) return "the result in the file holds them";
-  if (!tensors.empty()) return "the input holds them, in " + tensors;
-  const bool half = computation.precision == "fp16";
-  return std::string("q.k or v exceeds the range of ") + (half ? "fp16" : "fp32");
-}
-
-}  // namespace
-
-void mark_overflow(const Plan& plan, Output& output) {
-  const auto is_empty = [](float sum) { return sum == -std::numeric_limits<float>::infinity(); };
-  if (std::ranges::none_of(output.lse, is_empty)) return;
-  const Support support(plan);
-  for (Index i = 0; i < std::ssize(output.lse); ++i) {
-    float& sum = output.lse[static_cast<std::size_t>(i)];
-    if (!is_empty(sum) || support.count(i) == 0) continue;
-    sum = std::numeric_limits<float>::quiet_NaN();
-    std::fill_n(output.z.row(i), output.z.cols(), sum);
-  }
+  return tensors.empty() ? "q.k or v exceeds the range of fp32"
+                         : "the input holds them, in " + tensors;
 }
 
 Index count_not_finite(const Output& output) {
   Index rows = 0;
   if (output.z.cols() == 0)
-    return std::ranges::count_if(output.lse, [](float sum) {
-      return !std::isfinite(sum) && sum != -std::numeric_limits<float>::infinity();
-    });
+    return std::ranges::count_if(
+        output.lse, [](float sum) { return !std::isfinite(sum) && sum != minus_infinity; });
   for (Index i = 0; i < output.z.rows(); ++i) rows += !all_finite(output.z.row(i), output.z.cols());
   return rows;
 }
 
+bool all_zero(const float* row, Index count) {
+  return std::all_of(row, row + count, [](float x) { return x == 0; });
+}
+
+}  // namespace
+
+void mark_overflow(const Plan& plan, Output& output) {
+  if (std::ranges::find(output.lse, minus_infinity) == output.lse.end()) return;
+  const Support support(plan);
+  const Index dv = output.z.cols();
+  for (Index i = 0; i < std::ssize(output.lse); ++i) {
+    float& sum = output.lse[static_cast<std::size_t>(i)];
+    if (sum != minus_infinity || !all_zero(output.z.row(i), dv) || support.count(i) == 0) continue;
+    sum = std::numeric_limits<float>::quiet_NaN();
+    std::fill_n(output.z.row(i), dv, sum);
+  }
+}
+
+NotFinite find_not_finite(const Computation& computation, const Output& output) {
+  const Index rows = count_not_finite(output);
+  return {rows, rows > 0 ? cause_of(computation) : ""};
+}
+
 std::string note_of_not_finite(const Computation& computation) {
-  const Index rows = computation.rows_not_finite;
+  const auto& [rows, cause] = computation.not_finite;
   if (rows == 0) return "";
   const bool of_outputs = computation.output.z.cols() > 0;
   return "NaN or Inf in " + plural(rows, of_outputs ? "output row" : "row") + " of " +
-         (of_outputs ? "" : "P of ") + computation.variant->label + ": " + cause_of(computation);
+         (of_outputs ? "" : "P of ") + computation.variant->label + ": " + cause;
 }
 
 }  // namespace fovea

@@ -11,12 +11,11 @@ namespace fovea {
 /// lse = -inf. Where the plan gives it keys, both become NaN.
 void mark_overflow(const Plan& plan, Output& output);
 
-/// The rows of an output that are not finite; where a head has no values, those of P. A row without
-/// keys is finite.
-Index count_not_finite(const Output& output);
+/// Of `output`, which becomes that of `computation`.
+NotFinite find_not_finite(const Computation& computation, const Output& output);
 
 /// "NaN or Inf in 3 output rows of Exact: q.k or v exceeds the range of fp32"; empty: all rows are
-/// finite, or nothing is applied yet. In fp16 it is the range of fp16, to which inputs are rounded.
+/// finite, or nothing is applied yet.
 std::string note_of_not_finite(const Computation& computation);
 
 }  // namespace fovea

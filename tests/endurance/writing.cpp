@@ -37,7 +37,8 @@ void export_canvas(Desk& desk) {
   desk.log().line("  " + path.toStdString());
   QFile::remove(path);
   // A body without its figure may be the file of another, and is refused.
-  QFile::remove(QString::fromStdString(pgf_body(path.toStdString())));
+  if (const std::string body = pgf_body(path.toStdString()); !body.empty())
+    QFile::remove(QString::fromStdString(body));
   window.exports().export_to(path, drawn_style(desk.draws()), desk.draws().chance(0.8));
   expect_file(desk, path);
 }

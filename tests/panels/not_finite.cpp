@@ -97,11 +97,11 @@ TEST_CASE("a row whose logits are all below the range of a float is not a row wi
     CHECK(std::isnan(some.exact.output.z(i, 0)) == has_keys);
     if (!has_keys) CHECK(sum == -std::numeric_limits<float>::infinity());
   }
-  CHECK(some.exact.rows_not_finite == 16);
+  CHECK(some.exact.not_finite.rows == 16);
   for (const char* id : {"exact", "fixed", "window", "h1d", "hyper", "tf"}) {
     CAPTURE(id);
     const Scene scene(too_small(), id, {});
-    CHECK(scene.computation.rows_not_finite == 40);
+    CHECK(scene.computation.not_finite.rows == 40);
     CHECK(std::isnan(scene.metrics.output_rel_fro));
     CHECK(std::isnan(scene.metrics.attention_rel_fro.value));
     CHECK(std::isnan(scene.metrics.attention_tv.value));
@@ -114,15 +114,6 @@ TEST_CASE("one row that is not finite does not hide the mass that the others dro
   const Panel panel = scene.panel(View::mask);
   CHECK(contains(panel.caption, "mass dropped: not defined · strip: of finite rows, most "));
   CHECK(std::get<Raster>(panel.body).row_values.size() == 40);
-}
-
-TEST_CASE("the note names the range of the precision that was used") {
-  Scene scene(too_large(), "exact", {});
-  CHECK(contains(note_of_not_finite(scene.exact), "exceeds the range of fp32"));
-  scene.exact.precision = "bf16";  // has the exponents of fp32
-  CHECK(contains(note_of_not_finite(scene.exact), "exceeds the range of fp32"));
-  scene.exact.precision = "fp16";
-  CHECK(contains(note_of_not_finite(scene.exact), "exceeds the range of fp16"));
 }
 
 TEST_CASE("NaN stays NaN under a logarithm and in the largest weight of a selection") {
@@ -138,12 +129,26 @@ TEST_CASE("NaN stays NaN under a logarithm and in the largest weight of a select
 }
 
 TEST_CASE("a row without keys is finite, and without values P is what is looked at") {
+  const Scene scene(make_data(Data::gaussian, 3, 4, 2, false), "exact", {});
   Output output{.z = Matrix(3, 2), .lse = {0, -std::numeric_limits<float>::infinity(), 1}};
-  CHECK(count_not_finite(output) == 0);
+  const auto count = [&] { return find_not_finite(scene.exact, output).rows; };
+  CHECK(count() == 0);
   output.z(2, 1) = quiet_nan;
-  CHECK(count_not_finite(output) == 1);
+  CHECK(count() == 1);
   output.z = Matrix(3, 0);
-  CHECK(count_not_finite(output) == 0);
+  CHECK(count() == 0);
   output.lse[0] = quiet_nan;
-  CHECK(count_not_finite(output) == 1);
+  CHECK(count() == 1);
+}
+
+TEST_CASE("a sum below the range of a float beside an output that is there is no overflow") {
+  const Scene scene(make_data(Data::gaussian, 3, 4, 2, false), "performer", {});
+  constexpr float below = -std::numeric_limits<float>::infinity();
+  Output output{.z = Matrix(3, 2), .lse = {below, below, 1}};
+  output.z(0, 1) = 0.5f;
+  mark_overflow(scene.computation.op->plan(), output);
+  CHECK(output.lse[0] == below);
+  CHECK(output.z(0, 1) == 0.5f);
+  CHECK(std::isnan(output.lse[1]));
+  CHECK(std::isnan(output.z(1, 0)));
 }
