@@ -134,12 +134,17 @@ double normalised(double value, double low, double high, Norm norm, double log_f
   return value < high ? -1 : value > high ? 2 : 0;  // an empty range holds one value
 }
 
+double ValueColours::share_of(double value) const {
+  if (palette == Palette::diverging && low == high && value == high) return 0.5;
+  return normalised(value, low, high, norm, log_floor);
+}
+
 Rgb ValueColours::colour(double value) const {
   if (std::isnan(value)) return map->not_a_number;
   if (std::isinf(value) && value < 0) return map->masked;
   if (palette == Palette::categories)
     return hides(std::size_t(std::max(value, 0.0))) ? map->under : category_colour(int(value));
-  const double t = normalised(value, low, high, norm, log_floor);
+  const double t = share_of(value);
   // A ten-thousandth of the range is rounding, not an outlier.
   if (t < -1e-4) return map->under;
   if (t > 1 + 1e-4) return map->over;

@@ -44,6 +44,9 @@ struct ValueColours {
 
   Rgb colour(double value) const;
   double bottom() const;  // the lowest value with a colour of its own
+  /// Where a value lies in the range, as `normalised` has it; 0.5 where all values of a diverging
+  /// palette are 0.
+  double share_of(double value) const;
   /// The value at a share in [0, 1] of the range, as `normalised` has it; continued beyond both
   /// ends.
   double value_at(double share) const;

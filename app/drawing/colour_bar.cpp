@@ -141,7 +141,7 @@ std::vector<Tick> ColourBar::ticks(int most) const {
 }
 
 double ColourBar::share_of(double value) const {
-  const double t = normalised(value, scale_.low, scale_.high, scale_.norm, scale_.log_floor);
+  const double t = scale_.share_of(value);
   const int count = scale_.steps();
   // The number of a step stands at its middle.
   return count > 0 ? (std::clamp(t, 0.0, 1.0) * (count - 1) + 0.5) / count

@@ -95,11 +95,8 @@ void SpecialColours::add(const SpecialColours& other) {
 SpecialColours special_colours_of(const RasterContents& contents, const ValueColours& colours) {
   SpecialColours out{.masked = contents.masked, .not_a_number = contents.not_a_number};
   if (colours.palette == Palette::categories || contents.low > contents.high) return out;
-  const auto place = [&](double value) {
-    return normalised(value, colours.low, colours.high, colours.norm, colours.log_floor);
-  };
-  out.under = place(contents.low) < -1e-4;  // as ValueColours::colour has it
-  out.over = place(contents.high) > 1 + 1e-4;
+  out.under = colours.share_of(contents.low) < -1e-4;  // as ValueColours::colour has it
+  out.over = colours.share_of(contents.high) > 1 + 1e-4;
   return out;
 }
 

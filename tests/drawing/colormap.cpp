@@ -47,6 +47,19 @@ TEST_CASE("normalised: the ends of a range are 0 and 1, and it grows with the va
   }
 }
 
+TEST_CASE("differences that are all 0 have the colour of the middle, not of the most negative") {
+  ValueColours colours;
+  colours.map = &colormap_for(Palette::diverging, "viridis");
+  colours.palette = Palette::diverging;
+  colours.low = colours.high = 0;
+  for (const Norm norm : {Norm::linear, Norm::log}) {
+    colours.norm = norm;
+    CHECK(colours.share_of(0) == 0.5);
+    const Rgb middle = colours.colour(0);
+    for (const int channel : middle) CHECK(channel > 230);
+  }
+}
+
 TEST_CASE("normalised: log starts at the floor, and nothing is under it") {
   CHECK(normalised(1e-4, 0, 1, Norm::log, 1e-4) == doctest::Approx(0));
   CHECK(normalised(1e-2, 0, 1, Norm::log, 1e-4) == doctest::Approx(0.5));

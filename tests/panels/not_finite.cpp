@@ -100,7 +100,11 @@ TEST_CASE("a row whose logits are all below the range of a float is not a row wi
   CHECK(some.exact.not_finite.rows == 16);
   for (const char* id : {"exact", "fixed", "window", "h1d", "hyper", "tf"}) {
     CAPTURE(id);
-    const Scene scene(too_small(), id, {});
+    Scene scene(too_small(), id, {});
+    for (const View view : {View::heatmap, View::error})
+      if (const Panel panel = scene.panel(view, {0, 40}, {0, 40}, 16);
+          const auto* raster = std::get_if<Raster>(&panel.body))
+        CHECK(std::isnan(raster->values(7, 3)));
     CHECK(scene.computation.not_finite.rows == 40);
     CHECK(std::isnan(scene.metrics.output_rel_fro));
     CHECK(std::isnan(scene.metrics.attention_rel_fro.value));
