@@ -53,8 +53,8 @@ void take_picture(const MapPyramid& map, const PanelInputs& in, Raster& raster,
   raster.estimated = picture.estimated;
 }
 
-void mark_overflow(Matrix& pixels, const Grid& grid, const Computation& of) {
-  if (of.not_finite.rows == 0) return;
+void mark_rows_without_sum(Matrix& pixels, const Grid& grid, const Computation& of) {
+  if (of.not_finite.rows == 0 || (of.variant && of.variant->imported)) return;
   const std::vector<float>& sums = of.output.lse;
   for (Index r = 0; r < pixels.rows(); ++r) {
     const IndexRange tokens = grid.row_tokens(r);
