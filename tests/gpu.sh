@@ -5,7 +5,10 @@
 #   bash tests/gpu.sh            # all steps; those that an earlier call has ended are not repeated
 #   bash tests/gpu.sh --quick    # the first steps, up to the first peers: about nine minutes
 #   bash tests/gpu.sh --list     # the steps, in their order, and how long each may take
+#   bash tests/gpu.sh --build 90 # needs no GPU: builds for compute capability 9.0, into build/gpu/programs
 #
+# Where a GPU is lent by the minute, build before: FOVEA_PROGRAMS names a folder of programs that --build
+# made on another machine, with the same CUDA and no newer C library; they are taken instead of built.
 # Needs CMake, nvcc, a C++20 compiler and the headers of Eigen and doctest: installed, or in folders
 # named by FOVEA_EIGEN_HEADERS (holds Eigen/Dense) and FOVEA_DOCTEST_HEADERS (holds doctest/doctest.h).
 # FOVEA_COMMIT names the commit if there is no repository, FOVEA_RESULTS another folder for the
@@ -35,16 +38,36 @@ status_of() { cat "$steps/$1.status" 2>/dev/null; }
 
 # ---- What the steps do --------------------------------------------------------------------------
 
-build() { cmake --build "$folder" -j "$(nproc)" --target "$@"; }
+built_before() { [ -n "${FOVEA_PROGRAMS:-}" ]; }
+build() {
+  if ! built_before; then
+    cmake --build "$folder" -j "$(nproc)" --target "$@"
+  elif [ "$1" != fovea_kernels ]; then  # which is part of the others
+    mkdir -p "$folder/bin"
+    cp "$FOVEA_PROGRAMS/$1" "$folder/bin" 2>/dev/null || cp "$FOVEA_PROGRAMS/lib$1.so" "$folder/bin"
+  fi
+}
 configure() {
-  local architecture options
-  architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1 | tr -d .)
+  if built_before; then return; fi
+  local architecture=${1:-} options
+  [ -n "$architecture" ] ||
+    architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1 | tr -d .)
   options=(-S . -B "$folder" -DCMAKE_BUILD_TYPE=Release -DFOVEA_APP=OFF -DFOVEA_CUDA=ON
     -DCMAKE_CUDA_ARCHITECTURES="$architecture-real")
   command -v ninja >/dev/null && options+=(-G Ninja)
   [ -n "${FOVEA_EIGEN_HEADERS:-}" ] && options+=(-DFOVEA_EIGEN_HEADERS="$FOVEA_EIGEN_HEADERS")
   [ -n "${FOVEA_DOCTEST_HEADERS:-}" ] && options+=(-DFOVEA_DOCTEST_HEADERS="$FOVEA_DOCTEST_HEADERS")
   cmake "${options[@]}" --log-level=WARNING
+}
+# build_for ARCHITECTURE: all programs, without debug information, into $folder/programs.
+build_for() {
+  local programs=$folder/programs
+  configure "$1" && build test_ptx_device test_kernels_device bench_kernels fovea_bench || return
+  mkdir -p "$programs"
+  cp "$folder"/bin/{test_ptx_device,test_kernels_device,bench_kernels} "$programs"
+  cp "$(find "$folder" -name libfovea_bench.so -not -path "$programs/*" | head -1)" "$programs"
+  strip "$programs"/*
+  say "built for $1: $programs"
 }
 conformance() { "$folder/bin/test_ptx_device" --no-colors; }
 tests() { "$folder/bin/test_kernels_device" --no-colors "$@"; }
@@ -120,14 +143,12 @@ plan=(
 
 case ${1:-} in
   --list) printf '%s\n' "${plan[@]}" | grep -v '^the-rest'; exit 0 ;;
+  --build)
+    [[ ${2:-} =~ ^[0-9]+$ ]] || { echo "gpu.sh: --build needs a compute capability without its point: 90 for 9.0"; exit 2; }
+    ;;
   "" | --quick) ;;
-  *) echo "gpu.sh: unknown option $1; expected --quick or --list"; exit 2 ;;
+  *) echo "gpu.sh: unknown option $1; expected --quick, --build or --list"; exit 2 ;;
 esac
-
-if ! command -v nvidia-smi >/dev/null || ! nvidia-smi -L 2>/dev/null | grep -q GPU; then
-  echo "gpu.sh: no GPU here"
-  exit 77
-fi
 
 # require_headers FILE VARIABLE FOLDER...: the folder that the variable names, or else one of the others, holds the file.
 require_headers() {
@@ -137,8 +158,20 @@ require_headers() {
   echo "gpu.sh: $file is not in ${!variable:-$*}; install it, or let $variable name the folder that holds $file"
   return 1
 }
-require_headers Eigen/Dense FOVEA_EIGEN_HEADERS /usr/include/eigen3 /usr/local/include/eigen3 || exit 2
-require_headers doctest/doctest.h FOVEA_DOCTEST_HEADERS /usr/include /usr/local/include || exit 2
+headers() {
+  require_headers Eigen/Dense FOVEA_EIGEN_HEADERS /usr/include/eigen3 /usr/local/include/eigen3 &&
+    require_headers doctest/doctest.h FOVEA_DOCTEST_HEADERS /usr/include /usr/local/include
+}
+if [ "${1:-}" = --build ]; then
+  headers || exit 2
+  build_for "$2"
+  exit
+fi
+if ! command -v nvidia-smi >/dev/null || ! nvidia-smi -L 2>/dev/null | grep -q GPU; then
+  echo "gpu.sh: no GPU here"
+  exit 77
+fi
+built_before || headers || exit 2
 
 device=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1)
 FOVEA_DRIVER=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -1)
@@ -151,7 +184,7 @@ mkdir -p "$steps" "$results"
 key="$(find CMakeLists.txt core kernels tests -type f ! -path "tests/gpu/*" ! -path "*/__pycache__/*" | sort | xargs -d '\n' cat | cksum)
 $device, $FOVEA_DRIVER
 Eigen: ${FOVEA_EIGEN_HEADERS:-installed}, doctest: ${FOVEA_DOCTEST_HEADERS:-installed}
-$(nvcc --version 2>&1)"
+$(if built_before; then cksum "$FOVEA_PROGRAMS"/*; else nvcc --version 2>&1; fi)"
 if [ "$(cat "$steps/key" 2>/dev/null)" != "$key" ]; then
   rm -rf "$steps"
   mkdir -p "$steps"
@@ -205,7 +238,7 @@ step() {
     [ -f "$measured" ] && cp "$measured" "$measured.before"
   done
   # In a process group of its own, so that nothing it started outlives it.
-  export -f build configure conformance tests few note_clocks between_clocks without_wgmma measuring_seconds measure \
+  export -f built_before build configure conformance tests few note_clocks between_clocks without_wgmma measuring_seconds measure \
     peers check_memory
   folder=$folder steps=$steps granted=$seconds timeout -k 5 "$seconds" bash -uo pipefail -c '"$@"' step "$@" \
     >"$steps/$name.log" 2>&1 || status=$?

@@ -174,4 +174,37 @@ rm time-up
 expect 1 --quick
 said calls "bench_kernels --seconds 235 --out .*figures-maps.json"
 said "$result" '"maps": "passed'
+
+# On a machine without a GPU the programs are built, and where there is one they are taken: without CMake, headers or
+# nvcc.
+expect 2 --build
+said output "--build needs a compute capability"
+: >calls
+(stand_in cmake <<'END'
+echo "cmake $*" >>"$SCRATCH/calls"
+case "$*" in
+  -S*) ;;
+  *) mkdir -p "$FOVEA_BUILD/bin" "$FOVEA_BUILD/tests/kernels" && cd "$FOVEA_BUILD/bin" &&
+     for name in test_ptx_device test_kernels_device bench_kernels ../tests/kernels/libfovea_bench.so; do
+       cp "$SCRATCH/stand-ins/built" "$name"
+     done ;;
+esac
+END
+)
+stand_in strip <<'END'
+END
+mv stand-ins/nvidia-smi hidden-nvidia-smi
+FOVEA_BUILD=$scratch/build-before expect 0 --build 90
+said calls "-DCMAKE_CUDA_ARCHITECTURES=90-real"
+said output "built for 90: $scratch/build-before/programs"
+mv hidden-nvidia-smi stand-ins/nvidia-smi
+rm stand-ins/cmake
+: >calls
+FOVEA_EIGEN_HEADERS=$scratch/none FOVEA_BUILD=$scratch/build-there FOVEA_PROGRAMS=$scratch/build-before/programs \
+  expect 1 --quick
+said output "build-tests: passed"
+said output "FAILED: conformance$"  # which the stand-in says was skipped
+silent calls "cmake"
+said calls "test_kernels_device --no-colors --test-case=the"
+said calls "torch_peers.py .*--library .*/libfovea_bench.so"
 echo "gpu.sh: all as expected"
