@@ -40,7 +40,8 @@ Index block_of(double each) {
 }
 
 void set_colours(QOpenGLShaderProgram& program, const ValueColours& range, int norm) {
-  const double bottom = range.bottom(), top = range.high;
+  double bottom = range.bottom();
+  const double top = range.high;
   const double unit = signed_log_unit(top, range.log_floor);
   double scale = std::numeric_limits<float>::max();  // all but one number is under or over
   if (norm == 2)
@@ -49,6 +50,8 @@ void set_colours(QOpenGLShaderProgram& program, const ValueColours& range, int n
     scale = 1 / std::log(top / bottom);
   else if (top > bottom)
     scale = std::min(scale, 1 / (top - bottom));
+  else if (range.is_all_zero())
+    scale = 1e30, bottom = -0.5 / scale;  // which make 0.5 of 0
   program.setUniformValue("bottom", float(bottom));
   program.setUniformValue("scale", float(scale));
   program.setUniformValue("unit", float(unit));

@@ -135,7 +135,7 @@ double normalised(double value, double low, double high, Norm norm, double log_f
 }
 
 double ValueColours::share_of(double value) const {
-  if (palette == Palette::diverging && low == high && value == high) return 0.5;
+  if (is_all_zero() && value == 0) return 0.5;
   return normalised(value, low, high, norm, log_floor);
 }
 

@@ -25,10 +25,9 @@ std::vector<std::string> colormap_ids();
 const Colormap& colormap_for(Palette palette, const std::string& sequential);
 Rgb category_colour(int category);
 
-/// Where value lies in [0, 1] of the range under a norm; < 0 under, > 1 over. Both the shader and
-/// figures use this: linear (v - low) / (high - low), log between max(low, floor high) and high.
-/// Log of a range centred on 0: both signs, by log(1 + |v| / unit) from the middle
-/// outwards.
+/// Where value lies in [0, 1] of the range under a norm; < 0 under, > 1 over. The canvas's shader
+/// computes the same: linear (v - low) / (high - low), log between max(low, floor high) and high.
+/// Log of a range centred on 0: both signs, by log(1 + |v| / unit) from the middle outwards.
 double normalised(double value, double low, double high, Norm norm, double log_floor);
 /// Up to here a signed logarithm is nearly linear: a decade above the floor, or most pairs' small
 /// errors would be as dark as large ones.
@@ -44,8 +43,9 @@ struct ValueColours {
 
   Rgb colour(double value) const;
   double bottom() const;  // the lowest value with a colour of its own
-  /// Where a value lies in the range, as `normalised` has it; 0.5 where all values of a diverging
-  /// palette are 0.
+  /// Differences that are all 0: they have the colour of the middle.
+  bool is_all_zero() const { return palette == Palette::diverging && low == 0 && high == 0; }
+  /// Where a value lies in the range, as `normalised` has it; 0.5 where all differences are 0.
   double share_of(double value) const;
   /// The value at a share in [0, 1] of the range, as `normalised` has it; continued beyond both
   /// ends.

@@ -82,6 +82,27 @@ TEST_CASE("every norm has the colours that a figure has, pooled to pixels too") 
       }
 }
 
+TEST_CASE("differences that are all 0 have the colour of the middle, as in a figure") {
+  for (const Norm norm : {Norm::linear, Norm::log}) {
+    auto model = base_model(24, 1);
+    model->views = {View::heatmap};
+    Raster raster = heat(24, 24);
+    raster.palette = Palette::diverging, raster.norm = norm;
+    raster.low = raster.high = 0;
+    std::fill_n(raster.values.data(), raster.values.size(), 0.f);
+    model->cells = {{cell_of(raster)}};
+    Shown shown(model);
+    const ValueColours colours{.palette = raster.palette,
+                               .map = &colormap_for(raster.palette, "viridis"),
+                               .norm = norm,
+                               .low = 0,
+                               .high = 0};
+    const QRgb got = pixel(shown, shown.picture(), inside(shown, 0, 0.5, 0.5));
+    CHECK(near(got, rgb(colours.colour(0))));
+    CHECK(qRed(got) > 230);
+  }
+}
+
 namespace {
 
 /// A heatmap of random entries alone, so many to a pixel, some of them masked and one not a number.
