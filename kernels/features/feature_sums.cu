@@ -71,6 +71,11 @@ constexpr int pair_rows_each = feature_chunk / pair_bands,
               pair_keys_each = feature_chunk / pair_lanes;
 constexpr int threads_per_query = feature_sum_threads / feature_chunk;
 
+// Not an array of arrays of sums: of a local one nvcc 13.0 initialises only the first row.
+struct PairSums {
+  RunningSum of_key[pair_keys_each];
+};
+
 // One block for each chunk.
 class ChunkRowSums {
  public:
@@ -85,7 +90,8 @@ class ChunkRowSums {
   __device__ void run() {
     __shared__ float query[feature_chunk][pair_tile + 1], key[feature_chunk][pair_tile + 1],
         pair[feature_chunk][feature_chunk + 1];
-    RunningSum pairs[pair_rows_each][pair_keys_each], before;
+    PairSums pairs[pair_rows_each];
+    RunningSum before;
     for (int begin = 0; begin < a_.features; begin += pair_tile) {
       __syncthreads();
       load(query, a_.query, begin);
@@ -98,7 +104,7 @@ class ChunkRowSums {
     for (int i = 0; i < pair_rows_each; ++i)
 #pragma unroll
       for (int j = 0; j < pair_keys_each; ++j)
-        pair[row_of(i)][key_of(j)] = is_past(i, j) ? pairs[i][j].log2() : -INFINITY;
+        pair[row_of(i)][key_of(j)] = is_past(i, j) ? pairs[i].of_key[j].log2() : -INFINITY;
     __syncthreads();
     finish(pair, before);
   }
@@ -127,7 +133,7 @@ class ChunkRowSums {
 
   __device__ void add_pairs(const float (&query)[feature_chunk][pair_tile + 1],
                             const float (&key)[feature_chunk][pair_tile + 1],
-                            RunningSum (&pairs)[pair_rows_each][pair_keys_each]) const {
+                            PairSums (&pairs)[pair_rows_each]) const {
 #pragma unroll
     for (int i = 0; i < pair_rows_each; ++i)
 #pragma unroll
@@ -138,7 +144,7 @@ class ChunkRowSums {
           float x[batch];
 #pragma unroll
           for (int b = 0; b < batch; ++b) x[b] = query[row_of(i)][r + b] + key[key_of(j)][r + b];
-          pairs[i][j].add(x);
+          pairs[i].of_key[j].add(x);
         }
       }
   }

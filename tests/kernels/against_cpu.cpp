@@ -53,8 +53,8 @@ void check_agreement(const Case& c, const Problem& problem) {
   const double exponent =
       c.id == "performer" ? 2 * largest_feature_log(problem) : largest_logit(problem);
   const double unit = 0x1p-23 * (8 + 4 * exponent) + 2 * static_cast<double>(n) * 0x1p-24;
-  // An entry is off by its own exponent's rounding and by that of the sum it is divided by, and is at
-  // most what its row sums to: far more than 1 in theory mode.
+  // An entry is off by its own exponent's rounding and by that of the sum it is divided by, and is
+  // at most what its row sums to: far more than 1 in theory mode.
   const double mass = 2 * (c.rows_sum_to_one ? 1 : std::max(1.0, row_mass(theirs.all())));
   const Output a = ours.apply(problem.v), b = theirs.apply(problem.v);
   CHECK(distance(a.z, b.z) <= mass * unit * largest_entry(problem.v));
