@@ -54,7 +54,10 @@ void SourceOpening::cancel() {
 }
 
 void SourceOpening::restart() {
-  if (pending_) open(*std::exchange(pending_, {}));
+  if (!pending_) return;
+  SourceToOpen again = std::move(*pending_);
+  pending_.reset();
+  open(std::move(again));
 }
 
 // Also while paused, so that a session that is saved then has it, too.
