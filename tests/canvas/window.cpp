@@ -89,7 +89,7 @@ TEST_CASE("differences that are all 0 have the colour of the middle, as in a fig
     Raster raster = heat(24, 24);
     raster.palette = Palette::diverging, raster.norm = norm;
     raster.low = raster.high = 0;
-    std::fill_n(raster.values.data(), raster.values.size(), 0.f);
+    raster.values = Matrix(24, 24);
     model->cells = {{cell_of(raster)}};
     Shown shown(model);
     const ValueColours colours{.palette = raster.palette,

@@ -2,14 +2,16 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 using namespace fovea;
 
 namespace {
 
-Matrix filled(Index rows, Index cols, float value) {
+Matrix rows_of(Index rows, Index cols, float value) {
   Matrix m(rows, cols);
   for (Index i = 0; i < rows; ++i) std::fill_n(m.row(i), cols, value);
   return m;
@@ -23,32 +25,34 @@ std::vector<Index> rows_of_nan(const Problem& problem) {
   return rows;
 }
 
-constexpr float infinity = std::numeric_limits<float>::infinity();
-
 }  // namespace
 
 TEST_CASE(
     "a query whose logits may leave the range of a float is NaN, up to the range it is kept") {
   // |q| |k| = 1.5e19 * 2e19 is below the largest float, 3.4e38, and the default scale is below 1.
-  CHECK(rows_of_nan(make_problem(filled(3, 1, 1.5e19f), filled(3, 1, -2e19f), filled(3, 1, 1), 0.5))
+  CHECK(rows_of_nan(
+            make_problem(rows_of(3, 1, 1.5e19f), rows_of(3, 1, -2e19f), rows_of(3, 1, 1), 0.5))
             .empty());
-  CHECK(rows_of_nan(make_problem(filled(3, 1, 2e19f), filled(3, 1, -2e19f), filled(3, 1, 1), 0.5))
-            .size() == 3);
+  CHECK(
+      rows_of_nan(make_problem(rows_of(3, 1, 2e19f), rows_of(3, 1, -2e19f), rows_of(3, 1, 1), 0.5))
+          .size() == 3);
   // A scale above ln 2 counts: 9e37 * 4 / ln 2 is beyond.
-  CHECK(rows_of_nan(make_problem(filled(3, 1, 9e18f), filled(3, 1, 1e19f), filled(3, 1, 1), 1))
+  CHECK(rows_of_nan(make_problem(rows_of(3, 1, 9e18f), rows_of(3, 1, 1e19f), rows_of(3, 1, 1), 1))
             .empty());
-  CHECK(rows_of_nan(make_problem(filled(3, 1, 9e18f), filled(3, 1, 1e19f), filled(3, 1, 1), 4))
+  CHECK(rows_of_nan(make_problem(rows_of(3, 1, 9e18f), rows_of(3, 1, 1e19f), rows_of(3, 1, 1), 4))
             .size() == 3);
   // A row of d numbers has the norm of all of them.
-  CHECK(rows_of_nan(make_problem(filled(3, 16, 5e18f), filled(3, 16, 5e18f), filled(3, 1, 1), 0.5))
-            .size() == 3);
+  CHECK(
+      rows_of_nan(make_problem(rows_of(3, 16, 5e18f), rows_of(3, 16, 5e18f), rows_of(3, 1, 1), 0.5))
+          .size() == 3);
 }
 
 TEST_CASE("only keys that a query may see make it NaN") {
-  Matrix k = filled(6, 2, 1);
+  Matrix k = rows_of(6, 2, 1);
   k(4, 1) = 1e30f;
   const auto problem = [&](Index queries, bool causal) {
-    return make_problem(filled(queries, 2, 1e10f), Matrix::copy_of(k), filled(6, 2, 1), 0, causal);
+    return make_problem(rows_of(queries, 2, 1e10f), Matrix::copy_of(k), rows_of(6, 2, 1), 0,
+                        causal);
   };
   CHECK(rows_of_nan(problem(6, false)).size() == 6);
   CHECK(rows_of_nan(problem(6, true)) == std::vector<Index>{4, 5});
@@ -58,12 +62,13 @@ TEST_CASE("only keys that a query may see make it NaN") {
 }
 
 TEST_CASE("what is not finite already changes no other row") {
-  for (const float odd : {infinity, -infinity, std::numeric_limits<float>::quiet_NaN()}) {
-    Matrix q = filled(4, 2, 1), k = filled(4, 2, 1);
+  using Limits = std::numeric_limits<float>;
+  for (const float odd : {Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN()}) {
+    Matrix q = rows_of(4, 2, 1), k = rows_of(4, 2, 1);
     k(2, 0) = odd;
-    CHECK(rows_of_nan(make_problem(Matrix::copy_of(q), std::move(k), filled(4, 2, 1))).empty());
+    CHECK(rows_of_nan(make_problem(Matrix::copy_of(q), std::move(k), rows_of(4, 2, 1))).empty());
     q(1, 1) = odd;
-    const Problem problem = make_problem(std::move(q), filled(4, 2, 1), filled(4, 2, 1));
+    const Problem problem = make_problem(std::move(q), rows_of(4, 2, 1), rows_of(4, 2, 1));
     CHECK(problem.q(0, 0) == 1);
     CHECK(problem.q(2, 0) == 1);
   }
