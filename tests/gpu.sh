@@ -7,7 +7,7 @@
 #   bash tests/gpu.sh --list     # the steps, in their order, and how long each may take
 #   bash tests/gpu.sh --build 90 # needs no GPU: builds for compute capability 9.0, into build/gpu/programs
 #
-# Where a GPU is lent by the minute, build before: FOVEA_PROGRAMS names a folder of programs that --build
+# Where a GPU is lent by the minute, build beforehand: FOVEA_PROGRAMS names a folder of programs that --build
 # made on another machine, with the same CUDA and no newer C library; they are taken instead of built.
 # Needs CMake, nvcc, a C++20 compiler and the headers of Eigen and doctest: installed, or in folders
 # named by FOVEA_EIGEN_HEADERS (holds Eigen/Dense) and FOVEA_DOCTEST_HEADERS (holds doctest/doctest.h).
@@ -24,6 +24,7 @@
 # failed, which the last lines name; 2 the call is wrong, or headers are missing.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
+root=$PWD
 
 began=$SECONDS
 limit=${FOVEA_SECONDS:-530}
@@ -59,14 +60,16 @@ configure() {
   [ -n "${FOVEA_DOCTEST_HEADERS:-}" ] && options+=(-DFOVEA_DOCTEST_HEADERS="$FOVEA_DOCTEST_HEADERS")
   cmake "${options[@]}" --log-level=WARNING
 }
-# build_for ARCHITECTURE: all programs, without debug information, into $folder/programs.
+commit_here() { git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown; }
+# build_for ARCHITECTURE: all programs, without debug information, and their commit into $folder/programs.
 build_for() {
-  local programs=$folder/programs
-  configure "$1" && build test_ptx_device test_kernels_device bench_kernels fovea_bench || return
-  mkdir -p "$programs"
-  cp "$folder"/bin/{test_ptx_device,test_kernels_device,bench_kernels} "$programs"
-  cp "$(find "$folder" -name libfovea_bench.so -not -path "$programs/*" | head -1)" "$programs"
-  strip "$programs"/*
+  local programs=$folder/programs library
+  local names=(test_ptx_device test_kernels_device bench_kernels)
+  unset FOVEA_PROGRAMS
+  mkdir -p "$programs" && configure "$1" && build "${names[@]}" fovea_bench &&
+    library=$(find "$folder" -name libfovea_bench.so -not -path "$programs/*" -print -quit) &&
+    cp "${names[@]/#/$folder/bin/}" "$library" "$programs" && cd "$programs" &&
+    strip "${names[@]}" libfovea_bench.so && (cd "$root" && commit_here) >commit || return 1
   say "built for $1: $programs"
 }
 conformance() { "$folder/bin/test_ptx_device" --no-colors; }
@@ -100,7 +103,7 @@ measure() {
 peers() {
   python3 -c 'import torch; assert torch.cuda.is_available()' || { echo "no PyTorch for this device"; return 66; }
   local library
-  library=$(find "$folder" -name libfovea_bench.so | head -1)
+  library=$(find "$folder/bin" "$folder" -name libfovea_bench.so -print -quit)
   between_clocks "$1" python3 tests/bench/torch_peers.py --out "$steps/peers-$1.json" \
     --seconds "$(measuring_seconds)" --lengths "$2" ${library:+--library "$library"}
 }
@@ -175,7 +178,7 @@ built_before || headers || exit 2
 
 device=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1)
 FOVEA_DRIVER=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -1)
-FOVEA_COMMIT=${FOVEA_COMMIT:-$(git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)}
+FOVEA_COMMIT=${FOVEA_COMMIT:-$(if built_before; then cat "$FOVEA_PROGRAMS/commit"; else commit_here; fi)}
 export FOVEA_DRIVER FOVEA_COMMIT
 say "$device, driver $FOVEA_DRIVER, commit $FOVEA_COMMIT"
 

@@ -96,6 +96,11 @@ double mass_on_support(const Support& support, Index i, const float* exact) {
   return mass;
 }
 
+/// Some plans have no sums: of tree nodes, and of mixed values.
+bool has_nan_sum(const Output& output, Index i) {
+  return !output.lse.empty() && std::isnan(output.lse[static_cast<std::size_t>(i)]);
+}
+
 /// The share of a row's sum that its sink takes.
 double sink_share(double sink, const Output& output, Index i) {
   return std::min(1.0,
@@ -144,6 +149,8 @@ void compare_attention(const Operator& approximate, const Output& approximate_ou
   const bool has_sink = rule && rule->sink;
   const double sink = has_sink ? *rule->sink : 0;
   const bool complete = support.complete(run.stop);
+  // The sums in a file are not those of its P.
+  const bool is_imported = std::holds_alternative<ImportedPlan>(approximate.plan().form);
   std::vector<RowDifference> rows;
   std::vector<double> dropped_of_rows;
   if (!complete)
@@ -173,7 +180,10 @@ void compare_attention(const Operator& approximate, const Output& approximate_ou
       if (exact_output.lse[static_cast<std::size_t>(i)] == -infinite) sum = 0;  // no key
       if (sum <= 0) row.top_recall.fill(1);
       if (sum < 1) row.mass = sum > 0 ? std::min(1.0, row.mass / sum) : 1;
-      if (!std::isfinite(row.error) || !std::isfinite(row.norm)) row = row_not_defined();
+      const bool not_finite =
+          has_nan_sum(exact_output, i) || (!is_imported && has_nan_sum(approximate_output, i));
+      if (not_finite || !std::isfinite(row.error) || !std::isfinite(row.norm))
+        row = row_not_defined();
       if (!complete) {
         m.dropped_mass[i] = dropped(row.mass);
         dropped_of_rows.push_back(static_cast<double>(m.dropped_mass[i]));

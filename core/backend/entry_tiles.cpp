@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "data/larger.h"
 #include "data/pixels.h"
 
 namespace fovea {
@@ -38,7 +39,7 @@ void pool_row(IndexRange queries, const Piece& piece, Pool::Kind kind, const Row
       for (Index c = piece.first; c < piece.last; ++c)
         for (Index j = piece.begin(c); j < piece.begin(c + 1); ++j) {
           sum[static_cast<std::size_t>(c - piece.first)] += static_cast<double>(p(r, j - offset));
-          out[c] = std::max(out[c], p(r, j - offset));
+          out[c] = larger_or_nan(out[c], p(r, j - offset));
         }
   }
   if (kind == Pool::Kind::max) return;

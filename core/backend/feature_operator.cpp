@@ -9,6 +9,7 @@
 #include "backend/feature_strip.h"
 #include "backend/feature_sums.h"
 #include "backend/padded.h"
+#include "data/larger.h"
 #include "data/pixels.h"
 
 namespace fovea {
@@ -212,7 +213,7 @@ class FeatureOperator final : public Operator {
         const Index c = pixel_of(column, cols.size(), pool.cols);
         for (std::size_t i = 0; i < some.size(); ++i) {
           sum[static_cast<std::size_t>(c)] += static_cast<double>(s[i]);
-          out(pixel, c) = std::max(out(pixel, c), s[i]);  // no entry is negative
+          out(pixel, c) = larger_or_nan(out(pixel, c), s[i]);  // none is negative
         }
       });
     }

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cmath>
+#include <concepts>
 
 namespace fovea {
 
 /// The larger number, or NaN if one of them is: a comparison alone would forget it.
-inline double larger_or_nan(double a, double b) {
+template <std::floating_point T>
+T larger_or_nan(T a, T b) {
   return a >= b || std::isnan(a) ? a : b;
 }
 

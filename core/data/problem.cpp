@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <sstream>
 #include <utility>
 
 #include "data/error.h"
@@ -17,29 +18,19 @@ std::string shape(MatrixView m) {
   return "[" + std::to_string(m.rows) + "," + std::to_string(m.cols) + "]";
 }
 
-double norm_of(const Matrix& m, Index i) {
-  double squares = 0;
-  for (Index c = 0; c < m.cols(); ++c)
-    squares += static_cast<double>(m(i, c)) * static_cast<double>(m(i, c));
-  return std::sqrt(squares);
+double largest_magnitude(MatrixView m, const std::stop_token& stop) {
+  float largest = 0;
+  for_each_row(m.rows, stop, [&](Index i) {
+    for (Index c = 0; c < m.cols; ++c) largest = std::max(largest, std::abs(m(i, c)));
+  });
+  return largest;
 }
 
-/// How many rows of q became NaN. Back ends compute with q.k and with the logit in units of log 2.
-Index mark_out_of_range(Matrix& q, const Matrix& k, double scale, bool causal) {
-  const double most = static_cast<double>(std::numeric_limits<float>::max()) /
-                      std::max(1.0, scale * std::numbers::log2e);
-  Index marked = 0, seen = 0;  // keys
-  double of_keys = 0;
-  for (Index i = 0; i < q.rows(); ++i) {
-    for (const Index end = causal ? i + 1 + k.rows() - q.rows() : k.rows(); seen < end; ++seen)
-      if (const double norm = norm_of(k, seen); std::isfinite(norm))
-        of_keys = std::max(of_keys, norm);
-    const double norm = norm_of(q, i);
-    if (!std::isfinite(norm) || norm * of_keys <= most) continue;
-    std::fill_n(q.row(i), q.cols(), std::numeric_limits<float>::quiet_NaN());
-    ++marked;
-  }
-  return marked;
+double magnitude_of_products(const Problem& problem, Index i, Index j) {
+  double sum = 0;
+  for (Index c = 0; c < problem.d(); ++c)
+    sum += std::abs(double(problem.q(i, c)) * double(problem.k(j, c)));
+  return sum;
 }
 
 }  // namespace
@@ -50,15 +41,12 @@ Problem make_problem(Matrix q, Matrix k, Matrix v, double scale, bool causal, In
     throw InputError("", found + "; expected n >= 1 and d >= 1");
   if (k.rows() != v.rows()) throw InputError("", found + "; expected as many keys as values");
   if (q.cols() != k.cols()) throw InputError("", found + "; expected the same d for q and k");
-  if (!(scale > 0)) scale = 1.0 / std::sqrt(static_cast<double>(q.cols()));
-  const Index out_of_range = mark_out_of_range(q, k, scale, causal);
   auto owner = std::make_shared<std::array<Matrix, 3>>(
       std::array<Matrix, 3>{std::move(q), std::move(k), std::move(v)});
   Problem problem{.q = (*owner)[0], .k = (*owner)[1], .v = (*owner)[2]};
-  problem.scale = scale;
+  problem.scale = scale > 0 ? scale : 1.0 / std::sqrt(static_cast<double>(problem.d()));
   problem.causal = causal;
   problem.head = head;
-  problem.out_of_range = out_of_range;
   problem.owner = std::move(owner);
   return problem;
 }
@@ -88,6 +76,29 @@ void require_finite(const Problem& problem, const std::string& where, const std:
   check("q", problem.q);
   check("k", problem.k);
   check("v", problem.v);
+}
+
+void require_in_range(const Problem& problem, const std::string& where,
+                      const std::stop_token& stop) {
+  // Back ends compute q.k, and the logit in units of log 2.
+  constexpr double largest_float = std::numeric_limits<float>::max();
+  const double most = largest_float / std::max(1.0, problem.scale * std::numbers::log2e);
+  const double largest_key = largest_magnitude(problem.k, stop);
+  if (largest_magnitude(problem.q, stop) * largest_key * double(problem.d()) <= most) return;
+  for_each_row(problem.queries(), stop, [&](Index i) {
+    double sum = 0;
+    for (Index c = 0; c < problem.d(); ++c) sum += std::abs(double(problem.q(i, c)));
+    if (sum * largest_key <= most) return;
+    for_each_row(problem.keys(), stop, [&](Index j) {
+      const double products = magnitude_of_products(problem, i, j);
+      if (products <= most || !problem.admits(i, j)) return;
+      std::ostringstream found;
+      found << "q of query head " << problem.head << ", row " << i << ", and k, row " << j
+            << ": the products of their numbers add up to " << products << "; expected at most "
+            << most << ", so that logits are in the range of fp32";
+      throw InputError(where, found.str());
+    });
+  });
 }
 
 }  // namespace fovea

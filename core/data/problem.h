@@ -22,10 +22,9 @@ struct Problem {
   MatrixView k;  // [nk, d]
   MatrixView v;  // [nk, dv]; dv = 0: there are none, and Z is not known
   double scale = 1.0;
-  bool causal = false;     // only j <= t
-  Index window = 0;        // only j > t - window, as in Mistral's sliding window; 0: none
-  Index head = 0;          // index within its layer: some variants give heads different sets
-  Index out_of_range = 0;  // rows of q that make_problem made NaN
+  bool causal = false;  // only j <= t
+  Index window = 0;     // only j > t - window, as in Mistral's sliding window; 0: none
+  Index head = 0;       // index within its layer: some variants give heads different sets
   std::shared_ptr<const PairMask> mask = {};             // null: all pairs
   std::shared_ptr<const LogitRule> rule = {};            // null: logits are only scaled
   std::shared_ptr<const ImportedResults> imported = {};  // null: the source has none
@@ -54,14 +53,17 @@ inline constexpr const char* no_values = "the file has no values v";
 
 /// Owns copies of q, k, v. Throws InputError when shapes disagree or one of them is 0, dv aside.
 /// A scale of 0 or less means the default, 1/sqrt(d).
-/// Where the norms of a query and of a key that it may see allow a logit beyond the range of a
-/// float, the row of q becomes NaN, and with it all that depends on the query: a back end would
-/// take a logit of -inf for a key that is masked.
 Problem make_problem(Matrix q, Matrix k, Matrix v, double scale = 0.0, bool causal = false,
                      Index head = 0);
 
 /// Throws InputError naming tensor, head and position of the first NaN or Inf in q, k or v;
 /// Cancelled.
 void require_finite(const Problem& problem, const std::string& where, const std::stop_token& stop);
+
+/// Of numbers that are finite. Throws InputError naming the first query and a key that it sees, the
+/// products of whose numbers add up to more than a float holds: a back end would take such a logit
+/// for that of a key that is masked, or for an infinite one. Throws Cancelled.
+void require_in_range(const Problem& problem, const std::string& where,
+                      const std::stop_token& stop);
 
 }  // namespace fovea

@@ -105,7 +105,10 @@ Problem problem_of(const Source& source, const HeadChoice& choice, const std::st
   if (!layer.imported.empty())
     problem.imported =
         std::make_shared<const ImportedResults>(ImportedResults{layer.imported, choice.head});
-  if (!choice.allow_non_finite) require_finite(problem, where, stop);
+  if (!choice.allow_non_finite) {
+    require_finite(problem, where, stop);
+    require_in_range(problem, where, stop);
+  }
   return problem;
 }
 

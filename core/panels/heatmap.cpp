@@ -118,6 +118,7 @@ Body heatmap(const PanelInputs& in, std::string& caption, Run& run) {
     std::vector<float> maxima;
     const bool all_seen = known.complete && view.pixel < in.map->overview_pixel();
     if (by_row) maxima = all_seen ? row_maxima(in, grid, run) : row_maxima(*in.map, view);
+    mark_rows_without_sum(known.values, grid, in.computation);
     Raster raster = weight_raster(std::move(known.values), maxima, frame);
     // A pixel may be a mean, of which the largest is not that of the entries.
     if (by_row && !all_seen) raster.quantity = "P / largest pixel of its row";
@@ -132,6 +133,7 @@ Body heatmap(const PanelInputs& in, std::string& caption, Run& run) {
   Run rest = run.part(0.5, 1).quiet();
   if (by_row) maxima = row_maxima(in, grid, rest);
   run.reached(1);
+  mark_rows_without_sum(pixels, grid, in.computation);
   return coloured_by_sign(weight_raster(std::move(pixels), maxima, frame),
                           in.computation.op->plan());
 }

@@ -1,5 +1,7 @@
 // Panels of long heads: their pixels come from a MapPyramid.
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "panels/panels.h"
 
@@ -49,6 +51,18 @@ void take_picture(const MapPyramid& map, const PanelInputs& in, Raster& raster,
   raster.standard_error = std::move(picture.standard_error);
   raster.complete = picture.complete;
   raster.estimated = picture.estimated;
+}
+
+void mark_rows_without_sum(Matrix& pixels, const Grid& grid, const Computation& of) {
+  if (of.not_finite.rows == 0 || (of.variant && of.variant->imported)) return;
+  const std::vector<float>& sums = of.output.lse;
+  for (Index r = 0; r < pixels.rows(); ++r) {
+    const IndexRange tokens = grid.row_tokens(r);
+    const auto begin = sums.begin() + std::min(tokens.begin, std::ssize(sums)),
+               end = sums.begin() + std::min(tokens.end, std::ssize(sums));
+    if (std::any_of(begin, end, [](float sum) { return std::isnan(sum); }))
+      std::fill_n(pixels.row(r), pixels.cols(), std::numeric_limits<float>::quiet_NaN());
+  }
 }
 
 }  // namespace panels

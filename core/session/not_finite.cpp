@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "analysis/support.h"
 #include "data/number_text.h"
 
 namespace fovea {
@@ -27,14 +28,12 @@ std::string cause_of(const Computation& computation) {
   const auto look_at = [&](const char* name, MatrixView m) {
     if (!all_finite(m)) tensors += (tensors.empty() ? "" : ", ") + std::string(name);
   };
-  if (problem.out_of_range == 0) look_at("q", problem.q);
+  look_at("q", problem.q);
   look_at("k", problem.k);
   look_at("v", problem.v);
   if (computation.variant->imported) return "the result in the file holds them";
-  std::string cause = tensors.empty() ? "" : "the input holds them, in " + tensors;
-  if (problem.out_of_range > 0)
-    cause += std::string(cause.empty() ? "" : "; ") + "q.k may exceed the range of fp32";
-  return cause.empty() ? "q.k or v exceeds the range of fp32" : cause;
+  return tensors.empty() ? "q.k or v exceeds the range of fp32"
+                         : "the input holds them, in " + tensors;
 }
 
 Index count_not_finite(const Output& output) {
@@ -46,7 +45,23 @@ Index count_not_finite(const Output& output) {
   return rows;
 }
 
+bool all_zero(const float* row, Index count) {
+  return std::all_of(row, row + count, [](float x) { return x == 0; });
+}
+
 }  // namespace
+
+void mark_overflow(const Plan& plan, Output& output) {
+  if (std::ranges::find(output.lse, minus_infinity) == output.lse.end()) return;
+  const Support support(plan);
+  const Index dv = output.z.cols();
+  for (Index i = 0; i < std::ssize(output.lse); ++i) {
+    float& sum = output.lse[static_cast<std::size_t>(i)];
+    if (sum != minus_infinity || !all_zero(output.z.row(i), dv) || support.count(i) == 0) continue;
+    sum = std::numeric_limits<float>::quiet_NaN();
+    std::fill_n(output.z.row(i), dv, sum);
+  }
+}
 
 NotFinite find_not_finite(const Computation& computation, const Output& output) {
   const Index rows = count_not_finite(output);

@@ -183,6 +183,34 @@ TEST_CASE("a head that cannot be computed is refused by name") {
   CHECK(message_of(source, {}).find("without q and k") != std::string::npos);
 }
 
+TEST_CASE("a head whose logits may leave the range of a float is refused by query and key") {
+  // 2 numbers of 1e19 and -1.5e19 each: the products add up to 3e38, and for 2e19 to 4e38.
+  const auto message = [](float of_key, const HeadChoice& choice, Index key = 2) {
+    Matrix q = filled(4, 2, 0), k = filled(4, 2, 0);
+    q(1, 0) = q(1, 1) = 1e19f;
+    k(key, 0) = of_key, k(key, 1) = -of_key;
+    return message_of({.path = "file.npz",
+                       .layers = {{.name = "layer3",
+                                   .q = make_head_tensor({q}),
+                                   .k = make_head_tensor({k}),
+                                   .v = make_head_tensor({filled(4, 2, 0)})}}},
+                      choice);
+  };
+  CHECK(message(1.5e19f, {}).empty());
+  CHECK(
+      message(2e19f, {}) ==
+      "file.npz, layer3: q of query head 0, row 1, and k, row 2: the products of their numbers add "
+      "up to 4e+38; expected at most 3.40282e+38, so that logits are in the range of fp32");
+  CHECK(message(2e19f, {.allow_non_finite = true}).empty());
+  CHECK(message(1.5e19f, {.scale = 0.6}).empty());  // 0.6 / ln 2 is below 1
+  CHECK_FALSE(message(1.5e19f, {.scale = 0.9}).empty());
+  // A key that no query sees may hold anything.
+  CHECK(message(2e19f, {.causal = true}).empty());
+  CHECK_FALSE(message(2e19f, {.causal = true}, 1).empty());
+  CHECK(message(2e19f, {.causal = true, .window = 1}, 0).empty());
+  CHECK_FALSE(message(2e19f, {.causal = true, .window = 2}, 0).empty());
+}
+
 TEST_CASE("a head that does not fit is refused with what it would need, before memory is taken") {
   HeadTensor huge{.heads = 1, .rows = Index{1} << 33, .cols = 64};  // 2 TiB
   CHECK_THROWS_WITH_AS(huge.read(0), doctest::Contains("2.00 TiB of memory needed"),

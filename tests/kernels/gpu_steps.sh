@@ -194,11 +194,22 @@ END
 stand_in strip <<'END'
 END
 mv stand-ins/nvidia-smi hidden-nvidia-smi
-FOVEA_BUILD=$scratch/build-before expect 0 --build 90
+mv stand-ins/strip hidden-strip
+stand_in strip <<'END'
+exit 3
+END
+FOVEA_BUILD=$scratch/build-before expect 1 --build 90
+silent output "built for"
+mv hidden-strip stand-ins/strip
+FOVEA_BUILD=$scratch/build-before FOVEA_PROGRAMS=$scratch/none expect 0 --build 90
 said calls "-DCMAKE_CUDA_ARCHITECTURES=90-real"
 said output "built for 90: $scratch/build-before/programs"
 mv hidden-nvidia-smi stand-ins/nvidia-smi
-rm stand-ins/cmake
+stand_in cmake <<'END'
+echo "cmake $*" >>"$SCRATCH/calls"
+exit 1
+END
+echo "of the programs" >build-before/programs/commit
 : >calls
 FOVEA_EIGEN_HEADERS=$scratch/none FOVEA_BUILD=$scratch/build-there FOVEA_PROGRAMS=$scratch/build-before/programs \
   expect 1 --quick
@@ -206,5 +217,6 @@ said output "build-tests: passed"
 said output "FAILED: conformance$"  # which the stand-in says was skipped
 silent calls "cmake"
 said calls "test_kernels_device --no-colors --test-case=the"
-said calls "torch_peers.py .*--library .*/libfovea_bench.so"
+said calls "torch_peers.py .*--library .*/bin/libfovea_bench.so"
+said output "commit of the programs"
 echo "gpu.sh: all as expected"

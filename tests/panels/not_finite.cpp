@@ -58,7 +58,7 @@ TEST_CASE("the error of exact attention is zero only in the rows that are finite
     for (Scene* scene : {&none, &low}) {
       CHECK(message_in(scene->panel(view)) == "not defined: no row is finite");
       CHECK(contains(scene->panel(view).caption,
-                     "NaN or Inf in 40 output rows of Exact: q.k may exceed the range of fp32"));
+                     "NaN or Inf in 40 output rows of Exact: q.k or v exceeds the range of fp32"));
     }
   }
 }
@@ -98,46 +98,53 @@ TEST_CASE("a row whose logits are all below the range of a float is not a row wi
     if (!has_keys) CHECK(sum == -std::numeric_limits<float>::infinity());
   }
   CHECK(some.exact.not_finite.rows == 16);
+  for (const char* id : {"exact", "fixed", "window", "h1d", "hyper", "tf"}) {
+    CAPTURE(id);
+    Scene scene(too_small(), id, {});
+    for (const View view : {View::heatmap, View::error})
+      if (const Panel panel = scene.panel(view, {0, 40}, {0, 40}, 16);
+          const auto* raster = std::get_if<Raster>(&panel.body))
+        CHECK(std::isnan(raster->values(7, 3)));
+    CHECK(scene.computation.not_finite.rows == 40);
+    CHECK(std::isnan(scene.metrics.output_rel_fro));
+    CHECK(std::isnan(scene.metrics.attention_rel_fro.value));
+    CHECK(std::isnan(scene.metrics.attention_tv.value));
+    CHECK(std::isnan(scene.metrics.mass_kept.value));
+  }
 }
 
-TEST_CASE("a query that is too large is NaN wherever it is shown, and no other query changes") {
+TEST_CASE("maps mark a query whose logits all overflow, and no other") {
   const Problem clean = make_data(Data::gaussian, 40, 4, 4, false);
-  Matrix q = Matrix::copy_of(clean.q), k = Matrix::copy_of(clean.k);
-  const Index row = 7;
-  for (const float sign : {-1.f, 1.f}) {
-    for (Index c = 0; c < 4; ++c) q(row, c) = sign * 2e38f;
-    const Problem problem =
-        make_problem(Matrix::copy_of(q), Matrix::copy_of(k), Matrix::copy_of(clean.v));
-    CHECK(problem.out_of_range == 1);
-    for (const std::string id :
-         {"exact", "fixed", "window", "hyper", "reformer", "linformer", "sinkhorn"}) {
+  const Index bad = 7;
+  Matrix q(40, 4), k(40, 4);
+  for (Index i = 0; i < 40; ++i)
+    for (Index c = 0; c < 4; ++c) {
+      q(i, c) = i == bad ? -3e38f : 1e-9f * clean.q(i, c);
+      k(i, c) = 1e9f * (1 + std::abs(clean.k(i, c)));
+    }
+  const Problem problem = make_problem(std::move(q), std::move(k), Matrix::copy_of(clean.v));
+  for (const std::string id : {"exact", "fixed", "window", "hyper", "tc"})
+    for (const Index pixels : {40, 16}) {
       CAPTURE(id);
-      Scene scene(problem, id, {}), without(clean, id, {});
+      CAPTURE(pixels);
+      Scene scene(problem, id, {});
+      const bool of_logits = id != "tc";  // which means nodes of a tree
+      CHECK(scene.exact.not_finite.rows == 1);
+      CHECK(scene.computation.not_finite.rows == (of_logits ? 1 : 0));
       for (const View view : {View::heatmap, View::error}) {
         if (view == View::error && id == "exact") continue;  // a message
-        const Panel panel = scene.panel(view, {0, 40}, {0, 40}, 40),
-                    other = without.panel(view, {0, 40}, {0, 40}, 40);
+        const Panel panel = scene.panel(view, {0, 40}, {0, 40}, pixels);
         REQUIRE(std::holds_alternative<Raster>(panel.body));
-        const Matrix& pixels = std::get<Raster>(panel.body).values;
-        Index found = 0;
-        for (Index j = 0; j < 40; ++j) found += std::isnan(pixels(row, j));
-        CHECK(found > 0);
-        CHECK(contains(panel.caption, "NaN or Inf in "));
-        if (id != "exact") continue;
-        for (Index i = 0; i < 40; ++i)
-          for (Index j = 0; j < 40 && i != row; ++j)
-            CHECK(pixels(i, j) == std::get<Raster>(other.body).values(i, j));
+        const Matrix& values = std::get<Raster>(panel.body).values;
+        REQUIRE(values.rows() == pixels);
+        for (Index r = 0; r < pixels; ++r) {
+          const bool marked = (of_logits || view == View::error) && r == bad * pixels / 40;
+          Index found = 0;
+          for (Index c = 0; c < values.cols(); ++c) found += std::isnan(values(r, c));
+          CHECK(found == (marked ? values.cols() : 0));
+        }
       }
-      CHECK(std::isnan(scene.exact.output.lse[static_cast<std::size_t>(row)]));
-      CHECK(std::isnan(scene.metrics.output_rel_fro));
-      CHECK(std::isnan(scene.metrics.attention_rel_fro.value));
-      CHECK(scene.computation.not_finite.cause == "q.k may exceed the range of fp32");
-      Run run{scene.profile};
-      const SelectionReading reading =
-          read_selection(scene.computation, scene.exact, {row, row + 1}, {0, 40}, run);
-      CHECK(std::isnan(reading.exact_max));
     }
-  }
 }
 
 TEST_CASE("one row that is not finite does not hide the mass that the others drop") {
@@ -170,4 +177,16 @@ TEST_CASE("a row without keys is finite, and without values P is what is looked 
   CHECK(count() == 0);
   output.lse[0] = quiet_nan;
   CHECK(count() == 1);
+}
+
+TEST_CASE("a sum below the range of a float beside an output that is there is no overflow") {
+  const Scene scene(make_data(Data::gaussian, 3, 4, 2, false), "performer", {});
+  constexpr float below = -std::numeric_limits<float>::infinity();
+  Output output{.z = Matrix(3, 2), .lse = {below, below, 1}};
+  output.z(0, 1) = 0.5f;
+  mark_overflow(scene.computation.op->plan(), output);
+  CHECK(output.lse[0] == below);
+  CHECK(output.z(0, 1) == 0.5f);
+  CHECK(std::isnan(output.lse[1]));
+  CHECK(std::isnan(output.z(1, 0)));
 }
