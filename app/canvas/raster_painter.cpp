@@ -51,7 +51,7 @@ void set_colours(QOpenGLShaderProgram& program, const ValueColours& range, int n
   else if (top > bottom)
     scale = std::min(scale, 1 / (top - bottom));
   else if (range.is_all_zero())
-    scale = 1e30, bottom = -0.5 / scale;  // which make 0.5 of 0
+    scale = 1e30, bottom = -0.5 / scale;  // the shader maps 0 to 0.5
   program.setUniformValue("bottom", float(bottom));
   program.setUniformValue("scale", float(scale));
   program.setUniformValue("unit", float(unit));
