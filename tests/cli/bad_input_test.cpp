@@ -227,8 +227,11 @@ TEST_CASE("numbers too large for the arithmetic are reported, not hidden") {
   std::string bytes = square();
   for (std::size_t at = bytes.size() - 4 * 24; at < bytes.size(); at += 4)
     bytes.replace(at, 4, bytes_of(3e38f));
-  const Ended ended =
-      run_program({"compute", directory.write("huge.safetensors", bytes), "--variant", "exact"});
+  const std::string huge = directory.write("huge.safetensors", bytes);
+  const Ended refused = run_program({"compute", huge, "--variant", "exact"});
+  CHECK(refused.status == 3);
+  check_says(refused.err, {huge, "q of query head 0, row 0, and k, row 0"});
+  const Ended ended = run_program({"compute", huge, "--variant", "exact", "--allow-non-finite"});
   CHECK(ended.status == 0);
   check_says(ended.out, {"NaN or Inf in 4 output rows", "exceeds the range of fp32"});
 }
