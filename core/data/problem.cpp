@@ -93,9 +93,9 @@ void require_in_range(const Problem& problem, const std::string& where,
       const double products = magnitude_of_products(problem, i, j);
       if (products <= most || !problem.admits(i, j)) return;
       std::ostringstream found;
-      found << "q of query head " << problem.head << ", row " << i << ", and k, row " << j
-            << ": the products of their numbers add up to " << products << "; expected at most "
-            << most << ", so that logits are in the range of fp32";
+      found << "logits beyond the range of fp32: the products of q of query head " << problem.head
+            << ", row " << i << ", and k, row " << j << ", add up to " << products
+            << "; expected at most " << most;
       throw InputError(where, found.str());
     });
   });
