@@ -199,8 +199,7 @@ TEST_CASE("a head whose logits may leave the range of a float is refused by quer
   CHECK(message(1.5e19f, {.scale = 0.5}).empty());
   CHECK(message(2e19f, {.scale = 0.5}) ==
         "file.npz, layer3: logits beyond the range of fp32: the products of q of query head 0, row "
-        "1, "
-        "and k, row 2, add up to 4e+38; expected at most 3.40282e+38");
+        "1, and k, row 2, add up to 4e+38; expected at most 3.40282e+38");
   CHECK(message(2e19f, {.allow_non_finite = true}).empty());
   CHECK(message(1.5e19f, {.scale = 0.6}).empty());  // 0.6 / ln 2 is below 1
   CHECK_FALSE(message(1.5e19f, {.scale = 0.9}).empty());
