@@ -169,18 +169,20 @@ TEST_CASE(
 }
 
 TEST_CASE("NaN is no number for an option, nor a length") {
-  for (const auto& [option, says] : {std::pair{"--font-size", "a number from 3 to 96"},
-                                     {"--softcap", "a number from 0 to"},
-                                     {"--scale", "a finite number above 0"},
-                                     {"--width", "a length from 0.25in"},
-                                     {"--height", "a length from 0.25in"},
-                                     {"--dpi", "--dpi"}})
+  using Refused = std::pair<const char*, const char*>;
+  for (const Refused& refused : {Refused{"--font-size", "a number from 3 to 96"},
+                                 {"--softcap", "a number from 0 to"},
+                                 {"--scale", "a finite number above 0"},
+                                 {"--width", "a length from 0.25in"},
+                                 {"--height", "a length from 0.25in"},
+                                 {"--dpi", "--dpi"}})
     for (const char* nan : {"nan", "NaN", "inf"}) {
+      const char* const option = refused.first;  // clang 14 cannot capture a structured binding
       const Ended ended =
           run_program({"render", "synthetic:golden", "-o", "picture.png", option, nan});
       CAPTURE(option);
       CAPTURE(nan);
       CHECK(ended.status == 2);
-      check_says(ended.err, {option, says});
+      check_says(ended.err, {option, refused.second});
     }
 }
