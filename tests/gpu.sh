@@ -241,8 +241,8 @@ step() {
     [ -f "$measured" ] && cp "$measured" "$measured.before"
   done
   # In a process group of its own, so that nothing it started outlives it.
-  export -f built_before build configure conformance tests few note_clocks between_clocks without_wgmma measuring_seconds measure \
-    peers check_memory
+  export -f built_before build configure conformance tests few note_clocks between_clocks without_wgmma \
+    measuring_seconds measure peers check_memory
   folder=$folder steps=$steps granted=$seconds timeout -k 5 "$seconds" bash -uo pipefail -c '"$@"' step "$@" \
     >"$steps/$name.log" 2>&1 || status=$?
   for measured in "$steps"/{figures,peers}-"$name".json; do keep_more "$measured" "$status"; done

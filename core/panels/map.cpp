@@ -1,4 +1,4 @@
-// Panels of long heads: their pixels come from a MapPyramid.
+// Pixels of maps: those of long heads come from a MapPyramid, and rows that overflowed are marked.
 #include <algorithm>
 #include <cmath>
 #include <limits>
