@@ -53,6 +53,26 @@ std::uint64_t hash_of(const Problem& problem, std::uint64_t before) {
   return before;
 }
 
+/// A device, such as /dev/null, is none.
+bool is_file(const std::string& path) {
+  std::error_code none;
+  return std::filesystem::is_regular_file(path, none);
+}
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code none;
+  return std::filesystem::equivalent(a, b, none);
+}
+
+using FileTime = std::optional<std::filesystem::file_time_type>;
+
+/// When the content of a file was last changed; nothing where there is no file.
+FileTime time_of(const std::string& path) {
+  std::error_code error;
+  const auto time = std::filesystem::last_write_time(path, error);
+  return error ? FileTime() : time;
+}
+
 /// The trainers of the heads, and what is written of them.
 class Fitting {
  public:
@@ -119,7 +139,7 @@ class Fitting {
     } catch (const Cancelled&) {
       write();
       console_.err << "stopped after " << steps_text() << ". The best trees so far are in "
-                   << options_.output << "; --resume " << options_.output << " goes on\n";
+                   << output_ << "; --resume " << output_ << " goes on\n";
       throw;
     }
     write();
@@ -131,7 +151,7 @@ class Fitting {
   }
 
   FitReport report() {
-    report_.output = options_.output;
+    report_.output = output_;
     report_.seconds = elapsed_seconds(start_);
     report_.bootstrap = options_.bootstrap;
     report_.credit = options_.credit;
@@ -162,6 +182,7 @@ class Fitting {
   }
 
   void resume(Run& run) {
+    if (is_same_file(output_, options_.resume)) written_at_ = time_of(output_);
     const FitFile file = read_fit(options_.resume, run.stop);
     check_about(options_.resume, file, about_);
     if (file.states.size() != trainers_.size())
@@ -218,7 +239,21 @@ class Fitting {
     console_.err << '\n';
   }
 
-  void write() const {
+  /// A file that another program has written in the meantime, such as a second fit, is kept: this
+  /// fit goes on under another name.
+  void keep_file_of_other() {
+    if (!is_file(output_) || written_at_ == time_of(output_)) return;
+    const std::filesystem::path asked = options_.output;
+    const std::string taken = output_;
+    for (int number = 2; is_file(output_); ++number)
+      output_ = (asked.parent_path() / asked.stem()).string() + "-" + std::to_string(number) +
+                asked.extension().string();
+    console_.err << "another program has written " << taken << " since this fit began. It is kept; "
+                 << "this fit goes on in " << output_ << '\n';
+  }
+
+  void write() {
+    keep_file_of_other();
     FitFile file{.about = about_, .trees = {}, .states = {}};
     for (const Trainer& trainer : trainers_) {
       Structure tree;
@@ -227,7 +262,8 @@ class Fitting {
       file.trees.push_back(std::move(tree));
       file.states.push_back(trainer.state());
     }
-    write_fit(options_.output, file);
+    write_fit(output_, file);
+    written_at_ = time_of(output_);
   }
 
   const FitOptions& options_;
@@ -242,13 +278,13 @@ class Fitting {
   double scale_ = 0;
   bool causal_ = false;
   Clock::time_point start_;
+  std::string output_ = options_.output;  // another name where another program has taken this one
+  FileTime written_at_;
 };
 
 /// The file is written from the first step on: what another fit has learned would be lost.
 void require_no_other_fit(const FitOptions& options) {
-  std::error_code none;
-  if (std::filesystem::is_regular_file(options.output, none) &&
-      !std::filesystem::equivalent(options.output, options.resume, none))
+  if (is_file(options.output) && !is_same_file(options.output, options.resume))
     throw UsageError(
         "-o " + fovea::quoted(options.output) + " exists, and a fit replaces no file: name " +
         "another one, or go on from an earlier fit with --resume " + fovea::quoted(options.output));

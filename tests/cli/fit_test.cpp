@@ -1,7 +1,10 @@
 // fovea fit: the file is what --structure takes, learning goes on from it, and it is always whole.
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <cmath>
+#include <fstream>
+#include <thread>
 
 #include "cli/program.h"
 #include "io/fit_file.h"
@@ -153,6 +156,38 @@ TEST_CASE("a fit replaces no file but the one that it goes on with") {
   fitted(other);
   CHECK(run_program(fitting(out, {"--resume", other})).status == 2);
   CHECK(read_bytes(out) == learned);
+}
+
+TEST_CASE("a file that another program writes while a fit learns is kept") {
+  const TemporaryDirectory directory;
+  const std::string out = directory / "fit.safetensors", aside = directory / "fit-2.safetensors";
+  const auto written = [&] {
+    std::error_code none;
+    return std::filesystem::last_write_time(out, none);
+  };
+  for (const bool resumed : {false, true}) {
+    CAPTURE(resumed);
+    if (resumed) fitted(out);
+    auto arguments = fitting(out);
+    arguments[7] = "1000000";
+    if (resumed) arguments.insert(arguments.end(), {"--resume", out});
+    const auto before = written();
+    Running fit(arguments);
+    REQUIRE(begins(fit));
+    for (int wait = 0; wait < 1000 && written() == before; ++wait)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    const std::string other = directory / "other";
+    std::ofstream(other) << "what another program wrote";
+    std::filesystem::rename(other, out);
+    const Ended ended = interrupt(fit).ended;
+    CAPTURE(ended.err);
+    CHECK(ended.status == 130);
+    CHECK(read_bytes(out) == "what another program wrote");
+    CHECK(read_fit(aside).states.size() == 1);
+    check_says(ended.err, {"another program has written " + out, "goes on in " + aside,
+                           "--resume " + aside + " goes on"});
+    for (const std::string& old : {out, aside}) std::filesystem::remove(old);
+  }
 }
 
 TEST_CASE("a fit that cannot be gone on with is refused, with what was found and expected") {
