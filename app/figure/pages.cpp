@@ -42,10 +42,6 @@ std::string row(const std::vector<std::string>& cells, const std::string& tag) {
   return html + "</tr>\n";
 }
 
-std::string data_url(const std::string& type, const QByteArray& bytes) {
-  return "data:" + type + ";base64," + bytes.toBase64().toStdString();
-}
-
 struct Writer {
   std::string operator()(const Heading& block) const {
     return "<h2>" + escaped(block.text) + "</h2>\n";
@@ -78,14 +74,6 @@ struct Writer {
   }
 };
 
-/// Links by which a browser saves what the report was made from.
-std::string links_to(const Recipe& recipe) {
-  if (recipe.session.empty()) return "";
-  return std::string("<p><a download=\"") + recipe_session_file + "\" href=\"" +
-         data_url("application/json", QByteArray::fromStdString(recipe.session)) +
-         "\">The session of this report</a>, to be opened with Fovea.</p>\n";
-}
-
 bool ends_in(const std::string& path, const char* ending) {
   return QFileInfo(QString::fromStdString(path)).suffix().toLower() == ending;
 }
@@ -100,7 +88,7 @@ std::string html_of(const Pages& pages) {
       escaped(pages.title) + "</title>\n<style>" + style + "</style>\n</head>\n<body>\n<h1>" +
       escaped(pages.title) + "</h1>\n";
   for (const Block& block : pages.blocks) html += std::visit(Writer(), block);
-  return html + links_to(pages.recipe) + "</body>\n</html>\n";
+  return html + link_to_session(pages.recipe) + "</body>\n</html>\n";
 }
 
 void check_pages_name(const std::string& path) {

@@ -13,6 +13,12 @@ namespace {
 constexpr char png_signature[] = "\x89PNG\r\n\x1a\n";
 constexpr int png_begin = 8;
 constexpr const char* xml_names = "urn:fovea:figure";
+constexpr const char* session_type = "application/json";  // in HTML
+
+/// What precedes the session in the link of an HTML file.
+std::string begin_of_link() {
+  return std::string("<a download=\"") + recipe_session_file + "\" href=\"";
+}
 
 /// The checksum of PNG chunks (PNG specification, annex D).
 std::uint32_t crc_of(const QByteArray& bytes) {
@@ -96,7 +102,30 @@ std::optional<Recipe> recipe_in_svg(const QByteArray& svg) {
   return recipe;
 }
 
+/// Only the last link counts: all before it is the report's content.
+std::optional<Recipe> recipe_in_html(const QByteArray& html) {
+  if (!html.left(1024).contains("name=\"generator\" content=\"Fovea\"")) return {};
+  const QByteArray begin = QByteArray::fromStdString(begin_of_link() + data_url(session_type, {}));
+  const qsizetype link = html.lastIndexOf(begin);
+  if (link < 0) return Recipe();
+  const qsizetype session = link + begin.size(), end = html.indexOf('"', session);
+  if (end < 0) return {};
+  return Recipe{.session = QByteArray::fromBase64(html.mid(session, end - session)).toStdString(),
+                .command = {}};
+}
+
 }  // namespace
+
+std::string data_url(const std::string& type, const QByteArray& bytes) {
+  return "data:" + type + ";base64," + bytes.toBase64().toStdString();
+}
+
+std::string link_to_session(const Recipe& recipe) {
+  if (recipe.session.empty()) return "";
+  return "<p>" + begin_of_link() +
+         data_url(session_type, QByteArray::fromStdString(recipe.session)) +
+         "\">The session of this report</a>, to be opened with Fovea.</p>\n";
+}
 
 QByteArray with_recipe_in_png(const QByteArray& png, const Recipe& recipe) {
   QByteArray chunks;
@@ -122,6 +151,7 @@ QByteArray with_recipe_in_svg(const QByteArray& svg, const Recipe& recipe) {
 std::optional<Recipe> recipe_in(const QByteArray& file) {
   if (file.startsWith(QByteArray(png_signature, png_begin))) return recipe_in_png(file);
   if (file.startsWith("%PDF-")) return recipe_in_pdf(file);
+  if (file.startsWith("<!DOCTYPE html>")) return recipe_in_html(file);
   if (file.left(1024).contains("<svg")) return recipe_in_svg(file);
   return {};
 }

@@ -1,5 +1,5 @@
-// A Recipe is what a figure is made from. Its file carries it: PNG in text chunks, SVG in its
-// metadata, PDF in attached files.
+// A Recipe is what a figure or a report is made from. Its file carries it: PNG in text chunks, SVG
+// in its metadata, PDF in attached files, HTML in a link.
 #pragma once
 
 #include <QByteArray>
@@ -22,8 +22,15 @@ inline constexpr const char* recipe_command_file = "command.txt";
 QByteArray with_recipe_in_png(const QByteArray& png, const Recipe& recipe);
 QByteArray with_recipe_in_svg(const QByteArray& svg, const Recipe& recipe);
 
-/// Of the bytes of a figure's file, whatever its name. Empty: it is a figure of Fovea without one.
-/// Nothing: it is none of Fovea's, or damaged.
+/// `bytes` inside a URL.
+std::string data_url(const std::string& type, const QByteArray& bytes);
+
+/// A paragraph of HTML with the session in a link, by which a browser saves it. Empty: there is
+/// none.
+std::string link_to_session(const Recipe& recipe);
+
+/// Of the bytes of a figure's or report's file, whatever its name. Empty: it is one of Fovea
+/// without a recipe. Nothing: it is none of Fovea's, or damaged.
 std::optional<Recipe> recipe_in(const QByteArray& file);
 
 }  // namespace fovea

@@ -1,4 +1,5 @@
-// A session file is a Session as JSON, with the hash of its source's content. Figures carry one.
+// A session file is a Session as JSON, with the hash of its source's content. Figures and reports
+// carry one.
 #pragma once
 
 #include <string>
@@ -25,11 +26,11 @@ SessionFile session_from(const std::string& path, const std::string& text);
 
 /// Written to a temporary name, then renamed. Throws UnavailableError.
 void write_session(const std::string& path, const SessionFile& file);
-/// Of a session file, or of a figure that carries its session. Throws InputError, also for a figure
-/// that carries none.
+/// Of a session file, or of a figure or report that carries its session. Throws InputError, also
+/// for one that carries none.
 SessionFile read_session(const std::string& path);
-/// Does the file look like a session (and not like tokens), or like a figure of Fovea or any PDF
-/// (and not like a picture)?
+/// Does the file look like a session (and not like tokens), or like a figure or report of Fovea or
+/// any PDF (and not like a picture or a text)?
 bool is_session_file(const std::string& path);
 /// Throws InputError, naming the session's own file, when its source is no longer there.
 void require_source(const std::string& path, const SessionFile& file);

@@ -1,4 +1,4 @@
-// Sessions in files of their own, and in figures.
+// Sessions in files of their own, and in figures and reports.
 #include <QFileInfo>
 #include <algorithm>
 #include <ostream>
@@ -22,7 +22,8 @@ bool is_named(const std::string& path, const char* ending) {
 }
 
 bool is_figure(const std::string& path) {
-  return is_named(path, ".png") || is_named(path, ".svg") || is_named(path, ".pdf");
+  return is_named(path, ".png") || is_named(path, ".svg") || is_named(path, ".pdf") ||
+         is_named(path, ".html");  // a report
 }
 
 /// Nothing: it is not a figure of Fovea.
@@ -35,7 +36,7 @@ std::optional<Recipe> recipe_of(const FileBytes& file) {
 SessionFile session_of_figure(const FileBytes& file) {
   const std::string& path = file.path();
   const auto recipe = recipe_of(file);
-  if (!recipe) throw InputError(path, "is not a figure that Fovea wrote");
+  if (!recipe) throw InputError(path, "is not a figure or report that Fovea wrote");
   if (recipe->session.empty())
     throw InputError(path, recipe->command.empty()
                                ? "carries no session: it was written without one, or another "

@@ -66,6 +66,10 @@ TEST_CASE("a report as HTML is one file that names everything, and can be made a
   for (const char* reference : {"src=\"http", "href=\"http", "@import", "<script", "<link"})
     CHECK(html.find(reference) == std::string::npos);
   CHECK(count_of(html, "download=\"session.fovea.json\"") == 1);
+  const Ended again =
+      run_program({"render", scratch / "written.html", "-o", scratch / "again.png"});
+  CAPTURE(again.err);
+  CHECK(again.status == 0);
 }
 
 TEST_CASE("the numbers of a report are those of fovea compute") {

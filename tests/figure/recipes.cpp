@@ -6,6 +6,7 @@
 #include <QThread>
 #include <QXmlStreamReader>
 
+#include "figure/pages.h"
 #include "figure/panels.h"
 #include "figure/preset.h"
 #include "figure/recipe.h"
@@ -53,6 +54,25 @@ TEST_CASE("each kind of file carries the session and the command") {
   }
   CHECK_FALSE(recipe_in("{}"));
   CHECK_FALSE(recipe_in(""));
+}
+
+TEST_CASE("a report as HTML carries the session, and other pages carry none") {
+  example::application();
+  const auto html = [](const Recipe& recipe) {
+    // What a report says cannot be taken for its session.
+    const std::string words = link_to_session({.session = "{}", .command = {}});
+    return QByteArray::fromStdString(
+        html_of({.title = words, .blocks = {Paragraph{words}}, .recipe = recipe}));
+  };
+  const auto found = recipe_in(html(example_recipe));
+  REQUIRE(found);
+  CHECK(found->session == example_recipe.session);
+  const auto none = recipe_in(html({}));
+  REQUIRE(none);
+  CHECK(none->empty());
+  const QByteArray whole = html(example_recipe);
+  CHECK_FALSE(recipe_in(whole.left(whole.lastIndexOf('"'))));  // cut off within the session
+  CHECK_FALSE(recipe_in("<!DOCTYPE html>\n<html><body><p>A text.</p></body></html>"));
 }
 
 TEST_CASE("a figure that is cut off or damaged is read without harm") {

@@ -6,6 +6,7 @@
 #include <QPainter>
 #include <QPdfWriter>
 
+#include "figure/pages.h"
 #include "figure/recipe.h"
 #include "figure/recipe_in_pdf.h"
 #include "input/session_file.h"
@@ -248,6 +249,7 @@ std::vector<std::string> figure_seeds() {
     seeds.push_back(with_recipe_in_png(encoded("png"), one).toStdString());
     seeds.push_back(with_recipe_in_svg(svg, one).toStdString());
     seeds.push_back(pdf_with(one).toStdString());
+    seeds.push_back(html_of({.title = "t", .blocks = {}, .recipe = one}));
   }
   return seeds;
 }
