@@ -35,7 +35,7 @@ struct RankMap {
 
 struct RankOptions {
   Index leaf = 16;  // smallest block side
-  double tolerance = 1e-3;
+  double tolerance = 1e-2;
   bool relative = false;  // sigma_i > eps sigma_1; else the paper's tail sum
   Partition partition = Partition::hierarchy;
   bool causal = false;  // the matrix is 0 where j > i + nk - nq

@@ -98,8 +98,8 @@ struct ViewSettings {
   Pool::Kind pool = Pool::Kind::max;  // when a pixel covers several entries
   Index mask_block = 16;
   RankSubject rank_of = RankSubject::attention;
-  Index rank_leaf = 16;
-  double rank_tolerance = 1e-2;
+  Index rank_leaf = RankOptions().leaf;
+  double rank_tolerance = RankOptions().tolerance;
   Partition rank_partition = Partition::hierarchy;
   RankColour rank_colour = RankColour::rank;
   bool shared_range = true;
