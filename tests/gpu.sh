@@ -24,7 +24,6 @@
 # failed, which the last lines name; 2 the call is wrong, or headers are missing.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
-root=$PWD
 
 began=$SECONDS
 limit=${FOVEA_SECONDS:-530}
@@ -39,13 +38,17 @@ status_of() { cat "$steps/$1.status" 2>/dev/null; }
 
 # ---- What the steps do --------------------------------------------------------------------------
 
+programs=(test_ptx_device test_kernels_device bench_kernels)
 built_before() { [ -n "${FOVEA_PROGRAMS:-}" ]; }
-build() {
-  if ! built_before; then
-    cmake --build "$folder" -j "$(nproc)" --target "$@"
-  elif [ "$1" != fovea_kernels ]; then  # which is part of the others
-    mkdir -p "$folder/bin"
-    cp "$FOVEA_PROGRAMS/$1" "$folder/bin" 2>/dev/null || cp "$FOVEA_PROGRAMS/lib$1.so" "$folder/bin"
+build() { built_before || cmake --build "$folder" -j "$(nproc)" --target "$@"; }
+# Where the programs are.
+bin() { if built_before; then echo "$FOVEA_PROGRAMS"; else echo "$folder/bin"; fi; }
+# The library, if it is there.
+library() {
+  if built_before; then
+    ls "$FOVEA_PROGRAMS/libfovea_bench.so" 2>/dev/null
+  else
+    find "$folder" -name libfovea_bench.so -not -path "$folder/programs/*" -print -quit
   fi
 }
 configure() {
@@ -63,17 +66,17 @@ configure() {
 commit_here() { git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown; }
 # build_for ARCHITECTURE: all programs, without debug information, and their commit into $folder/programs.
 build_for() {
-  local programs=$folder/programs library
-  local names=(test_ptx_device test_kernels_device bench_kernels)
+  local made=$folder/programs
   unset FOVEA_PROGRAMS
-  mkdir -p "$programs" && configure "$1" && build "${names[@]}" fovea_bench &&
-    library=$(find "$folder" -name libfovea_bench.so -not -path "$programs/*" -print -quit) &&
-    cp "${names[@]/#/$folder/bin/}" "$library" "$programs" && cd "$programs" &&
-    strip "${names[@]}" libfovea_bench.so && (cd "$root" && commit_here) >commit || return 1
-  say "built for $1: $programs"
+  rm -rf "$made"
+  mkdir -p "$made" && configure "$1" && build "${programs[@]}" fovea_bench &&
+    cp "${programs[@]/#/$folder/bin/}" "$(library)" "$made" &&
+    (cd "$made" && strip "${programs[@]}" libfovea_bench.so) &&
+    echo "${FOVEA_COMMIT:-$(commit_here)}" >"$made/commit" || return 1
+  say "built for $1: $made"
 }
-conformance() { "$folder/bin/test_ptx_device" --no-colors; }
-tests() { "$folder/bin/test_kernels_device" --no-colors "$@"; }
+conformance() { "$(bin)/test_ptx_device" --no-colors; }
+tests() { "$(bin)/test_kernels_device" --no-colors "$@"; }
 few() { FOVEA_FEW_SHAPES=1 tests "$@"; }
 # note_clocks NAME WHEN: a line of clocks.csv, as merge_results.py reads it.
 note_clocks() {
@@ -96,21 +99,21 @@ measuring_seconds() { echo $((granted * 2 / 3)); }
 measure() {
   local name=$1
   shift
-  between_clocks "$name" "$folder/bin/bench_kernels" --seconds "$(measuring_seconds)" \
+  between_clocks "$name" "$(bin)/bench_kernels" --seconds "$(measuring_seconds)" \
     --out "$steps/figures-$name.json" "$@"
 }
 # peers NAME LENGTHS: peers-NAME.json; ours beside them where the library was built.
 peers() {
   python3 -c 'import torch; assert torch.cuda.is_available()' || { echo "no PyTorch for this device"; return 66; }
-  local library
-  library=$(find "$folder/bin" "$folder" -name libfovea_bench.so -print -quit)
+  local ours
+  ours=$(library)
   between_clocks "$1" python3 tests/bench/torch_peers.py --out "$steps/peers-$1.json" \
-    --seconds "$(measuring_seconds)" --lengths "$2" ${library:+--library "$library"}
+    --seconds "$(measuring_seconds)" --lengths "$2" ${ours:+--library "$ours"}
 }
 check_memory() {
   local checker
   checker=$(command -v compute-sanitizer) || { echo "no compute-sanitizer"; return 66; }
-  FOVEA_FEW_SHAPES=1 "$checker" --tool "$1" --error-exitcode 99 "$folder/bin/test_kernels_device" --no-colors \
+  FOVEA_FEW_SHAPES=1 "$checker" --tool "$1" --error-exitcode 99 "$(bin)/test_kernels_device" --no-colors \
     --test-case="cuda: *"
 }
 
@@ -174,7 +177,16 @@ if ! command -v nvidia-smi >/dev/null || ! nvidia-smi -L 2>/dev/null | grep -q G
   echo "gpu.sh: no GPU here"
   exit 77
 fi
-built_before || headers || exit 2
+if built_before; then
+  for name in "${programs[@]}" libfovea_bench.so commit; do
+    [ -s "$FOVEA_PROGRAMS/$name" ] && continue
+    echo "gpu.sh: FOVEA_PROGRAMS=$FOVEA_PROGRAMS has no $name; expected a folder that gpu.sh --build has written"
+    exit 2
+  done
+  FOVEA_PROGRAMS=$(cd "$FOVEA_PROGRAMS" && pwd)
+else
+  headers || exit 2
+fi
 
 device=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1)
 FOVEA_DRIVER=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -1)
@@ -241,7 +253,7 @@ step() {
     [ -f "$measured" ] && cp "$measured" "$measured.before"
   done
   # In a process group of its own, so that nothing it started outlives it.
-  export -f built_before build configure conformance tests few note_clocks between_clocks without_wgmma \
+  export -f built_before build bin library configure conformance tests few note_clocks between_clocks without_wgmma \
     measuring_seconds measure peers check_memory
   folder=$folder steps=$steps granted=$seconds timeout -k 5 "$seconds" bash -uo pipefail -c '"$@"' step "$@" \
     >"$steps/$name.log" 2>&1 || status=$?

@@ -209,6 +209,15 @@ stand_in cmake <<'END'
 echo "cmake $*" >>"$SCRATCH/calls"
 exit 1
 END
+# They are of the commit that FOVEA_COMMIT or the repository names.
+commit=$(cd "$root" && git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
+said build-before/programs/commit "^$commit$"
+for missing in libfovea_bench.so bench_kernels commit; do
+  mv "build-before/programs/$missing" missing
+  FOVEA_PROGRAMS=$scratch/build-before/programs expect 2
+  said output "has no $missing; expected a folder that gpu.sh --build has written"
+  mv missing "build-before/programs/$missing"
+done
 echo "of the programs" >build-before/programs/commit
 : >calls
 FOVEA_EIGEN_HEADERS=$scratch/none FOVEA_BUILD=$scratch/build-there FOVEA_PROGRAMS=$scratch/build-before/programs \
@@ -217,6 +226,6 @@ said output "build-tests: passed"
 said output "FAILED: conformance$"  # which the stand-in says was skipped
 silent calls "cmake"
 said calls "test_kernels_device --no-colors --test-case=the"
-said calls "torch_peers.py .*--library .*/bin/libfovea_bench.so"
+said calls "torch_peers.py .*--library $scratch/build-before/programs/libfovea_bench.so"
 said output "commit of the programs"
 echo "gpu.sh: all as expected"
