@@ -213,7 +213,7 @@ class FeatureOperator final : public Operator {
         const Index c = pixel_of(column, cols.size(), pool.cols);
         for (std::size_t i = 0; i < some.size(); ++i) {
           sum[static_cast<std::size_t>(c)] += static_cast<double>(s[i]);
-          out(pixel, c) = larger_or_nan(out(pixel, c), s[i]);  // none is negative
+          out(pixel, c) = larger_or_nan(out(pixel, c), s[i]);  // no entry is negative
         }
       });
     }

@@ -198,6 +198,7 @@ class RowBand {
     }
   }
 
+  // A maximum of which one is NaN is NaN: once there it stays.
   void reduce_keys(int begin, int end) {
     const int lanes = strip_.lanes();
     const float* s = strip_.s.data() + begin * lanes;
@@ -206,7 +207,8 @@ class RowBand {
       s += lanes;
       if (canvas_.pool.kind == Pool::Kind::max)
         for (int lane = 0; lane < lanes; ++lane)
-          by_lane_[lane] = s[lane] <= by_lane_[lane] ? by_lane_[lane] : s[lane];
+          by_lane_[lane] =
+              s[lane] > by_lane_[lane] || s[lane] != s[lane] ? s[lane] : by_lane_[lane];
       else
         for (int lane = 0; lane < lanes; ++lane) by_lane_[lane] += s[lane];
     }

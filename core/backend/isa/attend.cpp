@@ -297,7 +297,10 @@ void log2_elu(float* x, int count) {
 }
 
 void multiply(float* a, const float* b, int count) {
-  for (int i = 0; i < count; i += width) store(a + i, load(a + i) * load(b + i));
+  for (int i = 0; i < count; i += width) {
+    const Vec x = load(a + i);
+    store(a + i, x == Vec{} ? x : x * load(b + i));
+  }
 }
 
 void normalise(float* s, int lanes, int key_count, const float* log2_sum, float most) {
@@ -307,9 +310,9 @@ void normalise(float* s, int lanes, int key_count, const float* log2_sum, float 
     const Vec reference = none ? Vec{} : shift;
     for (int k = 0; k < key_count; ++k) {
       float* at = s + k * lanes + lane;
-      const Vec x = load(at) - reference;
+      const Vec logit = load(at), x = logit - reference;
       const Vec weight = exp2_of(x > splat(most) ? splat(most) : x);
-      store(at, none ? Vec{} : weight);
+      store(at, none | (logit == splat(minus_infinity)) ? Vec{} : weight);
     }
   }
 }

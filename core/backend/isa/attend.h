@@ -97,12 +97,13 @@ struct Loops {
   /// x[i] = log2(elu(x[i]) + 1): log2(1 + x) for x > 0, else x log2(e). NaN stays NaN.
   void (*log2_elu)(float* x, int count);
 
-  /// a[i] *= b[i]. count is a multiple of width.
+  /// a[i] *= b[i], but 0 stays 0 where b[i] is NaN. count is a multiple of width.
   void (*multiply)(float* a, const float* b, int count);
 
-  /// s = exp2(min(s - log2_sum[lane], most)); 0 for a lane whose log2_sum is -inf. `most` is 0 for
-  /// weights of a softmax, which exceed 1 by no more than the rounding of their sum, and at most
-  /// 128, where the result is infinite.
+  /// s = exp2(min(s - log2_sum[lane], most)); 0 for a lane whose log2_sum is -inf, and for an s of
+  /// -inf, whatever log2_sum is: the weight of a masked pair is 0 in a row of NaN too. `most` is 0
+  /// for weights of a softmax, which exceed 1 by no more than the rounding of their sum, and at
+  /// most 128, where the result is infinite.
   void (*normalise)(float* s, int lanes, int key_count, const float* log2_sum, float most);
 
   /// z[lane][0..dv) = rescale[lane] from[lane][0..dv) + sum_key s[key][lane] values[key][0..dv).
