@@ -11,19 +11,25 @@ namespace fovea {
 namespace {
 
 constexpr float least_bias = -65504;  // the least number of 16 bits
+constexpr float most_bias = 1e37f;    // far within the range of a float, also in units of log 2
 
 /// The matrix of a head, or the one that all heads share.
 Matrix matrix_of(const HeadTensor& tensor, Index head, const std::stop_token& stop) {
   return tensor.read(tensor.heads == 1 ? 0 : head, stop);
 }
 
+std::string number_or_name(float x) {
+  return std::isnan(x) ? "NaN" : std::isinf(x) ? "Inf" : format_plain(double{x});
+}
+
 void check_bias(const Matrix& bias, const std::string& where, const std::stop_token& stop) {
   for_each_row(bias.rows(), stop, [&](Index i) {
     for (Index j = 0; j < bias.cols(); ++j)
-      if (std::isnan(bias(i, j)) || bias(i, j) == HUGE_VALF)
+      if (!(bias(i, j) <= most_bias))
         throw InputError(where, "bias at [" + std::to_string(i) + "," + std::to_string(j) +
-                                    "] is " + (std::isnan(bias(i, j)) ? "NaN" : "Inf") +
-                                    "; expected numbers, or -Inf where a pair does not count");
+                                    "] is " + number_or_name(bias(i, j)) +
+                                    "; expected numbers up to 1e37, or -Inf where a pair does not "
+                                    "count");
   });
 }
 
@@ -58,8 +64,11 @@ void add_bias(const Matrix& bias, const Problem& problem, LogitRule& rule,
   });
 }
 
-void add_slope(float slope, const Problem& problem, LogitRule& rule) {
+void add_slope(float slope, const Problem& problem, LogitRule& rule, const std::string& where) {
   const Index queries = problem.queries(), keys = problem.keys();
+  if (!(std::abs(slope) * static_cast<float>(queries + keys) <= most_bias))
+    throw InputError(where, "the ALiBi slope of head " + std::to_string(problem.head) + " is " +
+                                number_or_name(slope) + "; expected biases up to 1e37");
   rule.by_distance.resize(static_cast<std::size_t>(queries + keys - 1));
   for (Index x = 0; x < queries + keys - 1; ++x)
     rule.by_distance[static_cast<std::size_t>(x)] -=
@@ -182,7 +191,7 @@ void add_conditions(Problem& problem, const LayerConditions& conditions, double 
     }
     add_bias(bias, problem, rule, stop);
   }
-  if (!conditions.alibi.empty()) add_slope(conditions.alibi[head], problem, rule);
+  if (!conditions.alibi.empty()) add_slope(conditions.alibi[head], problem, rule, where);
   if (!conditions.sinks.empty()) rule.sink = static_cast<double>(conditions.sinks[head]);
   problem.mask = mask.mask();
   if (!rule.empty()) problem.rule = std::make_shared<const LogitRule>(std::move(rule));

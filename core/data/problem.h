@@ -60,9 +60,10 @@ Problem make_problem(Matrix q, Matrix k, Matrix v, double scale = 0.0, bool caus
 /// Cancelled.
 void require_finite(const Problem& problem, const std::string& where, const std::stop_token& stop);
 
-/// Of numbers that are finite. Throws InputError naming the first query and a key that it sees, the
-/// products of whose numbers add up to more than a float holds: a back end would take such a logit
-/// for that of a key that is masked, or for an infinite one. Throws Cancelled.
+/// Expects finite numbers. Throws InputError naming a query and a key that it sees whose logit a
+/// back end may not be able to compute as a float: it would take it for infinite, or for that of a
+/// masked key. Products of opposite signs may cancel; only their magnitudes count here. Throws
+/// Cancelled.
 void require_in_range(const Problem& problem, const std::string& where,
                       const std::stop_token& stop);
 

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "analysis/support.h"
+#include "data/larger.h"
 #include "panels/panels.h"
 
 namespace fovea::panels {
@@ -37,7 +39,8 @@ std::vector<float> row_maxima(const MapPyramid& map, MapView view) {
   const Matrix pixels = map.picture(view).values;
   std::vector<float> maxima;
   for (Index r = 0; r < pixels.rows(); ++r)
-    maxima.push_back(*std::max_element(pixels.row(r), pixels.row(r) + pixels.cols()));
+    maxima.push_back(std::accumulate(pixels.row(r), pixels.row(r) + pixels.cols(), pixels(r, 0),
+                                     larger_or_nan<float>));
   return maxima;
 }
 
@@ -97,7 +100,8 @@ Raster weight_raster(Matrix pixels, const std::vector<float>& maxima, const Matr
   raster.quantity = "attention weight P";
   for (Index r = 0; r < pixels.rows() && !maxima.empty(); ++r)
     for (Index c = 0; c < pixels.cols(); ++c)
-      if (const float top = maxima[static_cast<std::size_t>(r)]; top > 0) pixels(r, c) /= top;
+      // Not of a row of zeros. Where the largest is not known, no quotient is.
+      if (const float top = maxima[static_cast<std::size_t>(r)]; !(top <= 0)) pixels(r, c) /= top;
   if (!maxima.empty()) raster.quantity = "P / largest of its row";
   if (frame.plan) mark_masked(pixels, grid, *frame.plan);
   raster.values = std::move(pixels);
@@ -118,7 +122,7 @@ Body heatmap(const PanelInputs& in, std::string& caption, Run& run) {
     std::vector<float> maxima;
     const bool all_seen = known.complete && view.pixel < in.map->overview_pixel();
     if (by_row) maxima = all_seen ? row_maxima(in, grid, run) : row_maxima(*in.map, view);
-    mark_rows_without_sum(known.values, grid, in.computation);
+    mark_unknown_rows(known.values, grid, in.computation);
     Raster raster = weight_raster(std::move(known.values), maxima, frame);
     // A pixel may be a mean, of which the largest is not that of the entries.
     if (by_row && !all_seen) raster.quantity = "P / largest pixel of its row";
@@ -133,7 +137,7 @@ Body heatmap(const PanelInputs& in, std::string& caption, Run& run) {
   Run rest = run.part(0.5, 1).quiet();
   if (by_row) maxima = row_maxima(in, grid, rest);
   run.reached(1);
-  mark_rows_without_sum(pixels, grid, in.computation);
+  mark_unknown_rows(pixels, grid, in.computation);
   return coloured_by_sign(weight_raster(std::move(pixels), maxima, frame),
                           in.computation.op->plan());
 }

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "panels/panels.h"
+#include "session/not_finite.h"
 
 namespace fovea {
 namespace panels {
@@ -53,15 +54,15 @@ void take_picture(const MapPyramid& map, const PanelInputs& in, Raster& raster,
   raster.estimated = picture.estimated;
 }
 
-void mark_rows_without_sum(Matrix& pixels, const Grid& grid, const Computation& of) {
-  if (of.not_finite.rows == 0 || (of.variant && of.variant->imported)) return;
-  const std::vector<float>& sums = of.output.lse;
+void mark_unknown_rows(Matrix& pixels, const Grid& grid, const Computation& of) {
+  if (of.not_finite.rows == 0) return;
   for (Index r = 0; r < pixels.rows(); ++r) {
     const IndexRange tokens = grid.row_tokens(r);
-    const auto begin = sums.begin() + std::min(tokens.begin, std::ssize(sums)),
-               end = sums.begin() + std::min(tokens.end, std::ssize(sums));
-    if (std::any_of(begin, end, [](float sum) { return std::isnan(sum); }))
-      std::fill_n(pixels.row(r), pixels.cols(), std::numeric_limits<float>::quiet_NaN());
+    for (Index i = tokens.begin; i < tokens.end; ++i)
+      if (has_unknown_weights(of, i)) {
+        std::fill_n(pixels.row(r), pixels.cols(), std::numeric_limits<float>::quiet_NaN());
+        break;
+      }
   }
 }
 

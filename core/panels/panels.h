@@ -74,9 +74,8 @@ Grid grid_of(const PanelInputs& in);
 void take_picture(const MapPyramid& map, const PanelInputs& in, Raster& raster,
                   std::string& caption);
 
-/// Makes the pixels of rows NaN whose log-sum-exp is NaN: where logits overflowed, a back end gives
-/// weights of 0. The sums of an imported result are not those of its P, and mark nothing.
-void mark_rows_without_sum(Matrix& pixels, const Grid& grid, const Computation& of);
+/// Makes the pixels of rows whose weights are not known NaN (has_unknown_weights).
+void mark_unknown_rows(Matrix& pixels, const Grid& grid, const Computation& of);
 
 MapPixels weight_map(std::shared_ptr<const Operator> op);
 MapPixels error_map(std::shared_ptr<const Operator> approximate,

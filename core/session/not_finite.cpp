@@ -63,6 +63,12 @@ void mark_overflow(const Plan& plan, Output& output) {
   }
 }
 
+bool has_unknown_weights(const Computation& of, Index query) {
+  const auto& sums = of.output.lse;
+  return of.not_finite.rows > 0 && !of.variant->imported && query < std::ssize(sums) &&
+         std::isnan(sums[static_cast<std::size_t>(query)]);
+}
+
 NotFinite find_not_finite(const Computation& computation, const Output& output) {
   const Index rows = count_not_finite(output);
   return {rows, rows > 0 ? cause_of(computation) : ""};

@@ -11,6 +11,11 @@ namespace fovea {
 /// lse = -inf. Where the plan gives it keys, both become NaN.
 void mark_overflow(const Plan& plan, Output& output);
 
+/// Whether the logits of a query left the range of a float, so that its log-sum-exp is NaN. Its
+/// weights are then not known: a back end gives 0 for them. Never so of an imported result, whose
+/// sums are not those of its P.
+bool has_unknown_weights(const Computation& of, Index query);
+
 /// Of `output`, which becomes that of `computation`.
 NotFinite find_not_finite(const Computation& computation, const Output& output);
 

@@ -2,11 +2,14 @@
 // none is printed as NaN.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "cli/program.h"
 #include "io/safetensors_writer.h"
+#include "io/tensor_file.h"
 #include "messages.h"
 
 using namespace fovea::test;
@@ -89,14 +92,36 @@ TEST_CASE("a head whose logits leave the range of fp32 is refused unless that is
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"compute", path, "--variant", "exact"},
         {"rankmap", path},
+        {"rankmap", path, "--allow-non-finite"},
+        {"spans", path, "--span", "a=0:9", "--allow-non-finite"},
         {"report", path, "-o", directory / "r.html"},
         {"render", path, "-o", directory / "p.svg"}}) {
     const Ended ended = run_program(command);
     CAPTURE(ended.err);
     CHECK(ended.status == 3);
     check_says(ended.err,
-               {path, "beyond the range of fp32", "q of query head 0, row 0, and k, row 0"});
+               {path, "may leave the range of fp32", "q of query head 0, row 0, and k, row 0"});
   }
+}
+
+TEST_CASE("compute --dense writes NaN for the weights of queries whose logits overflow") {
+  const TemporaryDirectory directory;
+  std::vector<float> large(tokens * features, 1e-9f), keys(tokens * features, 1e9f);
+  std::fill_n(large.begin() + 5 * features, features, -3e38f);
+  const std::string out = directory / "out.safetensors";
+  REQUIRE(run_program({"compute", file_of(directory, large, keys), "--variant", "exact", "--dense",
+                       "--no-metrics", "--allow-non-finite", "-o", out})
+              .status == 0);
+  const fovea::TensorFile file = fovea::read_safetensors(out);
+  const auto p = std::ranges::find(file.tensors, "p", &fovea::NamedTensor::name);
+  REQUIRE(p != file.tensors.end());
+  std::vector<float> weights(tokens * tokens);
+  p->bytes->read(p->begin, std::as_writable_bytes(std::span(weights)));
+  for (int i = 0; i < tokens; ++i)
+    for (const int j : {0, 40}) {
+      CAPTURE(i);
+      CHECK(std::isnan(weights[std::size_t(i * tokens + j)]) == (i == 5));
+    }
 }
 
 TEST_CASE("compute: an input that holds NaN is named as the cause, not the range of fp32") {
@@ -162,7 +187,7 @@ TEST_CASE(
     const json row = json::parse(rows.substr(begin, rows.find('\n', begin) - begin));
     for (const char* id : {"output_rel_fro", "attention_tv", "attention_kl", "top1_recall"})
       CHECK_FALSE_MESSAGE(row.contains(id), std::string(id));
-    CHECK(contains(row["error"], "logits beyond the range of fp32"));
+    CHECK(contains(row["error"], "logits may leave the range of fp32"));
   }
   CHECK(count == 2);
   CHECK_FALSE(contains(read_bytes(results + "/results.csv"), "nan"));

@@ -7,6 +7,7 @@
 
 #include "messages.h"
 #include "panels/error_kind.h"
+#include "panels/panels.h"
 #include "panels/readings.h"
 #include "panels/scene.h"
 
@@ -102,9 +103,11 @@ TEST_CASE("a row whose logits are all below the range of a float is not a row wi
     CAPTURE(id);
     Scene scene(too_small(), id, {});
     for (const View view : {View::heatmap, View::error})
-      if (const Panel panel = scene.panel(view, {0, 40}, {0, 40}, 16);
-          const auto* raster = std::get_if<Raster>(&panel.body))
-        CHECK(std::isnan(raster->values(7, 3)));
+      if (id != std::string("exact") || view == View::heatmap) {  // else a message
+        const Panel panel = scene.panel(view, {0, 40}, {0, 40}, 16);
+        REQUIRE(std::holds_alternative<Raster>(panel.body));
+        CHECK(std::isnan(std::get<Raster>(panel.body).values(7, 3)));
+      }
     CHECK(scene.computation.not_finite.rows == 40);
     CHECK(std::isnan(scene.metrics.output_rel_fro));
     CHECK(std::isnan(scene.metrics.attention_rel_fro.value));
@@ -127,8 +130,9 @@ TEST_CASE("maps mark a query whose logits all overflow, and no other") {
     for (const Index pixels : {40, 16}) {
       CAPTURE(id);
       CAPTURE(pixels);
-      Scene scene(problem, id, {});
-      const bool of_logits = id != "tc";  // which means nodes of a tree
+      Scene scene(problem, id,
+                  id == "hyper" ? Settings{{"min_length", "1"}, {"block", "8"}} : Settings{});
+      const bool of_logits = id != "tc";  // whose weights depend on the tree alone
       CHECK(scene.exact.not_finite.rows == 1);
       CHECK(scene.computation.not_finite.rows == (of_logits ? 1 : 0));
       for (const View view : {View::heatmap, View::error}) {
@@ -145,6 +149,30 @@ TEST_CASE("maps mark a query whose logits all overflow, and no other") {
         }
       }
     }
+}
+
+TEST_CASE("the curves of a query whose logits all overflow are not a number, and list no keys") {
+  Scene scene(too_small(), "fixed", {});
+  const Panel panel = scene.panel(View::row);
+  REQUIRE(std::holds_alternative<RowCurve>(panel.body));
+  const auto& row = std::get<RowCurve>(panel.body);
+  for (const auto* curve : {&row.exact, &row.approximate}) {
+    REQUIRE(curve->size() == 40);
+    CHECK(std::ranges::all_of(*curve, [](float p) { return std::isnan(p); }));
+  }
+  CHECK(row.top_exact.empty());
+  CHECK(row.top_approximate.empty());
+}
+
+TEST_CASE("a row of which one weight is NaN has no largest, and no weight over its largest") {
+  Matrix pixels(2, 3);
+  pixels(0, 0) = pixels(1, 0) = 0.5f;
+  pixels(1, 2) = quiet_nan;
+  const ViewSettings settings{.norm = Norm::row_max};
+  const panels::MatrixFrame frame{panels::Grid({0, 2}, {0, 3}, 16), settings, nullptr};
+  const Raster raster = panels::weight_raster(std::move(pixels), {0.5f, quiet_nan}, frame);
+  CHECK(raster.values(0, 0) == 1);
+  CHECK(std::isnan(raster.values(1, 0)));
 }
 
 TEST_CASE("one row that is not finite does not hide the mass that the others drop") {
