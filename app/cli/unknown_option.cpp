@@ -1,6 +1,7 @@
 #include "cli/unknown_option.h"
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 #include <vector>
 
@@ -52,7 +53,10 @@ std::string unknown_option_text(const CLI::App& program) {
   const auto chosen = program.get_subcommands();
   for (const std::string& extra : program.remaining(true)) {
     const std::string word = extra.substr(0, extra.find('='));
-    if (!word.starts_with("--") || word.size() < 3) continue;
+    // Also a long name after one dash, as in "-json"; but "-1" may be a number.
+    const bool named = word.size() > 2 && word[0] == '-' &&
+                       (word[1] == '-' || std::isalpha(static_cast<unsigned char>(word[1])));
+    if (!named) continue;
     const std::string nearest = nearest_option(chosen.empty() ? program : *chosen.front(), word);
     return "unknown option " + word + (nearest.empty() ? "" : "; did you mean " + nearest + "?");
   }

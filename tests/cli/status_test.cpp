@@ -315,6 +315,10 @@ TEST_CASE("an unknown option is reported first, with the name that is nearest") 
   check_ends_with({"compute", "synthetic:golden", "--variant=exact", "--haed=3"}, 2,
                   "unknown option --haed; did you mean --head?");
   check_ends_with({"info", "--nonesuch"}, 2, "unknown option --nonesuch\n");
+  check_ends_with({"compute", "synthetic:golden", "-variant", "h1d"}, 2,
+                  "unknown option -variant; did you mean --variant?");
+  check_ends_with({"info", "synthetic:golden", "-json"}, 2,
+                  "unknown option -json; did you mean --json?");
 }
 
 TEST_CASE("a date that is no number is reported, and left out") {
