@@ -23,6 +23,7 @@
 # Exit status: 0 all passed, 77 no GPU, 75 no time was left for some steps: call it again; 1 some
 # failed, which the last lines name; 2 the call is wrong, or headers are missing.
 set -uo pipefail
+[ -z "${FOVEA_PROGRAMS:-}" ] || FOVEA_PROGRAMS=$(realpath -m "$FOVEA_PROGRAMS")  # of the folder where it is called
 cd "$(dirname "$0")/.." || exit 1
 
 began=$SECONDS
@@ -183,7 +184,7 @@ if built_before; then
     echo "gpu.sh: FOVEA_PROGRAMS=$FOVEA_PROGRAMS has no $name; expected a folder that gpu.sh --build has written"
     exit 2
   done
-  FOVEA_PROGRAMS=$(cd "$FOVEA_PROGRAMS" && pwd)
+  (cd "$FOVEA_PROGRAMS" && chmod +x "${programs[@]}") || exit 2  # which some ways of copying forget
 else
   headers || exit 2
 fi

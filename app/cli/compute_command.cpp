@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <limits>
 
 #include "cli/commands.h"
 #include "cli/options.h"
@@ -56,14 +55,9 @@ class OutTensors {
     dv_ = output.z.cols();
     ++heads_;
     constexpr Index band = 256;
-    for (Index begin = 0; dense_ && begin < lengths_.queries; begin += band) {
-      const IndexRange rows{begin, std::min(lengths_.queries, begin + band)};
-      Matrix p = computation.op->tile(rows, {0, lengths_.keys}, run);
-      for (Index i = rows.begin; i < rows.end; ++i)
-        if (has_unknown_weights(computation, i))
-          std::fill_n(p.row(i - begin), p.cols(), std::numeric_limits<float>::quiet_NaN());
-      append(p_, p);
-    }
+    for (Index begin = 0; dense_ && begin < lengths_.queries; begin += band)
+      append(p_, computation.op->tile({begin, std::min(lengths_.queries, begin + band)},
+                                      {0, lengths_.keys}, run));
   }
 
   std::vector<OutTensor> take() {

@@ -53,7 +53,7 @@ std::uint64_t hash_of(const Problem& problem, std::uint64_t before) {
   return before;
 }
 
-/// A device, such as /dev/null, is none.
+/// Whether it is a regular file, which /dev/null is not.
 bool is_file(const std::string& path) {
   std::error_code none;
   return std::filesystem::is_regular_file(path, none);
@@ -139,7 +139,7 @@ class Fitting {
     } catch (const Cancelled&) {
       write();
       console_.err << "stopped after " << steps_text() << ". The best trees so far are in "
-                   << output_ << "; --resume " << output_ << " goes on\n";
+                   << output_ << "; -o " << output_ << " --resume " << output_ << " goes on\n";
       throw;
     }
     write();
@@ -240,7 +240,8 @@ class Fitting {
   }
 
   /// A file that another program has written in the meantime, such as a second fit, is kept: this
-  /// fit goes on under another name.
+  /// fit goes on under another name. Its time tells them apart, not its inode, which some network
+  /// file systems change. One that comes between this check and the renaming is replaced.
   void keep_file_of_other() {
     if (!is_file(output_) || written_at_ == time_of(output_)) return;
     const std::filesystem::path asked = options_.output;

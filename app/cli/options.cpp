@@ -140,7 +140,7 @@ void HeadOptions::add_to(CLI::App& command, const std::string& standard, bool al
       ->check(number_from(0, 1e30));
   command.add_flag(
       "--allow-non-finite", allow_non_finite,
-      "Compute even if the input holds NaN or Inf, or if logits may leave the range of fp32");
+      "Compute even if the input holds NaN, Inf or numbers beyond 1e14: all of them count as NaN");
 }
 
 void HeadOptions::add_all_to(CLI::App& command, const std::string& standard_layer) {

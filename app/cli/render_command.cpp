@@ -244,7 +244,7 @@ void add_render_command(CLI::App& program, Work& chosen) {
   options->source.add_to(*command);
   command->get_option("SOURCE")->description(
       command->get_option("SOURCE")->get_description() +
-      "; or a session (.fovea.json), or a figure that carries one");
+      "; or a session (.fovea.json), or a figure or report that carries one");
   add_columns(*command, options->variants);
   command
       ->add_option("--view", options->views,

@@ -83,12 +83,11 @@ bool ends_in(const std::string& path, const char* ending) {
 std::string html_of(const Pages& pages) {
   std::string html =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<meta name=\"generator\" content=\"Fovea\">\n<title>" +
-      escaped(pages.title) + "</title>\n<style>" + style + "</style>\n</head>\n<body>\n<h1>" +
-      escaped(pages.title) + "</h1>\n";
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n" +
+      std::string(html_generator) + "\n<title>" + escaped(pages.title) + "</title>\n<style>" +
+      style + "</style>\n</head>\n<body>\n<h1>" + escaped(pages.title) + "</h1>\n";
   for (const Block& block : pages.blocks) html += std::visit(Writer(), block);
-  return html + link_to_session(pages.recipe) + "</body>\n</html>\n";
+  return html + links_to(pages.recipe) + "</body>\n</html>\n";
 }
 
 void check_pages_name(const std::string& path) {

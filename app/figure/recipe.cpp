@@ -13,11 +13,16 @@ namespace {
 constexpr char png_signature[] = "\x89PNG\r\n\x1a\n";
 constexpr int png_begin = 8;
 constexpr const char* xml_names = "urn:fovea:figure";
-constexpr const char* session_type = "application/json";  // in HTML
 
-/// What precedes the session in the link of an HTML file.
-std::string begin_of_link() {
-  return std::string("<a download=\"") + recipe_session_file + "\" href=\"";
+/// A link of an HTML file, up to its content in base64.
+std::string begin_of_link(const char* name, const char* type) {
+  return std::string("<a download=\"") + name + "\" href=\"" + data_url(type, {});
+}
+std::string begin_of_session_link() {
+  return begin_of_link(recipe_session_file, "application/json");
+}
+std::string begin_of_command_link() {
+  return begin_of_link(recipe_command_file, "text/plain;charset=utf-8");
 }
 
 /// The checksum of PNG chunks (PNG specification, annex D).
@@ -102,16 +107,21 @@ std::optional<Recipe> recipe_in_svg(const QByteArray& svg) {
   return recipe;
 }
 
-/// Only the last link counts: all before it is the report's content.
-std::optional<Recipe> recipe_in_html(const QByteArray& html) {
-  if (!html.left(1024).contains("name=\"generator\" content=\"Fovea\"")) return {};
-  const QByteArray begin = QByteArray::fromStdString(begin_of_link() + data_url(session_type, {}));
+/// The content of the last such link: what precedes it is the report. Nothing: it is cut off.
+std::optional<std::string> linked_in(const QByteArray& html, const std::string& begin_of_link) {
+  const auto begin = QByteArray::fromStdString(begin_of_link);
   const qsizetype link = html.lastIndexOf(begin);
-  if (link < 0) return Recipe();
-  const qsizetype session = link + begin.size(), end = html.indexOf('"', session);
+  if (link < 0) return "";
+  const qsizetype content = link + begin.size(), end = html.indexOf('"', content);
   if (end < 0) return {};
-  return Recipe{.session = QByteArray::fromBase64(html.mid(session, end - session)).toStdString(),
-                .command = {}};
+  return QByteArray::fromBase64(html.mid(content, end - content)).toStdString();
+}
+
+std::optional<Recipe> recipe_in_html(const QByteArray& html) {
+  const auto session = linked_in(html, begin_of_session_link()),
+             command = linked_in(html, begin_of_command_link());
+  if (!session || !command) return {};
+  return Recipe{.session = *session, .command = *command};
 }
 
 }  // namespace
@@ -120,11 +130,19 @@ std::string data_url(const std::string& type, const QByteArray& bytes) {
   return "data:" + type + ";base64," + bytes.toBase64().toStdString();
 }
 
-std::string link_to_session(const Recipe& recipe) {
-  if (recipe.session.empty()) return "";
-  return "<p>" + begin_of_link() +
-         data_url(session_type, QByteArray::fromStdString(recipe.session)) +
-         "\">The session of this report</a>, to be opened with Fovea.</p>\n";
+bool is_report(std::string_view head) {
+  return head.substr(0, 1024).find(html_generator) != head.npos;
+}
+
+std::string links_to(const Recipe& recipe) {
+  const auto link = [](const std::string& begin, const std::string& content, const char* words) {
+    if (content.empty()) return std::string();
+    return "<p>" + begin + QByteArray::fromStdString(content).toBase64().toStdString() + "\">" +
+           words + "</p>\n";
+  };
+  return link(begin_of_session_link(), recipe.session,
+              "The session of this report</a>, to be opened with Fovea, as this file can be.") +
+         link(begin_of_command_link(), recipe.command, "The command that makes this report</a>");
 }
 
 QByteArray with_recipe_in_png(const QByteArray& png, const Recipe& recipe) {
@@ -151,7 +169,9 @@ QByteArray with_recipe_in_svg(const QByteArray& svg, const Recipe& recipe) {
 std::optional<Recipe> recipe_in(const QByteArray& file) {
   if (file.startsWith(QByteArray(png_signature, png_begin))) return recipe_in_png(file);
   if (file.startsWith("%PDF-")) return recipe_in_pdf(file);
-  if (file.startsWith("<!DOCTYPE html>")) return recipe_in_html(file);
+  const QByteArray head = file.left(1024);
+  if (is_report({head.constData(), static_cast<std::size_t>(head.size())}))
+    return recipe_in_html(file);
   if (file.left(1024).contains("<svg")) return recipe_in_svg(file);
   return {};
 }

@@ -1,10 +1,11 @@
 // A Recipe is what a figure or a report is made from. Its file carries it: PNG in text chunks, SVG
-// in its metadata, PDF in attached files, HTML in a link.
+// in its metadata, PDF in attached files, HTML in links.
 #pragma once
 
 #include <QByteArray>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace fovea {
 
@@ -25,9 +26,15 @@ QByteArray with_recipe_in_svg(const QByteArray& svg, const Recipe& recipe);
 /// `bytes` inside a URL.
 std::string data_url(const std::string& type, const QByteArray& bytes);
 
-/// A paragraph of HTML with the session in a link, by which a browser saves it. Empty: there is
-/// none.
-std::string link_to_session(const Recipe& recipe);
+/// The line of its head by which a report as HTML is recognised.
+inline constexpr const char* html_generator = "<meta name=\"generator\" content=\"Fovea\">";
+
+/// Whether a file that begins so is a report as HTML.
+bool is_report(std::string_view head);
+
+/// Paragraphs of HTML with the session and the command in links, by which a browser saves them.
+/// Empty: there are none.
+std::string links_to(const Recipe& recipe);
 
 /// Of the bytes of a figure's or report's file, whatever its name. Empty: it is one of Fovea
 /// without a recipe. Nothing: it is none of Fovea's, or damaged.

@@ -10,6 +10,7 @@
 #include "data/content_features.h"
 #include "data/error.h"
 #include "data/synthetic.h"
+#include "figure/recipe.h"
 #include "input/image_file.h"
 #include "input/text_file.h"
 #include "io/folder.h"
@@ -200,6 +201,10 @@ Loader loader_of(const std::string& path) {
       return loader;
     }
   const std::string head = first_bytes(path);
+  if (is_report(head))
+    throw InputError(path,
+                     "is a report of Fovea; expected a source: fovea render or the window opens "
+                     "the session of a report");
   for (const Loader& loader : loaders)
     if (loader.sniff(path, head)) return loader;
   throw InputError(path,

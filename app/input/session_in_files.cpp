@@ -21,12 +21,12 @@ bool is_named(const std::string& path, const char* ending) {
   return QString::fromStdString(path).endsWith(ending, Qt::CaseInsensitive);
 }
 
-bool is_figure(const std::string& path) {
+bool is_figure_or_report(const std::string& path) {
   return is_named(path, ".png") || is_named(path, ".svg") || is_named(path, ".pdf") ||
-         is_named(path, ".html");  // a report
+         is_named(path, ".html");
 }
 
-/// Nothing: it is not a figure of Fovea.
+/// Nothing: it is no figure or report of Fovea.
 std::optional<Recipe> recipe_of(const FileBytes& file) {
   if (file.size() > largest_figure) return {};
   const std::string bytes = file.text();
@@ -57,7 +57,7 @@ void write_session(const std::string& path, const SessionFile& file) {
 
 SessionFile read_session(const std::string& path) {
   const FileBytes file(path);
-  if (is_figure(path)) return session_of_figure(file);
+  if (is_figure_or_report(path)) return session_of_figure(file);
   if (file.size() > largest_session)
     throw InputError(
         path, std::to_string(file.size()) + " bytes; expected a session file of at most 16 MiB");
@@ -65,10 +65,10 @@ SessionFile read_session(const std::string& path) {
 }
 
 bool is_session_file(const std::string& path) {
-  if (!is_figure(path) && !is_named(path, ".json")) return false;
+  if (!is_figure_or_report(path) && !is_named(path, ".json")) return false;
   try {
     const FileBytes file(path);
-    if (is_figure(path)) return recipe_of(file).has_value();
+    if (is_figure_or_report(path)) return recipe_of(file).has_value();
     // Our own writing sorts names; a session carries this one somewhere, tokens would not as a key.
     std::string begin(static_cast<std::size_t>(std::min(file.size(), largest_session)), '\0');
     file.read(0, std::as_writable_bytes(std::span(begin)));

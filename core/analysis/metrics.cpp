@@ -96,7 +96,7 @@ double mass_on_support(const Support& support, Index i, const float* exact) {
   return mass;
 }
 
-/// Never where the plan has no sums, as that of tree nodes and of mixed values.
+/// False for plans without row sums: means of tree nodes, mixed values.
 bool has_nan_sum(const Output& output, Index i) {
   return !output.lse.empty() && std::isnan(output.lse[static_cast<std::size_t>(i)]);
 }

@@ -11,7 +11,7 @@ namespace fovea {
 namespace {
 
 constexpr float least_bias = -65504;  // the least number of 16 bits
-constexpr float most_bias = 1e37f;    // far within the range of a float, also in units of log 2
+constexpr float most_bias = 1e30f;    // as logit_limit
 
 /// The matrix of a head, or the one that all heads share.
 Matrix matrix_of(const HeadTensor& tensor, Index head, const std::stop_token& stop) {
@@ -28,7 +28,7 @@ void check_bias(const Matrix& bias, const std::string& where, const std::stop_to
       if (!(bias(i, j) <= most_bias))
         throw InputError(where, "bias at [" + std::to_string(i) + "," + std::to_string(j) +
                                     "] is " + number_or_name(bias(i, j)) +
-                                    "; expected numbers up to 1e37, or -Inf where a pair does not "
+                                    "; expected numbers up to 1e30, or -Inf where a pair does not "
                                     "count");
   });
 }
@@ -66,13 +66,22 @@ void add_bias(const Matrix& bias, const Problem& problem, LogitRule& rule,
 
 void add_slope(float slope, const Problem& problem, LogitRule& rule, const std::string& where) {
   const Index queries = problem.queries(), keys = problem.keys();
-  if (!(std::abs(slope) * static_cast<float>(queries + keys) <= most_bias))
+  const float most_slope = most_bias / static_cast<float>(queries + keys);
+  if (!(std::abs(slope) <= most_slope))
     throw InputError(where, "the ALiBi slope of head " + std::to_string(problem.head) + " is " +
-                                number_or_name(slope) + "; expected biases up to 1e37");
+                                number_or_name(slope) + "; expected at most " +
+                                number_or_name(most_slope) + ", for biases up to 1e30");
   rule.by_distance.resize(static_cast<std::size_t>(queries + keys - 1));
   for (Index x = 0; x < queries + keys - 1; ++x)
     rule.by_distance[static_cast<std::size_t>(x)] -=
         slope * static_cast<float>(x - (keys - 1) + keys - queries);
+}
+
+double sink_of(float sink, const Problem& problem, const std::string& where) {
+  if (!(std::abs(sink) <= most_bias))
+    throw InputError(where, "the sink of head " + std::to_string(problem.head) + " is " +
+                                number_or_name(sink) + "; expected a magnitude up to 1e30");
+  return double{sink};
 }
 
 /// What a head's mask is made from: the pairs that count of some kind.
@@ -192,7 +201,7 @@ void add_conditions(Problem& problem, const LayerConditions& conditions, double 
     add_bias(bias, problem, rule, stop);
   }
   if (!conditions.alibi.empty()) add_slope(conditions.alibi[head], problem, rule, where);
-  if (!conditions.sinks.empty()) rule.sink = static_cast<double>(conditions.sinks[head]);
+  if (!conditions.sinks.empty()) rule.sink = sink_of(conditions.sinks[head], problem, where);
   problem.mask = mask.mask();
   if (!rule.empty()) problem.rule = std::make_shared<const LogitRule>(std::move(rule));
 }

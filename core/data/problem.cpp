@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -19,50 +18,16 @@ std::string shape(MatrixView m) {
   return "[" + std::to_string(m.rows) + "," + std::to_string(m.cols) + "]";
 }
 
-double largest_magnitude(const float* row, Index count) {
-  float largest = 0;
-  for (Index c = 0; c < count; ++c) largest = std::max(largest, std::abs(row[c]));
-  return largest;
+/// use(name, m) of each of the matrices; those of q and k first.
+template <class Use>
+void for_matrices(const Problem& problem, Use use) {
+  use("q", problem.q);
+  use("k", problem.k);
+  use("v", problem.v);
 }
 
-/// The largest magnitude of each column.
-std::vector<double> largest_of_columns(MatrixView m, const std::stop_token& stop) {
-  std::vector<double> largest(static_cast<std::size_t>(m.cols));
-  for_each_row(m.rows, stop, [&](Index i) {
-    for (Index c = 0; c < m.cols; ++c) {
-      double& of_column = largest[static_cast<std::size_t>(c)];
-      of_column = std::max(of_column, std::abs(double{m(i, c)}));
-    }
-  });
-  return largest;
-}
-
-/// The keys whose products with some query may have magnitudes that sum to more than `most`: almost
-/// always none.
-std::vector<Index> keys_that_may_exceed(double most, const Problem& problem,
-                                        const std::stop_token& stop) {
-  const std::vector<double> queries = largest_of_columns(problem.q, stop);
-  std::vector<Index> keys;
-  for_each_row(problem.keys(), stop, [&](Index j) {
-    double bound = 0;
-    for (Index c = 0; c < problem.d(); ++c)
-      bound += queries[static_cast<std::size_t>(c)] * std::abs(double{problem.k(j, c)});
-    if (bound > most) keys.push_back(j);
-  });
-  return keys;
-}
-
-double magnitude_of_products(const Problem& problem, Index i, Index j) {
-  double sum = 0;
-  for (Index c = 0; c < problem.d(); ++c)
-    sum += std::abs(double{problem.q(i, c)} * double{problem.k(j, c)});
-  return sum;
-}
-
-bool sees_a_key(const Problem& problem, Index i) {
-  for (Index j = 0; j < problem.keys(); ++j)
-    if (problem.admits(i, j)) return true;
-  return false;
+bool is_usable(float x) {
+  return std::abs(x) <= number_limit;
 }
 
 }  // namespace
@@ -91,58 +56,52 @@ double Problem::logit(Index i, Index j) const {
   return rule ? rule->capped(sum) + rule->bias_of(i, j, keys()) : sum;
 }
 
-void require_finite(const Problem& problem, const std::string& where, const std::stop_token& stop) {
-  const auto check = [&](const char* name, MatrixView m) {
+void require_usable_numbers(const Problem& problem, const std::string& where,
+                            const std::stop_token& stop) {
+  for_matrices(problem, [&](const char* name, MatrixView m) {
     for_each_row(m.rows, stop, [&](Index i) {
-      for (Index c = 0; c < m.cols; ++c)
-        if (!std::isfinite(m(i, c)))
-          throw InputError(where, std::string(name) + " of query head " +
-                                      std::to_string(problem.head) + ", position [" +
-                                      std::to_string(i) + "," + std::to_string(c) + "] is " +
-                                      (std::isnan(m(i, c)) ? "NaN"
-                                       : m(i, c) > 0       ? "Inf"
-                                                           : "-Inf") +
-                                      "; expected finite numbers");
+      for (Index c = 0; c < m.cols; ++c) {
+        const float x = m(i, c);
+        if (is_usable(x)) continue;
+        std::ostringstream text;
+        text << name << " of query head " << problem.head << ", position [" << i << "," << c
+             << "] is ";
+        if (std::isnan(x))
+          text << "NaN";
+        else if (std::isinf(x))
+          text << (x > 0 ? "Inf" : "-Inf");
+        else
+          text << x;
+        text << "; expected finite numbers of magnitude up to " << number_limit;
+        throw InputError(where, text.str());
+      }
     });
-  };
-  check("q", problem.q);
-  check("k", problem.k);
-  check("v", problem.v);
+  });
 }
 
-void require_in_range(const Problem& problem, const std::string& where,
-                      const std::stop_token& stop) {
-  // Back ends compute q.k, and the logit in units of log 2, to which they may scale q first.
-  constexpr double largest_float = std::numeric_limits<float>::max();
-  const double most = largest_float / std::max(1.0, problem.scale * std::numbers::log2e);
-  const auto refuse = [&](const auto&... words) {
-    std::ostringstream found;
-    ((found << "logits may leave the range of fp32: ") << ... << words)
-        << "; expected at most " << most;
-    throw InputError(where, found.str());
-  };
-  const Index d = problem.d();
-  for_each_row(problem.queries(), stop, [&](Index i) {
-    const double largest = largest_magnitude(problem.q.row(i), d);
-    if (largest > most && sees_a_key(problem, i))
-      refuse("q of query head ", problem.head, ", row ", i, ", holds magnitudes up to ", largest);
+void replace_unusable_numbers(Matrix& m, const std::stop_token& stop) {
+  for_each_row(m.rows(), stop, [&](Index i) {
+    std::replace_if(
+        m.row(i), m.row(i) + m.cols(), [](float x) { return !is_usable(x); },
+        std::numeric_limits<float>::quiet_NaN());
   });
-  const std::vector<Index> keys = keys_that_may_exceed(most, problem, stop);
-  if (keys.empty()) return;
-  std::vector<double> largest_of_key;
-  for (const Index j : keys) largest_of_key.push_back(largest_magnitude(problem.k.row(j), d));
-  for (Index i = 0; i < problem.queries(); ++i) {
-    check_stop(stop);
-    double sum = 0;
-    for (Index c = 0; c < d; ++c) sum += std::abs(double{problem.q(i, c)});
-    for (std::size_t at = 0; at < keys.size(); ++at) {
-      const Index j = keys[at];
-      if (sum * largest_of_key[at] <= most || !problem.admits(i, j)) continue;
-      if (const double products = magnitude_of_products(problem, i, j); products > most)
-        refuse("the magnitudes of the products of q of query head ", problem.head, ", row ", i,
-               ", and k, row ", j, ", sum to ", products);
-    }
-  }
+}
+
+void require_usable_scale(const Problem& problem, const std::string& where,
+                          const std::stop_token& stop) {
+  double largest = 0;  // of q and k; numbers that are NaN are never larger
+  for (const MatrixView m : {problem.q, problem.k})
+    for_each_row(m.rows, stop, [&](Index i) {
+      for (Index c = 0; c < m.cols; ++c) largest = std::max(largest, std::abs(double{m(i, c)}));
+    });
+  const double logit =
+      problem.scale * std::max(1.0, static_cast<double>(problem.d()) * largest * largest);
+  if (logit <= logit_limit) return;
+  std::ostringstream text;
+  text << "with scale " << problem.scale << ", d = " << problem.d() << " and numbers up to "
+       << largest << " in q and k logits may reach " << logit << "; expected at most "
+       << logit_limit;
+  throw InputError(where, text.str());
 }
 
 }  // namespace fovea

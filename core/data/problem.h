@@ -56,15 +56,23 @@ inline constexpr const char* no_values = "the file has no values v";
 Problem make_problem(Matrix q, Matrix k, Matrix v, double scale = 0.0, bool causal = false,
                      Index head = 0);
 
-/// Throws InputError naming tensor, head and position of the first NaN or Inf in q, k or v;
-/// Cancelled.
-void require_finite(const Problem& problem, const std::string& where, const std::stop_token& stop);
+/// Larger numbers in q, k and v are not computed with, nor larger logits: so neither logits nor
+/// what variants sum over 131072 keys leave the range of a float (3.4e38), also in units of log 2.
+/// What a model computes is far smaller.
+inline constexpr float number_limit = 1e14f;
+inline constexpr double logit_limit = 1e30;
 
-/// Expects finite numbers. Throws InputError naming a query and a key that it sees whose logit a
-/// back end may not be able to compute as a float: it would take it for infinite, or for that of a
-/// masked key. Products of opposite signs may cancel; only their magnitudes count here. Throws
-/// Cancelled.
-void require_in_range(const Problem& problem, const std::string& where,
-                      const std::stop_token& stop);
+/// Throws InputError naming tensor, head and position of the first number in q, k or v that is NaN,
+/// infinite or of a magnitude above number_limit; Cancelled.
+void require_usable_numbers(const Problem& problem, const std::string& where,
+                            const std::stop_token& stop);
+
+/// Makes such numbers NaN. Throws Cancelled.
+void replace_unusable_numbers(Matrix& m, const std::stop_token& stop);
+
+/// Throws InputError where the scale may make logits, or the squares of queries and keys, larger
+/// than logit_limit; Cancelled.
+void require_usable_scale(const Problem& problem, const std::string& where,
+                          const std::stop_token& stop);
 
 }  // namespace fovea

@@ -93,9 +93,12 @@ Problem problem_of(const Source& source, const HeadChoice& choice, const std::st
       float_bytes(layer.queries(), layer.d()) + float_bytes(layer.keys(), layer.d() + layer.dv()),
       where + ": Q, K and V of a head, " + layer.lengths().text());
   const Index group = choice.head / (layer.heads() / layer.k.heads);
+  Matrix q = layer.q.read(choice.head, stop), k = layer.k.read(group, stop),
+         v = layer.has_values() ? layer.v.read(group, stop) : Matrix(layer.keys(), 0);
+  if (choice.allow_non_finite)
+    for (Matrix* m : {&q, &k, &v}) replace_unusable_numbers(*m, stop);
   Problem problem = make_problem(
-      layer.q.read(choice.head, stop), layer.k.read(group, stop),
-      layer.has_values() ? layer.v.read(group, stop) : Matrix(layer.keys(), 0),
+      std::move(q), std::move(k), std::move(v),
       choice.scale.value_or(stated_scale(source, choice.layer).value_or(0)),
       choice.causal.value_or(stated_causal(source, choice.layer).value_or(false)), choice.head);
   const LayerConditions& conditions = layer.conditions;
@@ -105,10 +108,8 @@ Problem problem_of(const Source& source, const HeadChoice& choice, const std::st
   if (!layer.imported.empty())
     problem.imported =
         std::make_shared<const ImportedResults>(ImportedResults{layer.imported, choice.head});
-  if (!choice.allow_non_finite) {
-    require_finite(problem, where, stop);
-    require_in_range(problem, where, stop);
-  }
+  if (!choice.allow_non_finite) require_usable_numbers(problem, where, stop);
+  require_usable_scale(problem, where, stop);
   return problem;
 }
 

@@ -94,8 +94,8 @@ std::string layer_label(const Source& source, Index layer);
 /// or the source's, else 1/sqrt(d), not causal, and none. Throws InputError when the layer holds
 /// only an attention matrix and for a mask or bias that cannot be used, UsageError for an index or
 /// a given number out of range, UnavailableError for a head that does not fit into memory,
-/// Cancelled for one that is not wanted any more. NaN, Inf and logits that may leave the range of a
-/// float are refused by position unless `allow_non_finite`.
+/// Cancelled for one that is not wanted any more. NaN, Inf and numbers of a magnitude
+/// above number_limit are refused by position; with `allow_non_finite` all of them count as NaN.
 struct HeadChoice {
   Index layer = 0, head = 0;
   std::optional<double> scale;

@@ -49,8 +49,6 @@ Body error(const PanelInputs& in, std::string& caption, Run& run) {
     raster.values = error_pixels(*in.computation.op, *in.exact.op, difference_of(kind), in.rows,
                                  in.cols, {raster.pooled, grid.down, grid.across}, run);
   }
-  mark_unknown_rows(raster.values, grid, in.computation);
-  mark_unknown_rows(raster.values, grid, in.exact);
   if (kind == ErrorKind::log10_absolute) {
     raster.standard_error = {};
     for (Index r = 0; r < grid.down; ++r)

@@ -100,7 +100,7 @@ Raster weight_raster(Matrix pixels, const std::vector<float>& maxima, const Matr
   raster.quantity = "attention weight P";
   for (Index r = 0; r < pixels.rows() && !maxima.empty(); ++r)
     for (Index c = 0; c < pixels.cols(); ++c)
-      // Not of a row of zeros. Where the largest is not known, no quotient is.
+      // A row of zeros stays as it is. Where the largest is NaN, so is the whole row.
       if (const float top = maxima[static_cast<std::size_t>(r)]; !(top <= 0)) pixels(r, c) /= top;
   if (!maxima.empty()) raster.quantity = "P / largest of its row";
   if (frame.plan) mark_masked(pixels, grid, *frame.plan);
@@ -122,7 +122,6 @@ Body heatmap(const PanelInputs& in, std::string& caption, Run& run) {
     std::vector<float> maxima;
     const bool all_seen = known.complete && view.pixel < in.map->overview_pixel();
     if (by_row) maxima = all_seen ? row_maxima(in, grid, run) : row_maxima(*in.map, view);
-    mark_unknown_rows(known.values, grid, in.computation);
     Raster raster = weight_raster(std::move(known.values), maxima, frame);
     // A pixel may be a mean, of which the largest is not that of the entries.
     if (by_row && !all_seen) raster.quantity = "P / largest pixel of its row";
@@ -137,7 +136,6 @@ Body heatmap(const PanelInputs& in, std::string& caption, Run& run) {
   Run rest = run.part(0.5, 1).quiet();
   if (by_row) maxima = row_maxima(in, grid, rest);
   run.reached(1);
-  mark_unknown_rows(pixels, grid, in.computation);
   return coloured_by_sign(weight_raster(std::move(pixels), maxima, frame),
                           in.computation.op->plan());
 }

@@ -1,10 +1,9 @@
-// Pixels of maps: those of long heads come from a MapPyramid, and rows that overflowed are marked.
+// Pixels of maps: those of long heads come from a MapPyramid.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "panels/panels.h"
-#include "session/not_finite.h"
 
 namespace fovea {
 namespace panels {
@@ -52,18 +51,6 @@ void take_picture(const MapPyramid& map, const PanelInputs& in, Raster& raster,
   raster.standard_error = std::move(picture.standard_error);
   raster.complete = picture.complete;
   raster.estimated = picture.estimated;
-}
-
-void mark_unknown_rows(Matrix& pixels, const Grid& grid, const Computation& of) {
-  if (of.not_finite.rows == 0) return;
-  for (Index r = 0; r < pixels.rows(); ++r) {
-    const IndexRange tokens = grid.row_tokens(r);
-    for (Index i = tokens.begin; i < tokens.end; ++i)
-      if (has_unknown_weights(of, i)) {
-        std::fill_n(pixels.row(r), pixels.cols(), std::numeric_limits<float>::quiet_NaN());
-        break;
-      }
-  }
 }
 
 }  // namespace panels

@@ -74,9 +74,6 @@ Grid grid_of(const PanelInputs& in);
 void take_picture(const MapPyramid& map, const PanelInputs& in, Raster& raster,
                   std::string& caption);
 
-/// Makes the pixels of rows whose weights are not known NaN (has_unknown_weights).
-void mark_unknown_rows(Matrix& pixels, const Grid& grid, const Computation& of);
-
 MapPixels weight_map(std::shared_ptr<const Operator> op);
 MapPixels error_map(std::shared_ptr<const Operator> approximate,
                     std::shared_ptr<const Operator> exact, ErrorKind kind);

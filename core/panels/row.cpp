@@ -1,12 +1,10 @@
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <numeric>
 
 #include "data/larger.h"
 #include "data/pixels.h"
 #include "panels/panels.h"
-#include "session/not_finite.h"
 
 namespace fovea::panels {
 namespace {
@@ -16,13 +14,10 @@ constexpr Index longest_curve = 4096;  // values; longer rows are pooled by thei
 
 using Weights = std::vector<float>;  // [nk]
 
-std::shared_ptr<const Weights> row_of(const Computation& of, Index query, const Weights* known,
+std::shared_ptr<const Weights> row_of(const Operator& op, Index query, const Weights* known,
                                       Run& run) {
-  const Index keys = of.op->plan().keys();
-  if (has_unknown_weights(of, query))
-    return std::make_shared<const Weights>(keys, std::numeric_limits<float>::quiet_NaN());
   if (known) return {std::shared_ptr<void>(), known};
-  const Matrix row = of.op->tile({query, query + 1}, {0, keys}, run);
+  const Matrix row = op.tile({query, query + 1}, {0, op.plan().keys()}, run);
   return std::make_shared<const Weights>(row.row(0), row.row(0) + row.cols());
 }
 
@@ -58,9 +53,9 @@ Body row(const PanelInputs& in, std::string& caption, Run& run) {
   if (in.query < 0 || in.query >= in.computation.op->plan().queries())
     return Message{"Click a row of the matrix to see its query here."};
   Run first = run.part(0, 0.5), second = run.part(0.5, 1);
-  const auto exact = row_of(in.exact, in.query, in.exact_row, first);
+  const auto exact = row_of(*in.exact.op, in.query, in.exact_row, first);
   const auto approximate =
-      is_exact(in) ? exact : row_of(in.computation, in.query, in.approximate_row, second);
+      is_exact(in) ? exact : row_of(*in.computation.op, in.query, in.approximate_row, second);
   RowCurve out{.query = in.query, .keys = in.cols};
   if (in.settings.norm == Norm::log) out.log_floor = in.settings.log_floor;
   out.exact = curve(*exact, in.cols);

@@ -8,7 +8,6 @@
 namespace fovea {
 
 void Computation::set_output(Output all_rows) {
-  if (!variant->imported) mark_overflow(op->plan(), all_rows);
   not_finite = find_not_finite(*this, all_rows);
   output = std::move(all_rows);
 }

@@ -28,7 +28,6 @@ struct Computation {
   std::string backend, device, precision;
 
   bool applied() const { return output.z.rows() > 0; }
-  /// Those of `all_rows` whose logits overflowed become NaN, except in an imported result.
   void set_output(Output all_rows);
 };
 

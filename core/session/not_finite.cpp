@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "analysis/support.h"
 #include "data/number_text.h"
 
 namespace fovea {
@@ -32,7 +31,7 @@ std::string cause_of(const Computation& computation) {
   look_at("k", problem.k);
   look_at("v", problem.v);
   if (computation.variant->imported) return "the result in the file holds them";
-  return tensors.empty() ? "q.k or v exceeds the range of fp32"
+  return tensors.empty() ? "what is computed leaves the range of the precision"
                          : "the input holds them, in " + tensors;
 }
 
@@ -45,29 +44,7 @@ Index count_not_finite(const Output& output) {
   return rows;
 }
 
-bool all_zero(const float* row, Index count) {
-  return std::all_of(row, row + count, [](float x) { return x == 0; });
-}
-
 }  // namespace
-
-void mark_overflow(const Plan& plan, Output& output) {
-  if (std::ranges::find(output.lse, minus_infinity) == output.lse.end()) return;
-  const Support support(plan);
-  const Index dv = output.z.cols();
-  for (Index i = 0; i < std::ssize(output.lse); ++i) {
-    float& sum = output.lse[static_cast<std::size_t>(i)];
-    if (sum != minus_infinity || !all_zero(output.z.row(i), dv) || support.count(i) == 0) continue;
-    sum = std::numeric_limits<float>::quiet_NaN();
-    std::fill_n(output.z.row(i), dv, sum);
-  }
-}
-
-bool has_unknown_weights(const Computation& of, Index query) {
-  const auto& sums = of.output.lse;
-  return of.not_finite.rows > 0 && !of.variant->imported && query < std::ssize(sums) &&
-         std::isnan(sums[static_cast<std::size_t>(query)]);
-}
 
 NotFinite find_not_finite(const Computation& computation, const Output& output) {
   const Index rows = count_not_finite(output);

@@ -33,7 +33,9 @@ __global__ void __launch_bounds__(segment_threads) pool_segments_kernel(const Po
       for (Index row = max(first, begin); row < last; ++row) {
         const float2 segment = a.segments.found[(its * a.height + row - first) * columns + column];
         const float total = a.log2_sum[row];
-        const bool none = segment.y == -INFINITY;  // no key, even where the total is -inf or NaN
+        // No key is admitted, even where the total is -inf or NaN. A sum alone may underflow, and
+        // of logits that are all NaN the maximum is -inf too.
+        const bool none = segment.x == -INFINITY && segment.y == -INFINITY;
         most = fmaxf(most, none ? 0.0f : exp2_fast(segment.x - total));
         sum += none ? 0.0f : exp2_fast(segment.y - total);
       }

@@ -176,6 +176,8 @@ TEST_CASE("a file that another program writes while a fit learns is kept") {
     REQUIRE(begins(fit));
     for (int wait = 0; wait < 1000 && written() == before; ++wait)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    std::this_thread::sleep_for(
+        std::chrono::milliseconds(20));  // a tick of the file system's clock
     const std::string other = directory / "other";
     std::ofstream(other) << "what another program wrote";
     std::filesystem::rename(other, out);

@@ -70,6 +70,15 @@ TEST_CASE("a report as HTML is one file that names everything, and can be made a
       run_program({"render", scratch / "written.html", "-o", scratch / "again.png"});
   CAPTURE(again.err);
   CHECK(again.status == 0);
+  const Ended as_source = run_program({"compute", scratch / "written.html", "--variant", "exact"});
+  CHECK(as_source.status == 3);
+  check_says(as_source.err, {"written.html: is a report of Fovea; expected a source"});
+  const std::string lines = scratch.write("lines.txt", "one line\nanother\na third\n"),
+                    without = scratch / "without.html";
+  REQUIRE(run_program({"report", lines, "--one-token-per-line", "-o", without}).status == 0);
+  const Ended of_lines = run_program({"render", without, "-o", scratch / "x.png"});
+  CHECK(of_lines.status == 3);
+  check_says(of_lines.err, {"carries no session; this command makes it: fovea report"});
 }
 
 TEST_CASE("the numbers of a report are those of fovea compute") {

@@ -60,13 +60,15 @@ TEST_CASE("a report as HTML carries the session, and other pages carry none") {
   example::application();
   const auto html = [](const Recipe& recipe) {
     // What a report says cannot be taken for its session.
-    const std::string words = link_to_session({.session = "{}", .command = {}});
+    const std::string words = links_to({.session = "{}", .command = "fovea"});
     return QByteArray::fromStdString(
         html_of({.title = words, .blocks = {Paragraph{words}}, .recipe = recipe}));
   };
   const auto found = recipe_in(html(example_recipe));
   REQUIRE(found);
   CHECK(found->session == example_recipe.session);
+  CHECK(found->command == example_recipe.command);
+  CHECK(recipe_in("\xEF\xBB\xBF" + html(example_recipe).replace("DOCTYPE", "doctype")));
   const auto none = recipe_in(html({}));
   REQUIRE(none);
   CHECK(none->empty());

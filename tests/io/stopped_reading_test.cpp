@@ -104,8 +104,10 @@ TEST_CASE("masks, biases and the results of others are not read where a stop was
   Problem problem = problem_of(bias, {});
   CHECK_THROWS_AS(add_conditions(problem, bias.layers[0].conditions, 0, "", stopped_token()),
                   Cancelled);
-  CHECK_THROWS_AS(require_finite(problem, "", stopped_token()), Cancelled);
-  CHECK_THROWS_AS(require_in_range(problem, "", stopped_token()), Cancelled);
+  CHECK_THROWS_AS(require_usable_numbers(problem, "", stopped_token()), Cancelled);
+  CHECK_THROWS_AS(require_usable_scale(problem, "", stopped_token()), Cancelled);
+  Matrix numbers(2, 2);
+  CHECK_THROWS_AS(replace_unusable_numbers(numbers, stopped_token()), Cancelled);
 }
 
 TEST_CASE("a directory of many arrays is not read to its end where a stop was asked for") {

@@ -297,10 +297,7 @@ void log2_elu(float* x, int count) {
 }
 
 void multiply(float* a, const float* b, int count) {
-  for (int i = 0; i < count; i += width) {
-    const Vec x = load(a + i);
-    store(a + i, x == Vec{} ? x : x * load(b + i));
-  }
+  for (int i = 0; i < count; i += width) store(a + i, load(a + i) * load(b + i));
 }
 
 void normalise(float* s, int lanes, int key_count, const float* log2_sum, float most) {

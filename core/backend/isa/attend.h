@@ -97,7 +97,7 @@ struct Loops {
   /// x[i] = log2(elu(x[i]) + 1): log2(1 + x) for x > 0, else x log2(e). NaN stays NaN.
   void (*log2_elu)(float* x, int count);
 
-  /// a[i] *= b[i], but 0 stays 0 where b[i] is NaN. count is a multiple of width.
+  /// a[i] *= b[i]. count is a multiple of width.
   void (*multiply)(float* a, const float* b, int count);
 
   /// s = exp2(min(s - log2_sum[lane], most)); 0 for a lane whose log2_sum is -inf, and for an s of
