@@ -184,7 +184,10 @@ if built_before; then
     echo "gpu.sh: FOVEA_PROGRAMS=$FOVEA_PROGRAMS has no $name; expected a folder that gpu.sh --build has written"
     exit 2
   done
-  (cd "$FOVEA_PROGRAMS" && chmod +x "${programs[@]}") || exit 2  # which some ways of copying forget
+  for name in "${programs[@]}"; do  # some ways of copying forget that they are programs
+    [ -x "$FOVEA_PROGRAMS/$name" ] || chmod +x "$FOVEA_PROGRAMS/$name" ||
+      { echo "gpu.sh: $FOVEA_PROGRAMS/$name cannot be run; make it executable"; exit 2; }
+  done
 else
   headers || exit 2
 fi

@@ -59,8 +59,8 @@ void put_metrics(const Metrics& metrics, const std::vector<Diagnostic>& diagnost
 /// `exact`: what it is compared with, if anything.
 std::string notes_text(const Computation& made, const Computation* exact) {
   std::vector<std::string> notes = made.op->plan().notes;
-  notes.push_back(note_of_not_finite(made));
-  if (exact && !made.variant->reference) notes.push_back(note_of_not_finite(*exact));
+  notes.push_back(note_of_numbers(made));
+  if (exact && !made.variant->reference) notes.push_back(note_of_numbers(*exact));
   std::string text;
   for (const std::string& note : notes)
     if (!note.empty()) text += (text.empty() ? "" : "; ") + note;

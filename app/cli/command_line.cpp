@@ -10,14 +10,14 @@ bool is_plain(char c) {
          std::string_view("-_./:,=+@%").find(c) != std::string_view::npos;
 }
 
-std::string quoted_word(const std::string& word) {
+}  // namespace
+
+std::string shell_word(const std::string& word) {
   if (!word.empty() && std::ranges::all_of(word, is_plain)) return word;
   std::string out = "'";
   for (const char c : word) out += c == '\'' ? "'\\''" : std::string(1, c);
   return out + "'";
 }
-
-}  // namespace
 
 std::string command_line(const std::vector<std::string>& words, const std::string& output,
                          const std::string& stem) {
@@ -28,7 +28,7 @@ std::string command_line(const std::vector<std::string>& words, const std::strin
                               word.starts_with("-o") || word.starts_with("--output=");
     if (!output.empty() && names_output && word.ends_with(output))
       word = word.substr(0, word.size() - output.size()) + stem + output.substr(output.rfind('.'));
-    line += " " + quoted_word(word);
+    line += " " + shell_word(word);
   }
   return line;
 }

@@ -135,7 +135,7 @@ HeadReport compute_head(const ComputeOptions& options, const Source& source, Ind
                     .cost = computation.cost,
                     .notes = computation.op->plan().notes};
   const auto note_what_is_not_finite = [&](const Computation& in) {
-    if (const auto note = note_of_not_finite(in); !note.empty()) report.notes.push_back(note);
+    if (const auto note = note_of_numbers(in); !note.empty()) report.notes.push_back(note);
   };
   note_what_is_not_finite(computation);
   if (!computation.variant->imported)

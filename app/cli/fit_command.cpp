@@ -3,6 +3,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/fit_report.h"
 #include "cli/options.h"
@@ -139,7 +140,8 @@ class Fitting {
     } catch (const Cancelled&) {
       write();
       console_.err << "stopped after " << steps_text() << ". The best trees so far are in "
-                   << output_ << "; -o " << output_ << " --resume " << output_ << " goes on\n";
+                   << output_ << "; -o " << shell_word(output_) << " --resume "
+                   << shell_word(output_) << " goes on\n";
       throw;
     }
     write();

@@ -71,7 +71,7 @@ std::string PanelGrid::title_of(std::size_t column) const {
 std::vector<std::string> PanelGrid::notes() const {
   std::vector<std::string> notes;
   const auto note = [&](const Computation& in) {
-    const std::string text = note_of_not_finite(in);
+    const std::string text = note_of_numbers(in);
     if (!text.empty() && std::ranges::find(notes, text) == notes.end()) notes.push_back(text);
   };
   for (const Head& head : heads_) note(*head.exact);

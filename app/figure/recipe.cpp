@@ -107,7 +107,8 @@ std::optional<Recipe> recipe_in_svg(const QByteArray& svg) {
   return recipe;
 }
 
-/// The content of the last such link: what precedes it is the report. Nothing: it is cut off.
+/// The content of the last such link: what precedes it is the report. Empty: there is none.
+/// Nothing: it is cut off.
 std::optional<std::string> linked_in(const QByteArray& html, const std::string& begin_of_link) {
   const auto begin = QByteArray::fromStdString(begin_of_link);
   const qsizetype link = html.lastIndexOf(begin);

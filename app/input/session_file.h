@@ -29,8 +29,8 @@ void write_session(const std::string& path, const SessionFile& file);
 /// Of a session file, or of a figure or report that carries its session. Throws InputError, also
 /// for one that carries none.
 SessionFile read_session(const std::string& path);
-/// Whether the file is a session, a figure or report of Fovea, or any PDF, by its name and content:
-/// not another picture, HTML or JSON, which are sources.
+/// Whether the file is to be opened as a session: a session file, a figure or report of Fovea, or
+/// any PDF. Other pictures, texts and JSON are sources.
 bool is_session_file(const std::string& path);
 /// Throws InputError, naming the session's own file, when its source is no longer there.
 void require_source(const std::string& path, const SessionFile& file);

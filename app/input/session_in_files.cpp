@@ -23,7 +23,7 @@ bool is_named(const std::string& path, const char* ending) {
 
 bool is_figure_or_report(const std::string& path) {
   return is_named(path, ".png") || is_named(path, ".svg") || is_named(path, ".pdf") ||
-         is_named(path, ".html");
+         is_named(path, ".html") || is_named(path, ".htm");
 }
 
 /// Nothing: it is no figure or report of Fovea.
@@ -33,10 +33,16 @@ std::optional<Recipe> recipe_of(const FileBytes& file) {
   return recipe_in(QByteArray::fromRawData(bytes.data(), static_cast<qsizetype>(bytes.size())));
 }
 
+std::string head_of(const FileBytes& file) {
+  std::string head(static_cast<std::size_t>(std::min<Index>(file.size(), 1024)), '\0');
+  file.read(0, std::as_writable_bytes(std::span(head)));
+  return head;
+}
+
 SessionFile session_of_figure(const FileBytes& file) {
   const std::string& path = file.path();
   const auto recipe = recipe_of(file);
-  if (!recipe) throw InputError(path, "is not a figure or report that Fovea wrote");
+  if (!recipe) throw InputError(path, "is no figure or report of Fovea, or is cut off");
   if (recipe->session.empty())
     throw InputError(path, recipe->command.empty()
                                ? "carries no session: it was written without one, or another "
@@ -68,6 +74,7 @@ bool is_session_file(const std::string& path) {
   if (!is_figure_or_report(path) && !is_named(path, ".json")) return false;
   try {
     const FileBytes file(path);
+    if (is_report(head_of(file))) return true;  // a damaged one too: reading it says so
     if (is_figure_or_report(path)) return recipe_of(file).has_value();
     // Our own writing sorts names; a session carries this one somewhere, tokens would not as a key.
     std::string begin(static_cast<std::size_t>(std::min(file.size(), largest_session)), '\0');

@@ -145,7 +145,8 @@ void Files::keep_conditions() {
 void Files::open_by_dialog() {
   QStringList patterns;
   for (const auto& pattern : file_patterns()) patterns << to_qt(pattern);
-  patterns.insert(patterns.size() - 1, "Sessions (*.fovea.json *.json *.png *.svg *.pdf *.html)");
+  patterns.insert(patterns.size() - 1,
+                  "Sessions (*.fovea.json *.json *.png *.svg *.pdf *.html *.htm)");
   // before "All files"
   const QString path =
       QFileDialog::getOpenFileName(&window_, "Open", last_directory(), patterns.join(";;"));

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "data/error.h"
-#include "data/larger.h"
 
 namespace fovea {
 namespace {
@@ -166,8 +165,9 @@ class DenseSweep::Worker {
   void finish_segments() {
     const isa::Loops& loops = strip_.loops();
     const int lanes = strip_.lanes(), seen = static_cast<int>(seen_);
-    // No key of these is admitted: their entries are 0 in a row of NaN too. (Of logits that are all
-    // NaN the maximum is -inf as well, but not the sum 0.)
+    // Segments without an admitted key: with a reference of -inf normalise() makes their factor 0,
+    // which it is in a row of NaN too. (Of logits that are all NaN the maximum is -inf as well, but
+    // the sum is not 0.)
     for (int i = 0; i < seen * lanes; ++i)
       if (maximum_[i] == minus_infinity && sum_[i] == 0) reference_[i] = minus_infinity;
     loops.normalise(maximum_.data(), lanes, seen, log2_sum_, 0);
@@ -188,7 +188,7 @@ class DenseSweep::Worker {
     loops.reduce(&sum_[lanes.begin], strip_.lanes(), count, seen, false, reduced_.data());
     for (Index c = 0; c < seen_; ++c) sum_row_[c] += static_cast<double>(reduced_[c]);
     loops.reduce(&maximum_[lanes.begin], strip_.lanes(), count, seen, true, reduced_.data());
-    for (Index c = 0; c < seen_; ++c) most_row_[c] = larger_or_nan(most_row_[c], reduced_[c]);
+    for (Index c = 0; c < seen_; ++c) most_row_[c] = std::max(most_row_[c], reduced_[c]);
   }
 
   void end_row(Index row) {

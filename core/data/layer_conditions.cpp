@@ -19,7 +19,7 @@ Matrix matrix_of(const HeadTensor& tensor, Index head, const std::stop_token& st
 }
 
 std::string number_or_name(float x) {
-  return std::isnan(x) ? "NaN" : std::isinf(x) ? "Inf" : format_plain(double{x});
+  return std::isnan(x) ? "NaN" : std::isinf(x) ? (x > 0 ? "Inf" : "-Inf") : format_plain(double{x});
 }
 
 void check_bias(const Matrix& bias, const std::string& where, const std::stop_token& stop) {
@@ -69,7 +69,7 @@ void add_slope(float slope, const Problem& problem, LogitRule& rule, const std::
   const float most_slope = most_bias / static_cast<float>(queries + keys);
   if (!(std::abs(slope) <= most_slope))
     throw InputError(where, "the ALiBi slope of head " + std::to_string(problem.head) + " is " +
-                                number_or_name(slope) + "; expected at most " +
+                                number_or_name(slope) + "; expected a magnitude up to " +
                                 number_or_name(most_slope) + ", for biases up to 1e30");
   rule.by_distance.resize(static_cast<std::size_t>(queries + keys - 1));
   for (Index x = 0; x < queries + keys - 1; ++x)

@@ -89,18 +89,17 @@ void replace_unusable_numbers(Matrix& m, const std::stop_token& stop) {
 
 void require_usable_scale(const Problem& problem, const std::string& where,
                           const std::stop_token& stop) {
-  double largest = 0;  // of q and k; numbers that are NaN are never larger
+  double x = 0;  // the largest magnitude in q and k; no comparison with NaN is true
   for (const MatrixView m : {problem.q, problem.k})
     for_each_row(m.rows, stop, [&](Index i) {
-      for (Index c = 0; c < m.cols; ++c) largest = std::max(largest, std::abs(double{m(i, c)}));
+      for (Index c = 0; c < m.cols; ++c) x = std::max(x, std::abs(double{m(i, c)}));
     });
-  const double logit =
-      problem.scale * std::max(1.0, static_cast<double>(problem.d()) * largest * largest);
-  if (logit <= logit_limit) return;
+  const double reach = problem.scale * std::max(1.0, static_cast<double>(problem.d()) * x * x);
+  if (reach <= logit_limit) return;
   std::ostringstream text;
-  text << "with scale " << problem.scale << ", d = " << problem.d() << " and numbers up to "
-       << largest << " in q and k logits may reach " << logit << "; expected at most "
-       << logit_limit;
+  text << "scale " << problem.scale << " is too large for d = " << problem.d()
+       << " and numbers up to x = " << x << " in q and k: scale * max(1, d x^2) is " << reach
+       << "; expected at most " << logit_limit;
   throw InputError(where, text.str());
 }
 

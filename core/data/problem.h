@@ -56,9 +56,11 @@ inline constexpr const char* no_values = "the file has no values v";
 Problem make_problem(Matrix q, Matrix k, Matrix v, double scale = 0.0, bool causal = false,
                      Index head = 0);
 
-/// Larger numbers in q, k and v are not computed with, nor larger logits: so neither logits nor
-/// what variants sum over 131072 keys leave the range of a float (3.4e38), also in units of log 2.
-/// What a model computes is far smaller.
+/// Numbers in q, k and v beyond number_limit are not computed with, nor scales with which logits,
+/// or the squares that performer takes of queries and keys, may exceed logit_limit. Both limits are
+/// far beyond what models compute. Within them logits, and sums of them over 131072 keys, stay in
+/// the range of a float (3.4e38), in units of log 2 too; not so the entries of hyper in theory
+/// mode.
 inline constexpr float number_limit = 1e14f;
 inline constexpr double logit_limit = 1e30;
 
@@ -70,8 +72,8 @@ void require_usable_numbers(const Problem& problem, const std::string& where,
 /// Makes such numbers NaN. Throws Cancelled.
 void replace_unusable_numbers(Matrix& m, const std::stop_token& stop);
 
-/// Throws InputError where the scale may make logits, or the squares of queries and keys, larger
-/// than logit_limit; Cancelled.
+/// Throws InputError where scale * max(1, d x^2) exceeds logit_limit, x being the largest number in
+/// q and k: a bound of the scale, of logits and of squares. Throws Cancelled.
 void require_usable_scale(const Problem& problem, const std::string& where,
                           const std::stop_token& stop);
 

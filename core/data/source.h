@@ -96,6 +96,7 @@ std::string layer_label(const Source& source, Index layer);
 /// a given number out of range, UnavailableError for a head that does not fit into memory,
 /// Cancelled for one that is not wanted any more. NaN, Inf and numbers of a magnitude
 /// above number_limit are refused by position; with `allow_non_finite` all of them count as NaN.
+/// A scale that is too large for these numbers is refused in any case.
 struct HeadChoice {
   Index layer = 0, head = 0;
   std::optional<double> scale;

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "data/error.h"
+#include "data/problem.h"
 #include "data/shape.h"
 #include "data/stop.h"
 #include "io/tensor_file.h"
@@ -95,8 +96,9 @@ class Slice {
     for_each_row(count_, stop_, [&](Index i) {
       const float x = values[static_cast<std::size_t>(i)];
       const bool not_there = std::isinf(x) && x < 0;
-      if (!std::isfinite(x) && !(not_there && minus_infinity))
-        throw refusal("has NaN or Inf at element " + std::to_string(i), "finite numbers");
+      if (!(std::abs(x) <= number_limit) && !(not_there && minus_infinity))
+        throw refusal("has NaN, Inf or a number beyond 1e14 at element " + std::to_string(i),
+                      "finite numbers up to 1e14");
     });
   }
 

@@ -83,13 +83,13 @@ std::string headline_error(const Metrics& metrics) {
   return {};
 }
 
-/// Says which rows of what the panel shows are not finite.
-void add_not_finite(View view, const PanelInputs& in, std::string& caption) {
+/// Says which rows of what the panel shows are not finite, and where rounding is large.
+void add_note_of_numbers(View view, const PanelInputs& in, std::string& caption) {
   if (view == View::mask || view == View::reach || view == View::tree) return;
-  const std::string its = note_of_not_finite(in.computation);
+  const std::string its = note_of_numbers(in.computation);
   if (!its.empty()) panels::add(caption, its);
   if (!needs_exact(view) || panels::is_exact(in)) return;
-  if (const std::string of_exact = note_of_not_finite(in.exact); !of_exact.empty())
+  if (const std::string of_exact = note_of_numbers(in.exact); !of_exact.empty())
     panels::add(caption, of_exact);
 }
 
@@ -169,7 +169,7 @@ Panel make_panel(View view, const PanelInputs& inputs, Run& run) {
   if (view == View::heatmap || view == View::mask || view == View::cost)
     for (const std::string& note : in.computation.op->plan().notes)
       panels::add(panel.caption, note);
-  add_not_finite(view, in, panel.caption);
+  add_note_of_numbers(view, in, panel.caption);
   const auto& rule = in.computation.op->problem().rule;
   if (rule && rule->sink && view == View::heatmap)
     panels::add(panel.caption, "rows sum to less than 1: a sink takes the rest");

@@ -14,7 +14,7 @@ namespace fovea {
 /// keys is finite.
 struct NotFinite {
   Index rows = 0;
-  std::string cause;  // "the input holds them, in q"
+  std::string cause;  // "the input holds them, or numbers beyond 1e14, in q"
 };
 
 struct Computation {

@@ -32,7 +32,7 @@ std::string cause_of(const Computation& computation) {
   look_at("v", problem.v);
   if (computation.variant->imported) return "the result in the file holds them";
   return tensors.empty() ? "what is computed leaves the range of the precision"
-                         : "the input holds them, in " + tensors;
+                         : "the input holds them, or numbers beyond 1e14, in " + tensors;
 }
 
 Index count_not_finite(const Output& output) {
@@ -44,6 +44,28 @@ Index count_not_finite(const Output& output) {
   return rows;
 }
 
+std::string note_of_rows(const Computation& computation) {
+  const auto& [rows, cause] = computation.not_finite;
+  if (rows == 0) return "";
+  const bool of_outputs = computation.output.z.cols() > 0;
+  return "NaN or Inf in " + plural(rows, of_outputs ? "output row" : "row") + " of " +
+         (of_outputs ? "" : "P of ") + computation.variant->label + ": " + cause;
+}
+
+/// A weight is exp(S - L) of a logit and a log-sum-exp that are both rounded, by up to 2^-24 of
+/// themselves.
+std::string note_of_rounding(const Computation& computation) {
+  if (computation.variant->imported) return "";
+  double largest = 0;
+  for (const float sum : computation.output.lse)
+    if (std::isfinite(sum)) largest = std::max(largest, std::abs(double{sum}));
+  const double error = std::expm1(2 * largest * 0x1p-24);
+  if (error <= 0.005) return "";
+  return "logits near " + format_plain(largest) + ": weights of " + computation.variant->label +
+         " in fp32 have errors " +
+         (error < 10 ? "up to " + format_percent(error) : "beyond 1000 %");
+}
+
 }  // namespace
 
 NotFinite find_not_finite(const Computation& computation, const Output& output) {
@@ -51,12 +73,9 @@ NotFinite find_not_finite(const Computation& computation, const Output& output) 
   return {rows, rows > 0 ? cause_of(computation) : ""};
 }
 
-std::string note_of_not_finite(const Computation& computation) {
-  const auto& [rows, cause] = computation.not_finite;
-  if (rows == 0) return "";
-  const bool of_outputs = computation.output.z.cols() > 0;
-  return "NaN or Inf in " + plural(rows, of_outputs ? "output row" : "row") + " of " +
-         (of_outputs ? "" : "P of ") + computation.variant->label + ": " + cause;
+std::string note_of_numbers(const Computation& computation) {
+  const std::string rows = note_of_rows(computation), rounding = note_of_rounding(computation);
+  return rows + (rows.empty() || rounding.empty() ? "" : "; ") + rounding;
 }
 
 }  // namespace fovea

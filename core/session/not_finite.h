@@ -10,8 +10,10 @@ namespace fovea {
 /// Of `output`, which becomes that of `computation`.
 NotFinite find_not_finite(const Computation& computation, const Output& output);
 
-/// "NaN or Inf in 3 output rows of Exact: the input holds them, in q"; empty: all rows are
-/// finite, or nothing is applied yet.
-std::string note_of_not_finite(const Computation& computation);
+/// What is said of the numbers of an output: "NaN or Inf in 3 output rows of Exact: the input holds
+/// them, or numbers beyond 1e14, in q", and "logits near 1e+07: weights of Exact in fp32 have
+/// errors up to 229 %" from half a percent on. Empty: all rows are finite, and nothing is rounded
+/// that much; or nothing is applied yet.
+std::string note_of_numbers(const Computation& computation);
 
 }  // namespace fovea

@@ -187,7 +187,7 @@ TEST_CASE("a file that another program writes while a fit learns is kept") {
     CHECK(read_bytes(out) == "what another program wrote");
     CHECK(read_fit(aside).states.size() == 1);
     check_says(ended.err, {"another program has written " + out, "goes on in " + aside,
-                           "--resume " + aside + " goes on"});
+                           "-o " + aside + " --resume " + aside + " goes on"});
     for (const std::string& old : {out, aside}) std::filesystem::remove(old);
   }
 }

@@ -71,8 +71,9 @@ TEST_CASE("compute: what is over rows that are not finite is not defined, and a 
     CAPTURE(text.out);
     REQUIRE(text.status == 0);
     CHECK_FALSE(prints_nan(text.out));
-    CHECK(
-        contains(text.out, "NaN or Inf in 64 output rows of Exact: the input holds them, in q, k"));
+    CHECK(contains(text.out,
+                   "NaN or Inf in 64 output rows of Exact: the input holds them, or numbers beyond "
+                   "1e14, in q, k"));
     const json metrics = document_of(
         {"compute", path, "--variant", variant, "--json", "--allow-non-finite"})["metrics"][0];
     for (const char* id : {"output_rel_fro", "output_max_abs", "attention_rel_fro", "mass_kept",
@@ -131,7 +132,9 @@ TEST_CASE("compute: an input that holds NaN is named as the cause, not the range
   const Ended ended =
       run_program({"compute", with_a_nan(directory), "--variant", "exact", "--allow-non-finite"});
   CHECK(ended.status == 0);
-  check_says(ended.out, {"NaN or Inf in 1 output row of Exact: the input holds them, in q"});
+  check_says(
+      ended.out,
+      {"NaN or Inf in 1 output row of Exact: the input holds them, or numbers beyond 1e14, in q"});
   CHECK_FALSE(contains(ended.out, "exceeds the range"));
   CHECK_FALSE(prints_nan(ended.out));
 }
@@ -152,7 +155,9 @@ TEST_CASE("compute: NaN in the output that a file holds is neither a difference 
 
 TEST_CASE("render and report: the rows that are not finite are named, and no error is 0") {
   const TemporaryDirectory directory;
-  const std::string note = "NaN or Inf in 64 output rows of Exact: the input holds them, in q, k";
+  const std::string note =
+      "NaN or Inf in 64 output rows of Exact: the input holds them, or numbers beyond 1e14, in q, "
+      "k";
   const std::string path = too_large(directory), data = directory / "numbers.json";
   const Ended render = run_program({"render", path, "--variant", "exact", "--variant", "h1d",
                                     "--view", "error", "--view", "output", "--allow-non-finite",

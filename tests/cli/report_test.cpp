@@ -73,6 +73,12 @@ TEST_CASE("a report as HTML is one file that names everything, and can be made a
   const Ended as_source = run_program({"compute", scratch / "written.html", "--variant", "exact"});
   CHECK(as_source.status == 3);
   check_says(as_source.err, {"written.html: is a report of Fovea; expected a source"});
+  const std::string whole = read_bytes(scratch / "written.html"),
+                    cut = scratch.write("cut.htm",
+                                        whole.substr(0, whole.find("session.fovea.json") + 200));
+  const Ended of_cut = run_program({"render", cut, "-o", scratch / "x.png"});
+  CHECK(of_cut.status == 3);
+  check_says(of_cut.err, {"cut.htm: is no figure or report of Fovea, or is cut off"});
   const std::string lines = scratch.write("lines.txt", "one line\nanother\na third\n"),
                     without = scratch / "without.html";
   REQUIRE(run_program({"report", lines, "--one-token-per-line", "-o", without}).status == 0);

@@ -233,9 +233,10 @@ TEST_CASE("a scale with which logits may be too large is refused, whether or not
   const Source source = grouped_source();  // d = 2; head 3 has numbers up to 1005 in q and k
   CHECK(message_of(source, {.head = 3, .scale = 4e23}).empty());
   for (const bool allowed : {false, true})
-    CHECK(message_of(source, {.head = 3, .scale = 1e24, .allow_non_finite = allowed}) ==
-          "file.npz, layer3: with scale 1e+24, d = 2 and numbers up to 1005 in q and k logits may "
-          "reach 2.02005e+30; expected at most 1e+30");
+    CHECK(
+        message_of(source, {.head = 3, .scale = 1e24, .allow_non_finite = allowed}) ==
+        "file.npz, layer3: scale 1e+24 is too large for d = 2 and numbers up to x = 1005 in q and "
+        "k: scale * max(1, d x^2) is 2.02005e+30; expected at most 1e+30");
 }
 
 TEST_CASE("a head that does not fit is refused with what it would need, before memory is taken") {

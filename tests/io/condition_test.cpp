@@ -191,8 +191,9 @@ TEST_CASE("conditions that are wrong are refused with what was found and expecte
   CHECK_SAYS(problem_of(source_with({real_tensor("bias", {4}, {0, 0, HUGE_VALF, 0})}), {}), "Inf");
   CHECK_SAYS(problem_of(source_with({real_tensor("bias", {4}, {0, 1, 2, 3e38f})}), {}),
              "bias at [0,3] is 3.00e+38", "up to 1e30");
-  CHECK_SAYS(problem_of(source_with({real_tensor("alibi", {2}, {1, 2e29f})}), {.head = 1}),
-             "slope of head 1 is 2.00e+29; expected at most 1.25e+29, for biases up to 1e30");
+  CHECK_SAYS(
+      problem_of(source_with({real_tensor("alibi", {2}, {1, 2e29f})}), {.head = 1}),
+      "slope of head 1 is 2.00e+29; expected a magnitude up to 1.25e+29, for biases up to 1e30");
   CHECK_SAYS(problem_of(source_with({real_tensor("sinks", {2}, {1, -3e38f})}), {.head = 1}),
              "sink of head 1 is -3.00e+38; expected a magnitude up to 1e30");
   for (const char* window : {"0", "-1", "2.5", "x", ""}) {

@@ -156,8 +156,10 @@ TEST_CASE("structure: wrong shapes, types and values are refused by name") {
   CHECK_SAYS(read({integers("key_order", {1, 1}, {-1})}), "'key_order' holds -1", "indices from 0");
   CHECK_SAYS(read({numbers("key_order", {1, 1}, {0})}), "dtype F32", "I32 or I64");
   CHECK_SAYS(read({integers("alpha", {1, 1}, {0})}), "'alpha' has dtype I32", "F32");
-  CHECK_SAYS(read({numbers("alpha", {1, 2}, {0, NAN})}), "'alpha' has NaN or Inf at element 1");
-  CHECK_SAYS(read({numbers("alpha", {1, 1}, {-INFINITY})}), "'alpha' has NaN or Inf");
+  CHECK_SAYS(read({numbers("alpha", {1, 2}, {0, NAN})}),
+             "'alpha' has NaN, Inf or a number beyond 1e14 at element 1");
+  CHECK_SAYS(read({numbers("alpha", {1, 2}, {0, 3e38f})}), "beyond 1e14 at element 1");
+  CHECK_SAYS(read({numbers("alpha", {1, 1}, {-INFINITY})}), "'alpha' has NaN, Inf or");
 }
 
 TEST_CASE("structure: tensors that are not a tree are refused by name") {

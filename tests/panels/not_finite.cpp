@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "messages.h"
 #include "panels/error_kind.h"
@@ -46,11 +48,13 @@ TEST_CASE("the error of exact attention is zero only in the rows that are finite
   for (const View view : {View::error, View::output}) {
     const Panel panel = some.panel(view);
     CHECK(message_in(panel) == "zero by definition in the 39 rows that are finite");
-    CHECK(
-        contains(panel.caption, "NaN or Inf in 1 output row of Exact: the input holds them, in q"));
+    CHECK(contains(
+        panel.caption,
+        "NaN or Inf in 1 output row of Exact: the input holds them, or numbers beyond 1e14, in q"));
     CHECK(message_in(none.panel(view)) == "not defined: no row is finite");
     CHECK(contains(none.panel(view).caption,
-                   "NaN or Inf in 40 output rows of Exact: the input holds them, in q"));
+                   "NaN or Inf in 40 output rows of Exact: the input holds them, or numbers beyond "
+                   "1e14, in q"));
   }
 }
 
@@ -109,6 +113,32 @@ TEST_CASE("maps mark a query that is not a number, and no other") {
         }
       }
     }
+}
+
+TEST_CASE("a note says how much the weights of large logits are rounded, and that is a bound") {
+  for (const double logit : {1e4, 1e5, 1e6, 1e7}) {
+    CAPTURE(logit);
+    const Problem clean = make_data(Data::gaussian, 40, 4, 4, false);
+    Matrix q(40, 4), k(40, 4);
+    for (Index i = 0; i < 40; ++i) {
+      std::fill_n(q.row(i), 4, static_cast<float>(std::sqrt(logit / 4)));
+      std::fill_n(k.row(i), 4, static_cast<float>(std::sqrt(logit / 4)));
+    }
+    const Problem problem = make_problem(std::move(q), std::move(k), Matrix::copy_of(clean.v), 1);
+    Scene scene(problem, "exact", {});
+    const std::string note = note_of_numbers(scene.exact);
+    CAPTURE(note);
+    CHECK(note.empty() == (logit < 4e4));
+    if (logit == 1e5)
+      CHECK(note == "logits near 1e+05: weights of Exact in fp32 have errors up to 1.2 %");
+    Run run{scene.profile};
+    const Matrix row = scene.exact.op->tile({3, 4}, {0, 40}, run);
+    const double sum = std::accumulate(row.row(0), row.row(0) + 40, 0.0),
+                 error = std::expm1(2 * logit * 0x1p-24);
+    // And the roundings of exp2.
+    CHECK(std::abs(sum - 1) <= error + 1e-5);
+    if (logit == 1e7) CHECK(std::abs(sum - 1) > 0.005);
+  }
 }
 
 TEST_CASE("a row of which one weight is NaN has no largest, and no weight over its largest") {

@@ -36,6 +36,11 @@ QString file_not_finite(const QTemporaryDir& folder) {
       std::fill_n(z.begin() + (broken + 1) * tensor->cols, 2,
                   std::numeric_limits<float>::quiet_NaN());
       tensors.push_back({"z", shape, std::move(z)});
+      const Index n = tensor->rows;
+      std::vector<float> p(std::size_t(tensor->heads * n * n), 1.0f / float(n));
+      std::fill_n(p.begin() + broken * n, n, std::numeric_limits<float>::quiet_NaN());
+      p[std::size_t((broken + 1) * n)] = HUGE_VALF;
+      tensors.push_back({"p", {tensor->heads, n, n}, std::move(p)});
     }
     tensors.push_back({name, shape, std::move(numbers)});
   }

@@ -181,7 +181,7 @@ class VariantDock : public QWidget {
     if (state.computation) {
       const Plan& plan = state.computation->op->plan();
       for (const auto& note : plan.notes) notes << to_qt(note);
-      notes << to_qt(note_of_not_finite(*state.computation));
+      notes << to_qt(note_of_numbers(*state.computation));
       if (plan.fitted_to_all_tokens)
         notes << (plan.causal ? "Fitted to all tokens at once: later tokens decide who attends to "
                                 "whom, in spite of the causal mask."
