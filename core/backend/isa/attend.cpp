@@ -309,7 +309,7 @@ void normalise(float* s, int lanes, int key_count, const float* log2_sum, float 
       float* at = s + k * lanes + lane;
       const Vec logit = load(at), x = logit - reference;
       const Vec weight = exp2_of(x > splat(most) ? splat(most) : x);
-      store(at, none | (logit == splat(minus_infinity)) ? Vec{} : weight);
+      store(at, (none | (logit == splat(minus_infinity))) ? Vec{} : weight);
     }
   }
 }
