@@ -134,10 +134,10 @@ HeadReport compute_head(const ComputeOptions& options, const Source& source, Ind
                     .first_run = computation.first_run,
                     .cost = computation.cost,
                     .notes = computation.op->plan().notes};
-  const auto note_what_is_not_finite = [&](const Computation& in) {
+  const auto note_numbers = [&](const Computation& in) {
     if (const auto note = note_of_numbers(in); !note.empty()) report.notes.push_back(note);
   };
-  note_what_is_not_finite(computation);
+  note_numbers(computation);
   if (!computation.variant->imported)
     report.from_own_output = from_own_output(
         computation.output, source.layers[static_cast<std::size_t>(options.heads.layer_in(source))],
@@ -146,7 +146,7 @@ HeadReport compute_head(const ComputeOptions& options, const Source& source, Ind
   std::optional<Computation> exact;
   if (!options.no_metrics) {
     exact = compute(problem, {.variant = &reference_variant()}, backend, run);
-    if (!computation.variant->reference) note_what_is_not_finite(*exact);
+    if (!computation.variant->reference) note_numbers(*exact);
     report.metrics = compare(*computation.op, computation.output, *exact->op, exact->output, run);
     report.diagnostics = diagnose(computation, *exact, run);
   }

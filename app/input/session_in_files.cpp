@@ -74,8 +74,8 @@ bool is_session_file(const std::string& path) {
   if (!is_figure_or_report(path) && !is_named(path, ".json")) return false;
   try {
     const FileBytes file(path);
-    if (is_report(head_of(file))) return true;  // a damaged one too: reading it says so
-    if (is_figure_or_report(path)) return recipe_of(file).has_value();
+    if (is_figure_or_report(path))  // a damaged report too: reading it says so
+      return is_report(head_of(file)) || recipe_of(file).has_value();
     // Our own writing sorts names; a session carries this one somewhere, tokens would not as a key.
     std::string begin(static_cast<std::size_t>(std::min(file.size(), largest_session)), '\0');
     file.read(0, std::as_writable_bytes(std::span(begin)));

@@ -11,7 +11,7 @@ namespace fovea {
 namespace {
 
 constexpr float least_bias = -65504;  // the least number of 16 bits
-constexpr float most_bias = 1e30f;    // as logit_limit
+constexpr auto most_bias = static_cast<float>(logit_limit);
 
 /// The matrix of a head, or the one that all heads share.
 Matrix matrix_of(const HeadTensor& tensor, Index head, const std::stop_token& stop) {

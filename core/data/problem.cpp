@@ -18,14 +18,6 @@ std::string shape(MatrixView m) {
   return "[" + std::to_string(m.rows) + "," + std::to_string(m.cols) + "]";
 }
 
-/// use(name, m) of each of the matrices; those of q and k first.
-template <class Use>
-void for_matrices(const Problem& problem, Use use) {
-  use("q", problem.q);
-  use("k", problem.k);
-  use("v", problem.v);
-}
-
 bool is_usable(float x) {
   return std::abs(x) <= number_limit;
 }
@@ -58,7 +50,7 @@ double Problem::logit(Index i, Index j) const {
 
 void require_usable_numbers(const Problem& problem, const std::string& where,
                             const std::stop_token& stop) {
-  for_matrices(problem, [&](const char* name, MatrixView m) {
+  const auto check = [&](const char* name, MatrixView m) {
     for_each_row(m.rows, stop, [&](Index i) {
       for (Index c = 0; c < m.cols; ++c) {
         const float x = m(i, c);
@@ -76,7 +68,10 @@ void require_usable_numbers(const Problem& problem, const std::string& where,
         throw InputError(where, text.str());
       }
     });
-  });
+  };
+  check("q", problem.q);
+  check("k", problem.k);
+  check("v", problem.v);
 }
 
 void replace_unusable_numbers(Matrix& m, const std::stop_token& stop) {

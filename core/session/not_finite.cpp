@@ -62,8 +62,8 @@ std::string note_of_rounding(const Computation& computation) {
   const double error = std::expm1(2 * largest * 0x1p-24);
   if (error <= 0.005) return "";
   return "logits near " + format_plain(largest) + ": weights of " + computation.variant->label +
-         " in fp32 have errors " +
-         (error < 10 ? "up to " + format_percent(error) : "beyond 1000 %");
+         " in fp32 are rounded by " +
+         (error < 10 ? "up to " + format_percent(error) : "more than 1000 %");
 }
 
 }  // namespace
