@@ -27,7 +27,9 @@ namespace fovea::cuda {
 template <Precision P, class Shape, bool Maps>
 class WgmmaAttention {
   static constexpr int DepthChunks = Shape::depth_chunks, ValueChunks = Shape::value_chunks,
-                       Consumers = Shape::consumers;
+                       Consumers = Shape::consumers, stages = Shape::stages;
+  using Shared = WgmmaShared<Consumers, stages>;
+  static constexpr int places = Shared::places, warps = warpgroup / 32;
   static constexpr int key_groups = wide_keys / 8, value_groups = ValueChunks * chunk / 8;
   // Z is rescaled only when the maximum of a row has grown by more than this, in log2. Weights stay
   // below 2^8, far inside the range of fp16.
@@ -39,9 +41,8 @@ class WgmmaAttention {
     char* const shared = dynamic_shared<char>();
     queries_ = shared + (tile_alignment - shared_address(shared) % tile_alignment) % tile_alignment;
     keys_ = queries_ + Shape::queries_bytes;
-    values_ = keys_ + tile_stages * DepthChunks * wide_tile_bytes;
-    shared_ = reinterpret_cast<WgmmaShared<Consumers>*>(queries_ + Shape::queries_bytes +
-                                                        Shape::tiles_bytes);
+    values_ = keys_ + stages * DepthChunks * wide_tile_bytes;
+    shared_ = reinterpret_cast<Shared*>(queries_ + Shape::queries_bytes + Shape::tiles_bytes);
     thread_ = static_cast<int>(threadIdx.x) % warpgroup;
     group_ = uniform(static_cast<int>(threadIdx.x) / warpgroup);
   }
@@ -50,28 +51,32 @@ class WgmmaAttention {
     if (threadIdx.x == 0) begin();
     __syncthreads();
     if (shared_->give_up) return;
-    if (group_ == Consumers) {
-      if constexpr (Shape::shares) set_registers<Shape::registers, Shape::copying>();
-      produce();
-    } else {
+    if (group_ < Consumers) {
       if constexpr (Shape::shares) set_registers<Shape::registers, Shape::multiplying>();
       consume();
+    } else {
+      if constexpr (Shape::shares) set_registers<Shape::registers, Shape::copying>();
+      const int warp = uniform(thread_ / 32);
+      if (warp == 0)
+        copy<true>();
+      else if (warp == 1)
+        copy<false>();
     }
   }
 
  private:
   __device__ void begin() {
-    constexpr int warps = Consumers * warpgroup / 32;
-    for (int i = 0; i < tile_stages; ++i) {
-      // Each thread that copies arrives with its copies, and for K with its slot.
-      init_barrier(&shared_->keys_full[i], 2 * warpgroup);
-      init_barrier(&shared_->values_full[i], warpgroup);
-      init_barrier(&shared_->keys_empty[i], warps);
-      init_barrier(&shared_->values_empty[i], warps);
+    constexpr int each = W_WARP_ARRIVALS ? 1 : 32;
+    for (int i = 0; i < stages; ++i) {
+      init_barrier(&shared_->keys_full[i], each);
+      init_barrier(&shared_->values_full[i], each);
+      init_barrier(&shared_->keys_empty[i], each * Consumers * warps);
+      init_barrier(&shared_->values_empty[i], each * Consumers * warps);
     }
+    for (int i = 0; i < places; ++i) init_barrier(&shared_->slots_full[i], each);
     for (int i = 0; i < Consumers; ++i) {
       init_barrier(&shared_->queries[i], warpgroup);
-      init_barrier(&shared_->turn[i], warpgroup / 32);
+      init_barrier(&shared_->turn[i], each * warps);
     }
     // Another block has waited in vain, and this one would as well. Read once, since all of its
     // warps must stay or leave: registers are shared out among them.
@@ -92,33 +97,47 @@ class WgmmaAttention {
     __syncwarp();  // products are started by whole warps
   }
 
-  // ---- The producer -----------------------------------------------------------------------------
+  // ---- The warps that copy: one K, another one V, so that neither waits for the other -------------
 
-  __device__ void produce() {
+  // A consumer that has released keys has done with the slots of the KV tile before: there is one
+  // more place for slots than there are stages. It has also waited for the values of that KV tile,
+  // so that the other warp has read its slots.
+  template <bool Keys>
+  __device__ void copy() {
+    const int lane = thread_ % 32;
     KeyIterator iterator = first_keys(query_tile_, a_.queries.lists);
-    for (int at = 0, place = 0; !stuck_; ++at, place = place + 1 == slot_stages ? 0 : place + 1) {
-      const int stage = at % tile_stages, before = at / tile_stages - 1;
-      // A consumer that has released the keys of this stage has done with the slots of this place:
-      // slot_stages = tile_stages + 1.
-      if (before >= 0) wait(shared_->keys_empty[stage], before);
+    for (int at = 0; !stuck_; ++at) {
+      const int stage = at % stages, place = at % places, before = at / stages - 1;
       auto& slots = shared_->slots[place];
-      const KvTile kv_tile =
-          next_kv_tile(iterator, a_.queries.lists, false, slots, thread_, warpgroup);
-      const std::int32_t row = slots.key_row[thread_];  // wide_keys == warpgroup: its own slot
-      if (thread_ == 0) shared_->kv_tile[place] = kv_tile;
-      arrive(&shared_->keys_full[stage]);
-      if (kv_tile.keys == 0) {
-        arrive(&shared_->keys_full[stage]);
-        return;
+      KvTile kv_tile;
+      if constexpr (Keys) {
+        kv_tile.keys = 0;
+        if (W_PLAIN) kv_tile = next_plain_kv_tile<wide_keys>(iterator, a_.queries.lists);
+        if (before >= 0) wait(shared_->keys_empty[stage], before);
+        if (kv_tile.keys == 0)
+          kv_tile = next_kv_tile(iterator, a_.queries.lists, false, slots, lane, 32);
+        if (lane == 0) shared_->kv_tile[place] = kv_tile;
+        arrive_as_warp(shared_->slots_full[place]);
+        if (kv_tile.keys == 0) {
+          arrive_as_warp(shared_->keys_full[stage]);
+          break;
+        }
+        copy_kv_tile<DepthChunks>(keys_ + stage * DepthChunks * wide_tile_bytes, args_.keys,
+                                  args_.operands.k, kv_tile.first_row, slots.key_row,
+                                  shared_->keys_full[stage], lane);
+      } else {
+        wait(shared_->slots_full[place], at / places);
+        kv_tile.keys = shared_->kv_tile[place].keys;
+        kv_tile.first_row = shared_->kv_tile[place].first_row;
+        if (__any_sync(0xffffffffu, stuck_) || kv_tile.keys == 0) break;
+        if (before >= 0) wait(shared_->values_empty[stage], before);
+        copy_kv_tile<ValueChunks>(values_ + stage * ValueChunks * wide_tile_bytes, args_.values,
+                                  args_.operands.v, kv_tile.first_row, slots.key_row,
+                                  shared_->values_full[stage], lane);
       }
-      copy_kv_tile<DepthChunks>(keys_ + stage * DepthChunks * wide_tile_bytes, args_.keys,
-                                args_.operands.k, kv_tile.first_row, row, shared_->keys_full[stage],
-                                thread_);
-      if (before >= 0) wait(shared_->values_empty[stage], before);
-      copy_kv_tile<ValueChunks>(values_ + stage * ValueChunks * wide_tile_bytes, args_.values,
-                                args_.operands.v, kv_tile.first_row, row,
-                                shared_->values_full[stage], thread_);
     }
+    commit_copies();
+    wait_copies<0>();  // none may be under way when the block ends
   }
 
   // ---- The consumers ----------------------------------------------------------------------------
@@ -143,9 +162,6 @@ class WgmmaAttention {
     for (int h = 0; h < 2; ++h) {
       reference_[h] = -INFINITY;
       sum_[h] = 0;
-      const int r = row_ + 8 * h;
-      cluster_[h] =
-          r < query_tile_.row_count ? cluster_of(query_tile_, a_.queries.lists.indices, r) : 0;
     }
 #pragma unroll
     for (int j = 0; j < value_groups; ++j)
@@ -162,10 +178,11 @@ class WgmmaAttention {
       pass_turn();
       wait_products<0>(s);
       release(shared_->keys_empty, 0);
-      softmax_step(s, kv_tile, 0, segments);
+      softmax_step<false>(s, kv_tile, 0, segments);
       pack(s, p);
       int at = 1;
-      for (kv_tile = wait_for_tile(at); kv_tile.keys > 0; kv_tile = wait_for_tile(++at)) {
+      const auto step = [&](auto plain) {
+        constexpr bool beside = decltype(plain)::value && !Maps && W_ORDER && ValueChunks == 1;
         take_turn(at);
         fence_products();
         start_logits(s, at);
@@ -173,19 +190,67 @@ class WgmmaAttention {
         pass_turn();
         wait_products<1>(s);
         release(shared_->keys_empty, at);
-        softmax_step(s, kv_tile, at, segments);
-        wait_products<0>(z_);
-        release(shared_->values_empty, at - 1);
+        if constexpr (!beside) {
+          wait_products<0>(z_);
+          release(shared_->values_empty, at - 1);
+        }
+        softmax_step<decltype(plain)::value>(s, kv_tile, at, segments);
+        if constexpr (beside) {
+          compute_first(fminf(sum_[0], sum_[1]));
+          wait_products<0>(z_);
+          release(shared_->values_empty, at - 1);
+        }
         rescale();
         pack(s, p);
+      };
+#if W_OVERLAP
+      for (kv_tile = wait_for_tile(at); kv_tile.keys > 0; kv_tile = wait_for_tile(++at)) {
+        if (kv_tile.even && !kv_tile.masked)
+          step(std::true_type());
+        else
+          step(std::false_type());
       }
       fence_products();
       start_values(p, at - 1);
       wait_products<0>(z_);
+#else
+      for (;;) {
+        wait(shared_->values_full[(at - 1) % stages], (at - 1) / stages);
+        if (kv_tile.first_row < 0) fence_async_proxy();
+        fence_products();
+        start_values(p, at - 1);
+        wait_products<0>(z_);
+        release(shared_->values_empty, at - 1);
+        kv_tile = wait_for_tile(at);
+        if (kv_tile.keys == 0) break;
+        take_turn(at);
+        fence_products();
+        start_logits(s, at);
+        pass_turn();
+        wait_products<0>(s);
+        release(shared_->keys_empty, at);
+        softmax_step<false>(s, kv_tile, at, segments);
+        rescale();
+        pack(s, p);
+        ++at;
+      }
+#endif
     }
     if (stuck_) return;
     if constexpr (Maps) segments.finish();  // its first thread is a consumer
-    write_rows(a_, query_tile_, row_, column_, cluster_, reference_, sum_, z_);
+    std::int32_t cluster[2];
+    find_clusters(cluster);
+    write_rows(a_, query_tile_, row_, column_, cluster, reference_, sum_, z_);
+  }
+
+  // Of rows row_ and row_ + 8. Found again where needed, to save registers.
+  __device__ void find_clusters(std::int32_t (&cluster)[2]) const {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const int r = row_ + 8 * h;
+      cluster[h] =
+          r < query_tile_.row_count ? cluster_of(query_tile_, a_.queries.lists.indices, r) : 0;
+    }
   }
 
   // Those of this warpgroup.
@@ -210,34 +275,41 @@ class WgmmaAttention {
 
   // Waits for the values of the KV tile before, and the keys of a KV tile.
   __device__ KvTile wait_for_tile(int at) {
-    if (at > 0) wait(shared_->values_full[(at - 1) % tile_stages], (at - 1) / tile_stages);
-    wait(shared_->keys_full[at % tile_stages], at / tile_stages);
-    KvTile kv_tile = shared_->kv_tile[at % slot_stages];
+#if W_OVERLAP
+    if (at > 0) wait(shared_->values_full[(at - 1) % stages], (at - 1) / stages);
+#endif
+    wait(shared_->keys_full[at % stages], at / stages);
+    KvTile kv_tile = shared_->kv_tile[at % places];
     kv_tile.keys = uniform(__any_sync(0xffffffffu, stuck_) ? 0 : kv_tile.keys);
-    fence_async_proxy();  // for what was gathered
+#if W_FENCE_GATHERED
+    if (gathered_ || kv_tile.first_row < 0) fence_async_proxy();
+#else
+    fence_async_proxy();
+#endif
+    gathered_ = kv_tile.first_row < 0;
     return kv_tile;
   }
 
   // The warpgroups take turns with the tensor cores.
   __device__ void take_turn(int at) {
-    if constexpr (Consumers > 1) wait(shared_->turn[group_], group_ == 0 ? at - 1 : at);
+    if constexpr (Consumers > 1 && W_TURNS)
+      wait(shared_->turn[group_], group_ == 0 ? at - 1 : at);
   }
   __device__ void pass_turn() {
-    if constexpr (Consumers > 1)
+    if constexpr (Consumers > 1 && W_TURNS)
       arrive_as_warp(shared_->turn[group_ + 1 == Consumers ? 0 : group_ + 1]);
   }
-  __device__ void release(PhaseBarrier (&empty)[tile_stages], int at) {
-    arrive_as_warp(empty[at % tile_stages]);
+  __device__ void release(PhaseBarrier (&empty)[stages], int at) {
+    arrive_as_warp(empty[at % stages]);
   }
   __device__ void arrive_as_warp(PhaseBarrier& barrier) {
-    __syncwarp();
-    if (thread_ % 32 == 0) arrive(&barrier);
+    cuda::arrive_as_warp(barrier, thread_ % 32);
   }
 
   __device__ void start_logits(float (&s)[key_groups][4], int at) const {
     const std::uint32_t queries = shared_address(queries_ + group_ * group_tile_bytes),
                         keys = shared_address(keys_ +
-                                              at % tile_stages * DepthChunks * wide_tile_bytes);
+                                              at % stages * DepthChunks * wide_tile_bytes);
 #pragma unroll
     for (int part = 0; part < DepthChunks; ++part)
 #pragma unroll
@@ -253,7 +325,7 @@ class WgmmaAttention {
 
   __device__ void start_values(const std::uint32_t (&p)[wide_keys / 16][4], int at) {
     const std::uint32_t values =
-        shared_address(values_ + at % tile_stages * ValueChunks * wide_tile_bytes);
+        shared_address(values_ + at % stages * ValueChunks * wide_tile_bytes);
 #pragma unroll
     for (int i = 0; i < wide_keys / 16; ++i)
       multiply_rows<P>(
@@ -264,10 +336,15 @@ class WgmmaAttention {
   // One step of the streaming softmax: logits become weights. What they are relative to follows the
   // maximum only when that has moved far, since then Z must be rescaled. Maps need the logits, and
   // then the weights; where the keys lie in one column the largest logits and the sums.
+  template <bool Plain>
   __device__ void softmax_step(float (&s)[key_groups][4], const KvTile& kv_tile, int at,
                                Segments& segments) {
-    const auto& slots = shared_->slots[at % slot_stages];
-    weigh_and_mask<false>(s, row_, cluster_, column_, kv_tile, slots, a_.queries.lists);
+    if constexpr (!Plain) {
+      std::int32_t cluster[2];
+      find_clusters(cluster);
+      weigh_and_mask<false>(s, row_, cluster, column_, kv_tile, shared_->slots[at % places],
+                            a_.queries.lists);
+    }
     [[maybe_unused]] float tile_most[2], tile_sum[2] = {0, 0};
     [[maybe_unused]] int first_key = 0;
     [[maybe_unused]] bool whole = false;
@@ -281,7 +358,7 @@ class WgmmaAttention {
       }
     }
     if constexpr (Maps) {
-      first_key = slots.cluster[0];
+      first_key = kv_tile.first_cluster;
       whole = segments.in_one_column(first_key, kv_tile.keys);
       if (!whole) segments.take_logits(s, first_key, kv_tile.keys);
     }
@@ -302,7 +379,7 @@ class WgmmaAttention {
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
         float &first = s[j][2 * h], &second = s[j][2 * h + 1];
-        const bool on_lanes = j % 4 == 3;  // so that neither they nor the special units wait
+        const bool on_lanes = W_POLY > 0 && j % 4 >= 4 - W_POLY;  // so that neither they nor the special units wait
         first = on_lanes ? exp2_on_lanes(first - subtracted[h]) : exp2_fast(first - subtracted[h]);
         second =
             on_lanes ? exp2_on_lanes(second - subtracted[h]) : exp2_fast(second - subtracted[h]);
@@ -339,11 +416,10 @@ class WgmmaAttention {
   const WgmmaArgs& args_;
   const QueryTile& query_tile_;      // read again where needed, to save registers
   char *queries_, *keys_, *values_;  // [chunk][64 a warpgroup], [stage][chunk][128], the same
-  WgmmaShared<Consumers>* shared_;
+  Shared* shared_;
   int thread_, group_;  // of the warpgroup; of the block
-  bool stuck_ = false;
+  bool stuck_ = false, gathered_ = false;
   int row_, column_;         // of the query tile and of 8 columns: what this thread's sums are
-  std::int32_t cluster_[2];  // of rows row_ and row_ + 8
   bool moved_;
   float reference_[2], factor_[2], sum_[2], z_[value_groups][4];
 };

@@ -16,7 +16,7 @@ inline constexpr int wgmma_kv_tile_keys = 128;
 /// Whether there is a kernel for query tiles of `height` queries, d columns of keys and dv of
 /// values.
 constexpr bool wgmma_takes(int height, Index d, Index dv) {
-  return (height == 64 || height == 128) && d <= 128 && dv <= 128;
+  return (height == 64 || height == 128 || height == 192) && d <= 128 && dv <= 128;
 }
 
 /// Dynamic shared memory of a block.

@@ -8,6 +8,25 @@
 
 namespace fovea::cuda {
 
+/// Which of the pairs of a thread count in 8 groups of columns, whose first slot of this thread is
+/// `first`: bit 2 i + h says so of its i-th slot and query h. A loop of its own, since its
+/// instructions once for every pair would be most of a kernel.
+template <int Keys>
+__device__ __forceinline__ std::uint32_t counting_pairs(const Lists& lists,
+                                                        const KeySlots<Keys>& slots, int first,
+                                                        int row, const std::int32_t* query) {
+  std::uint32_t bits = 0;
+#pragma unroll 1
+  for (int i = 0; i < 16; ++i) {
+    const int slot = first + i / 2 * 8 + i % 2;
+#pragma unroll
+    for (int h = 0; h < 2; ++h)
+      bits |= static_cast<std::uint32_t>(counts(lists, slots, slot, row + 8 * h, query[h]))
+              << (2 * i + h);
+  }
+  return bits;
+}
+
 /// Logits of the keys of a KV tile, weighted; -inf where a pair does not count. The rows of the
 /// query tile are `row` and `row` + 8, query: their clusters. `Changes`: the rule of a head may
 /// change logits.
@@ -36,20 +55,22 @@ __device__ __forceinline__ void weigh_and_mask(float (&s)[Groups][4], int row,
     return;
   }
 #pragma unroll
-  for (int j = 0; j < Groups; ++j)
+  for (int first = 0; first < Groups; first += 8) {
+    const std::uint32_t bits =
+        kv_tile.masked ? counting_pairs(lists, slots, 8 * first + column, row, query) : 0xffffffffu;
 #pragma unroll
-    for (int e = 0; e < 2; ++e) {
-      const int slot = 8 * j + column + e;
+    for (int i = 0; i < 16; ++i) {
+      const int j = first + i / 2, e = i % 2, slot = 8 * j + column + e;
       const float weight = slots.weight[slot];
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
         float& logit = s[j][2 * h + e];
         if (Changes && lists.head.changes)
           logit = changed(lists.head, query[h], slots.cluster[slot], logit);
-        logit += weight;
-        if (kv_tile.masked && !counts(lists, slots, slot, row + 8 * h, query[h])) logit = -INFINITY;
+        logit = bits >> (2 * i + h) & 1 ? logit + weight : -INFINITY;
       }
     }
+  }
 }
 
 /// The largest of `least` and the logits of row h, by all lanes of the warp.

@@ -70,35 +70,84 @@ struct KvTile {
   bool banded;  // only slots' bands exclude pairs, and logits are only scaled
   // The keys are this row and those that follow it, one for each slot; -1: others.
   std::int32_t first_row;
+  // The cluster of the first key, where clusters follow one another; -1: elsewhere.
+  std::int32_t first_cluster;
 };
+
+/// Where the keys of a run begin and end that some row of [least_row, greatest_row] attends.
+struct AttendedKeys {
+  std::int32_t begin, end;
+};
+__device__ inline AttendedKeys attended_keys(const ColumnRun& run, std::int32_t begin,
+                                             bool ordered, std::int32_t least_row,
+                                             std::int32_t greatest_row) {
+  std::int32_t end = run.end;
+  if (ordered) {
+    const long long first = static_cast<long long>(least_row) - run.hi,
+                    last = static_cast<long long>(greatest_row) - run.lo;
+    if (first > begin) begin = static_cast<std::int32_t>(first < end ? first : end);
+    if (last + 1 < end) end = static_cast<std::int32_t>(last + 1 > begin ? last + 1 : begin);
+  }
+  return {begin, end};
+}
+
+/// Whether the band of a run may exclude a pair of `taken` keys from `begin` on.
+__device__ inline bool band_excludes(const ColumnRun& run, std::int32_t begin, int taken,
+                                     bool ordered, std::int32_t least_row,
+                                     std::int32_t greatest_row) {
+  const std::int32_t unbounded = static_cast<std::int32_t>(Band::unbounded);
+  if (run.lo == -unbounded && run.hi == unbounded) return false;
+  return !ordered || least_row - (begin + taken - 1) < run.lo || greatest_row - begin > run.hi;
+}
+
+/// Goes on behind `taken` keys from `begin` on of those that end at `end`.
+__device__ inline void advance(KeyIterator& iterator, const Lists& lists, std::int32_t begin,
+                               int taken, std::int32_t end) {
+  iterator.at = begin + taken;
+  if (iterator.at >= end && ++iterator.run < iterator.last_run)
+    iterator.at = lists.runs[iterator.run].begin;
+}
+
+/// Takes the next keys if they are as many as there can be, if their rows follow one another, and
+/// if every query has all of them with weight 1 and logits that are only scaled: then no slots are
+/// needed. Otherwise `keys` is 0, and nothing is taken.
+template <int Keys>
+__device__ inline KvTile next_plain_kv_tile(KeyIterator& iterator, const Lists& lists) {
+  const KvTile none{0, false, true, true, -1, -1};
+  if (iterator.run >= iterator.last_run || lists.head.changes || lists.head.excludes) return none;
+  const ColumnRun& run = lists.runs[iterator.run];
+  if (run.cols >= 0 || run.weight >= 0 || run.rounds > 0 || run.first_row > iterator.least_row ||
+      run.last_row <= iterator.greatest_row)
+    return none;
+  const auto [begin, end] = attended_keys(run, iterator.at, iterator.ordered, iterator.least_row,
+                                          iterator.greatest_row);
+  if (end - begin < Keys || band_excludes(run, begin, Keys, iterator.ordered, iterator.least_row,
+                                          iterator.greatest_row))
+    return none;
+  const std::int32_t first_row = run.key_base + begin;
+  advance(iterator, lists, begin, Keys, end);
+  return {Keys, false, true, true, first_row, begin};
+}
 
 /// Takes the next keys. Threads 0 to `threads` - 1 call it together; the slots can be read after
 /// these have met.
 template <int Keys>
 __device__ inline KvTile next_kv_tile(KeyIterator& iterator, const Lists& lists, bool pair_weights,
                                       KeySlots<Keys>& slots, int thread, int threads) {
-  KvTile kv_tile{0, false, true, !lists.head.changes && !lists.head.excludes, -1};
+  KvTile kv_tile{0, false, true, !lists.head.changes && !lists.head.excludes, -1, -1};
   while (kv_tile.keys < Keys && iterator.run < iterator.last_run) {
     const ColumnRun run = lists.runs[iterator.run];
-    std::int32_t begin = iterator.at, end = run.end;
     const bool ordered = iterator.ordered && run.cols < 0;
     const std::int32_t least_row = max(iterator.least_row, run.first_row),
                        greatest_row = min(iterator.greatest_row, run.last_row - 1);
     const bool some_rows = least_row > iterator.least_row || greatest_row < iterator.greatest_row;
-    if (ordered) {  // keys that no row attends are skipped
-      const long long first = static_cast<long long>(least_row) - run.hi,
-                      last = static_cast<long long>(greatest_row) - run.lo;
-      if (first > begin) begin = static_cast<std::int32_t>(first < end ? first : end);
-      if (last + 1 < end) end = static_cast<std::int32_t>(last + 1 > begin ? last + 1 : begin);
-    }
+    const auto [begin, end] = attended_keys(run, iterator.at, ordered, least_row, greatest_row);
     const int taken = min(Keys - kv_tile.keys, end - begin);
     if (taken > 0) {
       if (taken == Keys && run.cols < 0) kv_tile.first_row = run.key_base + begin;
-      const std::int32_t unbounded = static_cast<std::int32_t>(Band::unbounded);
-      if (run.lo != -unbounded || run.hi != unbounded)
-        kv_tile.masked |=
-            !ordered || least_row - (begin + taken - 1) < run.lo || greatest_row - begin > run.hi;
-      kv_tile.masked |= run.rounds > 0 || lists.head.excludes || some_rows;
+      if (kv_tile.keys == 0 && run.cols < 0) kv_tile.first_cluster = begin;
+      kv_tile.masked |= band_excludes(run, begin, taken, ordered, least_row, greatest_row) ||
+                        run.rounds > 0 || lists.head.excludes || some_rows;
       kv_tile.banded &= run.rounds == 0 && (iterator.ordered || !some_rows);
       const std::int32_t weight = pair_weights ? run.pair_weight : run.weight;
       kv_tile.even &= weight < 0;
@@ -121,9 +170,7 @@ __device__ inline KvTile next_kv_tile(KeyIterator& iterator, const Lists& lists,
       }
       kv_tile.keys += taken;
     }
-    iterator.at = begin + max(taken, 0);
-    if (iterator.at >= end && ++iterator.run < iterator.last_run)
-      iterator.at = lists.runs[iterator.run].begin;
+    advance(iterator, lists, begin, max(taken, 0), end);
   }
   kv_tile.even &= kv_tile.keys == Keys && !lists.head.changes;
   for (int slot = thread; slot < Keys; slot += threads) {

@@ -23,30 +23,35 @@ __device__ __forceinline__ void copy_pieces(char* to, int apart, Rows16 from, st
   }
 }
 
-// Each warp of a warpgroup copies the rows of its slots, four at a time. A thread has that of its
-// slot.
-template <int Chunks>
-__device__ __forceinline__ void gather_rows(char* tile, Rows16 from, std::int32_t row, int thread) {
-  const int lane = thread % 32, piece = lane % row_pieces;
-#pragma unroll 2
-  for (int i = lane / row_pieces; i < 32; i += 32 / row_pieces) {
-    const std::int32_t its = __shfl_sync(0xffffffffu, row, i);
-    char* const to = tile + thread / 32 * 32 * row_bytes + swizzled(i, piece);
-    copy_pieces<Chunks>(to, wide_tile_bytes, from, its, piece);
-  }
+/// An arrival for what all lanes of the warp did before.
+__device__ __forceinline__ void arrive_as_warp(PhaseBarrier& barrier, int lane) {
+  __syncwarp();
+#if W_WARP_ARRIVALS
+  if (lane == 0)
+#endif
+    arrive(&barrier);
 }
 
-/// Copies a KV tile by a warpgroup, whose threads arrive at `full`: a box that begins with row
-/// `first_row`, or, where that is -1, for each thread the row of its slot.
+/// Copies a KV tile by a warp, which arrives at `full`: a box that begins with row `first_row`, or,
+/// where that is -1, the rows in `rows`.
 template <int Chunks>
 __device__ __forceinline__ void copy_kv_tile(char* tile, const CUtensorMap& map, Rows16 from,
-                                             std::int32_t first_row, std::int32_t row,
-                                             PhaseBarrier& full, int thread) {
+                                             std::int32_t first_row, const std::int32_t* rows,
+                                             PhaseBarrier& full, int lane) {
   if (first_row < 0) {
-    gather_rows<Chunks>(tile, from, row, thread);
-    return arrive_after_copies(&full);
+    const int piece = lane % row_pieces;
+#pragma unroll 2
+    for (int slot = lane / row_pieces; slot < wide_keys; slot += 32 / row_pieces)
+      copy_pieces<Chunks>(tile + swizzled(slot, piece), wide_tile_bytes, from, rows[slot], piece);
+    expect_copies(&full);
+    return arrive_as_warp(full, lane);
   }
-  if (thread > 0) return arrive(&full);
+  if (lane > 0) {
+#if !W_WARP_ARRIVALS
+    arrive(&full);
+#endif
+    return;
+  }
   arrive_expecting(&full, Chunks * wide_tile_bytes);
 #pragma unroll
   for (int part = 0; part < Chunks; ++part)

@@ -9,13 +9,39 @@
 
 namespace fovea::cuda {
 
+// What the ablations compare.
+#ifndef W_ORDER
+#define W_ORDER 1
+#endif
+#ifndef W_POLY
+#define W_POLY 0
+#endif
+#ifndef W_WARP_ARRIVALS
+#define W_WARP_ARRIVALS 1
+#endif
+#ifndef W_FENCE_GATHERED
+#define W_FENCE_GATHERED 1
+#endif
+#ifndef W_STAGES
+#define W_STAGES 4
+#endif
+#ifndef W_PLAIN
+#define W_PLAIN 1
+#endif
+#ifndef W_COPYING
+#define W_COPYING 48
+#endif
+#ifndef W_TURNS
+#define W_TURNS 1
+#endif
+#ifndef W_OVERLAP
+#define W_OVERLAP 1
+#endif
 constexpr int warpgroup = 128;     // threads
 constexpr int group_queries = 64;  // of a warpgroup
 constexpr int wide_keys = wgmma_kv_tile_keys;
 constexpr int wide_tile_bytes = wide_keys * row_bytes;
 constexpr int group_tile_bytes = group_queries * row_bytes;
-constexpr int tile_stages = 2;                // KV tiles whose K, or V, is in shared memory
-constexpr int slot_stages = tile_stages + 1;  // slots are read after their keys are released
 constexpr int tile_alignment = 1024;
 
 struct WgmmaArgs {
@@ -26,12 +52,14 @@ struct WgmmaArgs {
 };
 
 // Shared memory: Q, the ring of K, the ring of V, aligned to 1024 bytes, and this.
-template <int Consumers>
+template <int Consumers, int Stages>
 struct WgmmaShared {
-  KeySlots<wide_keys> slots[slot_stages];
-  KvTile kv_tile[slot_stages];
-  PhaseBarrier keys_full[tile_stages], keys_empty[tile_stages];
-  PhaseBarrier values_full[tile_stages], values_empty[tile_stages];
+  static constexpr int places = Stages + 1;  // slots are read after their keys are released
+  KeySlots<wide_keys> slots[places];
+  KvTile kv_tile[places];
+  PhaseBarrier slots_full[places];
+  PhaseBarrier keys_full[Stages], keys_empty[Stages];
+  PhaseBarrier values_full[Stages], values_empty[Stages];
   PhaseBarrier queries[Consumers], turn[Consumers];
   bool give_up;
 };
@@ -47,13 +75,15 @@ struct WgmmaShape {
   // Of a thread, when the kernel starts, and then of the threads that copy and of the others.
   static constexpr int registers = 65536 / (threads * blocks) / 8 * 8;
   static constexpr bool shares = registers < 240;
-  static constexpr int copying = Consumers == 1 ? 64 : 72;  // with 64, those of wide V spill
-  static constexpr int multiplying =                        // of what the block was launched with
+  static constexpr int copying = Consumers == 1 ? 64 : W_COPYING;
+  static constexpr int multiplying =  // of what the block was launched with
       (registers * (Consumers + 1) - copying) / Consumers / 8 * 8;
+  // KV tiles whose K, or V, is in shared memory.
+  static constexpr int stages = narrow && Consumers > 1 ? W_STAGES : 2;
   static constexpr int queries_bytes = DepthChunks * Consumers * group_tile_bytes;
-  static constexpr int tiles_bytes = tile_stages * (DepthChunks + ValueChunks) * wide_tile_bytes;
+  static constexpr int tiles_bytes = stages * (DepthChunks + ValueChunks) * wide_tile_bytes;
   static constexpr std::size_t shared_bytes =
-      tile_alignment + queries_bytes + tiles_bytes + sizeof(WgmmaShared<Consumers>);
+      tile_alignment + queries_bytes + tiles_bytes + sizeof(WgmmaShared<Consumers, stages>);
 };
 
 }  // namespace fovea::cuda

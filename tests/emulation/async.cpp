@@ -163,14 +163,16 @@ void arrive(std::uint64_t* barrier, int bytes) {
   end_phase_if_complete(phases);
 }
 
-void arrive_after_copies(std::uint64_t* barrier) {
+void expect_copies(std::uint64_t* barrier) {
   order_before(barrier);
   const Unseen unseen;
   const std::lock_guard lock(mutex);
   Landing landing{.arrives = true};
   landing.pieces.swap(self->copies);
   self->group_ends.clear();
-  start(phases_of(barrier), std::move(landing));
+  Phases& phases = phases_of(barrier);
+  ++phases.pending;  // until the copies land
+  start(phases, std::move(landing));
 }
 
 void copy_box(void* shared, const CUtensorMap& map, int column, int row, std::uint64_t* barrier) {
@@ -209,23 +211,26 @@ bool given_up() {
   return block.given_up;
 }
 
+bool phase_has_ended(std::uint64_t* barrier, unsigned parity) {
+  {
+    const Unseen unseen;
+    const std::lock_guard lock(mutex);
+    Phases& phases = phases_of(barrier);
+    land(phases);
+    if ((phases.ended & 1) == parity) return false;
+  }
+  order_after(barrier);
+  return true;
+}
+
 bool wait_for_phase(std::uint64_t* barrier, unsigned parity) {
-  for (;;) {
-    {
-      const Unseen unseen;
-      const std::lock_guard lock(mutex);
-      Phases& phases = phases_of(barrier);
-      land(phases);
-      if ((phases.ended & 1) != parity) break;
-    }
+  while (!phase_has_ended(barrier, parity))
     if (!pause()) {
       const Unseen unseen;
       const std::lock_guard lock(mutex);
       block.given_up = true;
       return false;
     }
-  }
-  order_after(barrier);
   return true;
 }
 

@@ -28,8 +28,11 @@ inline void arrive(PhaseBarrier* barrier) {
 inline void arrive_expecting(PhaseBarrier* barrier, int bytes) {
   fovea::emulation::arrive(barrier, bytes);
 }
-inline void arrive_after_copies(PhaseBarrier* barrier) {
-  fovea::emulation::arrive_after_copies(barrier);
+inline void expect_copies(PhaseBarrier* barrier) {
+  fovea::emulation::expect_copies(barrier);
+}
+inline bool phase_has_ended(PhaseBarrier* barrier, unsigned parity) {
+  return fovea::emulation::phase_has_ended(barrier, parity);
 }
 inline bool wait_for_phase(PhaseBarrier* barrier, unsigned parity) {
   return fovea::emulation::wait_for_phase(barrier, parity);
@@ -58,6 +61,8 @@ template <int Pending, int Count>
 void wait_products(float (&)[Count][4]) {
   fovea::emulation::wait_products(Pending);
 }
+
+inline void compute_first(float) {}
 
 template <Precision P, int Count>
 void multiply_columns(float (&c)[Count][4], std::uint64_t a, std::uint64_t b, bool add) {

@@ -53,34 +53,38 @@ __device__ __forceinline__ void arrive_expecting(PhaseBarrier* barrier, int byte
 #endif
 }
 
-/// An arrival that happens when all copy_16_async of this thread so far are complete; the thread
-/// does not wait. Says nothing of what else the thread has written.
-__device__ __forceinline__ void arrive_after_copies(PhaseBarrier* barrier) {
+/// The current phase also waits for all copy_16_async of this thread so far. This is no arrival:
+/// the thread, or another one that waits for it, arrives afterwards.
+__device__ __forceinline__ void expect_copies(PhaseBarrier* barrier) {
 #if __CUDA_ARCH__ >= 900
-  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(barrier))
+  asm volatile("cp.async.mbarrier.arrive.shared::cta.b64 [%0];" ::"r"(shared_address(barrier))
                : "memory");
 #endif
+}
+
+/// Whether the phase of this parity has ended, as wait_for_phase numbers them; waits for some
+/// microseconds at most.
+__device__ __forceinline__ bool phase_has_ended(PhaseBarrier* barrier, unsigned parity) {
+  std::uint32_t yes = 1;
+#if __CUDA_ARCH__ >= 900
+  asm volatile(
+      "{\n.reg .pred p;\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+      "selp.b32 %0, 1, 0, p;\n}"
+      : "=r"(yes)
+      : "r"(shared_address(barrier)), "r"(parity)
+      : "memory");
+#endif
+  return yes != 0;
 }
 
 /// Waits until the phase of this parity has ended: 0 for the first one, 1 for the second and, at
 /// once, for the one before the first. False: it has not ended in two seconds.
 __device__ __forceinline__ bool wait_for_phase(PhaseBarrier* barrier, unsigned parity) {
 #if __CUDA_ARCH__ >= 900
-  const std::uint32_t at = shared_address(barrier);
-  const auto ended = [&] {
-    std::uint32_t yes;
-    asm volatile(
-        "{\n.reg .pred p;\n"
-        "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-        "selp.b32 %0, 1, 0, p;\n}"
-        : "=r"(yes)
-        : "r"(at), "r"(parity)
-        : "memory");
-    return yes != 0;
-  };
-  if (ended()) return true;
+  if (phase_has_ended(barrier, parity)) return true;
   constexpr std::uint64_t limit = 2'000'000'000;
-  for (const std::uint64_t start = nanoseconds(); !ended();)
+  for (const std::uint64_t start = nanoseconds(); !phase_has_ended(barrier, parity);)
     if (nanoseconds() - start > limit) return false;
 #endif
   return true;
@@ -151,6 +155,14 @@ __device__ __forceinline__ void wait_products(float (&sums)[Count][4]) {
 #pragma unroll
     for (int c = 0; c < 4; ++c) asm volatile("" : "+f"(sums[j][c])::"memory");
 #endif
+}
+
+/// Nothing that `nonnegative` is computed from is moved behind this, nor what follows in front of
+/// it: ptxas moves a wait for products in front of independent arithmetic, which then no longer
+/// runs beside them.
+__device__ __forceinline__ void compute_first(float nonnegative) {
+  asm volatile("{\n.reg .pred p;\nsetp.lt.f32 p, %0, 0f00000000;\n@p trap;\n}" ::"f"(nonnegative)
+               : "memory");
 }
 
 // The products are c = a b or c += a b with a 64 x 16 and b 16 x 8 Count, added in fp32. Warp w of
