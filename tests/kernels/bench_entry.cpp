@@ -88,7 +88,9 @@ TEST_CASE("benchmark: end to end has its parts and their stages") {
   const Problem problem = make_data(Data::gaussian, 80, 64, 64, false);
   const auto backend = make_cuda_backend({.precision = "fp32"}, nullptr);
   const std::vector<Problem> heads{problem};
-  const bench::Entry entry(*backend, {"hyper", "fp32", {{"min_length", "0"}}}, heads, problem);
+  const bench::Entry entry(
+      *backend, {"hyper", "fp32", {{"block", "16"}, {"samples", "16"}, {"min_length", "0"}}}, heads,
+      problem);
   const bench::EndToEnd took = entry.end_to_end();
   CHECK(took.stages.at("plan") + took.stages.at("bind") + took.stages.at("run") ==
         doctest::Approx(took.total));
