@@ -74,20 +74,20 @@ few() { FOVEA_FEW_SHAPES=1 "$@"; }
 without_wgmma() { FOVEA_WGMMA=0 "$@"; }
 
 # cases NAME [FILTER]: every test case, in a process of its own, up to eight at a time, which share out the processors.
-# cases-NAME.tsv has a line of each (one_case); more or fewer cases run than there are is a failure.
+# cases-NAME.names has them all, cases-NAME.tsv a line of each (one_case); more or fewer that run are a failure.
 cases() {
-  local label=$1 filter=${2:-*} listed ran most
-  listed=$(tests --list-test-cases --test-case="$filter") || return
-  listed=$(grep -v -e '^\[doctest\]' -e '^===' <<<"$listed")
+  local label=$1 filter=${2:-*} names=$steps/cases-$1.names listed ran most
+  tests --list-test-cases --test-case="$filter" | grep -v -e '^\[doctest\]' -e '^===' >"$names" || return
+  listed=$(wc -l <"$names")
   most=$(($(nproc) / 2))
   most=$((most < 1 ? 1 : most > 8 ? 8 : most))
   : >"$steps/cases-$label.tsv"
-  sort -u <<<"$listed" | xargs -d '\n' -n 1 -P $most --process-slot-var=slot \
+  sort -u "$names" | xargs -d '\n' -n 1 -P $most --process-slot-var=slot \
     bash -c 'one_case "$@"' one_case "$label" $(($(nproc) / most)) || true
   ran=$(awk -F '\t' '{ sum += $2 } END { print sum + 0 }' "$steps/cases-$label.tsv")
-  echo "$ran of $(wc -l <<<"$listed") cases ran; those that failed:"
+  echo "$ran of $listed cases ran; those that failed:"
   ! awk -F '\t' '$1 != 0 { print $4; failed = 1 } END { exit !failed }' "$steps/cases-$label.tsv" || return
-  [ "$ran" = "$(wc -l <<<"$listed")" ]
+  [ "$ran" = "$listed" ]
 }
 # one_case LABEL PROCESSORS NAME: adds its status, how many cases of this name ran, its seconds and its name.
 one_case() {

@@ -1,9 +1,9 @@
 """merge_results.py FOLDER: one result file, on standard output, of what tests/gpu.sh has left in FOLDER.
 
-figures-STEP.json are bench_kernels', peers-STEP.json are torch_peers.py's, cases-STEP.tsv are the test cases that ran in
-processes of their own, ablation-PROGRAM.jsonl what such a program has printed, load.csv and limits.csv what nvidia-smi
-says of the device, times.csv when each step ran, STEP.status says in words how it went and STEP.log what it said. Any of
-them may be missing, or cut off.
+figures-STEP.json are bench_kernels', peers-STEP.json are torch_peers.py's, cases-STEP.names are test cases and .tsv those
+that ran, each in a process of its own, ablation-PROGRAM.jsonl what such a program has printed, load.csv and limits.csv
+what nvidia-smi says of the device, times.csv when each step ran, STEP.status says in words how it went and STEP.log what
+it said. Any of them may be missing, or cut off.
 """
 
 import json
@@ -64,10 +64,13 @@ def read_load(folder):
 
 def cases_of(path):
     rows = read_rows(path, ("status", "ran", "seconds", "name"), "\t")
+    names = path.with_suffix(".names").read_text().splitlines() if path.with_suffix(".names").exists() else []
     slowest = sorted(rows, key=lambda row: -row["seconds"])[:8]
     return {
         "step": path.stem.removeprefix("cases-"),
+        "cases": len(names),
         "ran": int(sum(row["ran"] for row in rows)),
+        "not_ended": sorted(set(names) - {row["name"] for row in rows}),
         "failed": [f"{row['name']}: status {row['status']:.0f}" for row in rows if row["status"]],
         "seconds": round(sum(row["seconds"] for row in rows), 1),
         "slowest": {row["name"]: row["seconds"] for row in slowest},

@@ -56,13 +56,15 @@ class Merge(unittest.TestCase):
         found = self.merged(
             {
                 "cases-laws.tsv": "0\t1\t1500e-3\tlaw: a, b\n1\t1\t20e-3\tlaw: c\n139\t0\t1e-3\tlaw: d\n",
+                "cases-laws.names": "law: a, b\nlaw: c\nlaw: d\nlaw: e\n",
                 "ablation-ablation_x.jsonl": '{"ms": 2.5}\nout of memory\n3\n',
                 "program-exact.status": "passed in 1 s\n",
                 "program-exact.log": "\n".join(str(line) for line in range(40)),
             }
         )
         laws = found["cases"][0]
-        self.assertEqual((laws["step"], laws["ran"], laws["seconds"]), ("laws", 2, 1.5))
+        self.assertEqual((laws["step"], laws["cases"], laws["ran"], laws["seconds"]), ("laws", 4, 2, 1.5))
+        self.assertEqual(laws["not_ended"], ["law: e"])
         self.assertEqual(laws["failed"], ["law: c: status 1", "law: d: status 139"])
         self.assertEqual(laws["slowest"]["law: a, b"], 1.5)
         self.assertEqual(

@@ -287,7 +287,7 @@ said calls "test_kernels_device --no-colors --test-case=the"
 said calls "torch_peers.py .*--library $scratch/build-before/programs/libfovea_bench.so"
 said output "commit of-the-build"
 said output "3 of 4 cases ran; those that failed:"
-said "$result" '"step": "laws", "ran": 3, "failed": \["law: b, c: status 1", "law: d: status 139"\]'
+said "$result" '"step": "laws", "cases": 4, "ran": 3, "not_ended": \[\], "failed": \["law: b, c: status 1", "law: d: status 139"\]'
 said "$result" '"program": "ablation_a", "build": "as is", "ms": 2.5'
 said "$result" '"program": "ablation_b", "text": "broken"'
 said "$result" '"step": "program-h1d", "status": "failed (4) after 0 s", "said": \["fovea: no such thing"\]'
