@@ -4,8 +4,8 @@
 // all of them. The file is written whenever there is something new, first after one run of each
 // contender, so that little is lost when the time is up. Times of kernels are those of events on
 // the device, without the time of launching (device/head_start.h); all heads are in one launch. End
-// to end is from Q, K and V in the memory of the host to Z in it. FOVEA_COMMIT and FOVEA_DRIVER
-// name the commit and the driver.
+// to end is from Q, K and V in the memory of the host to Z in it, with the stages of planning,
+// binding and the run. FOVEA_COMMIT and FOVEA_DRIVER name the commit and the driver.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -20,6 +20,7 @@
 #include <thread>
 
 #include "analysis/cost.h"
+#include "bench/bandwidth.h"
 #include "bench/contenders.h"
 #include "bench/entry.h"
 #include "bench/figures.h"
@@ -34,29 +35,35 @@ using namespace fovea::bench;
 
 namespace {
 
-constexpr int sampled_map_rows = 16;
+constexpr int fewest_rounds = 5;         // where the spread ends them
 constexpr double beyond_caches = 128e6;  // bytes between two uses of an input
 
 using Clock = std::chrono::steady_clock;
 
 // ---- Heads and operators ---------------------------------------------------------------------
 
+/// What contenders that take turns have in common.
+struct Group {
+  Index n = 0, heads = 0, d = 0;
+  bool causal = false;
+};
+
 /// Independent standard normal heads. (Zeros would run faster.)
-std::vector<Problem> random_heads(Index n, Index heads, bool causal, std::uint64_t seed) {
-  std::vector<Problem> out(static_cast<std::size_t>(heads));
+std::vector<Problem> random_heads(const Group& group, std::uint64_t seed) {
+  std::vector<Problem> out(static_cast<std::size_t>(group.heads));
   std::vector<std::jthread> makers;
-  for (Index h = 0; h < heads; ++h)
-    makers.emplace_back([&out, n, causal, seed, h] {
+  for (Index h = 0; h < group.heads; ++h)
+    makers.emplace_back([&out, &group, seed, h] {
       Random random(seed, stream_of(0xbe7c5, h));
       const auto gaussian = [&] {
-        Matrix m(n, d);
-        for (Index i = 0; i < n; ++i)
-          for (Index c = 0; c < d; ++c) m(i, c) = static_cast<float>(random.normal());
+        Matrix m(group.n, group.d);
+        for (Index i = 0; i < m.rows(); ++i)
+          for (Index c = 0; c < m.cols(); ++c) m(i, c) = static_cast<float>(random.normal());
         return m;
       };
       Matrix q = gaussian(), k = gaussian(), v = gaussian();
       out[static_cast<std::size_t>(h)] =
-          make_problem(std::move(q), std::move(k), std::move(v), 0, causal, h);
+          make_problem(std::move(q), std::move(k), std::move(v), 0, group.causal, h);
     });
   makers.clear();
   return out;
@@ -68,7 +75,7 @@ struct Entrant {
   std::vector<std::unique_ptr<const Entry>> entries = {};
   std::vector<double> kernels = {}, end_to_end = {};
   double late = 0;  // the largest share of a run
-  std::map<std::string, std::vector<double>> stages = {};
+  std::map<std::string, std::vector<double>> stages = {}, end_to_end_stages = {};
   std::string kernel = {};
   Gate gate = {};
   bool left_out =
@@ -79,6 +86,11 @@ struct Entrant {
     kernel = times.kernel;
     if (times.kernels > 0) late = std::max(late, times.late / times.kernels);
     for (const auto& [name, milliseconds] : times.stages) stages[name].push_back(milliseconds);
+  }
+  void record(const EndToEnd& took) {
+    end_to_end.push_back(took.total);
+    for (const auto& [name, milliseconds] : took.stages)
+      end_to_end_stages[name].push_back(milliseconds);
   }
   void forget_times() {
     kernels.clear();
@@ -102,13 +114,14 @@ class Bench {
   /// `save` is called with all figures whenever there is a new one.
   Bench(const Options& options, Save save)
       : options_(options), save_(std::move(save)), start_(Clock::now()) {
-    for (const std::string& precision : precisions()) {
-      std::string why_not;
+    std::string why_not;
+    for (const std::string& precision : wanted_precisions()) {
       backends_[precision] = make_cuda_backend({.precision = precision}, &why_not);
       if (backends_[precision]) continue;
-      if (precision == precisions().front()) throw UnavailableError(why_not);
       std::cerr << "left out: " << precision << ": " << why_not << "\n";
     }
+    if (std::ranges::none_of(backends_, [](const auto& each) { return each.second != nullptr; }))
+      throw UnavailableError(why_not);
   }
 
   void run() {
@@ -117,35 +130,39 @@ class Bench {
     };
     if (wanted("attention")) measure_groups();
     if (wanted("maps"))
-      for (const std::string& precision : precisions())
-        measure_maps(*std::ranges::max_element(options_.lengths), precision);
+      for (const std::string& precision : wanted_precisions())
+        measure_maps({*std::ranges::max_element(options_.lengths), 1, options_.widths.front()},
+                     precision);
     save_(figures_, refused_);
   }
 
   const std::vector<Figure>& figures() const { return figures_; }
-  std::string device() const { return backends_.at(precisions().front())->device(); }
 
  private:
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
   void measure_groups() {
-    double left_groups = 2.0 * static_cast<double>(options_.lengths.size() * options_.heads.size());
-    for (const Index heads : options_.heads)
-      for (const Index n : options_.lengths)
-        for (const bool causal : {false, true})
-          measure_group(n, heads, causal, (options_.seconds - elapsed()) / left_groups--);
+    std::vector<Group> groups;
+    for (const Index d : options_.widths)
+      for (const Index heads : options_.heads)
+        for (const Index n : options_.lengths)
+          for (const bool causal : options_.masks) groups.push_back({n, heads, d, causal});
+    auto left = static_cast<double>(groups.size());
+    for (const Group& group : groups) measure_group(group, (options_.seconds - elapsed()) / left--);
   }
 
-  void measure_group(Index n, Index heads, bool causal, double seconds) {
+  void measure_group(const Group& group, double seconds) {
     const double until = elapsed() + seconds;
-    const std::vector<Contender> list = contenders(n, causal);
-    const double set_bytes = 16.0 * static_cast<double>(n * heads * d);
+    std::vector<Contender> list = contenders(group.n, group.causal);
+    std::erase_if(list, [&](const Contender& c) { return !options_.wants(c.id, c.precision); });
+    if (list.empty()) throw UsageError("there is no contender of these names and precisions");
+    const double set_bytes = 16.0 * static_cast<double>(group.n * group.heads * group.d);
     const int sets = static_cast<int>(
         std::clamp(std::ceil(beyond_caches / (set_bytes * static_cast<double>(list.size()))), 1.0,
                    options_.sets));
     std::deque<Inputs> inputs;  // entries refer to them
     for (int set = 0; set < sets; ++set) {
-      auto problems = random_heads(n, heads, causal, static_cast<std::uint64_t>(set));
+      auto problems = random_heads(group, static_cast<std::uint64_t>(set));
       Problem together = side_by_side(problems);
       inputs.push_back({std::move(problems), std::move(together)});
     }
@@ -153,7 +170,7 @@ class Bench {
     std::vector<Entrant> entrants;
     const auto update_figures = [&] {
       figures_ = before;
-      add_figures(entrants, n, heads, causal);
+      add_figures(entrants, group);
       save_(figures_, refused_);
     };
     for (const Contender& c : list) {
@@ -167,27 +184,48 @@ class Bench {
     }
     for (Entrant& entrant : entrants) entrant.forget_times();  // not taken in turn
     int rounds = 0;
-    for (; rounds < options_.rounds && (rounds < 3 || elapsed() < until - seconds / 2); ++rounds)
+    const auto settled = [&] {
+      return std::ranges::all_of(entrants,
+                                 [&](const Entrant& e) { return e.left_out || is_settled(e); });
+    };
+    for (; goes_on(rounds, until - seconds / 2) && !settled(); ++rounds)
       for (Entrant& entrant : entrants)
         unless_refused(entrant, inputs.front(), [&](Entrant& e) {
           e.record(e.entries[static_cast<std::size_t>(rounds % sets)]->run());
         });
     update_figures();
     measure_end_to_end(entrants, inputs.front(), until, update_figures);
-    std::cerr << "n = " << n << ", " << heads << " heads" << (causal ? ", causal" : "") << ": "
-              << rounds << " rounds, " << elapsed() << " s\n";
+    std::cerr << "n = " << group.n << ", " << group.heads << " heads, d = " << group.d
+              << (group.causal ? ", causal" : "") << ": " << rounds << " rounds, " << elapsed()
+              << " s\n";
+  }
+
+  std::vector<std::string> wanted_precisions() const {
+    return options_.precisions.empty() ? precisions() : options_.precisions;
+  }
+
+  bool goes_on(int rounds, double until) const {
+    return rounds < options_.rounds && (rounds < 3 || elapsed() < until);
+  }
+
+  // Whether its times spread as little as was asked for.
+  bool is_settled(const Entrant& e) const {
+    return options_.spread > 0 && std::ssize(e.kernels) >= fewest_rounds &&
+           relative_spread(e.kernels) <= options_.spread;
   }
 
   // In turn, once each, and again those that will be done in time.
   void measure_end_to_end(std::vector<Entrant>& entrants, const Inputs& inputs, double until,
                           const std::function<void()>& update_figures) {
-    for (int sample = 0; sample < options_.rounds; ++sample)
+    const int most =
+        options_.spread > 0 ? std::min(fewest_rounds, options_.rounds) : options_.rounds;
+    for (int sample = 0; sample < most; ++sample)
       for (Entrant& entrant : entrants) {
         std::vector<double>& took = entrant.end_to_end;
         if (entrant.left_out) continue;
         if (sample > 0 && elapsed() + took.back() / 1000 > until) continue;
         unless_refused(entrant, inputs, [&](Entrant& e) {
-          took.push_back(e.entries[took.size() % e.entries.size()]->end_to_end());
+          e.record(e.entries[took.size() % e.entries.size()]->end_to_end());
         });
         if (sample == 0) update_figures();
       }
@@ -242,20 +280,22 @@ class Bench {
     }
   }
 
-  Figure figure_of(const Entrant& entrant, Index n, Index heads, bool causal) const {
+  Figure figure_of(const Entrant& entrant, const Group& group) const {
     Figure f{.what = entrant.contender.id,
              .precision = entrant.contender.precision,
              .settings = describe(entrant.contender),
              .kernel = entrant.kernel,
              .note = {},
-             .n = n,
-             .heads = heads,
-             .d = d,
-             .causal = causal,
+             .n = group.n,
+             .heads = group.heads,
+             .d = group.d,
+             .causal = group.causal,
              .kernel_ms = spread_of(entrant.kernels),
              .end_to_end_ms = spread_of(entrant.end_to_end)};
     for (const auto& [name, samples] : entrant.stages) f.stages[name] = spread_of(samples);
-    f.floor_ms = floor_of(f.what, f.precision, causal, n, heads);
+    for (const auto& [name, samples] : entrant.end_to_end_stages)
+      f.end_to_end_stages[name] = spread_of(samples);
+    f.floor_ms = floor_of(f.what, f.precision, f.causal, f.n, f.heads, f.d);
     f.error = entrant.gate.random;
     f.error_peaked = entrant.gate.peaked;
     if (f.kernel_ms.samples < 30) f.note = "fewer than 30 samples";
@@ -265,36 +305,37 @@ class Bench {
     return f;
   }
 
-  void add_figures(const std::vector<Entrant>& entrants, Index n, Index heads, bool causal) {
+  void add_figures(const std::vector<Entrant>& entrants, const Group& group) {
     for (const Entrant& entrant : entrants) {
       if (entrant.left_out) continue;
       const auto exact = std::ranges::find_if(entrants, [&](const Entrant& e) {
         return !e.left_out && e.contender.id == "exact" &&
                e.contender.precision == entrant.contender.precision;
       });
-      add_figure(entrant, exact == entrants.end() ? nullptr : &*exact, n, heads, causal);
+      add_figure(entrant, exact == entrants.end() ? nullptr : &*exact, group);
     }
   }
 
-  void add_figure(const Entrant& entrant, const Entrant* exact, Index n, Index heads, bool causal) {
-    Figure f = figure_of(entrant, n, heads, causal);
+  void add_figure(const Entrant& entrant, const Entrant* exact, const Group& group) {
+    Figure f = figure_of(entrant, group);
     std::vector<double> ratios;
     for (std::size_t i = 0; i < entrant.kernels.size() && exact && exact != &entrant; ++i)
       ratios.push_back(exact->kernels[i] / entrant.kernels[i]);
     f.speed_up = spread_of(ratios);
-    f.multiply_adds = count_cost(entrant.entries.front()->bound().plan(), d, d).multiply_adds;
+    f.multiply_adds =
+        count_cost(entrant.entries.front()->bound().plan(), group.d, group.d).multiply_adds;
     figures_.push_back(std::move(f));
   }
 
   // One head: Z alone, then with the maps of maxima and of means from the same pass, in turn.
-  void measure_maps(Index n, const std::string& precision) {
-    Inputs inputs{random_heads(n, 1, false, 0), {}};
+  void measure_maps(const Group& group, const std::string& precision) {
+    Inputs inputs{random_heads(group, 0), {}};
     const Problem& head = inputs.together = inputs.heads.front();
     Entrant z{{"exact", precision, {}}}, maps{{"maps", precision, {}}};
     enter(z, inputs);
     if (z.left_out) return;
     const Entry& entry = *z.entries.front();
-    const Index pixel = (n + 1023) / 1024;
+    const Index pixel = (group.n + 1023) / 1024;
     const double until = elapsed() + std::max(5.0, options_.seconds / 10);
     unless_refused(maps, inputs, [&](Entrant& e) {
       const std::vector<Problem> sharp{peaked(head)};
@@ -305,13 +346,13 @@ class Bench {
     if (maps.left_out) return;
     if (!maps.gate.passed()) return refuse(maps, inputs, maps.gate.reason());
     maps.forget_times();
-    for (int round = 0; round < options_.rounds && (round < 3 || elapsed() < until); ++round)
+    for (int round = 0; goes_on(round, until) && !is_settled(maps); ++round)
       unless_refused(maps, inputs, [&](Entrant& e) {
         z.record(entry.run());
         maps_of(entry, head, pixel, e);
       });
     if (maps.left_out) return;
-    Figure f = figure_of(maps, n, 1, false);
+    Figure f = figure_of(maps, group);
     std::vector<double> ratios;
     for (std::size_t i = 0; i < z.kernels.size(); ++i)
       ratios.push_back(z.kernels[i] / maps.kernels[i]);
@@ -337,7 +378,8 @@ class Bench {
   }
 
   static RowErrors map_errors(const Entry& entry, const Problem& head, Index pixel, Entrant& maps) {
-    return map_errors_of(head, maps_of(entry, head, pixel, maps), pixel, sampled_map_rows,
+    const int rows = std::max(4, static_cast<int>(sampled_rows / pixel));  // of pixels
+    return map_errors_of(head, maps_of(entry, head, pixel, maps), pixel, rows,
                          maps.contender.precision)
         .worse();
   }
@@ -370,18 +412,21 @@ int main(int argc, char** argv) try {
   const Options options = options_from(argc, argv);
   cuda::set_head_start(options.head_start);
   std::string device;
+  std::map<std::string, double> transfers;
   Bench bench(
       options, [&](const std::vector<Figure>& figures, const std::vector<Refused>& refused) {
         if (options.out.empty()) return;
         const std::string unfinished = options.out + ".new";  // a program may end at any time
         std::ofstream out(unfinished);
-        out << to_json({environment("FOVEA_COMMIT"), today(), device, environment("FOVEA_DRIVER")},
-                       figures, refused);
+        out << to_json(
+            {environment("FOVEA_COMMIT"), today(), device, environment("FOVEA_DRIVER"), transfers},
+            figures, refused);
         out.close();
         if (!out) throw InputError(unfinished, "cannot be written");
         std::filesystem::rename(unfinished, options.out);
       });
-  device = bench.device();
+  device = find_cuda_device(nullptr).value().name;
+  transfers = bandwidths();
   bench.run();
   std::cout << device << "\n" << to_table(bench.figures());
 } catch (const UnavailableError& error) {

@@ -83,10 +83,10 @@ std::string describe(const Contender& c) {
 }
 
 double floor_of(const std::string& what, const std::string& precision, bool causal, Index n,
-                Index heads) {
+                Index heads, Index d) {
   constexpr Index lengths[] = {4096, 16384, 65536, 131072};
   const auto at = std::ranges::find(lengths, n) - std::begin(lengths);
-  if (at == std::ssize(lengths)) return 0;
+  if (at == std::ssize(lengths) || d != 64) return 0;
   for (const Floor& f : floors)
     if (f.what == what && f.causal == causal && (*f.precision == 0 || f.precision == precision))
       return f.ms[at] * static_cast<double>(heads) / 12;

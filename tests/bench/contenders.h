@@ -10,8 +10,6 @@
 
 namespace fovea::bench {
 
-inline constexpr Index d = 64;  // of every head
-
 struct Contender {
   std::string id, precision;
   std::vector<std::pair<std::string, std::string>> settings;
@@ -32,8 +30,8 @@ std::vector<std::string> kernels_for(const std::string& what, const std::string&
 /// The settings: "block=16".
 std::string describe(const Contender& c);
 
-/// The least time that an H200 could take for all heads, in ms; 0: not known.
+/// The least time that an H200 could take for all heads of width d, in ms; 0: not known.
 double floor_of(const std::string& what, const std::string& precision, bool causal, Index n,
-                Index heads);
+                Index heads, Index d);
 
 }  // namespace fovea::bench

@@ -18,8 +18,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double ms_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+/// Adds a part that began at `start`, and its stages.
+void add_part(EndToEnd& to, const std::string& name, Clock::time_point start,
+              const Profile& profile) {
+  const double took = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  to.total += took;
+  to.stages[name] += took;
+  for (const StageTime& stage : profile.stages())
+    to.stages[name + ": " + stage.name] += stage.milliseconds;
 }
 
 bool moves_data(const std::string& stage) {
@@ -51,31 +57,33 @@ Entry::Entry(const Backend& backend, Contender contender, const std::vector<Prob
       together_(together),
       kernels_(kernels_for(contender_.id, contender_.precision,
                            find_cuda_device(nullptr).value().wgmma)) {
-  double milliseconds = 0;
-  operator_ = plan_and_bind(&milliseconds);
+  EndToEnd not_needed;
+  operator_ = plan_and_bind(not_needed);
   if (!dynamic_cast<const cuda::DeviceOperator*>(operator_.get()))
     throw UnavailableError(contender_.id + " does not run on the device");
 }
 
-std::unique_ptr<Operator> Entry::plan_and_bind(double* milliseconds) const {
+std::unique_ptr<Operator> Entry::plan_and_bind(EndToEnd& took) const {
   const Variant& variant = find_variant(contender_.id);
   Values values = defaults(variant.schema);
   for (const auto& [id, text] : contender_.settings) set_value(variant.schema, values, id, text);
-  Profile profile;
-  Run run{profile};
+  Profile planned;
+  Run planning_run{planned};
   const Structure derive_all;
   std::vector<Plan> plans;
-  const auto start = Clock::now();
+  auto start = Clock::now();
   for (const Problem& head : heads_) {
-    Planning planning{backend_, run, 0, derive_all};
+    Planning planning{backend_, planning_run, 0, derive_all};
     plans.push_back(variant.plan(head, values, planning));
   }
-  *milliseconds = ms_since(start);
+  add_part(took, "plan", start, planned);
   auto plan = std::make_shared<const Plan>(side_by_side(plans));
-  const auto bind_start = Clock::now();
-  auto bound = backend_.bind(std::move(plan), together_, run);
-  *milliseconds += ms_since(bind_start);
-  return bound;
+  Profile bound;
+  Run binding_run{bound};
+  start = Clock::now();
+  auto op = backend_.bind(std::move(plan), together_, binding_run);
+  add_part(took, "bind", start, bound);
+  return op;
 }
 
 Times Entry::run(Output* z) const {
@@ -122,17 +130,17 @@ RowErrors Entry::errors(int rows) const {
   return errors_of(operator_->plan(), together_, out.z, rows, contender_.precision);
 }
 
-double Entry::end_to_end() const {
+EndToEnd Entry::end_to_end() const {
   const cuda::HeadStart none(0);
-  double milliseconds = 0;
-  const std::unique_ptr<Operator> bound = plan_and_bind(&milliseconds);
+  EndToEnd took;
+  const std::unique_ptr<Operator> bound = plan_and_bind(took);
   Profile profile;
   Run run{profile};
   const auto start = Clock::now();
   const Output out = bound->apply(together_.v, run);
-  milliseconds += ms_since(start);
+  add_part(took, "run", start, profile);
   require_kernel(times_of(profile), kernels_);
-  return milliseconds;
+  return took;
 }
 
 Gate Entry::gate(int rows) const {

@@ -20,6 +20,13 @@ struct Times {
   std::string kernel;                    // what it was done by, with a head start; "mma"
 };
 
+/// From Q, K and V in the memory of the host to Z in it, in ms: wall-clock time, and what its parts
+/// say of themselves.
+struct EndToEnd {
+  double total = 0;                      // of planning, binding and the run
+  std::map<std::string, double> stages;  // "plan", "plan: hash", ..., "bind", ..., "run", ...
+};
+
 /// Errors on random and on peaked logits, which are found before anything is timed.
 struct Gate {
   RowErrors random, peaked;
@@ -52,13 +59,12 @@ class Entry {
   /// Over `rows` rows of the heads, and of the first of them when it is peaked.
   Gate gate(int rows) const;
 
-  /// Wall-clock time from Q, K and V in the memory of the host to Z in it: planning, binding,
-  /// transfers and kernels, in ms. Heads are planned one after the other; putting their plans side
-  /// by side is the benchmark's own doing and not counted.
-  double end_to_end() const;
+  /// Plans, binds and runs, with transfers. Heads are planned one after the other; putting their
+  /// plans side by side is the benchmark's own doing and not counted.
+  EndToEnd end_to_end() const;
 
  private:
-  std::unique_ptr<Operator> plan_and_bind(double* milliseconds) const;
+  std::unique_ptr<Operator> plan_and_bind(EndToEnd& took) const;
   RowErrors errors(int rows) const;
 
   const Backend& backend_;

@@ -28,6 +28,18 @@ std::string json(const Spread& s) {
          ", \"p90\": " + number(s.p90) + ", \"samples\": " + std::to_string(s.samples) + "}";
 }
 
+std::string json(double x) {
+  return number(x);
+}
+
+template <class Value>
+std::string json(const std::map<std::string, Value>& all) {
+  std::string out;
+  for (const auto& [name, value] : all)
+    out += (out.empty() ? "" : ", ") + quoted(name) + ": " + json(value);
+  return "{" + out + "}";
+}
+
 std::string json(const RowErrors& e) {
   return "{\"relative\": " + number(e.ours) + ", \"plain\": " + number(e.plain) +
          ", \"largest\": " + number(e.largest) + ", \"rows\": " + std::to_string(e.rows) + "}";
@@ -41,17 +53,16 @@ std::string json(const Refused& r) {
 }
 
 std::string json(const Figure& f) {
-  std::string stages;
-  for (const auto& [name, spread] : f.stages)
-    stages += (stages.empty() ? "" : ", ") + quoted(name) + ": " + json(spread);
   std::string out = "{\"what\": " + quoted(f.what) + ", \"precision\": " + quoted(f.precision) +
                     ", \"settings\": " + quoted(f.settings) + ", \"kernel\": " + quoted(f.kernel) +
                     ", \"n\": " + std::to_string(f.n) + ", \"heads\": " + std::to_string(f.heads) +
                     ", \"d\": " + std::to_string(f.d) +
                     ", \"causal\": " + (f.causal ? "true" : "false") +
                     ", \"kernel_ms\": " + json(f.kernel_ms);
-  if (f.end_to_end_ms.samples > 0) out += ", \"end_to_end_ms\": " + json(f.end_to_end_ms);
-  out += ", \"stages_ms\": {" + stages + "}";
+  if (f.end_to_end_ms.samples > 0)
+    out += ", \"end_to_end_ms\": " + json(f.end_to_end_ms) +
+           ", \"end_to_end_stages_ms\": " + json(f.end_to_end_stages);
+  out += ", \"stages_ms\": " + json(f.stages);
   if (f.multiply_adds > 0) out += ", \"multiply_adds\": " + number(f.multiply_adds);
   if (f.speed_up.samples > 0) out += ", \"speed_up_over_exact\": " + json(f.speed_up);
   if (f.floor_ms > 0)
@@ -61,6 +72,11 @@ std::string json(const Figure& f) {
   if (f.error_peaked.rows > 0) out += ", \"error_on_peaked_logits\": " + json(f.error_peaked);
   if (!f.note.empty()) out += ", \"note\": " + quoted(f.note);
   return out + "}";
+}
+
+double nearest_rank(const std::vector<double>& ascending, double share) {
+  return ascending[static_cast<std::size_t>(
+      std::lround(share * static_cast<double>(ascending.size() - 1)))];
 }
 
 template <class Row>
@@ -76,17 +92,21 @@ std::string rows(const std::vector<Row>& all) {
 Spread spread_of(std::vector<double> samples) {
   if (samples.empty()) return {};
   std::ranges::sort(samples);
-  const auto at = [&](double share) {
-    return samples[static_cast<std::size_t>(
-        std::lround(share * static_cast<double>(samples.size() - 1)))];
-  };
+  const auto at = [&](double share) { return nearest_rank(samples, share); };
   return {at(0.5), at(0.1), at(0.9), static_cast<int>(samples.size())};
+}
+
+double relative_spread(std::vector<double> samples) {
+  std::ranges::sort(samples);
+  const auto at = [&](double share) { return nearest_rank(samples, share); };
+  return (at(0.75) - at(0.25)) / at(0.5);
 }
 
 std::string to_json(const About& about, const std::vector<Figure>& figures,
                     const std::vector<Refused>& refused) {
   return "{\n\"commit\": " + quoted(about.commit) + ",\n\"date\": " + quoted(about.date) +
          ",\n\"device\": " + quoted(about.device) + ",\n\"driver\": " + quoted(about.driver) +
+         ",\n\"gigabytes_per_second\": " + json(about.bandwidths) +
          ",\n\"refused\": " + rows(refused) + ",\n\"figures\": " + rows(figures) + "\n}\n";
 }
 

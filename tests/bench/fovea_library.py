@@ -8,8 +8,7 @@ FUNCTIONS = {  # name: result, arguments
     "message": (c_char_p, []),
     "device": (c_char_p, []),
     "contenders": (c_char_p, [c_longlong, c_int]),
-    "width": (c_int, []),
-    "open": (c_void_p, [c_char_p, c_char_p, c_longlong, c_longlong, c_int, FLOATS, FLOATS, FLOATS]),
+    "open": (c_void_p, [c_char_p, c_char_p, c_longlong, c_longlong, c_longlong, c_int, FLOATS, FLOATS, FLOATS]),
     "close": (None, [c_void_p]),
     "settings": (c_char_p, [c_void_p]),
     "kernel": (c_char_p, [c_void_p]),
@@ -47,9 +46,9 @@ class Bound:
 
     def __init__(self, library, name, precision, q, k, v, causal):
         self.library = library
-        heads, n, _ = q.shape
+        heads, n, d = q.shape
         data = [ctypes.cast(x.contiguous().data_ptr(), FLOATS) for x in (q, k, v)]
-        self.entry = library.open(name.encode(), precision.encode(), n, heads, causal, *data)
+        self.entry = library.open(name.encode(), precision.encode(), n, heads, d, causal, *data)
         if not self.entry:
             raise library.refused()
 

@@ -43,8 +43,8 @@ Contender contender(const std::string& id, const std::string& precision, Index n
   throw UsageError("no contender " + id + " in " + precision);
 }
 
-std::vector<Problem> heads_of(Index n, Index heads, bool causal, const float* q, const float* k,
-                              const float* v) {
+std::vector<Problem> heads_of(Index n, Index heads, Index d, bool causal, const float* q,
+                              const float* k, const float* v) {
   std::vector<Problem> out;
   for (Index h = 0; h < heads; ++h) {
     const auto part = [&](const float* of) {
@@ -85,14 +85,11 @@ const char* fovea_bench_contenders(long long n, int causal) {
   return lines.c_str();
 }
 
-int fovea_bench_width() {
-  return static_cast<int>(d);
-}
-
 fovea_bench* fovea_bench_open(const char* id, const char* precision, long long n, long long heads,
-                              int causal, const float* q, const float* k, const float* v) {
+                              long long d, int causal, const float* q, const float* k,
+                              const float* v) {
   return attempt<fovea_bench*>(nullptr, [&] {
-    return new fovea_bench{.heads = heads_of(n, heads, causal != 0, q, k, v),
+    return new fovea_bench{.heads = heads_of(n, heads, d, causal != 0, q, k, v),
                            .contender = contender(id, precision, n, causal != 0)};
   });
 }
@@ -112,7 +109,7 @@ const char* fovea_bench_kernel(const fovea_bench* entry) {
 double fovea_bench_floor(const fovea_bench* entry) {
   const Problem& head = entry->heads.front();
   return floor_of(entry->contender.id, entry->contender.precision, head.causal, head.n(),
-                  std::ssize(entry->heads));
+                  std::ssize(entry->heads), head.d());
 }
 
 int fovea_bench_gate(fovea_bench* entry, double* errors) {
@@ -137,11 +134,12 @@ int fovea_bench_run(fovea_bench* entry, double* times, float* z) {
     times[0] = measured.kernels;
     times[1] = measured.late;
     if (z)
-      for (Index i = 0; i < out.z.rows(); ++i) std::copy_n(out.z.row(i), d, z + i * d);
+      for (Index i = 0; i < out.z.rows(); ++i)
+        std::copy_n(out.z.row(i), out.z.cols(), z + i * out.z.cols());
     return 0;
   });
 }
 
 double fovea_bench_end_to_end(fovea_bench* entry) {
-  return attempt(-1.0, [&] { return entry->entry.end_to_end(); });
+  return attempt(-1.0, [&] { return entry->entry.end_to_end().total; });
 }

@@ -13,12 +13,10 @@ const char* fovea_bench_device();
 
 /// The contenders of a group, a line each: "hyper bf16".
 const char* fovea_bench_contenders(long long n, int causal);
-/// Their width d of heads.
-int fovea_bench_width();
-
 /// Plans and binds a contender. q, k, v: [heads, n, d] in the memory of the host, copied.
 fovea_bench* fovea_bench_open(const char* id, const char* precision, long long n, long long heads,
-                              int causal, const float* q, const float* k, const float* v);
+                              long long d, int causal, const float* q, const float* k,
+                              const float* v);
 void fovea_bench_close(fovea_bench* entry);
 /// "block=16".
 const char* fovea_bench_settings(const fovea_bench* entry);

@@ -1,16 +1,21 @@
 """merge_results.py FOLDER: one result file, on standard output, of what tests/gpu.sh has left in FOLDER.
 
-figures-*.json are bench_kernels', peers-*.json are torch_peers.py's, clocks.csv are the clocks around each step, and
-NAME.status says in words how the step NAME went. Any of them may be missing.
+figures-STEP.json are bench_kernels', peers-STEP.json are torch_peers.py's, cases-STEP.names are test cases and .tsv those
+that ran, each in a process of its own, ablation-PROGRAM.jsonl what such a program has printed, load.csv and limits.csv
+what nvidia-smi says of the device, times.csv when each step ran, STEP.status says in words how it went and STEP.log what
+it said. Any of them may be missing, or cut off.
 """
 
 import json
 import sys
+from datetime import datetime
 from pathlib import Path
+from statistics import median
 
-CLOCKS = ("step", "when", "sm_mhz", "memory_mhz", "most_sm_mhz", "most_memory_mhz", "power_limit_w", "celsius",
-          "slowed_by")  # fmt: skip
-ROWS = ("peers", "refused_peers", "refused", "figures", "clocks")  # a row a line, so that they can be compared by eye
+LOAD = ("at", "sm_mhz", "memory_mhz", "power_w", "celsius", "busy_percent", "slowed_by")
+LIMITS = ("sm_mhz", "memory_mhz", "power_w")
+# A row a line, so that they can be compared by eye.
+ROWS = ("peers", "refused_peers", "refused", "figures", "ablation", "cases", "program", "load")
 
 
 def number(text):
@@ -20,11 +25,74 @@ def number(text):
         return text
 
 
-def read_clocks(path):
-    if not path.exists():
-        return []
-    lines = [line.split(",") for line in path.read_text().splitlines()]
-    return [dict(zip(CLOCKS, (number(cell.strip()) for cell in cells))) for cells in lines]
+def read_rows(path, names, separator=","):
+    """A dictionary of each line; lines that were cut off are left out."""
+    lines = path.read_text().splitlines() if path.exists() else []
+    rows = [[number(cell.strip()) for cell in line.split(separator)] for line in lines]
+    return [dict(zip(names, row)) for row in rows if len(row) == len(names)]
+
+
+def seconds_of(time):
+    """Seconds since 1970 of "2026/11/28 05:36:00.123", or None."""
+    try:
+        return datetime.strptime(time, "%Y/%m/%d %H:%M:%S.%f").timestamp()
+    except (TypeError, ValueError):
+        return None
+
+
+def load_of(step, samples):
+    """What the device did during a step: of the samples in which it was busy, where there are any."""
+    inside = [sample for sample in samples if step["began"] <= sample["at"] <= step["ended"]]
+    busy = [sample for sample in inside if isinstance(sample["busy_percent"], float) and sample["busy_percent"] > 0]
+    row = {"step": step["step"], "seconds": round(step["ended"] - step["began"], 1), "samples": len(inside),
+           "busy": len(busy)}  # fmt: skip
+    for name in ("sm_mhz", "memory_mhz", "power_w", "celsius"):
+        values = [sample[name] for sample in busy or inside if isinstance(sample[name], float)]
+        if values:
+            row[name] = {"median": median(values), "least": min(values), "most": max(values)}
+    reasons = [str(sample["slowed_by"]) for sample in busy or inside]
+    row["slowed_by"] = {reason: round(reasons.count(reason) / len(reasons), 3) for reason in sorted(set(reasons))}
+    return row
+
+
+def read_load(folder):
+    samples = [row | {"at": seconds_of(row["at"])} for row in read_rows(folder / "load.csv", LOAD)]
+    samples = [sample for sample in samples if sample["at"]]
+    steps = read_rows(folder / "times.csv", ("step", "began", "ended"))
+    return [load_of(step, samples) for step in steps if step["ended"] - step["began"] >= 1]
+
+
+def cases_of(path):
+    rows = read_rows(path, ("status", "ran", "seconds", "name"), "\t")
+    names = path.with_suffix(".names").read_text().splitlines() if path.with_suffix(".names").exists() else []
+    slowest = sorted(rows, key=lambda row: -row["seconds"])[:8]
+    return {
+        "step": path.stem.removeprefix("cases-"),
+        "cases": len(names),
+        "ran": int(sum(row["ran"] for row in rows)),
+        "not_ended": sorted(set(names) - {row["name"] for row in rows}),
+        "failed": [f"{row['name']}: status {row['status']:.0f}" for row in rows if row["status"]],
+        "seconds": round(sum(row["seconds"] for row in rows), 1),
+        "slowest": {row["name"]: row["seconds"] for row in slowest},
+    }
+
+
+def ablation_of(path):
+    """The lines of a program; those that are not JSON as text."""
+    program = path.stem.removeprefix("ablation-")
+    for line in path.read_text(errors="replace").splitlines():
+        try:
+            found = json.loads(line)
+        except json.JSONDecodeError:
+            found = line
+        yield {"program": program} | (found if isinstance(found, dict) else {"text": line})
+
+
+def said_by(path):
+    """Of a step of the program itself: how it went, and its last lines."""
+    log = path.with_suffix(".log")
+    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+    return {"step": path.stem, "status": path.read_text().strip(), "said": lines[-12:]}
 
 
 def merge(folder):
@@ -35,10 +103,14 @@ def merge(folder):
         except json.JSONDecodeError:  # its step ended while it was written
             continue
         for name in ROWS:
-            rows[name] += measured.pop(name, [])
+            rows[name] += [{"step": path.stem.split("-", 1)[1]} | row for row in measured.pop(name, [])]
         result |= measured  # the commit, the device and its driver: the same in all
+    result["limits"] = next(iter(read_rows(folder / "limits.csv", LIMITS)), {})
     result["steps"] = {path.stem: path.read_text().strip() for path in sorted(folder.glob("*.status"))}
-    rows["clocks"] = read_clocks(folder / "clocks.csv")
+    rows["cases"] = [cases_of(path) for path in sorted(folder.glob("cases-*.tsv"))]
+    rows["ablation"] = [row for path in sorted(folder.glob("ablation-*.jsonl")) for row in ablation_of(path)]
+    rows["program"] = [said_by(path) for path in sorted(folder.glob("program-*.status"))]
+    rows["load"] = read_load(folder)
     return result, rows
 
 

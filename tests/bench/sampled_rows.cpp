@@ -160,9 +160,12 @@ Problem rounded_to(const Problem& problem, const std::string& precision) {
   const Rounding round = rounding_of(precision);
   if (!round) return problem;
   const auto all = [&](MatrixView from) {
-    Matrix out = Matrix::copy_of(from);
-    for (Index i = 0; i < out.rows(); ++i)
-      for (Index c = 0; c < out.cols(); ++c) out(i, c) = round(out(i, c));
+    constexpr Index part = 4096;  // rows
+    Matrix out(from.rows, from.cols);
+    for_each_of(static_cast<int>((from.rows + part - 1) / part), [&](int p) {
+      for (Index i = p * part; i < std::min(from.rows, (p + 1) * part); ++i)
+        for (Index c = 0; c < from.cols; ++c) out(i, c) = round(from.row(i)[c]);
+    });
     return out;
   };
   return make_problem(all(problem.q), all(problem.k), all(problem.v), problem.scale, problem.causal,

@@ -5,14 +5,22 @@ import math
 ONE_ROUNDING = 2.0**-23  # to fp32
 
 
-def spread(samples):
-    """Median, 10th and 90th percentile of some samples (nearest rank, as figures.cpp has it)."""
+def nearest_rank(samples):
+    """The value at a share of the sorted samples, as figures.cpp has it."""
     ordered = sorted(samples)
+    return lambda share: ordered[math.floor(share * (len(ordered) - 1) + 0.5)]
 
-    def at(share):
-        return ordered[math.floor(share * (len(ordered) - 1) + 0.5)]
 
-    return {"median": at(0.5), "p10": at(0.1), "p90": at(0.9), "samples": len(ordered)}
+def spread(samples):
+    """Median, 10th and 90th percentile of some samples."""
+    at = nearest_rank(samples)
+    return {"median": at(0.5), "p10": at(0.1), "p90": at(0.9), "samples": len(samples)}
+
+
+def relative_spread(samples):
+    """The range between the quartiles, over the median."""
+    at = nearest_rank(samples)
+    return (at(0.75) - at(0.25)) / at(0.5)
 
 
 def ratios(theirs, ours):

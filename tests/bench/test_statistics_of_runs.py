@@ -1,6 +1,6 @@
 import unittest
 
-from statistics_of_runs import accurate, compared, first_line, ratios, reason, spread
+from statistics_of_runs import accurate, compared, first_line, ratios, reason, relative_spread, spread
 
 
 class Spreads(unittest.TestCase):
@@ -11,6 +11,9 @@ class Spreads(unittest.TestCase):
     def test_halves_are_rounded_up_as_in_figures_cpp(self):
         self.assertEqual(spread([1, 2])["median"], 2)
         self.assertEqual(spread([1, 2, 3, 4])["median"], 3)
+
+    def test_the_relative_spread_is_that_between_the_quartiles(self):
+        self.assertEqual(relative_spread([100, 9, 10, 11, 1]), 0.2)
 
     def test_ratios_are_of_pairs_not_of_medians(self):
         # The device slows down in the second round, for both: the ratio stays.

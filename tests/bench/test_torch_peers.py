@@ -111,7 +111,7 @@ class Formula(unittest.TestCase):
             run, prepare = flex("cpu")
         for pairs in (strided_pairs, fixed_pairs):
             for causal in (False, True):
-                peer = Peer("flex", "fp32", run, prepare(pairs), pairs)
+                peer = Peer("flex", "fp32", run, "flex", prepare(pairs), pairs)
                 z = run(self.q[None], self.k[None], self.v[None], causal, peer.prepare(96, causal))
                 error, plain = errors_of(peer, z, self.q, self.k, self.v, causal)
                 self.assertLess(error, 1e-5)
@@ -126,21 +126,21 @@ class Formula(unittest.TestCase):
 
 @unittest.skipUnless(torch and LIBRARY, "no PyTorch, or no pretended library")
 class WholeProgram(unittest.TestCase):
-    def measured(self, *more_peers):
+    def measured(self, *more_peers, more=()):
         def exact(q, k, v, causal):
             return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
 
-        def some_peers(n, d, device):
+        def some_peers(n, heads, d, device, with_flex):
             yield Peer("plain", "fp32", lambda q, k, v, causal, _: exact(q, k, v, causal))
             yield Peer("swapped", "fp32", lambda q, k, v, causal, _: exact(k, q, v, causal))
             yield Peer("sdpa cudnn", "bf16", torch_attention.sdpa(torch_attention.SDPBackend.CUDNN_ATTENTION))
             yield Peer("estimate", "bf16", lambda q, k, v, causal, _: 1.0001 * exact(q, k, v, causal),
-                       estimates=True, plans_within=True)  # fmt: skip
+                       "hyper", estimates=True, plans_within=True)  # fmt: skip
             yield from more_peers
 
         with tempfile.TemporaryDirectory() as folder, Device().pretend(), redirect_stdout(StringIO()):
             out = Path(folder) / "peers.json"
-            arguments = ["--out", str(out), "--library", LIBRARY, "--lengths", "64", "--seconds", "20"]
+            arguments = ["--out", str(out), "--library", LIBRARY, "--lengths", "64", "--seconds", "20", *more]
             constants = mock.patch.multiple(torch_peers, peers=some_peers, HEADS=2, ROUNDS=8, BEYOND_CACHES=1)
             with constants:
                 try:
@@ -195,6 +195,21 @@ class WholeProgram(unittest.TestCase):
         self.assertEqual(rows["exact"]["peers_take_times"]["compiled fp32"]["kernels"]["samples"], 8)
         self.assertEqual(rows["exact"]["peers_take_times"]["plain fp32"]["kernels"]["samples"], 16)
 
+    def test_options_choose_contenders_peers_widths_and_masks(self):
+        found = self.measured(more=["--what", "exact", "--precisions", "fp32", "--d", "64,128", "--causal", "yes"])
+        rows = found["peers"]
+        self.assertEqual({row["what"] for row in rows}, {"exact", "plain"})
+        self.assertEqual({row["d"] for row in rows}, {64, 128})
+        self.assertTrue(all(row["causal"] for row in rows))
+        self.assertEqual({row["what"] for row in found["refused_peers"]}, {"swapped"})
+
+    def test_rounds_end_when_the_times_have_settled(self):
+        rows = self.measured(more=["--spread", "1", "--what", "exact", "--precisions", "fp32"])["peers"]
+        self.assertEqual({row["kernel_ms"]["samples"] for row in rows}, {5})
+        rows = self.measured(more=["--spread", "1e-9", "--what", "exact", "--precisions", "fp32"])["peers"]
+        self.assertEqual({row["kernel_ms"]["samples"] for row in rows}, {8})  # all
+        self.assertEqual({row["end_to_end_ms"]["samples"] for row in rows}, {5})
+
     def test_what_was_measured_is_saved_when_the_program_ends_early(self):
         def end(*_):
             raise SystemExit
@@ -234,9 +249,12 @@ class Peers(unittest.TestCase):
                 return v
 
         module.HyperAttention = HyperAttention
+        without = {peer.name for peer in torch_attention.peers(16384, 12, 64, "cpu", with_flex=False)}
+        self.assertFalse({name for name in without if name.startswith("flex") or name == "sdpa math"})
         with mock.patch.dict(sys.modules, {"hyper_attention": module}):
-            found = list(torch_attention.peers(4096, 64, "cpu"))
+            found = list(torch_attention.peers(4096, 12, 64, "cpu"))
         names = {peer.name for peer in found}
+        self.assertIn("sdpa math", names)
         self.assertLessEqual({"sdpa flash", "sdpa cudnn", "sdpa efficient", "flex exact", "flex strided", "flex fixed",
                               "authors' hyper"}, names)  # fmt: skip
         self.assertEqual([m["min_seq_len"] for m in made], [0, 4096])

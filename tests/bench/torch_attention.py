@@ -37,11 +37,16 @@ def fixed_pairs(n):
     return lambda i, j: (i // stride == j // stride) | (j % stride >= stride - 8)
 
 
+PATTERNS = {"exact": every_pair, "strided": strided_pairs, "fixed": fixed_pairs}
+MOST_LOGITS = 1e9  # that PyTorch's plain formula (SDPBackend.MATH) may hold
+
+
 @dataclass
 class Peer:
     name: str
     precision: str
     run: Callable
+    what: str = "exact"  # Fovea's contender for the same
     prepare: Callable = lambda n, causal: None
     pairs: Callable = every_pair
     estimates: bool = False  # not the formula: its error is held against that of our own estimate
@@ -99,6 +104,16 @@ def flex(device):
     return run, prepare
 
 
+def flex_peers(device):
+    try:
+        run, prepare = flex(device)
+    except ImportError as error:
+        print("left out: flex attention:", error)
+        return
+    for what, pairs in PATTERNS.items():
+        yield Peer("flex " + what, "bf16", run, what, prepare(pairs), pairs, compiles=True)
+
+
 def authors_hyper(n, d, device):
     """The module of HyperAttention's authors (github.com/amirzandieh/HyperAttention), where it can be imported; with
     the block, samples and shortest length of contenders.cpp."""
@@ -114,24 +129,23 @@ def authors_hyper(n, d, device):
     return lambda q, k, v, causal, _: modules[causal](q, k, v, causal=causal)
 
 
-def peers(n, d, device):
+def peers(n, heads, d, device, with_flex=True):
     """The peers of a length, for one group; those that this machine lacks say so when they run, or here."""
-    for backend, precision in (
+    backends = [
         (SDPBackend.FLASH_ATTENTION, "bf16"),
         (SDPBackend.CUDNN_ATTENTION, "bf16"),
         (SDPBackend.EFFICIENT_ATTENTION, "bf16"),
         (SDPBackend.EFFICIENT_ATTENTION, "fp32"),
-    ):
+    ]
+    if heads * n * n <= MOST_LOGITS:
+        backends += [(SDPBackend.MATH, "bf16"), (SDPBackend.MATH, "fp32")]
+    for backend, precision in backends:
         yield Peer("sdpa " + backend.name.removesuffix("_ATTENTION").lower(), precision, sdpa(backend))
-    try:
-        run, prepare = flex(device)
-        for name, pairs in (("exact", every_pair), ("strided", strided_pairs), ("fixed", fixed_pairs)):
-            yield Peer("flex " + name, "bf16", run, prepare(pairs), pairs, compiles=True)
-    except ImportError as error:
-        print("left out: flex attention:", error)
+    if with_flex:
+        yield from flex_peers(device)
     try:
         run = authors_hyper(n, d, device)
-        yield Peer("authors' hyper", "bf16", run, estimates=True, plans_within=True)
+        yield Peer("authors' hyper", "bf16", run, "hyper", estimates=True, plans_within=True)
     except ImportError as error:
         print("left out: authors' hyper:", error)
 

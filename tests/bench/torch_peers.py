@@ -1,8 +1,12 @@
-"""torch_peers.py --out FILE [--library FILE] [--seconds S] [--lengths N,N..]: Fovea's kernels beside PyTorch's.
+"""Fovea's kernels beside PyTorch's:
+
+torch_peers.py --out FILE [--library FILE] [--seconds S] [--lengths N,N..] [--d D,D..] [--causal no|yes|both]
+               [--what ID,ID..] [--precisions P,P..] [--no-flex] [--spread SHARE]
 
 Every back end of PyTorch by name, FlexAttention with the same block masks, the authors' HyperAttention where it is
 installed, and with --library (bench/library.h) Fovea's contenders, all in this process, in turn, round after round:
-12 heads, d = 64, inputs that are never zeros and rotate beyond the caches.
+12 heads, inputs that are never zeros and rotate beyond the caches. --what and --precisions choose among both, by the
+names of Fovea's contenders. With --spread, rounds end as those of bench_kernels do (options.h).
 
 First come errors: against float64, on random and on peaked logits. What has more than twice the error of the plain
 formula in its precision is not timed. Times of kernels are events on the device behind a kernel that keeps it busy
@@ -23,10 +27,10 @@ from contextlib import contextmanager
 import torch
 
 from fovea_library import Bound, Library, Refused
-from statistics_of_runs import compared, first_line, reason
+from statistics_of_runs import compared, first_line, reason, relative_spread
 from torch_attention import TYPES, errors_of, peers, relative_error, rows_of_formula, sampled_rows
 
-HEADS, D, ROUNDS, PEAKED = 12, 64, 30, 16
+HEADS, ROUNDS, FEWEST_ROUNDS, PEAKED = 12, 30, 5, 16
 BEYOND_CACHES = 128e6  # bytes
 
 
@@ -165,18 +169,23 @@ class Measured:
     def timed(self):
         return any(took is not None for took in self.kernel_samples())
 
+    def settled(self, allowed):
+        """Whether its times spread by no more than is allowed."""
+        counted = [took for took in self.kernels if took is not None]
+        return len(counted) >= FEWEST_ROUNDS and relative_spread(counted) <= allowed
+
 
 class Group:
-    """Entrants of one length and mask. Those that cannot run, or are not accurate, are refused with the reason.
+    """Entrants of one length, width and mask. Those that cannot run, or are not accurate, are refused with the reason.
     save(rows, refused) is called whenever there is something new."""
 
-    def __init__(self, n, causal, save):
-        self.n, self.causal, self.save = n, causal, save
+    def __init__(self, n, d, causal, spread, save):
+        self.n, self.d, self.causal, self.spread, self.save = n, d, causal, spread, save
         self.ready, self.refused = [], []
         self.rounds = self.turns = 0
 
     def about(self, name, precision):
-        return {"what": name, "precision": precision, "n": self.n, "heads": HEADS, "d": D, "causal": self.causal}
+        return {"what": name, "precision": precision, "n": self.n, "heads": HEADS, "d": self.d, "causal": self.causal}
 
     def refuse(self, name, precision, why):
         print(f"left out: {name}, {precision}, n = {self.n}: {why}")
@@ -209,18 +218,20 @@ class Group:
             each.entrant.close()
 
     def measure(self, until):
-        """More rounds: as many as half of the time has room for, at least three. Then end to end, in turn: once each,
-        and again what will be done in time."""
+        """More rounds: as many as half of the time has room for, at least three, or until the times spread as little as
+        was asked for. Then end to end, in turn: once each, and again what will be done in time."""
         began = time.monotonic()
         for more in range(ROUNDS):
             if more >= 3 and time.monotonic() > (began + until) / 2:
+                break
+            if self.spread and more >= FEWEST_ROUNDS and all(each.settled(self.spread) for each in self.ready):
                 break
             for each in list(self.ready):
                 with self.refused_if_it_fails(each):
                     each.kernels.append(each.entrant.kernels(self.rounds))
             self.rounds += 1
         self.save(self.rows(), self.refused)
-        for more in range(ROUNDS):
+        for more in range(FEWEST_ROUNDS if self.spread else ROUNDS):
             for each in list(self.ready):
                 if more > 0 and time.monotonic() + each.last / 1e3 > until:
                     each.end_to_end.append(None)
@@ -249,16 +260,23 @@ class Group:
         self.save(self.rows(), self.refused)
 
 
-def inputs_for(n, sets):
-    return [tuple(torch.randn(HEADS, n, D) for _ in range(3)) for _ in range(sets)]
+def inputs_for(n, d):
+    sets = max(1, min(8, math.ceil(BEYOND_CACHES / (8 * HEADS * n * d))))
+    return [tuple(torch.randn(HEADS, n, d) for _ in range(3)) for _ in range(sets)]
 
 
-def measure_group(n, causal, until, library, device, clock, save):
+def measure_group(n, d, causal, until, options, library, device, clock, save):
     began = time.monotonic()
-    group = Group(n, causal, save)
-    heads = inputs_for(n, max(1, min(8, math.ceil(BEYOND_CACHES / (8 * HEADS * n * D)))))
+    group = Group(n, d, causal, options.spread, save)
+    heads = inputs_for(n, d)
+
+    def wanted(what, precision):
+        return (not options.what or what in options.what) and (
+            not options.precisions or precision in options.precisions
+        )
+
     estimate = None
-    for name, precision in library.names(n, causal) if library else []:
+    for name, precision in filter(lambda each: wanted(*each), library.names(n, causal) if library else []):
         entrant = group.enter(name, precision, lambda: OurEntrant(library, name, precision, heads, causal))
         if entrant and (name, precision) == ("hyper", "bf16"):
             estimate = entrant.errors_as_estimate()
@@ -269,7 +287,7 @@ def measure_group(n, causal, until, library, device, clock, save):
         else:
             group.enter(peer.name, peer.precision, lambda: PeerEntrant(peer, heads, causal, device, clock, estimate))
 
-    found = list(peers(n, D, device))
+    found = [peer for peer in peers(n, HEADS, d, device, not options.no_flex) if wanted(peer.what, peer.precision)]
     compiled = [peer for peer in found if peer.compiles]
     for peer in found:
         if not peer.compiles:
@@ -282,9 +300,17 @@ def measure_group(n, causal, until, library, device, clock, save):
     group.close()
     for row in group.rows():
         mask = "causal" if causal else ""
-        print(f"{row['what']:16} {row['precision']} {n:7} {mask:6} {row['kernel_ms']['median']:9.4g} ms,"
+        print(f"{row['what']:16} {row['precision']} {n:7} {d:4} {mask:6} {row['kernel_ms']['median']:9.4g} ms,"
               f" end to end {row['end_to_end_ms']['median']:9.4g} ms")
     return group
+
+
+def words(text):
+    return text.split(",")
+
+
+def numbers(text):
+    return [int(word) for word in words(text)]
 
 
 def main(arguments=None, device="cuda"):
@@ -292,7 +318,13 @@ def main(arguments=None, device="cuda"):
     parser.add_argument("--out", required=True)
     parser.add_argument("--library")
     parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--lengths", default="16384,4096,131072,65536")
+    parser.add_argument("--lengths", type=numbers, default="16384,4096,131072,65536")
+    parser.add_argument("--d", type=numbers, default="64")
+    parser.add_argument("--causal", choices=("no", "yes", "both"), default="both")
+    parser.add_argument("--what", type=words)
+    parser.add_argument("--precisions", type=words)
+    parser.add_argument("--no-flex", action="store_true")
+    parser.add_argument("--spread", type=float, default=0)
     options = parser.parse_args(arguments)
     began = time.monotonic()
     torch.manual_seed(0)
@@ -312,13 +344,14 @@ def main(arguments=None, device="cuda"):
                        "refused_peers": refused + more_refused}, file)
         os.replace(unfinished, options.out)
 
-    groups = [(int(n), causal) for n in options.lengths.split(",") for causal in (False, True)]
-    for at, (n, causal) in enumerate(groups):
+    masks = {"no": (False,), "yes": (True,), "both": (False, True)}[options.causal]
+    groups = [(n, d, causal) for d in options.d for n in options.lengths for causal in masks]
+    for at, group in enumerate(groups):
         now = time.monotonic()
         left = options.seconds - (now - began)
         if left < 2:
             break
-        group = measure_group(n, causal, now + left / (len(groups) - at), library, device, clock, save)
+        group = measure_group(*group, now + left / (len(groups) - at), options, library, device, clock, save)
         rows += group.rows()
         refused += group.refused
 

@@ -81,7 +81,23 @@ TEST_CASE("benchmark: end to end there is no head start") {
   const std::vector<Problem> heads{problem};
   const bench::Entry entry(*backend, {"exact", "fp32", {}}, heads, problem);
   const cuda::HeadStart ahead(5000);
-  CHECK(entry.end_to_end() < 5000);  // ms; each of its stages would begin with as many
+  CHECK(entry.end_to_end().total < 5000);  // ms; each of its stages would begin with as many
+}
+
+TEST_CASE("benchmark: end to end has its parts and their stages") {
+  const Problem problem = make_data(Data::gaussian, 80, 64, 64, false);
+  const auto backend = make_cuda_backend({.precision = "fp32"}, nullptr);
+  const std::vector<Problem> heads{problem};
+  const bench::Entry entry(
+      *backend, {"hyper", "fp32", {{"block", "16"}, {"samples", "16"}, {"min_length", "0"}}}, heads,
+      problem);
+  const bench::EndToEnd took = entry.end_to_end();
+  CHECK(took.stages.at("plan") + took.stages.at("bind") + took.stages.at("run") ==
+        doctest::Approx(took.total));
+  for (const char* stage : {"plan: hash", "bind: upload", "run: attend"}) {
+    CAPTURE(std::string(stage));
+    CHECK(took.stages.count(stage) == 1);
+  }
 }
 
 TEST_CASE("benchmark: of two maps the less accurate one decides") {

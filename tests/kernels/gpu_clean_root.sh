@@ -13,7 +13,7 @@ toolkit=${2:-/usr/local/cuda}
 mkdir -p "$scratch"/{programs,headers,nothing}
 
 for program in bash sh env cat cp mv rm mkdir ls ln head tail cut tr sort find xargs cksum grep sed awk date nproc \
-  timeout wc uname dirname basename g++ gcc c++ cc as ld ar ranlib nm objcopy cmake ninja make python3; do
+  timeout wc realpath uname dirname basename g++ gcc c++ cc as ld ar ranlib nm objcopy cmake ninja make python3; do
   if real=$(command -v "$program"); then ln -sf "$real" "$scratch/programs/$program"; fi
 done
 cat >"$scratch/programs/nvidia-smi" <<'END'

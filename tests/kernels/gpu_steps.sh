@@ -15,7 +15,12 @@ stand_in nvidia-smi <<'END'
 case "$*" in
   -L) echo "GPU 0: stand-in" ;;
   *compute_cap*) echo 9.0 ;;
-  *clocks.sm*) echo "1980, 2619, 1980, 2619, 700.00, 41, 0x0000000000000000" ;;
+  *clocks.max*) echo "1980, 2619, 700.00" ;;
+  *clocks.sm*)
+    while sleep .2; do
+      echo "$(date "+%Y/%m/%d %H:%M:%S.%3N"), 1965, 2619, 650.00, 41, 100, 0x0000000000000004"
+    done
+    ;;
   *driver*) echo 1.2 ;;
   *) echo "Stand-in 1" ;;
 esac
@@ -24,7 +29,7 @@ END
 real_python=$(command -v python3)
 export real_python
 stand_in python3 <<'END'
-if [ "$1" = -c ]; then [ -f "$SCRATCH/torch" ]; exit; fi
+if [[ $1 == -c && $2 == *torch* ]]; then [ -f "$SCRATCH/torch" ]; exit; fi
 if [[ $1 == *torch_peers.py ]]; then
   echo "$*" >>"$SCRATCH/calls"
   echo '{"torch": "t", "peers": [{"what": "sdpa flash"}], "refused_peers": [{"reason": "none such"}]}' >"$3"
@@ -43,26 +48,57 @@ case "$*" in
   *--build*) mkdir -p "$FOVEA_BUILD/bin" && cp "$SCRATCH/stand-ins/built" "$FOVEA_BUILD/bin/${*: -1}" ;;
 esac
 END
-# The benchmark of 4096 tokens writes figures, and then hangs as long as the file `slow` is there.
+# Of the test cases `law: b, c` fails as long as the file `failing` is there, and `law: d` crashes as long as `crashing`
+# is.
 stand_in built <<'END'
-echo "${0##*/} $*" >>"$SCRATCH/calls"
+call="${0##*/} $*"
+echo "$call" >>"$SCRATCH/calls"
 while [ $# -gt 1 ]; do
   if [ "$1" = --out ]; then echo '{"commit": "c", "figures": [{"what": "'"${2##*/}"'"}]}' >"$2"; fi
   shift
 done
-if [[ ${0##*/} == test_ptx_device ]]; then echo "skipped: no driver"; exit 77; fi
-if [[ $(tail -1 "$SCRATCH/calls") == *"--lengths 4096 --heads 12"* && -f "$SCRATCH/slow" ]]; then sleep 60; fi
+case "$call" in
+  test_ptx_device*) echo "skipped: no driver"; exit 77 ;;
+  *--list-test-cases*)
+    echo "[doctest] listing all test case names"
+    echo "==============================================================================="
+    printf 'law: %s\n' a "b, c" d "of warpgroups"
+    echo "==============================================================================="
+    echo "[doctest] unskipped test cases passing the current filters: 4"
+    ;;
+  *--test-case=law:?of?warpgroups) echo "skipped: no instructions"; exit 77 ;;
+  *"--test-case=law: b? c")
+    echo "[doctest] test cases: 1 | 0 passed | 1 failed | 3 skipped"
+    if [ -f "$SCRATCH/failing" ]; then echo "ERROR: 2 is not 1"; exit 1; fi
+    ;;
+  *"--test-case=law: d")
+    if [ -f "$SCRATCH/crashing" ]; then kill -SEGV $$; fi
+    echo "[doctest] test cases: 1 | 1 passed | 0 failed | 3 skipped"
+    ;;
+  *--test-case=*) echo "[doctest] test cases: 1 | 1 passed | 0 failed | 3 skipped" ;;
+esac
 END
 stand_in compute-sanitizer <<'END'
-exit 0
+echo "compute-sanitizer $*" >>"$SCRATCH/calls"
 END
-# The step whose command the file `time-up` holds runs out of time at once, and leaves one figure.
+# A report of fp32 is too large to be brought back.
+stand_in ncu <<'END'
+echo "ncu $*" >>"$SCRATCH/calls"
+[ "$1" = --import ] && echo "details of ${2##*/}" && exit
+while [ $# -gt 1 ]; do
+  if [ "$1" = -o ]; then echo report >"$2.ncu-rep"; [[ $2 == *fp32 ]] && truncate -s 20000000 "$2.ncu-rep"; fi
+  shift
+done
+exit 9
+END
+# The step whose command the file `time-up` holds runs out of time at once, and leaves one figure if it measures.
 real_timeout=$(command -v timeout)
 export real_timeout
 stand_in timeout <<'END'
 if [[ -f $SCRATCH/time-up && "$*" == *" step $(cat "$SCRATCH/time-up")"* ]]; then
   echo "timeout $*" >>"$SCRATCH/calls"
-  echo '{"figures": [{"what": "one"}]}' >"$steps/figures-maps.json"
+  read -r what name <"$SCRATCH/time-up"
+  [ $what = measure ] && echo '{"figures": [{"what": "one"}]}' >"$steps/figures-$name.json"
   exit 124
 fi
 exec "$real_timeout" "$@"
@@ -104,36 +140,41 @@ said "$result" '"build-kernels": "failed: needs configure"'
 silent calls "--build"
 rm no-cmake
 
-touch slow
-# Of its 40 s there must be more than 20 left for attention-4k, and less than all.
-FOVEA_SECONDS=39 expect 1 --quick
+# What had less than all of its time, since that of the call was up, has it in the next call.
+echo "measure timings-16k " >time-up
+echo 1000 >"$FOVEA_BUILD/steps/timings-16k.seconds"
+expect 1 --quick
 said calls "cmake -S .*-DFOVEA_EIGEN_HEADERS=$scratch/headers -DFOVEA_DOCTEST_HEADERS=$scratch/headers"
 said output "build-tests: failed"
 said output "conformance: failed: skipped: no driver"
 said output "FAILED: conformance build-tests self-test laws-few-shapes"
-said output "no time was left for: attention-4k"
+said output "no time was left for: timings-16k"
 said calls "cmake --build .*--target fovea_bench"
-said calls "bench_kernels .*--lengths 16384"
-said "$result" "figures-attention-16k"
-said "$result" "figures-attention-4k"  # what there was when the time was up
-said "$result" '"step": "attention-16k", "when": "after", "sm_mhz": 1980.0'
+said calls "ncu .* -k regex:attend .*bench_kernels .*--precisions fp32-split"
+said "$result" '"step": "timings-16k", "what": "one"'  # what there was when the time was up
+said "$result" '"power_w": 700'
+[ -s "$FOVEA_RESULTS/ncu-bf16.ncu-rep" ] && [ ! -e "$FOVEA_RESULTS/ncu-fp32.ncu-rep" ]
+said "$FOVEA_RESULTS/ncu.txt" "details of ncu-fp32.ncu-rep"
+said "$FOVEA_RESULTS/logs.txt" "==== build-tests: failed"
+said "$FOVEA_RESULTS/logs.txt" "error: no such header"
 
-rm slow
+rm time-up
 : >calls
 expect 1 --quick
 said calls "--build .*test_kernels_device"
 silent calls "--build .*bench_kernels"
-silent calls "--lengths 16384 --heads 12"
-said calls "--lengths 4096 --heads 12"
-said calls "--lengths 131072 --heads 12"
-silent calls "65536"
+silent calls "ncu "
+said calls "--seconds 3[45][0-9] .*--what exact,hyper,h1d --lengths 16384"
+silent calls "--lengths 131072"
 said "$result" "failed: needs build-tests"
+said "$result" '"ablation": "skipped: there are no programs'
+said "$result" '"program-exact": "skipped: FOVEA_PROGRAM names no folder'
 
 : >calls
 expect 1
-silent calls "--lengths 4096 --heads 12"
+silent calls "--what exact,hyper,h1d --lengths 16384"
 said calls "65536"
-said output "FAILED: conformance build-tests self-test laws-few-shapes laws laws-mma memory-races memory"
+said output "FAILED: conformance build-tests self-test laws-few-shapes laws laws-mma races barriers memory-races memory"
 said "$result" '"peers": "skipped: no PyTorch'
 said "$result" '"peers-long": "skipped: no PyTorch'
 
@@ -142,38 +183,38 @@ touch torch
 echo "release 2" >nvcc-version
 : >calls
 expect 1
-said calls "torch_peers.py --out .*peers-peers.json --seconds 146 --lengths 16384,4096 --library .*/libfovea_bench.so"
+said calls "torch_peers.py --out .*peers-peers.json --seconds 30 --library .*/libfovea_bench.so --no-flex .*--lengths 16384,4096"
 said calls "--lengths 131072,65536"
 said calls "--build .*bench_kernels"
-said "$result" '"step": "peers", "when": "before"'
-said "$result" '"what": "sdpa flash"'
+said "$result" '"step": "peers", "what": "sdpa flash"'
 said "$result" '"reason": "none such"'
 
 # What runs out of time has twice as much in the next call, and again, but never most of a call; what it has measured
 # by then is in the result, and more that was measured before stays.
-rm "$FOVEA_BUILD/steps"/{maps.status,figures-maps.json}
-echo "measure maps " >time-up
+rm "$FOVEA_BUILD/steps"/{timings-maps.status,figures-timings-maps.json}
+echo "measure timings-maps " >time-up
 : >calls
 expect 1 --quick
-said calls "timeout -k 5 60 .* step measure maps "
-said calls "timeout -k 5 120 .* step measure maps "  # in the time that was left
-said output "maps: time was up"
-said output "FAILED: .* maps"
+said calls "timeout -k 5 20 .* step measure timings-maps "
+said calls "timeout -k 5 40 .* step measure timings-maps "  # in the time that was left
+said output "timings-maps: time was up"
+said output "FAILED: .* timings-maps"
 said "$result" '"what": "one"'
-echo '{"figures": [{"what": "before"}, {"what": "and another"}]}' >"$FOVEA_BUILD/steps/figures-maps.json"
+echo '{"figures": [{"what": "before"}, {"what": "and another"}]}' >"$FOVEA_BUILD/steps/figures-timings-maps.json"
+echo 240 >"$FOVEA_BUILD/steps/timings-maps.seconds"
 : >calls
 expect 1 --quick
-said calls "timeout -k 5 240 .* step measure maps "
+said calls "timeout -k 5 240 .* step measure timings-maps "
 silent calls "--lengths 4096"
 said "$result" '"what": "and another"'
 : >calls
 expect 1 --quick
-said calls "timeout -k 5 353 .* step measure maps "
+said calls "timeout -k 5 353 .* step measure timings-maps "
 rm time-up
 : >calls
 expect 1 --quick
-said calls "bench_kernels --seconds 235 --out .*figures-maps.json"
-said "$result" '"maps": "passed'
+said calls "bench_kernels --seconds 235 --out .*figures-timings-maps.json"
+said "$result" '"timings-maps": "passed'
 
 # On a machine without a GPU the programs are built, and where there is one they are taken: without CMake, headers or
 # nvcc.
@@ -216,14 +257,50 @@ for missing in libfovea_bench.so bench_kernels commit; do
   said output "has no $missing; expected a folder that gpu.sh --build has written"
   mv missing "build-before/programs/$missing"
 done
-chmod -x build-before/programs/*
+# The whole first part, with a case that fails and one that crashes, programs that fail, crash and take too long, and
+# all that comes back.
+printf '%s\n' '#!/usr/bin/env bash' "echo '{\"build\": \"as is\", \"ms\": 2.5}'" >build-before/programs/ablation_a
+printf '%s\n' '#!/usr/bin/env bash' 'echo broken; exit 3' >build-before/programs/ablation_b
+echo nothing >build-before/programs/ablation_a.cubin
+mkdir -p program/bin
+stand_in fovea <<'END'
+echo "fovea $*" >>"$SCRATCH/calls"
+case "$*" in
+  self-test*) echo '{"finding":"","seconds":1.0}' ;;
+  *h1d*) echo "fovea: no such thing" >&2; exit 4 ;;
+  *hyper*) kill -SEGV $$ ;;
+  synthetic*) exec sleep 60 ;;
+esac
+END
+mv stand-ins/fovea program/bin
+chmod -x build-before/programs/* program/bin/fovea
+touch failing crashing
+echo "program_compute exact" >time-up
 : >calls
-FOVEA_EIGEN_HEADERS=$scratch/none FOVEA_BUILD=$scratch/build-there FOVEA_PROGRAMS=build-before/programs \
-  expect 1 --quick
+FOVEA_EIGEN_HEADERS=$scratch/none FOVEA_BUILD=build-there FOVEA_RESULTS=there FOVEA_PROGRAMS=build-before/programs \
+  FOVEA_PROGRAM=program expect 1 --quick
+result=$scratch/there/stand-in-1.json
 said output "build-tests: passed"
-said output "FAILED: conformance$"  # which the stand-in says was skipped
+said output "FAILED: conformance laws-few-shapes ablation program-exact program-h1d program-hyper laws laws-mma$"
 silent calls "cmake"
 said calls "test_kernels_device --no-colors --test-case=the"
 said calls "torch_peers.py .*--library $scratch/build-before/programs/libfovea_bench.so"
 said output "commit of-the-build"
+said output "3 of 4 cases ran; those that failed:"
+said "$result" '"step": "laws", "cases": 4, "ran": 3, "not_ended": \[\], "failed": \["law: b, c: status 1", "law: d: status 139"\]'
+said "$result" '"program": "ablation_a", "build": "as is", "ms": 2.5'
+said "$result" '"program": "ablation_b", "text": "broken"'
+said "$result" '"step": "program-h1d", "status": "failed (4) after 0 s", "said": \["fovea: no such thing"\]'
+said "$result" '"program-exact": "time was up'
+said "$result" '"program-hyper": "failed (139)'
+said "$result" '"program-window": "passed in 1'
+said "$result" '"step": "program-window", "seconds": 1.*"sm_mhz": {"median": 1965.0.*"slowed_by": {"0x0000000000000004": 1.0}'
+said "$result" '"barriers": "passed'
+for part in limits peers figures load; do said "$result" "\"$part\": [[{]"; done
+said there/logs.txt "ERROR: 2 is not 1"
+[ "$(find there -type f | wc -l)" -le 8 ]
+[ -z "$(find there -mindepth 1 ! -name '*[!A-Za-z0-9._-]*' -prune -o -print | grep -v '^there$')" ]
+[ -z "$(pgrep -f "stand-ins/nvidia-smi.*-lms" || true)" ]  # nothing goes on
+seconds=$(bash "$root/tests/gpu.sh" --list | sed '/^attention-16k /,$d; /^configure\|^build-/d' | awk '{ sum += $2 } END { print sum }')
+[ "$seconds" -le 480 ] || { echo "the first part may take $seconds s, beside what is built"; exit 1; }
 echo "gpu.sh: all as expected"

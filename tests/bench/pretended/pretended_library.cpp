@@ -8,13 +8,13 @@
 #include "bench/library.h"
 
 namespace {
-constexpr int d = 64;
+constexpr int most = 128;  // columns
 std::string message;
 }  // namespace
 
 struct fovea_bench {
   std::string id;
-  long long n, heads;
+  long long n, heads, d;
   bool causal;
   std::vector<float> q, k, v;
   int runs = 0;
@@ -25,13 +25,13 @@ struct fovea_bench {
 void fovea_bench::attend(float* z) const {
   for (long long row = 0; row < heads * n; ++row, z += d) {
     const long long first = row / n * n, last = causal ? row + 1 : first + n;
-    double sum[d] = {}, total = 0;
+    double sum[most] = {}, total = 0;
     const float* const query = q.data() + row * d;
     for (long long j = first; j < last; ++j) {
       const float *const key = k.data() + j * d, *const value = v.data() + j * d;
       double logit = 0;
       for (int c = 0; c < d; ++c) logit += double{query[c]} * double{key[c]};
-      const double weight = std::exp(logit / 8);
+      const double weight = std::exp(logit / std::sqrt(static_cast<double>(d)));
       total += weight;
       for (int c = 0; c < d; ++c) sum[c] += weight * double{value[c]};
     }
@@ -48,15 +48,13 @@ const char* fovea_bench_device() {
 const char* fovea_bench_contenders(long long, int) {
   return "exact fp32\nhyper bf16\nwrong fp32\nlate fp32\nabsent fp32\nlost fp32\n";
 }
-int fovea_bench_width() {
-  return d;
-}
-fovea_bench* fovea_bench_open(const char* id, const char*, long long n, long long heads, int causal,
-                              const float* q, const float* k, const float* v) {
+fovea_bench* fovea_bench_open(const char* id, const char*, long long n, long long heads,
+                              long long d, int causal, const float* q, const float* k,
+                              const float* v) {
   message = "absent is not on this device";
   if (std::string(id) == "absent") return nullptr;
   const auto all = [&](const float* x) { return std::vector<float>(x, x + heads * n * d); };
-  return new fovea_bench{id, n, heads, causal != 0, all(q), all(k), all(v)};
+  return new fovea_bench{id, n, heads, d, causal != 0, all(q), all(k), all(v)};
 }
 void fovea_bench_close(fovea_bench* entry) {
   delete entry;
