@@ -14,10 +14,10 @@ namespace {
 
 // The model of a device. `clocks`: those of a multiprocessor that one block needs for 64 keys and
 // one column of K or V where `together` blocks share it. A block alone takes clocks * together,
-// since nothing hides its latencies.
+// since nothing hides its latencies. `resident`: blocks that a multiprocessor has registers for.
 struct BlockCost {
   double clocks;
-  int together;
+  int together, resident;
 };
 
 // Counted from the kernels' instructions, and not measured yet: what reads shared memory takes
@@ -27,7 +27,8 @@ BlockCost block_cost(int height, bool narrow, Precision precision) {
   const double groups = height / 16;
   // Each of 4 warps reads 16 bytes a thread, in 4 clocks, for each of 8 keys and of its queries,
   // and has 4 columns of them.
-  if (precision == Precision::fp32) return {4 * (8 + groups), warps / 4};
+  if (precision == Precision::fp32)
+    return {4 * (8 + groups), warps / 4, height == 16 ? 4 : height == 64 && narrow ? 3 : 2};
   // Each warp reads 64 values for every column, in a clock, and the copies write them in another.
   const bool split = precision == Precision::fp32_split;
   const double parts = split ? 2 : 1, products = split ? 3 : 1;
@@ -36,14 +37,17 @@ BlockCost block_cost(int height, bool narrow, Precision precision) {
   // 405 clocks for 16 queries and 128 columns on a quarter.
   const double tensor = products * 0.8 * groups;
   const double copies = parts * 5.3;  // 128 bytes, of which the cache has 24 in a clock: assumed
-  return {std::max({shared, tensor, copies}), static_cast<int>(warps / own_warps)};
+  const bool low = narrow && !split && height < 128;  // half as many registers
+  return {std::max({shared, tensor, copies}), static_cast<int>(warps / own_warps),
+          static_cast<int>((low ? 2 * warps : warps) / own_warps)};
 }
 
 // The same of attend_wgmma. A multiprocessor has 2048 multiply-adds in a clock; the exponentials
 // take as long where d + dv = 128. Both divided by the .7 that FlashAttention-3 reaches: assumed.
 BlockCost wgmma_cost(int height, bool narrow) {
   const double products = height / 32.0 / 0.7, copies = 5.3;
-  return {std::max(products, copies), narrow && height == 64 ? 2 : 1};
+  const int blocks = narrow && height == 64 ? 2 : 1;
+  return {std::max(products, copies), blocks, blocks};
 }
 
 // Times, in those of a KV tile.
@@ -127,12 +131,13 @@ QueryTileShape choose_shape(const QueryTileKeys& keys, Index d, Index dv, Precis
         (bytes > device.shared_per_block() || dv > columns_per_pass(height, precision)))
       continue;
     const bool narrow = std::max(d, dv) <= 64;
-    const auto [clocks, together] =
+    const auto [clocks, together, resident] =
         wgmma ? wgmma_cost(height, narrow) : block_cost(height, narrow, precision);
     const Index fit = std::max<Index>(1, static_cast<Index>(device.shared_per_block() / bytes)),
                 at_once = device.multiprocessors() * std::min<Index>(together, fit);
     Candidate found =
         best_division(keys(height), height, wgmma ? wgmma_kv_tile_keys : kv_tile_keys, at_once);
+    found.shape.wave = device.multiprocessors() * std::min<Index>(resident, fit);
     found.time *= clocks * together;
     if (best.shape.height == 0 || found.time <= best.time) best = found;
   }

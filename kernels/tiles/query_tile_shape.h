@@ -17,6 +17,7 @@ struct QueryTileShape {
   /// Keys of a query tile, at most: longer ones are divided (divide_query_tiles).
   Index most_keys = std::numeric_limits<Index>::max();
   Index keys_per_kv_tile = kv_tile_keys;  // keys that the kernel takes at a time
+  Index wave = 1;                         // blocks that the device runs at a time
 };
 
 /// How many keys each query tile has, for query tiles of a height.

@@ -7,10 +7,10 @@
 namespace fovea::cuda {
 namespace {
 
-// Keys of the query tiles of a height. Keys beyond the bands are left out as in keys_of.
+// Keys of the query tiles of a height.
 std::vector<Index> keys_of_query_tiles(const QueryTileList& list) {
   std::vector<Index> keys;
-  for (const QueryTile& tile : list.tiles) keys.push_back(keys_of(tile, list.runs));
+  for (const QueryTile& tile : list.tiles) keys.push_back(tile.keys);
   return keys;
 }
 
@@ -48,6 +48,7 @@ void ResidentQueryTiles::upload(const Device& device, Index its_states,
                                 const QueryTileShape& shape) {
   divide_query_tiles(list, shape.most_keys, shape.keys_per_kv_tile, its_states);
   states = its_states + list.part_states;
+  wave = shape.wave;
   tiles = {device, std::span<const QueryTile>(list.tiles)};
   runs = {device, std::span<const ColumnRun>(list.runs)};
   divided = {device, std::span<const DividedQueryTile>(list.divided)};

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "device/check.h"
-#include "tiles/divided_query_tiles.h"
 
 namespace fovea::cuda {
 namespace {
@@ -17,20 +16,15 @@ double pairs_of_launch(Precision precision) {
 
 }  // namespace
 
-// As many as run at a time: two blocks on each multiprocessor, of which each needs almost half of
-// the memory or the registers.
-Index busy_query_tiles(const Device& device) {
-  return Index{2} * device.multiprocessors();
-}
-
-Slices::Slices(const Device& device, const QueryTileList& list, Run& run, Timeline::Stage& stage,
-               Precision precision, Index most_tiles)
+Slices::Slices(const Device& device, const QueryTileList& list, Index wave, Run& run,
+               Timeline::Stage& stage, Precision precision, Index most_tiles)
     : device_(device),
       list_(list),
       run_(run),
       stage_(stage),
-      pairs_per_launch_(pairs_of_launch(precision)),
-      most_tiles_(most_tiles > 0 ? most_tiles : std::ssize(list.tiles)) {}
+      wave_(wave),
+      most_tiles_(most_tiles > 0 ? most_tiles : std::ssize(list.tiles)),
+      pairs_per_launch_(pairs_of_launch(precision)) {}
 
 Slices::~Slices() {
   for (const Launched& launched : launched_) cudaEventDestroy(launched.done);
@@ -61,17 +55,23 @@ QueryTileRange Slices::next() {
     open_pairs_.reset();
     check(cudaEventRecord(done, device_.stream()), "recording an event");
   }
-  while (pairs_under_way_ >= 2 * pairs_per_launch_) wait_for_oldest();
+  while (launched_.size() > 1 && pairs_under_way_ >= 2 * pairs_per_launch_) wait_for_oldest();
   run_.check();
+  return take();
+}
+
+QueryTileRange Slices::take() {
   QueryTileRange range{at_, at_};
   double pairs = 0;
-  const Index last = list_.rounds[round_].last, busy = at_ + busy_query_tiles(device_);
-  while (range.last < last && (pairs < pairs_per_launch_ || range.last < busy)) {
-    const Index after = list_.after(range.last);
-    if (after > at_ + most_tiles_ && range.last > at_) break;
+  Index whole = 0;  // query tiles of the waves so far
+  while (range.last < list_.rounds[round_].last) {
+    const Index after = list_.after(range.last), count = after - at_;
+    const bool full = count > most_tiles_ || (count > whole && pairs >= pairs_per_launch_);
+    if (full && range.last > at_) break;
+    whole = std::max(whole, (count + wave_ - 1) / wave_ * wave_);
     for (; range.last < after; ++range.last) {
       const QueryTile& tile = list_.tiles[range.last];
-      pairs += static_cast<double>(keys_of(tile, list_.runs)) * tile.row_count;
+      pairs += static_cast<double>(tile.keys) * tile.row_count;
     }
   }
   at_ = range.last;

@@ -1,6 +1,7 @@
 // Slices cut query tiles into launches of a few milliseconds, so that long work can be cancelled
-// and reports its progress. While the host prepares a launch, the device has at least one
-// launch's work queued.
+// and reports its progress. A launch consists of whole waves, so that no multiprocessor waits for
+// others at its end. While the host prepares a launch, the device has at least one launch's work
+// queued.
 #pragma once
 
 #include <deque>
@@ -13,15 +14,13 @@
 
 namespace fovea::cuda {
 
-/// How many query tiles keep the device busy, however long they are.
-Index busy_query_tiles(const Device& device);
-
 class Slices {
  public:
-  /// `list`, `run` and `stage`, to which the launches belong, outlive this. `precision`: that of
-  /// the kernel. At most `most_tiles` in a launch, or the parts of one; 0: any number.
-  Slices(const Device& device, const QueryTileList& list, Run& run, Timeline::Stage& stage,
-         Precision precision, Index most_tiles = 0);
+  /// `list`, `run` and `stage`, to which the launches belong, outlive this. `wave`: query tiles
+  /// that the device runs at a time. `precision`: that of the kernel. At most `most_tiles` in a
+  /// launch, or the parts of one; 0: any number.
+  Slices(const Device& device, const QueryTileList& list, Index wave, Run& run,
+         Timeline::Stage& stage, Precision precision, Index most_tiles = 0);
   ~Slices();
   Slices(const Slices&) = delete;
   Slices& operator=(const Slices&) = delete;
@@ -32,13 +31,14 @@ class Slices {
 
  private:
   void wait_for_oldest();
+  QueryTileRange take();
 
   const Device& device_;
   const QueryTileList& list_;
   Run& run_;
   Timeline::Stage& stage_;
+  const Index wave_, most_tiles_;
   const double pairs_per_launch_;
-  const Index most_tiles_;
   std::size_t round_ = 0;
   Index at_ = 0;
   struct Launched {

@@ -106,8 +106,8 @@ class Sweeping {
       auto stage = timeline_.stage("attend");
       stage.by(kernel_);
       if (!complete_) found_.sum.clear();
-      Slices slices(bound_.device(), query_tiles_.list, run_, stage, query_tiles_.precision,
-                    maps_ ? maps_->reserve() : 0);
+      Slices slices(bound_.device(), query_tiles_.list, query_tiles_.wave, run_, stage,
+                    query_tiles_.precision, maps_ ? maps_->reserve() : 0);
       for (QueryTileRange range = slices.next(); range.first < range.last; range = slices.next()) {
         launch(args(range));
         join(range);

@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "tiles/divided_query_tiles.h"
 #include "tiles/joined_runs.h"
 
 namespace fovea::cuda {
@@ -274,7 +275,8 @@ class EntryCut {
     query_tile_.last_run = static_cast<std::int32_t>(out_.runs.size());
     if (query_tile_.first_run == query_tile_.last_run) return;
     query_tile_.rows = order;
-    cut_rows(query_tile_, positions, height_, [&](const QueryTile& each) {
+    cut_rows(query_tile_, positions, height_, [&](QueryTile each) {
+      each.keys = keys_of(each, out_.runs);
       out_.tiles.push_back(each);
       out_.query_level.push_back(level_);
     });
@@ -328,6 +330,7 @@ QueryTileList cut_query_tiles(const TileList& list, int height) {
           tile.last_run = static_cast<std::int32_t>(out.runs.size());
         }
         alone = group;
+        tile.keys = keys_of(tile, out.runs);
         out.tiles.push_back(tile);
       });
     }
@@ -342,7 +345,10 @@ QueryTileList cut_query_tiles(const TileList& list, IndexRange rows, int height)
   QueryTile tile = query_tile_of(list, list.layers.front());
   tile.state_base = -static_cast<std::int32_t>(rows.begin);
   tile.last_run = 1;
-  cut_rows(tile, rows, height, [&](const QueryTile& each) { out.tiles.push_back(each); });
+  cut_rows(tile, rows, height, [&](QueryTile each) {
+    each.keys = keys_of(each, out.runs);
+    out.tiles.push_back(each);
+  });
   out.rounds.push_back({0, std::ssize(out.tiles)});
   return out;
 }

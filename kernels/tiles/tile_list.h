@@ -24,6 +24,7 @@ struct QueryTile {
   std::int32_t query_base, query_shift;
   std::int32_t state_base;
   std::int32_t first_run, last_run;  // of `runs`
+  std::int32_t keys = 0;             // that the kernels go through (keys_of)
   /// The query tile has some of its queries' keys only. Its softmax states are rows state_base + r
   /// for its queries r = 0, 1, ..., and no other query tile's.
   bool part = false;

@@ -72,7 +72,7 @@ TEST_CASE(
   CHECK(whole.tiles[0].row_count == 64);
   CHECK(runs_of(whole, whole.tiles[0]) ==
         Runs{{0, 16, 0, 32}, {16, 32, 0, 48}, {32, 48, 16, 64}, {48, 64, 32, 64}});
-  CHECK(keys_of(whole.tiles[0], whole.runs) == 64);
+  CHECK(whole.tiles[0].keys == 64);
 
   const QueryTileList low = cut_query_tiles(list, 16);
   REQUIRE(low.tiles.size() == 4);
@@ -144,7 +144,7 @@ TEST_CASE("query tiles: four leaves of h1d are one of 64 queries, with two KV ti
   const TileList tiles = tile_list(*make_plan(cpu(), problem, "h1d", {{"block", "16"}}));
   const QueryTileList packed = cut_query_tiles(tiles, 64), single = cut_query_tiles(tiles, 16);
   Index most = 0;
-  for (const QueryTile& tile : packed.tiles) most = std::max(most, keys_of(tile, packed.runs));
+  for (const QueryTile& tile : packed.tiles) most = std::max<Index>(most, tile.keys);
   CHECK(most <= 128);
   CHECK(single.tiles.size() >= 3 * packed.tiles.size());
 }

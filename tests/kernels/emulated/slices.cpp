@@ -31,18 +31,20 @@ QueryTileList tiles_of(Index rounds, Index tiles, std::int32_t keys) {
                             .row_count = 128,
                             .rows = -1,
                             .first_run = 0,
-                            .last_run = 1});
+                            .last_run = 1,
+                            .keys = keys});
   }
   return list;
 }
 
 struct Work {
-  int launches = 0;
+  std::vector<Index> launches;  // query tiles of each
   double late = 0, all = 0;
 };
 
 /// Divides them, with one more launch behind the slices if `more`.
-Work divide(const QueryTileList& list, Precision precision, bool more = false) {
+Work divide(const QueryTileList& list, Precision precision, Index wave = 4, bool more = false,
+            Index most_tiles = 0) {
   const HeadStart ahead(0.01);
   const Device device;
   Profile profile;
@@ -51,42 +53,64 @@ Work divide(const QueryTileList& list, Precision precision, bool more = false) {
   Work work;
   {
     auto stage = timeline.stage("attend");
-    Slices slices(device, list, run, stage, precision);
+    Slices slices(device, list, wave, run, stage, precision, most_tiles);
     for (QueryTileRange range = slices.next(); range.first < range.last; range = slices.next()) {
       pass_time(0.01, device.stream());
-      ++work.launches;
+      work.launches.push_back(range.last - range.first);
     }
     if (more) pass_time(0.01, device.stream());
   }
   timeline.finish(profile);
   const bench::Times times = bench::times_of(profile);
-  return {work.launches, times.late, times.kernels};
+  return {std::move(work.launches), times.late, times.kernels};
 }
 
 }  // namespace
 
 TEST_CASE("slices: a launch has a few milliseconds of work for the kernel of its precision") {
   const QueryTileList causal = tiles_of(1, 1536, 8192);  // 12 heads of 16384 tokens: 1.6e9 pairs
-  CHECK(divide(causal, Precision::fp32).launches == 4);
-  CHECK(divide(causal, Precision::fp32_split).launches == 1);
-  CHECK(divide(causal, Precision::bf16).launches == 1);
+  CHECK(divide(causal, Precision::fp32).launches.size() == 4);
+  CHECK(divide(causal, Precision::fp32_split).launches.size() == 1);
+  CHECK(divide(causal, Precision::bf16).launches.size() == 1);
   const QueryTileList long_head = tiles_of(1, 1024, 131072);  // 1.7e10 pairs
-  CHECK(divide(long_head, Precision::fp32).launches == 35);
-  CHECK(divide(long_head, Precision::fp32_split).launches == 11);
-  CHECK(divide(long_head, Precision::bf16).launches == 4);
+  CHECK(divide(long_head, Precision::fp32).launches.size() == 32);
+  CHECK(divide(long_head, Precision::fp32_split).launches.size() == 11);
+  CHECK(divide(long_head, Precision::bf16).launches.size() == 4);
+}
+
+TEST_CASE("slices: launches consist of whole waves, but for the last one of a round") {
+  const QueryTileList list = tiles_of(2, 1024, 131072);
+  using Sizes = std::vector<Index>;
+  CHECK(divide(list, Precision::bf16, 132).launches == Sizes{396, 396, 232, 396, 396, 232});
+  CHECK(divide(list, Precision::bf16, 396).launches == Sizes{396, 396, 232, 396, 396, 232});
+  CHECK(divide(list, Precision::bf16, 600).launches == Sizes{600, 424, 600, 424});
+  CHECK(divide(tiles_of(1, 1000, 131072), Precision::bf16, 132, false, 132).launches ==
+        Sizes{132, 132, 132, 132, 132, 132, 132, 76});
+}
+
+TEST_CASE("slices: the parts of a query tile are in one launch, which they may fill up") {
+  QueryTileList list = tiles_of(1, 100, 131072);
+  for (std::int32_t part = 0; part < 100; part += 10)
+    list.divided.push_back({.whole = {}, .first = part, .parts = 10});
+  using Sizes = std::vector<Index>;
+  CHECK(divide(list, Precision::fp32, 32).launches == Sizes{30, 30, 30, 10});
+  CHECK(divide(list, Precision::fp32, 4).launches == Sizes{30, 30, 30, 10});
+  CHECK(divide(list, Precision::fp32, 4, false, 6).launches == Sizes(10, 10));
 }
 
 TEST_CASE("slices: what is launched while the launch before it runs holds no time of the host") {
   for (const Precision precision : {Precision::fp32, Precision::fp32_split, Precision::bf16}) {
-    const Work work = divide(tiles_of(1, 1024, 131072), precision, true);
+    const Work work = divide(tiles_of(1, 1024, 131072), precision, 4, true);
     CHECK(work.all > 0);
     CHECK(work.late == 0);
   }
+  // A wave has more work than a launch needs.
+  CHECK(divide(tiles_of(1, 1024, 131072), Precision::fp32, 264, true).late == 0);
 }
 
 TEST_CASE("slices: the host does not wait for short launches, of which each round has one") {
   const Work work = divide(tiles_of(12, 8, 64), Precision::fp32);
-  CHECK(work.launches == 12);
+  CHECK(work.launches.size() == 12);
   CHECK(work.late == 0);
 }
 
