@@ -1,8 +1,6 @@
 #include "tiles/query_tile_shape.h"
 
 #include <algorithm>
-#include <numeric>
-#include <queue>
 
 #include "device/wgmma.h"
 #include "tiles/attend.h"
@@ -51,30 +49,29 @@ BlockCost wgmma_cost(int height, bool narrow) {
 }
 
 // Times, in those of a KV tile.
-constexpr double kv_tiles_to_start = 3;  // for Q and Z, which are read and written once
-constexpr double kv_tiles_to_join = 1;   // a part with the others
-constexpr Index least_kv_tiles = 4;      // of a part
+constexpr int kv_tiles_to_start = 3;  // for Q and Z, which are read and written once
+constexpr int kv_tiles_to_join = 1;   // a part with the others
+constexpr Index least_kv_tiles = 4;   // of a part
 
-// Of 64 keys, for a kernel that takes `keys_per_kv_tile` keys at a time.
-double kv_tiles_of(Index keys, Index keys_per_kv_tile) {
-  return static_cast<double>((keys + keys_per_kv_tile - 1) / keys_per_kv_tile *
-                             (keys_per_kv_tile / kv_tile_keys));
+template <class Count>
+Count divided_up(Count count, Count by) {
+  return (count + by - 1) / by;
 }
 
-Index parts_of(Index keys, Index most_keys) {
-  return (keys - 1) / most_keys + 1;
-}
-
-// Times of the blocks, in KV tiles.
-std::vector<double> blocks_of(const std::vector<Index>& keys_of_tiles, Index most_keys,
-                              Index keys_per_kv_tile) {
-  std::vector<double> blocks;
-  for (const Index keys : keys_of_tiles) {
-    const Index parts = keys > 0 ? parts_of(keys, most_keys) : 1;
-    const double kv_tiles =
-        kv_tiles_of((keys + parts - 1) / parts, keys_per_kv_tile) + kv_tiles_to_start;
-    blocks.insert(blocks.end(), static_cast<std::size_t>(parts),
-                  parts > 1 ? kv_tiles + kv_tiles_to_join : kv_tiles);
+// The blocks of query tiles, which have at most `most_keys` keys each.
+std::vector<EqualBlocks> blocks_of(const std::vector<EqualQueryTiles>& tiles, Index most_keys,
+                                   int keys_per_kv_tile) {
+  // 32 bits are divided in less time than 64.
+  const auto most = static_cast<std::int32_t>(
+      std::min<Index>(most_keys, std::numeric_limits<std::int32_t>::max()));
+  const int kv_tiles = keys_per_kv_tile / kv_tile_keys;
+  std::vector<EqualBlocks> blocks;
+  blocks.reserve(tiles.size());
+  for (const auto& [keys, count] : tiles) {
+    const std::int32_t parts = keys > most ? (keys - 1) / most + 1 : 1,
+                       its = parts > 1 ? divided_up(keys, parts) : keys;
+    const std::int32_t time = divided_up(its, keys_per_kv_tile) * kv_tiles + kv_tiles_to_start;
+    blocks.push_back({parts > 1 ? time + kv_tiles_to_join : time, parts * count});
   }
   return blocks;
 }
@@ -85,23 +82,30 @@ struct Candidate {
 };
 
 // The best one of a height.
-Candidate best_division(const std::vector<Index>& keys_of_tiles, int height, Index keys_per_kv_tile,
-                        Index at_once) {
-  const QueryTileShape whole{.height = height, .keys_per_kv_tile = keys_per_kv_tile};
-  Candidate best{whole,
-                 makespan(blocks_of(keys_of_tiles, whole.most_keys, keys_per_kv_tile), at_once)};
-  if (keys_of_tiles.empty()) return best;
-  const Index longest = std::ranges::max(keys_of_tiles),
-              all = std::accumulate(keys_of_tiles.begin(), keys_of_tiles.end(), Index{0});
+Candidate best_division(const std::vector<EqualQueryTiles>& tiles, int height,
+                        Index keys_per_kv_tile, Index at_once) {
+  Index count = 0, longest = 0, all = 0;
+  for (const EqualQueryTiles& each : tiles) {
+    count += each.count;
+    longest = std::max<Index>(longest, each.keys);
+    all += Index{each.keys} * each.count;
+  }
+  const auto time = [&](Index most_keys) {
+    const auto blocks = blocks_of(tiles, most_keys, static_cast<int>(keys_per_kv_tile));
+    return static_cast<double>(makespan(blocks, at_once));
+  };
+  Candidate best{{.height = height, .keys_per_kv_tile = keys_per_kv_tile}, 0};
+  best.time = time(best.shape.most_keys);
   // Blocks of equal length that fill the device many times over are not to be divided.
-  if (std::ssize(keys_of_tiles) > 8 * at_once && longest <= all / at_once) return best;
+  if (count > 8 * at_once && longest <= all / at_once) return best;
   for (const Index parts : {2, 3, 4, 6, 8, 12, 16, 24, 32}) {
-    const Index most = ((longest + parts - 1) / parts + keys_per_kv_tile - 1) / keys_per_kv_tile *
-                       keys_per_kv_tile;  // whole KV tiles
+    // Whole KV tiles.
+    const Index most = divided_up(divided_up(longest, parts), keys_per_kv_tile) * keys_per_kv_tile;
     if (most < least_kv_tiles * kv_tile_keys) break;
-    if (const double time = makespan(blocks_of(keys_of_tiles, most, keys_per_kv_tile), at_once);
-        time < best.time)
-      best = {{height, most, keys_per_kv_tile}, time};
+    if (const double its = time(most); its < best.time) {
+      best.shape.most_keys = most;
+      best.time = its;
+    }
   }
   return best;
 }
@@ -160,18 +164,26 @@ Index columns_per_pass(int height, Precision precision) {
   return precision == Precision::fp32 && height == 128 ? 64 : 256;
 }
 
-double makespan(const std::vector<double>& blocks, Index at_once) {
-  std::priority_queue<double, std::vector<double>, std::greater<>> ends;
-  double last = 0;
-  for (const double block : blocks) {
-    double end = block;
-    if (std::ssize(blocks) > at_once && static_cast<Index>(ends.size()) == at_once) {
-      end += ends.top();
-      ends.pop();
-    }
-    ends.push(end);
-    last = std::max(last, end);
+Index makespan(const std::vector<EqualBlocks>& blocks, Index at_once) {
+  Index sum = 0, longest = 0;
+  for (const auto& [time, count] : blocks) {
+    sum += Index{time} * count;
+    longest = std::max<Index>(longest, time);
   }
+  if (blocks.size() == 1) return divided_up<Index>(blocks.front().count, at_once) * longest;
+  // How many places for blocks become free at each time. None begins later than at sum / at_once,
+  // since all places are busy until then.
+  std::vector<std::int32_t> free(static_cast<std::size_t>(sum / at_once + longest + 1));
+  free[0] = static_cast<std::int32_t>(at_once);
+  Index now = 0, last = 0;
+  for (auto [time, count] : blocks)
+    for (std::int32_t begun = 0; count > 0; count -= begun) {
+      while (free[now] == 0) ++now;
+      begun = std::min(count, free[now]);
+      free[now] -= begun;
+      free[now + time] += begun;
+      last = std::max(last, now + time);
+    }
   return last;
 }
 

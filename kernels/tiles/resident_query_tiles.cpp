@@ -7,11 +7,13 @@
 namespace fovea::cuda {
 namespace {
 
-// Keys of the query tiles of a height.
-std::vector<Index> keys_of_query_tiles(const QueryTileList& list) {
-  std::vector<Index> keys;
-  for (const QueryTile& tile : list.tiles) keys.push_back(tile.keys);
-  return keys;
+std::vector<EqualQueryTiles> keys_of_query_tiles(const QueryTileList& list) {
+  std::vector<EqualQueryTiles> out;
+  for (const QueryTile& tile : list.tiles) {
+    if (out.empty() || out.back().keys != tile.keys) out.push_back({tile.keys, 0});
+    ++out.back().count;
+  }
+  return out;
 }
 
 }  // namespace

@@ -79,7 +79,8 @@ void RowSums::find(const EntryRows& rows, Run& run) {
   const QueryTileShape shape = choose_shape(
       [&](int height) {
         const Index tiles = (unknown.size() + height - 1) / height;
-        return std::vector<Index>(static_cast<std::size_t>(tiles), all_keys.size());
+        return std::vector{EqualQueryTiles{static_cast<std::int32_t>(all_keys.size()),
+                                           static_cast<std::int32_t>(tiles)}};
       },
       bound_.d(), 0, Precision::fp32, false, device);
   EntryList cut = cut_entries(bound_.list(), unknown, all_keys, shape.height);
