@@ -336,6 +336,18 @@ namespace fovea::emulation {
 /// Does `work` when the host waits for the stream, after what was asked of the stream before.
 void enqueue(cudaStream_t stream, std::function<void()> work);
 
+/// While it lives, events tell a time of its own, which nothing but `pass` moves on.
+class PretendedTime {
+ public:
+  PretendedTime();
+  PretendedTime(const PretendedTime&) = delete;
+  PretendedTime& operator=(const PretendedTime&) = delete;
+  ~PretendedTime();
+
+  /// Queues work that takes so long.
+  void pass(cudaStream_t stream, double milliseconds);
+};
+
 /// Queues a launch, which runs body once per thread of the grid.
 cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
                    const std::function<void()>& body);
