@@ -59,10 +59,9 @@ Index QueryTileList::after(Index tile) const {
   return found != divided.end() && found->first == tile ? tile + found->parts : tile + 1;
 }
 
-std::int32_t keys_of(const QueryTile& tile, const std::vector<ColumnRun>& runs) {
+std::int32_t keys_of(const QueryTile& tile, std::span<const ColumnRun> runs) {
   Index keys = 0;
-  for (std::int32_t r = tile.first_run; r < tile.last_run; ++r)
-    keys += reached(tile, runs[r]).size();
+  for (const ColumnRun& run : runs) keys += reached(tile, run).size();
   return static_cast<std::int32_t>(keys);
 }
 

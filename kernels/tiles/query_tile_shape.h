@@ -21,11 +21,6 @@ struct QueryTileShape {
   Index wave = 1;                         // blocks that the device runs at a time
 };
 
-/// Query tiles that follow one another and have as many keys each.
-struct EqualQueryTiles {
-  std::int32_t keys, count;
-};
-
 /// How many keys the query tiles of a height have.
 using QueryTileKeys = std::function<std::vector<EqualQueryTiles>(int height)>;
 

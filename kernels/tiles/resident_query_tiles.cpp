@@ -5,19 +5,6 @@
 #include "tiles/divided_query_tiles.h"
 
 namespace fovea::cuda {
-namespace {
-
-std::vector<EqualQueryTiles> keys_of_query_tiles(const QueryTileList& list) {
-  std::vector<EqualQueryTiles> out;
-  for (const QueryTile& tile : list.tiles) {
-    if (out.empty() || out.back().keys != tile.keys) out.push_back({tile.keys, 0});
-    ++out.back().count;
-  }
-  return out;
-}
-
-}  // namespace
-
 ResidentQueryTiles::ResidentQueryTiles(const TileList& plan_tiles, Index d, Index dv,
                                        Precision its_precision, bool by_warpgroups,
                                        const Device& device)
@@ -25,9 +12,8 @@ ResidentQueryTiles::ResidentQueryTiles(const TileList& plan_tiles, Index d, Inde
       warpgroups(by_warpgroups),
       rows{0, plan_tiles.lengths.queries},
       uploaded_(device) {
-  const QueryTileShape shape =
-      choose_shape([&](int each) { return keys_of_query_tiles(cut_query_tiles(plan_tiles, each)); },
-                   d, dv, precision, warpgroups, device);
+  const QueryTileShape shape = choose_shape([&](int each) { return count_keys(plan_tiles, each); },
+                                            d, dv, precision, warpgroups, device);
   height = shape.height;
   list = cut_query_tiles(plan_tiles, height);
   put_longest_first(list);
@@ -38,9 +24,9 @@ ResidentQueryTiles::ResidentQueryTiles(const TileList& plan_tiles, IndexRange it
                                        Index dv, Precision its_precision, bool by_warpgroups,
                                        const Device& device)
     : precision(its_precision), warpgroups(by_warpgroups), rows(its_rows), uploaded_(device) {
-  const QueryTileShape shape = choose_shape(
-      [&](int each) { return keys_of_query_tiles(cut_query_tiles(plan_tiles, rows, each)); }, d, dv,
-      precision, warpgroups, device);
+  const QueryTileShape shape =
+      choose_shape([&](int each) { return count_keys(plan_tiles, rows, each); }, d, dv, precision,
+                   warpgroups, device);
   height = shape.height;
   list = cut_query_tiles(plan_tiles, rows, height);
   upload(device, rows.size(), shape);
