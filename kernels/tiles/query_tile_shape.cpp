@@ -118,9 +118,10 @@ std::size_t wgmma_bytes(int height, Index d, Index dv) {
 
 }  // namespace
 
-std::size_t query_tile_shared_bytes(int height, Index d, Precision precision) {
+std::size_t query_tile_shared_bytes(int height, Index d, Precision precision,
+                                    const Device& device) {
   return precision == Precision::fp32
-             ? attend_shared_bytes(height, static_cast<int>(d))
+             ? attend_shared_bytes(height, static_cast<int>(d), device.shared_per_block())
              : attend_mma_shared_bytes(height, static_cast<int>(d), precision);
 }
 
@@ -130,7 +131,7 @@ QueryTileShape choose_shape(const QueryTileKeys& keys, Index d, Index dv, Precis
   for (const int height : query_tile_heights) {
     const bool wgmma = warpgroups && dv > 0 && wgmma_takes(height, d, dv);
     const std::size_t bytes =
-        wgmma ? wgmma_bytes(height, d, dv) : query_tile_shared_bytes(height, d, precision);
+        wgmma ? wgmma_bytes(height, d, dv) : query_tile_shared_bytes(height, d, precision, device);
     if (height > query_tile_heights.front() &&  // the least height is always possible
         (bytes > device.shared_per_block() || dv > columns_per_pass(height, precision)))
       continue;
@@ -152,8 +153,9 @@ Index widest_head(Precision precision, const Device& device) {
   constexpr Index step = 64;  // shared memory grows by so many columns at once
   const int least = query_tile_heights.front();
   Index d = 0;
-  while (std::max(query_tile_shared_bytes(least, d + step, Precision::fp32),
-                  query_tile_shared_bytes(least, d + step, precision)) <= device.shared_per_block())
+  while (std::max(query_tile_shared_bytes(least, d + step, Precision::fp32, device),
+                  query_tile_shared_bytes(least, d + step, precision, device)) <=
+         device.shared_per_block())
     d += step;
   return d;
 }

@@ -30,7 +30,7 @@ QueryTileShape choose_shape(const QueryTileKeys& keys, Index d, Index dv, Precis
                             bool warpgroups, const Device& device);
 
 /// Dynamic shared memory of a block.
-std::size_t query_tile_shared_bytes(int height, Index d, Precision precision);
+std::size_t query_tile_shared_bytes(int height, Index d, Precision precision, const Device& device);
 
 /// The widest head for which a block of the device has enough shared memory. (Row sums are in fp32
 /// whatever the precision is.)

@@ -102,7 +102,7 @@ void RowSums::find(const EntryRows& rows, Run& run) {
               .d = bound_.d(),
               .queries = bound_.query_tiles(tiles.data() + range.first, range.last - range.first,
                                             runs.data(), tokens.data())},
-             bound_.fp32_operands(), shape.height, device.stream());
+             bound_.fp32_operands(), shape.height, device.shared_per_block(), device.stream());
     join_parts({.divided = divided.data(),
                 .count = static_cast<int>(list.divided.size()),
                 .tiles = tiles.data(),

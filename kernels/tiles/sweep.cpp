@@ -37,8 +37,9 @@ class Sweeping {
   Sweep in_fp32(const DeviceMatrix& v) {
     const Fp32Operands operands = bound_.fp32_operands({v.data(), v.stride()});
     kernel_ = "fp32";
-    attend_all(
-        [&](const AttendArgs& args) { attend(args, operands, query_tiles_.height, stream()); });
+    attend_all([&](const AttendArgs& args) {
+      attend(args, operands, query_tiles_.height, bound_.device().shared_per_block(), stream());
+    });
     return std::move(found_);
   }
 

@@ -355,6 +355,9 @@ cudaError_t allow_shared_memory(const void* kernel, std::size_t bytes);
 
 /// Of devices that are opened from now on; 2 unless told otherwise.
 void set_multiprocessors(int count);
+/// Bytes of shared memory that blocks of such devices may have, at most; 227 KiB at first.
+void set_shared_memory(std::size_t bytes);
+std::size_t shared_memory();
 /// Bytes of device memory that can be allocated, for tests of running out of memory.
 void set_device_memory(std::size_t bytes);
 /// Bytes that are allocated, and the most since the last call of reset_peak().
