@@ -10,6 +10,7 @@
 #include <string>
 
 #include "backend/backend.h"
+#include "device/pace.h"
 
 namespace fovea::cuda {
 
@@ -36,6 +37,7 @@ class Device {
   std::size_t shared_per_block() const { return shared_per_block_; }  // bytes, at most
   cudaStream_t stream() const { return stream_; }
   bool poison() const { return poison_; }
+  Pace& pace() const { return pace_; }
   /// Of its memory, now: what this process freed and keeps counts as used.
   double free_bytes() const;
 
@@ -62,6 +64,7 @@ class Device {
 
   bool poison_ = false;
   mutable std::atomic<bool> wgmma_ = false;
+  mutable Pace pace_;
   std::string name_;
   int multiprocessors_ = 0, architecture_ = 0;
   std::size_t shared_per_block_ = 0;

@@ -33,6 +33,7 @@ void cut_keys(QueryTile tile, Index size, std::vector<ColumnRun>& runs, Add add)
     tile.first_run = static_cast<std::int32_t>(runs.size());
     runs.insert(runs.end(), part.begin(), part.end());
     tile.last_run = static_cast<std::int32_t>(runs.size());
+    tile.keys = static_cast<std::int32_t>(taken);
     add(tile);
     part.clear();
     taken = 0;
@@ -58,21 +59,16 @@ Index QueryTileList::after(Index tile) const {
   return found != divided.end() && found->first == tile ? tile + found->parts : tile + 1;
 }
 
-Index keys_of(const QueryTile& tile, const std::vector<ColumnRun>& runs) {
+std::int32_t keys_of(const QueryTile& tile, std::span<const ColumnRun> runs) {
   Index keys = 0;
-  for (std::int32_t r = tile.first_run; r < tile.last_run; ++r)
-    keys += reached(tile, runs[r]).size();
-  return keys;
+  for (const ColumnRun& run : runs) keys += reached(tile, run).size();
+  return static_cast<std::int32_t>(keys);
 }
 
 void put_longest_first(QueryTileList& list) {
-  for (const QueryTileRange& round : list.rounds) {
-    std::vector<std::pair<Index, QueryTile>> tiles;
-    for (Index s = round.first; s < round.last; ++s)
-      tiles.emplace_back(keys_of(list.tiles[s], list.runs), list.tiles[s]);
-    std::ranges::stable_sort(tiles, std::greater{}, [](const auto& each) { return each.first; });
-    for (Index s = round.first; s < round.last; ++s) list.tiles[s] = tiles[s - round.first].second;
-  }
+  for (const QueryTileRange& round : list.rounds)
+    std::stable_sort(list.tiles.begin() + round.first, list.tiles.begin() + round.last,
+                     [](const QueryTile& a, const QueryTile& b) { return a.keys > b.keys; });
 }
 
 void divide_query_tiles(QueryTileList& list, Index most_keys, Index keys_per_kv_tile,
@@ -83,14 +79,14 @@ void divide_query_tiles(QueryTileList& list, Index most_keys, Index keys_per_kv_
     round.first = std::ssize(tiles);
     for (Index s = whole.first; s < whole.last; ++s) {
       QueryTile tile = list.tiles[s];
-      const Index keys = keys_of(tile, list.runs);
-      if (keys <= most_keys) {
+      if (tile.keys <= most_keys) {
         tiles.push_back(tile);
         continue;
       }
       DividedQueryTile divided{tile, static_cast<std::int32_t>(tiles.size()), 0};
       tile.part = true;
-      const Index size = size_of_parts(keys, (keys - 1) / most_keys + 1, keys_per_kv_tile);
+      const Index size =
+          size_of_parts(tile.keys, (tile.keys - 1) / most_keys + 1, keys_per_kv_tile);
       cut_keys(tile, size, list.runs, [&](QueryTile part) {
         part.state_base = static_cast<std::int32_t>(states + list.part_states);
         list.part_states += part.row_count;

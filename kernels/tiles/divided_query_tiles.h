@@ -6,9 +6,9 @@
 
 namespace fovea::cuda {
 
-/// How many keys the kernels go through for a query tile, without those that lie beyond the bands
-/// of all its queries.
-Index keys_of(const QueryTile& tile, const std::vector<ColumnRun>& runs);
+/// How many keys the kernels go through for a query tile with these runs, without those that lie
+/// beyond the bands of all its queries.
+std::int32_t keys_of(const QueryTile& tile, std::span<const ColumnRun> runs);
 
 /// Sorts the query tiles of each round by their keys, so that the device does not begin a long one
 /// last.

@@ -256,7 +256,7 @@ class TileEntries {
 };
 
 template <Deposit Kind>
-__global__ void __launch_bounds__(block_threads, 4)
+__global__ void __launch_bounds__(block_threads, entries_at_once)
     entries_kernel(const EntriesArgs args, const Reciprocals reciprocals) {
   TileEntries<Kind>(args, reciprocals).run();
 }

@@ -40,6 +40,8 @@ struct EntriesArgs {
 
 /// Rows of a query tile.
 inline constexpr int entries_height = 64;
+/// Blocks on a multiprocessor. Where shared memory is for fewer, they are a power of two, too.
+inline constexpr int entries_at_once = 4;
 
 void entries(const EntriesArgs& args, cudaStream_t stream);
 

@@ -1,7 +1,6 @@
 #include "tiles/joined_runs.h"
 
 #include <algorithm>
-#include <span>
 #include <tuple>
 
 namespace fovea::cuda {
@@ -13,64 +12,64 @@ auto kind(const ColumnRun& run) {
                     run.earlier, run.rounds);
 }
 
-// Keys of the same rows that follow one another are one run.
-void add(const ColumnRun& run, std::vector<ColumnRun>& joined) {
-  const auto before = std::ranges::find_if(joined, [&](const ColumnRun& each) {
-    return each.end == run.begin && each.first_row == run.first_row &&
-           each.last_row == run.last_row;
-  });
-  if (before == joined.end())
-    joined.push_back(run);
-  else
-    before->end = run.end;
-}
-
-// Runs of one kind, by where they begin.
-std::vector<ColumnRun> join(std::span<const ColumnRun> runs) {
-  std::vector<ColumnRun> joined, here;  // here: the runs that have keys [at, end), by their rows
-  std::int32_t at = 0;
-  for (std::size_t next = 0; next < runs.size() || !here.empty();) {
-    if (here.empty()) at = runs[next].begin;
-    for (; next < runs.size() && runs[next].begin == at; ++next)
-      here.insert(std::ranges::upper_bound(here, runs[next].first_row, {}, &ColumnRun::first_row),
-                  runs[next]);
-    std::int32_t end = std::ranges::min_element(here, {}, &ColumnRun::end)->end;
-    if (next < runs.size()) end = std::min(end, runs[next].begin);
-    for (std::size_t r = 0; r < here.size();) {
-      ColumnRun run = here[r];
-      run.begin = at;
-      run.end = end;
-      for (++r; r < here.size() && here[r].first_row == run.last_row; ++r)
-        run.last_row = here[r].last_row;
-      add(run, joined);
-    }
-    std::erase_if(here, [&](const ColumnRun& run) { return run.end == end; });
-    at = end;
-  }
-  return joined;
-}
-
 }  // namespace
 
-void append_joined_runs(const TileList& list, const std::vector<Piece>& pieces,
-                        std::vector<ColumnRun>& out) {
-  std::vector<ColumnRun> runs;
+// Joins runs of one kind, by where they begin. here_: those that have keys [at, end), by their
+// rows.
+void JoinedRuns::join(std::span<const ColumnRun> runs) {
+  const std::size_t first = joined_.size();
+  std::int32_t at = 0;
+  for (std::size_t next = 0; next < runs.size() || !here_.empty();) {
+    if (here_.empty()) at = runs[next].begin;
+    for (; next < runs.size() && runs[next].begin == at; ++next)
+      here_.insert(std::ranges::upper_bound(here_, runs[next].first_row, {}, &ColumnRun::first_row),
+                   runs[next]);
+    std::int32_t end = std::ranges::min_element(here_, {}, &ColumnRun::end)->end;
+    if (next < runs.size()) end = std::min(end, runs[next].begin);
+    for (std::size_t r = 0; r < here_.size();) {
+      const ColumnRun& from = here_[r];
+      std::int32_t last_row = from.last_row;
+      for (++r; r < here_.size() && here_[r].first_row == last_row; ++r)
+        last_row = here_[r].last_row;
+      // Keys of the same rows that follow one another are one run.
+      const auto before = std::find_if(joined_.begin() + static_cast<std::ptrdiff_t>(first),
+                                       joined_.end(), [&](const ColumnRun& run) {
+                                         return run.end == at && run.first_row == from.first_row &&
+                                                run.last_row == last_row;
+                                       });
+      if (before != joined_.end()) {
+        before->end = end;
+        continue;
+      }
+      ColumnRun& run = joined_.emplace_back(from);
+      run.begin = at;
+      run.end = end;
+      run.last_row = last_row;
+    }
+    std::erase_if(here_, [&](const ColumnRun& run) { return run.end == end; });
+    at = end;
+  }
+}
+
+std::span<const ColumnRun> JoinedRuns::of(const std::vector<Piece>& pieces) {
+  runs_.clear();
+  joined_.clear();
   for (const Piece& piece : pieces)
-    for (const std::int32_t r : piece.group->runs) {
-      ColumnRun& run = runs.emplace_back(list.group_runs[r]);
+    for (const ColumnRun& of_group : list_.runs_of(*piece.group)) {
+      ColumnRun& run = runs_.emplace_back(of_group);
       run.first_row = static_cast<std::int32_t>(piece.rows.begin);
       run.last_row = static_cast<std::int32_t>(piece.rows.end);
     }
-  std::ranges::stable_sort(runs, {}, [](const ColumnRun& run) {
-    return std::tuple(kind(run), run.begin, run.first_row);
-  });
-  for (std::size_t first = 0; first < runs.size();) {
+  std::ranges::stable_sort(
+      runs_, {}, [](const ColumnRun& run) { return std::tuple(run.begin, run.first_row); });
+  if (!std::ranges::is_sorted(runs_, {}, kind)) std::ranges::stable_sort(runs_, {}, kind);
+  for (std::size_t first = 0; first < runs_.size();) {
     std::size_t last = first + 1;
-    while (last < runs.size() && kind(runs[last]) == kind(runs[first])) ++last;
-    const std::vector<ColumnRun> joined = join(std::span(runs).subspan(first, last - first));
-    out.insert(out.end(), joined.begin(), joined.end());
+    while (last < runs_.size() && kind(runs_[last]) == kind(runs_[first])) ++last;
+    join(std::span(runs_).subspan(first, last - first));
     first = last;
   }
+  return joined_;
 }
 
 }  // namespace fovea::cuda

@@ -2,6 +2,7 @@
 // one run, if the rows of these groups follow one another.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "tiles/tile_list.h"
@@ -14,9 +15,20 @@ struct Piece {
   IndexRange rows;
 };
 
-/// Appends the runs of pieces whose rows follow one another to `out`. Each has the rows of its
-/// groups.
-void append_joined_runs(const TileList& list, const std::vector<Piece>& pieces,
-                        std::vector<ColumnRun>& out);
+class JoinedRuns {
+ public:
+  /// `list` outlives this.
+  explicit JoinedRuns(const TileList& list) : list_(list) {}
+
+  /// Those of pieces whose rows follow one another, each with the rows of its groups. The next call
+  /// overwrites them.
+  std::span<const ColumnRun> of(const std::vector<Piece>& pieces);
+
+ private:
+  void join(std::span<const ColumnRun> runs);
+
+  const TileList& list_;
+  std::vector<ColumnRun> runs_, joined_, here_;
+};
 
 }  // namespace fovea::cuda

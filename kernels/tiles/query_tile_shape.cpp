@@ -1,8 +1,6 @@
 #include "tiles/query_tile_shape.h"
 
 #include <algorithm>
-#include <numeric>
-#include <queue>
 
 #include "device/wgmma.h"
 #include "tiles/attend.h"
@@ -14,10 +12,10 @@ namespace {
 
 // The model of a device. `clocks`: those of a multiprocessor that one block needs for 64 keys and
 // one column of K or V where `together` blocks share it. A block alone takes clocks * together,
-// since nothing hides its latencies.
+// since nothing hides its latencies. `resident`: blocks that a multiprocessor has registers for.
 struct BlockCost {
   double clocks;
-  int together;
+  int together, resident;
 };
 
 // Counted from the kernels' instructions, and not measured yet: what reads shared memory takes
@@ -27,7 +25,8 @@ BlockCost block_cost(int height, bool narrow, Precision precision) {
   const double groups = height / 16;
   // Each of 4 warps reads 16 bytes a thread, in 4 clocks, for each of 8 keys and of its queries,
   // and has 4 columns of them.
-  if (precision == Precision::fp32) return {4 * (8 + groups), warps / 4};
+  if (precision == Precision::fp32)
+    return {4 * (8 + groups), warps / 4, height == 16 ? 4 : height == 64 && narrow ? 3 : 2};
   // Each warp reads 64 values for every column, in a clock, and the copies write them in another.
   const bool split = precision == Precision::fp32_split;
   const double parts = split ? 2 : 1, products = split ? 3 : 1;
@@ -36,41 +35,43 @@ BlockCost block_cost(int height, bool narrow, Precision precision) {
   // 405 clocks for 16 queries and 128 columns on a quarter.
   const double tensor = products * 0.8 * groups;
   const double copies = parts * 5.3;  // 128 bytes, of which the cache has 24 in a clock: assumed
-  return {std::max({shared, tensor, copies}), static_cast<int>(warps / own_warps)};
+  const bool low = narrow && !split && height < 128;  // half as many registers
+  return {std::max({shared, tensor, copies}), static_cast<int>(warps / own_warps),
+          static_cast<int>((low ? 2 * warps : warps) / own_warps)};
 }
 
 // The same of attend_wgmma. A multiprocessor has 2048 multiply-adds in a clock; the exponentials
 // take as long where d + dv = 128. Both divided by the .7 that FlashAttention-3 reaches: assumed.
 BlockCost wgmma_cost(int height, bool narrow) {
   const double products = height / 32.0 / 0.7, copies = 5.3;
-  return {std::max(products, copies), narrow && height == 64 ? 2 : 1};
+  const int blocks = narrow && height == 64 ? 2 : 1;
+  return {std::max(products, copies), blocks, blocks};
 }
 
 // Times, in those of a KV tile.
-constexpr double kv_tiles_to_start = 3;  // for Q and Z, which are read and written once
-constexpr double kv_tiles_to_join = 1;   // a part with the others
-constexpr Index least_kv_tiles = 4;      // of a part
+constexpr int kv_tiles_to_start = 3;  // for Q and Z, which are read and written once
+constexpr int kv_tiles_to_join = 1;   // a part with the others
+constexpr Index least_kv_tiles = 4;   // of a part
 
-// Of 64 keys, for a kernel that takes `keys_per_kv_tile` keys at a time.
-double kv_tiles_of(Index keys, Index keys_per_kv_tile) {
-  return static_cast<double>((keys + keys_per_kv_tile - 1) / keys_per_kv_tile *
-                             (keys_per_kv_tile / kv_tile_keys));
+template <class Count>
+Count divided_up(Count count, Count by) {
+  return (count + by - 1) / by;
 }
 
-Index parts_of(Index keys, Index most_keys) {
-  return (keys - 1) / most_keys + 1;
-}
-
-// Times of the blocks, in KV tiles.
-std::vector<double> blocks_of(const std::vector<Index>& keys_of_tiles, Index most_keys,
-                              Index keys_per_kv_tile) {
-  std::vector<double> blocks;
-  for (const Index keys : keys_of_tiles) {
-    const Index parts = keys > 0 ? parts_of(keys, most_keys) : 1;
-    const double kv_tiles =
-        kv_tiles_of((keys + parts - 1) / parts, keys_per_kv_tile) + kv_tiles_to_start;
-    blocks.insert(blocks.end(), static_cast<std::size_t>(parts),
-                  parts > 1 ? kv_tiles + kv_tiles_to_join : kv_tiles);
+// The blocks of query tiles, which have at most `most_keys` keys each.
+std::vector<EqualBlocks> blocks_of(const std::vector<EqualQueryTiles>& tiles, Index most_keys,
+                                   int keys_per_kv_tile) {
+  // 32 bits are divided in less time than 64.
+  const auto most = static_cast<std::int32_t>(
+      std::min<Index>(most_keys, std::numeric_limits<std::int32_t>::max()));
+  const int kv_tiles = keys_per_kv_tile / kv_tile_keys;
+  std::vector<EqualBlocks> blocks;
+  blocks.reserve(tiles.size());
+  for (const auto& [keys, count] : tiles) {
+    const std::int32_t parts = keys > most ? (keys - 1) / most + 1 : 1,
+                       its = parts > 1 ? divided_up(keys, parts) : keys;
+    const std::int32_t time = divided_up(its, keys_per_kv_tile) * kv_tiles + kv_tiles_to_start;
+    blocks.push_back({parts > 1 ? time + kv_tiles_to_join : time, parts * count});
   }
   return blocks;
 }
@@ -81,23 +82,30 @@ struct Candidate {
 };
 
 // The best one of a height.
-Candidate best_division(const std::vector<Index>& keys_of_tiles, int height, Index keys_per_kv_tile,
-                        Index at_once) {
-  const QueryTileShape whole{.height = height, .keys_per_kv_tile = keys_per_kv_tile};
-  Candidate best{whole,
-                 makespan(blocks_of(keys_of_tiles, whole.most_keys, keys_per_kv_tile), at_once)};
-  if (keys_of_tiles.empty()) return best;
-  const Index longest = std::ranges::max(keys_of_tiles),
-              all = std::accumulate(keys_of_tiles.begin(), keys_of_tiles.end(), Index{0});
+Candidate best_division(const std::vector<EqualQueryTiles>& tiles, int height,
+                        Index keys_per_kv_tile, Index at_once) {
+  Index count = 0, longest = 0, all = 0;
+  for (const EqualQueryTiles& each : tiles) {
+    count += each.count;
+    longest = std::max<Index>(longest, each.keys);
+    all += Index{each.keys} * each.count;
+  }
+  const auto time = [&](Index most_keys) {
+    const auto blocks = blocks_of(tiles, most_keys, static_cast<int>(keys_per_kv_tile));
+    return static_cast<double>(makespan(blocks, at_once));
+  };
+  Candidate best{{.height = height, .keys_per_kv_tile = keys_per_kv_tile}, 0};
+  best.time = time(best.shape.most_keys);
   // Blocks of equal length that fill the device many times over are not to be divided.
-  if (std::ssize(keys_of_tiles) > 8 * at_once && longest <= all / at_once) return best;
+  if (count > 8 * at_once && longest <= all / at_once) return best;
   for (const Index parts : {2, 3, 4, 6, 8, 12, 16, 24, 32}) {
-    const Index most = ((longest + parts - 1) / parts + keys_per_kv_tile - 1) / keys_per_kv_tile *
-                       keys_per_kv_tile;  // whole KV tiles
+    // Whole KV tiles.
+    const Index most = divided_up(divided_up(longest, parts), keys_per_kv_tile) * keys_per_kv_tile;
     if (most < least_kv_tiles * kv_tile_keys) break;
-    if (const double time = makespan(blocks_of(keys_of_tiles, most, keys_per_kv_tile), at_once);
-        time < best.time)
-      best = {{height, most, keys_per_kv_tile}, time};
+    if (const double its = time(most); its < best.time) {
+      best.shape.most_keys = most;
+      best.time = its;
+    }
   }
   return best;
 }
@@ -110,9 +118,10 @@ std::size_t wgmma_bytes(int height, Index d, Index dv) {
 
 }  // namespace
 
-std::size_t query_tile_shared_bytes(int height, Index d, Precision precision) {
+std::size_t query_tile_shared_bytes(int height, Index d, Precision precision,
+                                    const Device& device) {
   return precision == Precision::fp32
-             ? attend_shared_bytes(height, static_cast<int>(d))
+             ? attend_shared_bytes(height, static_cast<int>(d), device.shared_per_block())
              : attend_mma_shared_bytes(height, static_cast<int>(d), precision);
 }
 
@@ -122,17 +131,18 @@ QueryTileShape choose_shape(const QueryTileKeys& keys, Index d, Index dv, Precis
   for (const int height : query_tile_heights) {
     const bool wgmma = warpgroups && dv > 0 && wgmma_takes(height, d, dv);
     const std::size_t bytes =
-        wgmma ? wgmma_bytes(height, d, dv) : query_tile_shared_bytes(height, d, precision);
+        wgmma ? wgmma_bytes(height, d, dv) : query_tile_shared_bytes(height, d, precision, device);
     if (height > query_tile_heights.front() &&  // the least height is always possible
         (bytes > device.shared_per_block() || dv > columns_per_pass(height, precision)))
       continue;
     const bool narrow = std::max(d, dv) <= 64;
-    const auto [clocks, together] =
+    const auto [clocks, together, resident] =
         wgmma ? wgmma_cost(height, narrow) : block_cost(height, narrow, precision);
     const Index fit = std::max<Index>(1, static_cast<Index>(device.shared_per_block() / bytes)),
                 at_once = device.multiprocessors() * std::min<Index>(together, fit);
     Candidate found =
         best_division(keys(height), height, wgmma ? wgmma_kv_tile_keys : kv_tile_keys, at_once);
+    found.shape.wave = device.multiprocessors() * std::min<Index>(resident, fit);
     found.time *= clocks * together;
     if (best.shape.height == 0 || found.time <= best.time) best = found;
   }
@@ -143,8 +153,9 @@ Index widest_head(Precision precision, const Device& device) {
   constexpr Index step = 64;  // shared memory grows by so many columns at once
   const int least = query_tile_heights.front();
   Index d = 0;
-  while (std::max(query_tile_shared_bytes(least, d + step, Precision::fp32),
-                  query_tile_shared_bytes(least, d + step, precision)) <= device.shared_per_block())
+  while (std::max(query_tile_shared_bytes(least, d + step, Precision::fp32, device),
+                  query_tile_shared_bytes(least, d + step, precision, device)) <=
+         device.shared_per_block())
     d += step;
   return d;
 }
@@ -155,18 +166,26 @@ Index columns_per_pass(int height, Precision precision) {
   return precision == Precision::fp32 && height == 128 ? 64 : 256;
 }
 
-double makespan(const std::vector<double>& blocks, Index at_once) {
-  std::priority_queue<double, std::vector<double>, std::greater<>> ends;
-  double last = 0;
-  for (const double block : blocks) {
-    double end = block;
-    if (std::ssize(blocks) > at_once && static_cast<Index>(ends.size()) == at_once) {
-      end += ends.top();
-      ends.pop();
-    }
-    ends.push(end);
-    last = std::max(last, end);
+Index makespan(const std::vector<EqualBlocks>& blocks, Index at_once) {
+  Index sum = 0, longest = 0;
+  for (const auto& [time, count] : blocks) {
+    sum += Index{time} * count;
+    longest = std::max<Index>(longest, time);
   }
+  if (blocks.size() == 1) return divided_up<Index>(blocks.front().count, at_once) * longest;
+  // How many places for blocks become free at each time. None begins later than at sum / at_once,
+  // since all places are busy until then.
+  std::vector<std::int32_t> free(static_cast<std::size_t>(sum / at_once + longest + 1));
+  free[0] = static_cast<std::int32_t>(at_once);
+  Index now = 0, last = 0;
+  for (auto [time, count] : blocks)
+    for (std::int32_t begun = 0; count > 0; count -= begun) {
+      while (free[now] == 0) ++now;
+      begun = std::min(count, free[now]);
+      free[now] -= begun;
+      free[now + time] += begun;
+      last = std::max(last, now + time);
+    }
   return last;
 }
 

@@ -2,6 +2,7 @@
 // have, and when their keys are divided among several blocks.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <vector>
@@ -17,10 +18,11 @@ struct QueryTileShape {
   /// Keys of a query tile, at most: longer ones are divided (divide_query_tiles).
   Index most_keys = std::numeric_limits<Index>::max();
   Index keys_per_kv_tile = kv_tile_keys;  // keys that the kernel takes at a time
+  Index wave = 1;                         // blocks that the device runs at a time
 };
 
-/// How many keys each query tile has, for query tiles of a height.
-using QueryTileKeys = std::function<std::vector<Index>(int height)>;
+/// How many keys the query tiles of a height have.
+using QueryTileKeys = std::function<std::vector<EqualQueryTiles>(int height)>;
 
 /// The shape for which a model of the device expects the shortest time. `dv`: columns that V will
 /// have, 0 for sums only. `warpgroups`: attend_wgmma is used where wgmma_takes, else never.
@@ -28,7 +30,7 @@ QueryTileShape choose_shape(const QueryTileKeys& keys, Index d, Index dv, Precis
                             bool warpgroups, const Device& device);
 
 /// Dynamic shared memory of a block.
-std::size_t query_tile_shared_bytes(int height, Index d, Precision precision);
+std::size_t query_tile_shared_bytes(int height, Index d, Precision precision, const Device& device);
 
 /// The widest head for which a block of the device has enough shared memory. (Row sums are in fp32
 /// whatever the precision is.)
@@ -37,8 +39,13 @@ Index widest_head(Precision precision, const Device& device);
 /// Most columns of V in one pass over P, with query tiles of that height.
 Index columns_per_pass(int height, Precision precision);
 
-/// When a device is done that runs `at_once` blocks at a time and starts them in their order: the
-/// sum of the times of those that end last.
-double makespan(const std::vector<double>& blocks, Index at_once);
+/// Blocks that follow one another and take as much time each, not 0.
+struct EqualBlocks {
+  std::int32_t time, count;
+};
+
+/// When a device is done that runs `at_once` blocks at a time and starts them in their order.
+/// O(blocks + result).
+Index makespan(const std::vector<EqualBlocks>& blocks, Index at_once);
 
 }  // namespace fovea::cuda

@@ -5,17 +5,6 @@
 #include "tiles/divided_query_tiles.h"
 
 namespace fovea::cuda {
-namespace {
-
-// Keys of the query tiles of a height. Keys beyond the bands are left out as in keys_of.
-std::vector<Index> keys_of_query_tiles(const QueryTileList& list) {
-  std::vector<Index> keys;
-  for (const QueryTile& tile : list.tiles) keys.push_back(keys_of(tile, list.runs));
-  return keys;
-}
-
-}  // namespace
-
 ResidentQueryTiles::ResidentQueryTiles(const TileList& plan_tiles, Index d, Index dv,
                                        Precision its_precision, bool by_warpgroups,
                                        const Device& device)
@@ -23,9 +12,8 @@ ResidentQueryTiles::ResidentQueryTiles(const TileList& plan_tiles, Index d, Inde
       warpgroups(by_warpgroups),
       rows{0, plan_tiles.lengths.queries},
       uploaded_(device) {
-  const QueryTileShape shape =
-      choose_shape([&](int each) { return keys_of_query_tiles(cut_query_tiles(plan_tiles, each)); },
-                   d, dv, precision, warpgroups, device);
+  const QueryTileShape shape = choose_shape([&](int each) { return count_keys(plan_tiles, each); },
+                                            d, dv, precision, warpgroups, device);
   height = shape.height;
   list = cut_query_tiles(plan_tiles, height);
   put_longest_first(list);
@@ -36,9 +24,9 @@ ResidentQueryTiles::ResidentQueryTiles(const TileList& plan_tiles, IndexRange it
                                        Index dv, Precision its_precision, bool by_warpgroups,
                                        const Device& device)
     : precision(its_precision), warpgroups(by_warpgroups), rows(its_rows), uploaded_(device) {
-  const QueryTileShape shape = choose_shape(
-      [&](int each) { return keys_of_query_tiles(cut_query_tiles(plan_tiles, rows, each)); }, d, dv,
-      precision, warpgroups, device);
+  const QueryTileShape shape =
+      choose_shape([&](int each) { return count_keys(plan_tiles, rows, each); }, d, dv, precision,
+                   warpgroups, device);
   height = shape.height;
   list = cut_query_tiles(plan_tiles, rows, height);
   upload(device, rows.size(), shape);
@@ -48,6 +36,7 @@ void ResidentQueryTiles::upload(const Device& device, Index its_states,
                                 const QueryTileShape& shape) {
   divide_query_tiles(list, shape.most_keys, shape.keys_per_kv_tile, its_states);
   states = its_states + list.part_states;
+  wave = shape.wave;
   tiles = {device, std::span<const QueryTile>(list.tiles)};
   runs = {device, std::span<const ColumnRun>(list.runs)};
   divided = {device, std::span<const DividedQueryTile>(list.divided)};

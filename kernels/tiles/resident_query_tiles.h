@@ -21,6 +21,7 @@ struct ResidentQueryTiles {
   bool warpgroups = false;
   IndexRange rows;  // queries
   int height = 0;
+  Index wave = 1;  // as in QueryTileShape
   QueryTileList list;
   Buffer<QueryTile> tiles;
   Buffer<ColumnRun> runs;

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tiles/slices.h"
-
 namespace fovea::cuda {
 namespace {
 
-// Bytes for segments: enough to keep a large device busy with a thousand columns.
+// Bytes for segments: enough for a wave of a large device with a thousand columns.
 constexpr Index most_bytes = Index{288} << 20;
 
 }  // namespace
@@ -17,6 +15,7 @@ RowMaps::RowMaps(const Device& device, const ResidentQueryTiles& tiles, Index ke
     : device_(device),
       rows_(tiles.rows),
       height_(tiles.height),
+      wave_(tiles.wave),
       blocks_(std::ssize(tiles.list.tiles)),
       keys_(keys),
       pixel_(std::min(pixel, std::max(tiles.rows.end, keys))),
@@ -38,7 +37,7 @@ RowMaps::RowMaps(const Device& device, const ResidentQueryTiles& tiles, Index ke
 
 Index RowMaps::reserve() {
   const Index of_block = height_ * columns_, most = most_bytes / Index{sizeof(float2)} / of_block;
-  Index blocks = std::max(most_parts_, std::min({most, blocks_, busy_query_tiles(device_)}));
+  Index blocks = std::max(most_parts_, std::min({most, blocks_, wave_}));
   for (;; blocks = std::max(blocks / 2, most_parts_)) try {
       found_ = {device_, static_cast<std::size_t>(blocks * of_block)};
       seen_ = {device_, static_cast<std::size_t>(blocks)};

@@ -33,7 +33,7 @@ class RowMaps {
   const Device& device_;
   const IndexRange rows_;
   const int height_;
-  const Index blocks_, keys_, pixel_, columns_, map_rows_;
+  const Index wave_, blocks_, keys_, pixel_, columns_, map_rows_;
   std::vector<std::int32_t> first_blocks_;  // of each query tile, its parts taken together
   Index most_parts_ = 1;
   Buffer<std::int32_t> first_block_;

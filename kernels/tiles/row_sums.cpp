@@ -79,7 +79,8 @@ void RowSums::find(const EntryRows& rows, Run& run) {
   const QueryTileShape shape = choose_shape(
       [&](int height) {
         const Index tiles = (unknown.size() + height - 1) / height;
-        return std::vector<Index>(static_cast<std::size_t>(tiles), all_keys.size());
+        return std::vector{EqualQueryTiles{static_cast<std::int32_t>(all_keys.size()),
+                                           static_cast<std::int32_t>(tiles)}};
       },
       bound_.d(), 0, Precision::fp32, false, device);
   EntryList cut = cut_entries(bound_.list(), unknown, all_keys, shape.height);
@@ -95,13 +96,13 @@ void RowSums::find(const EntryRows& rows, Run& run) {
     const Buffer<ColumnRun> runs(device, std::span<const ColumnRun>(list.runs));
     const Buffer<DividedQueryTile> divided(device, std::span<const DividedQueryTile>(list.divided));
     const Buffer<std::int32_t> tokens(device, std::span<const std::int32_t>(cut.tokens));
-    Slices slices(device, list, run, stage, Precision::fp32);
+    Slices slices(device, list, shape.wave, run, stage, Precision::fp32);
     for (QueryTileRange range = slices.next(); range.first < range.last; range = slices.next())
       attend({.states = states,
               .d = bound_.d(),
               .queries = bound_.query_tiles(tiles.data() + range.first, range.last - range.first,
                                             runs.data(), tokens.data())},
-             bound_.fp32_operands(), shape.height, device.stream());
+             bound_.fp32_operands(), shape.height, device.shared_per_block(), device.stream());
     join_parts({.divided = divided.data(),
                 .count = static_cast<int>(list.divided.size()),
                 .tiles = tiles.data(),

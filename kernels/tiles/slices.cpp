@@ -3,47 +3,46 @@
 #include <algorithm>
 
 #include "device/check.h"
-#include "tiles/divided_query_tiles.h"
 
 namespace fovea::cuda {
 namespace {
 
-// Pairs of query and key in one launch: a few milliseconds on a large GPU, whose tensor cores have
-// ten times as many products of 16 bits in a second as its fp32 lanes.
-double pairs_of_launch(Precision precision) {
-  if (precision == Precision::fp32) return 5e8;
-  return precision == Precision::fp32_split ? 5e9 / 3 : 5e9;  // three products for each
-}
+constexpr double launch_milliseconds = 8;  // half a frame of a display
 
 }  // namespace
 
-// As many as run at a time: two blocks on each multiprocessor, of which each needs almost half of
-// the memory or the registers.
-Index busy_query_tiles(const Device& device) {
-  return Index{2} * device.multiprocessors();
-}
-
-Slices::Slices(const Device& device, const QueryTileList& list, Run& run, Timeline::Stage& stage,
-               Precision precision, Index most_tiles)
+Slices::Slices(const Device& device, const QueryTileList& list, Index wave, Run& run,
+               Timeline::Stage& stage, Precision precision, Index most_tiles)
     : device_(device),
       list_(list),
       run_(run),
       stage_(stage),
-      pairs_per_launch_(pairs_of_launch(precision)),
+      precision_(precision),
+      wave_(wave),
       most_tiles_(most_tiles > 0 ? most_tiles : std::ssize(list.tiles)) {}
 
-Slices::~Slices() {
-  for (const Launched& launched : launched_) cudaEventDestroy(launched.done);
+Slices::Event Slices::record() const {
+  cudaEvent_t event = nullptr;
+  check(cudaEventCreate(&event), "creating an event");
+  Event owned(event);
+  check(cudaEventRecord(event, device_.stream()), "recording an event");
+  return owned;
+}
+
+double Slices::wanted_pairs() const {
+  return device_.pace().pairs_in(launch_milliseconds, precision_);
 }
 
 void Slices::wait_for_oldest() {
-  const Launched oldest = launched_.front();
+  const Launch oldest = std::move(launched_.front());
   launched_.pop_front();
   pairs_under_way_ -= oldest.pairs;
-  const cudaError_t error = cudaEventSynchronize(oldest.done);
-  cudaEventDestroy(oldest.done);
-  check(error, "waiting for the device");
-  run_.reached(static_cast<double>(oldest.end) / static_cast<double>(list_.tiles.size()));
+  check(cudaEventSynchronize(oldest.end.get()), "waiting for the device");
+  float milliseconds = 0;
+  check(cudaEventElapsedTime(&milliseconds, oldest.begin.get(), oldest.end.get()),
+        "reading an event");
+  device_.pace().note(precision_, oldest.pairs, static_cast<double>(milliseconds));
+  run_.reached(static_cast<double>(oldest.after) / static_cast<double>(list_.tiles.size()));
 }
 
 QueryTileRange Slices::next() {
@@ -52,30 +51,37 @@ QueryTileRange Slices::next() {
     run_.check();
     return {};
   }
-  if (open_pairs_) {
+  if (open_) {
     stage_.end_part();
-    cudaEvent_t done = nullptr;
-    check(cudaEventCreate(&done), "creating an event");
-    launched_.push_back({done, at_, *open_pairs_});
-    pairs_under_way_ += *open_pairs_;
-    open_pairs_.reset();
-    check(cudaEventRecord(done, device_.stream()), "recording an event");
+    open_->end = record();
+    pairs_under_way_ += open_->pairs;
+    launched_.push_back(std::move(*open_));
+    open_.reset();
   }
-  while (pairs_under_way_ >= 2 * pairs_per_launch_) wait_for_oldest();
+  while (launched_.size() > 1 && pairs_under_way_ >= 2 * wanted_pairs()) wait_for_oldest();
   run_.check();
-  QueryTileRange range{at_, at_};
   double pairs = 0;
-  const Index last = list_.rounds[round_].last, busy = at_ + busy_query_tiles(device_);
-  while (range.last < last && (pairs < pairs_per_launch_ || range.last < busy)) {
-    const Index after = list_.after(range.last);
-    if (after > at_ + most_tiles_ && range.last > at_) break;
+  const QueryTileRange range = take(pairs);
+  open_ = Launch{record(), nullptr, range.last, pairs};
+  return range;
+}
+
+// Whole waves until they have as many pairs as are wanted. The parts of a query tile stay together.
+QueryTileRange Slices::take(double& pairs) {
+  const double wanted = wanted_pairs();
+  QueryTileRange range{at_, at_};
+  Index whole = 0;  // query tiles of the waves so far
+  while (range.last < list_.rounds[round_].last) {
+    const Index after = list_.after(range.last), count = after - at_;
+    const bool full = count > most_tiles_ || (count > whole && pairs >= wanted);
+    if (full && range.last > at_) break;
+    whole = std::max(whole, (count + wave_ - 1) / wave_ * wave_);
     for (; range.last < after; ++range.last) {
       const QueryTile& tile = list_.tiles[range.last];
-      pairs += static_cast<double>(keys_of(tile, list_.runs)) * tile.row_count;
+      pairs += static_cast<double>(tile.keys) * tile.row_count;
     }
   }
   at_ = range.last;
-  open_pairs_ = pairs;
   return range;
 }
 

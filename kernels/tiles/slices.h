@@ -1,10 +1,13 @@
-// Slices cut query tiles into launches of a few milliseconds, so that long work can be cancelled
-// and reports its progress. While the host prepares a launch, the device has at least one
-// launch's work queued.
+// Slices cut query tiles into launches of 8 ms, at the device's pace, so that long work can be
+// cancelled, reports its progress and lets a display draw. A launch consists of whole waves, so
+// that no multiprocessor waits for others at its end. While the host prepares a launch, the device
+// has at least one launch's work queued.
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <optional>
+#include <type_traits>
 
 #include "backend/profile.h"
 #include "device/precision.h"
@@ -13,16 +16,13 @@
 
 namespace fovea::cuda {
 
-/// How many query tiles keep the device busy, however long they are.
-Index busy_query_tiles(const Device& device);
-
 class Slices {
  public:
-  /// `list`, `run` and `stage`, to which the launches belong, outlive this. `precision`: that of
-  /// the kernel. At most `most_tiles` in a launch, or the parts of one; 0: any number.
-  Slices(const Device& device, const QueryTileList& list, Run& run, Timeline::Stage& stage,
-         Precision precision, Index most_tiles = 0);
-  ~Slices();
+  /// `list`, `run` and `stage`, to which the launches belong, outlive this. `wave`: query tiles
+  /// that the device runs at a time. `precision`: that of the kernel. At most `most_tiles` in a
+  /// launch, or the parts of one; 0: any number.
+  Slices(const Device& device, const QueryTileList& list, Index wave, Run& run,
+         Timeline::Stage& stage, Precision precision, Index most_tiles = 0);
   Slices(const Slices&) = delete;
   Slices& operator=(const Slices&) = delete;
 
@@ -31,24 +31,32 @@ class Slices {
   QueryTileRange next();
 
  private:
+  struct DestroyEvent {
+    void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
+  };
+  using Event = std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, DestroyEvent>;
+  struct Launch {
+    Event begin, end;
+    Index after;   // query tiles launched by its end
+    double pairs;  // of query and key
+  };
+
+  Event record() const;
+  double wanted_pairs() const;
+  QueryTileRange take(double& pairs);
   void wait_for_oldest();
 
   const Device& device_;
   const QueryTileList& list_;
   Run& run_;
   Timeline::Stage& stage_;
-  const double pairs_per_launch_;
-  const Index most_tiles_;
+  const Precision precision_;
+  const Index wave_, most_tiles_;
   std::size_t round_ = 0;
   Index at_ = 0;
-  struct Launched {
-    cudaEvent_t done;
-    Index end;     // query tiles launched by then
-    double pairs;  // of query and key, in the launch
-  };
-  std::deque<Launched> launched_;
-  double pairs_under_way_ = 0;        // of `launched_`
-  std::optional<double> open_pairs_;  // of the last range, whose launch has no event yet
+  std::optional<Launch> open_;  // of the last range; it has no end yet
+  std::deque<Launch> launched_;
+  double pairs_under_way_ = 0;  // of `launched_`
 };
 
 }  // namespace fovea::cuda

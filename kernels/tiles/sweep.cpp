@@ -37,8 +37,9 @@ class Sweeping {
   Sweep in_fp32(const DeviceMatrix& v) {
     const Fp32Operands operands = bound_.fp32_operands({v.data(), v.stride()});
     kernel_ = "fp32";
-    attend_all(
-        [&](const AttendArgs& args) { attend(args, operands, query_tiles_.height, stream()); });
+    attend_all([&](const AttendArgs& args) {
+      attend(args, operands, query_tiles_.height, bound_.device().shared_per_block(), stream());
+    });
     return std::move(found_);
   }
 
@@ -106,8 +107,8 @@ class Sweeping {
       auto stage = timeline_.stage("attend");
       stage.by(kernel_);
       if (!complete_) found_.sum.clear();
-      Slices slices(bound_.device(), query_tiles_.list, run_, stage, query_tiles_.precision,
-                    maps_ ? maps_->reserve() : 0);
+      Slices slices(bound_.device(), query_tiles_.list, query_tiles_.wave, run_, stage,
+                    query_tiles_.precision, maps_ ? maps_->reserve() : 0);
       for (QueryTileRange range = slices.next(); range.first < range.last; range = slices.next()) {
         launch(args(range));
         join(range);

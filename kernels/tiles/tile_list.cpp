@@ -1,9 +1,11 @@
 #include "tiles/tile_list.h"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 #include <utility>
 
+#include "tiles/divided_query_tiles.h"
 #include "tiles/joined_runs.h"
 
 namespace fovea::cuda {
@@ -21,8 +23,14 @@ class Layering {
     list_.mean_queries = flat_.mean_queries;
     // With a sliding window the keys of a query tile do not begin with the first one.
     list_.dense = flat_.dense() && flat_.passes.front().runs.front().band.hi == Band::unbounded;
-    for (const FlatPass& pass : flat_.passes)
+    std::size_t runs = 0;
+    for (const FlatPass& pass : flat_.passes) {
+      runs += pass.runs.size();
       if (!pass.groups.empty()) add(pass);
+    }
+    list_.group_runs.reserve(runs);
+    for (std::size_t layer = 0; layer < parts_.size(); ++layer)
+      list_.layers[layer].groups = groups_of(parts_[layer]);
     for (Layer& layer : list_.layers)
       for (const Layer& earlier : list_.layers) {
         if (&earlier == &layer) break;
@@ -32,17 +40,26 @@ class Layering {
   }
 
  private:
+  // A group of a pass, whose runs have what all runs of the pass have in common.
+  struct Part {
+    TileGroup group;
+    std::size_t pass;  // of passes_
+  };
+
   void add(const FlatPass& flat) {
     const Pass& pass = *flat.pass;
-    std::vector<RowGroup> groups = groups_of(flat);
-    for (Layer& layer : list_.layers)
-      if (layer.query_level == pass.query_level && *layer.order == pass.rows &&
-          join(layer.groups, groups))
+    passes_.emplace_back(&flat, common_run(flat));
+    std::vector<Part> parts;
+    parts.reserve(flat.groups.size());
+    for (const TileGroup& group : flat.groups) parts.push_back({group, passes_.size() - 1});
+    for (std::size_t layer = 0; layer < parts_.size(); ++layer)
+      if (list_.layers[layer].query_level == pass.query_level &&
+          *list_.layers[layer].order == pass.rows && join(parts_[layer], parts))
         return;
     list_.layers.push_back({.order = &pass.rows,
                             .query_level = pass.query_level,
-                            .rows = append(list_.indices, pass.rows),
-                            .groups = std::move(groups)});
+                            .rows = append(list_.indices, pass.rows)});
+    parts_.push_back(std::move(parts));
   }
 
   // Appends `values` and returns where they begin; -1: there are none.
@@ -54,27 +71,35 @@ class Layering {
     return at;
   }
 
-  std::vector<RowGroup> groups_of(const FlatPass& flat) {
+  ColumnRun common_run(const FlatPass& flat) {
     const int level = flat.pass->key_level;
-    ColumnRun run{.cols = append(list_.indices, flat.pass->cols),
-                  .key_base = static_cast<std::int32_t>(pyramid_rows(flat_.lengths.keys, level)),
-                  .level = level,
-                  .weight = append(list_.weights, flat.log2_weight),
-                  .pair_weight = append(list_.weights, flat.log2_pair_weight),
-                  .earlier = chunks_of(*flat.pass),
-                  .rounds = static_cast<std::int32_t>(flat.pass->earlier.size())};
+    return {.cols = append(list_.indices, flat.pass->cols),
+            .key_base = static_cast<std::int32_t>(pyramid_rows(flat_.lengths.keys, level)),
+            .level = level,
+            .weight = append(list_.weights, flat.log2_weight),
+            .pair_weight = append(list_.weights, flat.log2_pair_weight),
+            .earlier = chunks_of(*flat.pass),
+            .rounds = static_cast<std::int32_t>(flat.pass->earlier.size())};
+  }
+
+  // Parts with the same rows are one group.
+  std::vector<RowGroup> groups_of(const std::vector<Part>& parts) {
     std::vector<RowGroup> groups;
-    for (const TileGroup& group : flat.groups) {
-      RowGroup& added = groups.emplace_back(RowGroup{group.rows, {}});
-      for (std::size_t r = group.first; r < group.last; ++r) {
-        const KeyRun& keys = flat.runs[r];
+    groups.reserve(parts.size());
+    for (const Part& part : parts) {
+      const Index begin = std::ssize(list_.group_runs);
+      const auto& [flat, common] = passes_[part.pass];
+      for (std::size_t r = part.group.first; r < part.group.last; ++r) {
+        const KeyRun& keys = flat->runs[r];
+        ColumnRun& run = list_.group_runs.emplace_back(common);
         run.begin = static_cast<std::int32_t>(keys.cols.begin);
         run.end = static_cast<std::int32_t>(keys.cols.end);
         run.lo = static_cast<std::int32_t>(keys.band.lo);
         run.hi = static_cast<std::int32_t>(keys.band.hi);
-        added.runs.push_back(static_cast<std::int32_t>(list_.group_runs.size()));
-        list_.group_runs.push_back(run);
       }
+      if (groups.empty() || groups.back().rows != part.group.rows)
+        groups.push_back({part.group.rows, {begin, begin}});
+      groups.back().runs.end = std::ssize(list_.group_runs);
     }
     return groups;
   }
@@ -96,28 +121,26 @@ class Layering {
     return static_cast<std::int32_t>(first_chunk_);
   }
 
-  // Adds `more` to `groups` if all row ranges are equal or disjoint; else returns false.
-  static bool join(std::vector<RowGroup>& groups, const std::vector<RowGroup>& more) {
-    std::vector<RowGroup> all = groups;
-    all.insert(all.end(), more.begin(), more.end());
-    std::ranges::stable_sort(all, {}, [](const RowGroup& g) { return g.rows.begin; });
-    std::vector<RowGroup> joined;
-    for (RowGroup& g : all) {
-      if (!joined.empty() && joined.back().rows == g.rows)
-        joined.back().runs.insert(joined.back().runs.end(), g.runs.begin(), g.runs.end());
-      else if (!joined.empty() && g.rows.begin < joined.back().rows.end)
-        return false;
-      else
-        joined.push_back(std::move(g));
-    }
-    groups = std::move(joined);
+  // Adds `more` to `parts` if all row ranges are equal or disjoint; else returns false.
+  static bool join(std::vector<Part>& parts, const std::vector<Part>& more) {
+    const auto begin = [](const Part& part) { return part.group.rows.begin; };
+    std::vector<Part> all;
+    all.reserve(parts.size() + more.size());
+    std::ranges::merge(parts, more, std::back_inserter(all), {}, begin, begin);
+    const auto overlap = [](const Part& a, const Part& b) {
+      return a.group.rows != b.group.rows && b.group.rows.begin < a.group.rows.end;
+    };
+    if (std::ranges::adjacent_find(all, overlap) != all.end()) return false;
+    parts = std::move(all);
     return true;
   }
 
   const FlatTiles& flat_;
   TileList list_;
-  std::vector<std::shared_ptr<const Chunks>> earlier_;  // that list_.chunks ends with
-  std::ptrdiff_t first_chunk_ = 0;                      // where they begin
+  std::vector<std::pair<const FlatPass*, ColumnRun>> passes_;  // with what their runs share
+  std::vector<std::vector<Part>> parts_;                       // of each layer, by ascending rows
+  std::vector<std::shared_ptr<const Chunks>> earlier_;         // that list_.chunks ends with
+  std::ptrdiff_t first_chunk_ = 0;                             // where they begin
 };
 
 // A query tile of the layer without its rows and runs. The query of a cluster is that of its first
@@ -162,6 +185,49 @@ void cut_rows(QueryTile tile, IndexRange rows, int height, Add add) {
   }
 }
 
+// How many layers hold queries of one level, at most.
+Index rounds_of(const TileList& list) {
+  Index rounds = 0;
+  for (const Layer& layer : list.layers) rounds = std::max(rounds, layer.round + 1);
+  return rounds;
+}
+
+// Calls use(query tile, its runs, group) for the query tiles of a round; group: whose runs these
+// are, null: of several.
+template <class Use>
+void for_each_query_tile(const TileList& list, Index round, int height, Use use) {
+  JoinedRuns joined(list);
+  for (const Layer& layer : list.layers) {
+    if (layer.round != round) continue;
+    QueryTile tile = query_tile_of(list, layer);
+    pack_rows(layer.groups, height, [&](const std::vector<Piece>& pieces) {
+      tile.first_row = static_cast<std::int32_t>(pieces.front().rows.begin);
+      tile.row_count = static_cast<std::int32_t>(pieces.back().rows.end) - tile.first_row;
+      const RowGroup* alone = pieces.size() == 1 ? pieces.front().group : nullptr;
+      const std::span<const ColumnRun> runs = alone ? list.runs_of(*alone) : joined.of(pieces);
+      tile.keys = keys_of(tile, runs);
+      use(tile, runs, alone);
+    });
+  }
+}
+
+// Those of the queries `rows` of a dense list.
+template <class Use>
+void for_each_query_tile(const TileList& list, IndexRange rows, int height, Use use) {
+  QueryTile tile = query_tile_of(list, list.layers.front());
+  tile.state_base = -static_cast<std::int32_t>(rows.begin);
+  tile.last_run = 1;
+  cut_rows(tile, rows, height, [&](QueryTile each) {
+    each.keys = keys_of(each, list.group_runs);
+    use(each);
+  });
+}
+
+void count(const QueryTile& tile, std::vector<EqualQueryTiles>& out) {
+  if (out.empty() || out.back().keys != tile.keys) out.push_back({tile.keys, 0});
+  ++out.back().count;
+}
+
 // The drawn rows among `tokens`.
 std::span<const std::int32_t> drawn_within(const EntryRows& rows, IndexRange tokens) {
   const auto first = std::ranges::lower_bound(rows.drawn, tokens.begin),
@@ -195,8 +261,7 @@ std::vector<Placed> placed_tokens(const TileList& list, const Layer& layer, cons
 // are kept whole.
 void add_runs(const TileList& list, const RowGroup& group, IndexRange rows, IndexRange cols,
               std::vector<ColumnRun>& runs) {
-  for (const std::int32_t r : group.runs) {
-    ColumnRun run = list.group_runs[r];
+  for (ColumnRun run : list.runs_of(group)) {
     if (run.cols < 0) {
       Index begin = std::max<Index>(run.begin, cols.begin >> run.level),
             end = std::min<Index>(run.end, ((cols.end - 1) >> run.level) + 1);
@@ -274,7 +339,10 @@ class EntryCut {
     query_tile_.last_run = static_cast<std::int32_t>(out_.runs.size());
     if (query_tile_.first_run == query_tile_.last_run) return;
     query_tile_.rows = order;
-    cut_rows(query_tile_, positions, height_, [&](const QueryTile& each) {
+    const auto runs = std::span<const ColumnRun>(out_.runs).subspan(
+        static_cast<std::size_t>(query_tile_.first_run));
+    cut_rows(query_tile_, positions, height_, [&](QueryTile each) {
+      each.keys = keys_of(each, runs);
       out_.tiles.push_back(each);
       out_.query_level.push_back(level_);
     });
@@ -307,30 +375,23 @@ TileList tile_list(const Plan& plan) {
 
 QueryTileList cut_query_tiles(const TileList& list, int height) {
   QueryTileList out;
-  Index rounds = 0;
-  for (const Layer& layer : list.layers) rounds = std::max(rounds, layer.round + 1);
-  for (Index round = 0; round < rounds; ++round) {
+  out.runs.reserve(list.group_runs.size() * 5 / 4);  // some groups are in two query tiles
+  for (Index round = 0; round < rounds_of(list); ++round) {
     const Index first = std::ssize(out.tiles);
-    for (const Layer& layer : list.layers) {
-      if (layer.round != round) continue;
-      QueryTile tile = query_tile_of(list, layer);
-      const RowGroup* alone = nullptr;  // the group whose runs these are
-      pack_rows(layer.groups, height, [&](const std::vector<Piece>& pieces) {
-        tile.first_row = static_cast<std::int32_t>(pieces.front().rows.begin);
-        tile.row_count = static_cast<std::int32_t>(pieces.back().rows.end) - tile.first_row;
-        const RowGroup* group = pieces.size() == 1 ? pieces.front().group : nullptr;
-        if (group == nullptr || group != alone) {
-          tile.first_run = static_cast<std::int32_t>(out.runs.size());
-          if (group != nullptr)
-            for (const std::int32_t run : group->runs) out.runs.push_back(list.group_runs[run]);
-          else
-            append_joined_runs(list, pieces, out.runs);
+    const RowGroup* before = nullptr;
+    for_each_query_tile(
+        list, round, height,
+        [&](QueryTile tile, std::span<const ColumnRun> runs, const RowGroup* alone) {
+          if (alone && alone == before) {
+            tile.first_run = out.tiles.back().first_run;
+          } else {
+            tile.first_run = static_cast<std::int32_t>(out.runs.size());
+            out.runs.insert(out.runs.end(), runs.begin(), runs.end());
+          }
           tile.last_run = static_cast<std::int32_t>(out.runs.size());
-        }
-        alone = group;
-        out.tiles.push_back(tile);
-      });
-    }
+          before = alone;
+          out.tiles.push_back(tile);
+        });
     out.rounds.push_back({first, std::ssize(out.tiles)});
   }
   return out;
@@ -339,11 +400,25 @@ QueryTileList cut_query_tiles(const TileList& list, int height) {
 QueryTileList cut_query_tiles(const TileList& list, IndexRange rows, int height) {
   QueryTileList out;
   out.runs = list.group_runs;
-  QueryTile tile = query_tile_of(list, list.layers.front());
-  tile.state_base = -static_cast<std::int32_t>(rows.begin);
-  tile.last_run = 1;
-  cut_rows(tile, rows, height, [&](const QueryTile& each) { out.tiles.push_back(each); });
+  for_each_query_tile(list, rows, height,
+                      [&](const QueryTile& tile) { out.tiles.push_back(tile); });
   out.rounds.push_back({0, std::ssize(out.tiles)});
+  return out;
+}
+
+std::vector<EqualQueryTiles> count_keys(const TileList& list, int height) {
+  std::vector<EqualQueryTiles> out;
+  for (Index round = 0; round < rounds_of(list); ++round)
+    for_each_query_tile(list, round, height,
+                        [&](const QueryTile& tile, std::span<const ColumnRun>, const RowGroup*) {
+                          count(tile, out);
+                        });
+  return out;
+}
+
+std::vector<EqualQueryTiles> count_keys(const TileList& list, IndexRange rows, int height) {
+  std::vector<EqualQueryTiles> out;
+  for_each_query_tile(list, rows, height, [&](const QueryTile& tile) { count(tile, out); });
   return out;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "device/entry_rows.h"
@@ -24,6 +25,7 @@ struct QueryTile {
   std::int32_t query_base, query_shift;
   std::int32_t state_base;
   std::int32_t first_run, last_run;  // of `runs`
+  std::int32_t keys = 0;             // that the kernels go through (keys_of)
   /// The query tile has some of its queries' keys only. Its softmax states are rows state_base + r
   /// for its queries r = 0, 1, ..., and no other query tile's.
   bool part = false;
@@ -54,7 +56,7 @@ struct QueryTileRange {
 /// Tiles with the same row positions, whose keys follow one another in one softmax.
 struct RowGroup {
   IndexRange rows;
-  std::vector<std::int32_t> runs;  // of TileList::group_runs
+  IndexRange runs;  // of TileList::group_runs
 };
 
 /// Passes over one order of queries whose row ranges are equal or disjoint, treated as one pass.
@@ -77,6 +79,12 @@ struct TileList {
   bool mean_queries = false;       // a cluster's query is the mean of its queries, else its first
   int query_top = 0, key_top = 0;  // highest levels
   bool dense = false;              // as FlatTiles::dense
+
+  std::span<const ColumnRun> runs_of(const RowGroup& group) const {
+    return std::span(group_runs)
+        .subspan(static_cast<std::size_t>(group.runs.begin),
+                 static_cast<std::size_t>(group.runs.size()));
+  }
   /// One round at level 0 contains every query, so no state has to be kept between rounds.
   bool complete() const;
 };
@@ -95,8 +103,17 @@ struct QueryTileList {
   std::vector<DividedQueryTile> divided = {};  // in the order of the list
   Index part_states = 0;                       // state rows of parts, which follow all others
 
+  std::span<const ColumnRun> runs_of(const QueryTile& tile) const {
+    return std::span(runs).subspan(static_cast<std::size_t>(tile.first_run),
+                                   static_cast<std::size_t>(tile.last_run - tile.first_run));
+  }
   /// Where the query tile after `tile` begins, of which all parts are taken together.
   Index after(Index tile) const;
+};
+
+/// Query tiles that follow one another and have as many keys each.
+struct EqualQueryTiles {
+  std::int32_t keys, count;
 };
 
 /// Rows of the levels [0, level) of a pyramid over n tokens, one level after another.
@@ -115,6 +132,10 @@ QueryTileList cut_query_tiles(const TileList& list, int height);
 
 /// Those of the queries `rows` of a dense list, whose states are numbered from rows.begin.
 QueryTileList cut_query_tiles(const TileList& list, IndexRange rows, int height);
+
+/// How many keys the query tiles have that would be cut.
+std::vector<EqualQueryTiles> count_keys(const TileList& list, int height);
+std::vector<EqualQueryTiles> count_keys(const TileList& list, IndexRange rows, int height);
 
 /// What is needed for a rectangle of P: query tiles of tokens, whatever the level of their queries,
 /// with the keys that lie in its columns.

@@ -171,7 +171,8 @@ class TileOperator final : public DeviceOperator {
           levels(device(), std::span<const std::int32_t>(cut.query_level)),
           drawn(device(), std::span<const std::int32_t>(rows.drawn));
       const QueryTileList all{cut.tiles, cut.runs, {{0, std::ssize(cut.tiles)}}};
-      Slices slices(device(), all, evaluating, stage, Precision::fp32);
+      Slices slices(device(), all, Index{entries_at_once} * device().multiprocessors(), evaluating,
+                    stage, Precision::fp32);
       for (QueryTileRange range = slices.next(); range.first < range.last; range = slices.next())
         cuda::entries({.queries = bound_.query_tiles(query_tiles.data() + range.first,
                                                      range.last - range.first, runs.data()),

@@ -336,6 +336,18 @@ namespace fovea::emulation {
 /// Does `work` when the host waits for the stream, after what was asked of the stream before.
 void enqueue(cudaStream_t stream, std::function<void()> work);
 
+/// While it lives, events tell a time of its own, which nothing but `pass` moves on.
+class PretendedTime {
+ public:
+  PretendedTime();
+  PretendedTime(const PretendedTime&) = delete;
+  PretendedTime& operator=(const PretendedTime&) = delete;
+  ~PretendedTime();
+
+  /// Queues work that takes so long.
+  void pass(cudaStream_t stream, double milliseconds);
+};
+
 /// Queues a launch, which runs body once per thread of the grid.
 cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
                    const std::function<void()>& body);
@@ -343,6 +355,9 @@ cudaError_t allow_shared_memory(const void* kernel, std::size_t bytes);
 
 /// Of devices that are opened from now on; 2 unless told otherwise.
 void set_multiprocessors(int count);
+/// Bytes of shared memory that blocks of such devices may have, at most; 227 KiB at first.
+void set_shared_memory(std::size_t bytes);
+std::size_t shared_memory();
 /// Bytes of device memory that can be allocated, for tests of running out of memory.
 void set_device_memory(std::size_t bytes);
 /// Bytes that are allocated, and the most since the last call of reset_peak().

@@ -40,7 +40,7 @@ struct Block {
 namespace {
 
 constexpr unsigned warp_size = 32;
-constexpr std::size_t shared_without_asking = 48 << 10, shared_at_most = 227 << 10;
+constexpr std::size_t shared_without_asking = 48 << 10;
 constexpr std::size_t shared_guard = 64;
 constexpr unsigned char shared_guard_byte = 0xA5;
 
@@ -128,7 +128,7 @@ std::uint64_t exchange(std::uint64_t value, int source) {
 }
 
 cudaError_t allow_shared_memory(const void* kernel, std::size_t bytes) {
-  if (bytes > shared_at_most) return cudaErrorInvalidValue;
+  if (bytes > shared_memory()) return cudaErrorInvalidValue;
   const std::lock_guard lock(launching);
   allowed_shared[kernel] = bytes;
   return cudaSuccess;

@@ -12,6 +12,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "memory.h"
 
@@ -22,13 +23,14 @@ struct fovea_emulated_stream {};
 namespace {
 
 using Number = std::uint64_t;  // of a call, ascending from 1
+using Time = std::chrono::steady_clock::time_point;
 constexpr unsigned char copy_poison = 0xFF;
 
 struct Recorded {
   cudaStream_t stream = nullptr;
   Number number = 0;  // of the call that records it; 0: none
   bool done = false;
-  std::chrono::steady_clock::time_point at;
+  Time at;
 };
 
 struct Call {
@@ -41,6 +43,7 @@ struct Queue {
   std::recursive_mutex mutex;  // a call may queue others
   std::list<Call> calls;
   Number last = 0;
+  std::optional<Time> pretended;
 };
 Queue& queue() {
   static Queue& q = *new Queue;  // also for what ends after main
@@ -159,6 +162,21 @@ void enqueue(cudaStream_t stream, std::function<void()> work) {
   append(stream, std::move(work));
 }
 
+PretendedTime::PretendedTime() {
+  const std::lock_guard lock(queue().mutex);
+  queue().pretended.emplace();
+}
+PretendedTime::~PretendedTime() {
+  const std::lock_guard lock(queue().mutex);
+  queue().pretended.reset();
+}
+void PretendedTime::pass(cudaStream_t stream, double milliseconds) {
+  const std::chrono::duration<double, std::milli> time(milliseconds);
+  append(stream, [time] {
+    *queue().pretended += std::chrono::duration_cast<std::chrono::nanoseconds>(time);
+  });
+}
+
 }  // namespace fovea::emulation
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
@@ -210,7 +228,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   auto recorded = std::make_shared<Recorded>();
   recorded->stream = stream;
   recorded->number = append(stream, [recorded] {
-    recorded->at = std::chrono::steady_clock::now();
+    recorded->at = queue().pretended.value_or(std::chrono::steady_clock::now());
     recorded->done = true;
   });
   event->recorded = recorded;

@@ -12,6 +12,7 @@ struct Properties {
   cudaError_t failure = cudaSuccess, image = cudaSuccess;
   int major = 8, minor = 0;  // compute capability
   int multiprocessors = 2;
+  std::size_t shared_memory = 227 << 10;
 };
 Properties& properties() {
   static Properties& p = *new Properties;  // also for what ends after main
@@ -24,6 +25,14 @@ namespace fovea::emulation {
 
 void set_multiprocessors(int count) {
   properties().multiprocessors = count;
+}
+void set_shared_memory(std::size_t bytes) {
+  const std::lock_guard lock(properties().mutex);
+  properties().shared_memory = bytes;
+}
+std::size_t shared_memory() {
+  const std::lock_guard lock(properties().mutex);
+  return properties().shared_memory;
 }
 void set_compute_capability(int major, int minor) {
   const std::lock_guard lock(properties().mutex);
@@ -98,7 +107,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* of, int) {
   of->multiProcessorCount = properties().multiprocessors;
   std::size_t free = 0;
   cudaMemGetInfo(&free, &of->totalGlobalMem);
-  of->sharedMemPerBlockOptin = 227 << 10;
+  of->sharedMemPerBlockOptin = shared_memory();
   return failure();
 }
 cudaError_t cudaDriverGetVersion(int* version) {

@@ -27,9 +27,9 @@ TileList list_of(Index n, const std::vector<Group>& groups) {
   TileList list{.lengths = {n, n}};
   Layer& layer = list.layers.emplace_back(Layer{.order = &sequence});
   for (const Group& group : groups) {
-    RowGroup& added = layer.groups.emplace_back(RowGroup{group.rows, {}});
-    for (const IndexRange keys : group.keys) {
-      added.runs.push_back(static_cast<std::int32_t>(list.group_runs.size()));
+    const Index first = std::ssize(list.group_runs);
+    layer.groups.push_back({group.rows, {first, first + std::ssize(group.keys)}});
+    for (const IndexRange keys : group.keys)
       list.group_runs.push_back({.begin = static_cast<std::int32_t>(keys.begin),
                                  .end = static_cast<std::int32_t>(keys.end),
                                  .cols = -1,
@@ -41,7 +41,6 @@ TileList list_of(Index n, const std::vector<Group>& groups) {
                                  .hi = static_cast<std::int32_t>(Band::unbounded),
                                  .earlier = 0,
                                  .rounds = 0});
-    }
   }
   return list;
 }
@@ -72,7 +71,7 @@ TEST_CASE(
   CHECK(whole.tiles[0].row_count == 64);
   CHECK(runs_of(whole, whole.tiles[0]) ==
         Runs{{0, 16, 0, 32}, {16, 32, 0, 48}, {32, 48, 16, 64}, {48, 64, 32, 64}});
-  CHECK(keys_of(whole.tiles[0], whole.runs) == 64);
+  CHECK(whole.tiles[0].keys == 64);
 
   const QueryTileList low = cut_query_tiles(list, 16);
   REQUIRE(low.tiles.size() == 4);
@@ -120,8 +119,8 @@ TEST_CASE(
     for (const Layer& layer : tiles.layers)
       for (const RowGroup& group : layer.groups) {
         rows += group.rows.size();
-        for (const std::int32_t r : group.runs)
-          add_pairs(layer.rows, group.rows.begin, group.rows.end, tiles.group_runs[r], expected);
+        for (const ColumnRun& run : tiles.runs_of(group))
+          add_pairs(layer.rows, group.rows.begin, group.rows.end, run, expected);
       }
     for (const int height : {16, 64, 128}) {
       CAPTURE(height);
@@ -133,6 +132,11 @@ TEST_CASE(
         found_rows += tile.row_count;
         add_pairs(tile, cut.runs, found);
       }
+      std::vector<std::int32_t> keys, counted;
+      for (const QueryTile& tile : cut.tiles) keys.push_back(tile.keys);
+      for (const EqualQueryTiles& each : count_keys(tiles, height))
+        counted.insert(counted.end(), static_cast<std::size_t>(each.count), each.keys);
+      CHECK(counted == keys);
       CHECK(found_rows == rows);
       CHECK(found == expected);
     }
@@ -144,7 +148,7 @@ TEST_CASE("query tiles: four leaves of h1d are one of 64 queries, with two KV ti
   const TileList tiles = tile_list(*make_plan(cpu(), problem, "h1d", {{"block", "16"}}));
   const QueryTileList packed = cut_query_tiles(tiles, 64), single = cut_query_tiles(tiles, 16);
   Index most = 0;
-  for (const QueryTile& tile : packed.tiles) most = std::max(most, keys_of(tile, packed.runs));
+  for (const QueryTile& tile : packed.tiles) most = std::max<Index>(most, tile.keys);
   CHECK(most <= 128);
   CHECK(single.tiles.size() >= 3 * packed.tiles.size());
 }

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <queue>
+#include <random>
 #include <vector>
 
 #include "data/lengths.h"
@@ -22,23 +24,55 @@ QueryTileShape shape_of(Lengths lengths, bool causal, Index d, Precision precisi
   const Device device;
   return choose_shape(
       [&](int height) {
-        std::vector<Index> keys;
+        std::vector<EqualQueryTiles> keys;
         for (Index first = 0; first < lengths.queries; first += height)
-          keys.push_back(causal ? std::min(lengths.keys, first + height) : lengths.keys);
+          keys.push_back({static_cast<std::int32_t>(causal ? std::min(lengths.keys, first + height)
+                                                           : lengths.keys),
+                          1});
         return keys;
       },
       d, d, precision, warpgroups, device);
+}
+
+/// Each block begins when the first of the blocks that run ends.
+Index end_of_queue(const std::vector<EqualBlocks>& blocks, Index at_once) {
+  std::priority_queue<Index, std::vector<Index>, std::greater<>> ends;
+  for (Index place = 0; place < at_once; ++place) ends.push(0);
+  Index last = 0;
+  for (const auto& [time, count] : blocks)
+    for (std::int32_t block = 0; block < count; ++block) {
+      const Index end = ends.top() + time;
+      ends.pop();
+      ends.push(end);
+      last = std::max(last, end);
+    }
+  return last;
 }
 
 }  // namespace
 
 TEST_CASE("query tiles: a device is done when its last block ends") {
   CHECK(makespan({}, 3) == 0);
-  CHECK(makespan({5}, 3) == 5);
-  CHECK(makespan({1, 2, 3}, 3) == 3);
-  CHECK(makespan({4, 1, 1, 1, 1}, 2) == 4);
-  CHECK(makespan({1, 1, 1, 1, 4}, 2) == 6);  // the long one begins last
-  CHECK(makespan({2, 2, 2}, 2) == 4);
+  CHECK(makespan({{5, 1}}, 3) == 5);
+  CHECK(makespan({{1, 1}, {2, 1}, {3, 1}}, 3) == 3);
+  CHECK(makespan({{4, 1}, {1, 4}}, 2) == 4);
+  CHECK(makespan({{1, 4}, {4, 1}}, 2) == 6);  // the long one begins last
+  CHECK(makespan({{2, 3}}, 2) == 4);
+}
+
+TEST_CASE("query tiles: the device is done when a queue of its blocks ends") {
+  std::mt19937 random(1);
+  const auto up_to = [&](std::int32_t most) {
+    return std::uniform_int_distribution<std::int32_t>(1, most)(random);
+  };
+  for (int list = 0; list < 300; ++list) {
+    std::vector<EqualBlocks> blocks(static_cast<std::size_t>(up_to(60)));
+    const std::int32_t longest = up_to(300), most = up_to(40);
+    for (EqualBlocks& each : blocks) each = {up_to(longest), up_to(most)};
+    const Index at_once = up_to(200);
+    CAPTURE(at_once);
+    CHECK(makespan(blocks, at_once) == end_of_queue(blocks, at_once));
+  }
 }
 
 TEST_CASE("query tiles: tall where there are many queries and low where there are few") {

@@ -126,7 +126,7 @@ TEST_CASE("a launcher without a kernel for its arguments says so") {
   const auto of = [](int dv, int height, int pixel) {
     AttendArgs args{.states = {.dv = dv}};
     args.segments.pixel = pixel;
-    return message_of([&] { attend(args, {}, height, nullptr); });
+    return message_of([&] { attend(args, {}, height, 227 << 10, nullptr); });
   };
   CHECK(of(64, 128, 0).empty());  // nothing to do: no query tiles
   CHECK(of(256, 64, 0).empty());

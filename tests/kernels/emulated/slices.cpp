@@ -31,62 +31,151 @@ QueryTileList tiles_of(Index rounds, Index tiles, std::int32_t keys) {
                             .row_count = 128,
                             .rows = -1,
                             .first_run = 0,
-                            .last_run = 1});
+                            .last_run = 1,
+                            .keys = keys});
   }
   return list;
 }
 
 struct Work {
-  int launches = 0;
+  std::vector<Index> launches;  // query tiles of each
   double late = 0, all = 0;
 };
 
-/// Divides them, with one more launch behind the slices if `more`.
-Work divide(const QueryTileList& list, Precision precision, bool more = false) {
+struct Division {
+  Precision precision = Precision::fp32;
+  Index wave = 4;
+  double pairs_per_ms = 1e8;  // of the device
+  Index most_tiles = 0;
+  bool more = false;  // one more launch behind the slices
+};
+
+Work divide(const Device& device, const QueryTileList& list, const Division& how) {
+  emulation::PretendedTime time;
   const HeadStart ahead(0.01);
-  const Device device;
   Profile profile;
   Run run{profile};
   Timeline timeline(device);
   Work work;
   {
     auto stage = timeline.stage("attend");
-    Slices slices(device, list, run, stage, precision);
+    Slices slices(device, list, how.wave, run, stage, how.precision, how.most_tiles);
     for (QueryTileRange range = slices.next(); range.first < range.last; range = slices.next()) {
-      pass_time(0.01, device.stream());
-      ++work.launches;
+      double pairs = 0;
+      for (Index t = range.first; t < range.last; ++t)
+        pairs += 128.0 * static_cast<double>(list.tiles[t].keys);
+      time.pass(device.stream(), pairs / how.pairs_per_ms);
+      work.launches.push_back(range.last - range.first);
     }
-    if (more) pass_time(0.01, device.stream());
+    if (how.more) time.pass(device.stream(), 1);
   }
   timeline.finish(profile);
   const bench::Times times = bench::times_of(profile);
-  return {work.launches, times.late, times.kernels};
+  return {std::move(work.launches), times.late, times.kernels};
+}
+
+using LaunchSizes = std::vector<Index>;
+
+/// `times` launches of `size` query tiles between others.
+LaunchSizes launch_sizes(LaunchSizes before, std::size_t times, Index size,
+                         const LaunchSizes& after) {
+  before.insert(before.end(), times, size);
+  before.insert(before.end(), after.begin(), after.end());
+  return before;
 }
 
 }  // namespace
 
-TEST_CASE("slices: a launch has a few milliseconds of work for the kernel of its precision") {
-  const QueryTileList causal = tiles_of(1, 1536, 8192);  // 12 heads of 16384 tokens: 1.6e9 pairs
-  CHECK(divide(causal, Precision::fp32).launches == 4);
-  CHECK(divide(causal, Precision::fp32_split).launches == 1);
-  CHECK(divide(causal, Precision::bf16).launches == 1);
-  const QueryTileList long_head = tiles_of(1, 1024, 131072);  // 1.7e10 pairs
-  CHECK(divide(long_head, Precision::fp32).launches == 35);
-  CHECK(divide(long_head, Precision::fp32_split).launches == 11);
-  CHECK(divide(long_head, Precision::bf16).launches == 4);
+// A query tile of 131072 keys has 1.7e7 pairs.
+TEST_CASE("slices: after two short launches each has as much work as the device does in 8 ms") {
+  const QueryTileList list = tiles_of(1, 1024, 131072);
+  const Device device;
+  CHECK(divide(device, list, {}).launches == launch_sizes({4, 4}, 21, 48, {8}));
+  CHECK(divide(device, list, {}).launches == launch_sizes({}, 21, 48, {16}));  // known from before
+  // In other precisions the device has a pace of its own.
+  CHECK(divide(device, list, {.precision = Precision::bf16, .pairs_per_ms = 2e9}).launches ==
+        LaunchSizes{12, 12, 956, 44});
+  CHECK(divide(device, list, {}).launches.front() == 48);
+}
+
+TEST_CASE("slices: on a slow device a launch has one wave") {
+  const Device device;
+  CHECK(divide(device, tiles_of(1, 1024, 131072), {.pairs_per_ms = 1e6}).launches ==
+        LaunchSizes(256, 4));
+}
+
+TEST_CASE("slices: launches become shorter where the device becomes slower, and longer again") {
+  const QueryTileList list = tiles_of(1, 1024, 131072);
+  const Device device;
+  CHECK(divide(device, list, {}).launches.back() == 8);
+  const LaunchSizes slower = divide(device, list, {.pairs_per_ms = 1e7}).launches;
+  CHECK(slower.front() == 48);
+  CHECK(slower[2] == 8);
+  const LaunchSizes faster = divide(device, list, {}).launches;
+  CHECK(faster.front() == 8);
+  CHECK(faster[2] == 48);
+}
+
+TEST_CASE("slices: launches consist of whole waves, but for the last one of a round") {
+  const auto launches = [](Index wave, Index tiles, Index most_tiles = 0) {
+    const Device device;
+    device.pace().note(Precision::bf16, 5e9, 8);
+    return divide(device, tiles_of(2, tiles, 131072),
+                  {.precision = Precision::bf16,
+                   .wave = wave,
+                   .pairs_per_ms = 5e9 / 8,
+                   .most_tiles = most_tiles})
+        .launches;
+  };
+  CHECK(launches(132, 1024) == LaunchSizes{396, 396, 232, 396, 396, 232});
+  CHECK(launches(396, 1024) == LaunchSizes{396, 396, 232, 396, 396, 232});
+  CHECK(launches(600, 1024) == LaunchSizes{600, 424, 600, 424});
+  CHECK(launches(132, 300, 132) == LaunchSizes{132, 132, 36, 132, 132, 36});
+}
+
+TEST_CASE("slices: the parts of a query tile are in one launch, which they may fill up") {
+  QueryTileList list = tiles_of(1, 100, 131072);
+  for (std::int32_t part = 0; part < 100; part += 10)
+    list.divided.push_back({.whole = {}, .first = part, .parts = 10});
+  const auto launches = [&](Index wave, Index most_tiles = 0) {
+    const Device device;
+    device.pace().note(Precision::fp32, 5e8, 8);
+    return divide(device, list, {.wave = wave, .pairs_per_ms = 5e8 / 8, .most_tiles = most_tiles})
+        .launches;
+  };
+  CHECK(launches(32) == LaunchSizes{30, 30, 30, 10});
+  CHECK(launches(4) == LaunchSizes{30, 30, 30, 10});
+  CHECK(launches(4, 6) == LaunchSizes(10, 10));
 }
 
 TEST_CASE("slices: what is launched while the launch before it runs holds no time of the host") {
-  for (const Precision precision : {Precision::fp32, Precision::fp32_split, Precision::bf16}) {
-    const Work work = divide(tiles_of(1, 1024, 131072), precision, true);
-    CHECK(work.all > 0);
-    CHECK(work.late == 0);
-  }
+  for (const Index wave : {4, 264})  // 264: more work than a launch needs
+    for (const double pairs_per_ms : {1e6, 1e8, 1e10}) {
+      const Device device;
+      const Work work = divide(device, tiles_of(1, 1024, 131072),
+                               {.wave = wave, .pairs_per_ms = pairs_per_ms, .more = true});
+      CHECK(work.all > 0);
+      CHECK(work.late == 0);
+    }
+}
+
+TEST_CASE("pace: a short launch tells what a device does in a millisecond at least") {
+  Pace pace;
+  pace.note(Precision::fp32, 1e9, 10);
+  pace.note(Precision::fp32, 1e3, 0.01);
+  CHECK(pace.pairs_in(1, Precision::fp32) == 1e8);
+  pace.note(Precision::fp32, 2e8, 0.5);
+  CHECK(pace.pairs_in(1, Precision::fp32) == 4e8);
+  pace.note(Precision::fp32, 2e8, 2);
+  CHECK(pace.pairs_in(1, Precision::fp32) == 1e8);
+  pace.note(Precision::fp32, 0, 0);
+  CHECK(pace.pairs_in(1, Precision::fp32) == 1e8);
 }
 
 TEST_CASE("slices: the host does not wait for short launches, of which each round has one") {
-  const Work work = divide(tiles_of(12, 8, 64), Precision::fp32);
-  CHECK(work.launches == 12);
+  const Device device;
+  const Work work = divide(device, tiles_of(12, 8, 64), {});
+  CHECK(work.launches.size() == 12);
   CHECK(work.late == 0);
 }
 
