@@ -15,7 +15,6 @@
 
 #include "ptx_hopper.h"
 #include "tiles/attend_wgmma.h"
-#include "tiles/exp2_on_lanes.cuh"
 #include "tiles/fragments.cuh"
 #include "tiles/mma_tiles.cuh"
 #include "tiles/segment_tracker.cuh"
@@ -66,17 +65,16 @@ class WgmmaAttention {
 
  private:
   __device__ void begin() {
-    constexpr int each = W_WARP_ARRIVALS ? 1 : 32;
     for (int i = 0; i < stages; ++i) {
-      init_barrier(&shared_->keys_full[i], each);
-      init_barrier(&shared_->values_full[i], each);
-      init_barrier(&shared_->keys_empty[i], each * Consumers * warps);
-      init_barrier(&shared_->values_empty[i], each * Consumers * warps);
+      init_barrier(&shared_->keys_full[i], 1);
+      init_barrier(&shared_->values_full[i], 1);
+      init_barrier(&shared_->keys_empty[i], Consumers * warps);
+      init_barrier(&shared_->values_empty[i], Consumers * warps);
     }
-    for (int i = 0; i < places; ++i) init_barrier(&shared_->slots_full[i], each);
+    for (int i = 0; i < places; ++i) init_barrier(&shared_->slots_full[i], 1);
     for (int i = 0; i < Consumers; ++i) {
       init_barrier(&shared_->queries[i], warpgroup);
-      init_barrier(&shared_->turn[i], each * warps);
+      init_barrier(&shared_->turn[i], warps);
     }
     // Another block has waited in vain, and this one would as well. Read once, since all of its
     // warps must stay or leave: registers are shared out among them.
@@ -97,7 +95,14 @@ class WgmmaAttention {
     __syncwarp();  // products are started by whole warps
   }
 
-  // ---- The warps that copy: one K, another one V, so that neither waits for the other -------------
+  // ---- The warps that copy: one K, another one V, so that neither waits for the other
+  // -------------
+
+  __device__ static TileKind kind_of(const KvTile& kv_tile) {
+    if (kv_tile.keys == 0) return no_tile;
+    const int kind = kv_tile.even && !kv_tile.masked ? plain : general;
+    return static_cast<TileKind>(kv_tile.first_row < 0 ? kind | gathered : kind);
+  }
 
   // A consumer that has released keys has done with the slots of the KV tile before: there is one
   // more place for slots than there are stages. It has also waited for the values of that KV tile,
@@ -111,12 +116,14 @@ class WgmmaAttention {
       auto& slots = shared_->slots[place];
       KvTile kv_tile;
       if constexpr (Keys) {
-        kv_tile.keys = 0;
-        if (W_PLAIN) kv_tile = next_plain_kv_tile<wide_keys>(iterator, a_.queries.lists);
+        kv_tile = next_plain_kv_tile<wide_keys>(iterator, a_.queries.lists);
         if (before >= 0) wait(shared_->keys_empty[stage], before);
         if (kv_tile.keys == 0)
           kv_tile = next_kv_tile(iterator, a_.queries.lists, false, slots, lane, 32);
-        if (lane == 0) shared_->kv_tile[place] = kv_tile;
+        if (lane == 0) {
+          shared_->kv_tile[place] = kv_tile;
+          shared_->kind[place] = kind_of(kv_tile);
+        }
         arrive_as_warp(shared_->slots_full[place]);
         if (kv_tile.keys == 0) {
           arrive_as_warp(shared_->keys_full[stage]);
@@ -127,8 +134,7 @@ class WgmmaAttention {
                                   shared_->keys_full[stage], lane);
       } else {
         wait(shared_->slots_full[place], at / places);
-        kv_tile.keys = shared_->kv_tile[place].keys;
-        kv_tile.first_row = shared_->kv_tile[place].first_row;
+        kv_tile = shared_->kv_tile[place];
         if (__any_sync(0xffffffffu, stuck_) || kv_tile.keys == 0) break;
         if (before >= 0) wait(shared_->values_empty[stage], before);
         copy_kv_tile<ValueChunks>(values_ + stage * ValueChunks * wide_tile_bytes, args_.values,
@@ -168,79 +174,78 @@ class WgmmaAttention {
 #pragma unroll
       for (int c = 0; c < 4; ++c) z_[j][c] = 0;
 
-    float s[key_groups][4];
-    std::uint32_t p[wide_keys / 16][4];
-    KvTile kv_tile = wait_for_tile(0);
-    if (kv_tile.keys > 0) {
-      take_turn(0);
-      fence_products();
-      start_logits(s, 0);
-      pass_turn();
-      wait_products<0>(s);
-      release(shared_->keys_empty, 0);
-      softmax_step<false>(s, kv_tile, 0, segments);
-      pack(s, p);
-      int at = 1;
-      const auto step = [&](auto plain) {
-        constexpr bool beside = decltype(plain)::value && !Maps && W_ORDER && ValueChunks == 1;
-        take_turn(at);
-        fence_products();
-        start_logits(s, at);
-        start_values(p, at - 1);
-        pass_turn();
-        wait_products<1>(s);
-        release(shared_->keys_empty, at);
-        if constexpr (!beside) {
-          wait_products<0>(z_);
-          release(shared_->values_empty, at - 1);
-        }
-        softmax_step<decltype(plain)::value>(s, kv_tile, at, segments);
-        if constexpr (beside) {
-          compute_first(fminf(sum_[0], sum_[1]));
-          wait_products<0>(z_);
-          release(shared_->values_empty, at - 1);
-        }
-        rescale();
-        pack(s, p);
-      };
-#if W_OVERLAP
-      for (kv_tile = wait_for_tile(at); kv_tile.keys > 0; kv_tile = wait_for_tile(++at)) {
-        if (kv_tile.even && !kv_tile.masked)
-          step(std::true_type());
-        else
-          step(std::false_type());
-      }
-      fence_products();
-      start_values(p, at - 1);
-      wait_products<0>(z_);
-#else
-      for (;;) {
-        wait(shared_->values_full[(at - 1) % stages], (at - 1) / stages);
-        if (kv_tile.first_row < 0) fence_async_proxy();
-        fence_products();
-        start_values(p, at - 1);
-        wait_products<0>(z_);
-        release(shared_->values_empty, at - 1);
-        kv_tile = wait_for_tile(at);
-        if (kv_tile.keys == 0) break;
-        take_turn(at);
-        fence_products();
-        start_logits(s, at);
-        pass_turn();
-        wait_products<0>(s);
-        release(shared_->keys_empty, at);
-        softmax_step<false>(s, kv_tile, at, segments);
-        rescale();
-        pack(s, p);
-        ++at;
-      }
-#endif
-    }
+    if constexpr (Shape::overlaps)
+      attend_overlapped(segments);
+    else
+      attend_in_turn(segments);
     if (stuck_) return;
     if constexpr (Maps) segments.finish();  // its first thread is a consumer
     std::int32_t cluster[2];
     find_clusters(cluster);
     write_rows(a_, query_tile_, row_, column_, cluster, reference_, sum_, z_);
+  }
+
+  // Each KV tile's products with its values run beside the next one's with its keys.
+  __device__ void attend_overlapped(Segments& segments) {
+    float s[key_groups][4];
+    std::uint32_t p[wide_keys / 16][4];
+    int kind = wait_for_keys(0);
+    if (kind == no_tile) return;
+    take_turn(0);
+    fence_products();
+    start_logits(s, 0);
+    pass_turn();
+    wait_products<0>(s);
+    release(shared_->keys_empty, 0);
+    softmax_step(s, p, kind, 0, segments);
+    int at = 1;
+    for (;; ++at) {
+      wait_for_values(at - 1, kind);
+      kind = wait_for_keys(at);
+      if (kind == no_tile) break;
+      take_turn(at);
+      fence_products();
+      start_logits(s, at);
+      start_values(p, at - 1);
+      pass_turn();
+      wait_products<1>(s);
+      release(shared_->keys_empty, at);
+      wait_products<0>(z_);
+      release(shared_->values_empty, at - 1);
+      softmax_step(s, p, kind, at, segments);
+    }
+    fence_products();
+    start_values(p, at - 1);
+    wait_products<0>(z_);
+  }
+
+  // One product after the other; the other consumers compute meanwhile. All waits for copies are
+  // beside a product.
+  __device__ void attend_in_turn(Segments& segments) {
+    float s[key_groups][4];
+    std::uint32_t p[wide_keys / 16][4];
+    int kind = wait_for_keys(0);
+    if (kind == no_tile) return;
+    fence_products();
+    start_logits(s, 0);
+    wait_for_values(0, kind);
+    wait_products<0>(s);
+    release(shared_->keys_empty, 0);
+    softmax_step(s, p, kind, 0, segments);
+    for (int at = 1;; ++at) {
+      fence_products();
+      start_values(p, at - 1);
+      kind = wait_for_keys(at);
+      wait_products<0>(z_);
+      release(shared_->values_empty, at - 1);
+      if (kind == no_tile) break;
+      fence_products();
+      start_logits(s, at);
+      wait_for_values(at, kind);
+      wait_products<0>(s);
+      release(shared_->keys_empty, at);
+      softmax_step(s, p, kind, at, segments);
+    }
   }
 
   // Of rows row_ and row_ + 8. Found again where needed, to save registers.
@@ -273,30 +278,25 @@ class WgmmaAttention {
     wait(shared_->queries[group_], 0);
   }
 
-  // Waits for the values of the KV tile before, and the keys of a KV tile.
-  __device__ KvTile wait_for_tile(int at) {
-#if W_OVERLAP
-    if (at > 0) wait(shared_->values_full[(at - 1) % stages], (at - 1) / stages);
-#endif
+  // What is gathered is written by threads, not by the tensor memory accelerator.
+  __device__ int wait_for_keys(int at) {
     wait(shared_->keys_full[at % stages], at / stages);
-    KvTile kv_tile = shared_->kv_tile[at % places];
-    kv_tile.keys = uniform(__any_sync(0xffffffffu, stuck_) ? 0 : kv_tile.keys);
-#if W_FENCE_GATHERED
-    if (gathered_ || kv_tile.first_row < 0) fence_async_proxy();
-#else
-    fence_async_proxy();
-#endif
-    gathered_ = kv_tile.first_row < 0;
-    return kv_tile;
+    const int kind =
+        uniform(__any_sync(0xffffffffu, stuck_) ? no_tile : int{shared_->kind[at % places]});
+    if (kind & gathered) fence_async_proxy();
+    return kind;
+  }
+  __device__ void wait_for_values(int at, int kind) {
+    wait(shared_->values_full[at % stages], at / stages);
+    if (kind & gathered) fence_async_proxy();
   }
 
   // The warpgroups take turns with the tensor cores.
   __device__ void take_turn(int at) {
-    if constexpr (Consumers > 1 && W_TURNS)
-      wait(shared_->turn[group_], group_ == 0 ? at - 1 : at);
+    if constexpr (Shape::turns) wait(shared_->turn[group_], group_ == 0 ? at - 1 : at);
   }
   __device__ void pass_turn() {
-    if constexpr (Consumers > 1 && W_TURNS)
+    if constexpr (Shape::turns)
       arrive_as_warp(shared_->turn[group_ + 1 == Consumers ? 0 : group_ + 1]);
   }
   __device__ void release(PhaseBarrier (&empty)[stages], int at) {
@@ -307,39 +307,35 @@ class WgmmaAttention {
   }
 
   __device__ void start_logits(float (&s)[key_groups][4], int at) const {
-    const std::uint32_t queries = shared_address(queries_ + group_ * group_tile_bytes),
-                        keys = shared_address(keys_ +
-                                              at % stages * DepthChunks * wide_tile_bytes);
+    const std::uint64_t queries = columns_of(shared_address(queries_ + group_ * group_tile_bytes));
+    const std::uint64_t keys =
+        columns_of(shared_address(keys_ + at % stages * DepthChunks * wide_tile_bytes));
 #pragma unroll
     for (int part = 0; part < DepthChunks; ++part)
 #pragma unroll
       for (int i = 0; i < chunk / 16; ++i)
-        multiply_columns<P>(
-            s,
-            columns_of(queries +
-                       static_cast<unsigned>(part * Consumers * group_tile_bytes + i * 32)),
-            columns_of(keys + static_cast<unsigned>(part * wide_tile_bytes + i * 32)),
-            part + i > 0);
+        multiply_columns<P>(s, further(queries, part * Consumers * group_tile_bytes + i * 32),
+                            further(keys, part * wide_tile_bytes + i * 32), part + i > 0);
     commit_products();
   }
 
   __device__ void start_values(const std::uint32_t (&p)[wide_keys / 16][4], int at) {
-    const std::uint32_t values =
-        shared_address(values_ + at % stages * ValueChunks * wide_tile_bytes);
+    const std::uint64_t values = rows_of(
+        shared_address(values_ + at % stages * ValueChunks * wide_tile_bytes), wide_tile_bytes);
 #pragma unroll
     for (int i = 0; i < wide_keys / 16; ++i)
-      multiply_rows<P>(
-          z_, p[i], rows_of(values + static_cast<unsigned>(i * 16 * row_bytes), wide_tile_bytes));
+      multiply_rows<P>(z_, p[i], further(values, i * 16 * row_bytes));
     commit_products();
   }
 
-  // One step of the streaming softmax: logits become weights. What they are relative to follows the
-  // maximum only when that has moved far, since then Z must be rescaled. Maps need the logits, and
-  // then the weights; where the keys lie in one column the largest logits and the sums.
-  template <bool Plain>
-  __device__ void softmax_step(float (&s)[key_groups][4], const KvTile& kv_tile, int at,
-                               Segments& segments) {
-    if constexpr (!Plain) {
+  // One step of the streaming softmax: logits become weights, where the second product expects
+  // them. What they are relative to follows the maximum only when that has moved far, since then Z
+  // must be rescaled. Maps need the logits, and then the weights; where the keys lie in one column
+  // the largest logits and the sums.
+  __device__ void softmax_step(float (&s)[key_groups][4], std::uint32_t (&p)[wide_keys / 16][4],
+                               int kind, int at, Segments& segments) {
+    [[maybe_unused]] const KvTile& kv_tile = shared_->kv_tile[at % places];
+    if (kind & general) {
       std::int32_t cluster[2];
       find_clusters(cluster);
       weigh_and_mask<false>(s, row_, cluster, column_, kv_tile, shared_->slots[at % places],
@@ -351,10 +347,11 @@ class WgmmaAttention {
     float top[2];
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      top[h] = largest_of_row(s, h, Maps ? -INFINITY : reference_[h]);
       if constexpr (Maps) {
-        tile_most[h] = top[h];
-        top[h] = fmaxf(top[h], reference_[h]);
+        tile_most[h] = largest_of_row(s, h, -INFINITY);
+        top[h] = fmaxf(tile_most[h], reference_[h]);
+      } else {
+        top[h] = largest_of_thread(s, h, reference_[h]);
       }
     }
     if constexpr (Maps) {
@@ -362,29 +359,24 @@ class WgmmaAttention {
       whole = segments.in_one_column(first_key, kv_tile.keys);
       if (!whole) segments.take_logits(s, first_key, kv_tile.keys);
     }
+    float factor[2];
+    const bool moved = follow(top, factor);
+    if (!Shape::overlaps && moved) rescale(factor);
     float subtracted[2];
-    bool moved[2];
 #pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      moved[h] = top[h] - rescale_threshold > reference_[h];  // whatever happens in other rows
-      const float now = moved[h] ? top[h] : reference_[h];
-      subtracted[h] = now == -INFINITY ? 0.0f : now;  // avoid (-inf) - (-inf)
-      factor_[h] = moved[h] ? exp2_fast(reference_[h] - subtracted[h]) : 1.0f;
-      sum_[h] *= factor_[h];
-      reference_[h] = now;
-    }
-    moved_ = __any_sync(0xffffffffu, moved[0] || moved[1]) != 0;
+    for (int h = 0; h < 2; ++h)
+      subtracted[h] = reference_[h] == -INFINITY ? 0.0f : reference_[h];  // not (-inf) - (-inf)
 #pragma unroll
     for (int j = 0; j < key_groups; ++j)
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
         float &first = s[j][2 * h], &second = s[j][2 * h + 1];
-        const bool on_lanes = W_POLY > 0 && j % 4 >= 4 - W_POLY;  // so that neither they nor the special units wait
-        first = on_lanes ? exp2_on_lanes(first - subtracted[h]) : exp2_fast(first - subtracted[h]);
-        second =
-            on_lanes ? exp2_on_lanes(second - subtracted[h]) : exp2_fast(second - subtracted[h]);
+        first = exp2_fast(first - subtracted[h]);
+        second = exp2_fast(second - subtracted[h]);
         sum_[h] += first + second;  // of this thread's keys only
         if constexpr (Maps) tile_sum[h] += first + second;
+        // In the block of the exponentials: other instructions fill their gaps.
+        if constexpr (!Shape::overlaps) p[j / 2][j % 2 * 2 + h] = pack_16<P>(first, second);
       }
     if constexpr (Maps) {
       if (whole)
@@ -392,24 +384,42 @@ class WgmmaAttention {
       else
         segments.take_weights(s, reference_, first_key, kv_tile.keys);
     }
+    if constexpr (Shape::overlaps) {
+      if (moved) rescale(factor);
+#pragma unroll
+      for (int j = 0; j < key_groups; ++j)
+#pragma unroll
+        for (int h = 0; h < 2; ++h)
+          p[j / 2][j % 2 * 2 + h] = pack_16<P>(s[j][2 * h], s[j][2 * h + 1]);
+    }
   }
 
-  __device__ void rescale() {
-    if (!moved_) return;  // the same in all lanes of a warp
+  // The references of rows whose maximum has moved far become that maximum; other rows keep theirs,
+  // whatever happens in these. Whether some row of the warp has moved. `top`: the largest of the
+  // reference and this thread's logits.
+  __device__ bool follow(float (&top)[2], float (&factor)[2]) {
+    if constexpr (!Shape::overlaps) {
+      const bool far =
+          top[0] - rescale_threshold > reference_[0] || top[1] - rescale_threshold > reference_[1];
+      if (!__any_sync(0xffffffffu, far)) return false;
+    }
+    bool moved[2];
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      top[h] = largest_of_lanes(top[h]);
+      moved[h] = top[h] - rescale_threshold > reference_[h];
+      factor[h] = moved[h] ? exp2_fast(reference_[h] - top[h]) : 1.0f;
+      sum_[h] *= factor[h];
+      reference_[h] = moved[h] ? top[h] : reference_[h];
+    }
+    return __any_sync(0xffffffffu, moved[0] || moved[1]) != 0;
+  }
+
+  __device__ void rescale(const float (&factor)[2]) {
 #pragma unroll
     for (int j = 0; j < value_groups; ++j)
 #pragma unroll
-      for (int c = 0; c < 4; ++c) z_[j][c] *= factor_[c / 2];
-  }
-
-  // The weights are where the second product expects them.
-  __device__ static void pack(const float (&s)[key_groups][4],
-                              std::uint32_t (&p)[wide_keys / 16][4]) {
-#pragma unroll
-    for (int j = 0; j < key_groups; ++j)
-#pragma unroll
-      for (int h = 0; h < 2; ++h)
-        p[j / 2][j % 2 * 2 + h] = pack_16<P>(s[j][2 * h], s[j][2 * h + 1]);
+      for (int c = 0; c < 4; ++c) z_[j][c] *= factor[c / 2];
   }
 
   const AttendArgs& a_;
@@ -418,10 +428,9 @@ class WgmmaAttention {
   char *queries_, *keys_, *values_;  // [chunk][64 a warpgroup], [stage][chunk][128], the same
   Shared* shared_;
   int thread_, group_;  // of the warpgroup; of the block
-  bool stuck_ = false, gathered_ = false;
-  int row_, column_;         // of the query tile and of 8 columns: what this thread's sums are
-  bool moved_;
-  float reference_[2], factor_[2], sum_[2], z_[value_groups][4];
+  bool stuck_ = false;
+  int row_, column_;  // of the query tile and of 8 columns: what this thread's sums are
+  float reference_[2], sum_[2], z_[value_groups][4];
 };
 
 }  // namespace fovea::cuda

@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include <array>
 #include <cstddef>
 
 #include "tiles/attend_mma.h"
@@ -13,10 +14,15 @@ namespace fovea::cuda {
 /// Keys that a block takes at a time.
 inline constexpr int wgmma_kv_tile_keys = 128;
 
+/// The heights of query tiles for which there are kernels, the last one for narrow heads without
+/// maps.
+inline constexpr std::array<int, 3> wgmma_heights{64, 128, 192};
+
 /// Whether there is a kernel for query tiles of `height` queries, d columns of keys and dv of
 /// values.
-constexpr bool wgmma_takes(int height, Index d, Index dv) {
-  return (height == 64 || height == 128 || height == 192) && d <= 128 && dv <= 128;
+constexpr bool wgmma_takes(int height, Index d, Index dv, bool maps) {
+  if (height == 192) return d <= 64 && dv <= 64 && !maps;
+  return (height == 64 || height == 128) && d <= 128 && dv <= 128;
 }
 
 /// Dynamic shared memory of a block.

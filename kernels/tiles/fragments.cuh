@@ -73,15 +73,27 @@ __device__ __forceinline__ void weigh_and_mask(float (&s)[Groups][4], int row,
   }
 }
 
+/// The largest of `least` and the logits of row h that this thread has.
+template <int Groups>
+__device__ __forceinline__ float largest_of_thread(const float (&s)[Groups][4], int h,
+                                                   float least) {
+#pragma unroll
+  for (int j = 0; j < Groups; ++j) least = fmaxf(least, fmaxf(s[j][2 * h], s[j][2 * h + 1]));
+  return least;
+}
+
+/// The largest of the four threads that share rows, by all lanes of the warp.
+__device__ __forceinline__ float largest_of_lanes(float largest) {
+#pragma unroll
+  for (int flip = 1; flip < 4; flip *= 2)
+    largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, flip));
+  return largest;
+}
+
 /// The largest of `least` and the logits of row h, by all lanes of the warp.
 template <int Groups>
 __device__ __forceinline__ float largest_of_row(const float (&s)[Groups][4], int h, float least) {
-#pragma unroll
-  for (int j = 0; j < Groups; ++j) least = fmaxf(least, fmaxf(s[j][2 * h], s[j][2 * h + 1]));
-#pragma unroll
-  for (int flip = 1; flip < 4; flip *= 2)
-    least = fmaxf(least, __shfl_xor_sync(0xffffffffu, least, flip));
-  return least;
+  return largest_of_lanes(largest_of_thread(s, h, least));
 }
 
 /// Merges the results of rows `row` and `row` + 8 of a query tile into the states of their queries.

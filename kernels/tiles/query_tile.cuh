@@ -78,9 +78,8 @@ struct KvTile {
 struct AttendedKeys {
   std::int32_t begin, end;
 };
-__device__ inline AttendedKeys attended_keys(const ColumnRun& run, std::int32_t begin,
-                                             bool ordered, std::int32_t least_row,
-                                             std::int32_t greatest_row) {
+__device__ inline AttendedKeys attended_keys(const ColumnRun& run, std::int32_t begin, bool ordered,
+                                             std::int32_t least_row, std::int32_t greatest_row) {
   std::int32_t end = run.end;
   if (ordered) {
     const long long first = static_cast<long long>(least_row) - run.hi,
@@ -119,10 +118,10 @@ __device__ inline KvTile next_plain_kv_tile(KeyIterator& iterator, const Lists& 
   if (run.cols >= 0 || run.weight >= 0 || run.rounds > 0 || run.first_row > iterator.least_row ||
       run.last_row <= iterator.greatest_row)
     return none;
-  const auto [begin, end] = attended_keys(run, iterator.at, iterator.ordered, iterator.least_row,
-                                          iterator.greatest_row);
-  if (end - begin < Keys || band_excludes(run, begin, Keys, iterator.ordered, iterator.least_row,
-                                          iterator.greatest_row))
+  const auto [begin, end] =
+      attended_keys(run, iterator.at, iterator.ordered, iterator.least_row, iterator.greatest_row);
+  if (end - begin < Keys ||
+      band_excludes(run, begin, Keys, iterator.ordered, iterator.least_row, iterator.greatest_row))
     return none;
   const std::int32_t first_row = run.key_base + begin;
   advance(iterator, lists, begin, Keys, end);

@@ -16,6 +16,7 @@ namespace {
 struct BlockCost {
   double clocks;
   int together, resident;
+  int part = 1;  // KV tiles that could be done while one more part starts and is joined
 };
 
 // Counted from the kernels' instructions, and not measured yet: what reads shared memory takes
@@ -40,17 +41,20 @@ BlockCost block_cost(int height, bool narrow, Precision precision) {
           static_cast<int>((low ? 2 * warps : warps) / own_warps)};
 }
 
-// The same of attend_wgmma. A multiprocessor has 2048 multiply-adds in a clock; the exponentials
-// take as long where d + dv = 128. Both divided by the .7 that FlashAttention-3 reaches: assumed.
+// The same of attend_wgmma, measured on an H200 with 12 heads of 16384 and 4096 tokens: with 128
+// queries 2360 clocks for a KV tile of 128 keys of narrow heads and 2840 of wide ones, with 192
+// queries 2570. With 64 queries, not measured: half of that for 128 where two blocks share a
+// multiprocessor, else bound by copies.
 BlockCost wgmma_cost(int height, bool narrow) {
-  const double products = height / 32.0 / 0.7, copies = 5.3;
-  const int blocks = narrow && height == 64 ? 2 : 1;
-  return {std::max(products, copies), blocks, blocks};
+  constexpr int part =
+      12;  // a block takes 14,000 clocks beside its KV tiles, of 192 queries 19,000
+  if (!narrow) return {height == 128 ? 5.5 : 5.3, 1, 1, part};
+  if (height == 64) return {4.6, 2, 2, part};
+  return {height == 128 ? 9.2 : 10.0, 1, 1, part};
 }
 
 // Times, in those of a KV tile.
 constexpr int kv_tiles_to_start = 3;  // for Q and Z, which are read and written once
-constexpr int kv_tiles_to_join = 1;   // a part with the others
 constexpr Index least_kv_tiles = 4;   // of a part
 
 template <class Count>
@@ -60,7 +64,7 @@ Count divided_up(Count count, Count by) {
 
 // The blocks of query tiles, which have at most `most_keys` keys each.
 std::vector<EqualBlocks> blocks_of(const std::vector<EqualQueryTiles>& tiles, Index most_keys,
-                                   int keys_per_kv_tile) {
+                                   int keys_per_kv_tile, int kv_tiles_of_part) {
   // 32 bits are divided in less time than 64.
   const auto most = static_cast<std::int32_t>(
       std::min<Index>(most_keys, std::numeric_limits<std::int32_t>::max()));
@@ -71,7 +75,7 @@ std::vector<EqualBlocks> blocks_of(const std::vector<EqualQueryTiles>& tiles, In
     const std::int32_t parts = keys > most ? (keys - 1) / most + 1 : 1,
                        its = parts > 1 ? divided_up(keys, parts) : keys;
     const std::int32_t time = divided_up(its, keys_per_kv_tile) * kv_tiles + kv_tiles_to_start;
-    blocks.push_back({parts > 1 ? time + kv_tiles_to_join : time, parts * count});
+    blocks.push_back({parts > 1 ? time + kv_tiles_of_part : time, parts * count});
   }
   return blocks;
 }
@@ -83,7 +87,7 @@ struct Candidate {
 
 // The best one of a height.
 Candidate best_division(const std::vector<EqualQueryTiles>& tiles, int height,
-                        Index keys_per_kv_tile, Index at_once) {
+                        Index keys_per_kv_tile, int kv_tiles_of_part, Index at_once) {
   Index count = 0, longest = 0, all = 0;
   for (const EqualQueryTiles& each : tiles) {
     count += each.count;
@@ -91,7 +95,8 @@ Candidate best_division(const std::vector<EqualQueryTiles>& tiles, int height,
     all += Index{each.keys} * each.count;
   }
   const auto time = [&](Index most_keys) {
-    const auto blocks = blocks_of(tiles, most_keys, static_cast<int>(keys_per_kv_tile));
+    const auto blocks =
+        blocks_of(tiles, most_keys, static_cast<int>(keys_per_kv_tile), kv_tiles_of_part);
     return static_cast<double>(makespan(blocks, at_once));
   };
   Candidate best{{.height = height, .keys_per_kv_tile = keys_per_kv_tile}, 0};
@@ -126,22 +131,23 @@ std::size_t query_tile_shared_bytes(int height, Index d, Precision precision,
 }
 
 QueryTileShape choose_shape(const QueryTileKeys& keys, Index d, Index dv, Precision precision,
-                            bool warpgroups, const Device& device) {
+                            bool warpgroups, bool maps, const Device& device) {
   Candidate best{};
-  for (const int height : query_tile_heights) {
-    const bool wgmma = warpgroups && dv > 0 && wgmma_takes(height, d, dv);
+  for (const int height : {16, 64, 128, 192}) {
+    const bool wgmma = warpgroups && dv > 0 && wgmma_takes(height, d, dv, maps);
+    if (height > query_tile_heights.back() && !wgmma) continue;
     const std::size_t bytes =
         wgmma ? wgmma_bytes(height, d, dv) : query_tile_shared_bytes(height, d, precision, device);
     if (height > query_tile_heights.front() &&  // the least height is always possible
         (bytes > device.shared_per_block() || dv > columns_per_pass(height, precision)))
       continue;
     const bool narrow = std::max(d, dv) <= 64;
-    const auto [clocks, together, resident] =
+    const auto [clocks, together, resident, part] =
         wgmma ? wgmma_cost(height, narrow) : block_cost(height, narrow, precision);
     const Index fit = std::max<Index>(1, static_cast<Index>(device.shared_per_block() / bytes)),
                 at_once = device.multiprocessors() * std::min<Index>(together, fit);
-    Candidate found =
-        best_division(keys(height), height, wgmma ? wgmma_kv_tile_keys : kv_tile_keys, at_once);
+    Candidate found = best_division(keys(height), height, wgmma ? wgmma_kv_tile_keys : kv_tile_keys,
+                                    part, at_once);
     found.shape.wave = device.multiprocessors() * std::min<Index>(resident, fit);
     found.time *= clocks * together;
     if (best.shape.height == 0 || found.time <= best.time) best = found;
@@ -162,6 +168,7 @@ Index widest_head(Precision precision, const Device& device) {
 
 // Registers cannot hold more columns of a tall query tile in fp32, and with split numbers.
 Index columns_per_pass(int height, Precision precision) {
+  if (height > query_tile_heights.back()) return 64;
   if (precision == Precision::fp32_split) return 128;
   return precision == Precision::fp32 && height == 128 ? 64 : 256;
 }

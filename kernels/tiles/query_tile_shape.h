@@ -25,9 +25,10 @@ struct QueryTileShape {
 using QueryTileKeys = std::function<std::vector<EqualQueryTiles>(int height)>;
 
 /// The shape for which a model of the device expects the shortest time. `dv`: columns that V will
-/// have, 0 for sums only. `warpgroups`: attend_wgmma is used where wgmma_takes, else never.
+/// have, 0 for sums only. `warpgroups`: attend_wgmma is used where wgmma_takes, else never. `maps`:
+/// the kernel must be able to make them.
 QueryTileShape choose_shape(const QueryTileKeys& keys, Index d, Index dv, Precision precision,
-                            bool warpgroups, const Device& device);
+                            bool warpgroups, bool maps, const Device& device);
 
 /// Dynamic shared memory of a block.
 std::size_t query_tile_shared_bytes(int height, Index d, Precision precision, const Device& device);

@@ -13,7 +13,7 @@ ResidentQueryTiles::ResidentQueryTiles(const TileList& plan_tiles, Index d, Inde
       rows{0, plan_tiles.lengths.queries},
       uploaded_(device) {
   const QueryTileShape shape = choose_shape([&](int each) { return count_keys(plan_tiles, each); },
-                                            d, dv, precision, warpgroups, device);
+                                            d, dv, precision, warpgroups, false, device);
   height = shape.height;
   list = cut_query_tiles(plan_tiles, height);
   put_longest_first(list);
@@ -26,7 +26,7 @@ ResidentQueryTiles::ResidentQueryTiles(const TileList& plan_tiles, IndexRange it
     : precision(its_precision), warpgroups(by_warpgroups), rows(its_rows), uploaded_(device) {
   const QueryTileShape shape =
       choose_shape([&](int each) { return count_keys(plan_tiles, rows, each); }, d, dv, precision,
-                   warpgroups, device);
+                   warpgroups, true, device);
   height = shape.height;
   list = cut_query_tiles(plan_tiles, rows, height);
   upload(device, rows.size(), shape);

@@ -13,7 +13,7 @@ struct ResidentQueryTiles {
   /// `dv`: columns that V will have, 0 for sums only. `by_warpgroups`: attend_wgmma may take them.
   ResidentQueryTiles(const TileList& plan_tiles, Index d, Index dv, Precision its_precision,
                      bool by_warpgroups, const Device& device);
-  /// Those of the queries `its_rows` of a dense list.
+  /// Those of the queries `its_rows` of a dense list, for kernels that can make maps.
   ResidentQueryTiles(const TileList& plan_tiles, IndexRange its_rows, Index d, Index dv,
                      Precision its_precision, bool by_warpgroups, const Device& device);
 

@@ -48,9 +48,10 @@ class Sweeping {
     kernel_ = "wgmma";
     if constexpr (wgmma_built)
       if (query_tiles_.warpgroups && bound_.device().wgmma() &&
-          wgmma_takes(query_tiles_.height, bound_.d(), found_.z.stride()) &&
+          wgmma_takes(query_tiles_.height, bound_.d(), found_.z.stride(), maps_ != nullptr) &&
           by_warpgroups(operands))
         return std::move(found_);
+    if (query_tiles_.height > query_tile_heights.back()) return {.too_tall = true};
     const Precision precision = query_tiles_.precision;
     const auto launch = precision == Precision::bf16   ? attend_mma<Precision::bf16>
                         : precision == Precision::fp16 ? attend_mma<Precision::fp16>

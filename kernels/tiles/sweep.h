@@ -12,6 +12,9 @@ struct Sweep {
   DeviceMatrix z;              // Z in the first rows; the others hold coarse states
   Buffer<float> maximum, sum;  // [state rows] of every softmax, log2 units
   Buffer<float> log2_sum;      // [queries]
+  // Nothing was computed: products of warpgroups cannot be used, and query tiles are too tall for
+  // other kernels.
+  bool too_tall = false;
 };
 
 /// Columns of V, with the means of clusters, in one precision.

@@ -77,11 +77,18 @@ class TileOperator final : public DeviceOperator {
                     query_tiles.precision);
       if (values->precision != query_tiles.precision) {
         timeline.finish(run.profile);
-        return apply_query_tiles(query_tiles_in_fp32(query_tiles.rows, v.cols, wanted.to), v,
-                                 wanted, run);
+        return apply_query_tiles(
+            query_tiles_of_warps(Precision::fp32, query_tiles.rows, v.cols, wanted.to), v, wanted,
+            run);
       }
       Run pass = run.part(share(first, v.cols), share(first + cols, v.cols));
       swept = sweep(bound_, query_tiles, *values, maps ? &*maps : nullptr, timeline, pass);
+      if (swept.too_tall) {
+        timeline.finish(run.profile);
+        return apply_query_tiles(
+            query_tiles_of_warps(query_tiles.precision, query_tiles.rows, v.cols, wanted.to), v,
+            wanted, run);
+      }
       if (maps) maps->download(*wanted.to);
       maps.reset();
       {
@@ -99,11 +106,12 @@ class TileOperator final : public DeviceOperator {
     return out;
   }
 
-  // For values that cannot be split.
-  ResidentQueryTiles query_tiles_in_fp32(IndexRange rows, Index dv, bool in_order) const {
+  // For values that cannot be split, and where products of warpgroups have timed out.
+  ResidentQueryTiles query_tiles_of_warps(Precision precision, IndexRange rows, Index dv,
+                                          bool in_order) const {
     if (rows.size() == plan().queries() && !in_order)
-      return {list(), problem().d(), dv, Precision::fp32, false, device()};
-    return {list(), rows, problem().d(), dv, Precision::fp32, false, device()};
+      return {list(), problem().d(), dv, precision, false, device()};
+    return {list(), rows, problem().d(), dv, precision, false, device()};
   }
 
   // The problem's own values do not change, so they are kept for the rows that are requested next.

@@ -26,10 +26,7 @@ __device__ __forceinline__ void copy_pieces(char* to, int apart, Rows16 from, st
 /// An arrival for what all lanes of the warp did before.
 __device__ __forceinline__ void arrive_as_warp(PhaseBarrier& barrier, int lane) {
   __syncwarp();
-#if W_WARP_ARRIVALS
-  if (lane == 0)
-#endif
-    arrive(&barrier);
+  if (lane == 0) arrive(&barrier);
 }
 
 /// Copies a KV tile by a warp, which arrives at `full`: a box that begins with row `first_row`, or,
@@ -46,12 +43,7 @@ __device__ __forceinline__ void copy_kv_tile(char* tile, const CUtensorMap& map,
     expect_copies(&full);
     return arrive_as_warp(full, lane);
   }
-  if (lane > 0) {
-#if !W_WARP_ARRIVALS
-    arrive(&full);
-#endif
-    return;
-  }
+  if (lane > 0) return;
   arrive_expecting(&full, Chunks * wide_tile_bytes);
 #pragma unroll
   for (int part = 0; part < Chunks; ++part)

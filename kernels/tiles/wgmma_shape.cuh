@@ -9,40 +9,20 @@
 
 namespace fovea::cuda {
 
-// What the ablations compare.
-#ifndef W_ORDER
-#define W_ORDER 1
-#endif
-#ifndef W_POLY
-#define W_POLY 0
-#endif
-#ifndef W_WARP_ARRIVALS
-#define W_WARP_ARRIVALS 1
-#endif
-#ifndef W_FENCE_GATHERED
-#define W_FENCE_GATHERED 1
-#endif
-#ifndef W_STAGES
-#define W_STAGES 4
-#endif
-#ifndef W_PLAIN
-#define W_PLAIN 1
-#endif
-#ifndef W_COPYING
-#define W_COPYING 48
-#endif
-#ifndef W_TURNS
-#define W_TURNS 1
-#endif
-#ifndef W_OVERLAP
-#define W_OVERLAP 1
-#endif
 constexpr int warpgroup = 128;     // threads
 constexpr int group_queries = 64;  // of a warpgroup
 constexpr int wide_keys = wgmma_kv_tile_keys;
 constexpr int wide_tile_bytes = wide_keys * row_bytes;
 constexpr int group_tile_bytes = group_queries * row_bytes;
 constexpr int tile_alignment = 1024;
+
+// What a consumer must know of a KV tile: few bits, since it reads them in every step.
+enum TileKind : int {
+  no_tile = 0,
+  plain = 1,     // every query has every key, with weight 1
+  general = 2,   // weights or masks
+  gathered = 4,  // beside one of these: its rows were not copied as a box
+};
 
 struct WgmmaArgs {
   AttendArgs attend;
@@ -57,6 +37,7 @@ struct WgmmaShared {
   static constexpr int places = Stages + 1;  // slots are read after their keys are released
   KeySlots<wide_keys> slots[places];
   KvTile kv_tile[places];
+  TileKind kind[places];
   PhaseBarrier slots_full[places];
   PhaseBarrier keys_full[Stages], keys_empty[Stages];
   PhaseBarrier values_full[Stages], values_empty[Stages];
@@ -75,11 +56,16 @@ struct WgmmaShape {
   // Of a thread, when the kernel starts, and then of the threads that copy and of the others.
   static constexpr int registers = 65536 / (threads * blocks) / 8 * 8;
   static constexpr bool shares = registers < 240;
-  static constexpr int copying = Consumers == 1 ? 64 : W_COPYING;
+  static constexpr int copying = 48;
   static constexpr int multiplying =  // of what the block was launched with
       (registers * (Consumers + 1) - copying) / Consumers / 8 * 8;
+  // Products of one KV tile with its values run beside those of the next one with its keys, and the
+  // consumers take turns with the tensor cores. Narrow heads have fewer products for as many
+  // exponentials: there one after the other is faster, and needs so few registers that three
+  // consumers fit. Measured on an H200 (README.md of the kernels).
+  static constexpr bool overlaps = !narrow, turns = overlaps && Consumers > 1;
   // KV tiles whose K, or V, is in shared memory.
-  static constexpr int stages = narrow && Consumers > 1 ? W_STAGES : 2;
+  static constexpr int stages = narrow && Consumers > 1 ? 3 : 2;
   static constexpr int queries_bytes = DepthChunks * Consumers * group_tile_bytes;
   static constexpr int tiles_bytes = stages * (DepthChunks + ValueChunks) * wide_tile_bytes;
   static constexpr std::size_t shared_bytes =

@@ -1,4 +1,6 @@
 // Maps of P by products of warpgroups: what row_maps.cpp says of the other kernels holds for them.
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "kernels/hopper.h"
@@ -9,6 +11,29 @@ using namespace fovea;
 using namespace fovea::test;
 
 namespace {
+
+// Z of narrow heads is computed in query tiles of 192 queries without maps, whose keys may be
+// divided otherwise: weights are then rounded relative to other references.
+void check_same(const Output& found, const Output& all, const Problem& problem, Index first) {
+  if (std::max(problem.d(), problem.dv()) > 64) {
+    CHECK(same_rows(found.z, all.z, first));
+    CHECK(same_sums(found.lse, all.lse, first));
+    return;
+  }
+  double largest = 0, apart = 0, sums_apart = 0;
+  for (Index i = 0; i < found.z.rows(); ++i) {
+    const float ours = found.lse[static_cast<std::size_t>(i)],
+                theirs = all.lse[static_cast<std::size_t>(first + i)];
+    if (ours != theirs) sums_apart = larger_error(sums_apart, std::abs(double{ours} - theirs));
+    for (Index c = 0; c < found.z.cols(); ++c) {
+      const double z = all.z(first + i, c);
+      largest = larger_error(largest, std::abs(z));
+      apart = larger_error(apart, std::abs(found.z(i, c) - z));
+    }
+  }
+  CHECK(apart <= 0x1p-7 * std::max(largest, 1.0));  // twice half a unit of bf16
+  CHECK(sums_apart <= 0x1p-20 * (largest_logit(problem) + 16));
+}
 
 // Those of all queries, in tiles of 128, and of the last 60 or less, in tiles of 64.
 void check(const char* precision, const Problem& problem, Index pixel) {
@@ -27,8 +52,7 @@ void check(const char* precision, const Problem& problem, Index pixel) {
     CHECK(by_warpgroups(profile));
     CHECK(kernels_of(profile) == std::vector<std::string>{"wgmma"});
     check_maps(found, precision, problem, rows, pixel);
-    CHECK(same_rows(found.output.z, all.z, rows.begin));
-    CHECK(same_sums(found.output.lse, all.lse, rows.begin));
+    check_same(found.output, all, problem, rows.begin);
   }
 }
 

@@ -88,7 +88,7 @@ TEST_CASE("warpgroups: the same for every variant, with ordered and with gathere
     warpgroups[c.id] |= by_warpgroups(profile);
   }
   for (const char* id : {"exact", "h1d", "tf", "hyper", "bigbird", "reformer"}) {
-    CAPTURE(id);
+    CAPTURE(std::string(id));
     CHECK(warpgroups[id]);
   }
 }

@@ -19,7 +19,7 @@ using namespace fovea::test;
 namespace {
 
 QueryTileShape shape_of(Lengths lengths, bool causal, Index d, Precision precision,
-                        int multiprocessors, bool warpgroups = false) {
+                        int multiprocessors, bool warpgroups = false, bool maps = false) {
   const Multiprocessors many(multiprocessors);
   const Device device;
   return choose_shape(
@@ -31,7 +31,7 @@ QueryTileShape shape_of(Lengths lengths, bool causal, Index d, Precision precisi
                           1});
         return keys;
       },
-      d, d, precision, warpgroups, device);
+      d, d, precision, warpgroups, maps, device);
 }
 
 /// Each block begins when the first of the blocks that run ends.
@@ -99,6 +99,13 @@ TEST_CASE("query tiles: tall where there are many queries and low where there ar
   CHECK(shape_of({4096, 4096}, false, 64, Precision::bf16, 132).most_keys < 4096);
   CHECK(shape_of({131072, 131072}, false, 128, Precision::fp32, 132).height ==
         64);  // of 128 values
+  // By warpgroups 192 queries of narrow heads, where no maps are made of them.
+  const auto by_warpgroups = [](Index n, Index d, bool maps) {
+    return shape_of({n, n}, false, d, Precision::bf16, 132, true, maps);
+  };
+  CHECK(by_warpgroups(131072, 64, false).height == 192);
+  CHECK(by_warpgroups(131072, 64, true).height == 128);
+  CHECK(by_warpgroups(131072, 128, false).height == 128);
   // By warpgroups the parts of a query tile are whole KV tiles of 128 keys.
   const QueryTileShape wide = shape_of({2048, 16384}, false, 64, Precision::bf16, 132, true);
   CHECK(wide.most_keys < 16384);
