@@ -349,6 +349,13 @@ void set_device_memory(std::size_t bytes);
 std::size_t memory_in_use();
 std::size_t peak_memory();
 void reset_peak();
+/// Copies between host and device so far, and the pieces of memory that they took: one where rows
+/// follow one another without gaps on both sides, else one for each row.
+struct Copies {
+  long count = 0, pieces = 0;
+  std::size_t bytes = 0;
+};
+Copies copies_so_far();
 /// The compute capability that the device reports, 8.0 at first.
 void set_compute_capability(int major, int minor);
 /// Makes every later call fail with `error`, as after a lost device, until called with cudaSuccess.
@@ -356,6 +363,8 @@ void set_failure(cudaError_t error);
 cudaError_t failure();
 /// Makes the next launch, and only that, fail with `error`.
 void fail_next_launch(cudaError_t error);
+/// The same of filling memory.
+void fail_next_fill(cudaError_t error);
 /// What loading a kernel gives, cudaSuccess at first.
 void set_image(cudaError_t error);
 cudaError_t image();

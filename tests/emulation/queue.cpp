@@ -12,6 +12,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "memory.h"
 
@@ -41,6 +42,8 @@ struct Queue {
   std::recursive_mutex mutex;  // a call may queue others
   std::list<Call> calls;
   Number last = 0;
+  Copies copies;
+  cudaError_t failure_of_next_fill = cudaSuccess;
 };
 Queue& queue() {
   static Queue& q = *new Queue;  // also for what ends after main
@@ -123,6 +126,15 @@ void copy(const Rows& to, const Rows& from) {
   for (std::size_t i = 0; i < to.height; ++i) std::memcpy(to.row(i), from.row(i), to.width);
 }
 
+void count_copy(const Rows& to, const Rows& from) {
+  Queue& q = queue();
+  const std::lock_guard lock(q.mutex);
+  const bool whole = to.width == to.pitch && from.width == from.pitch;
+  ++q.copies.count;
+  q.copies.pieces += whole ? 1 : static_cast<long>(to.height);
+  q.copies.bytes += to.width * to.height;
+}
+
 cudaError_t enqueue_copy(const Rows& to, const Rows& from, cudaMemcpyKind kind,
                          cudaStream_t stream) {
   if (failure() != cudaSuccess) return failure();
@@ -131,6 +143,7 @@ cudaError_t enqueue_copy(const Rows& to, const Rows& from, cudaMemcpyKind kind,
   const bool from_host = kind == cudaMemcpyHostToDevice, to_host = kind == cudaMemcpyDeviceToHost;
   if (on_device(from.at, from.extent()) == from_host || on_device(to.at, to.extent()) == to_host)
     return cudaErrorInvalidValue;
+  if (kind != cudaMemcpyDeviceToDevice) count_copy(to, from);
   if (to_host)
     for (std::size_t i = 0; i < to.height; ++i) std::memset(to.row(i), copy_poison, to.width);
   const std::uint64_t before = from_host ? digest(from) : 0;
@@ -159,6 +172,16 @@ void enqueue(cudaStream_t stream, std::function<void()> work) {
   append(stream, std::move(work));
 }
 
+void fail_next_fill(cudaError_t error) {
+  const std::lock_guard lock(queue().mutex);
+  queue().failure_of_next_fill = error;
+}
+
+Copies copies_so_far() {
+  const std::lock_guard lock(queue().mutex);
+  return queue().copies;
+}
+
 }  // namespace fovea::emulation
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
@@ -174,6 +197,11 @@ cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
 }
 cudaError_t cudaMemsetAsync(void* at, int byte, std::size_t bytes, cudaStream_t stream) {
   if (failure() != cudaSuccess) return failure();
+  {
+    const std::lock_guard lock(queue().mutex);
+    cudaError_t& fails = queue().failure_of_next_fill;
+    if (fails != cudaSuccess) return std::exchange(fails, cudaSuccess);
+  }
   if (!on_device(at, bytes)) return cudaErrorInvalidValue;
   append(stream, [=] { std::memset(at, byte, bytes); });
   return cudaSuccess;
