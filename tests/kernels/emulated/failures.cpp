@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "device/buffer.h"
 #include "harness.h"
 #include "tiles/attend.h"
 #include "tiles/attend_mma.h"
@@ -53,6 +54,15 @@ TEST_CASE("too little device memory is an error with numbers, and what fits stil
   for (Index i = 0; i < 64; ++i)
     for (Index c = 0; c < 8; ++c) CHECK(after.z(i, c) == before.z(i, c));
   CHECK(message_of([&] { make_instance(backend, large, "exact", {}); }).empty());
+}
+
+TEST_CASE("memory that cannot be filled is freed") {
+  const cuda::Device device(true);
+  const std::size_t before = emulation::memory_in_use();
+  emulation::fail_next_fill(cudaErrorInvalidValue);
+  CHECK(message_of([&] { cuda::Buffer<float>(device, 1000); }) ==
+        "CUDA: filling memory: invalid argument");
+  CHECK(emulation::memory_in_use() == before);
 }
 
 TEST_CASE("entries and comparisons for which device memory is too small come in parts of rows") {
