@@ -83,7 +83,7 @@ CudaDevice first_device() {
           .wgmma = has_wgmma(10 * properties.major + properties.minor)};
 }
 
-Device::Device(bool poison, bool wgmma) : poison_(poison) {
+Device::Device(bool poison, bool wgmma, Priority priority) : poison_(poison) {
   require_device();
   check(cudaSetDevice(0), "selecting the device");
   cudaDeviceProp properties{};
@@ -101,7 +101,11 @@ Device::Device(bool poison, bool wgmma) : poison_(poison) {
                            "; this program was built for compute capability " FOVEA_BUILT_FOR " (" +
                            cudaGetErrorString(failed) + ")");
   wgmma_ = wgmma && has_wgmma(architecture_);
-  check(cudaStreamCreate(&stream_), "creating a stream");
+  int lowest = 0, highest = 0;
+  check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "reading the priorities of streams");
+  check(cudaStreamCreateWithPriority(&stream_, cudaStreamDefault,
+                                     priority == Priority::high ? highest : lowest),
+        "creating a stream");
   keep_freed_memory();
 }
 

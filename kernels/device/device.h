@@ -1,5 +1,7 @@
-// A Device is one GPU as this process uses it: its name, its limits, and the one stream on which
-// all work is done in the order in which it is launched.
+// A Device is one GPU as a back end uses it: its name, its limits, and a stream on which work is
+// done in the order in which it is launched. The streams of several Devices do not wait for each
+// other: buffers and events of one are not given to another. (The driver lends memory that is about
+// to be freed on another stream only where there is no other memory.)
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,12 +18,15 @@ namespace fovea::cuda {
 /// Throws UnavailableError when there is none.
 CudaDevice first_device();
 
+/// Which of the blocks that wait for a multiprocessor start first.
+enum class Priority { usual, high };
+
 class Device {
  public:
   /// The first GPU. Throws UnavailableError when there is none, or none that the kernels were
   /// compiled for.
   /// `poison`, `wgmma`: see CudaOptions.
-  explicit Device(bool poison = false, bool wgmma = true);
+  explicit Device(bool poison = false, bool wgmma = true, Priority priority = Priority::usual);
   ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;

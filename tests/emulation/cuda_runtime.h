@@ -277,6 +277,7 @@ enum cudaMemcpyKind {
   cudaMemcpyDeviceToHost = 2,
   cudaMemcpyDeviceToDevice = 3
 };
+inline constexpr unsigned cudaStreamDefault = 0;
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 struct cudaFuncAttributes {};
 using cudaStream_t = struct fovea_emulated_stream*;
@@ -314,6 +315,8 @@ cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
                               cudaMemcpyKind, cudaStream_t);
 cudaError_t cudaMemsetAsync(void* at, int byte, std::size_t bytes, cudaStream_t);
 cudaError_t cudaStreamCreate(cudaStream_t*);
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t*, unsigned flags, int priority);
+cudaError_t cudaDeviceGetStreamPriorityRange(int* lowest, int* highest);
 cudaError_t cudaStreamDestroy(cudaStream_t);
 cudaError_t cudaStreamSynchronize(cudaStream_t);
 cudaError_t cudaEventCreate(cudaEvent_t*);

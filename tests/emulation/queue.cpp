@@ -211,6 +211,14 @@ cudaError_t cudaStreamCreate(cudaStream_t* stream) {
   *stream = new fovea_emulated_stream;
   return failure();
 }
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
+  return cudaStreamCreate(stream);
+}
+cudaError_t cudaDeviceGetStreamPriorityRange(int* lowest, int* highest) {
+  *lowest = 0;
+  *highest = -5;
+  return failure();
+}
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   run_until(stream, everything);
   delete stream;
