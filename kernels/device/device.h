@@ -12,6 +12,7 @@
 #include <string>
 
 #include "backend/backend.h"
+#include "device/context.h"
 
 namespace fovea::cuda {
 
@@ -65,6 +66,7 @@ class Device {
 
   void keep_freed_memory() const;
 
+  const ContextUse context_;
   bool poison_ = false;
   mutable std::atomic<bool> wgmma_ = false;
   std::string name_;

@@ -299,6 +299,7 @@ cudaError_t cudaGetLastError();
 cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaSetDevice(int);
 cudaError_t cudaDeviceSynchronize();
+cudaError_t cudaDeviceReset();
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp*, int);
 cudaError_t cudaDriverGetVersion(int*);
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total);
@@ -361,7 +362,8 @@ struct Copies {
 Copies copies_so_far();
 /// The compute capability that the device reports, 8.0 at first.
 void set_compute_capability(int major, int minor);
-/// Makes every later call fail with `error`, as after a lost device, until called with cudaSuccess.
+/// Makes every later call fail with `error`, as after a lost device, until called with cudaSuccess
+/// or the device is reset.
 void set_failure(cudaError_t error);
 cudaError_t failure();
 /// Makes the next launch, and only that, fail with `error`.

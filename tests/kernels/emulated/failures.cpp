@@ -100,6 +100,7 @@ TEST_CASE("entries and comparisons for which device memory is too small come in 
 
 TEST_CASE("a lost device is reported, and the operators on it can be destroyed") {
   const Problem problem = make_data(Data::gaussian, 64, 8, 8, false);
+  REQUIRE(!backends().empty());  // they hold the device, so that it stays lost
   std::string why_not;
   auto backend = make_cuda_backend({}, &why_not);
   REQUIRE(backend);
