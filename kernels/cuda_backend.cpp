@@ -7,6 +7,7 @@
 #include "backend/memory_need.h"
 #include "data/memory.h"
 #include "device/device.h"
+#include "device/device_need.h"
 #include "features/feature_operator.h"
 #include "nodes/node_operator.h"
 #include "planning/planning.h"
@@ -90,9 +91,8 @@ class CudaBackend final : public Backend {
   }
 
  private:
-  /// On the device there are Q, K and V beside what is bound to them.
   void require_room(const Plan& plan, const Problem& problem) const {
-    const double bytes = head_bytes(problem) + memory_need(plan, problem, 0).total();
+    const double bytes = device_need(plan, problem, precision_).total();
     if (bytes < static_cast<double>(smallest_checked)) return;
     require_device_memory(bytes, device_->free_bytes(), need_text(plan), device_->name());
   }

@@ -61,9 +61,8 @@ class Buffer {
     const cudaError_t error =
         cudaMallocAsync(reinterpret_cast<void**>(&data_), count * sizeof(T), stream_);
     if (error == cudaErrorMemoryAllocation) {
-      std::size_t free = 0, total = 0;
       cudaGetLastError();  // clears it: later calls succeed
-      cudaMemGetInfo(&free, &total);
+      const auto free = static_cast<std::size_t>(device.free_bytes());
       throw UnavailableError("CUDA: " + device.name() + " has " + std::to_string(free >> 20) +
                              " MiB of memory left, " +
                              std::to_string((count * sizeof(T) >> 20) + 1) + " MiB needed");

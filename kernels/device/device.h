@@ -42,7 +42,7 @@ class Device {
   std::size_t shared_per_block() const { return shared_per_block_; }  // bytes, at most
   cudaStream_t stream() const { return stream_; }
   bool poison() const { return poison_; }
-  /// Of its memory, now: what this process freed and keeps counts as used.
+  /// Of its memory, now, with what this process has freed and keeps to allocate it again.
   double free_bytes() const;
 
   /// Waits until all work is done. Throws UnavailableError or DeviceLostError if some of it failed.
@@ -62,9 +62,7 @@ class Device {
   };
 
  private:
-  static constexpr std::uint64_t kept_bytes = std::uint64_t{1} << 30;  // of freed memory, at most
-
-  void keep_freed_memory() const;
+  void keep_freed_memory(std::size_t all_bytes);
 
   const ContextUse context_;
   bool poison_ = false;
@@ -73,6 +71,7 @@ class Device {
   int multiprocessors_ = 0, architecture_ = 0;
   std::size_t shared_per_block_ = 0;
   cudaStream_t stream_ = nullptr;
+  cudaMemPool_t pool_ = nullptr;
 };
 
 }  // namespace fovea::cuda

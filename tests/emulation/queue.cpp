@@ -226,10 +226,12 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   run_until(stream, everything);
+  release_kept_memory();
   return failure();
 }
 cudaError_t cudaDeviceSynchronize() {
   run_all();
+  release_kept_memory();
   return failure();
 }
 
