@@ -7,6 +7,7 @@
 #include "backend/memory_need.h"
 #include "data/memory.h"
 #include "device/device.h"
+#include "device/device_need.h"
 #include "features/feature_operator.h"
 #include "nodes/node_operator.h"
 #include "planning/planning.h"
@@ -76,9 +77,13 @@ class CudaBackend final : public Backend {
     return cuda::stable_order(*device_, keys, key_count);
   }
 
+  // On a stream of its own and before what waits on the other: a step of some 50 us does not wait
+  // for a map of 30 ms, but for the blocks of it that run already.
   std::optional<MembershipGradient> leaf_loss(const TokenBatch& batch, Run& run) const override {
     const std::scoped_lock lock(learning_);  // heads that learn side by side share the stream
-    return cuda::leaf_loss(*device_, batch, run);
+    if (!for_learning_)
+      for_learning_ = std::make_unique<const Device>(device_->poison(), false, Priority::high);
+    return cuda::leaf_loss(*for_learning_, batch, run);
   }
 
   Spectra singular_values(std::span<const MatrixView> blocks, Run& run) const override {
@@ -86,9 +91,8 @@ class CudaBackend final : public Backend {
   }
 
  private:
-  /// On the device there are Q, K and V beside what is bound to them.
   void require_room(const Plan& plan, const Problem& problem) const {
-    const double bytes = head_bytes(problem) + memory_need(plan, problem, 0).total();
+    const double bytes = device_need(plan, problem, precision_).total();
     if (bytes < static_cast<double>(smallest_checked)) return;
     require_device_memory(bytes, device_->free_bytes(), need_text(plan), device_->name());
   }
@@ -99,6 +103,7 @@ class CudaBackend final : public Backend {
   // matrices.
   std::shared_ptr<const Backend> host_;
   mutable std::mutex learning_;
+  mutable std::unique_ptr<const Device> for_learning_;  // null before the first step
 };
 
 }  // namespace

@@ -2,8 +2,9 @@
 # Makes the packages and tries each in a bare Debian 12, a minimal root of its own:  bash tests/packages.sh [DISTDIR]
 #
 # The .deb, the .tar.gz with its own libraries, and the wheel are written to DISTDIR (build/dist); with the CUDA back
-# end where nvcc is found. Takes some 10 minutes, with nvcc half an hour at first. Needs root, debootstrap and
-# a Debian mirror; where one is missing it says so and fails. Pictures of the windows lie in build/packages/tried.
+# end where nvcc is found, or where CUDACXX names one. Takes some 10 minutes, with nvcc half an hour at first. Needs root,
+# debootstrap and a Debian mirror; where one is missing it says so and fails. Pictures of the windows lie in
+# build/packages/tried.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source app/setup.sh
@@ -13,9 +14,10 @@ dist=$(realpath -m "${1:-build/dist}")
 require_roots
 install_packages "${build_packages[@]}" "${run_packages[@]}" dpkg-dev file gzip python3-venv xvfb
 cuda=OFF
-command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] && cuda=ON
+compiler=(${CUDACXX:+-DCMAKE_CUDA_COMPILER="$CUDACXX"})
+[ -n "${CUDACXX:-}" ] || command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] && cuda=ON
 echo "== the program, CUDA back end $cuda"
-cmake --preset packages -DFOVEA_CUDA=$cuda --log-level=NOTICE >/dev/null
+cmake --preset packages -DFOVEA_CUDA=$cuda "${compiler[@]}" --log-level=NOTICE >/dev/null
 build packages
 tree=fovea-$(sed -n 's/^project(fovea VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)-linux-$(uname -m)
 

@@ -27,7 +27,9 @@ void add_self_test_command(CLI::App& program, Work& chosen) {
       Profile profile;
       Run run{profile, console.stop};
       const auto start = std::chrono::steady_clock::now();
-      const std::string finding = self_test(*cuda, *cpu, run);
+      const std::string finding = self_test(*cuda, *cpu, run, {}, [&](const std::string& head) {
+        console.out << Json{{"testing", head}} << std::endl;
+      });
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
       console.out << Json{{"finding", finding}, {"seconds", took.count()}} << '\n';
     };

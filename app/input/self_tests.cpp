@@ -43,6 +43,20 @@ Json verdicts_in(const std::string& path) {
   return Json::object();
 }
 
+/// The last line of what the program wrote: its verdict, or the head that it tests.
+std::string last_line(const QByteArray& output) {
+  return QString::fromUtf8(output).trimmed().section('\n', -1).toStdString();
+}
+
+/// ", in: Exact, n = 500, d = 64"; empty where the program has not come to a head.
+std::string head_in(const std::string& line) {
+  try {
+    return ", in: " + parse_json("self-test", line).at("testing").get<std::string>();
+  } catch (const std::exception&) {
+    return "";
+  }
+}
+
 /// Of the program that ran, as it wrote it.
 Verdict verdict_in(const std::string& output) {
   const Json json = parse_json("self-test", output);
@@ -127,19 +141,27 @@ Verdict SelfTests::test(const CudaDevice& device, const std::string& precision) 
            ".");
     return verdict;  // says nothing of the GPU, and is not remembered
   }
-  if (!process.waitForFinished(static_cast<int>(limit_.count()))) {
+  const auto limit = static_cast<int>(limit_.count());
+  QByteArray output;
+  while (process.waitForReadyRead(limit)) output += process.readAllStandardOutput();
+  if (process.state() != QProcess::NotRunning && !process.waitForFinished(0)) {
     process.kill();
     process.waitForFinished();
-    refuse("It did not end within " + std::to_string(limit_.count() / 1000) + " s.");
-  } else if (process.exitStatus() == QProcess::CrashExit) {
+    refuse("It was ended after " + std::to_string(limit_.count() / 1000) + " s without a result" +
+           head_in(last_line(output)) +
+           ". Other work may keep the GPU busy, or the driver may still compile kernels. The next "
+           "start tests again, and so does `fovea info --devices`.");
+    return verdict;
+  }
+  output += process.readAllStandardOutput();
+  if (process.exitStatus() == QProcess::CrashExit) {
     refuse("It crashed.");
   } else if (process.exitCode() != 0) {
-    const QString said = QString::fromUtf8(process.readAllStandardError()).trimmed();
-    refuse("It was not finished: " + said.section('\n', -1).toStdString());
+    refuse("It was not finished: " + last_line(process.readAllStandardError()));
     return verdict;  // stopped by Ctrl-C, or no memory was left: the next time may be another
   } else {
     try {
-      verdict = verdict_in(process.readAllStandardOutput().toStdString());
+      verdict = verdict_in(last_line(output));
     } catch (const InputError& error) {
       refuse(std::string("What it wrote cannot be read: ") + error.what());
     }

@@ -37,16 +37,18 @@ std::string verdict_text(const Verdict& verdict);
 
 class SelfTests {
  public:
-  /// Tests are run as `PROGRAM self-test --precision P`, in a process of its own, which is ended
-  /// after `limit`; an error that a GPU does not recover from does not reach this process. `file`
-  /// keeps the verdicts.
+  /// Tests are run as `PROGRAM self-test --precision P`, in a process of its own: an error that a
+  /// GPU does not recover from does not reach this one. It writes a line for each head before it
+  /// tests it, and is ended when one takes longer than `limit`. The driver compiles kernels that
+  /// were built for older GPUs when they are first used, the largest source in half a minute.
+  /// `file` keeps the verdicts.
   SelfTests(std::string program, std::string file,
-            std::chrono::milliseconds limit = std::chrono::seconds(30));
+            std::chrono::milliseconds limit = std::chrono::minutes(2));
   /// Of the program that runs, or of the program `fovea` beside it, in the user's cache.
   static SelfTests of_this_program();
 
   std::optional<Verdict> remembered(const CudaDevice& device, const std::string& precision) const;
-  /// Tests now, and remembers.
+  /// Tests now, and remembers the verdict of a test that ended.
   Verdict test(const CudaDevice& device, const std::string& precision) const;
   /// What is remembered, else a test.
   Verdict verdict(const CudaDevice& device, const std::string& precision) const;

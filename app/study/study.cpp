@@ -32,7 +32,9 @@ Study::Study(std::unique_ptr<Backend> backend, std::shared_ptr<Background> backg
   connect(&requests_, &Requests::arrived, this, &Study::result_arrived);
   connect(&requests_, &Requests::device_lost, this, [this](const QString& message) {
     use_backend(BackendChoice{.backend = "cpu"});
-    emit reported(message + "\n\nThe device is lost. Everything is computed again on the CPU.");
+    emit reported(message +
+                  "\n\nEverything is computed again on the CPU. Compute > Back end starts the GPU "
+                  "again.");
   });
   connect(&opening_, &SourceOpening::about_to_open, this, [this](const SourceToOpen& as) {
     if (subject_.source && as.new_source) emit leaving();

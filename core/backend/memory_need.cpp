@@ -161,11 +161,6 @@ MemoryNeed memory_need(const Plan& plan, const Problem& problem, int threads) {
   return imported_need(std::get<ImportedPlan>(plan.form), s, threads);
 }
 
-double head_bytes(const Problem& problem) {
-  return real * (count(problem.queries()) * padded(problem.d()) +
-                 count(problem.keys()) * (padded(problem.d()) + padded(problem.dv())));
-}
-
 std::string need_text(const Plan& plan) {
   return "attention, " + plan.lengths.text();
 }

@@ -18,9 +18,6 @@ struct MemoryNeed {
 /// `threads`: that compute; each has memory of its own.
 MemoryNeed memory_need(const Plan& plan, const Problem& problem, int threads);
 
-/// Of what a device holds of the head: Q, K and V, padded.
-double head_bytes(const Problem& problem);
-
 /// "attention, n = 131072", for a message.
 std::string need_text(const Plan& plan);
 

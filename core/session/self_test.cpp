@@ -107,8 +107,9 @@ double longest_row(MatrixView m) {
 
 class SelfTest {
  public:
-  SelfTest(const Backend& tested, const Backend& trusted, Run& run)
-      : tested_(tested), trusted_(trusted), run_(run) {
+  SelfTest(const Backend& tested, const Backend& trusted, Run& run,
+           const std::function<void(const std::string&)>& began)
+      : tested_(tested), trusted_(trusted), run_(run), began_(began) {
     if (tested.precision() == "bf16") unit_ = unit_roundoff(ElementType::bf16);
     if (tested.precision() == "fp16") unit_ = unit_roundoff(ElementType::f16);
   }
@@ -139,6 +140,7 @@ class SelfTest {
 
   /// The steps of planning, on whole numbers, of which sums are exact.
   void planning(Index n) {
+    enter("Planning");
     Random draw(seed, stream_of(4, 0));
     const auto whole = [&](Index rows, Index cols) {
       Matrix m(rows, cols);
@@ -176,7 +178,7 @@ class SelfTest {
     for (Index j = 0; j < n; ++j) place.push_back(j);
     for (Index l = 0; l <= leaves; ++l) begin.push_back(l * n / leaves);
     const TokenBatch batch{queries, targets, leaf, {}, keys, values, place, begin, 0.2f};
-    where_ = "A step of learning: ";
+    enter("A step of learning");
     const auto ours = tested_.leaf_loss(batch, run_);
     if (!ours) return;
     const MembershipGradient theirs = leaf_loss(batch);
@@ -193,7 +195,7 @@ class SelfTest {
   /// Within the bounds that Backend::singular_values states, twice of which two may be apart.
   void singular_values() {
     if (!finding_.empty()) return;
-    where_ = "Singular values: ";
+    enter("Singular values");
     const std::vector<Matrix> blocks{normal(100, 100, 1, 5), normal(64, 64, 1, 6),
                                      normal(32, 48, 1, 7)};
     const std::vector<MatrixView> views(blocks.begin(), blocks.end());
@@ -221,7 +223,7 @@ class SelfTest {
     Planning planning{trusted_, run_, seed, none};
     const auto plan = std::make_shared<const Plan>(
         variant.plan(problem, values_for_length(variant, problem.keys()), planning));
-    where_ = variant.label + ", " + head.text() + ": ";
+    enter(variant.label + ", " + head.text());
     const auto theirs = trusted_.bind(plan, problem, run_),
                ours = tested_.bind(plan, problem, run_);
 
@@ -277,6 +279,11 @@ class SelfTest {
     expect("maps of means are", difference(some.mean, same.mean), maps, "");
   }
 
+  void enter(const std::string& what) {
+    where_ = what + ": ";
+    if (began_) began_(what);
+  }
+
   bool products_timed_out() {
     const bool found = std::ranges::any_of(run_.profile.stages(), [](const StageTime& stage) {
       return stage.name == wgmma_timed_out;
@@ -295,6 +302,7 @@ class SelfTest {
   const Backend& tested_;
   const Backend& trusted_;
   Run& run_;
+  const std::function<void(const std::string&)>& began_;
   double unit_ = 0;  // of rounding to 16 bits
   std::string where_, finding_;
 };
@@ -302,8 +310,9 @@ class SelfTest {
 }  // namespace
 
 std::string self_test(const Backend& tested, const Backend& trusted, Run& run,
-                      const SelfTestLengths& lengths) {
-  SelfTest test(tested, trusted, run);
+                      const SelfTestLengths& lengths,
+                      const std::function<void(const std::string&)>& began) {
+  SelfTest test(tested, trusted, run, began);
   try {
     test.planning(4 * lengths.tokens);
     test.heads(lengths);

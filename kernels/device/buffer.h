@@ -19,20 +19,9 @@ class Buffer {
  public:
   Buffer() = default;
   /// Uninitialised. Throws UnavailableError with the memory that is needed and available.
-  Buffer(const Device& device, std::size_t count) : stream_(device.stream()), count_(count) {
-    if (count == 0) return;
-    const cudaError_t error =
-        cudaMallocAsync(reinterpret_cast<void**>(&data_), count * sizeof(T), stream_);
-    if (error == cudaErrorMemoryAllocation) {
-      std::size_t free = 0, total = 0;
-      cudaGetLastError();  // clears it: later calls succeed
-      cudaMemGetInfo(&free, &total);
-      throw UnavailableError("CUDA: " + device.name() + " has " + std::to_string(free >> 20) +
-                             " MiB of memory left, " +
-                             std::to_string((count * sizeof(T) >> 20) + 1) + " MiB needed");
-    }
-    check(error, "allocating memory");
-    if (device.poison())
+  Buffer(const Device& device, std::size_t count) : Buffer() {  // freed also if filling it fails
+    allocate(device, count);
+    if (count > 0 && device.poison())
       check(cudaMemsetAsync(data_, 0xFF, bytes(), stream_), "filling memory");  // NaN
   }
   /// A copy of `values`.
@@ -66,6 +55,21 @@ class Buffer {
   }
 
  private:
+  void allocate(const Device& device, std::size_t count) {
+    stream_ = device.stream();
+    if (count == 0) return;
+    const cudaError_t error =
+        cudaMallocAsync(reinterpret_cast<void**>(&data_), count * sizeof(T), stream_);
+    if (error == cudaErrorMemoryAllocation) {
+      cudaGetLastError();  // clears it: later calls succeed
+      const auto free = static_cast<std::size_t>(device.free_bytes());
+      throw UnavailableError("CUDA: " + device.name() + " has " + std::to_string(free >> 20) +
+                             " MiB of memory left, " +
+                             std::to_string((count * sizeof(T) >> 20) + 1) + " MiB needed");
+    }
+    check(error, "allocating memory");
+    count_ = count;
+  }
   void swap(Buffer& other) {
     std::swap(stream_, other.stream_);
     std::swap(data_, other.data_);

@@ -20,7 +20,7 @@ bool stays() {
 void check(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
   const std::string message = "CUDA: " + std::string(what) + ": " + cudaGetErrorString(error);
-  if (stays()) throw DeviceLostError(message);
+  if (stays()) throw DeviceLostError(message + "; what this program had on the GPU is lost");
   throw UnavailableError(message);
 }
 

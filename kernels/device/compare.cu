@@ -2,6 +2,7 @@
 #include "device/block_sum.cuh"
 #include "device/compare.h"
 #include "device/launch.h"
+#include "device/log_ratio.cuh"
 
 namespace fovea::cuda {
 namespace {
@@ -84,9 +85,9 @@ __device__ Place place(float weight, Index key) {
 }
 
 __device__ Index count_from(Place least, const float* row, Index cols) {
-  double count = 0;
+  int count = 0;
   for (Index j = threadIdx.x; j < cols; j += compare_threads) count += place(row[j], j) >= least;
-  return static_cast<Index>(block_sum<compare_threads>(count));
+  return block_sum<compare_threads>(count);
 }
 
 // The places of the last keys of the top k of a row, k at most `limit`; 1 where all positive
@@ -130,33 +131,47 @@ __device__ void find_top_recall(const float* approximate, const float* exact, In
   const Index positive = find_top(exact, cols, cols, last_exact);
   find_top(approximate, cols, positive, last_approximate);
   for (unsigned c = 0; c < counts.size(); ++c) {
-    double both = 0;
+    int both = 0;
     for (Index j = threadIdx.x; j < cols; j += compare_threads)
       both +=
           place(exact[j], j) >= last_exact[c] && place(approximate[j], j) >= last_approximate[c];
     both = block_sum<compare_threads>(both);
     if (threadIdx.x == 0)
-      out.top_recall.data()[c] = both / static_cast<double>(min(counts[c], positive));
+      out.top_recall.data()[c] =
+          static_cast<double>(both) / static_cast<double>(min(counts[c], positive));
   }
 }
 
-// One block for each row.
+// log(p / q) in double.
+__device__ double log_ratio_of_weights(float p, float q) {
+  const TwoFloats log = log_ratio(p, q);
+  return static_cast<double>(log.high) + static_cast<double>(log.low);
+}
+
+// One block for each row. On GPUs with few units for double bound by these: 12 operations for each
+// pair of entries.
 __global__ void __launch_bounds__(compare_threads)
     compare_rows_kernel(DenseTile approximate, DenseTile exact, Index cols, RowDifference* out) {
   const Index i = blockIdx.x;
   double error = 0, norm = 0, variation = 0, kl = 0, reverse_kl = 0, mass = 0;
   for (Index j = threadIdx.x; j < cols; j += compare_threads) {
-    const float given = approximate.data[i * approximate.stride + j];
-    const double p = exact.data[i * exact.stride + j], q = given == -INFINITY ? 0.0 : given;
+    const float given = approximate.data[i * approximate.stride + j],
+                weight = exact.data[i * exact.stride + j];
+    const double p = weight, q = given == -INFINITY ? 0.0 : given;
     error += (q - p) * (q - p);
     norm += p * p;
     variation += 0.5 * fabs(q - p);
     if (given != -INFINITY) mass += p;
-    if (p > 0) kl += q > 0 ? p * log(p / q) : static_cast<double>(INFINITY);
-    if (q > 0)
-      reverse_kl += p > 0 ? q * log(q / p) : static_cast<double>(INFINITY);
-    else if (q < 0)
-      reverse_kl = static_cast<double>(NAN);
+    if (weight > 0 && given > 0) {
+      const double log = log_ratio_of_weights(weight, given);
+      kl += p * log;
+      reverse_kl -= q * log;
+    } else if (weight > 0) {
+      kl += static_cast<double>(INFINITY);
+    } else if (given > 0) {
+      reverse_kl += static_cast<double>(INFINITY);
+    }
+    if (given < 0 && given != -INFINITY) reverse_kl = static_cast<double>(NAN);
   }
   error = block_sum<compare_threads>(error);
   norm = block_sum<compare_threads>(norm);

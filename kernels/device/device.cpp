@@ -1,5 +1,6 @@
 #include "device/device.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 
@@ -83,7 +84,7 @@ CudaDevice first_device() {
           .wgmma = has_wgmma(10 * properties.major + properties.minor)};
 }
 
-Device::Device(bool poison, bool wgmma) : poison_(poison) {
+Device::Device(bool poison, bool wgmma, Priority priority) : poison_(poison) {
   require_device();
   check(cudaSetDevice(0), "selecting the device");
   cudaDeviceProp properties{};
@@ -101,28 +102,38 @@ Device::Device(bool poison, bool wgmma) : poison_(poison) {
                            "; this program was built for compute capability " FOVEA_BUILT_FOR " (" +
                            cudaGetErrorString(failed) + ")");
   wgmma_ = wgmma && has_wgmma(architecture_);
-  check(cudaStreamCreate(&stream_), "creating a stream");
-  keep_freed_memory();
+  int lowest = 0, highest = 0;
+  check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "reading the priorities of streams");
+  check(cudaStreamCreateWithPriority(&stream_, cudaStreamDefault,
+                                     priority == Priority::high ? highest : lowest),
+        "creating a stream");
+  keep_freed_memory(properties.totalGlobalMem);
 }
 
 // Otherwise every wait would return freed memory to the driver, and the next run would have to
-// allocate it again.
-void Device::keep_freed_memory() const {
-  cudaMemPool_t pool = nullptr;
-  check(cudaDeviceGetDefaultMemPool(&pool, 0), "finding the memory pool of the device");
-  std::uint64_t kept = kept_bytes;
-  check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept),
+// allocate it again. Other programs can use the rest.
+void Device::keep_freed_memory(std::size_t all_bytes) {
+  check(cudaDeviceGetDefaultMemPool(&pool_, 0), "finding the memory pool of the device");
+  std::uint64_t kept = std::min<std::uint64_t>(all_bytes / 8, std::uint64_t{1} << 30);
+  check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &kept),
         "setting how much memory the pool keeps");
 }
 
 Device::~Device() {
+  cudaStreamSynchronize(stream_);
   cudaStreamDestroy(stream_);
+  cudaMemPoolTrimTo(pool_, 0);  // what is not used, of other Devices too
 }
 
 double Device::free_bytes() const {
   std::size_t free = 0, total = 0;
+  std::uint64_t reserved = 0, used = 0;  // by the pool, and of it
   check(cudaMemGetInfo(&free, &total), "reading how much memory is free");
-  return static_cast<double>(free);
+  check(cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrReservedMemCurrent, &reserved),
+        "reading how much memory the pool has");
+  check(cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrUsedMemCurrent, &used),
+        "reading how much memory of the pool is used");
+  return static_cast<double>(free) + static_cast<double>(reserved - std::min(used, reserved));
 }
 
 void Device::wait() const {

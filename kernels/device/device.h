@@ -1,5 +1,7 @@
-// A Device is one GPU as this process uses it: its name, its limits, and the one stream on which
-// all work is done in the order in which it is launched.
+// A Device is one GPU as a back end uses it: its name, its limits, and a stream on which work is
+// done in the order in which it is launched. The streams of several Devices do not wait for each
+// other: buffers and events of one are not given to another. (The driver lends memory that is about
+// to be freed on another stream only where there is no other memory.)
 #pragma once
 
 #include <cuda_runtime.h>
@@ -10,6 +12,7 @@
 #include <string>
 
 #include "backend/backend.h"
+#include "device/context.h"
 #include "device/pace.h"
 
 namespace fovea::cuda {
@@ -17,12 +20,15 @@ namespace fovea::cuda {
 /// Throws UnavailableError when there is none.
 CudaDevice first_device();
 
+/// Which of the blocks that wait for a multiprocessor start first.
+enum class Priority { usual, high };
+
 class Device {
  public:
   /// The first GPU. Throws UnavailableError when there is none, or none that the kernels were
   /// compiled for.
   /// `poison`, `wgmma`: see CudaOptions.
-  explicit Device(bool poison = false, bool wgmma = true);
+  explicit Device(bool poison = false, bool wgmma = true, Priority priority = Priority::usual);
   ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
@@ -38,7 +44,7 @@ class Device {
   cudaStream_t stream() const { return stream_; }
   bool poison() const { return poison_; }
   Pace& pace() const { return pace_; }
-  /// Of its memory, now: what this process freed and keeps counts as used.
+  /// Of its memory, now, with what this process has freed and keeps to allocate it again.
   double free_bytes() const;
 
   /// Waits until all work is done. Throws UnavailableError or DeviceLostError if some of it failed.
@@ -58,10 +64,9 @@ class Device {
   };
 
  private:
-  static constexpr std::uint64_t kept_bytes = std::uint64_t{1} << 30;  // of freed memory, at most
+  void keep_freed_memory(std::size_t all_bytes);
 
-  void keep_freed_memory() const;
-
+  const ContextUse context_;
   bool poison_ = false;
   mutable std::atomic<bool> wgmma_ = false;
   mutable Pace pace_;
@@ -69,6 +74,7 @@ class Device {
   int multiprocessors_ = 0, architecture_ = 0;
   std::size_t shared_per_block_ = 0;
   cudaStream_t stream_ = nullptr;
+  cudaMemPool_t pool_ = nullptr;
 };
 
 }  // namespace fovea::cuda

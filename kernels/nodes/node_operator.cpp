@@ -13,10 +13,12 @@
 namespace fovea::cuda {
 namespace {
 
-// Columns of V that are on the device at a time, and bytes of their running sums, unless four
-// columns have more.
-constexpr Index columns_a_launch = 256;
-constexpr double most_running_bytes = 0x1p29;
+// Columns of V that are on the device at a time.
+constexpr Index node_columns = 256;
+
+// The running sums of a launch have at most so many bytes, and this share of the memory that is
+// free, unless four columns have more.
+constexpr double most_running_bytes = 0x1p29, most_running_share = 0.5;
 
 // The most keys of one partial sum.
 constexpr std::int32_t keys_per_piece = 128;
@@ -87,15 +89,14 @@ class NodeOperator final : public DeviceOperator {
     const auto at = static_cast<std::size_t>(depth);
     return {slots().first[at], slots().first[at + 1]};
   }
-  Buffer<double> rows_of_doubles(Index rows, const DeviceMatrix& like) const {
-    return {device(), static_cast<std::size_t>(rows * like.stride())};
+  Buffer<double> rows_of_doubles(Index rows, Index columns) const {
+    return {device(), static_cast<std::size_t>(rows * columns)};
   }
 
   Output do_apply(MatrixView v, Run& run) const override {
     Output out{Matrix(queries(), v.cols), {}};
-    const Index most = plan().causal ? columns_of_running_sums() : columns_a_launch;
-    for (Index first = 0; first < v.cols; first += most) {
-      const Index cols = std::min(most, v.cols - first);
+    for (Index first = 0; first < v.cols; first += node_columns) {
+      const Index cols = std::min(node_columns, v.cols - first);
       Timeline timeline(device());
       DeviceMatrix values(device(), keys(), cols), z(device(), queries(), cols);
       {
@@ -119,7 +120,7 @@ class NodeOperator final : public DeviceOperator {
 
   void look_up_nodes(const DeviceMatrix& values, const DeviceMatrix& z, Timeline& timeline,
                      Run& run) const {
-    const Buffer<double> sums = rows_of_doubles(slots().size(), values);
+    const Buffer<double> sums = rows_of_doubles(slots().size(), values.stride());
     {
       auto stage = timeline.stage("node sums");
       stage.by("node sums");
@@ -144,9 +145,9 @@ class NodeOperator final : public DeviceOperator {
   }
 
   void sum_nodes(const DeviceMatrix& values, const Buffer<double>& sums, Run& run) const {
-    const Buffer<double> partial = rows_of_doubles(pieces_.count(), values);
+    const Buffer<double> partial = rows_of_doubles(pieces_.count(), values.stride());
     run.check();
-    sum_pieces(values, pieces_.keys, keys(), partial);
+    sum_pieces(values, {0, values.stride()}, pieces_.keys, keys(), partial);
     for (int depth = depths() - 1; depth >= 0; --depth) {
       const bool is_leaf = depth == depths() - 1;
       const Range32 range = slots_of(depth);
@@ -154,6 +155,7 @@ class NodeOperator final : public DeviceOperator {
       sum_ranges(
           SumArgs<double>{.rows = is_leaf ? partial.data() : sums.data(),
                           .stride = values.stride(),
+                          .columns = values.stride(),
                           .order = nullptr,
                           .ranges = is_leaf ? pieces_.of.data() : children_.data() + range.begin,
                           .count = range.end - range.begin,
@@ -165,11 +167,12 @@ class NodeOperator final : public DeviceOperator {
   }
 
   // `rows`: in all ranges, about.
-  void sum_pieces(const DeviceMatrix& values, const Buffer<Range32>& ranges, Index rows,
-                  const Buffer<double>& sums) const {
+  void sum_pieces(const DeviceMatrix& values, IndexRange columns, const Buffer<Range32>& ranges,
+                  Index rows, const Buffer<double>& sums) const {
     const auto count = static_cast<std::int32_t>(ranges.size());
-    sum_ranges(SumArgs<float>{.rows = values.data(),
+    sum_ranges(SumArgs<float>{.rows = values.data() + columns.begin,
                               .stride = values.stride(),
+                              .columns = static_cast<int>(columns.size()),
                               .order = tables_->order(0),
                               .ranges = ranges.data(),
                               .count = count,
@@ -188,18 +191,28 @@ class NodeOperator final : public DeviceOperator {
                     Run& run) const {
     auto stage = timeline.stage("look-up");
     stage.by("node sums");
-    const DeviceMatrix running(device(), depths() * keys(), values.cols());
-    const Buffer<double> before = rows_of_doubles(pieces_.count(), values);
+    const Index most = std::min<Index>(columns_of_running_sums(), values.stride());
+    const Buffer<float> running(device(), static_cast<std::size_t>(depths() * keys() * most));
+    const Buffer<double> before = rows_of_doubles(pieces_.count(), most);
+    for (Index first = 0; first < values.stride(); first += most)
+      sum_prefixes(values, {first, std::min<Index>(first + most, values.stride())}, running, before,
+                   z, run);
+  }
+
+  void sum_prefixes(const DeviceMatrix& values, IndexRange columns, const Buffer<float>& running,
+                    const Buffer<double>& before, const DeviceMatrix& z, Run& run) const {
+    const auto count = static_cast<int>(columns.size());
     run.check();
-    sum_pieces(values, pieces_.summed, depths() * keys(), before);
+    sum_pieces(values, columns, pieces_.summed, depths() * keys(), before);
     carry({.sums = before.data(),
-           .stride = values.stride(),
+           .columns = count,
            .pieces = pieces_.of.data(),
            .slots = pieces_.slots()},
           device().stream());
     run.check();
-    run_sums({.values = values.data(),
+    run_sums({.values = values.data() + columns.begin,
               .stride = values.stride(),
+              .columns = count,
               .order = tables_->order(0),
               .pieces = pieces_.keys.data(),
               .count = pieces_.count(),
@@ -208,7 +221,7 @@ class NodeOperator final : public DeviceOperator {
              device().stream());
     run.check();
     look_up_prefixes({.running = running.data(),
-                      .stride = values.stride(),
+                      .columns = count,
                       .depths = depths(),
                       .queries = static_cast<std::int32_t>(queries()),
                       .keys_in_all = static_cast<std::int32_t>(keys()),
@@ -216,16 +229,19 @@ class NodeOperator final : public DeviceOperator {
                       .slot = tables_->query_slot(),
                       .count = tables_->query_count(),
                       .alpha = alpha_.data(),
-                      .z = z.data()},
+                      .z = z.data() + columns.begin,
+                      .z_stride = z.stride()},
                      device().stream());
   }
 
+  // A multiple of four, as strides are.
   Index columns_of_running_sums() const {
-    constexpr Index step = 4;  // columns that a DeviceMatrix has at least
+    constexpr Index step = 4;
     const double bytes = static_cast<double>(sizeof(float)) * step * static_cast<double>(depths()) *
                          static_cast<double>(keys());
-    const auto steps = static_cast<Index>(most_running_bytes / bytes);
-    return std::clamp(step * steps, step, columns_a_launch);
+    const double most = std::min(most_running_bytes, most_running_share * device().free_bytes());
+    const auto steps = static_cast<Index>(most / bytes);
+    return std::clamp(step * steps, step, node_columns);
   }
 
   // ---- Entries of P -----------------------------------------------------------------------------

@@ -15,8 +15,8 @@ __global__ void __launch_bounds__(node_sum_threads) sum_kernel(const SumArgs<Num
   constexpr int per_block = node_sum_threads / Lanes;
   const int own = static_cast<int>(threadIdx.x) % per_block,
             lane = static_cast<int>(threadIdx.x) / per_block;
-  const Index cell = static_cast<Index>(blockIdx.x) * per_block + own, range = cell / a.stride,
-              column = cell % a.stride;
+  const Index cell = static_cast<Index>(blockIdx.x) * per_block + own, range = cell / a.columns,
+              column = cell % a.columns;
   double sum = 0;
   if (range < a.count) {
     const Range32 positions = a.ranges[range];
@@ -41,10 +41,10 @@ void launch_sums(const SumArgs<Number>& args, cudaStream_t stream) {
   constexpr int lanes = 8;
   if (args.many_rows)
     launch(sum_kernel<Number, lanes>,
-           cells<node_sum_threads>(args.count, args.stride, stream, node_sum_threads / lanes),
+           cells<node_sum_threads>(args.count, args.columns, stream, node_sum_threads / lanes),
            args);
   else
-    launch(sum_kernel<Number, 1>, cells<node_sum_threads>(args.count, args.stride, stream), args);
+    launch(sum_kernel<Number, 1>, cells<node_sum_threads>(args.count, args.columns, stream), args);
 }
 
 // 20 registers, eight blocks on a multiprocessor. Bound by memory.
@@ -69,7 +69,8 @@ __global__ void __launch_bounds__(node_sum_threads) look_up_kernel(const LookUpA
 
 // 99 registers, two blocks on a multiprocessor. Bound by memory.
 __global__ void __launch_bounds__(node_sum_threads) carry_kernel(const CarryArgs a) {
-  const Index cell = own_cell<node_sum_threads>(), slot = cell / a.stride, column = cell % a.stride;
+  const Index cell = own_cell<node_sum_threads>(), slot = cell / a.columns,
+              column = cell % a.columns;
   if (slot >= a.slots) return;
   const Range32 pieces = a.pieces[slot];
   double* const sums = a.sums + column;
@@ -80,10 +81,10 @@ __global__ void __launch_bounds__(node_sum_threads) carry_kernel(const CarryArgs
     double sum[batch];
 #pragma unroll
     for (int b = 0; b < batch; ++b)
-      sum[b] = first + b < pieces.end ? sums[(first + b) * a.stride] : 0.0;
+      sum[b] = first + b < pieces.end ? sums[(first + b) * a.columns] : 0.0;
 #pragma unroll
     for (int b = 0; b < batch; ++b) {
-      if (first + b < pieces.end) sums[(first + b) * a.stride] = before;
+      if (first + b < pieces.end) sums[(first + b) * a.columns] = before;
       before += sum[b];
     }
   }
@@ -91,8 +92,8 @@ __global__ void __launch_bounds__(node_sum_threads) carry_kernel(const CarryArgs
 
 // 32 registers, eight blocks on a multiprocessor. Bound by memory.
 __global__ void __launch_bounds__(node_sum_threads) running_kernel(const RunningArgs a) {
-  const Index cell = own_cell<node_sum_threads>(), piece = cell / a.stride,
-              column = cell % a.stride;
+  const Index cell = own_cell<node_sum_threads>(), piece = cell / a.columns,
+              column = cell % a.columns;
   if (piece >= a.count) return;
   const Range32 positions = a.pieces[piece];
   double sum = a.before[cell];
@@ -101,13 +102,13 @@ __global__ void __launch_bounds__(node_sum_threads) running_kernel(const Running
     // Read-only loads may be made before the stores of earlier rounds.
     const Index row = __ldg(a.order + p);
     sum += static_cast<double>(__ldg(a.values + row * a.stride + column));
-    a.running[p * a.stride + column] = static_cast<float>(sum);
+    a.running[p * a.columns + column] = static_cast<float>(sum);
   }
 }
 
 // 32 registers, eight blocks on a multiprocessor. Bound by memory: a row for every node of a path.
 __global__ void __launch_bounds__(node_sum_threads) prefix_kernel(const PrefixArgs a) {
-  const Index cell = own_cell<node_sum_threads>(), i = cell / a.stride, column = cell % a.stride;
+  const Index cell = own_cell<node_sum_threads>(), i = cell / a.columns, column = cell % a.columns;
   if (i >= a.queries) return;
   double total = 0;
 #pragma unroll 4  // so that several depths are read at once
@@ -120,9 +121,9 @@ __global__ void __launch_bounds__(node_sum_threads) prefix_kernel(const PrefixAr
         static_cast<Index>(depth) * a.keys_in_all + a.keys[__ldg(a.slot + at)].begin + count - 1;
     const float share = alpha / static_cast<float>(count);
     total += static_cast<double>(share) *
-             static_cast<double>(__ldg(a.running + last * a.stride + column));
+             static_cast<double>(__ldg(a.running + last * a.columns + column));
   }
-  a.z[cell] = static_cast<float>(total);
+  a.z[i * a.z_stride + column] = static_cast<float>(total);
 }
 
 }  // namespace
@@ -144,15 +145,15 @@ void look_up(const LookUpArgs& args, cudaStream_t stream) {
 }
 
 void carry(const CarryArgs& args, cudaStream_t stream) {
-  launch(carry_kernel, cells<node_sum_threads>(args.slots, args.stride, stream), args);
+  launch(carry_kernel, cells<node_sum_threads>(args.slots, args.columns, stream), args);
 }
 
 void run_sums(const RunningArgs& args, cudaStream_t stream) {
-  launch(running_kernel, cells<node_sum_threads>(args.count, args.stride, stream), args);
+  launch(running_kernel, cells<node_sum_threads>(args.count, args.columns, stream), args);
 }
 
 void look_up_prefixes(const PrefixArgs& args, cudaStream_t stream) {
-  launch(prefix_kernel, cells<node_sum_threads>(args.queries, args.stride, stream), args);
+  launch(prefix_kernel, cells<node_sum_threads>(args.queries, args.columns, stream), args);
 }
 
 }  // namespace fovea::cuda

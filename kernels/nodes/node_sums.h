@@ -8,16 +8,15 @@
 
 namespace fovea::cuda {
 
-/// Rows of all arrays are `stride` numbers apart.
 template <class Number>
 struct SumArgs {
-  const Number* rows = nullptr;
-  int stride = 0;
+  const Number* rows = nullptr;  // `columns` of them, `stride` numbers apart
+  int stride = 0, columns = 0;
   const std::int32_t* order = nullptr;  // position -> row; null: the position itself
   const Range32* ranges = nullptr;      // of positions
   std::int32_t count = 0;               // of ranges
   bool many_rows = false;               // ranges are so long that several threads share each
-  double* sums = nullptr;               // [count, stride]
+  double* sums = nullptr;               // [count, columns]
 };
 
 void sum_ranges(const SumArgs<float>& args, cudaStream_t stream);
@@ -49,8 +48,8 @@ void look_up(const LookUpArgs& args, cudaStream_t stream);
 
 /// Turns the sum of each piece into the sum of the pieces before it in its slot.
 struct CarryArgs {
-  double* sums = nullptr;  // [pieces, stride]
-  int stride = 0;
+  double* sums = nullptr;  // [pieces, columns]
+  int columns = 0;
   const Range32* pieces = nullptr;  // of each slot
   std::int32_t slots = 0;
 };
@@ -59,13 +58,13 @@ void carry(const CarryArgs& args, cudaStream_t stream);
 
 /// running[p] = sum of the values of p's node up to p.
 struct RunningArgs {
-  const float* values = nullptr;
-  int stride = 0;
+  const float* values = nullptr;  // `columns` of them, `stride` numbers apart
+  int stride = 0, columns = 0;
   const std::int32_t* order = nullptr;
   const Range32* pieces = nullptr;  // of positions
   std::int32_t count = 0;
-  const double* before = nullptr;  // [count, stride] by carry
-  float* running = nullptr;        // [positions, stride]
+  const double* before = nullptr;  // [count, columns] by carry
+  float* running = nullptr;        // [positions, columns]
 };
 
 void run_sums(const RunningArgs& args, cudaStream_t stream);
@@ -73,14 +72,15 @@ void run_sums(const RunningArgs& args, cudaStream_t stream);
 /// z[i] = the sum over all depths of alpha / count times the running sum over the first `count`
 /// keys of query i's node. Depths with alpha = 0 are not read.
 struct PrefixArgs {
-  const float* running = nullptr;  // [depths, nk, stride]
-  int stride = 0, depths = 0;
+  const float* running = nullptr;  // [depths, nk, columns]
+  int columns = 0, depths = 0;
   std::int32_t queries = 0, keys_in_all = 0;
   const Range32* keys = nullptr;        // of the slots
   const std::int32_t* slot = nullptr;   // [depths, nq], as in QueryNodes
   const std::int32_t* count = nullptr;  // [depths, nq]
   const float* alpha = nullptr;         // [depths]
-  float* z = nullptr;                   // [nq, stride]
+  float* z = nullptr;                   // [nq] rows, z_stride numbers apart
+  int z_stride = 0;
 };
 
 void look_up_prefixes(const PrefixArgs& args, cudaStream_t stream);

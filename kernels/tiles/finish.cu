@@ -1,4 +1,4 @@
-#include "device/launch.h"
+#include "device/cells.cuh"
 #include "ptx.h"
 #include "tiles/finish.h"
 
@@ -6,6 +6,11 @@ namespace fovea::cuda {
 namespace {
 
 constexpr int finish_threads = 128;
+
+// Threads of a query, for four columns each; one for the sums alone.
+__host__ __device__ int column_groups(const FinishArgs& a) {
+  return a.divided || a.dv == 0 ? 1 : a.dv / 4;
+}
 
 __device__ Index level_rows(Index n, int level) {
   return (n + (Index{1} << level) - 1) >> level;
@@ -22,10 +27,9 @@ __device__ float with_sink(float own, float sink) {
 // One thread per query and four columns (or per query, for the sums alone). 32 registers, no shared
 // memory; bound by memory.
 __global__ void __launch_bounds__(finish_threads) finish_kernel(const FinishArgs a) {
-  const int groups = a.divided || a.dv == 0 ? 1 : a.dv / 4;
-  const Index at = static_cast<Index>(blockIdx.x) * finish_threads + threadIdx.x, i = at / groups;
-  if (i >= a.n) return;
-  const int column = static_cast<int>(at % groups) * 4;
+  const auto [i, group] = own_cell_of_rows();
+  if (i >= a.n || group >= column_groups(a)) return;
+  const int column = 4 * group;
 
   float top = -INFINITY;
   Index base = 0;
@@ -61,13 +65,7 @@ __global__ void __launch_bounds__(finish_threads) finish_kernel(const FinishArgs
 }  // namespace
 
 void finish(const FinishArgs& args, cudaStream_t stream) {
-  const Index groups = args.divided || args.dv == 0 ? 1 : args.dv / 4;
-  launch(
-      finish_kernel,
-      {.grid = dim3(static_cast<unsigned>((args.n * groups + finish_threads - 1) / finish_threads)),
-       .block = dim3(finish_threads),
-       .stream = stream},
-      args);
+  launch(finish_kernel, rows_of_cells<finish_threads>(args.n, column_groups(args), stream), args);
 }
 
 }  // namespace fovea::cuda

@@ -1,4 +1,4 @@
-#include "device/launch.h"
+#include "device/cells.cuh"
 #include "tiles/pyramid.h"
 #include "tiles/tile_list.h"
 
@@ -11,9 +11,8 @@ constexpr int coarsen_threads = 128;
 __global__ void __launch_bounds__(coarsen_threads)
     coarsen_kernel(const float* below, Index below_count, float* means, Index count, int stride,
                    int level, Index n) {
-  const Index at = static_cast<Index>(blockIdx.x) * coarsen_threads + threadIdx.x;
-  if (at >= count * stride) return;
-  const Index cluster = at / stride, column = at % stride;
+  const auto [cluster, column] = own_cell_of_rows();
+  if (cluster >= count || column >= stride) return;
   const float left = below[2 * cluster * stride + column];
   float mean = left;
   if (2 * cluster + 1 < below_count) {
@@ -22,7 +21,7 @@ __global__ void __launch_bounds__(coarsen_threads)
     const float share = static_cast<float>(right_tokens) / static_cast<float>(half + right_tokens);
     mean = left * (1.0f - share) + below[(2 * cluster + 1) * stride + column] * share;
   }
-  means[at] = mean;
+  means[cluster * stride + column] = mean;
 }
 
 }  // namespace
@@ -32,12 +31,8 @@ void coarsen(float* rows, Index n, int stride, int top, cudaStream_t stream) {
   for (int level = 1; level <= top; ++level) {
     const Index below_count = clusters(n, level - 1), count = clusters(n, level);
     float* means = below + below_count * stride;
-    launch(coarsen_kernel,
-           {.grid = dim3(
-                static_cast<unsigned>((count * stride + coarsen_threads - 1) / coarsen_threads)),
-            .block = dim3(coarsen_threads),
-            .stream = stream},
-           below, below_count, means, count, stride, level, n);
+    launch(coarsen_kernel, rows_of_cells<coarsen_threads>(count, stride, stream), below,
+           below_count, means, count, stride, level, n);
     below = means;
   }
 }

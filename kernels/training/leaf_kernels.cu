@@ -218,8 +218,8 @@ class KeyChanges {
  public:
   __device__ explicit KeyChanges(const LeafArgs& args)
       : a_(args),
-        leaf_(static_cast<int>(blockIdx.y)),
-        key_(static_cast<int>(blockIdx.x) * leaf_threads + static_cast<int>(threadIdx.x)) {}
+        leaf_(static_cast<int>(blockIdx.x)),
+        key_(static_cast<int>(blockIdx.y) * leaf_threads + static_cast<int>(threadIdx.x)) {}
 
   __device__ void run() {
     const int end = a_.order_begin[leaf_ + 1];
@@ -241,7 +241,7 @@ class KeyChanges {
                                 float (&apart)[together]) const {
     __shared__ float value[leaf_threads][leaf_width + 1], z[together][leaf_width + 1],
         r[together][leaf_width + 1];
-    const Index begin = static_cast<Index>(blockIdx.x) * leaf_threads;
+    const Index begin = static_cast<Index>(blockIdx.y) * leaf_threads;
     const auto of_query = [&](const float* rows, int b) {
       return b < count ? rows + static_cast<Index>(a_.in_order[first + b]) * a_.v_stride : nullptr;
     };
@@ -287,6 +287,7 @@ __global__ void __launch_bounds__(leaf_threads, 6) key_changes_kernel(const Leaf
   KeyChanges(args).run();
 }
 
+// At most 65535 blocks along y.
 dim3 grid(int x, int per_x, int y, int per_y) {
   return dim3(static_cast<unsigned>((x + per_x - 1) / per_x),
               static_cast<unsigned>((y + per_y - 1) / per_y));
@@ -318,7 +319,7 @@ void find_losses_without(const LeafArgs& args, cudaStream_t stream) {
 
 void find_key_changes(const LeafArgs& args, cudaStream_t stream) {
   launch(key_changes_kernel,
-         {.grid = grid(args.keys, leaf_threads, args.leaves, 1),
+         {.grid = grid(args.leaves, 1, args.keys, leaf_threads),
           .block = dim3(leaf_threads),
           .stream = stream},
          args);

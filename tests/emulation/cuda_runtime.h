@@ -277,11 +277,16 @@ enum cudaMemcpyKind {
   cudaMemcpyDeviceToHost = 2,
   cudaMemcpyDeviceToDevice = 3
 };
+inline constexpr unsigned cudaStreamDefault = 0;
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 struct cudaFuncAttributes {};
 using cudaStream_t = struct fovea_emulated_stream*;
 using cudaMemPool_t = struct fovea_emulated_pool*;
-enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold = 4 };
+enum cudaMemPoolAttr {
+  cudaMemPoolAttrReleaseThreshold = 4,
+  cudaMemPoolAttrReservedMemCurrent = 5,
+  cudaMemPoolAttrUsedMemCurrent = 7
+};
 using cudaEvent_t = struct fovea_emulated_event*;
 struct cudaUUID_t {
   char bytes[16];
@@ -298,11 +303,14 @@ cudaError_t cudaGetLastError();
 cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaSetDevice(int);
 cudaError_t cudaDeviceSynchronize();
+cudaError_t cudaDeviceReset();
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp*, int);
 cudaError_t cudaDriverGetVersion(int*);
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total);
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t*, int device);
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void* value);
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t, cudaMemPoolAttr, void* value);
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, std::size_t bytes);
 cudaError_t cudaMalloc(void** at, std::size_t bytes);
 cudaError_t cudaFree(void* at);
 cudaError_t cudaMallocAsync(void** at, std::size_t bytes, cudaStream_t);
@@ -314,6 +322,8 @@ cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
                               cudaMemcpyKind, cudaStream_t);
 cudaError_t cudaMemsetAsync(void* at, int byte, std::size_t bytes, cudaStream_t);
 cudaError_t cudaStreamCreate(cudaStream_t*);
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t*, unsigned flags, int priority);
+cudaError_t cudaDeviceGetStreamPriorityRange(int* lowest, int* highest);
 cudaError_t cudaStreamDestroy(cudaStream_t);
 cudaError_t cudaStreamSynchronize(cudaStream_t);
 cudaError_t cudaEventCreate(cudaEvent_t*);
@@ -364,13 +374,23 @@ void set_device_memory(std::size_t bytes);
 std::size_t memory_in_use();
 std::size_t peak_memory();
 void reset_peak();
+/// Copies between host and device so far, and the pieces of memory that they took: one where rows
+/// follow one another without gaps on both sides, else one for each row.
+struct Copies {
+  long count = 0, pieces = 0;
+  std::size_t bytes = 0;
+};
+Copies copies_so_far();
 /// The compute capability that the device reports, 8.0 at first.
 void set_compute_capability(int major, int minor);
-/// Makes every later call fail with `error`, as after a lost device, until called with cudaSuccess.
+/// Makes every later call fail with `error`, as after a lost device, until called with cudaSuccess
+/// or the device is reset.
 void set_failure(cudaError_t error);
 cudaError_t failure();
 /// Makes the next launch, and only that, fail with `error`.
 void fail_next_launch(cudaError_t error);
+/// The same of filling memory.
+void fail_next_fill(cudaError_t error);
 /// What loading a kernel gives, cudaSuccess at first.
 void set_image(cudaError_t error);
 cudaError_t image();

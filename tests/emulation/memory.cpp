@@ -1,4 +1,5 @@
-// The emulated device's memory: guard bands, poison, and the limit that tests set.
+// The emulated device's memory: guard bands, poison, the limit that tests set, and what the pool
+// keeps of freed memory. There is one pool, for all memory, and its memory is in one piece.
 #include "memory.h"
 
 #include <cuda_runtime.h>
@@ -27,6 +28,7 @@ struct Memory {
   std::mutex mutex;
   std::map<unsigned char*, Block> blocks;
   std::size_t limit = std::size_t{8} << 30, used = 0, peak = 0;
+  std::size_t kept = 0, threshold = 0;  // freed, and not free for other programs
 };
 Memory& memory() {
   static Memory& m = *new Memory;  // also for what ends after main
@@ -52,6 +54,7 @@ void give_back(void* at) {
     fault("cudaFree of what cudaMalloc did not give");
   found->second.freed = true;
   m.used -= found->second.bytes;
+  m.kept += found->second.bytes;
 }
 
 void release(void* at) {
@@ -76,6 +79,7 @@ namespace fovea::emulation {
 void set_device_memory(std::size_t bytes) {
   const std::lock_guard lock(memory().mutex);
   memory().limit = bytes;
+  memory().kept = std::min(memory().kept, bytes - std::min(bytes, memory().used));
 }
 std::size_t memory_in_use() {
   const std::lock_guard lock(memory().mutex);
@@ -98,6 +102,12 @@ std::vector<Allocation> allocations() {
   return all;
 }
 
+void release_kept_memory() {
+  Memory& m = memory();
+  const std::lock_guard lock(m.mutex);
+  m.kept = std::min(m.kept, m.threshold - std::min(m.threshold, m.used));
+}
+
 bool on_device(const void* at, std::size_t bytes) {
   const auto* const begin = static_cast<const unsigned char*>(at);
   const std::lock_guard lock(memory().mutex);
@@ -113,7 +123,7 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   {
     const std::lock_guard lock(memory().mutex);
     *total = memory().limit;
-    *free = memory().limit - memory().used;
+    *free = memory().limit - std::min(memory().limit, memory().used + memory().kept);
   }
   return failure();
 }
@@ -134,6 +144,7 @@ cudaError_t cudaMalloc(void** at, std::size_t bytes) {
   watch(block + guard + (bytes + 7) / 8 * 8, true);
   *at = block + guard;
   m.blocks[block + guard] = {bytes};
+  m.kept -= std::min(m.kept, bytes);
   m.used += bytes;
   m.peak = std::max(m.peak, m.used);
   return cudaSuccess;
@@ -156,4 +167,24 @@ cudaError_t cudaFreeAsync(void* at, cudaStream_t stream) {
   give_back(at);
   enqueue(stream, [at] { release(at); });
   return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t*, int) {
+  return failure();
+}
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void* value) {
+  const std::lock_guard lock(memory().mutex);
+  memory().threshold = *static_cast<std::uint64_t*>(value);
+  return failure();
+}
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t, cudaMemPoolAttr what, void* value) {
+  const std::lock_guard lock(memory().mutex);
+  *static_cast<std::uint64_t*>(value) =
+      memory().used + (what == cudaMemPoolAttrReservedMemCurrent ? memory().kept : 0);
+  return failure();
+}
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, std::size_t bytes) {
+  const std::lock_guard lock(memory().mutex);
+  memory().kept = std::min(memory().kept, bytes - std::min(bytes, memory().used));
+  return failure();
 }

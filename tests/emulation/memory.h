@@ -17,4 +17,7 @@ std::vector<Allocation> allocations();
 /// Whether bytes [at, at + bytes) lie in one allocation.
 bool on_device(const void* at, std::size_t bytes);
 
+/// The host has waited: of the memory that was freed the pool keeps what its threshold says.
+void release_kept_memory();
+
 }  // namespace fovea::emulation

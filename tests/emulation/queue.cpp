@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "memory.h"
 
@@ -44,6 +45,8 @@ struct Queue {
   std::list<Call> calls;
   Number last = 0;
   std::optional<Time> pretended;
+  Copies copies;
+  cudaError_t failure_of_next_fill = cudaSuccess;
 };
 Queue& queue() {
   static Queue& q = *new Queue;  // also for what ends after main
@@ -126,6 +129,15 @@ void copy(const Rows& to, const Rows& from) {
   for (std::size_t i = 0; i < to.height; ++i) std::memcpy(to.row(i), from.row(i), to.width);
 }
 
+void count_copy(const Rows& to, const Rows& from) {
+  Queue& q = queue();
+  const std::lock_guard lock(q.mutex);
+  const bool whole = to.width == to.pitch && from.width == from.pitch;
+  ++q.copies.count;
+  q.copies.pieces += whole ? 1 : static_cast<long>(to.height);
+  q.copies.bytes += to.width * to.height;
+}
+
 cudaError_t enqueue_copy(const Rows& to, const Rows& from, cudaMemcpyKind kind,
                          cudaStream_t stream) {
   if (failure() != cudaSuccess) return failure();
@@ -134,6 +146,7 @@ cudaError_t enqueue_copy(const Rows& to, const Rows& from, cudaMemcpyKind kind,
   const bool from_host = kind == cudaMemcpyHostToDevice, to_host = kind == cudaMemcpyDeviceToHost;
   if (on_device(from.at, from.extent()) == from_host || on_device(to.at, to.extent()) == to_host)
     return cudaErrorInvalidValue;
+  if (kind != cudaMemcpyDeviceToDevice) count_copy(to, from);
   if (to_host)
     for (std::size_t i = 0; i < to.height; ++i) std::memset(to.row(i), copy_poison, to.width);
   const std::uint64_t before = from_host ? digest(from) : 0;
@@ -177,6 +190,16 @@ void PretendedTime::pass(cudaStream_t stream, double milliseconds) {
   });
 }
 
+void fail_next_fill(cudaError_t error) {
+  const std::lock_guard lock(queue().mutex);
+  queue().failure_of_next_fill = error;
+}
+
+Copies copies_so_far() {
+  const std::lock_guard lock(queue().mutex);
+  return queue().copies;
+}
+
 }  // namespace fovea::emulation
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
@@ -192,6 +215,11 @@ cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
 }
 cudaError_t cudaMemsetAsync(void* at, int byte, std::size_t bytes, cudaStream_t stream) {
   if (failure() != cudaSuccess) return failure();
+  {
+    const std::lock_guard lock(queue().mutex);
+    cudaError_t& fails = queue().failure_of_next_fill;
+    if (fails != cudaSuccess) return std::exchange(fails, cudaSuccess);
+  }
   if (!on_device(at, bytes)) return cudaErrorInvalidValue;
   append(stream, [=] { std::memset(at, byte, bytes); });
   return cudaSuccess;
@@ -201,6 +229,14 @@ cudaError_t cudaStreamCreate(cudaStream_t* stream) {
   *stream = new fovea_emulated_stream;
   return failure();
 }
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
+  return cudaStreamCreate(stream);
+}
+cudaError_t cudaDeviceGetStreamPriorityRange(int* lowest, int* highest) {
+  *lowest = 0;
+  *highest = -5;
+  return failure();
+}
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   run_until(stream, everything);
   delete stream;
@@ -208,11 +244,21 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   run_until(stream, everything);
+  release_kept_memory();
   return failure();
 }
 cudaError_t cudaDeviceSynchronize() {
   run_all();
+  release_kept_memory();
   return failure();
+}
+
+// What is freed after a reset is another's memory.
+cudaError_t cudaDeviceReset() {
+  run_all();
+  if (!allocations().empty()) fault("a device was reset while its memory was used");
+  set_failure(cudaSuccess);
+  return cudaSuccess;
 }
 
 cudaError_t cudaEventCreate(cudaEvent_t* event) {

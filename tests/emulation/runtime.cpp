@@ -114,9 +114,3 @@ cudaError_t cudaDriverGetVersion(int* version) {
   *version = 0;
   return cudaSuccess;
 }
-cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t*, int) {
-  return failure();
-}
-cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) {
-  return failure();
-}

@@ -88,21 +88,42 @@ TEST_CASE("another GPU or driver or build of the program has no verdict yet") {
   CHECK_FALSE(tests.remembered(gpu, "fp32"));
 }
 
-TEST_CASE("a self-test that finds something or crashes or hangs or writes nonsense has failed") {
-  const auto verdict_of = [](const char* body, std::chrono::milliseconds limit) {
+TEST_CASE("a self-test that finds something or crashes or writes nonsense has failed") {
+  const auto verdict_of = [](const char* body) {
     const Stand stand(body);
-    const Verdict verdict = stand.tests(limit).test(gpu, "fp32");
+    const Verdict verdict = stand.tests().test(gpu, "fp32");
     CHECK_FALSE(verdict.passed);
     CHECK(stand.tests().remembered(gpu, "fp32"));  // and is not tried again at each start
     CHECK_FALSE(stand.tests().remembered(gpu, "fp32")->passed);
     return verdict.finding;
   };
-  using std::chrono::seconds;
-  CHECK(verdict_of(finds, seconds(20)) == "Exact: wrong.");
-  CHECK(verdict_of("kill -SEGV $$", seconds(20)) == "It crashed.");
-  CHECK(verdict_of("exec sleep 60", seconds(1)) == "It did not end within 1 s.");
-  CHECK(contains(verdict_of("echo nonsense", seconds(20)), "cannot be read"));
-  CHECK(contains(verdict_of("echo '{}'", seconds(20)), "cannot be read"));
+  CHECK(verdict_of(finds) == "Exact: wrong.");
+  CHECK(verdict_of("kill -SEGV $$") == "It crashed.");
+  CHECK(contains(verdict_of("echo nonsense"), "cannot be read"));
+  CHECK(contains(verdict_of("echo '{}'"), "cannot be read"));
+}
+
+TEST_CASE("a self-test that runs out of time is made again the next time and says where it was") {
+  const auto finding_of = [](const char* body) {
+    const Stand stand(body);
+    const Verdict verdict = stand.tests(std::chrono::seconds(1)).test(gpu, "fp32");
+    CHECK_FALSE(verdict.passed);
+    CHECK_FALSE(stand.tests().remembered(gpu, "fp32"));
+    return verdict.finding;
+  };
+  CHECK(finding_of("exec sleep 60").starts_with("It was ended after 1 s without a result. Other"));
+  const std::string found =
+      finding_of(R"(echo '{"testing": "first"}'; echo '{"testing": "second"}'; exec sleep 60)");
+  CHECK_MESSAGE(contains(found, "without a result, in: second. Other"), found);
+  CHECK(contains(found, "The next start tests again"));
+}
+
+TEST_CASE("a self-test has its time for each head that it names") {
+  const Stand stand(
+      std::string(R"(for i in 1 2 3; do echo '{"testing": "a"}'; sleep 0.6; done; )") + passes);
+  const Verdict verdict = stand.tests(std::chrono::seconds(1)).test(gpu, "fp32");
+  CHECK_MESSAGE(verdict.passed, verdict.finding);
+  CHECK(stand.tests().remembered(gpu, "fp32"));
 }
 
 TEST_CASE("a self-test that was stopped or found no memory is made again the next time") {

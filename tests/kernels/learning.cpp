@@ -142,6 +142,13 @@ TEST_CASE("cuda: learning: keys that hold the weight of their leaf") {
   CHECK(moved > 0.1 * square);
 }
 
+TEST_CASE("cuda: learning: more leaves than a grid has blocks along y") {
+  std::vector<Index> sizes(65600, 0);
+  sizes[1] = 3;
+  sizes.back() = 2;
+  check_gradients({2, 2, 2, sizes});
+}
+
 TEST_CASE("cuda: learning: the same bits every time") {
   const Batch batch({.queries = 33, .d = 5, .dv = 70, .leaf_sizes = {40, 30, 3}});
   const MembershipGradient a = on_device(batch.view()), b = on_device(batch.view());

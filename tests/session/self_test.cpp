@@ -6,6 +6,8 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "backend/stage_names.h"
 #include "harness.h"
@@ -177,6 +179,19 @@ TEST_CASE("the self-test finds mistakes in the steps of planning and in singular
   CHECK(contains(finding({.in_sorting = true}), "Sorted positions"));
   CHECK(contains(finding({.in_routing = true}), "Leaves"));
   CHECK(contains(finding({.in_spectra = true}), "Singular values"));
+}
+
+TEST_CASE("the self-test names each head and step before it is tested") {
+  const auto cpu = make_cpu_backend();
+  Profile profile;
+  Run run{profile};
+  std::vector<std::string> heads;
+  const auto note = [&](const std::string& head) { heads.push_back(head); };
+  CHECK(self_test(*cpu, *cpu, run, {.tokens = 30, .many_queries = 0}, note) == "");
+  REQUIRE(heads.size() > 8);
+  CHECK(heads[0] == "Planning");
+  CHECK(heads[1] == "Exact, n = 30, d = 64");
+  CHECK(heads.back() == "A step of learning");
 }
 
 TEST_CASE("the self-test ends when it is stopped") {

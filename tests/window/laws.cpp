@@ -250,6 +250,7 @@ TEST_CASE("a lost device is reported, and everything is computed on the CPU") {
   REQUIRE(said.size() == 1);
   CHECK(said[0].startsWith("the device does not answer"));
   CHECK(said[0].contains("computed again on the CPU"));
+  CHECK(said[0].contains("Compute > Back end starts the GPU again"));
 }
 
 }  // namespace fovea::test

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "device/buffer.h"
 #include "harness.h"
 #include "tiles/attend.h"
 #include "tiles/attend_mma.h"
@@ -55,6 +56,49 @@ TEST_CASE("too little device memory is an error with numbers, and what fits stil
   CHECK(message_of([&] { make_instance(backend, large, "exact", {}); }).empty());
 }
 
+TEST_CASE(
+    "memory that was freed is free, and an eighth of the device's at most is kept from others") {
+  const Memory limited(std::size_t{64} << 20);
+  constexpr double mebibyte = 1 << 20;
+  const auto free_for_others = [] {
+    std::size_t free = 0, total = 0;
+    cudaMemGetInfo(&free, &total);
+    return static_cast<double>(free);
+  };
+  const cuda::Device device;
+  const double before = device.free_bytes();
+  {
+    const cuda::Buffer<float> large(device, std::size_t{5} << 20);
+    CHECK(device.free_bytes() == before - 20 * mebibyte);
+  }
+  CHECK(device.free_bytes() == before);
+  CHECK(free_for_others() == before - 20 * mebibyte);
+  device.wait();
+  CHECK(device.free_bytes() == before);
+  CHECK(free_for_others() >= before - 8 * mebibyte);
+  CHECK(free_for_others() < before);
+  { const cuda::Device other; }  // takes with it what nobody uses
+  CHECK(free_for_others() == before);
+}
+
+TEST_CASE("a head for which freed memory is enough is not refused") {
+  const Problem problem = make_data(Data::gaussian, 50000, 200, 200, false);
+  const auto backend = make_cuda_backend({}, nullptr);
+  const Memory limited(emulation::memory_in_use() + (std::size_t{420} << 20));
+  const cuda::Device device;
+  { const cuda::Buffer<float> large(device, std::size_t{100} << 20); }
+  CHECK(message_of([&] { make_instance(*backend, problem, "exact", {}); }).empty());
+}
+
+TEST_CASE("memory that cannot be filled is freed") {
+  const cuda::Device device(true);
+  const std::size_t before = emulation::memory_in_use();
+  emulation::fail_next_fill(cudaErrorInvalidValue);
+  CHECK(message_of([&] { cuda::Buffer<float>(device, 1000); }) ==
+        "CUDA: filling memory: invalid argument");
+  CHECK(emulation::memory_in_use() == before);
+}
+
 TEST_CASE("entries and comparisons for which device memory is too small come in parts of rows") {
   const Index n = 80;
   const Problem problem = make_data(Data::gaussian, n, 8, 3, false);
@@ -90,6 +134,7 @@ TEST_CASE("entries and comparisons for which device memory is too small come in 
 
 TEST_CASE("a lost device is reported, and the operators on it can be destroyed") {
   const Problem problem = make_data(Data::gaussian, 64, 8, 8, false);
+  REQUIRE(!backends().empty());  // they hold the device, so that it stays lost
   std::string why_not;
   auto backend = make_cuda_backend({}, &why_not);
   REQUIRE(backend);
