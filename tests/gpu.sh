@@ -14,9 +14,10 @@
 # FOVEA_COMMIT names the commit if there is no repository, FOVEA_RESULTS another folder for the
 # results, FOVEA_BUILD another folder than build/gpu to build in, FOVEA_SECONDS the time limit for one
 # call (530), FOVEA_PROGRAM a folder with bin/fovea, as its .tar.gz unpacks, to be tried too. Beside
-# DEVICE.json lie logs.txt, with what every step has said, and the reports of ncu. On a bare machine, such as one that is lent for half an hour, bring both folders of
-# headers along, and let FOVEA_RESULTS be the folder that comes back from it. kernels/gpu_clean_root.sh
-# tries without a GPU whether all is built there.
+# DEVICE.json lie logs.txt, with what every step has said, and the reports of ncu. On a bare machine,
+# such as one that is lent for half an hour, bring both folders of headers along, and let FOVEA_RESULTS
+# be the folder that comes back from it. kernels/gpu_clean_root.sh tries without a GPU whether all is
+# built there.
 # A step that fails or runs out of time does not keep the others from running, and the results are
 # written after every step. Another call repeats what was not configured, not built or skipped, what
 # ran out of time with twice the time, after all other steps, and all steps when sources, headers,
@@ -207,15 +208,15 @@ plan=(
   "build-library        30  build-kernels        build fovea_bench"
   "self-test            12  build-tests          few tests --test-case=the?self-test*"
   "laws-few-shapes      20  build-tests          few cases laws-few-shapes law:*,cuda:?causal?features*"
-  "profile              48  build-benchmark      profile"
+  "laws                 84  build-tests          cases laws"
+  "laws-mma             23  build-tests          without_wgmma cases laws-mma tensor*"
   "ablation             45  -                    ablation"
   "timings-16k          30  build-benchmark      measure timings-16k $short --what exact,hyper,h1d --lengths 16384 --heads 12"
   "timings-16k-128      10  build-benchmark      measure timings-16k-128 $short --what exact --precisions bf16 --d 128 --lengths 16384 --heads 12"
   "timings-4k           12  build-benchmark      measure timings-4k $short --what exact,hyper,h1d --lengths 4096 --heads 12"
-  "peers                45  -                    peers peers $no_flex --lengths 16384,4096"
   "timings-131k-1       22  build-benchmark      measure timings-131k-1 $short --what exact,hyper,h1d --lengths 131072 --heads 1"
-  "timings-maps         20  build-benchmark      measure timings-maps --spread .01 --only maps --lengths 131072"
   "timings-131k         14  build-benchmark      measure timings-131k $short --what exact --precisions bf16 --lengths 131072 --heads 12"
+  "timings-maps         20  build-benchmark      measure timings-maps --spread .01 --only maps --lengths 131072"
   "program-self-test     8  -                    program_self_test fp32"
   "program-devices      10  -                    program info --devices"
   "program-exact         5  -                    program_compute exact"
@@ -224,10 +225,10 @@ plan=(
   "program-tf            5  -                    program_compute tf"
   "program-render        7  -                    program_render"
   "program-window       14  -                    program_window"
-  "laws                 84  build-tests          cases laws"
-  "laws-mma             23  build-tests          without_wgmma cases laws-mma tensor*"
+  "peers                45  -                    peers peers $no_flex --lengths 16384,4096"
   "races                20  build-tests          check_memory racecheck few?warpgroups*,query?tiles:?a?key*"
   "barriers             10  build-tests          check_memory synccheck few?warpgroups*,query?tiles:?a?key*"
+  "profile              48  build-benchmark      profile"
   "the-rest              0  -                    true"
   "attention-16k        70  build-benchmark      measure attention-16k --only attention --lengths 16384 --heads 12"
   "attention-4k         40  build-benchmark      measure attention-4k --only attention --lengths 4096 --heads 12"
