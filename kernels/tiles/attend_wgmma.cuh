@@ -185,7 +185,8 @@ class WgmmaAttention {
     write_rows(a_, query_tile_, row_, column_, cluster, reference_, sum_, z_);
   }
 
-  // Each KV tile's products with its values run beside the next one's with its keys.
+  // Each KV tile's products with its values run beside the next one's with its keys, and beside the
+  // search for the largest logits. Where these are masked they need the registers of the products.
   __device__ void attend_overlapped(Segments& segments) {
     float s[key_groups][4];
     std::uint32_t p[wide_keys / 16][4];
@@ -197,12 +198,10 @@ class WgmmaAttention {
     pass_turn();
     wait_products<0>(s);
     release(shared_->keys_empty, 0);
-    softmax_step(s, p, kind, 0, segments);
+    if (kind & general) mask(s, 0);
+    weigh(s, p, largest(s, 0, segments), segments);
     int at = 1;
-    for (;; ++at) {
-      wait_for_values(at - 1, kind);
-      kind = wait_for_keys(at);
-      if (kind == no_tile) break;
+    const auto step = [&](auto masked) {
       take_turn(at);
       fence_products();
       start_logits(s, at);
@@ -210,9 +209,28 @@ class WgmmaAttention {
       pass_turn();
       wait_products<1>(s);
       release(shared_->keys_empty, at);
-      wait_products<0>(z_);
-      release(shared_->values_empty, at - 1);
-      softmax_step(s, p, kind, at, segments);
+      const auto wait_for_z = [&] {
+        wait_products<0>(z_);
+        release(shared_->values_empty, at - 1);
+      };
+      if constexpr (decltype(masked)::value) {
+        wait_for_z();
+        mask(s, at);
+        weigh(s, p, largest(s, at, segments), segments);
+      } else {
+        const Largest most = largest(s, at, segments);
+        wait_for_z();
+        weigh(s, p, most, segments);
+      }
+    };
+    for (;; ++at) {
+      wait_for_values(at - 1, kind);
+      kind = wait_for_keys(at);
+      if (kind == no_tile) break;
+      if (kind & general)
+        step(std::true_type());
+      else
+        step(std::false_type());
     }
     fence_products();
     start_values(p, at - 1);
@@ -231,7 +249,8 @@ class WgmmaAttention {
     wait_for_values(0, kind);
     wait_products<0>(s);
     release(shared_->keys_empty, 0);
-    softmax_step(s, p, kind, 0, segments);
+    if (kind & general) mask(s, 0);
+    weigh(s, p, largest(s, 0, segments), segments);
     for (int at = 1;; ++at) {
       fence_products();
       start_values(p, at - 1);
@@ -244,7 +263,8 @@ class WgmmaAttention {
       wait_for_values(at, kind);
       wait_products<0>(s);
       release(shared_->keys_empty, at);
-      softmax_step(s, p, kind, at, segments);
+      if (kind & general) mask(s, at);
+      weigh(s, p, largest(s, at, segments), segments);
     }
   }
 
@@ -328,41 +348,54 @@ class WgmmaAttention {
     commit_products();
   }
 
-  // One step of the streaming softmax: logits become weights, where the second product expects
-  // them. What they are relative to follows the maximum only when that has moved far, since then Z
-  // must be rescaled. Maps need the logits, and then the weights; where the keys lie in one column
-  // the largest logits and the sums.
-  __device__ void softmax_step(float (&s)[key_groups][4], std::uint32_t (&p)[wide_keys / 16][4],
-                               int kind, int at, Segments& segments) {
-    [[maybe_unused]] const KvTile& kv_tile = shared_->kv_tile[at % places];
-    if (kind & general) {
-      std::int32_t cluster[2];
-      find_clusters(cluster);
-      weigh_and_mask<false>(s, row_, cluster, column_, kv_tile, shared_->slots[at % places],
-                            a_.queries.lists);
-    }
-    [[maybe_unused]] float tile_most[2], tile_sum[2] = {0, 0};
-    [[maybe_unused]] int first_key = 0;
-    [[maybe_unused]] bool whole = false;
+  // Logits are weighted, and -inf where a pair does not count.
+  __device__ void mask(float (&s)[key_groups][4], int at) const {
+    std::int32_t cluster[2];
+    find_clusters(cluster);
+    weigh_and_mask<false>(s, row_, cluster, column_, shared_->kv_tile[at % places],
+                          shared_->slots[at % places], a_.queries.lists);
+  }
+
+  // The largest of the references and the logits of a KV tile: of this thread, or of its rows.
+  struct Largest {
     float top[2];
+    // For maps: of the logits alone, the first key, how many there are, and whether all lie in one
+    // column.
+    float tile_most[2];
+    int first_key, keys;
+    bool whole;
+  };
+  // Maps take the logits, unless the keys lie in one column: then the largest are enough.
+  __device__ Largest largest(const float (&s)[key_groups][4], [[maybe_unused]] int at,
+                             [[maybe_unused]] Segments& segments) const {
+    Largest found;
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       if constexpr (Maps) {
-        tile_most[h] = largest_of_row(s, h, -INFINITY);
-        top[h] = fmaxf(tile_most[h], reference_[h]);
+        found.tile_most[h] = largest_of_row(s, h, -INFINITY);
+        found.top[h] = fmaxf(found.tile_most[h], reference_[h]);
       } else {
-        top[h] = largest_of_thread(s, h, reference_[h]);
+        found.top[h] = largest_of_thread(s, h, reference_[h]);
       }
     }
     if constexpr (Maps) {
-      first_key = kv_tile.first_cluster;
-      whole = segments.in_one_column(first_key, kv_tile.keys);
-      if (!whole) segments.take_logits(s, first_key, kv_tile.keys);
+      const KvTile& kv_tile = shared_->kv_tile[at % places];
+      found.first_key = kv_tile.first_cluster;
+      found.keys = kv_tile.keys;
+      found.whole = segments.in_one_column(found.first_key, found.keys);
+      if (!found.whole) segments.take_logits(s, found.first_key, found.keys);
     }
-    float factor[2];
-    const bool moved = follow(top, factor);
-    if (!Shape::overlaps && moved) rescale(factor);
+    return found;
+  }
+
+  // The second half of a step of the streaming softmax: logits become weights, where the second
+  // product expects them. What they are relative to follows the maximum only when that has moved
+  // far, since then Z must be rescaled.
+  __device__ void weigh(float (&s)[key_groups][4], std::uint32_t (&p)[wide_keys / 16][4],
+                        Largest most, [[maybe_unused]] Segments& segments) {
+    follow(most.top);
     float subtracted[2];
+    [[maybe_unused]] float tile_sum[2] = {0, 0};
 #pragma unroll
     for (int h = 0; h < 2; ++h)
       subtracted[h] = reference_[h] == -INFINITY ? 0.0f : reference_[h];  // not (-inf) - (-inf)
@@ -375,47 +408,31 @@ class WgmmaAttention {
         second = exp2_fast(second - subtracted[h]);
         sum_[h] += first + second;  // of this thread's keys only
         if constexpr (Maps) tile_sum[h] += first + second;
-        // In the block of the exponentials: other instructions fill their gaps.
-        if constexpr (!Shape::overlaps) p[j / 2][j % 2 * 2 + h] = pack_16<P>(first, second);
+        p[j / 2][j % 2 * 2 + h] = pack_16<P>(first, second);
       }
     if constexpr (Maps) {
-      if (whole)
-        segments.take_kv_tile(tile_most, tile_sum, reference_, first_key);
+      if (most.whole)
+        segments.take_kv_tile(most.tile_most, tile_sum, reference_, most.first_key);
       else
-        segments.take_weights(s, reference_, first_key, kv_tile.keys);
-    }
-    if constexpr (Shape::overlaps) {
-      if (moved) rescale(factor);
-#pragma unroll
-      for (int j = 0; j < key_groups; ++j)
-#pragma unroll
-        for (int h = 0; h < 2; ++h)
-          p[j / 2][j % 2 * 2 + h] = pack_16<P>(s[j][2 * h], s[j][2 * h + 1]);
+        segments.take_weights(s, reference_, most.first_key, most.keys);
     }
   }
 
-  // The references of rows whose maximum has moved far become that maximum; other rows keep theirs,
-  // whatever happens in these. Whether some row of the warp has moved. `top`: the largest of the
-  // reference and this thread's logits.
-  __device__ bool follow(float (&top)[2], float (&factor)[2]) {
-    if constexpr (!Shape::overlaps) {
-      const bool far =
-          top[0] - rescale_threshold > reference_[0] || top[1] - rescale_threshold > reference_[1];
-      if (!__any_sync(0xffffffffu, far)) return false;
-    }
-    bool moved[2];
+  // The references of rows whose maximum has moved far become that maximum, and Z and the sums are
+  // rescaled; other rows keep theirs, whatever happens in these.
+  __device__ void follow(const float (&top)[2]) {
+    const bool far =
+        top[0] - rescale_threshold > reference_[0] || top[1] - rescale_threshold > reference_[1];
+    if (!__any_sync(0xffffffffu, far)) return;  // no row of this warp
+    float factor[2];
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      top[h] = largest_of_lanes(top[h]);
-      moved[h] = top[h] - rescale_threshold > reference_[h];
-      factor[h] = moved[h] ? exp2_fast(reference_[h] - top[h]) : 1.0f;
+      const float most = largest_of_lanes(top[h]);
+      const bool moved = most - rescale_threshold > reference_[h];
+      factor[h] = moved ? exp2_fast(reference_[h] - most) : 1.0f;
       sum_[h] *= factor[h];
-      reference_[h] = moved[h] ? top[h] : reference_[h];
+      if (moved) reference_[h] = most;
     }
-    return __any_sync(0xffffffffu, moved[0] || moved[1]) != 0;
-  }
-
-  __device__ void rescale(const float (&factor)[2]) {
 #pragma unroll
     for (int j = 0; j < value_groups; ++j)
 #pragma unroll

@@ -41,16 +41,14 @@ BlockCost block_cost(int height, bool narrow, Precision precision) {
           static_cast<int>((low ? 2 * warps : warps) / own_warps)};
 }
 
-// The same of attend_wgmma, measured on an H200 with 12 heads of 16384 and 4096 tokens: with 128
-// queries 2360 clocks for a KV tile of 128 keys of narrow heads and 2840 of wide ones, with 192
-// queries 2570. With 64 queries, not measured: half of that for 128 where two blocks share a
-// multiprocessor, else bound by copies.
+// The same of attend_wgmma, measured on an H200 with 12 heads of 16384 tokens: with 64, 128 and 192
+// queries of narrow heads 1090, 2340 and 2570 clocks for a KV tile of 128 keys, with 64 and 128
+// queries of wide ones 2440 and 2760.
 BlockCost wgmma_cost(int height, bool narrow) {
-  constexpr int part =
-      12;  // a block takes 14,000 clocks beside its KV tiles, of 192 queries 19,000
-  if (!narrow) return {height == 128 ? 5.5 : 5.3, 1, 1, part};
-  if (height == 64) return {4.6, 2, 2, part};
-  return {height == 128 ? 9.2 : 10.0, 1, 1, part};
+  constexpr int part = 12;  // a block takes 14,000 clocks beside its KV tiles, of 192 queries 19,000
+  if (!narrow) return {height == 64 ? 4.8 : 5.4, 1, 1, part};
+  if (height == 64) return {4.3, 2, 2, part};
+  return {height == 128 ? 9.1 : 10.0, 1, 1, part};
 }
 
 // Times, in those of a KV tile.
