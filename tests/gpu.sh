@@ -4,6 +4,7 @@
 #
 #   bash tests/gpu.sh            # all steps; those that an earlier call has ended are not repeated
 #   bash tests/gpu.sh --quick    # the first steps: about eight minutes, and what is to be built
+#   bash tests/gpu.sh NAME...    # these steps, and what is to be built
 #   bash tests/gpu.sh --list     # the steps, in their order, and how long each may take
 #   bash tests/gpu.sh --build 90 # needs no GPU: builds for compute capability 9.0, into build/gpu/programs
 #
@@ -208,7 +209,7 @@ plan=(
   "build-library        30  build-kernels        build fovea_bench"
   "self-test            12  build-tests          few tests --test-case=the?self-test*"
   "laws-few-shapes      20  build-tests          few cases laws-few-shapes law:*,cuda:?causal?features*"
-  "laws                 84  build-tests          cases laws"
+  "laws                130  build-tests          cases laws"
   "laws-mma             23  build-tests          without_wgmma cases laws-mma tensor*"
   "ablation             45  -                    ablation"
   "timings-16k          30  build-benchmark      measure timings-16k $short --what exact,hyper,h1d --lengths 16384 --heads 12"
@@ -250,8 +251,19 @@ case ${1:-} in
     [[ ${2:-} =~ ^[0-9]+$ ]] || { echo "gpu.sh: --build needs a compute capability without its point: 90 for 9.0"; exit 2; }
     ;;
   "" | --quick) ;;
-  *) echo "gpu.sh: unknown option $1; expected --quick, --build or --list"; exit 2 ;;
+  -*) echo "gpu.sh: unknown option $1; expected --quick, --build, --list or names of steps"; exit 2 ;;
+  *)
+    for name in "$@"; do
+      printf '%s\n' "${plan[@]}" | grep -q "^$name " && continue
+      echo "gpu.sh: there is no step $name; --list shows all of them"
+      exit 2
+    done
+    ;;
 esac
+# Whether a step is among those that the call names, if it names any.
+chosen() { [[ ${named:-} == "" || $1 == configure || $1 == build-* || " $named " == *" $1 "* ]]; }
+named=$*
+[[ $named == -* ]] && named=
 
 # require_headers FILE VARIABLE FOLDER...: the folder that the variable names, or else one of the others, holds the file.
 require_headers() {
@@ -415,7 +427,7 @@ for line in "${plan[@]}"; do
     [ "${1:-}" = --quick ] && break
     continue
   fi
-  wanted+=("$line")
+  if chosen "${line%% *}"; then wanted+=("$line"); fi
 done
 for again in no yes; do
   for line in "${wanted[@]}"; do
