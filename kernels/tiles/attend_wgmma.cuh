@@ -66,12 +66,12 @@ class WgmmaAttention {
  private:
   __device__ void begin() {
     for (int i = 0; i < stages; ++i) {
-      init_barrier(&shared_->keys_full[i], 1);
-      init_barrier(&shared_->values_full[i], 1);
+      init_barrier(&shared_->keys_full[i], 2 * warp_arrivals);  // of slots and of keys
+      init_barrier(&shared_->values_full[i], warp_arrivals);
       init_barrier(&shared_->keys_empty[i], Consumers * warps);
       init_barrier(&shared_->values_empty[i], Consumers * warps);
     }
-    for (int i = 0; i < places; ++i) init_barrier(&shared_->slots_full[i], 1);
+    for (int i = 0; i < places; ++i) init_barrier(&shared_->slots_full[i], warp_arrivals);
     for (int i = 0; i < Consumers; ++i) {
       init_barrier(&shared_->queries[i], warpgroup);
       init_barrier(&shared_->turn[i], warps);
@@ -117,16 +117,18 @@ class WgmmaAttention {
       KvTile kv_tile;
       if constexpr (Keys) {
         kv_tile = next_plain_kv_tile<wide_keys>(iterator, a_.queries.lists);
+        const bool without_slots = kv_tile.keys > 0;
         if (before >= 0) wait(shared_->keys_empty[stage], before);
-        if (kv_tile.keys == 0)
+        if (!without_slots)
           kv_tile = next_kv_tile(iterator, a_.queries.lists, false, slots, lane, 32);
         if (lane == 0) {
           shared_->kv_tile[place] = kv_tile;
           shared_->kind[place] = kind_of(kv_tile);
         }
-        arrive_as_warp(shared_->slots_full[place]);
+        arrive_as_lanes(shared_->slots_full[place], without_slots, lane);
+        arrive_as_lanes(shared_->keys_full[stage], without_slots, lane);
         if (kv_tile.keys == 0) {
-          arrive_as_warp(shared_->keys_full[stage]);
+          arrive(&shared_->keys_full[stage]);
           break;
         }
         copy_kv_tile<DepthChunks>(keys_ + stage * DepthChunks * wide_tile_bytes, args_.keys,
@@ -322,8 +324,10 @@ class WgmmaAttention {
   __device__ void release(PhaseBarrier (&empty)[stages], int at) {
     arrive_as_warp(empty[at % stages]);
   }
+  // An arrival for what all lanes of the warp did before.
   __device__ void arrive_as_warp(PhaseBarrier& barrier) {
-    cuda::arrive_as_warp(barrier, thread_ % 32);
+    __syncwarp();
+    if (thread_ % 32 == 0) arrive(&barrier);
   }
 
   __device__ void start_logits(float (&s)[key_groups][4], int at) const {

@@ -23,28 +23,36 @@ __device__ __forceinline__ void copy_pieces(char* to, int apart, Rows16 from, st
   }
 }
 
-/// An arrival for what all lanes of the warp did before.
-__device__ __forceinline__ void arrive_as_warp(PhaseBarrier& barrier, int lane) {
-  __syncwarp();
-  if (lane == 0) arrive(&barrier);
+// Arrivals of a warp that copies: each lane arrives for what it has done itself, or the first one,
+// if it alone has done something, for all of them. (Others could do so after __syncwarp, too, but
+// compute-sanitizer does not see that.)
+constexpr int warp_arrivals = 32;
+
+/// By all lanes of a warp. `alone`: only the first one has done something.
+__device__ __forceinline__ void arrive_as_lanes(PhaseBarrier& barrier, bool alone, int lane) {
+  if (!alone)
+    arrive(&barrier);
+  else if (lane == 0)
+    arrive(&barrier, warp_arrivals);
 }
 
-/// Copies a KV tile by a warp, which arrives at `full`: a box that begins with row `first_row`, or,
-/// where that is -1, the rows in `rows`.
+/// Copies a KV tile by a warp, which arrives at `full` warp_arrivals times: a box that begins with
+/// row `first_row`, or, where that is -1, the rows in `rows`, which this warp has written or seen.
 template <int Chunks>
 __device__ __forceinline__ void copy_kv_tile(char* tile, const CUtensorMap& map, Rows16 from,
                                              std::int32_t first_row, const std::int32_t* rows,
                                              PhaseBarrier& full, int lane) {
   if (first_row < 0) {
     const int piece = lane % row_pieces;
+    __syncwarp();
 #pragma unroll 2
     for (int slot = lane / row_pieces; slot < wide_keys; slot += 32 / row_pieces)
       copy_pieces<Chunks>(tile + swizzled(slot, piece), wide_tile_bytes, from, rows[slot], piece);
-    expect_copies(&full);
-    return arrive_as_warp(full, lane);
+    return arrive_after_copies(&full);
   }
   if (lane > 0) return;
   arrive_expecting(&full, Chunks * wide_tile_bytes);
+  arrive(&full, warp_arrivals - 1);
 #pragma unroll
   for (int part = 0; part < Chunks; ++part)
     copy_box_async(tile + part * wide_tile_bytes, &map, part * chunk, first_row, &full);

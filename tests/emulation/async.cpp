@@ -153,26 +153,24 @@ void init_barrier(std::uint64_t* barrier, int arrivals) {
   *barrier = reinterpret_cast<std::uintptr_t>(barrier);
 }
 
-void arrive(std::uint64_t* barrier, int bytes) {
+void arrive(std::uint64_t* barrier, int bytes, int arrivals) {
   order_before(barrier);
   const Unseen unseen;
   const std::lock_guard lock(mutex);
   Phases& phases = phases_of(barrier);
   phases.bytes += bytes;
-  count_arrival(phases);
+  for (int i = 0; i < arrivals; ++i) count_arrival(phases);
   end_phase_if_complete(phases);
 }
 
-void expect_copies(std::uint64_t* barrier) {
+void arrive_after_copies(std::uint64_t* barrier) {
   order_before(barrier);
   const Unseen unseen;
   const std::lock_guard lock(mutex);
   Landing landing{.arrives = true};
   landing.pieces.swap(self->copies);
   self->group_ends.clear();
-  Phases& phases = phases_of(barrier);
-  ++phases.pending;  // until the copies land
-  start(phases, std::move(landing));
+  start(phases_of(barrier), std::move(landing));
 }
 
 void copy_box(void* shared, const CUtensorMap& map, int column, int row, std::uint64_t* barrier) {

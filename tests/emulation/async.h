@@ -29,9 +29,9 @@ void fence_async_proxy();
 
 void init_barrier(std::uint64_t* barrier, int arrivals);
 /// `bytes`: which the phase waits for from now on.
-void arrive(std::uint64_t* barrier, int bytes);
-/// The current phase also waits for the asynchronous copies of this thread.
-void expect_copies(std::uint64_t* barrier);
+void arrive(std::uint64_t* barrier, int bytes, int arrivals = 1);
+/// An arrival when the asynchronous copies of this thread are made.
+void arrive_after_copies(std::uint64_t* barrier);
 bool phase_has_ended(std::uint64_t* barrier, unsigned parity);
 /// False only after lose_box.
 bool wait_for_phase(std::uint64_t* barrier, unsigned parity);

@@ -22,14 +22,14 @@ inline void init_barrier(PhaseBarrier* barrier, int arrivals) {
   fovea::emulation::init_barrier(barrier, arrivals);
 }
 inline void publish_barriers() {}
-inline void arrive(PhaseBarrier* barrier) {
-  fovea::emulation::arrive(barrier, 0);
+inline void arrive(PhaseBarrier* barrier, int arrivals = 1) {
+  fovea::emulation::arrive(barrier, 0, arrivals);
 }
 inline void arrive_expecting(PhaseBarrier* barrier, int bytes) {
   fovea::emulation::arrive(barrier, bytes);
 }
-inline void expect_copies(PhaseBarrier* barrier) {
-  fovea::emulation::expect_copies(barrier);
+inline void arrive_after_copies(PhaseBarrier* barrier) {
+  fovea::emulation::arrive_after_copies(barrier);
 }
 inline bool phase_has_ended(PhaseBarrier* barrier, unsigned parity) {
   return fovea::emulation::phase_has_ended(barrier, parity);
@@ -61,8 +61,6 @@ template <int Pending, int Count>
 void wait_products(float (&)[Count][4]) {
   fovea::emulation::wait_products(Pending);
 }
-
-inline void compute_first(float) {}
 
 template <Precision P, int Count>
 void multiply_columns(float (&c)[Count][4], std::uint64_t a, std::uint64_t b, bool add) {

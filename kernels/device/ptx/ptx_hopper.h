@@ -35,10 +35,11 @@ __device__ __forceinline__ void publish_barriers() {
 #endif
 }
 
-/// What this thread did before is seen by those that wait for the phase.
-__device__ __forceinline__ void arrive(PhaseBarrier* barrier) {
+/// So many arrivals. What this thread did before is seen by those that wait for the phase.
+__device__ __forceinline__ void arrive(PhaseBarrier* barrier, int arrivals = 1) {
 #if __CUDA_ARCH__ >= 900
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier))
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
+               "r"(arrivals)
                : "memory");
 #endif
 }
@@ -53,11 +54,11 @@ __device__ __forceinline__ void arrive_expecting(PhaseBarrier* barrier, int byte
 #endif
 }
 
-/// The current phase also waits for all copy_16_async of this thread so far. This is no arrival:
-/// the thread, or another one that waits for it, arrives afterwards.
-__device__ __forceinline__ void expect_copies(PhaseBarrier* barrier) {
+/// An arrival that happens when all copy_16_async of this thread so far are complete; the thread
+/// does not wait. Says nothing of what else the thread has written.
+__device__ __forceinline__ void arrive_after_copies(PhaseBarrier* barrier) {
 #if __CUDA_ARCH__ >= 900
-  asm volatile("cp.async.mbarrier.arrive.shared::cta.b64 [%0];" ::"r"(shared_address(barrier))
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(barrier))
                : "memory");
 #endif
 }
@@ -155,14 +156,6 @@ __device__ __forceinline__ void wait_products(float (&sums)[Count][4]) {
 #pragma unroll
     for (int c = 0; c < 4; ++c) asm volatile("" : "+f"(sums[j][c])::"memory");
 #endif
-}
-
-/// Nothing that `nonnegative` is computed from is moved behind this, nor what follows in front of
-/// it: ptxas moves a wait for products in front of independent arithmetic, which then no longer
-/// runs beside them.
-__device__ __forceinline__ void compute_first(float nonnegative) {
-  asm volatile("{\n.reg .pred p;\nsetp.lt.f32 p, %0, 0f00000000;\n@p trap;\n}" ::"f"(nonnegative)
-               : "memory");
 }
 
 // The products are c = a b or c += a b with a 64 x 16 and b 16 x 8 Count, added in fp32. Warp w of

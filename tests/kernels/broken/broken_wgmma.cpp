@@ -94,8 +94,7 @@ __global__ void multiply(const std::uint16_t* q, const __grid_constant__ CUtenso
     cuda::copy_16_async(q_tile + row * 2 * row_values + 16 * to, q + row * row_values + 8 * piece,
                         true);
   }
-  cuda::expect_copies(&barriers->gathered);
-  cuda::arrive(&barriers->gathered);
+  cuda::arrive_after_copies(&barriers->gathered);
   if (is(M::never_wait_for_copies)) return;
   if (!is(M::product_before_copy)) cuda::wait_for_phase(&barriers->box, 0);
   if (is(M::phase_that_cannot_come)) cuda::wait_for_phase(&barriers->box, 1);

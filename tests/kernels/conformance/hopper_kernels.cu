@@ -81,8 +81,7 @@ __global__ void __launch_bounds__(2 * group, 2)
     gather(b_tile, b, row_values, box_rows, t);
     for (int part = 0; part < 2; ++part)
       gather(v_tile + part * box_bytes, v + part * row_values, 2 * row_values, box_rows, t);
-    cuda::expect_copies(barrier);
-    cuda::arrive(barrier);
+    cuda::arrive_after_copies(barrier);
     return;
   }
   cuda::set_registers<128, 192>();
