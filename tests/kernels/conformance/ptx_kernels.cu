@@ -3,7 +3,6 @@
 #include "kernels/conformance/on_device.h"
 #include "kernels/conformance/ptx_kernels.h"
 #include "ptx.h"
-#include "tiles/exp2_on_lanes.cuh"
 
 namespace fovea::test {
 namespace {
@@ -16,14 +15,13 @@ int blocks_for(std::size_t count) {
   return static_cast<int>((count + threads - 1) / threads);
 }
 
-enum class Function { exp2, exp2_on_lanes, log2 };
+enum class Function { exp2, log2 };
 
 template <Function F>
 __global__ void function_kernel(const float* x, int count, float* y) {
   const int i = static_cast<int>(blockIdx.x) * threads + static_cast<int>(threadIdx.x);
   if (i >= count) return;
   if constexpr (F == Function::exp2) y[i] = cuda::exp2_fast(x[i]);
-  if constexpr (F == Function::exp2_on_lanes) y[i] = cuda::exp2_on_lanes(x[i]);
   if constexpr (F == Function::log2) y[i] = cuda::log2_fast(x[i]);
 }
 
@@ -113,10 +111,6 @@ std::vector<float> run_exp2(const std::vector<float>& x) {
 
 std::vector<float> run_log2(const std::vector<float>& x) {
   return run_function<Function::log2>(x);
-}
-
-std::vector<float> run_exp2_on_lanes(const std::vector<float>& x) {
-  return run_function<Function::exp2_on_lanes>(x);
 }
 
 std::uint64_t run_wait(std::uint64_t least) {

@@ -14,8 +14,6 @@ namespace fovea::test {
 std::vector<float> run_exp2(const std::vector<float>& x);
 /// log2_fast of each.
 std::vector<float> run_log2(const std::vector<float>& x);
-/// exp2_on_lanes of each (tiles/exp2_on_lanes.cuh).
-std::vector<float> run_exp2_on_lanes(const std::vector<float>& x);
 
 /// How many nanoseconds a thread finds that it has waited, at least `least`.
 std::uint64_t run_wait(std::uint64_t least);

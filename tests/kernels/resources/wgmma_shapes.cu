@@ -1,5 +1,5 @@
 // Attention by products of warpgroups for the narrowest and the widest heads, to be held against
-// the budgets: the kernels of all widths take four minutes to compile.
+// the budgets: those of all widths take several times as long to compile.
 #include "tiles/launch_wgmma.cuh"
 
 namespace fovea::cuda {
@@ -11,6 +11,8 @@ template __global__ void attend_wgmma_kernel<Precision::bf16, WgmmaShape<1, 1, 1
 template __global__ void attend_wgmma_kernel<Precision::bf16, WgmmaShape<1, 1, 2>, false>(
     const __grid_constant__ WgmmaArgs);
 template __global__ void attend_wgmma_kernel<Precision::bf16, WgmmaShape<1, 1, 2>, true>(
+    const __grid_constant__ WgmmaArgs);
+template __global__ void attend_wgmma_kernel<Precision::bf16, WgmmaShape<1, 1, 3>, false>(
     const __grid_constant__ WgmmaArgs);
 template __global__ void attend_wgmma_kernel<Precision::bf16, WgmmaShape<2, 2, 1>, false>(
     const __grid_constant__ WgmmaArgs);
