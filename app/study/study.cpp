@@ -34,7 +34,7 @@ Study::Study(std::unique_ptr<Backend> backend, std::shared_ptr<Background> backg
     use_backend(BackendChoice{.backend = "cpu"});
     emit reported(message +
                   "\n\nEverything is computed again on the CPU. Compute > Back end starts the GPU "
-                  "again.");
+                  "again. If that is refused, restart Fovea.");
   });
   connect(&opening_, &SourceOpening::about_to_open, this, [this](const SourceToOpen& as) {
     if (subject_.source && as.new_source) emit leaving();

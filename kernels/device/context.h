@@ -1,5 +1,7 @@
 // The context is what this process has on the GPU: its memory, streams and kernels. An error such
-// as an illegal access stops it for good: every later call fails, until it is reset.
+// as an illegal access stops it for good: every later call fails, until it is reset. CUDA promises
+// that the reset is enough after a launch that took too long. After errors of a kernel the process
+// must end: an H200 (driver 580) then refuses every later use.
 #pragma once
 
 namespace fovea::cuda {

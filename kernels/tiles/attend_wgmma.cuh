@@ -1,9 +1,9 @@
-// The kernel of attend_wgmma, after FlashAttention-3 (Shah et al. 2024). Each consumer warpgroup has
-// 64 queries. One warp of another warpgroup copies tiles of 128 keys, a second one their values,
-// into rings in shared memory.
+// The kernel of attend_wgmma, after FlashAttention-3 (Shah et al. 2024). Each consumer warpgroup
+// has 64 queries. One warp of another warpgroup copies tiles of 128 keys, a second one their
+// values, into rings in shared memory.
 //
-// ../README.md says what bounds the kernel, how fast it is, and which other forms were slower. For a
-// KV tile without masks a warp issues 421 instructions with narrow heads and 469 with wide ones
+// ../README.md says what bounds the kernel, how fast it is, and which other forms were slower. For
+// a KV tile without masks a warp issues 421 instructions with narrow heads and 469 with wide ones
 // (tests/kernels/resources/count_step.py), 64 of which are exponentials. Nothing spills.
 #pragma once
 

@@ -128,7 +128,8 @@ def faults_of(name, code):
     if length > MOST_INSTRUCTIONS[narrow]:
         yield f"{length} instructions for a KV tile; expected at most {MOST_INSTRUCTIONS[narrow]}"
     product = max(for_a_product(step, code) for step in steps)
-    if product > MOST_FOR_A_PRODUCT:
+    # A single warpgroup of queries is for few of them, and has fewer uniform registers to spare.
+    if product > MOST_FOR_A_PRODUCT and not re.search(r"WgmmaShapeILi\dELi\dELi1E", name):
         yield f"{product:.1f} instructions for a product with values; expected at most {MOST_FOR_A_PRODUCT}"
     beside = max(beside_values(step, code) for step in steps)
     if not narrow and beside < LEAST_BESIDE_VALUES:
