@@ -1,4 +1,6 @@
-"""merge_results.py FOLDER: one result file, on standard output, of what tests/gpu.sh has left in FOLDER.
+"""merge_results.py FOLDER [EARLIER...]: one result file, on standard output, of what tests/gpu.sh has left in FOLDER.
+
+Each EARLIER is a result file of another commit, the newest first. What it alone has is kept and names that commit.
 
 figures-STEP.json are bench_kernels', peers-STEP.json are torch_peers.py's, cases-STEP.names are test cases and .tsv those
 that ran, each in a process of its own, ablation-PROGRAM.jsonl what such a program has printed, load.csv and limits.csv
@@ -16,6 +18,7 @@ LOAD = ("at", "sm_mhz", "memory_mhz", "power_w", "celsius", "busy_percent", "slo
 LIMITS = ("sm_mhz", "memory_mhz", "power_w")
 # A row a line, so that they can be compared by eye.
 ROWS = ("peers", "refused_peers", "refused", "figures", "ablation", "cases", "program", "load")
+MEASURED = ("who", "what", "precision", "settings", "n", "heads", "d", "causal")
 
 
 def number(text):
@@ -88,14 +91,39 @@ def ablation_of(path):
         yield {"program": program} | (found if isinstance(found, dict) else {"text": line})
 
 
+def lines_of(path):
+    return path.read_text(errors="replace").splitlines() if path.exists() else []
+
+
 def said_by(path):
     """Of a step of the program itself: how it went, and its last lines."""
-    log = path.with_suffix(".log")
-    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
-    return {"step": path.stem, "status": path.read_text().strip(), "said": lines[-12:]}
+    return {"step": path.stem, "status": path.read_text().strip(), "said": lines_of(path.with_suffix(".log"))[-12:]}
 
 
-def merge(folder):
+def status_of(path):
+    """How a step went; what has failed with its last line, such as how many errors there are."""
+    status, lines = path.read_text().strip(), lines_of(path.with_suffix(".log"))
+    return f"{status}: {lines[-1].strip('= ')}" if status.startswith("failed (") and lines else status
+
+
+def subject(row):
+    """Rows with the same one are of the same step, program or contender."""
+    names = MEASURED if "what" in row else ("program",) if "program" in row else ("step",)
+    return tuple(row.get(name) for name in names)
+
+
+def keep_earlier(earlier, result, rows):
+    """Adds what only an earlier result file has, with its commit."""
+    of_commit = f" of commit {earlier['commit']}"
+    for step, status in earlier["steps"].items():
+        result["steps"].setdefault(step, status if " of commit " in status else status + of_commit)
+    for name in ROWS:
+        known = {subject(row) for row in rows[name]}
+        others = [row for row in earlier.get(name, []) if subject(row) not in known]
+        rows[name] += [{"commit": earlier["commit"]} | row for row in others]
+
+
+def merge(folder, earlier=()):
     result, rows = {}, {name: [] for name in ROWS}
     for path in sorted(folder.glob("figures-*.json")) + sorted(folder.glob("peers-*.json")):
         try:
@@ -106,11 +134,13 @@ def merge(folder):
             rows[name] += [{"step": path.stem.split("-", 1)[1]} | row for row in measured.pop(name, [])]
         result |= measured  # the commit, the device and its driver: the same in all
     result["limits"] = next(iter(read_rows(folder / "limits.csv", LIMITS)), {})
-    result["steps"] = {path.stem: path.read_text().strip() for path in sorted(folder.glob("*.status"))}
+    result["steps"] = {path.stem: status_of(path) for path in sorted(folder.glob("*.status"))}
     rows["cases"] = [cases_of(path) for path in sorted(folder.glob("cases-*.tsv"))]
     rows["ablation"] = [row for path in sorted(folder.glob("ablation-*.jsonl")) for row in ablation_of(path)]
     rows["program"] = [said_by(path) for path in sorted(folder.glob("program-*.status"))]
     rows["load"] = read_load(folder)
+    for path in earlier:
+        keep_earlier(json.loads(path.read_text()), result, rows)
     return result, rows
 
 
@@ -123,4 +153,5 @@ def text_of(result, rows):
 
 
 if __name__ == "__main__":
-    sys.stdout.write(text_of(*merge(Path(sys.argv[1]))))
+    folder, *earlier = map(Path, sys.argv[1:])
+    sys.stdout.write(text_of(*merge(folder, earlier)))

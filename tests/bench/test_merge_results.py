@@ -8,11 +8,14 @@ from merge_results import merge, text_of
 
 
 class Merge(unittest.TestCase):
-    def merged(self, files):
+    def merged(self, files, *earlier):
         with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
             for file, text in files.items():
-                (Path(name) / file).write_text(text)
-            return json.loads(text_of(*merge(Path(name))))
+                (folder / file).write_text(text)
+            for i, found in enumerate(earlier):
+                (folder / f"earlier-{i}").write_text(json.dumps(found))
+            return json.loads(text_of(*merge(folder, sorted(folder.glob("earlier-*")))))
 
     def test_figures_peers_and_steps_are_one_file(self):
         found = self.merged(
@@ -78,6 +81,59 @@ class Merge(unittest.TestCase):
         said = found["program"][0]
         self.assertEqual((said["step"], said["status"], said["said"][-1]), ("program-exact", "passed in 1 s", "39"))
         self.assertEqual(len(said["said"]), 12)
+
+    def test_a_failed_step_has_its_last_line(self):
+        found = self.merged(
+            {
+                "races.status": "failed (99) after 2 s\n",
+                "races.log": "here\n========= ERROR SUMMARY: 3 errors\n",
+                "laws.status": "passed in 1 s\n",
+                "laws.log": "all\n",
+                "barriers.status": "failed: needs build-tests\n",
+                "maps.status": "failed (1) after 0 s\n",
+            }
+        )
+        self.assertEqual(
+            found["steps"],
+            {
+                "races": "failed (99) after 2 s: ERROR SUMMARY: 3 errors",
+                "laws": "passed in 1 s",
+                "barriers": "failed: needs build-tests",
+                "maps": "failed (1) after 0 s",
+            },
+        )
+
+    def test_what_only_an_earlier_result_has_names_its_commit(self):
+        found = self.merged(
+            {
+                "figures-a.json": '{"commit": "new", "figures": [{"what": "exact", "n": 1, "ms": 1}]}',
+                "ablation-x.jsonl": '{"ms": 1}\n',
+                "cases-laws.tsv": "0\t1\t1e-3\tlaw\n",
+                "laws.status": "passed in 1 s\n",
+            },
+            {
+                "commit": "old",
+                "steps": {"laws": "failed (1) after 2 s", "maps": "passed in 3 s"},
+                "figures": [{"what": "exact", "n": 1, "ms": 2}, {"what": "exact", "n": 2, "ms": 3}],
+                "ablation": [{"program": "x", "ms": 2}, {"program": "y", "ms": 3}, {"program": "y", "ms": 4}],
+                "cases": [{"step": "laws", "ran": 7}, {"step": "laws-mma", "ran": 8}],
+            },
+            {
+                "commit": "oldest",
+                "steps": {"maps": "passed in 9 s", "memory": "passed of commit first"},
+                "figures": [{"what": "exact", "n": 2, "ms": 9}, {"what": "h1d", "n": 2, "commit": "first"}],
+            },
+        )
+        self.assertEqual(found["commit"], "new")
+        self.assertEqual(
+            found["steps"],
+            {"laws": "passed in 1 s", "maps": "passed in 3 s of commit old", "memory": "passed of commit first"},
+        )
+        self.assertEqual([(row.get("commit"), row["n"], row.get("ms")) for row in found["figures"]],
+                         [(None, 1, 1), ("old", 2, 3), ("first", 2, None)])  # fmt: skip
+        self.assertEqual([(row.get("commit"), row["program"], row["ms"]) for row in found["ablation"]],
+                         [(None, "x", 1), ("old", "y", 3), ("old", "y", 4)])  # fmt: skip
+        self.assertEqual([(row.get("commit"), row["ran"]) for row in found["cases"]], [(None, 1), ("old", 8)])
 
     def test_nothing_is_a_file_too_and_what_was_cut_off_is_left_out(self):
         found = self.merged({"figures-a.json": '{"commit": "c", "figu'})
