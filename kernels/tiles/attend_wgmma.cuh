@@ -1,9 +1,9 @@
 // The kernel of attend_wgmma, after FlashAttention-3 (Shah et al. 2024). Each consumer warpgroup
-// has 64 queries. One warp of another warpgroup copies tiles of 128 keys, a second one their
-// values, into rings in shared memory.
+// has 64 queries. Two warps of another warpgroup copy tiles of 128 keys, two more their values,
+// into rings in shared memory.
 //
 // ../README.md says what bounds the kernel, how fast it is, and which other forms were slower. For
-// a KV tile without masks a warp issues 421 instructions with narrow heads and 469 with wide ones
+// a KV tile without masks a warp issues 379 instructions with narrow heads and 420 with wide ones
 // (tests/kernels/resources/count_step.py), 64 of which are exponentials. Nothing spills.
 #pragma once
 
@@ -51,10 +51,9 @@ class WgmmaAttention {
       consume();
     } else {
       if constexpr (Shape::shares) set_registers<Shape::registers, Shape::copying>();
-      const int warp = uniform(thread_ / 32);
-      if (warp == 0)
+      if (uniform(thread_ / copy_threads) == 0)
         copy<true>();
-      else if (warp == 1)
+      else
         copy<false>();
     }
   }
@@ -62,12 +61,12 @@ class WgmmaAttention {
  private:
   __device__ void begin() {
     for (int i = 0; i < stages; ++i) {
-      init_barrier(&shared_->keys_full[i], 2 * warp_arrivals);  // of slots and of keys
-      init_barrier(&shared_->values_full[i], warp_arrivals);
+      init_barrier(&shared_->keys_full[i], 2 * copy_threads);  // of slots and of keys
+      init_barrier(&shared_->values_full[i], copy_threads);
       init_barrier(&shared_->keys_empty[i], Consumers * warps);
       init_barrier(&shared_->values_empty[i], Consumers * warps);
     }
-    for (int i = 0; i < places; ++i) init_barrier(&shared_->slots_full[i], warp_arrivals);
+    for (int i = 0; i < places; ++i) init_barrier(&shared_->slots_full[i], copy_threads);
     for (int i = 0; i < Consumers; ++i) {
       init_barrier(&shared_->queries[i], warpgroup);
       init_barrier(&shared_->turn[i], warps);
@@ -91,8 +90,7 @@ class WgmmaAttention {
     __syncwarp();  // products are started by whole warps
   }
 
-  // ---- The warps that copy: one K, another one V, so that neither waits for the other
-  // -------------
+  // ---- The threads that copy: half of them K, the others V --------------------------------------
 
   __device__ static TileKind kind_of(const KvTile& kv_tile) {
     if (kv_tile.keys == 0) return no_tile;
@@ -102,10 +100,10 @@ class WgmmaAttention {
 
   // A consumer that has released keys has done with the slots of the KV tile before: there is one
   // more place for slots than there are stages. It has also waited for the values of that KV tile,
-  // so that the other warp has read its slots.
+  // so that those that copy V have read its slots.
   template <bool Keys>
   __device__ void copy() {
-    const int lane = thread_ % 32;
+    const int thread = thread_ % copy_threads;
     KeyIterator iterator = first_keys(query_tile_, a_.queries.lists);
     for (int at = 0; !stuck_; ++at) {
       const int stage = at % stages, place = at % places, before = at / stages - 1;
@@ -116,20 +114,20 @@ class WgmmaAttention {
         const bool without_slots = kv_tile.keys > 0;
         if (before >= 0) wait(shared_->keys_empty[stage], before);
         if (!without_slots)
-          kv_tile = next_kv_tile(iterator, a_.queries.lists, false, slots, lane, 32);
-        if (lane == 0) {
+          kv_tile = next_kv_tile(iterator, a_.queries.lists, false, slots, thread, copy_threads);
+        if (thread == 0) {
           shared_->kv_tile[place] = kv_tile;
           shared_->kind[place] = kind_of(kv_tile);
         }
-        arrive_as_lanes(shared_->slots_full[place], without_slots, lane);
-        arrive_as_lanes(shared_->keys_full[stage], without_slots, lane);
+        arrive_as_threads(shared_->slots_full[place], without_slots, thread);
+        arrive_as_threads(shared_->keys_full[stage], without_slots, thread);
         if (kv_tile.keys == 0) {
           arrive(&shared_->keys_full[stage]);
           break;
         }
         copy_kv_tile<DepthChunks>(keys_ + stage * DepthChunks * wide_tile_bytes, args_.keys,
                                   args_.operands.k, kv_tile.first_row, slots.key_row,
-                                  shared_->keys_full[stage], lane);
+                                  shared_->keys_full[stage], thread);
       } else {
         wait(shared_->slots_full[place], at / places);
         kv_tile = shared_->kv_tile[place];
@@ -137,7 +135,7 @@ class WgmmaAttention {
         if (before >= 0) wait(shared_->values_empty[stage], before);
         copy_kv_tile<ValueChunks>(values_ + stage * ValueChunks * wide_tile_bytes, args_.values,
                                   args_.operands.v, kv_tile.first_row, slots.key_row,
-                                  shared_->values_full[stage], lane);
+                                  shared_->values_full[stage], thread);
       }
     }
     commit_copies();

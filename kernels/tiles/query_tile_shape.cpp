@@ -44,11 +44,16 @@ BlockCost block_cost(int height, bool narrow, Precision precision) {
 // The same of attend_wgmma, measured on an H200 with 12 heads of 16384 tokens: with 64, 128 and 192
 // queries of narrow heads 1090, 2340 and 2570 clocks for a KV tile of 128 keys, with 64 and 128
 // queries of wide ones 2440 and 2760.
-BlockCost wgmma_cost(int height, bool narrow) {
-  constexpr int part = 12;  // a block takes 14,000 clocks beside its KV tiles, of 192 queries 19,000
-  if (!narrow) return {height == 64 ? 4.8 : 5.4, 1, 1, part};
-  if (height == 64) return {4.3, 2, 2, part};
-  return {height == 128 ? 9.1 : 10.0, 1, 1, part};
+//
+// Counted: to gather K and V of a KV tile a block issues 24 instructions for each 16 bytes of 32
+// threads, 384 clocks of its four schedulers for narrow heads and twice as many for wide ones.
+BlockCost wgmma_cost(int height, bool narrow, bool gathers) {
+  constexpr int part =
+      12;  // a block takes 14,000 clocks beside its KV tiles, of 192 queries 19,000
+  const double gathering = gathers ? 1.5 : 0;
+  if (!narrow) return {gathering + (height == 64 ? 4.8 : 5.4), 1, 1, part};
+  if (height == 64) return {gathering + 4.3, 2, 2, part};
+  return {gathering + (height == 128 ? 9.1 : 10.0), 1, 1, part};
 }
 
 // Times, in those of a KV tile.
@@ -128,8 +133,10 @@ std::size_t query_tile_shared_bytes(int height, Index d, Precision precision,
              : attend_mma_shared_bytes(height, static_cast<int>(d), precision);
 }
 
-QueryTileShape choose_shape(const QueryTileKeys& keys, Index d, Index dv, Precision precision,
-                            bool warpgroups, bool maps, const Device& device) {
+QueryTileShape choose_shape(const QueryTileKeys& keys, const QueryTileUse& use,
+                            const Device& device) {
+  const auto& [d, dv, precision, warpgroups, maps, gathers] = use;
+  const bool narrow = std::max(d, dv) <= 64;
   Candidate best{};
   for (const int height : {16, 64, 128, 192}) {
     const bool wgmma = warpgroups && dv > 0 && wgmma_takes(height, d, dv, maps);
@@ -139,9 +146,8 @@ QueryTileShape choose_shape(const QueryTileKeys& keys, Index d, Index dv, Precis
     if (height > query_tile_heights.front() &&  // the least height is always possible
         (bytes > device.shared_per_block() || dv > columns_per_pass(height, precision)))
       continue;
-    const bool narrow = std::max(d, dv) <= 64;
     const auto [clocks, together, resident, part] =
-        wgmma ? wgmma_cost(height, narrow) : block_cost(height, narrow, precision);
+        wgmma ? wgmma_cost(height, narrow, gathers) : block_cost(height, narrow, precision);
     const Index fit = std::max<Index>(1, static_cast<Index>(device.shared_per_block() / bytes)),
                 at_once = device.multiprocessors() * std::min<Index>(together, fit);
     Candidate found = best_division(keys(height), height, wgmma ? wgmma_kv_tile_keys : kv_tile_keys,

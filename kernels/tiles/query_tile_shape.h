@@ -24,11 +24,18 @@ struct QueryTileShape {
 /// How many keys the query tiles of a height have.
 using QueryTileKeys = std::function<std::vector<EqualQueryTiles>(int height)>;
 
-/// The shape for which a model of the device expects the shortest time. `dv`: columns that V will
-/// have, 0 for sums only. `warpgroups`: attend_wgmma is used where wgmma_takes, else never. `maps`:
-/// the kernel must be able to make them.
-QueryTileShape choose_shape(const QueryTileKeys& keys, Index d, Index dv, Precision precision,
-                            bool warpgroups, bool maps, const Device& device);
+/// What query tiles are for.
+struct QueryTileUse {
+  Index d = 0, dv = 0;  // columns of K, and those that V will have; 0: sums only
+  Precision precision = Precision::fp32;
+  bool warpgroups = false;  // attend_wgmma is used where wgmma_takes, else never
+  bool maps = false;        // the kernel must be able to make them
+  bool gathers = false;     // keys do not follow one another
+};
+
+/// The shape for which a model of the device expects the shortest time.
+QueryTileShape choose_shape(const QueryTileKeys& keys, const QueryTileUse& use,
+                            const Device& device);
 
 /// Dynamic shared memory of a block.
 std::size_t query_tile_shared_bytes(int height, Index d, Precision precision, const Device& device);

@@ -12,8 +12,9 @@ ResidentQueryTiles::ResidentQueryTiles(const TileList& plan_tiles, Index d, Inde
       warpgroups(by_warpgroups),
       rows{0, plan_tiles.lengths.queries},
       uploaded_(device) {
-  const QueryTileShape shape = choose_shape([&](int each) { return count_keys(plan_tiles, each); },
-                                            d, dv, precision, warpgroups, false, device);
+  const QueryTileShape shape =
+      choose_shape([&](int each) { return count_keys(plan_tiles, each); },
+                   {d, dv, precision, warpgroups, false, !plan_tiles.dense}, device);
   height = shape.height;
   list = cut_query_tiles(plan_tiles, height);
   put_longest_first(list);
@@ -25,8 +26,8 @@ ResidentQueryTiles::ResidentQueryTiles(const TileList& plan_tiles, IndexRange it
                                        const Device& device)
     : precision(its_precision), warpgroups(by_warpgroups), rows(its_rows), uploaded_(device) {
   const QueryTileShape shape =
-      choose_shape([&](int each) { return count_keys(plan_tiles, rows, each); }, d, dv, precision,
-                   warpgroups, true, device);
+      choose_shape([&](int each) { return count_keys(plan_tiles, rows, each); },
+                   {d, dv, precision, warpgroups, true}, device);
   height = shape.height;
   list = cut_query_tiles(plan_tiles, rows, height);
   upload(device, rows.size(), shape);

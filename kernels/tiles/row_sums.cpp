@@ -82,7 +82,7 @@ void RowSums::find(const EntryRows& rows, Run& run) {
         return std::vector{EqualQueryTiles{static_cast<std::int32_t>(all_keys.size()),
                                            static_cast<std::int32_t>(tiles)}};
       },
-      bound_.d(), 0, Precision::fp32, false, false, device);
+      {.d = bound_.d()}, device);
   EntryList cut = cut_entries(bound_.list(), unknown, all_keys, shape.height);
   QueryTileList list{std::move(cut.tiles), std::move(cut.runs), {}};
   list.rounds = {{0, std::ssize(list.tiles)}};

@@ -23,36 +23,39 @@ __device__ __forceinline__ void copy_pieces(char* to, int apart, Rows16 from, st
   }
 }
 
-// Arrivals of a warp that copies: each lane arrives for what it has done itself, or the first one,
-// if it alone has done something, for all of them. (Others could do so after __syncwarp, too, but
-// compute-sanitizer does not see that.)
-constexpr int warp_arrivals = 32;
+/// Two warps copy K, and two V, so that neither waits for the other. They arrive as often: each
+/// thread for what it has done itself, or the first one, if it alone has done something, for all of
+/// them. (It could do so after a barrier, too, but compute-sanitizer does not see that.)
+constexpr int copy_threads = warpgroup / 2;
 
-/// By all lanes of a warp. `alone`: only the first one has done something.
-__device__ __forceinline__ void arrive_as_lanes(PhaseBarrier& barrier, bool alone, int lane) {
+/// By all threads that copy K or V. `alone`: only the first one has done something.
+__device__ __forceinline__ void arrive_as_threads(PhaseBarrier& barrier, bool alone, int thread) {
   if (!alone)
     arrive(&barrier);
-  else if (lane == 0)
-    arrive(&barrier, warp_arrivals);
+  else if (thread == 0)
+    arrive(&barrier, copy_threads);
 }
 
-/// Copies a KV tile by a warp, which arrives at `full` warp_arrivals times: a box that begins with
-/// row `first_row`, or, where that is -1, the rows in `rows`, which this warp has written or seen.
+/// Copies a KV tile by copy_threads threads, which arrive at `full` as often: a box that begins
+/// with row `first_row`, or, where that is -1, the rows in `rows`. A warp copies every second 32 of
+/// them, those that its own lanes have written if each thread has written every copy_threads-th.
 template <int Chunks>
 __device__ __forceinline__ void copy_kv_tile(char* tile, const CUtensorMap& map, Rows16 from,
                                              std::int32_t first_row, const std::int32_t* rows,
-                                             PhaseBarrier& full, int lane) {
+                                             PhaseBarrier& full, int thread) {
   if (first_row < 0) {
-    const int piece = lane % row_pieces;
+    const int lane = thread % 32, piece = lane % row_pieces;
     __syncwarp();
-#pragma unroll 2
-    for (int slot = lane / row_pieces; slot < wide_keys; slot += 32 / row_pieces)
-      copy_pieces<Chunks>(tile + swizzled(slot, piece), wide_tile_bytes, from, rows[slot], piece);
+#pragma unroll 1
+    for (int first = thread / 32 * 32; first < wide_keys; first += copy_threads)
+#pragma unroll 4
+      for (int slot = first + lane / row_pieces; slot < first + 32; slot += 32 / row_pieces)
+        copy_pieces<Chunks>(tile + swizzled(slot, piece), wide_tile_bytes, from, rows[slot], piece);
     return arrive_after_copies(&full);
   }
-  if (lane > 0) return;
+  if (thread > 0) return;
   arrive_expecting(&full, Chunks * wide_tile_bytes);
-  arrive(&full, warp_arrivals - 1);
+  arrive(&full, copy_threads - 1);
 #pragma unroll
   for (int part = 0; part < Chunks; ++part)
     copy_box_async(tile + part * wide_tile_bytes, &map, part * chunk, first_row, &full);

@@ -31,7 +31,7 @@ QueryTileShape shape_of(Lengths lengths, bool causal, Index d, Precision precisi
                           1});
         return keys;
       },
-      d, d, precision, warpgroups, maps, device);
+      {d, d, precision, warpgroups, maps}, device);
 }
 
 /// Each block begins when the first of the blocks that run ends.
@@ -106,6 +106,17 @@ TEST_CASE("query tiles: tall where there are many queries and low where there ar
   CHECK(by_warpgroups(131072, 64, false).height == 192);
   CHECK(by_warpgroups(131072, 64, true).height == 64);
   CHECK(by_warpgroups(131072, 128, false).height == 128);
+  // Gathering takes as long for few queries as for many: buckets of 256 queries and 512 keys.
+  for (const bool gathers : {false, true}) {
+    const Multiprocessors many(132);
+    const Device device;
+    const QueryTileShape shape = choose_shape(
+        [](int height) {
+          return std::vector{EqualQueryTiles{512, 6144 / 256 * ((256 + height - 1) / height) * 32}};
+        },
+        {64, 64, Precision::bf16, true, false, gathers}, device);
+    CHECK(shape.height == (gathers ? 128 : 64));
+  }
   // By warpgroups the parts of a query tile are whole KV tiles of 128 keys.
   const QueryTileShape wide = shape_of({2048, 16384}, false, 64, Precision::bf16, 132, true);
   CHECK(wide.most_keys < 16384);

@@ -86,7 +86,7 @@ TEST_CASE("little shared memory: two blocks of 64 queries fit where a multiproce
         [](int height) {
           return std::vector{EqualQueryTiles{16384, 16384 / height}};
         },
-        d, d, Precision::fp32, false, false, device);
+        {.d = d, .dv = d}, device);
   };
   CHECK(shape_of(99, 64).height == 64);
   CHECK(shape_of(99, 64).wave == 48);
