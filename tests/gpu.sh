@@ -26,6 +26,7 @@
 # Exit status: 0 all passed, 77 no GPU, 75 no time was left for some steps: call it again; 1 some
 # failed, which the last lines name; 2 the call is wrong, or headers are missing.
 set -uo pipefail
+export LC_ALL=C  # times have a point
 for folder in FOVEA_PROGRAMS FOVEA_PROGRAM FOVEA_RESULTS FOVEA_BUILD; do  # of the folder where it is called
   [ -z "${!folder:-}" ] || declare -x "$folder=$(realpath -m "${!folder}")"
 done
@@ -250,7 +251,7 @@ case ${1:-} in
   --build)
     [[ ${2:-} =~ ^[0-9]+$ ]] || { echo "gpu.sh: --build needs a compute capability without its point: 90 for 9.0"; exit 2; }
     ;;
-  "" | --quick) ;;
+  "" | --quick) [ $# -le 1 ] || { echo "gpu.sh: --quick takes no names of steps"; exit 2; } ;;
   -*) echo "gpu.sh: unknown option $1; expected --quick, --build, --list or names of steps"; exit 2 ;;
   *)
     for name in "$@"; do

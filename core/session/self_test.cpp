@@ -128,7 +128,7 @@ class SelfTest {
           TestHead{ragged, 64, 64, true, 1, true}})
       compare(exact, head);
     if (const Index many = lengths.many_queries; many > 0) {
-      // Tiles of 64 and of 128 queries, whatever the GPU; and keys that are divided among blocks.
+      // Tiles of 64 and of more queries, whatever the GPU; and keys that are divided among blocks.
       for (const Index queries : {many / 24, many / 10, many / 4, many})
         compare(exact, {{queries, 96}});
       compare(exact, {{many, 96}, 128, 128});

@@ -7,7 +7,7 @@
 namespace fovea::cuda {
 
 /// Whoever has memory or streams in the context. When the last one lets go of a context that has
-/// stopped, it is reset, and the next one begins with a new context.
+/// stopped, it is reset.
 class ContextUse {
  public:
   ContextUse();

@@ -1,5 +1,6 @@
 // The Pace of a device is how many pairs of query and key it takes in a millisecond, as its last
-// launches did, in each precision. Any thread may ask and tell.
+// launches did, in each precision. Pairs count by their columns of K and V: one has 128. Any thread
+// may ask and tell.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +17,8 @@ class Pace {
     return milliseconds * of(precision).load();
   }
 
-  /// A launch took that long. A short one shows only what the device takes at least: much of its
-  /// time is that of any launch.
+  /// A launch took that long. A short one is mostly overhead, so it may raise the pace but not
+  /// lower it.
   void note(Precision precision, double pairs, double milliseconds) {
     constexpr double shortest = 1e-3;  // events tell no less
     const double pace = pairs / std::max(milliseconds, shortest);

@@ -3,7 +3,7 @@
 // into rings in shared memory.
 //
 // ../README.md says what bounds the kernel, how fast it is, and which other forms were slower. For
-// a KV tile without masks a warp issues 379 instructions with narrow heads and 420 with wide ones
+// a KV tile without masks a warp issues 382 instructions with narrow heads and 425 with wide ones
 // (tests/kernels/resources/count_step.py), 64 of which are exponentials. Nothing spills.
 #pragma once
 
@@ -81,13 +81,13 @@ class WgmmaAttention {
   // started where lanes may have parted.
   __device__ static int uniform(int value) { return __shfl_sync(0xffffffffu, value, 0); }
 
-  // After the first wait in vain none waits any more, so that the block ends.
+  // By whole warps, which start products. After the first wait in vain none waits any more, so that
+  // the block ends.
   __device__ void wait(PhaseBarrier& barrier, int parity) {
-    if (!stuck_ && !wait_for_phase(&barrier, static_cast<unsigned>(parity & 1))) {
-      stuck_ = true;
-      atomicMax(args_.stuck, 1);
-    }
-    __syncwarp();  // products are started by whole warps
+    const bool ended = stuck_ || wait_for_phase(&barrier, static_cast<unsigned>(parity & 1));
+    if (__all_sync(0xffffffffu, ended)) return;
+    stuck_ = true;
+    atomicMax(args_.stuck, 1);
   }
 
   // ---- The threads that copy: half of them K, the others V --------------------------------------
@@ -98,9 +98,9 @@ class WgmmaAttention {
     return static_cast<TileKind>(kv_tile.first_row < 0 ? kind | gathered : kind);
   }
 
-  // A consumer that has released keys has done with the slots of the KV tile before: there is one
-  // more place for slots than there are stages. It has also waited for the values of that KV tile,
-  // so that those that copy V have read its slots.
+  // A place of slots is written again for the KV tile at + places, when all consumers have released
+  // the keys of at + 1. By then they have masked the logits of `at` and waited for its values, so
+  // that those that copy V have read the slots, too.
   template <bool Keys>
   __device__ void copy() {
     const int thread = thread_ % copy_threads;
@@ -115,6 +115,7 @@ class WgmmaAttention {
         if (before >= 0) wait(shared_->keys_empty[stage], before);
         if (!without_slots)
           kv_tile = next_kv_tile(iterator, a_.queries.lists, false, slots, thread, copy_threads);
+        // Plain KV tiles have no slots: then the first thread alone writes.
         if (thread == 0) {
           shared_->kv_tile[place] = kv_tile;
           shared_->kind[place] = kind_of(kv_tile);
@@ -131,7 +132,7 @@ class WgmmaAttention {
       } else {
         wait(shared_->slots_full[place], at / places);
         kv_tile = shared_->kv_tile[place];
-        if (__any_sync(0xffffffffu, stuck_) || kv_tile.keys == 0) break;
+        if (stuck_ || kv_tile.keys == 0) break;
         if (before >= 0) wait(shared_->values_empty[stage], before);
         copy_kv_tile<ValueChunks>(values_ + stage * ValueChunks * wide_tile_bytes, args_.values,
                                   args_.operands.v, kv_tile.first_row, slots.key_row,
@@ -139,7 +140,7 @@ class WgmmaAttention {
       }
     }
     commit_copies();
-    wait_copies<0>();  // none may be under way when the block ends
+    wait_copies<0>();  // none of this thread's is under way when the block ends
   }
 
   // ---- The consumers ----------------------------------------------------------------------------
@@ -175,14 +176,15 @@ class WgmmaAttention {
     else
       attend_in_turn(segments);
     if (stuck_) return;
-    if constexpr (Maps) segments.finish();  // its first thread is a consumer
+    if constexpr (Maps) segments.finish();  // by thread 0, too, which is a consumer
     std::int32_t cluster[2];
     find_clusters(cluster);
     write_rows(a_, query_tile_, row_, column_, cluster, reference_, sum_, z_);
   }
 
   // Each KV tile's products with its values run beside the next one's with its keys, and beside the
-  // search for the largest logits. Where these are masked they need the registers of the products.
+  // search for the largest logits. Masks need the registers of Z's products, so a masked tile waits
+  // for these first.
   __device__ void attend_overlapped(Segments& segments) {
     float s[key_groups][4];
     std::uint32_t p[wide_keys / 16][4];
@@ -233,8 +235,8 @@ class WgmmaAttention {
     wait_products<0>(z_);
   }
 
-  // One product after the other; the other consumers compute meanwhile. All waits for copies are
-  // beside a product.
+  // One product after the other; the other consumers compute meanwhile. Waits for copies are beside
+  // products.
   __device__ void attend_in_turn(Segments& segments) {
     float s[key_groups][4];
     std::uint32_t p[wide_keys / 16][4];
@@ -297,8 +299,7 @@ class WgmmaAttention {
   // What is gathered is written by threads, not by the tensor memory accelerator.
   __device__ int wait_for_keys(int at) {
     wait(shared_->keys_full[at % stages], at / stages);
-    const int kind =
-        uniform(__any_sync(0xffffffffu, stuck_) ? no_tile : int{shared_->kind[at % places]});
+    const int kind = uniform(stuck_ ? no_tile : int{shared_->kind[at % places]});
     if (kind & gathered) fence_async_proxy();
     return kind;
   }

@@ -4,7 +4,6 @@
 
 #include <cuda_runtime.h>
 
-#include <array>
 #include <cstddef>
 
 #include "tiles/attend_mma.h"
@@ -14,15 +13,12 @@ namespace fovea::cuda {
 /// Keys that a block takes at a time.
 inline constexpr int wgmma_kv_tile_keys = 128;
 
-/// The heights of query tiles for which there are kernels, the last one for narrow heads without
-/// maps.
-inline constexpr std::array<int, 3> wgmma_heights{64, 128, 192};
-
 /// Whether there is a kernel for query tiles of `height` queries, d columns of keys and dv of
-/// values.
+/// values: 64, 128 or 192 queries of narrow heads, 64 with maps; 64 or 128 of wide ones.
 constexpr bool wgmma_takes(int height, Index d, Index dv, bool maps) {
-  if (height == 192) return d <= 64 && dv <= 64 && !maps;
-  return (height == 64 || height == 128) && d <= 128 && dv <= 128;
+  if (d > 128 || dv > 128) return false;
+  const bool narrow = d <= 64 && dv <= 64;
+  return height == 64 || (height == 128 && !(narrow && maps)) || (height == 192 && narrow && !maps);
 }
 
 /// Dynamic shared memory of a block.

@@ -43,7 +43,7 @@ void attend_wgmma(const AttendArgs& args, const MmaOperands& operands, int heigh
   with_wgmma_shape(height, args.d, dv, [&](auto shape) {
     using Shape = decltype(shape);
     const auto kernel = [&] {
-      if constexpr (Shape::consumers < 3)
+      if constexpr (!Shape::narrow || Shape::consumers == 1)
         if (maps) return attend_wgmma_kernel<P, Shape, true>;
       return attend_wgmma_kernel<P, Shape, false>;
     };

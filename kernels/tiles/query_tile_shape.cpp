@@ -137,9 +137,12 @@ QueryTileShape choose_shape(const QueryTileKeys& keys, const QueryTileUse& use,
                             const Device& device) {
   const auto& [d, dv, precision, warpgroups, maps, gathers] = use;
   const bool narrow = std::max(d, dv) <= 64;
+  const bool by_warpgroups = warpgroups && dv > 0 && wgmma_takes(64, d, dv, maps);
   Candidate best{};
   for (const int height : {16, 64, 128, 192}) {
-    const bool wgmma = warpgroups && dv > 0 && wgmma_takes(height, d, dv, maps);
+    const bool wgmma = by_warpgroups && wgmma_takes(height, d, dv, maps);
+    // Where there are kernels by warpgroups those by warps are for the fewest queries only.
+    if (height >= 64 && !wgmma && by_warpgroups) continue;
     if (height > query_tile_heights.back() && !wgmma) continue;
     const std::size_t bytes =
         wgmma ? wgmma_bytes(height, d, dv) : query_tile_shared_bytes(height, d, precision, device);

@@ -96,7 +96,7 @@ void RowSums::find(const EntryRows& rows, Run& run) {
     const Buffer<ColumnRun> runs(device, std::span<const ColumnRun>(list.runs));
     const Buffer<DividedQueryTile> divided(device, std::span<const DividedQueryTile>(list.divided));
     const Buffer<std::int32_t> tokens(device, std::span<const std::int32_t>(cut.tokens));
-    Slices slices(device, list, shape.wave, run, stage, Precision::fp32);
+    Slices slices(device, list, shape.wave, run, stage, Precision::fp32, bound_.d());
     for (QueryTileRange range = slices.next(); range.first < range.last; range = slices.next())
       attend({.states = states,
               .d = bound_.d(),

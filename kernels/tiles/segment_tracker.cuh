@@ -3,9 +3,9 @@
 // KV tile, in registers as a Layout says: some rows, which other threads share with their keys. Of
 // the threads that share rows, the i-th keeps the open segment of the i-th row.
 //
-// attend_wgmma.cuh says what it costs. It needs no shared memory. In addition 8 bytes for
-// every query and column are written once and read once: .5 ms of an H200's memory bandwidth at n =
-// 131072 and 1024 columns, where the multiply-adds of fp32 take 66 ms.
+// It needs no shared memory. 8 bytes for every query and column are written once and read once: .5
+// ms of an H200's memory bandwidth at n = 131072 and 1024 columns, where the multiply-adds of fp32
+// take 66 ms.
 #pragma once
 
 #include "tiles/query_tile.cuh"

@@ -12,14 +12,15 @@ constexpr double launch_milliseconds = 8;  // half a frame of a display
 }  // namespace
 
 Slices::Slices(const Device& device, const QueryTileList& list, Index wave, Run& run,
-               Timeline::Stage& stage, Precision precision, Index most_tiles)
+               Timeline::Stage& stage, Precision precision, Index columns, Index most_tiles)
     : device_(device),
       list_(list),
       run_(run),
       stage_(stage),
       precision_(precision),
       wave_(wave),
-      most_tiles_(most_tiles > 0 ? most_tiles : std::ssize(list.tiles)) {}
+      most_tiles_(most_tiles > 0 ? most_tiles : std::ssize(list.tiles)),
+      pair_(static_cast<double>(columns) / 128) {}
 
 Slices::Event Slices::record() const {
   cudaEvent_t event = nullptr;
@@ -78,7 +79,7 @@ QueryTileRange Slices::take(double& pairs) {
     whole = std::max(whole, (count + wave_ - 1) / wave_ * wave_);
     for (; range.last < after; ++range.last) {
       const QueryTile& tile = list_.tiles[range.last];
-      pairs += static_cast<double>(tile.keys) * tile.row_count;
+      pairs += pair_ * static_cast<double>(tile.keys) * tile.row_count;
     }
   }
   at_ = range.last;

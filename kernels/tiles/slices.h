@@ -1,7 +1,7 @@
 // Slices cut query tiles into launches of 8 ms, at the device's pace, so that long work can be
-// cancelled, reports its progress and lets a display draw. A launch consists of whole waves, so
-// that no multiprocessor waits for others at its end. While the host prepares a launch, the device
-// has at least one launch's work queued.
+// cancelled, reports its progress and lets a display draw. A launch consists of whole waves, at
+// least one, so that no multiprocessor waits for others at its end. While the host prepares a
+// launch, the device has at least one launch's work queued.
 #pragma once
 
 #include <deque>
@@ -19,10 +19,11 @@ namespace fovea::cuda {
 class Slices {
  public:
   /// `list`, `run` and `stage`, to which the launches belong, outlive this. `wave`: query tiles
-  /// that the device runs at a time. `precision`: that of the kernel. At most `most_tiles` in a
-  /// launch, or the parts of one; 0: any number.
+  /// that the device runs at a time. `precision`: that of the kernel; `columns`: of K and V, which
+  /// a pair is multiplied with. At most `most_tiles` in a launch, or the parts of one; 0: any
+  /// number.
   Slices(const Device& device, const QueryTileList& list, Index wave, Run& run,
-         Timeline::Stage& stage, Precision precision, Index most_tiles = 0);
+         Timeline::Stage& stage, Precision precision, Index columns, Index most_tiles = 0);
   Slices(const Slices&) = delete;
   Slices& operator=(const Slices&) = delete;
 
@@ -38,7 +39,7 @@ class Slices {
   struct Launch {
     Event begin, end;
     Index after;   // query tiles launched by its end
-    double pairs;  // of query and key
+    double pairs;  // of query and key, as Pace counts them
   };
 
   Event record() const;
@@ -52,6 +53,7 @@ class Slices {
   Timeline::Stage& stage_;
   const Precision precision_;
   const Index wave_, most_tiles_;
+  const double pair_;  // as Pace counts it
   std::size_t round_ = 0;
   Index at_ = 0;
   std::optional<Launch> open_;  // of the last range; it has no end yet

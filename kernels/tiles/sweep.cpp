@@ -109,7 +109,8 @@ class Sweeping {
       stage.by(kernel_);
       if (!complete_) found_.sum.clear();
       Slices slices(bound_.device(), query_tiles_.list, query_tiles_.wave, run_, stage,
-                    query_tiles_.precision, maps_ ? maps_->reserve() : 0);
+                    query_tiles_.precision, bound_.d() + found_.z.stride(),
+                    maps_ ? maps_->reserve() : 0);
       for (QueryTileRange range = slices.next(); range.first < range.last; range = slices.next()) {
         launch(args(range));
         join(range);

@@ -12,8 +12,8 @@ struct Sweep {
   DeviceMatrix z;              // Z in the first rows; the others hold coarse states
   Buffer<float> maximum, sum;  // [state rows] of every softmax, log2 units
   Buffer<float> log2_sum;      // [queries]
-  // Nothing was computed: products of warpgroups cannot be used, and query tiles are too tall for
-  // other kernels.
+  // There is no result: products of warpgroups cannot be used, and the query tiles are too tall for
+  // other kernels. The caller must cut lower ones.
   bool too_tall = false;
 };
 

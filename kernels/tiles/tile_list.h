@@ -15,7 +15,7 @@ namespace fovea::cuda {
 /// Keys that a block takes at a time.
 inline constexpr int kv_tile_keys = 64;
 
-/// Up to 128 queries, which attend the keys of all runs but for what these leave out. A position p
+/// Up to 192 queries, which attend the keys of all runs but for what these leave out. A position p
 /// of the query tile's order names the query cluster c = indices[rows + p] (c = p where rows < 0);
 /// its query is row query_base + (c << query_shift) of Q's pyramid, its softmax state row
 /// state_base + c.

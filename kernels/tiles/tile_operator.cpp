@@ -78,16 +78,16 @@ class TileOperator final : public DeviceOperator {
       if (values->precision != query_tiles.precision) {
         timeline.finish(run.profile);
         return apply_query_tiles(
-            query_tiles_of_warps(Precision::fp32, query_tiles.rows, v.cols, wanted.to), v, wanted,
-            run);
+            query_tiles_without_warpgroups(Precision::fp32, query_tiles.rows, v.cols, wanted.to), v,
+            wanted, run);
       }
       Run pass = run.part(share(first, v.cols), share(first + cols, v.cols));
       swept = sweep(bound_, query_tiles, *values, maps ? &*maps : nullptr, timeline, pass);
       if (swept.too_tall) {
         timeline.finish(run.profile);
-        return apply_query_tiles(
-            query_tiles_of_warps(query_tiles.precision, query_tiles.rows, v.cols, wanted.to), v,
-            wanted, run);
+        return apply_query_tiles(query_tiles_without_warpgroups(
+                                     query_tiles.precision, query_tiles.rows, v.cols, wanted.to),
+                                 v, wanted, run);
       }
       if (maps) maps->download(*wanted.to);
       maps.reset();
@@ -107,8 +107,8 @@ class TileOperator final : public DeviceOperator {
   }
 
   // For values that cannot be split, and where products of warpgroups have timed out.
-  ResidentQueryTiles query_tiles_of_warps(Precision precision, IndexRange rows, Index dv,
-                                          bool in_order) const {
+  ResidentQueryTiles query_tiles_without_warpgroups(Precision precision, IndexRange rows, Index dv,
+                                                    bool in_order) const {
     if (rows.size() == plan().queries() && !in_order)
       return {list(), problem().d(), dv, precision, false, device()};
     return {list(), rows, problem().d(), dv, precision, false, device()};
@@ -180,7 +180,7 @@ class TileOperator final : public DeviceOperator {
           drawn(device(), std::span<const std::int32_t>(rows.drawn));
       const QueryTileList all{cut.tiles, cut.runs, {{0, std::ssize(cut.tiles)}}};
       Slices slices(device(), all, Index{entries_at_once} * device().multiprocessors(), evaluating,
-                    stage, Precision::fp32);
+                    stage, Precision::fp32, problem().d());
       for (QueryTileRange range = slices.next(); range.first < range.last; range = slices.next())
         cuda::entries({.queries = bound_.query_tiles(query_tiles.data() + range.first,
                                                      range.last - range.first, runs.data()),

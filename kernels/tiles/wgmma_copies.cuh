@@ -23,17 +23,19 @@ __device__ __forceinline__ void copy_pieces(char* to, int apart, Rows16 from, st
   }
 }
 
-/// Two warps copy K, and two V, so that neither waits for the other. They arrive as often: each
-/// thread for what it has done itself, or the first one, if it alone has done something, for all of
-/// them. (It could do so after a barrier, too, but compute-sanitizer does not see that.)
+/// Two warps copy K, and two V, so that neither waits for the other. In each phase of a barrier
+/// there are as many arrivals, and some of each warp, so that none lags behind: each thread arrives
+/// for what it has done itself, or the first lane for a warp that has only read. (A lane could also
+/// arrive for what others have done, after a barrier, but compute-sanitizer does not see that.)
 constexpr int copy_threads = warpgroup / 2;
 
-/// By all threads that copy K or V. `alone`: only the first one has done something.
-__device__ __forceinline__ void arrive_as_threads(PhaseBarrier& barrier, bool alone, int thread) {
-  if (!alone)
+/// By all threads that copy K or V. `first_alone`: only the first thread has written something.
+__device__ __forceinline__ void arrive_as_threads(PhaseBarrier& barrier, bool first_alone,
+                                                  int thread) {
+  if (!first_alone)
     arrive(&barrier);
-  else if (thread == 0)
-    arrive(&barrier, copy_threads);
+  else if (thread % 32 == 0)
+    arrive(&barrier, 32);
 }
 
 /// Copies a KV tile by copy_threads threads, which arrive at `full` as often: a box that begins
@@ -53,9 +55,10 @@ __device__ __forceinline__ void copy_kv_tile(char* tile, const CUtensorMap& map,
         copy_pieces<Chunks>(tile + swizzled(slot, piece), wide_tile_bytes, from, rows[slot], piece);
     return arrive_after_copies(&full);
   }
-  if (thread > 0) return;
+  if (thread % 32 > 0) return;
+  if (thread > 0) return arrive(&full, 32);
   arrive_expecting(&full, Chunks * wide_tile_bytes);
-  arrive(&full, copy_threads - 1);
+  arrive(&full, 31);
 #pragma unroll
   for (int part = 0; part < Chunks; ++part)
     copy_box_async(tile + part * wide_tile_bytes, &map, part * chunk, first_row, &full);

@@ -20,7 +20,7 @@ constexpr int tile_alignment = 1024;
 enum TileKind : int {
   no_tile = 0,
   plain = 1,     // every query has every key, with weight 1
-  general = 2,   // weights or masks
+  general = 2,   // weights, masks, or fewer keys than a KV tile has
   gathered = 4,  // beside one of these: its rows were not copied as a box
 };
 
@@ -57,7 +57,7 @@ struct WgmmaShape {
   static constexpr int registers = 65536 / (threads * blocks) / 8 * 8;
   static constexpr bool shares = registers < 240;
   static constexpr int copying = 48;
-  static constexpr int multiplying =  // of what the block was launched with
+  static constexpr int multiplying =  // what is left of the registers of the launch
       (registers * (Consumers + 1) - copying) / Consumers / 8 * 8;
   // Products of one KV tile with its values run beside those of the next one with its keys, and the
   // consumers take turns with the tensor cores. Narrow heads have fewer products for as many

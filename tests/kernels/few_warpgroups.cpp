@@ -15,6 +15,11 @@ TEST_CASE("few warpgroups: ordered and gathered keys have at most twice the erro
       make_instance(*bf16.backend, make_data(Data::gaussian, 300, 64, 64, true), "exact", {}), bf16,
       &ordered);
   CHECK(by_warpgroups(ordered));
+  // Wide heads, whose products overlap.
+  check_error(
+      make_instance(*bf16.backend, make_data(Data::gaussian, 300, 100, 100, true), "exact", {}),
+      bf16, &ordered);
+  CHECK(by_warpgroups(ordered));
   // Keys sorted by their leaf, whose rows are gathered.
   check_error(make_instance(*bf16.backend, make_data(Data::gaussian, 150, 20, 9, false), "tf",
                             {{"height", "1"}}),

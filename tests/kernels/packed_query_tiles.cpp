@@ -122,7 +122,7 @@ TEST_CASE(
         for (const ColumnRun& run : tiles.runs_of(group))
           add_pairs(layer.rows, group.rows.begin, group.rows.end, run, expected);
       }
-    for (const int height : {16, 64, 128}) {
+    for (const int height : {16, 64, 128, 192}) {
       CAPTURE(height);
       const QueryTileList cut = cut_query_tiles(tiles, height);
       Pairs found;

@@ -3,6 +3,7 @@
 
 #include "kernels/checks_16.h"
 #include "kernels/hopper.h"
+#include "laws/conditions.h"
 #include "session/self_test.h"
 
 using namespace fovea;
@@ -153,6 +154,42 @@ TEST_CASE("warpgroups: keys that are divided among blocks") {
     Profile profile;
     check_rows(problem, format, &profile);
     CHECK(by_warpgroups(profile));
+  }
+}
+
+// Of seven KV tiles, whose stages and slots are used again and again.
+TEST_CASE("warpgroups: long heads, masked and gathered") {
+  const Hopper hopper;
+  const Format bf16{"bf16", to_bf16, from_bf16, on_gpu("bf16")};
+  Problem masked = make_data(Data::gaussian, 900, 16, 8, true);
+  std::vector<std::int32_t> documents(900);
+  for (std::size_t i = 0; i < documents.size(); ++i)
+    documents[i] = static_cast<std::int32_t>(i / 250);
+  set_mask(masked, documents, documents);
+  Profile ordered, gathered;
+  check_error(make_instance(*bf16.backend, masked, "exact", {}), bf16, &ordered);
+  CHECK(by_warpgroups(ordered));
+  check_error(make_instance(*bf16.backend, make_data(Data::gaussian, 1800, 16, 8, false), "tf",
+                            {{"height", "1"}}),
+              bf16, &gathered);
+  CHECK(by_warpgroups(gathered));
+}
+
+TEST_CASE("warpgroups: query tiles for few columns of V take V of more") {
+  const Hopper hopper;
+  const auto backend = on_gpu("bf16");
+  const Problem problem = make_data(Data::gaussian, 400, 64, 8, false);
+  const Instance x = make_instance(*backend, problem, "exact", {});
+  const Matrix v = gaussian(400, 100, 5);
+  Profile profile;
+  const Output all = x.apply(v, &profile);
+  CHECK(by_warpgroups(profile));
+  for (const Index first : {0, 64}) {
+    const Index cols = std::min<Index>(64, 100 - first);
+    const MatrixView part{v.row(0) + first, 400, cols, v.stride()};
+    const Output its = x.apply(part);
+    for (Index i = 0; i < 400; ++i)
+      for (Index c = 0; c < cols; ++c) REQUIRE(all.z(i, first + c) == its.z(i, c));
   }
 }
 

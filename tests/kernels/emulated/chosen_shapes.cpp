@@ -112,7 +112,7 @@ TEST_CASE("query tiles: tall where there are many queries and low where there ar
     const Device device;
     const QueryTileShape shape = choose_shape(
         [](int height) {
-          return std::vector{EqualQueryTiles{512, 6144 / 256 * ((256 + height - 1) / height) * 32}};
+          return std::vector{EqualQueryTiles{512, 768 * ((256 + height - 1) / height)}};
         },
         {64, 64, Precision::bf16, true, false, gathers}, device);
     CHECK(shape.height == (gathers ? 128 : 64));

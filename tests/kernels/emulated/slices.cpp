@@ -59,7 +59,7 @@ Work divide(const Device& device, const QueryTileList& list, const Division& how
   Work work;
   {
     auto stage = timeline.stage("attend");
-    Slices slices(device, list, how.wave, run, stage, how.precision, how.most_tiles);
+    Slices slices(device, list, how.wave, run, stage, how.precision, 128, how.most_tiles);
     for (QueryTileRange range = slices.next(); range.first < range.last; range = slices.next()) {
       double pairs = 0;
       for (Index t = range.first; t < range.last; ++t)

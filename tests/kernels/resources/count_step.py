@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 SHOWN = ("HMMA", "HGMMA", "LDSM", "MUFU")  # products, reads of shared memory, exp2
-MOST_INSTRUCTIONS = {True: 400, False: 440}  # of narrow and of wide heads: 379 and 420, and some room
+MOST_INSTRUCTIONS = {True: 400, False: 440}  # of narrow and of wide heads: 382 and 425, and some room
 MOST_FOR_A_PRODUCT = 5  # 2 to 4.1; where each needs a descriptor of its own, 6, which depend on one another
 LEAST_BESIDE_VALUES = 60  # 64 comparisons
 
@@ -123,7 +123,10 @@ def for_a_product(step, code):
 
 def faults_of(name, code):
     narrow = "WgmmaShapeILi1ELi1E" in name
-    steps = steps_of(code)
+    steps = [step for step in steps_of(code) if sum("tnspB" in code[i][1] for i in step) > 1]
+    if not steps:
+        yield "no loop has products with values"
+        return
     length = min(map(len, steps))
     if length > MOST_INSTRUCTIONS[narrow]:
         yield f"{length} instructions for a KV tile; expected at most {MOST_INSTRUCTIONS[narrow]}"

@@ -10,8 +10,6 @@ template __global__ void attend_wgmma_kernel<Precision::bf16, WgmmaShape<1, 1, 1
     const __grid_constant__ WgmmaArgs);
 template __global__ void attend_wgmma_kernel<Precision::bf16, WgmmaShape<1, 1, 2>, false>(
     const __grid_constant__ WgmmaArgs);
-template __global__ void attend_wgmma_kernel<Precision::bf16, WgmmaShape<1, 1, 2>, true>(
-    const __grid_constant__ WgmmaArgs);
 template __global__ void attend_wgmma_kernel<Precision::bf16, WgmmaShape<1, 1, 3>, false>(
     const __grid_constant__ WgmmaArgs);
 template __global__ void attend_wgmma_kernel<Precision::bf16, WgmmaShape<2, 2, 1>, false>(
