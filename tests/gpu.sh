@@ -210,7 +210,7 @@ plan=(
   "build-library        30  build-kernels        build fovea_bench"
   "self-test            12  build-tests          few tests --test-case=the?self-test*"
   "laws-few-shapes      20  build-tests          few cases laws-few-shapes law:*,cuda:?causal?features*"
-  "laws                130  build-tests          cases laws"
+  "laws                 84  build-tests          cases laws"
   "laws-mma             23  build-tests          without_wgmma cases laws-mma tensor*"
   "ablation             45  -                    ablation"
   "timings-16k          30  build-benchmark      measure timings-16k $short --what exact,hyper,h1d --lengths 16384 --heads 12"

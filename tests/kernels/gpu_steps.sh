@@ -281,7 +281,7 @@ FOVEA_EIGEN_HEADERS=$scratch/none FOVEA_BUILD=build-there FOVEA_RESULTS=there FO
   FOVEA_PROGRAM=program expect 1 --quick
 result=$scratch/there/stand-in-1.json
 said output "build-tests: passed"
-said output "FAILED: conformance laws-few-shapes ablation program-exact program-h1d program-hyper laws laws-mma$"
+said output "FAILED: conformance laws-few-shapes laws laws-mma ablation program-exact program-h1d program-hyper$"
 silent calls "cmake"
 said calls "test_kernels_device --no-colors --test-case=the"
 said calls "torch_peers.py .*--library $scratch/build-before/programs/libfovea_bench.so"
@@ -301,6 +301,12 @@ said there/logs.txt "ERROR: 2 is not 1"
 [ "$(find there -type f | wc -l)" -le 8 ]
 [ -z "$(find there -mindepth 1 ! -name '*[!A-Za-z0-9._-]*' -prune -o -print | grep -v '^there$')" ]
 [ -z "$(pgrep -f "stand-ins/nvidia-smi.*-lms" || true)" ]  # nothing goes on
+# Steps by their names.
+expect 2 no-such-step
+said output "there is no step no-such-step"
+FOVEA_BUILD=build-named FOVEA_RESULTS=named FOVEA_PROGRAMS=build-before/programs expect 0 self-test
+said output "self-test: passed"
+silent output "laws"
 seconds=$(bash "$root/tests/gpu.sh" --list | sed '/^attention-16k /,$d; /^configure\|^build-/d' | awk '{ sum += $2 } END { print sum }')
 [ "$seconds" -le 480 ] || { echo "the first part may take $seconds s, beside what is built"; exit 1; }
 echo "gpu.sh: all as expected"
