@@ -155,7 +155,7 @@ Verdict SelfTests::test(const CudaDevice& device, const std::string& precision) 
   }
   output += process.readAllStandardOutput();
   if (process.exitStatus() == QProcess::CrashExit) {
-    refuse("It crashed.");
+    refuse("It crashed" + head_in(last_line(output)) + ".");
   } else if (process.exitCode() != 0) {
     refuse("It was not finished: " + last_line(process.readAllStandardError()));
     return verdict;  // stopped by Ctrl-C, or no memory was left: the next time may be another

@@ -20,7 +20,8 @@ __device__ Index own_cell() {
   return static_cast<Index>(blockIdx.x) * Threads + threadIdx.x;
 }
 
-/// Blocks of at most `Threads` threads, each of which has a part of some rows.
+/// Blocks of at most `Threads` threads, each of which has a part of some rows, of one column at
+/// least.
 template <int Threads>
 LaunchShape rows_of_cells(Index rows, int columns, cudaStream_t stream) {
   const int across = (columns + Threads - 1) / Threads, width = (columns + across - 1) / across,

@@ -102,12 +102,12 @@ Device::Device(bool poison, bool wgmma, Priority priority) : poison_(poison) {
                            "; this program was built for compute capability " FOVEA_BUILT_FOR " (" +
                            cudaGetErrorString(failed) + ")");
   wgmma_ = wgmma && has_wgmma(architecture_);
+  keep_freed_memory(properties.totalGlobalMem);
   int lowest = 0, highest = 0;
   check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "reading the priorities of streams");
   check(cudaStreamCreateWithPriority(&stream_, cudaStreamDefault,
                                      priority == Priority::high ? highest : lowest),
         "creating a stream");
-  keep_freed_memory(properties.totalGlobalMem);
 }
 
 // Otherwise every wait would return freed memory to the driver, and the next run would have to

@@ -237,8 +237,10 @@ class NodeOperator final : public DeviceOperator {
   // A multiple of four, as strides are.
   Index columns_of_running_sums() const {
     constexpr Index step = 4;
-    const double bytes = static_cast<double>(sizeof(float)) * step * static_cast<double>(depths()) *
-                         static_cast<double>(keys());
+    const double bytes =
+        step * (static_cast<double>(sizeof(float)) * static_cast<double>(depths()) *
+                    static_cast<double>(keys()) +
+                static_cast<double>(sizeof(double)) * static_cast<double>(pieces_.count()));
     const double most = std::min(most_running_bytes, most_running_share * device().free_bytes());
     const auto steps = static_cast<Index>(most / bytes);
     return std::clamp(step * steps, step, node_columns);

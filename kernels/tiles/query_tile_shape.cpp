@@ -16,7 +16,7 @@ namespace {
 struct BlockCost {
   double clocks;
   int together, resident;
-  int part = 1;  // KV tiles that could be done while one more part starts and is joined
+  int kv_tiles_of_part = 1;  // KV tiles that could be done while one more part starts and is joined
 };
 
 // Counted from the kernels' instructions, and not measured yet: what reads shared memory takes

@@ -71,12 +71,12 @@ QueryTileRange Slices::next() {
 QueryTileRange Slices::take(double& pairs) {
   const double wanted = wanted_pairs();
   QueryTileRange range{at_, at_};
-  Index whole = 0;  // query tiles of the waves so far
+  Index in_waves = 0;  // query tiles that the waves which have begun have room for
   while (range.last < list_.rounds[round_].last) {
-    const Index after = list_.after(range.last), count = after - at_;
-    const bool full = count > most_tiles_ || (count > whole && pairs >= wanted);
-    if (full && range.last > at_) break;
-    whole = std::max(whole, (count + wave_ - 1) / wave_ * wave_);
+    const Index after = list_.after(range.last), with_next = after - at_;
+    const bool enough = with_next > most_tiles_ || (with_next > in_waves && pairs >= wanted);
+    if (enough && range.last > at_) break;
+    in_waves = std::max(in_waves, (with_next + wave_ - 1) / wave_ * wave_);
     for (; range.last < after; ++range.last) {
       const QueryTile& tile = list_.tiles[range.last];
       pairs += pair_ * static_cast<double>(tile.keys) * tile.row_count;

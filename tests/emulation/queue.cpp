@@ -186,7 +186,8 @@ PretendedTime::~PretendedTime() {
 void PretendedTime::pass(cudaStream_t stream, double milliseconds) {
   const std::chrono::duration<double, std::milli> time(milliseconds);
   append(stream, [time] {
-    *queue().pretended += std::chrono::duration_cast<std::chrono::nanoseconds>(time);
+    if (queue().pretended)
+      *queue().pretended += std::chrono::duration_cast<std::chrono::nanoseconds>(time);
   });
 }
 
