@@ -99,6 +99,8 @@ TEST_CASE("a self-test that finds something or crashes or writes nonsense has fa
   };
   CHECK(verdict_of(finds) == "Exact: wrong.");
   CHECK(verdict_of("kill -SEGV $$") == "It crashed.");
+  CHECK(verdict_of("echo '{\"testing\": \"Exact, n = 5\"}'; kill -SEGV $$") ==
+        "It crashed, in: Exact, n = 5.");
   CHECK(contains(verdict_of("echo nonsense"), "cannot be read"));
   CHECK(contains(verdict_of("echo '{}'"), "cannot be read"));
 }
