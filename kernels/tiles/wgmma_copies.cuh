@@ -45,9 +45,9 @@ template <int Chunks>
 __device__ __forceinline__ void copy_kv_tile(char* tile, const CUtensorMap& map, Rows16 from,
                                              std::int32_t first_row, const std::int32_t* rows,
                                              PhaseBarrier& full, int thread) {
+  __syncwarp();  // all lanes have read what the KV tile is, and written or seen its rows
   if (first_row < 0) {
     const int lane = thread % 32, piece = lane % row_pieces;
-    __syncwarp();
 #pragma unroll 1
     for (int first = thread / 32 * 32; first < wide_keys; first += copy_threads)
 #pragma unroll 4
