@@ -20,7 +20,8 @@ struct SelfTestLengths {
 /// agree on: "Exact, n = 333, d = 40, causal: outputs are off by 0.31 of their size; rounding
 /// explains 0.0002." Outputs and log-sum-exp may differ by the rounding of `tested.precision()`,
 /// entries by that of fp32. A device that is lost is a finding, too: it would be lost again. Throws
-/// what else `tested` throws. `began` is told each head and step before it is tested.
+/// what else `tested` throws. `began` is called with the name of each head and step before its
+/// test.
 std::string self_test(const Backend& tested, const Backend& trusted, Run& run,
                       const SelfTestLengths& lengths = {},
                       const std::function<void(const std::string&)>& began = {});

@@ -44,7 +44,8 @@ class Device {
   cudaStream_t stream() const { return stream_; }
   bool poison() const { return poison_; }
   Pace& pace() const { return pace_; }
-  /// Of its memory, now, with what this process has freed and keeps to allocate it again.
+  /// The memory that is free now, in bytes, including what this process has freed and keeps for its
+  /// next allocations.
   double free_bytes() const;
 
   /// Waits until all work is done. Throws UnavailableError or DeviceLostError if some of it failed.

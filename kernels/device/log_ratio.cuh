@@ -35,7 +35,7 @@ __device__ inline TwoFloats product(TwoFloats a, TwoFloats b) {
   return {high.high, fmaf(a.high, b.low, fmaf(a.low, b.high, high.low))};
 }
 
-/// Of a positive number: x = mantissa 2^exponent, mantissa in [1, 2).
+/// The parts of a positive number x = mantissa 2^exponent, mantissa in [1, 2).
 struct FloatParts {
   float mantissa;
   int exponent;

@@ -31,8 +31,9 @@ constexpr std::uint64_t rows_of(std::uint32_t address, int apart) {
   return descriptor::of(address, apart, 1024);
 }
 
-/// The same matrix so many bytes further, a multiple of 16, in shared memory. An addition alone,
-/// where another descriptor would be four dependent instructions in front of each product.
+/// The descriptor of the same matrix, moved by `bytes`, a multiple of 16, in shared memory. It
+/// takes one addition; making another descriptor takes four dependent instructions before each
+/// product.
 constexpr std::uint64_t further(std::uint64_t descriptor, int bytes) {
   return descriptor + static_cast<std::uint64_t>(bytes >> 4);
 }

@@ -16,8 +16,8 @@ namespace {
 // Columns of V that are on the device at a time.
 constexpr Index node_columns = 256;
 
-// The running sums of a launch have at most so many bytes, and this share of the memory that is
-// free, unless four columns have more.
+// Limits of the running sums of a launch: bytes, and the share of the free memory. Four columns are
+// summed at once even if they need more.
 constexpr double most_running_bytes = 0x1p29, most_running_share = 0.5;
 
 // The most keys of one partial sum.

@@ -79,7 +79,7 @@ class Attention {
         __syncthreads();  // this part has been copied, and all threads have read the one before
         const float* tile = tile_of(part);
         tile_of_part_ ^= 1;
-        // Of a frugal block the first part of V alone has a place before the last of K is read.
+        // In a frugal block only the first part of V has a place before the last part of K is read.
         const bool ahead = !Frugal || (ValueChunks > 0 && part + 1 == depth_chunks_);
         if (ahead) load_next(part + 1);
         if (part < depth_chunks_) {
@@ -261,7 +261,7 @@ class Attention {
   }
 
   static constexpr int columns = ValueChunks > 0 ? ValueChunks* keys_per_thread : 1;
-  // A tile of V is copied in so many pieces.
+  // The number of pieces in which a tile of V is copied.
   static constexpr int value_pieces = Frugal ? 2 : 1, value_keys = kv_tile_keys / value_pieces,
                        value_parts = ValueChunks * value_pieces;
 

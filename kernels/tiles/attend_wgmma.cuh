@@ -266,7 +266,7 @@ class WgmmaAttention {
     }
   }
 
-  // Of rows row_ and row_ + 8. Found again where needed, to save registers.
+  // Finds the clusters of rows row_ and row_ + 8. Keeping them would take registers.
   __device__ void find_clusters(std::int32_t (&cluster)[2]) const {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {

@@ -53,7 +53,7 @@ struct WgmmaShape {
   static constexpr bool narrow = DepthChunks == 1 && ValueChunks == 1;
   static constexpr int threads = (Consumers + 1) * warpgroup;
   static constexpr int blocks = narrow && Consumers == 1 ? 2 : 1;  // on a multiprocessor
-  // Of a thread, when the kernel starts, and then of the threads that copy and of the others.
+  // Registers of a thread when the kernel starts, then of a thread that copies and of the others.
   static constexpr int registers = 65536 / (threads * blocks) / 8 * 8;
   static constexpr bool shares = registers < 240;
   static constexpr int copying = 48;

@@ -209,7 +209,7 @@ bool given_up() {
   return block.given_up;
 }
 
-bool phase_has_ended(std::uint64_t* barrier, unsigned parity) {
+static bool phase_has_ended(std::uint64_t* barrier, unsigned parity) {
   {
     const Unseen unseen;
     const std::lock_guard lock(mutex);

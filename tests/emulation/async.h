@@ -32,7 +32,6 @@ void init_barrier(std::uint64_t* barrier, int arrivals);
 void arrive(std::uint64_t* barrier, int bytes, int arrivals = 1);
 /// An arrival when the asynchronous copies of this thread are made.
 void arrive_after_copies(std::uint64_t* barrier);
-bool phase_has_ended(std::uint64_t* barrier, unsigned parity);
 /// False only after lose_box.
 bool wait_for_phase(std::uint64_t* barrier, unsigned parity);
 

@@ -31,9 +31,6 @@ inline void arrive_expecting(PhaseBarrier* barrier, int bytes) {
 inline void arrive_after_copies(PhaseBarrier* barrier) {
   fovea::emulation::arrive_after_copies(barrier);
 }
-inline bool phase_has_ended(PhaseBarrier* barrier, unsigned parity) {
-  return fovea::emulation::phase_has_ended(barrier, parity);
-}
 inline bool wait_for_phase(PhaseBarrier* barrier, unsigned parity) {
   return fovea::emulation::wait_for_phase(barrier, parity);
 }

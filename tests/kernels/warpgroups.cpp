@@ -157,7 +157,7 @@ TEST_CASE("warpgroups: keys that are divided among blocks") {
   }
 }
 
-// Of seven KV tiles, whose stages and slots are used again and again.
+// The heads have seven KV tiles or more, so stages and slots are used several times.
 TEST_CASE("warpgroups: long heads, masked and gathered") {
   const Hopper hopper;
   const Format bf16{"bf16", to_bf16, from_bf16, on_gpu("bf16")};

@@ -35,7 +35,7 @@ __device__ __forceinline__ void publish_barriers() {
 #endif
 }
 
-/// So many arrivals. What this thread did before is seen by those that wait for the phase.
+/// Arrives `arrivals` times. What this thread did before is seen by those that wait for the phase.
 __device__ __forceinline__ void arrive(PhaseBarrier* barrier, int arrivals = 1) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),

@@ -6,9 +6,9 @@ toolkit or of PyPI's nvidia-cuda-cuobjdump and nvidia-cuda-nvdisasm. It counts t
 loop that has the products: without masks, without a new maximum, and without the loops that copy keys and
 values. The instructions of these loops for one copy of 16 bytes are shown apart.
 
-count_step.py --check FILE...: checks what ptxas has made of the kernels of attend_wgmma without maps. A warp
-issues at most so many instructions for a KV tile, and so many for each product with values; with wide heads
-the search for the largest logits stays between the wait for the logits and the wait for Z. The exit status
+count_step.py --check FILE...: checks what ptxas has made of the kernels of attend_wgmma without maps. The
+instructions that a warp issues for a KV tile, and for each product with values, have upper bounds. With wide
+heads the search for the largest logits stays between the wait for the logits and the wait for Z. The exit status
 is 77 without the tools or such kernels.
 """
 import heapq
