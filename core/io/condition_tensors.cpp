@@ -22,33 +22,33 @@ constexpr Names all_names[] = {masks,       biases,         slopes_names,
                                sinks_names, segments_names, cumulative};
 
 /// Reads the tensors of one layer.
-class ConditionReader : LayerTensors {
+class ConditionReader {
  public:
-  ConditionReader(const TensorFile& file, const LayerPlace& place, Layer& layer,
-                  const std::stop_token& stop)
-      : LayerTensors(file, place), layer_(layer), stop_(stop) {}
+  ConditionReader(const LayerTensors& tensors, Layer& layer, const std::stop_token& stop)
+      : tensors_(tensors), layer_(layer), stop_(stop) {}
 
   void read() {
     LayerConditions& out = layer_.conditions;
-    if (const auto* mask = find(masks))
+    if (const auto* mask = tensors_.find(masks))
       (mask->type && is_float(*mask->type) ? out.bias : out.mask) = pairs(*mask);
-    if (const auto* bias = find(biases)) {
+    if (const auto* bias = tensors_.find(biases)) {
       if (out.bias.present())
-        throw InputError(file().path, fovea::quoted(bias->name) +
-                                          " beside a mask of a floating type, which is a bias too; "
-                                          "expected one of them");
-      require_float(file(), *bias);
+        throw InputError(tensors_.file().path,
+                         fovea::quoted(bias->name) +
+                             " beside a mask of a floating type, which is a bias too; "
+                             "expected one of them");
+      require_float(tensors_.file(), *bias);
       out.bias = pairs(*bias);
     }
-    if (const auto* slopes = find(slopes_names)) out.alibi = of_heads(*slopes);
-    if (const auto* sinks = find(sinks_names)) out.sinks = of_heads(*sinks);
-    if (const auto* segments = find(segments_names)) read_segments(*segments);
-    if (const auto* ends = find(cumulative)) read_cumulative(*ends);
+    if (const auto* slopes = tensors_.find(slopes_names)) out.alibi = of_heads(*slopes);
+    if (const auto* sinks = tensors_.find(sinks_names)) out.sinks = of_heads(*sinks);
+    if (const auto* segments = tensors_.find(segments_names)) read_segments(*segments);
+    if (const auto* ends = tensors_.find(cumulative)) read_cumulative(*ends);
   }
 
  private:
   HeadTensor pairs(const NamedTensor& whole) const {
-    const NamedTensor tensor = of_batch(whole, 3);
+    const NamedTensor tensor = tensors_.of_batch(whole, 3);
     const std::vector<Index>& shape = tensor.shape;
     const Index heads = layer_.heads(), queries = layer_.queries(), keys = layer_.keys();
     const std::size_t rank = shape.size();
@@ -62,9 +62,9 @@ class ConditionReader : LayerTensors {
                       (extent(1) == queries || extent(1) == 1) &&
                       (extent(2) == heads || extent(2) == 1);
     if (!fits)
-      refuse(whole, "[" + std::to_string(keys) + "], [" + std::to_string(queries) + "," +
-                        std::to_string(keys) + "] or [" + std::to_string(heads) + "," +
-                        std::to_string(queries) + "," + std::to_string(keys) + "]");
+      tensors_.refuse(whole, "[" + std::to_string(keys) + "], [" + std::to_string(queries) + "," +
+                                 std::to_string(keys) + "] or [" + std::to_string(heads) + "," +
+                                 std::to_string(queries) + "," + std::to_string(keys) + "]");
     return {.type = *tensor.type,
             .big_endian = tensor.big_endian,
             .bytes = tensor.bytes,
@@ -79,10 +79,10 @@ class ConditionReader : LayerTensors {
 
   std::vector<float> list(const NamedTensor& whole, Index length,
                           const std::string& expected) const {
-    const NamedTensor tensor = of_batch(whole, 1);
+    const NamedTensor tensor = tensors_.of_batch(whole, 1);
     if (tensor.shape.size() != 1 || (length >= 0 && tensor.shape[0] != length) ||
         tensor.shape[0] == 0)
-      refuse(whole, expected);
+      tensors_.refuse(whole, expected);
     const Matrix row = HeadTensor{.type = *tensor.type,
                                   .big_endian = tensor.big_endian,
                                   .bytes = tensor.bytes,
@@ -102,7 +102,7 @@ class ConditionReader : LayerTensors {
         list(tensor, layer_.heads(), "[" + std::to_string(layer_.heads()) + "], one for each head");
     for (const float x : values)
       if (!std::isfinite(x))
-        throw InputError(file().path,
+        throw InputError(tensors_.file().path,
                          fovea::quoted(tensor.name) + " holds NaN or Inf; expected finite numbers");
     return values;
   }
@@ -114,8 +114,9 @@ class ConditionReader : LayerTensors {
     for_each_row(std::ssize(values), stop_, [&](Index i) {
       const float x = values[static_cast<std::size_t>(i)];
       if (!(x >= 0 && x <= 0x1p24f) || x != std::floor(x))
-        throw InputError(file().path, fovea::quoted(tensor.name) + " holds " + std::to_string(x) +
-                                          "; expected whole numbers from 0 to 2^24");
+        throw InputError(tensors_.file().path, fovea::quoted(tensor.name) + " holds " +
+                                                   std::to_string(x) +
+                                                   "; expected whole numbers from 0 to 2^24");
       out.push_back(static_cast<std::int32_t>(x));
     });
     return out;
@@ -124,9 +125,9 @@ class ConditionReader : LayerTensors {
   /// Queries are of the documents of the last keys.
   Index keys_with_documents(const NamedTensor& tensor) const {
     if (layer_.queries() > layer_.keys())
-      throw InputError(file().path, fovea::quoted(tensor.name) + " beside " +
-                                        layer_.lengths().text() +
-                                        "; expected at most as many queries as keys");
+      throw InputError(tensors_.file().path, fovea::quoted(tensor.name) + " beside " +
+                                                 layer_.lengths().text() +
+                                                 "; expected at most as many queries as keys");
     return layer_.keys();
   }
 
@@ -144,15 +145,16 @@ class ConditionReader : LayerTensors {
     const std::vector<std::int32_t> begins = whole_numbers(tensor, -1, expected);
     if (begins.size() < 2 || begins.front() != 0 || begins.back() != n ||
         !std::ranges::is_sorted(begins))
-      throw InputError(file().path, fovea::quoted(tensor.name) + " goes from " +
-                                        std::to_string(begins.front()) + " to " +
-                                        std::to_string(begins.back()) + "; expected " + expected);
+      throw InputError(tensors_.file().path,
+                       fovea::quoted(tensor.name) + " goes from " + std::to_string(begins.front()) +
+                           " to " + std::to_string(begins.back()) + "; expected " + expected);
     auto& documents = layer_.conditions.documents;
     documents.clear();
     for (std::size_t d = 0; d + 1 < begins.size(); ++d)
       documents.resize(static_cast<std::size_t>(begins[d + 1]), static_cast<std::int32_t>(d));
   }
 
+  const LayerTensors& tensors_;
   Layer& layer_;
   const std::stop_token& stop_;
 };
@@ -163,9 +165,8 @@ bool may_be_condition(const std::string& name) {
   return std::ranges::any_of(all_names, [&](Names names) { return ends_in(name, names); });
 }
 
-void add_condition_tensors(const TensorFile& file, const LayerPlace& place, Layer& layer,
-                           const std::stop_token& stop) {
-  ConditionReader(file, place, layer, stop).read();
+void add_condition_tensors(const LayerTensors& tensors, Layer& layer, const std::stop_token& stop) {
+  ConditionReader(tensors, layer, stop).read();
 }
 
 }  // namespace fovea

@@ -22,7 +22,7 @@ bool may_be_condition(const std::string& name);
 ///   cu_seqlens             [documents + 1] where documents begin, and the end
 /// with the axis of the batch before, where there is one. Those of one axis are read here, masks
 /// and biases later. Throws InputError for other shapes and types, and Cancelled.
-void add_condition_tensors(const TensorFile& file, const LayerPlace& place, Layer& layer,
+void add_condition_tensors(const LayerTensors& tensors, Layer& layer,
                            const std::stop_token& stop = {});
 
 }  // namespace fovea

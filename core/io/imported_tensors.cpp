@@ -33,16 +33,15 @@ std::optional<Index> block_of(Index queries, Index keys, Index down, Index acros
   return {};
 }
 
-class ImportedReader : LayerTensors {
+class ImportedReader {
  public:
-  ImportedReader(const TensorFile& file, const LayerPlace& place, Layer& layer)
-      : LayerTensors(file, place), prefix_(place.prefix), layer_(layer) {}
+  ImportedReader(const LayerTensors& tensors, Layer& layer) : tensors_(tensors), layer_(layer) {}
 
   void read() {
     for (const auto& [word, names] : unnamed_)
-      if (const NamedTensor* tensor = find(names)) add({}, word, *tensor);
-    if (const NamedTensor* tensor = find(hook_names_)) add({}, "z", heads_first(*tensor));
-    for (const NamedTensor& tensor : file().tensors) add_if_named(tensor);
+      if (const NamedTensor* tensor = tensors_.find(names)) add({}, word, *tensor);
+    if (const NamedTensor* tensor = tensors_.find(hook_names_)) add({}, "z", heads_first(*tensor));
+    for (const auto& [rest, tensor] : tensors_.all()) add_if_named(rest, *tensor);
     if (ImportedTensors& own = results_[{}]; layer_.attention.present() && !own.p.present())
       own.p = layer_.attention;
     for (auto& [name, result] : results_)
@@ -61,26 +60,13 @@ class ImportedReader : LayerTensors {
   }
 
   // P.NAME.z, unless P.NAME is a layer of its own.
-  void add_if_named(const NamedTensor& tensor) {
-    const std::string rest = name_in_layer(tensor.name, prefix_);
+  void add_if_named(const std::string& rest, const NamedTensor& tensor) {
     const std::size_t dot = rest.rfind('.');
     if (dot == std::string::npos || dot == 0) return;
     const std::string name = rest.substr(0, dot), word = rest.substr(dot + 1);
-    if (name.find('.') != std::string::npos || std::ranges::find(words, word) == std::end(words) ||
-        is_layer(prefix_.empty() ? name : prefix_ + rest_separator(tensor) + name))
-      return;
-    add(printable(name), word, tensor);
-  }
-
-  std::string rest_separator(const NamedTensor& tensor) const {
-    return tensor.name.substr(prefix_.size(), 1);
-  }
-
-  bool is_layer(const std::string& prefix) const {
-    return std::ranges::any_of(file().tensors, [&](const NamedTensor& tensor) {
-      const auto name = parse_tensor_name(tensor.name);
-      return name && name->prefix == prefix;
-    });
+    if (name.find('.') == std::string::npos && std::ranges::find(words, word) != std::end(words) &&
+        !tensors_.is_layer_within(name, tensor))
+      add(printable(name), word, tensor);
   }
 
   void add(const std::string& name, std::string_view word, const NamedTensor& tensor) {
@@ -89,9 +75,9 @@ class ImportedReader : LayerTensors {
     const Index heads = layer_.heads(), queries = layer_.queries(), keys = layer_.keys();
     if (word == "z" && !layer_.has_values()) return;  // nothing to compare it with
     if (word == "z")
-      result.z = matrices(tensor, heads, queries, layer_.dv());
+      result.z = tensors_.matrices(tensor, heads, queries, layer_.dv());
     else if (word == "p")
-      result.p = matrices(tensor, heads, queries, keys);
+      result.p = tensors_.matrices(tensor, heads, queries, keys);
     else if (word == "lse")
       result.lse = lists(tensor);
     else
@@ -99,12 +85,12 @@ class ImportedReader : LayerTensors {
   }
 
   HeadTensor lists(const NamedTensor& whole) const {
-    const NamedTensor tensor = of_batch(whole, 2);
-    require_float(file(), tensor);
+    const NamedTensor tensor = tensors_.of_batch(whole, 2);
+    require_float(tensors_.file(), tensor);
     const Index heads = layer_.heads(), queries = layer_.queries();
     const bool one_head = heads == 1 && tensor.shape == std::vector<Index>{queries};
     const std::vector<Index> expected{heads, queries};
-    if (!one_head && tensor.shape != expected) refuse(whole, shape_text(expected));
+    if (!one_head && tensor.shape != expected) tensors_.refuse(whole, shape_text(expected));
     return {.type = *tensor.type,
             .big_endian = tensor.big_endian,
             .bytes = tensor.bytes,
@@ -118,7 +104,7 @@ class ImportedReader : LayerTensors {
   }
 
   void read_kept(const NamedTensor& whole, ImportedTensors& result) const {
-    const NamedTensor tensor = of_batch(whole, 3);
+    const NamedTensor tensor = tensors_.of_batch(whole, 3);
     const std::vector<Index>& shape = tensor.shape;
     const std::size_t rank = shape.size();
     const Index heads = rank == 3 ? shape[0] : 1;
@@ -126,9 +112,9 @@ class ImportedReader : LayerTensors {
                                                          shape[rank - 2], shape[rank - 1])
                                               : std::nullopt;
     if (!block || (heads != 1 && heads != layer_.heads()))
-      refuse(whole, shape_text({layer_.queries(), layer_.keys()}) + " or " +
-                        shape_text({layer_.heads(), layer_.queries(), layer_.keys()}) +
-                        ", or as many blocks as cover them");
+      tensors_.refuse(whole, shape_text({layer_.queries(), layer_.keys()}) + " or " +
+                                 shape_text({layer_.heads(), layer_.queries(), layer_.keys()}) +
+                                 ", or as many blocks as cover them");
     result.kept_block = *block;
     result.kept = {.type = *tensor.type,
                    .big_endian = tensor.big_endian,
@@ -147,7 +133,7 @@ class ImportedReader : LayerTensors {
   static constexpr std::pair<std::string_view, Names> unnamed_[] = {
       {"z", z_names_}, {"lse", lse_names_}, {"p", p_names_}, {"kept", kept_names}};
 
-  const std::string& prefix_;
+  const LayerTensors& tensors_;
   Layer& layer_;
   std::map<std::string, ImportedTensors> results_;
 };
@@ -158,8 +144,8 @@ bool may_be_kept_pairs(const std::string& name) {
   return ends_in(name, kept_names);
 }
 
-void add_imported_tensors(const TensorFile& file, const LayerPlace& place, Layer& layer) {
-  ImportedReader(file, place, layer).read();
+void add_imported_tensors(const LayerTensors& tensors, Layer& layer) {
+  ImportedReader(tensors, layer).read();
 }
 
 }  // namespace fovea

@@ -21,6 +21,6 @@ bool may_be_kept_pairs(const std::string& name);
 ///                                  [.., ceil(nq / b), ceil(nk / b)] of blocks of b x b pairs
 /// with the axis of the batch before, where there is one. Without z and p there is no result.
 /// Throws InputError for other shapes and types.
-void add_imported_tensors(const TensorFile& file, const LayerPlace& place, Layer& layer);
+void add_imported_tensors(const LayerTensors& tensors, Layer& layer);
 
 }  // namespace fovea

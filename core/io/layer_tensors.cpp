@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include "data/error.h"
 #include "data/shape.h"
@@ -9,9 +10,9 @@
 namespace fovea {
 namespace {
 
-constexpr std::string_view separators = "./:_-";
-
-}  // namespace
+bool is_separator(char c) {
+  return std::string_view("./:_-").find(c) != std::string_view::npos;
+}
 
 std::string lower_case(std::string text) {
   std::ranges::transform(text, text.begin(),
@@ -19,43 +20,84 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-std::string name_in_layer(const std::string& tensor, const std::string& prefix) {
-  if (!tensor.starts_with(prefix)) return {};
-  std::string rest = tensor.substr(prefix.size());
-  if (prefix.empty()) return rest;
-  if (rest.empty() || separators.find(rest[0]) == std::string_view::npos) return {};
-  return rest.substr(1);
-}
+}  // namespace
 
 bool ends_in(const std::string& name, Names names) {
   const std::string lower = lower_case(name);
   return std::ranges::any_of(names, [&](std::string_view word) {
-    return lower == word ||
-           (lower.size() > word.size() && lower.ends_with(word) &&
-            separators.find(lower[lower.size() - word.size() - 1]) != std::string_view::npos);
+    return lower == word || (lower.size() > word.size() && lower.ends_with(word) &&
+                             is_separator(lower[lower.size() - word.size() - 1]));
   });
 }
 
-const NamedTensor* LayerTensors::find(Names names) const {
-  for (const std::string& prefix : {place_.prefix, std::string()}) {
-    for (const NamedTensor& tensor : file_.tensors) {
-      const std::string found = lower_case(name_in_layer(tensor.name, prefix));
-      if (std::ranges::find(names, found) != names.end()) return &tensor;
-    }
-    if (prefix.empty()) break;
+TensorIndex::TensorIndex(const TensorFile& file, std::span<const TensorGroup> groups)
+    : file_(file) {
+  for (const NamedTensor& tensor : file.tensors) {
+    by_name_.push_back(&tensor);
+    // No word that is looked for has one of these marks.
+    if (tensor.name.find_first_of("./:-") == std::string::npos)
+      without_prefix_.try_emplace(lower_case(tensor.name), &tensor);
   }
-  return nullptr;
+  std::ranges::sort(by_name_, {}, &NamedTensor::name);
+  for (const TensorGroup& group : groups) layers_.insert(group.prefix);
+}
+
+// All prefixes of a name together are at most as many as the name has bytes, so that all layers
+// together look at no more tensors than the names have bytes.
+std::vector<const NamedTensor*> TensorIndex::beginning_with(std::string_view prefix) const {
+  const auto beginning = [&](const NamedTensor* tensor) {
+    return std::string_view(tensor->name).substr(0, prefix.size());
+  };
+  const auto found = std::ranges::equal_range(by_name_, prefix, {}, beginning);
+  std::vector<const NamedTensor*> tensors(found.begin(), found.end());
+  std::ranges::sort(tensors);  // addresses within one vector
+  return tensors;
+}
+
+const NamedTensor* TensorIndex::first_of(const ByName& tensors, Names names) {
+  const NamedTensor* first = nullptr;
+  for (const std::string_view name : names)
+    if (const auto found = tensors.find(std::string(name));
+        found != tensors.end() && (!first || found->second < first))
+      first = found->second;
+  return first;
+}
+
+const NamedTensor* TensorIndex::of_all_layers(Names names) const {
+  return first_of(without_prefix_, names);
+}
+
+LayerTensors::LayerTensors(const TensorIndex& index, std::string prefix, Index batches)
+    : index_(index), prefix_(std::move(prefix)), batches_(batches) {
+  for (const NamedTensor* tensor : index.beginning_with(prefix_)) {
+    std::string_view rest = std::string_view(tensor->name).substr(prefix_.size());
+    if (!prefix_.empty()) {
+      if (rest.empty() || !is_separator(rest[0])) continue;
+      rest.remove_prefix(1);
+    }
+    all_.push_back({std::string(rest), tensor});
+    by_name_.try_emplace(lower_case(all_.back().name), tensor);
+  }
+}
+
+const NamedTensor* LayerTensors::find(Names names) const {
+  const NamedTensor* own = TensorIndex::first_of(by_name_, names);
+  return own ? own : index_.of_all_layers(names);
+}
+
+bool LayerTensors::is_layer_within(const std::string& name, const NamedTensor& of) const {
+  return index_.is_layer(prefix_.empty() ? name : of.name.substr(0, prefix_.size() + 1) + name);
 }
 
 NamedTensor LayerTensors::of_batch(NamedTensor tensor, std::size_t rank) const {
   if (!tensor.type || !tensor.bytes)
-    throw InputError(file_.path, fovea::quoted(tensor.name) + " has dtype " + tensor.dtype +
-                                     "; expected a floating type, BOOL, I32 or I64");
+    throw InputError(file().path, fovea::quoted(tensor.name) + " has dtype " + tensor.dtype +
+                                      "; expected a floating type, BOOL, I32 or I64");
   const bool batched = tensor.shape.size() == rank + 1 ||
-                       (place_.batches > 1 && tensor.shape.size() > 1 &&
-                        tensor.shape[0] == place_.batches && tensor.shape.size() <= rank);
-  if (!batched || (tensor.shape[0] != 1 && tensor.shape[0] != place_.batches)) return tensor;
-  if (tensor.shape[0] > 1) tensor.begin += place_.batch * tensor.strides[0];
+                       (batches_ > 1 && tensor.shape.size() > 1 && tensor.shape[0] == batches_ &&
+                        tensor.shape.size() <= rank);
+  if (!batched || (tensor.shape[0] != 1 && tensor.shape[0] != batches_)) return tensor;
+  if (tensor.shape[0] > 1) tensor.begin += batch_ * tensor.strides[0];
   tensor.shape.erase(tensor.shape.begin());
   tensor.strides.erase(tensor.strides.begin());
   return tensor;
@@ -64,7 +106,7 @@ NamedTensor LayerTensors::of_batch(NamedTensor tensor, std::size_t rank) const {
 HeadTensor LayerTensors::matrices(const NamedTensor& whole, Index heads, Index rows,
                                   Index cols) const {
   const NamedTensor tensor = of_batch(whole, 3);
-  require_float(file_, tensor);
+  require_float(file(), tensor);
   const std::vector<Index> expected{heads, rows, cols};
   const bool one_head = heads == 1 && tensor.shape == std::vector<Index>{rows, cols};
   if (!one_head && tensor.shape != expected) refuse(whole, shape_text(expected));
@@ -82,8 +124,8 @@ HeadTensor LayerTensors::matrices(const NamedTensor& whole, Index heads, Index r
 }
 
 void LayerTensors::refuse(const NamedTensor& tensor, const std::string& expected) const {
-  throw InputError(file_.path, fovea::quoted(tensor.name) + " has shape " +
-                                   shape_text(tensor.shape) + "; expected " + expected);
+  throw InputError(file().path, fovea::quoted(tensor.name) + " has shape " +
+                                    shape_text(tensor.shape) + "; expected " + expected);
 }
 
 }  // namespace fovea

@@ -1,38 +1,66 @@
-// LayerTensors finds the tensors that stand beside the q, k and v of a layer, by their names.
+// LayerTensors are the tensors that stand beside the q, k and v of a layer, found by their names.
+// A TensorIndex is made once for a file, so that no layer has to look at all tensors.
 #pragma once
 
+#include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "io/tensor_file.h"
+#include "io/tensor_groups.h"
 
 namespace fovea {
 
-/// Which layer, and which member of a batch of it.
-struct LayerPlace {
-  std::string prefix;  // of its tensors' names; those without one are of every layer
-  Index batches = 1, batch = 0;
-};
-
 using Names = std::span<const std::string_view>;  // in lower case
-
-/// What follows the layer's prefix and a separator in the name of a tensor, in the case of the
-/// file: "flash.z" of "layer3.flash.z"; empty: it is of another layer.
-std::string name_in_layer(const std::string& tensor, const std::string& prefix);
 
 /// Whether a name is one of these, or ends in one after a separator.
 bool ends_in(const std::string& name, Names names);
 
-std::string lower_case(std::string text);
+/// What LayerTensors need of a file as a whole. The file must outlive it.
+class TensorIndex {
+ public:
+  TensorIndex(const TensorFile& file, std::span<const TensorGroup> groups);
+
+  const TensorFile& file() const { return file_; }
+  /// Tensors whose names begin with `prefix`, in the order of the file.
+  std::vector<const NamedTensor*> beginning_with(std::string_view prefix) const;
+  /// The tensor of every layer, which has no prefix; null if there is none of these names.
+  const NamedTensor* of_all_layers(Names names) const;
+  bool is_layer(const std::string& prefix) const { return layers_.contains(prefix); }
+
+ private:
+  friend class LayerTensors;
+  using ByName = std::unordered_map<std::string, const NamedTensor*>;  // in lower case
+  static const NamedTensor* first_of(const ByName& tensors, Names names);
+
+  const TensorFile& file_;
+  std::vector<const NamedTensor*> by_name_;  // sorted
+  ByName without_prefix_;
+  std::set<std::string> layers_;
+};
 
 class LayerTensors {
  public:
-  LayerTensors(const TensorFile& file, const LayerPlace& place) : file_(file), place_(place) {}
+  struct Named {
+    std::string name;  // without the prefix and its separator: "flash.z" of "layer3.flash.z"
+    const NamedTensor* tensor;
+  };
 
-  const TensorFile& file() const { return file_; }
-  /// Of the layer itself, or else of the whole file; null: there is none.
+  /// `batches` members of a batch share the tensors, and each becomes a layer.
+  LayerTensors(const TensorIndex& index, std::string prefix, Index batches);
+
+  void choose_member(Index batch) { batch_ = batch; }
+  const TensorFile& file() const { return index_.file(); }
+  /// The tensor of the layer itself, or else that of all layers; null if there is neither.
   const NamedTensor* find(Names names) const;
+  /// All tensors of the layer, in the order of the file.
+  std::span<const Named> all() const { return all_; }
+  /// Whether `name` after the prefix, with the separator that `of` has there, is itself the prefix
+  /// of a layer.
+  bool is_layer_within(const std::string& name, const NamedTensor& of) const;
   /// The tensor without the axis of the batch, if it has one before `rank` others. Throws
   /// InputError for a type that cannot be read.
   NamedTensor of_batch(NamedTensor tensor, std::size_t rank) const;
@@ -42,8 +70,12 @@ class LayerTensors {
   [[noreturn]] void refuse(const NamedTensor& tensor, const std::string& expected) const;
 
  private:
-  const TensorFile& file_;
-  const LayerPlace& place_;
+  const TensorIndex& index_;
+  const std::string prefix_;
+  const Index batches_;
+  Index batch_ = 0;
+  std::vector<Named> all_;
+  TensorIndex::ByName by_name_;
 };
 
 }  // namespace fovea

@@ -80,7 +80,7 @@ class SourceReader {
   void check(const Reading& reading) const;
   HeadTensor heads_of(const Reading& reading, Index batch, Index part = 0) const;
   HeadTensor matrices_of(const Reading& reading, Index batch) const;
-  void add_layers(const TensorGroup& group);
+  void add_layers(const TensorGroup& group, const TensorIndex& index);
   void add_groups();
   void note_missing_values();
   void check_layer(const Layer& layer, const std::vector<Reading>& readings) const;
@@ -218,7 +218,7 @@ void SourceReader::check_layer(const Layer& layer, const std::vector<Reading>& r
   }
 }
 
-void SourceReader::add_layers(const TensorGroup& group) {
+void SourceReader::add_layers(const TensorGroup& group, const TensorIndex& index) {
   const bool packed = group[Role::qkv] != nullptr, whole = group.has_qk();
   std::vector<Reading> readings;
   if (packed) readings.push_back(reading_of(*group[Role::qkv], Role::qkv));
@@ -232,8 +232,9 @@ void SourceReader::add_layers(const TensorGroup& group) {
     readings.push_back(reading_of(*attention, Role::attention));
 
   const Index batch = readings[0]('B').size;
+  LayerTensors beside(index, group.prefix, batch);
   for (Index b = 0; b < batch; ++b) {
-    check_stop(stop_);  // what stands beside a layer is looked for among all tensors
+    check_stop(stop_);
     Layer layer{.name = printable(group.prefix)};
     if (batch > 1) layer.name += (layer.name.empty() ? "batch" : " batch") + std::to_string(b);
     if (whole) {
@@ -244,9 +245,9 @@ void SourceReader::add_layers(const TensorGroup& group) {
     if (group[Role::attention]) layer.attention = matrices_of(readings.back(), b);
     if (b == 0) check_layer(layer, readings);  // before any other member of the batch is addressed
     if (whole) {
-      const LayerPlace place{group.prefix, batch, b};
-      add_condition_tensors(file_, place, layer, stop_);
-      add_imported_tensors(file_, place, layer);
+      beside.choose_member(b);
+      add_condition_tensors(beside, layer, stop_);
+      add_imported_tensors(beside, layer);
     }
     source_.layers.push_back(std::move(layer));
   }
@@ -257,9 +258,10 @@ void SourceReader::add_groups() {
   if (groups.empty())
     throw InputError(file_.path, "neither q, k, v nor attention: found " + list_of(file_));
   const bool any = std::ranges::any_of(groups, &TensorGroup::usable);
+  const TensorIndex index(file_, groups);
   for (const TensorGroup& group : groups) {
     if (group.usable()) {
-      add_layers(group);
+      add_layers(group, index);
     } else if (!any) {
       throw InputError(file_.path, group.complaint() + "; expected q and k, and v for outputs");
     } else {

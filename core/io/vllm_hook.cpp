@@ -101,7 +101,9 @@ struct Piece {
 class HookReader {
  public:
   HookReader(const TensorFile& file, Source& source, const std::stop_token& stop)
-      : file_(file), path_(sidecar_of(file)), source_(source), stop_(stop) {}
+      : file_(file), path_(sidecar_of(file)), source_(source), stop_(stop) {
+    for (const NamedTensor& tensor : file.tensors) tensors_.try_emplace(tensor.name, &tensor);
+  }
 
   void read() {
     if (!is_there(path_))
@@ -144,12 +146,12 @@ class HookReader {
 
   const NamedTensor& tensor(const Entry& item, const char* key) const {
     const std::string name = item.text(key);
-    const auto found = std::ranges::find(file_.tensors, name, &NamedTensor::name);
-    if (found == file_.tensors.end())
+    const auto found = tensors_.find(name);
+    if (found == tensors_.end())
       throw InputError(path_, item.place(key) + " is " + fovea::quoted(name) +
                                   "; expected a tensor of " + file_.path);
-    require_float(file_, *found);
-    return *found;
+    require_float(file_, *found->second);
+    return *found->second;
   }
 
   void add(const Entry& root, const Entry& config, const Entry& item, const std::string& name) {
@@ -357,6 +359,7 @@ class HookReader {
 
   const TensorFile& file_;
   const std::string path_;  // of the sidecar
+  std::map<std::string_view, const NamedTensor*> tensors_;
   Source& source_;
   const std::stop_token& stop_;
   bool told_ = false;

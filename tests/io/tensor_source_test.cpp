@@ -316,3 +316,60 @@ TEST_CASE("metadata: what cannot be read is refused") {
         "{\"grid\":[2,9999999999]}", "{\"grid\":[2,2],\"prefix\":-1}"})
     CHECK_SAYS(refuse("image", image), "'image'", "\"grid\": [rows, cols]");
 }
+
+// What looked at all tensors for each layer would not end: 20,000 layers times 60,000 tensors.
+TEST_CASE("a file of very many layers is opened in one walk over its tensors") {
+  constexpr Index layers = 20000;
+  TensorFile file = file_of({});
+  const NamedTensor plain = tensor("q", {1, 1, 1});
+  for (Index layer = 0; layer < layers; ++layer)
+    for (const char* role : {".q", ".k", ".v"}) {
+      file.tensors.push_back(plain);
+      file.tensors.back().name = "l" + std::to_string(layer) + role;
+    }
+  file.tensors.push_back(tensor("l19999.flash.z", {1, 1, 1}));
+  file.tensors.push_back(tensor("sinks", {1}));
+  const Source source = source_from_tensors(file);
+  REQUIRE(std::ssize(source.layers) == layers);
+  CHECK(source.layers[5].name == "l5");
+  CHECK(source.layers[5].imported.empty());
+  CHECK(source.layers[5].conditions.sinks.size() == 1);  // that of all layers
+  REQUIRE(source.layers.back().imported.size() == 1);
+  CHECK(source.layers.back().imported[0].name == "flash");
+}
+
+TEST_CASE("a member of a large batch costs what one of a small batch costs") {
+  constexpr Index batch = 20000;
+  std::vector<NamedTensor> tensors{tensor("q", {batch, 1, 1, 1}), tensor("k", {batch, 1, 1, 1}),
+                                   tensor("v", {batch, 1, 1, 1})};
+  for (Index other = 0; other < batch; ++other)
+    tensors.push_back(tensor("other" + std::to_string(other), {1}));
+  tensors.push_back(tensor("mask", {batch, 1, 1, 1}));
+  const Source source = source_from_tensors(file_of(std::move(tensors)));
+  REQUIRE(std::ssize(source.layers) == batch);
+  CHECK(source.layers.back().conditions.bias.begin == 4 * (batch - 1));
+}
+
+TEST_CASE("the tensors of a layer are those after its whole prefix, in any case of letters") {
+  const auto at = [](const char* prefix, const char* role) {
+    return tensor(std::string(prefix) + role, {2, 2});
+  };
+  std::vector<NamedTensor> tensors;
+  for (const char* prefix : {"layer1", "layer10", "layer1.cross"})
+    for (const char* role : {".q", ".k", ".v"}) tensors.push_back(at(prefix, role));
+  tensors.push_back(tensor("layer10.Z", {2, 2}, 10));
+  tensors.push_back(tensor("layer1.cross.z", {2, 2}, 20));
+  tensors.push_back(tensor("layer1:mine.z", {2, 2}, 30));
+  tensors.push_back(tensor("LAYER1.z", {2, 2}, 40));  // of no layer
+  const Source source = source_from_tensors(file_of(std::move(tensors)));
+  REQUIRE(source.layers.size() == 3);
+  const auto of = [&](const std::string& name) -> const Layer& {
+    return *std::ranges::find(source.layers, name, &Layer::name);
+  };
+  REQUIRE(of("layer1").imported.size() == 1);  // layer1.cross is a layer of its own
+  CHECK(of("layer1").imported[0].name == "mine");
+  REQUIRE(of("layer10").imported.size() == 1);
+  CHECK(of("layer10").imported[0].z.read(0)(0, 0) == 10);
+  REQUIRE(of("layer1.cross").imported.size() == 1);
+  CHECK(of("layer1.cross").imported[0].z.read(0)(0, 0) == 20);
+}
