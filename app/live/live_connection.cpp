@@ -36,18 +36,14 @@ void close_after_answer(QIODevice& socket) {
 
 }  // namespace
 
-void turn_away(QIODevice& socket, const std::string& why) {
-  write_answer(socket, error_json(why));
-  close_after_answer(socket);
-}
-
-LiveConnection::LiveConnection(QIODevice* socket, std::string token,
-                               std::shared_ptr<LiveStreams> streams,
+LiveConnection::LiveConnection(QIODevice* socket, std::string token, LiveLink link,
+                               std::function<std::string(LiveConnection*)> admit,
                                const LiveServerOptions& options, QObject* parent)
     : QObject(parent),
       socket_(socket),
       token_(std::move(token)),
-      streams_(std::move(streams)),
+      link_(std::move(link)),
+      admit_(std::move(admit)),
       reader_(options.most_bytes),
       most_bytes_(options.most_bytes),
       silence_ms_(options.silence_ms) {
@@ -59,35 +55,30 @@ LiveConnection::LiveConnection(QIODevice* socket, std::string token,
   });
   silence_.start(options.greeting_ms);
   connect(socket_, &QIODevice::readyRead, this, &LiveConnection::read);
+  connect(&link_.room, &FrameRoom::freed, this, &LiveConnection::read, Qt::QueuedConnection);
   QMetaObject::invokeMethod(this, &LiveConnection::read, Qt::QueuedConnection);
+}
+
+LiveConnection::~LiveConnection() {
+  if (claimed_ > 0) link_.room.release(claimed_);
 }
 
 // After each frame the other connections have their turn.
 void LiveConnection::read() {
   try {
-    while (!ended_ && socket_->bytesAvailable() > 0) {
+    while (!ended_ && !opening_ && socket_->bytesAvailable() > 0) {
+      if (!has_room()) return silence_.stop();
       const std::span<std::byte> room = reader_.room();
       const qint64 got =
           socket_->read(reinterpret_cast<char*>(room.data()), static_cast<qint64>(room.size()));
       if (got <= 0) break;
       reader_.filled(static_cast<std::size_t>(got));
-      if (const auto token = reader_.take_token()) {
-        if (!token_.empty() && !same_token(token_, *token))
-          return refuse(
-              "The token is not the one of this window: it is in the file that the window named "
-              "when it was started.");
-        greeted_ = true;
-        answer(json_of({{"version", int(wire_version)}, {"most_bytes", qint64(most_bytes_)}}));
-      }
+      if (const auto token = reader_.take_token()) take_token(*token);
       if (greeted_ && !reader_.is_in_the_middle())
         silence_.stop();
-      else if (greeted_)
+      else if (greeted_ && !ended_)
         silence_.start(silence_ms_);
-      if (auto frame = reader_.take_frame()) {
-        take_frame(std::move(frame));
-        QMetaObject::invokeMethod(this, &LiveConnection::read, Qt::QueuedConnection);
-        return;
-      }
+      if (auto frame = reader_.take_frame()) take_frame(std::move(frame));
     }
   } catch (const Error& error) {
     refuse(error.what());
@@ -96,16 +87,44 @@ void LiveConnection::read() {
   }
 }
 
+/// Claims the memory of a frame that begins.
+bool LiveConnection::has_room() {
+  const std::uint64_t bytes = reader_.frame_bytes();
+  if (bytes == 0 || claimed_ > 0) return true;
+  if (!link_.room.claim(bytes)) return false;
+  claimed_ = bytes;
+  silence_.start(silence_ms_);
+  return true;
+}
+
+void LiveConnection::take_token(const std::string& token) {
+  if (!token_.empty() && !same_token(token_, token))
+    return refuse(
+        "The token is not the one of this window: it is in the file that the window named when it "
+        "was started.");
+  if (const std::string why = admit_(this); !why.empty()) return refuse(why);
+  greeted_ = true;
+  answer(json_of({{"version", int(wire_version)}, {"most_bytes", qint64(most_bytes_)}}));
+}
+
+// What has arrived whole is kept, even if its program has gone meanwhile.
 void LiveConnection::take_frame(std::shared_ptr<const WireBytes> frame) {
-  try {
-    const Index step = streams_->add(read_live_step(std::move(frame)));
-    answer(json_of({{"step", qint64(step)}}));
-  } catch (const std::exception& error) {
-    answer(json_of({{"error", QString::fromUtf8(error.what())}}));
-  }
+  opening_ = true;
+  const auto done = [self = QPointer(this), link = link_,
+                     bytes = std::exchange(claimed_, 0)](StepReader::Opened opened) {
+    QJsonObject json{{"error", QString::fromStdString(opened.error)}};
+    if (opened.error.empty()) json = {{"step", qint64(link.streams->add(std::move(opened.step)))}};
+    link.room.release(bytes);
+    if (!self) return;
+    self->answer(json_of(json));
+    self->opening_ = false;
+    self->read();
+  };
+  link_.steps.open(std::move(frame), done);
 }
 
 void LiveConnection::answer(const QByteArray& json) {
+  if (ended_) return;
   write_answer(*socket_, json);
   if (socket_->bytesToWrite() > most_unread) end();
 }

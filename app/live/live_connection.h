@@ -5,35 +5,52 @@
 #include <QIODevice>
 #include <QObject>
 #include <QTimer>
+#include <functional>
 #include <memory>
 
+#include "live/frame_room.h"
 #include "live/live_server.h"
+#include "live/step_reader.h"
 #include "live/wire_reader.h"
 
 namespace fovea {
 
-/// Says why, as an answer, and closes the socket.
-void turn_away(QIODevice& socket, const std::string& why);
+/// What all connections of a server share.
+struct LiveLink {
+  std::shared_ptr<LiveStreams> streams;
+  FrameRoom& room;
+  StepReader& steps;
+};
 
 class LiveConnection : public QObject {
   Q_OBJECT
 
  public:
-  /// Takes the open socket. `token`: that is asked for; empty: none is.
-  LiveConnection(QIODevice* socket, std::string token, std::shared_ptr<LiveStreams> streams,
+  /// Takes the open socket. `token` is asked for if it is not empty. `admit` is called after a good
+  /// greeting, and says why the program cannot be taken; empty if it can.
+  LiveConnection(QIODevice* socket, std::string token, LiveLink link,
+                 std::function<std::string(LiveConnection*)> admit,
                  const LiveServerOptions& options, QObject* parent);
+  ~LiveConnection() override;
+
+  /// Answers with why, and closes the connection.
+  void refuse(const std::string& why);
 
  private:
   void read();
+  bool has_room();
+  void take_token(const std::string& token);
   void take_frame(std::shared_ptr<const WireBytes> frame);
   void answer(const QByteArray& json);
-  void refuse(const std::string& why);
   void end();
 
   QIODevice* socket_;
   std::string token_;
-  std::shared_ptr<LiveStreams> streams_;
+  LiveLink link_;
+  std::function<std::string(LiveConnection*)> admit_;
   WireReader reader_;
+  std::uint64_t claimed_ = 0;  // bytes of the frame that is being read
+  bool opening_ = false;       // a frame is being opened: the next one waits, so that order holds
   QTimer silence_;
   std::uint64_t most_bytes_;
   int silence_ms_;

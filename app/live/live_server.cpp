@@ -13,6 +13,8 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <list>
+#include <set>
 #include <utility>
 
 #include "data/error.h"
@@ -73,9 +75,13 @@ class OwnUsersServer : public QLocalServer {
 class LiveServer::Listener : public QObject {
  public:
   Listener(std::shared_ptr<LiveStreams> streams, LiveServerOptions options)
-      : streams_(std::move(streams)), options_(std::move(options)) {}
+      : streams_(std::move(streams)),
+        options_(std::move(options)),
+        room_(new FrameRoom(options_.most_bytes + options_.most_bytes / 2, this)),
+        steps_(new StepReader(options_.open, this)) {}
   ~Listener() override {
-    delete local_;  // removes the socket while the lock is held
+    qDeleteAll(findChildren<LiveConnection*>());  // before the room that they claim
+    delete local_;                                // removes the socket while the lock is held
   }
 
   /// Returns why the port cannot be had; empty: it can.
@@ -87,7 +93,7 @@ class LiveServer::Listener : public QObject {
       while (QTcpSocket* socket = tcp_->nextPendingConnection()) {
         socket->setSocketOption(QAbstractSocket::LowDelayOption, 1);
         socket->setReadBufferSize(read_ahead);
-        take(socket, options_.token, SIGNAL(disconnected()), from_port_);
+        take(socket, options_.token, SIGNAL(disconnected()), at_port_);
       }
     });
     if (!tcp_->listen(QHostAddress::LocalHost, *options_.port)) return tcp_->errorString();
@@ -113,7 +119,7 @@ class LiveServer::Listener : public QObject {
     connect(local_, &QLocalServer::newConnection, this, [this] {
       while (QLocalSocket* socket = local_->nextPendingConnection()) {
         socket->setReadBufferSize(read_ahead);
-        take(socket, {}, SIGNAL(disconnected()), from_socket_);
+        take(socket, {}, SIGNAL(disconnected()), at_socket_);
       }
     });
     if (local_->listen(path)) {
@@ -130,20 +136,34 @@ class LiveServer::Listener : public QObject {
     QTimer::singleShot(options_.takeover_ms, this, [this] { take_socket(); });
   }
 
-  /// `connections`: those of its kind. Anybody on this machine may connect to the port, and must
-  /// not keep the user's programs from the socket.
-  void take(QIODevice* socket, const std::string& token, const char* disconnected,
-            int& connections) {
-    if (connections >= options_.most_connections) {
-      turn_away(*socket, std::to_string(connections) +
-                             " programs are connected already: close one of them, or send from "
-                             "fewer processes.");
-      return socket->deleteLater();
+  /// Connections of one kind. Anybody on this machine may connect to the port, and must keep the
+  /// user's programs neither from the socket nor, by silence, from the port.
+  struct Guests {
+    std::list<LiveConnection*> silent;  // that have not greeted yet, the oldest first
+    std::set<LiveConnection*> greeted;
+  };
+
+  void take(QIODevice* socket, const std::string& token, const char* disconnected, Guests& guests) {
+    if (std::ssize(guests.silent) >= options_.most_silent) {
+      guests.silent.front()->refuse("Too many programs connect and send no greeting: try again.");
+      guests.silent.pop_front();
     }
-    ++connections;
-    auto* connection = new LiveConnection(socket, token, streams_, options_, this);
+    const auto admit = [this, &guests](LiveConnection* program) -> std::string {
+      if (std::ssize(guests.greeted) >= options_.most_connections)
+        return std::to_string(guests.greeted.size()) +
+               " programs are connected already: close one of them, or send from fewer processes.";
+      guests.silent.remove(program);
+      guests.greeted.insert(program);
+      return {};
+    };
+    auto* connection =
+        new LiveConnection(socket, token, {streams_, *room_, *steps_}, admit, options_, this);
+    guests.silent.push_back(connection);
     connect(socket, disconnected, connection, SLOT(deleteLater()));
-    connect(connection, &QObject::destroyed, this, [&connections] { --connections; });
+    connect(connection, &QObject::destroyed, this, [&guests, connection] {
+      guests.silent.remove(connection);
+      guests.greeted.erase(connection);
+    });
   }
 
   std::shared_ptr<LiveStreams> streams_;
@@ -151,7 +171,9 @@ class LiveServer::Listener : public QObject {
   std::unique_ptr<OwnLock> lock_;
   QLocalServer* local_ = nullptr;
   QTcpServer* tcp_ = nullptr;
-  int from_socket_ = 0, from_port_ = 0;  // connections
+  Guests at_socket_, at_port_;
+  FrameRoom* room_;  // for one frame of the largest size, and half of it for others
+  StepReader* steps_;
 };
 
 LiveServer::LiveServer(std::shared_ptr<LiveStreams> streams, LiveServerOptions options)

@@ -1,7 +1,7 @@
 // The LiveServer takes the steps that programs send and puts them into LiveStreams. It listens on a
-// Unix socket of this user and, when asked to, on a TCP port of this machine alone. It reads and
-// checks on a thread of its own: the window never waits for a program, nor a program for the
-// window.
+// Unix socket of this user and, when asked to, on a TCP port of this machine alone. It reads on a
+// thread of its own and opens frames on others: the window never waits for a program, nor a program
+// for the window or for what another program sends.
 //
 // Of the windows that are started one after the other the first one listens; when it ends, another
 // one takes its place within a few seconds. The socket of a program that has died is replaced.
@@ -21,6 +21,7 @@
 #include <string>
 
 #include "live/live_streams.h"
+#include "live/step_reader.h"
 
 namespace fovea {
 
@@ -29,12 +30,15 @@ struct LiveServerOptions {
   std::optional<std::uint16_t> port;  // of 127.0.0.1; 0: any that is free
   std::string token;                  // which TCP asks for; not empty where there is a port
   std::uint64_t most_bytes = std::uint64_t{1} << 30;  // of a frame
-  int most_connections = 32;                          // to the socket, and as many to the port
-  int greeting_ms = 5000;                             // until the whole greeting must be there
-  int silence_ms = 20000;                             // that may pass in the middle of a frame
-  int takeover_ms = 3000;  // between two looks whether another window still listens
+  int most_connections = 32;  // that have greeted: to the socket, and as many to the port
+  int most_silent = 128;      // that have not greeted yet, of each kind: the oldest gives way
+  int greeting_ms = 5000;     // until the whole greeting must be there
+  int silence_ms = 20000;     // that may pass in the middle of a frame
+  int takeover_ms = 3000;     // between two looks whether another window still listens
   /// The user at the other end of a Unix socket; nothing: unknown. Tests replace it.
   std::function<std::optional<uid_t>(int descriptor)> peer = {};
+  /// What opens a frame, on any thread. Tests replace it.
+  StepOpener open = read_live_step;
 };
 
 class LiveServer {

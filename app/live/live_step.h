@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <stop_token>
 #include <string>
 
 #include "data/source.h"
@@ -19,7 +20,12 @@ struct LiveStep {
   std::shared_ptr<const Source> source;  // reads from `bytes`; its path is the stream's address
 };
 
-/// Checks everything as for a file. A blob that names no stream is of "live". Throws InputError.
-LiveStep read_live_step(std::shared_ptr<const WireBytes> bytes);
+/// The largest number of a step: from there, steps without a number cannot be counted beyond what
+/// an Index holds.
+inline constexpr Index largest_step = Index{1} << 53;
+
+/// Checks everything as for a file. A blob that names no stream is of "live". Throws InputError,
+/// Cancelled.
+LiveStep read_live_step(std::shared_ptr<const WireBytes> bytes, const std::stop_token& stop = {});
 
 }  // namespace fovea

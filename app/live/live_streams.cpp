@@ -40,10 +40,10 @@ Index LiveStreams::add(LiveStep step) {
     const std::lock_guard lock(mutex_);
     const std::string name = step.stream;
     if (!streams_.contains(name) && streams_.size() >= limits_.most_streams)
-      throw InputError("", "There are " + std::to_string(streams_.size()) +
-                               " streams already, and no more are taken: send under a name that "
-                               "is in use, or start Fovea again.");
+      streams_.erase(std::ranges::min_element(streams_, {},
+                                              [](const auto& entry) { return entry.second.fed; }));
     LiveStream& stream = streams_[name];
+    stream.fed = ++steps_;
     if (step.step < 0) step.step = stream.steps.empty() ? 0 : stream.steps.back().step + 1;
     number = step.step;
     std::erase_if(stream.steps, [&](const LiveStep& old) { return old.step >= step.step; });

@@ -18,11 +18,12 @@ namespace fovea {
 struct LiveStream {
   std::vector<LiveStep> steps;  // at least one
   Index thinned_out = 0;        // steps that were dropped to keep within the bound
+  std::uint64_t fed = 0;        // when the last step came, counted in steps of all streams
 };
 
 struct LiveLimits {
   std::uint64_t most_bytes = std::uint64_t{1} << 30;  // of all steps together
-  std::size_t most_streams = 64;
+  std::size_t most_streams = 256;
   std::size_t most_steps = 10000;  // of a stream
 };
 
@@ -35,7 +36,7 @@ class LiveStreams : public QObject {
   /// Adds a step. A step that is not after the last one begins anew: those from it on are dropped,
   /// as by a program that starts again. Beyond the bound of memory older steps are thinned out, so
   /// that the newest are all there and the older ones ever sparser; the newest step of a stream is
-  /// always kept. Throws InputError when there are too many streams.
+  /// always kept. Beyond the number of streams the one that was fed least recently gives way.
   /// Returns the number of the step.
   Index add(LiveStep step);
 
@@ -55,6 +56,7 @@ class LiveStreams : public QObject {
   const LiveLimits limits_;
   mutable std::mutex mutex_;
   std::map<std::string, LiveStream> streams_;
+  std::uint64_t steps_ = 0;         // that have come
   std::atomic<bool> told_ = false;  // changed() is on its way
 };
 

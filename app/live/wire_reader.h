@@ -42,6 +42,8 @@ class WireReader {
   std::shared_ptr<const WireBytes> take_frame();
 
   bool greeted() const { return part_ > Part::token; }
+  /// The bytes of the frame that has begun; 0 between two frames. room() allocates for them.
+  std::uint64_t frame_bytes() const { return part_ == Part::payload ? need_ : 0; }
   /// Some of a greeting or of a frame is there, and more must come.
   bool is_in_the_middle() const { return part_ != Part::length || have_ > 0; }
 

@@ -11,6 +11,8 @@
 #include <QTemporaryDir>
 #include <cerrno>
 #include <cstdlib>
+#include <future>
+#include <thread>
 
 #include "data/error.h"
 #include "live/blobs.h"
@@ -178,9 +180,11 @@ TEST_CASE("garbage, silence and floods end their connection alone") {
     served.options.most_connections = 3;
     served.start();
     LocalProgram first(served.socket()), second(served.socket()), third(served.socket());
+    for (LocalProgram* program : {&first, &second, &third}) greet(*program);
     LocalProgram fourth(served.socket());
+    fourth.send(wire_greeting(""));
+    CHECK(fourth.answer().find("3 programs are connected already") != std::string::npos);
     CHECK(fourth.has_ended());
-    greet(first);
     first.send(frame(blob("a", "5")));
     CHECK(first.answer() == R"({"step":5})");
     return;
@@ -232,6 +236,92 @@ TEST_CASE("over TCP the token is asked for") {
   }
   good.send(frame(blob("a", "1")));
   CHECK(good.answer() == R"({"step":1})");
+}
+
+TEST_CASE("programs that connect and stay silent keep nobody from the port") {
+  Served served;
+  served.options.port = 0;
+  served.options.token = make_live_token();
+  served.options.most_silent = 3;
+  served.options.greeting_ms = 600000;
+  served.start();
+  std::vector<std::unique_ptr<TcpProgram>> silent;
+  for (int i = 0; i < 40; ++i)
+    silent.push_back(std::make_unique<TcpProgram>(served.server->port()));
+  TcpProgram good(served.server->port());
+  good.send(wire_greeting(served.options.token));
+  CHECK(good.answer().find("version") != std::string::npos);
+  CHECK(silent.front()->answer().find("send no greeting") != std::string::npos);
+  CHECK(silent.front()->has_ended());
+}
+
+TEST_CASE("a frame that takes long to open holds up no other program") {
+  Served served;
+  std::promise<void> may_go_on;
+  const std::shared_future<void> gate = may_go_on.get_future().share();
+  const std::thread::id here = std::this_thread::get_id();
+  std::atomic<bool> elsewhere = true;
+  served.options.open = [&](std::shared_ptr<const WireBytes> bytes, const std::stop_token& stop) {
+    elsewhere = elsewhere && std::this_thread::get_id() != here;
+    LiveStep step = read_live_step(std::move(bytes), stop);
+    if (step.stream == "slow") gate.wait();
+    return step;
+  };
+  served.start();
+  LocalProgram slow(served.socket()), quick(served.socket());
+  greet(slow);
+  greet(quick);
+  slow.send(frame(blob("slow", "1")) + frame(blob("quick", "9")));
+  for (const char* number : {"1", "2", "3"}) {
+    quick.send(frame(blob("quick", number)));
+    CHECK(quick.answer() == R"({"step":)" + std::string(number) + "}");
+  }
+  CHECK(slow.socket.bytesAvailable() == 0);
+  may_go_on.set_value();
+  CHECK(slow.answer() == R"({"step":1})");
+  CHECK(slow.answer() == R"({"step":9})");  // in the order in which they were sent
+  CHECK(elsewhere);
+}
+
+TEST_CASE("frames under way have one room for all connections") {
+  Served served;
+  served.options.most_bytes = 1 << 20;  // and a room of one and a half times that
+  served.start();
+  LocalProgram first(served.socket()), second(served.socket()), third(served.socket());
+  for (LocalProgram* program : {&first, &second, &third}) greet(*program);
+  const std::string large = frame(std::string(1 << 20, 'x'));
+  first.send(large.substr(0, large.size() / 2));
+  // What the window knows of the first frame is known when a later small one was answered.
+  third.send(frame(blob("a", "1")));
+  CHECK(third.answer() == R"({"step":1})");
+  second.send(large);
+  third.send(frame(blob("a", "2")));
+  CHECK(third.answer() == R"({"step":2})");
+  CHECK(second.socket.bytesAvailable() == 0);  // waits
+  first.send(large.substr(large.size() / 2));
+  CHECK(first.answer().find("error") != std::string::npos);
+  CHECK(second.answer().find("error") != std::string::npos);  // had its turn
+}
+
+TEST_CASE("a step that has arrived whole is kept, even if its program has gone") {
+  Served served;
+  std::promise<void> arrived, may_go_on;
+  served.options.open = [&](std::shared_ptr<const WireBytes> bytes, const std::stop_token& stop) {
+    arrived.set_value();
+    may_go_on.get_future().wait();
+    return read_live_step(std::move(bytes), stop);
+  };
+  served.start();
+  {
+    LocalProgram program(served.socket());
+    greet(program);
+    program.send(frame(blob("a", "7")));
+    arrived.get_future().wait();
+  }
+  LocalProgram later(served.socket());
+  greet(later);  // by now the server knows that the other one has gone
+  may_go_on.set_value();
+  CHECK(wait_until([&] { return served.last("a") == 7; }, 60000));
 }
 
 TEST_CASE("a port that is in use is said so") {

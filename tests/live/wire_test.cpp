@@ -148,7 +148,8 @@ TEST_CASE("a step says what it is of, and otherwise is of the stream live") {
   CHECK(read.source->layers.front().q.read(0)(1, 1) == 1);
   CHECK(step("", -1).stream == "live");
   CHECK(step("", -1).step == -1);
-  for (const char* wrong : {"-1", "1.5", "one", "99999999999999999999"})
+  CHECK(step("train", largest_step).step == largest_step);
+  for (const char* wrong : {"-1", "1.5", "one", "9223372036854775807", "99999999999999999999"})
     CHECK_THROWS_WITH_AS(read_live_step(bytes(blob("a", wrong))),
                          doctest::Contains("whole number from 0"), InputError);
   CHECK_THROWS_WITH_AS(read_live_step(bytes(blob("a\\u0007", "1"))),
