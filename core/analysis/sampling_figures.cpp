@@ -9,6 +9,7 @@
 #include "analysis/row_bands.h"
 #include "analysis/spectrum.h"
 #include "analysis/support.h"
+#include "backend/largest_singular_value.h"
 #include "data/larger.h"
 
 namespace fovea {
@@ -124,13 +125,15 @@ void add_spectral_figures(const Diagnosis& of, double squares, Run* run,
     const auto& [approximate, approximate_output, exact, exact_output] = of;
     Run of_exact = run->part(0, 0.3), of_difference = run->part(0.3, 1);
     const MatrixView v = exact.problem().v;
-    const double norm = operator_norm(exact, of_exact), value_norm = v.empty() ? 0 : thin_norm(v);
+    const double norm = operator_norm(exact, of_exact),
+                 value_norm = v.empty() ? 0 : largest_singular_value(v, of_exact);
     rank.value = squares / (norm * norm);
     of_p.value = difference_norm(approximate, exact, of_difference) / norm;
     // V = 0: both sides of Eq. 1 are 0, which every epsilon solves, 0 too.
     if (value_norm > 0)
       of_z.value =
-          thin_norm(difference(approximate_output.z, exact_output.z)) / (norm * value_norm);
+          largest_singular_value(difference(approximate_output.z, exact_output.z), of_difference) /
+          (norm * value_norm);
   }
   if (!of.exact.problem().has_values()) {
     of_z.value = std::numeric_limits<double>::quiet_NaN();

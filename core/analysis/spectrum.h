@@ -1,4 +1,4 @@
-// Largest singular values: of P, which is read by rows, and of thin matrices.
+// Largest singular values of P, which is read by rows.
 #pragma once
 
 #include "backend/operator.h"
@@ -12,8 +12,5 @@ double operator_norm(const Operator& op, Run& run);
 /// |P~ - P|_op of two operators on as many tokens, in the same way: every step reads both. Infinite
 /// where an entry is not finite. Relative error about 1e-3, mostly far less.
 double difference_norm(const Operator& approximate, const Operator& exact, Run& run);
-
-/// |M|_op of an [n, few] matrix, from its Gram matrix in double.
-double thin_norm(MatrixView m);
 
 }  // namespace fovea

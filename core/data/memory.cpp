@@ -7,6 +7,7 @@
 #include <fstream>
 #include <limits>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "data/error.h"
@@ -27,16 +28,19 @@ std::optional<std::size_t> number_in(const std::string& path) {
   return {};
 }
 
-/// The number after `key` in a file of lines "key number"; 0: there is none.
-std::size_t number_of(const std::string& key, const std::string& path) {
+/// The number after `key` in the line that begins with it; nothing: there is none.
+std::optional<std::size_t> number_after(const std::string& key, const std::string& path) {
   std::ifstream in(path);
-  std::string word;
-  std::size_t number = 0;
-  while (in >> word >> number) {
-    if (word == key) return number;
-    in.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with(key) || line.find_first_of(" \t", key.size()) != key.size()) continue;
+    const std::size_t digits = line.find_first_not_of(" \t", key.size());
+    std::size_t number = 0;
+    const char* const end = line.data() + line.size();
+    if (digits != std::string::npos &&
+        std::from_chars(line.data() + digits, end, number).ec == std::errc())
+      return number;
   }
-  return 0;
+  return {};
 }
 
 /// What the two versions of control groups call the same things.
@@ -54,7 +58,8 @@ std::size_t free_in_groups(const std::string& mount, std::string group, const Gr
     const auto limit = number_in(folder + files.limit), used = number_in(folder + files.used);
     if (limit && used) {
       std::size_t cache = 0;
-      for (const std::string& key : files.cache) cache += number_of(key, folder + "memory.stat");
+      for (const std::string& key : files.cache)
+        cache += number_after(key, folder + "memory.stat").value_or(0);
       const std::size_t held = *used - std::min(*used, cache);
       least = std::min(least, *limit - std::min(*limit, held));
     }
@@ -83,6 +88,18 @@ std::size_t free_in_groups(const std::string& root) {
                                              {"memory.limit_in_bytes",
                                               "memory.usage_in_bytes",
                                               {"total_inactive_file", "total_active_file"}}));
+  }
+  return least;
+}
+
+/// What the limits of the process leave, which batch systems set (ulimit -v, ulimit -d).
+std::size_t free_in_process(const std::string& root) {
+  std::size_t least = unlimited;
+  for (const auto& [limit, used] :
+       {std::pair{"Max address space", "VmSize:"}, {"Max data size", "VmData:"}}) {
+    const auto most = number_after(limit, root + "/proc/self/limits");
+    const auto kibibytes = number_after(used, root + "/proc/self/status");
+    if (most && kibibytes) least = std::min(least, *most - std::min(*most, *kibibytes * 1024));
   }
   return least;
 }
@@ -150,9 +167,9 @@ std::optional<std::size_t> parse_memory_budget(std::string_view text) {
 }
 
 std::size_t free_memory(const std::string& root) {
-  const std::size_t kibibytes = number_of("MemAvailable:", root + "/proc/meminfo");
-  const std::size_t of_machine = kibibytes > 0 ? kibibytes * 1024 : unlimited;
-  return std::min(of_machine, free_in_groups(root));
+  const auto kibibytes = number_after("MemAvailable:", root + "/proc/meminfo");
+  const std::size_t of_machine = kibibytes ? *kibibytes * 1024 : unlimited;
+  return std::min({of_machine, free_in_groups(root), free_in_process(root)});
 }
 
 std::size_t allowed_memory() {

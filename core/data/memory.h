@@ -21,8 +21,9 @@ std::optional<std::size_t> memory_budget();
 /// Throws UsageError.
 std::optional<std::size_t> parse_memory_budget(std::string_view text);
 
-/// Bytes that can be used without swapping, also of the control groups of the process; no limit
-/// where the system does not report it. `root`: of the file system where the system reports it.
+/// Bytes that can be used without swapping, also of the control groups and within the limits of the
+/// process; no limit where the system does not report it. `root`: of the file system where the
+/// system reports it.
 std::size_t free_memory(const std::string& root = "");
 
 /// Requests below this are not checked: checking reads /proc.

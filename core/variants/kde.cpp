@@ -1,9 +1,9 @@
 // KDEformer: blocks of a locality-sensitive sort, and keys sampled by the norms of their values.
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 
 #include "analysis/leaf_skew.h"
+#include "backend/largest_singular_value.h"
 #include "data/error.h"
 #include "variants/sampled_blocks.h"
 #include "variants/variant.h"
@@ -33,28 +33,10 @@ struct KdeParameters {
   }
 };
 
-// |V|_2, the largest singular value: the root of the largest eigenvalue of the smaller Gram matrix.
-double spectral_norm(MatrixView v, const Run& run) {
-  using Wide = Eigen::MatrixXd;
-  const bool tall = v.cols <= v.rows;
-  const Index side = tall ? v.cols : v.rows, together = tall ? 2048 : v.rows;
-  Wide gram = Wide::Zero(side, side);
-  for (Index begin = 0; begin < v.rows; begin += together) {
-    run.check();
-    const Index count = std::min(together, v.rows - begin);
-    Wide wide(count, v.cols);
-    for (Index i = 0; i < count; ++i)
-      for (Index c = 0; c < v.cols; ++c) wide(i, c) = static_cast<double>(v(begin + i, c));
-    gram += tall ? Wide(wide.transpose() * wide) : Wide(wide * wide.transpose());
-  }
-  const Eigen::SelfAdjointEigenSolver<Wide> solver(gram, Eigen::EigenvaluesOnly);
-  return std::sqrt(std::max(0.0, solver.eigenvalues().maxCoeff()));
-}
-
 // p_j proportional to |v_j| / |V|_2 + 1/n, of sum 1.
 std::vector<double> probabilities(MatrixView v, Run& run) {
   const auto stage = run.profile.stage("sample");
-  const double norm = spectral_norm(v, run), n = static_cast<double>(v.rows);
+  const double norm = largest_singular_value(v, run), n = static_cast<double>(v.rows);
   std::vector<double> p(static_cast<std::size_t>(v.rows), 1 / n);
   double sum = 0;
   for (Index j = 0; j < v.rows; ++j) {

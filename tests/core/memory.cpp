@@ -95,6 +95,30 @@ TEST_CASE("the first version of control groups limits what is free, too") {
   CHECK(free_memory(system.root.path()) == 4700);
 }
 
+TEST_CASE("limits of the process bound what is free, as ulimit -v and -d set them") {
+  const Reported system;
+  const auto free = [&] { return free_memory(system.root.path()); };
+  const auto limit = [&](const std::string& space, const std::string& data) {
+    system.put("proc/self/limits",
+               "Limit                     Soft Limit           Hard Limit   Units\n"
+               "Max data size             " +
+                   data +
+                   "            unlimited    bytes\n"
+                   "Max address space         " +
+                   space + "            9000000      bytes\n");
+  };
+  system.put("proc/meminfo", "MemTotal:  64 kB\nMemAvailable:    32 kB\n");
+  system.put("proc/self/status", "Name:\tfovea\nVmSize:\t      10 kB\nVmData:\t       4 kB\n");
+  limit("unlimited", "unlimited");
+  CHECK(free() == 32 * 1024);
+  limit("30720", "unlimited");
+  CHECK(free() == 20 * 1024);
+  limit("30720", "6144");
+  CHECK(free() == 2 * 1024);
+  limit("4096", "unlimited");
+  CHECK(free() == 0);
+}
+
 TEST_CASE("what is above the budget is refused with what it needs, the budget, and what to do") {
   const Budget budget(std::size_t{100} << 20);
   CHECK(refusal_of([] { require_memory(99 << 20, "a matrix"); }).empty());

@@ -1,0 +1,26 @@
+// The largest singular value of a matrix, which is its spectral norm |M|_2 and operator norm
+// |M|_op.
+#pragma once
+
+#include <Eigen/Core>
+#include <functional>
+
+#include "backend/operator.h"
+
+namespace fovea {
+
+/// M^T M x.
+using NormalProduct = std::function<Eigen::VectorXd(const Eigen::VectorXd& x)>;
+
+/// By Lanczos iteration on M^T M from `start`, until the square changes by no more than `settled`
+/// of itself in a step, or for `most_steps`. A start that is orthogonal to the leading vector does
+/// not find it. Infinite if a product is not finite. O(n) memory times the steps.
+double largest_singular_value(const NormalProduct& product, Eigen::VectorXd start, double settled,
+                              int most_steps, Run& run);
+
+/// That of a matrix in memory: from the eigenvalues of the smaller Gram matrix in double if that is
+/// small, else by Lanczos iteration, to a relative error of about 1e-6. NaN if an entry is not
+/// finite.
+double largest_singular_value(MatrixView m, Run& run);
+
+}  // namespace fovea
