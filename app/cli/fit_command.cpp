@@ -140,8 +140,8 @@ class Fitting {
     } catch (const Cancelled&) {
       write();
       console_.err << "stopped after " << steps_text() << ". The best trees so far are in "
-                   << output_ << "; -o " << shell_word(output_) << " --resume "
-                   << shell_word(output_) << " goes on\n";
+                   << printable(output_) << "; -o " << printable(shell_word(output_))
+                   << " --resume " << printable(shell_word(output_)) << " goes on\n";
       throw;
     }
     write();
@@ -251,8 +251,9 @@ class Fitting {
     for (int number = 2; is_file(output_); ++number)
       output_ = (asked.parent_path() / asked.stem()).string() + "-" + std::to_string(number) +
                 asked.extension().string();
-    console_.err << "another program has written " << taken << " since this fit began. It is kept; "
-                 << "this fit goes on in " << output_ << '\n';
+    console_.err << "another program has written " << printable(taken)
+                 << " since this fit began. It is kept; "
+                 << "this fit goes on in " << printable(output_) << '\n';
   }
 
   void write() {
