@@ -42,9 +42,12 @@ bool ResultsFolder::read_plan() {
 }
 
 void ResultsFolder::write_plan(const BatchItems& items, const std::string& fingerprint) const {
-  if (!journals().empty())
+  // Another process that begins meanwhile writes its plan first, so that rows are looked for first.
+  const bool has_rows = !journals().empty(), has_table = directory_->has(csv_);
+  if (directory_->has(plan_name)) return;
+  if (has_rows)
     throw InputError(path_, "holds results without plan.json; expected both, or neither");
-  if (directory_->has(csv_))
+  if (has_table)
     throw InputError(
         csv(), "exists without plan.json, as the file of another; choose another folder with -o");
   const Document made{{"plan", fingerprint},
@@ -63,9 +66,9 @@ void ResultsFolder::prepare(const BatchItems& items, const std::stop_token& stop
         path_ + " cannot be made: " + (error ? error.message() : "there is a file of this name"));
   open_directory();
   require_writable(directory_->path_of(plan_name));
-  if (!directory_->has(plan_name)) write_plan(items, fingerprint);
+  write_plan(items, fingerprint);
   read_plan();
-  if (plan_ != fingerprint)
+  if (plan_ != fingerprint || items_ != items.size())
     throw InputError(path_, "holds results of another plan, or of sources that have changed (" +
                                 plan_ + ", this is " + fingerprint +
                                 "); choose another folder with -o, or remove this one");

@@ -56,6 +56,7 @@ class ResultsFolder {
   void open_directory();
   std::vector<std::string> journals() const;
   bool read_plan();
+  /// Unless it is there.
   void write_plan(const BatchItems& items, const std::string& fingerprint) const;
 
   std::string path_, plan_;

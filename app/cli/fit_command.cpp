@@ -60,6 +60,12 @@ bool is_file(const std::string& path) {
   return std::filesystem::is_regular_file(path, none);
 }
 
+/// Also a link that leads nowhere: nothing is written through one that was not named.
+bool is_taken(const std::string& path) {
+  std::error_code none;
+  return std::filesystem::exists(std::filesystem::symlink_status(path, none));
+}
+
 bool is_same_file(const std::string& a, const std::string& b) {
   std::error_code none;
   return std::filesystem::equivalent(a, b, none);
@@ -248,7 +254,7 @@ class Fitting {
     if (!is_file(output_) || written_at_ == time_of(output_)) return;
     const std::filesystem::path asked = options_.output;
     const std::string taken = output_;
-    for (int number = 2; is_file(output_); ++number)
+    for (int number = 2; is_taken(output_); ++number)
       output_ = (asked.parent_path() / asked.stem()).string() + "-" + std::to_string(number) +
                 asked.extension().string();
     console_.err << "another program has written " << printable(taken)

@@ -174,6 +174,15 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a folder whose plan has another number of items is refused") {
+  const Shared shared;
+  Json plan = Json::parse(read_bytes(shared.folder.path() + "/plan.json"));
+  plan["items"] = 1000;
+  write_bytes(shared.folder.path() + "/plan.json", plan.dump());
+  ResultsFolder again(shared.folder.path());
+  CHECK_SAYS(again.prepare(shared.items), "holds results of another plan");
+}
+
 TEST_CASE("a folder with a line that is no row of the sweep is not changed at all") {
   for (const char* content :
        {"one line without its end", "{\"item\":0,\"plan\":\"q\",\"error\":null}\n",
