@@ -16,6 +16,7 @@ namespace fovea::test {
 inline QByteArray everything_in(const QByteArray& bytes) {
   QByteArray all = bytes;
   const auto add_inflated = [&](const QByteArray& deflated) {
+    if (!deflated.startsWith('x')) return;                       // not of zlib
     all += qUncompress(QByteArray("\0\x10\0\0", 4) + deflated);  // begins with its size, or less
   };
   if (bytes.startsWith("%PDF-")) {
@@ -45,11 +46,11 @@ inline QByteArray everything_in(const QByteArray& bytes) {
   return all;
 }
 
-/// Also where PDF or the like writes it in UTF-16.
+/// Also where PDF writes them in UTF-16, or LaTeX with its underscores escaped.
 inline bool holds(const QByteArray& bytes, const QString& words) {
   QByteArray wide;
   for (const QChar c : words) (wide += char(c.unicode() >> 8)) += char(c.unicode() & 0xff);
-  const QByteArray all = everything_in(bytes);
+  const QByteArray all = everything_in(bytes).replace("\\_", "_");
   return all.contains(words.toUtf8()) || all.contains(wide);
 }
 

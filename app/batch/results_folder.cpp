@@ -5,6 +5,7 @@
 
 #include "data/error.h"
 #include "io/atomic_file.h"
+#include "io/folder.h"
 #include "io/json.h"
 
 namespace fovea {
@@ -64,8 +65,8 @@ void ResultsFolder::prepare(const BatchItems& items, const std::stop_token& stop
   if (std::error_code unknown; !fs::is_directory(path_, unknown))
     throw UnavailableError(
         path_ + " cannot be made: " + (error ? error.message() : "there is a file of this name"));
+  require_writable(path_ + "/" + plan_name);
   open_directory();
-  require_writable(directory_->path_of(plan_name));
   write_plan(items, fingerprint);
   read_plan();
   if (plan_ != fingerprint || items_ != items.size())
@@ -75,8 +76,7 @@ void ResultsFolder::prepare(const BatchItems& items, const std::stop_token& stop
 }
 
 void ResultsFolder::open() {
-  std::error_code unknown;
-  if (fs::is_directory(path_, unknown)) open_directory();
+  if (fs::is_directory(status_of(path_))) open_directory();
   if (!directory_ || !read_plan())
     throw InputError(path_, "no plan.json; expected a folder of fovea sweep");
 }

@@ -110,7 +110,8 @@ void ResultsTable::write_csv(std::ostream& out) const {
   Columns columns;
   for (const auto& [item, row] : rows_) columns.add(Document::parse(row.line));
   std::string text;
-  for (const std::string& name : columns.names()) text += (text.empty() ? "" : ",") + csv_cell(name);
+  for (const std::string& name : columns.names())
+    text += (text.empty() ? "" : ",") + csv_cell(name);
   out << text << '\n';
   for (const auto& [item, row] : rows_) {
     const Document document = Document::parse(row.line);

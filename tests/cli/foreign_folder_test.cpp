@@ -49,15 +49,18 @@ struct Sent {
 }  // namespace
 
 TEST_CASE("a folder of results whose files are links writes nowhere else") {
-  for (const char* content : {"one line without its end", "alias ls=ls\n", ""})
-    for (const char* name :
-         {"results.csv", "results.jsonl", "results.shard-1-of-2.jsonl", "locks", "plan.json"}) {
-      CAPTURE(content);
-      CAPTURE(name);
-      const Sent sent(content);
-      sent.link(name);
-      sent.check_refused({std::string("sent/") + name, "is a symbolic link", "Remove the link"});
-    }
+  const Sent sent("one line without its end");
+  for (const char* name :
+       {"results.csv", "results.jsonl", "results.shard-1-of-2.jsonl", "locks", "plan.json"}) {
+    CAPTURE(name);
+    const std::string file = sent.folder + "/" + name;
+    const bool was_there = std::filesystem::exists(file);
+    const std::string before = read_bytes(file);
+    sent.link(name);
+    sent.check_refused({std::string("sent/") + name, "is a symbolic link", "Remove the link"});
+    std::filesystem::remove(file);
+    if (was_there) write_bytes(file, before);
+  }
 }
 
 TEST_CASE("a row cannot put lines, formulas or other columns into the table") {

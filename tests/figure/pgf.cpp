@@ -126,7 +126,8 @@ TEST_CASE("PGF: only a body of its own is taken for one, and no file of another 
   const std::string body = pgf_body(path);
   QFile::remove(QString::fromStdString(path));
   write_bytes(body, "precious");
-  CHECK_THROWS_WITH_AS(write_figure(path, paper()), doctest::Contains(body.c_str()), UnavailableError);
+  CHECK_THROWS_WITH_AS(write_figure(path, paper()), doctest::Contains(body.c_str()),
+                       UnavailableError);
   CHECK(read_bytes(body) == "precious");
   CHECK(QDir(folder.path()).entryList(QDir::Files).size() == 1);
 }
