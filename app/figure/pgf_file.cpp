@@ -19,10 +19,11 @@ std::string_view view_of(const QByteArray& bytes) {
   return {bytes.data(), std::size_t(bytes.size())};
 }
 
-QByteArray content_of(const QString& path) {
+/// As far as it is a file that can be read.
+QByteArray content_of(const QString& path, qint64 most) {
   QFile file(path);
   if (!QFileInfo(path).isFile() || !file.open(QIODevice::ReadOnly)) return {};
-  return file.read(longest_text);
+  return file.read(most);
 }
 
 QString name_of_body(const QFileInfo& file, const QByteArray& body) {
@@ -36,7 +37,7 @@ QString name_of_body(const QFileInfo& file, const QByteArray& body) {
 std::string pgf_body(const std::string& path) {
   const QFileInfo file(QString::fromStdString(path));
   if (file.suffix() != "pgf") return "";
-  const QByteArray text = content_of(file.filePath());
+  const QByteArray text = content_of(file.filePath(), longest_text);
   if (!text.startsWith(pgf_begin)) return "";
   const QRegularExpression names("\\\\includegraphics\\[[^]\n]*\\]\\{(" +
                                  QRegularExpression::escape(file.completeBaseName()) +
@@ -63,7 +64,7 @@ void write_pgf(const std::string& path, const QByteArray& body,
   const QString name = name_of_body(file, body), place = file.dir().filePath(name);
   const std::string before = pgf_body(path), beside = place.toStdString();
   const bool is_new = !QFileInfo::exists(place);
-  if (!is_new && content_of(place) != body)
+  if (!is_new && content_of(place, body.size() + 1) != body)
     throw UnavailableError(beside +
                            " exists and holds something else: it may be the file of "
                            "another. Remove it, or write the figure under another name");

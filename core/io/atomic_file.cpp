@@ -57,8 +57,9 @@ void remove_left_overs(const Directory& folder) {
   }
   for (const std::string& name : names) {
     if (!name.starts_with(temporary_begin) || !name.ends_with(temporary_end)) continue;
-    const Descriptor left(::openat(folder.descriptor(), name.c_str(),
-                                   O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    // For writing, as NFS gives no exclusive lock otherwise.
+    const Descriptor left(
+        ::openat(folder.descriptor(), name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     struct stat status {};
     if (left && ::fstat(left.get(), &status) == 0 && S_ISREG(status.st_mode) &&
         status.st_uid == ::geteuid() && lock(left.get()))
