@@ -23,14 +23,15 @@ FileLocks& joined_by(FileLocks& locks) {
 
 }  // namespace
 
-// The journal is opened once it cannot be replaced by somebody who merges.
+// The journal is opened once it cannot be replaced by somebody who merges. Nothing is written until
+// read() has found that all lines of the folder are rows of this sweep.
 ItemQueue::ItemQueue(const BatchItems& items, ResultsFolder folder, const Shard& shard,
                      bool retry_failed)
     : items_(items),
       folder_(std::move(folder)),
       shard_(shard),
-      locks_(folder_.locks()),
-      journal_((joined_by(locks_), folder_.journal(shard))),
+      locks_(folder_.directory(), folder_.locks()),
+      journal_((joined_by(locks_), folder_.directory()), folder_.journal(shard)),
       states_(items.size(), State::open) {
   for (std::size_t head = 0; head < items.heads().size(); ++head) {
     open_.push_back(shard_.has(head) ? items.heads()[head].items : 0);
@@ -125,7 +126,7 @@ std::optional<ResultsTable> ItemQueue::leave() {
 }
 
 ResultsTable merge_results(const ResultsFolder& folder) {
-  FileLocks locks(folder.locks());
+  FileLocks locks(folder.directory(), folder.locks());
   if (!locks.try_lock(presence, Kind::exclusive))
     throw UnavailableError(folder.path() +
                            ": a sweep still works there; merge its results when it has ended");

@@ -28,7 +28,7 @@ class ItemQueue {
   std::size_t done() const { return done_; }      // of the shard, by whomever
   std::size_t failed() const { return failed_; }  // of them
   std::size_t total() const { return total_; }    // of the shard
-  off_t dropped_bytes() const { return journal_.dropped_bytes(); }
+  off_t unfinished_bytes() const { return journal_.unfinished_bytes(); }
   bool has_locks() const { return !locks_.are_missing(); }
   const ResultsFolder& folder() const { return folder_; }
 

@@ -49,10 +49,10 @@ std::string bytes_between(int descriptor, const std::string& path, off_t begin, 
 
 }  // namespace
 
-Journal::Journal(std::string path) : path_(std::move(path)), file_(path_) {
+Journal::Journal(const Directory& folder, const std::string& name)
+    : path_(folder.path_of(name)), file_(folder, name) {
   const Turn turn(file_);
-  const off_t before = size_of(file_.descriptor(), path_);
-  dropped_ = before - repaired_size();
+  unfinished_ = size_of(file_.descriptor(), path_) - size_of_whole_lines();
 }
 
 std::vector<std::string> Journal::news() {
@@ -68,11 +68,10 @@ std::vector<std::string> Journal::news() {
 }
 
 // Only a process that was killed while it wrote leaves a line without its end.
-off_t Journal::repaired_size() {
+off_t Journal::size_of_whole_lines() const {
   constexpr off_t step = 1 << 16;
   const int descriptor = file_.descriptor();
-  const off_t size = size_of(descriptor, path_);
-  off_t keep = size;
+  off_t keep = size_of(descriptor, path_);
   while (keep > 0) {
     const off_t begin = std::max(off_t{0}, keep - step);
     const std::string bytes = bytes_between(descriptor, path_, begin, keep);
@@ -80,13 +79,13 @@ off_t Journal::repaired_size() {
     keep = end == std::string::npos ? begin : begin + static_cast<off_t>(end) + 1;
     if (end != std::string::npos) break;
   }
-  if (keep < size && ::ftruncate(descriptor, keep) != 0) throw journal_error(path_, "written");
   return keep;
 }
 
 void Journal::append(std::string_view line) {
   const Turn turn(file_);
-  const off_t begin = repaired_size();
+  const off_t begin = size_of_whole_lines();
+  if (::ftruncate(file_.descriptor(), begin) != 0) throw journal_error(path_, "written");
   const std::string text = std::string(line) + '\n';
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t put = ::pwrite(file_.descriptor(), text.data() + done, text.size() - done,

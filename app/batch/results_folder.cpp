@@ -1,14 +1,10 @@
 #include "batch/results_folder.h"
 
-#include <cerrno>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include "data/error.h"
 #include "io/atomic_file.h"
-#include "io/file_bytes.h"
 #include "io/folder.h"
 #include "io/json.h"
 
@@ -17,32 +13,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* plan_name = "plan.json";
+
 bool is_journal(const std::string& name) {
   return name == "results.jsonl" ||
          (name.starts_with("results.shard-") && name.ends_with(".jsonl"));
 }
 
-/// The whole content of a file to which others append.
-std::string text_so_far(const std::string& path) {
-  require_readable_file(path);
-  std::ifstream file(path, std::ios::binary);
-  const auto unreadable = [&] {
-    return InputError(path, "cannot be read: " + std::generic_category().message(errno));
-  };
-  if (!file) throw unreadable();
-  try {
-    return {std::istreambuf_iterator<char>(file), {}};
-  } catch (const std::ios_base::failure&) {
-    throw unreadable();
-  }
-}
-
 }  // namespace
 
+void ResultsFolder::open_directory() {
+  directory_ = std::make_shared<const Directory>(path_);
+  for (const char* name : {plan_name, csv_, "locks"}) directory_->has(name);  // throws for links
+  for (const std::string& name : journals()) directory_->has(name);
+}
+
 bool ResultsFolder::read_plan() {
-  const std::string path = file("plan.json");
-  if (!is_there(path)) return false;
-  const Json document = parse_json(path, FileBytes(path).text());
+  if (!directory_->has(plan_name)) return false;
+  const std::string path = directory_->path_of(plan_name);
+  const Json document = parse_json(path, directory_->text(plan_name));
   const auto good = [&](const char* key) { return document.contains(key); };
   if (!document.is_object() || !good("plan") || !document["plan"].is_string() || !good("items") ||
       !document["items"].is_number_unsigned())
@@ -53,6 +42,22 @@ bool ResultsFolder::read_plan() {
   return true;
 }
 
+void ResultsFolder::write_plan(const BatchItems& items, const std::string& fingerprint) const {
+  // Another process that begins meanwhile writes its plan first, so that rows are looked for first.
+  const bool has_rows = !journals().empty(), has_table = directory_->has(csv_);
+  if (directory_->has(plan_name)) return;
+  if (has_rows)
+    throw InputError(path_, "holds results without plan.json; expected both, or neither");
+  if (has_table)
+    throw InputError(
+        csv(), "exists without plan.json, as the file of another; choose another folder with -o");
+  const Document made{{"plan", fingerprint},
+                      {"items", items.size()},
+                      {"from", items.plan().path},
+                      {"version", FOVEA_VERSION}};
+  write_atomically(*directory_, plan_name, [&](std::ostream& out) { print(out, made); });
+}
+
 void ResultsFolder::prepare(const BatchItems& items, const std::stop_token& stop) {
   const std::string fingerprint = items.fingerprint(stop);
   std::error_code error;
@@ -60,64 +65,56 @@ void ResultsFolder::prepare(const BatchItems& items, const std::stop_token& stop
   if (std::error_code unknown; !fs::is_directory(path_, unknown))
     throw UnavailableError(
         path_ + " cannot be made: " + (error ? error.message() : "there is a file of this name"));
-  require_writable(file("plan.json"));
-  if (!is_there(file("plan.json"))) {
-    if (journals().empty() && is_there(csv()))
-      throw InputError(
-          csv(), "exists without plan.json, as the file of another; choose another folder with -o");
-    if (!journals().empty())
-      throw InputError(path_, "holds results without plan.json; expected both, or neither");
-    const Document made{{"plan", fingerprint},
-                        {"items", items.size()},
-                        {"from", items.plan().path},
-                        {"version", FOVEA_VERSION}};
-    write_atomically(file("plan.json"), [&](std::ostream& out) { print(out, made); });
-  }
+  require_writable(path_ + "/" + plan_name);
+  open_directory();
+  write_plan(items, fingerprint);
   read_plan();
-  if (plan_ != fingerprint)
+  if (plan_ != fingerprint || items_ != items.size())
     throw InputError(path_, "holds results of another plan, or of sources that have changed (" +
                                 plan_ + ", this is " + fingerprint +
                                 "); choose another folder with -o, or remove this one");
 }
 
 void ResultsFolder::open() {
-  if (!read_plan()) throw InputError(path_, "no plan.json; expected a folder of fovea sweep");
+  if (fs::is_directory(status_of(path_))) open_directory();
+  if (!directory_ || !read_plan())
+    throw InputError(path_, "no plan.json; expected a folder of fovea sweep");
 }
 
-std::string ResultsFolder::journal(const Shard& shard) const {
-  if (shard.of == 1) return file("results.jsonl");
-  return file("results.shard-" + std::to_string(shard.number) + "-of-" + std::to_string(shard.of) +
-              ".jsonl");
+std::string ResultsFolder::journal(const Shard& shard) {
+  if (shard.of == 1) return "results.jsonl";
+  return "results.shard-" + std::to_string(shard.number) + "-of-" + std::to_string(shard.of) +
+         ".jsonl";
 }
 
 std::vector<std::string> ResultsFolder::journals() const {
-  std::vector<std::string> found;
-  for (const std::string& path : paths_in(path_))
-    if (is_journal(fs::path(path).filename().string())) found.push_back(path);
+  std::vector<std::string> found = directory_->names();
+  std::erase_if(found, [](const std::string& name) { return !is_journal(name); });
   return found;
 }
 
 ResultsTable ResultsFolder::read() const {
   ResultsTable table(plan_, items_);
-  for (const std::string& path : journals()) {
-    std::error_code unknown;
-    if (fs::file_size(path, unknown) == 0) continue;
+  for (const std::string& name : journals()) {
     // Other processes may append to it meanwhile; a line that is not whole yet does not count.
-    const std::string text = text_so_far(path);
+    const std::string text = directory_->text(name), path = directory_->path_of(name);
     std::size_t line = 0, begin = 0;
+    const auto where = [&] { return path + " line " + std::to_string(++line); };
     for (std::size_t end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)
-      table.add(path + " line " + std::to_string(++line), text.substr(begin, end - begin));
+      table.add(where(), text.substr(begin, end - begin));
+    require_part_of_row(where(), std::string_view(text).substr(begin));
   }
   return table;
 }
 
 void ResultsFolder::write_csv(const ResultsTable& table) const {
-  write_atomically(csv(), [&](std::ostream& out) { table.write_csv(out); });
+  write_atomically(*directory_, csv_, [&](std::ostream& out) { table.write_csv(out); });
 }
 
 ResultsTable ResultsFolder::merge() const {
   ResultsTable table = read();
-  write_atomically(journal({}), [&](std::ostream& out) { table.write_lines(out); });
+  directory_->has(csv_);  // throws before anything is written
+  write_atomically(*directory_, journal({}), [&](std::ostream& out) { table.write_lines(out); });
   write_csv(table);
   return table;
 }

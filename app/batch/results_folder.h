@@ -4,8 +4,12 @@
 //   results.shard-1-of-4.jsonl    those of a shard
 //   results.csv                   a table of all, now and then and at the end
 //   locks                         who works on what
+// The folder may come from somebody else: these files are opened relative to it, links are refused,
+// and nothing is written before the plan and all lines of all journals are known to be of one
+// sweep.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -13,6 +17,7 @@
 
 #include "batch/batch_items.h"
 #include "batch/results_table.h"
+#include "io/directory.h"
 
 namespace fovea {
 
@@ -21,20 +26,24 @@ class ResultsFolder {
   explicit ResultsFolder(std::string path) : path_(std::move(path)) {}
 
   /// Makes the folder for a plan, unless it is there for this plan already. Throws InputError when
-  /// it holds results of another plan, UnavailableError when it cannot be written, Cancelled.
+  /// it holds results of another plan, a link or other things than files by these names,
+  /// UnavailableError when it cannot be written, Cancelled.
   void prepare(const BatchItems& items, const std::stop_token& stop = {});
-  /// Reads whose results these are. Throws InputError when there are none.
+  /// Reads whose results these are. Throws InputError when there are none, or as prepare().
   void open();
 
   const std::string& path() const { return path_; }
   const std::string& plan() const { return plan_; }
   std::size_t items() const { return items_; }
 
-  std::string locks() const { return file("locks"); }
-  std::string csv() const { return file("results.csv"); }
-  std::string journal(const Shard& shard) const;
+  std::string csv() const { return path_ + "/" + csv_; }  // its path
+  /// The opened folder, after prepare() or open(), and names in it.
+  const Directory& directory() const { return *directory_; }
+  static std::string locks() { return "locks"; }
+  static std::string journal(const Shard& shard);
 
-  /// All rows of all journals. A last line that was written only in part is passed over.
+  /// All rows of all journals. A last line that was written only in part is passed over. Throws
+  /// InputError for what is no row of this sweep, or no part of one.
   ResultsTable read() const;
   void write_csv(const ResultsTable& table) const;
   /// Gathers the rows of all journals in results.jsonl and results.csv, in order. Nobody may append
@@ -42,11 +51,16 @@ class ResultsFolder {
   ResultsTable merge() const;
 
  private:
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
+  static constexpr const char* csv_ = "results.csv";
+
+  void open_directory();
   std::vector<std::string> journals() const;
   bool read_plan();
+  /// Unless it is there.
+  void write_plan(const BatchItems& items, const std::string& fingerprint) const;
 
   std::string path_, plan_;
+  std::shared_ptr<const Directory> directory_;
   std::size_t items_ = 0;
 };
 

@@ -4,22 +4,43 @@
 #include <set>
 #include <vector>
 
+#include "data/csv_text.h"
 #include "data/error.h"
 #include "io/json.h"
 
 namespace fovea {
 namespace {
 
-std::string csv_cell(const Document& value) {
+std::string cell_of(const Document& value) {
   if (value.is_null()) return "";
   if (!value.is_string()) return value.dump();
   const auto& text = value.get_ref<const std::string&>();
   if (text == "infinite") return "inf";
   if (text == "-infinite") return "-inf";
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted_text = "\"";
-  for (const char c : text) quoted_text += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted_text + '"';
+  return csv_cell(text);
+}
+
+/// Whether a sweep may call a number so: "row_rel_error_p90", "set.block". The names of measures
+/// and parameters are of this form in every version of the program.
+bool is_name(const std::string& key) {
+  constexpr std::size_t longest = 64;
+  const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
+  return !key.empty() && key.size() <= longest && is_letter(key[0]) &&
+         std::ranges::all_of(key, [&](char c) {
+           return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '.';
+         });
+}
+
+constexpr const char* mend =
+    "; expected a row of this sweep: without the line its item is computed again";
+
+/// What a sweep writes is flat, and its names can be columns of a table.
+void require_columns(const std::string& where, const Json& row) {
+  for (const auto& [key, value] : row.items()) {
+    if (!is_name(key)) throw InputError(where, "has the name " + excerpt(key) + mend);
+    if (value.is_structured())
+      throw InputError(where, "has " + kind_of(value) + " by the name " + excerpt(key) + mend);
+  }
 }
 
 /// All keys of the rows. A key that is new in a row comes before the one that follows it there.
@@ -44,20 +65,25 @@ class Columns {
 
 }  // namespace
 
+void require_part_of_row(const std::string& where, std::string_view part) {
+  constexpr std::string_view begin = "{\"item\":";
+  if (part.substr(0, begin.size()) != begin.substr(0, part.size()))
+    throw InputError(where, "has no end of line and is no part of a row that was being written" +
+                                std::string(mend));
+}
+
 std::size_t ResultsTable::add(const std::string& where, std::string line) {
-  const std::string mend =
-      "; expected a row of this sweep: without the line its item is computed "
-      "again";
   Json row;
   try {
     row = parse_json(where, line);
   } catch (const InputError& error) {
-    throw InputError("", error.what() + mend);
+    throw InputError("", std::string(error.what()) + mend);
   }
   const auto item = row.is_object() ? row.find("item") : row.end();
   if (!row.is_object() || item == row.end() || !item->is_number_unsigned() ||
       !row.contains("error") || !row.contains("plan"))
     throw InputError(where, excerpt(row) + mend);
+  require_columns(where, row);
   if (row["plan"] != plan_)
     throw InputError(where, "is of the plan " + excerpt(row["plan"]) + ", the others are of \"" +
                                 plan_ + "\"; expected results of one plan");
@@ -84,7 +110,8 @@ void ResultsTable::write_csv(std::ostream& out) const {
   Columns columns;
   for (const auto& [item, row] : rows_) columns.add(Document::parse(row.line));
   std::string text;
-  for (const std::string& name : columns.names()) text += (text.empty() ? "" : ",") + name;
+  for (const std::string& name : columns.names())
+    text += (text.empty() ? "" : ",") + csv_cell(name);
   out << text << '\n';
   for (const auto& [item, row] : rows_) {
     const Document document = Document::parse(row.line);
@@ -93,7 +120,7 @@ void ResultsTable::write_csv(std::ostream& out) const {
     for (const std::string& name : columns.names()) {
       if (!first) text += ',';
       first = false;
-      if (const auto cell = document.find(name); cell != document.end()) text += csv_cell(*cell);
+      if (const auto cell = document.find(name); cell != document.end()) text += cell_of(*cell);
     }
     out << text << '\n';
   }

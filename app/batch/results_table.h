@@ -5,6 +5,7 @@
 #include <map>
 #include <ostream>
 #include <string>
+#include <string_view>
 
 #include "report/json_output.h"
 
@@ -31,7 +32,7 @@ class ResultsTable {
   /// Row after row by item.
   void write_lines(std::ostream& out) const;
   /// The same as a table: a heading with every key of any row, and a line for each row. Where a row
-  /// does not have a key it is empty; infinity is "inf".
+  /// does not have a key it is empty; infinity is "inf"; texts are as csv_cell() has them.
   void write_csv(std::ostream& out) const;
 
  private:
@@ -39,5 +40,8 @@ class ResultsTable {
   std::size_t items_ = 0;
   std::map<std::size_t, Row> rows_;
 };
+
+/// Throws InputError, unless it may be the begin of a row whose writer was killed.
+void require_part_of_row(const std::string& where, std::string_view part);
 
 }  // namespace fovea

@@ -4,6 +4,7 @@
 #include <QStringList>
 
 #include "data/error.h"
+#include "figure/pgf_file.h"
 
 namespace fovea {
 
@@ -15,9 +16,19 @@ std::string installed_font(const std::string& name) {
                    ": no font of this name is installed; `fc-list : family` lists those that are");
 }
 
+void add_no_session(CLI::App& command, bool& no_session) {
+  command.add_flag("--no-session", no_session,
+                   "Write no session, command, path or name of a source into the figure, as for "
+                   "anonymous review");
+}
+
+std::string named(const std::string& source, const std::string& more) {
+  return source.empty() ? more : source + ", " + more;
+}
+
 void check_figure_name(const std::string& output) {
   for (const char* ending : {".png", ".svg", ".pdf", ".pgf"})
-    if (output.size() > 4 && output.ends_with(ending)) return;
+    if (output.size() > 4 && output.ends_with(ending)) return require_pgf_name(output);
   throw UsageError("-o " + output + "; expected a name that ends in .png, .svg, .pdf or .pgf");
 }
 

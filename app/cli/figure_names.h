@@ -1,6 +1,7 @@
 // Names of figures and of the fonts in them, as they are given on the command line.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <string>
 
 namespace fovea {
@@ -10,5 +11,12 @@ std::string installed_font(const std::string& name);
 
 /// Throws UsageError unless the name, given as -o, ends in .png, .svg, .pdf or .pgf.
 void check_figure_name(const std::string& output);
+
+/// --no-session, of every command that writes a figure or a report.
+void add_no_session(CLI::App& command, bool& no_session);
+
+/// What stands below a figure: the name of a source, and more. The name is empty where the figure
+/// names nothing.
+std::string named(const std::string& source, const std::string& more);
 
 }  // namespace fovea

@@ -60,6 +60,12 @@ bool is_file(const std::string& path) {
   return std::filesystem::is_regular_file(path, none);
 }
 
+/// Also a link that leads nowhere: nothing is written through one that was not named.
+bool is_taken(const std::string& path) {
+  std::error_code none;
+  return std::filesystem::exists(std::filesystem::symlink_status(path, none));
+}
+
 bool is_same_file(const std::string& a, const std::string& b) {
   std::error_code none;
   return std::filesystem::equivalent(a, b, none);
@@ -140,8 +146,8 @@ class Fitting {
     } catch (const Cancelled&) {
       write();
       console_.err << "stopped after " << steps_text() << ". The best trees so far are in "
-                   << output_ << "; -o " << shell_word(output_) << " --resume "
-                   << shell_word(output_) << " goes on\n";
+                   << printable(output_) << "; -o " << printable(shell_word(output_))
+                   << " --resume " << printable(shell_word(output_)) << " goes on\n";
       throw;
     }
     write();
@@ -248,11 +254,12 @@ class Fitting {
     if (!is_file(output_) || written_at_ == time_of(output_)) return;
     const std::filesystem::path asked = options_.output;
     const std::string taken = output_;
-    for (int number = 2; is_file(output_); ++number)
+    for (int number = 2; is_taken(output_); ++number)
       output_ = (asked.parent_path() / asked.stem()).string() + "-" + std::to_string(number) +
                 asked.extension().string();
-    console_.err << "another program has written " << taken << " since this fit began. It is kept; "
-                 << "this fit goes on in " << output_ << '\n';
+    console_.err << "another program has written " << printable(taken)
+                 << " since this fit began. It is kept; "
+                 << "this fit goes on in " << printable(output_) << '\n';
   }
 
   void write() {

@@ -1,6 +1,7 @@
 #include "cli/fit_report.h"
 
 #include "cli/text_table.h"
+#include "data/utf8.h"
 
 namespace fovea {
 namespace {
@@ -65,8 +66,8 @@ void print(std::ostream& out, const FitReport& report) {
   print(out, table);
   out << "\n  error: relative output error, of the rows learned from and of those held out; "
          "exact attention has 0, Z = 0 has 1; before: of the tree that learning began with\n"
-      << "  learned in " << format_time(1e3 * report.seconds) << "; written to " << report.output
-      << '\n';
+      << "  learned in " << format_time(1e3 * report.seconds) << "; written to "
+      << printable(report.output) << '\n';
 }
 
 }  // namespace fovea

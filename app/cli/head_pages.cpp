@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "analysis/measures.h"
+#include "cli/figure_names.h"
 #include "data/layer_conditions.h"
 #include "data/number_text.h"
 #include "figure/figure.h"
@@ -53,8 +54,9 @@ class HeadPages {
   HeadPages(const HeadPagesRequest& request, Run& run) : in_(request), run_(run) {}
 
   Pages pages() {
-    pages_.title = "Attention of " + in_.source.name + ", " + layer_label(in_.source, in_.layer) +
-                   ", head " + std::to_string(in_.head);
+    pages_.title = "Attention of " +
+                   named(in_.source.name,
+                         layer_label(in_.source, in_.layer) + ", head " + std::to_string(in_.head));
     pages_.recipe = in_.recipe;
     add_input();
     add_columns();
@@ -72,7 +74,7 @@ class HeadPages {
     const Problem& p = in_.problem;
     Facts facts;
     facts.rows = {
-        {"Source", in_.source.path},
+        {"Source", in_.path},
         {"SHA-256 of its content", in_.content_hash},
         {"Queries, keys and values", in_.source.content},
         {"Head", layer_label(in_.source, in_.layer) + " (number " +
@@ -230,6 +232,7 @@ class HeadPages {
   }
 
   void add_again() {
+    if (in_.recipe.command.empty()) return;
     add(Heading{"To make this report again"});
     add(Verbatim{in_.recipe.command});
   }

@@ -14,14 +14,15 @@ namespace fovea {
 struct HeadPagesRequest {
   const PanelGrid& grid;
   const Problem& problem;
-  const Source& source;
+  const Source& source;  // without a name where the report names nothing
+  std::string path;      // of the source, as the report names it; empty: not at all
   Index layer = 0, head = 0;
   const Backend& backend;
   const std::vector<Column>& columns;
   FigureStyle style;
   std::string content_hash, version;
   std::vector<std::string> notes;  // of the source
-  Recipe recipe;
+  Recipe recipe;                   // empty where the report names nothing
 };
 
 /// Measures the columns and draws their panels.

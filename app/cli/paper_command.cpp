@@ -31,7 +31,7 @@ struct PaperOptions {
   std::string name = list_name, output;
   std::optional<Index> longest;
   BackendOptions backend;
-  bool json = false;
+  bool json = false, no_session = false;
 };
 
 /// Tells how far the work is while it lives.
@@ -146,7 +146,7 @@ void run_paper(const PaperOptions& options, const Console& console) {
                            backend->precision(),
                  .rows = result.rows};
     drawn.style.width = paper_width * points_per_inch;
-    drawn.recipe.command = command_line(console.words, options.output);
+    if (!options.no_session) drawn.recipe.command = command_line(console.words, options.output);
     write_figure(options.output, drawn);
   }
   if (options.json)
@@ -170,6 +170,7 @@ void add_paper_command(CLI::App& program, Work& chosen) {
   options->backend.add_to(*command);
   command->add_option("-o,--output", options->output, "Write the figure: .png, .svg, .pdf or .pgf")
       ->check(refuse_empty);
+  add_no_session(*command, options->no_session);
   command->add_flag("--json", options->json, "One JSON document on standard output");
   command->callback([&chosen, options] {
     chosen = [options](const Console& console) { run_paper(*options, console); };

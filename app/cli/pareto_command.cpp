@@ -20,7 +20,7 @@ namespace {
 
 struct ParetoOptions : ExplorationOptions {
   std::string x = "multiply_adds", y = "output_rel_fro", output;
-  bool json = false;
+  bool json = false, no_session = false;
 };
 
 std::string amount_text(const Quantity& quantity, double value) {
@@ -183,10 +183,11 @@ void run_pareto(ParetoOptions options, const Console& console) {
   outcome.settings = drawable_settings(tried.trials, x, y);
   if (!options.output.empty()) {
     const Painting painting;
-    Figure figure = pareto_figure(outcome.settings, x, y,
-                                  tried.source.name + ", " + to_text(tried.heads, tried.source) +
-                                      "; " + tried.device + ", " + tried.precision);
-    figure.recipe.command = command_line(console.words, options.output);
+    Figure figure = pareto_figure(
+        outcome.settings, x, y,
+        named(options.no_session ? "" : tried.source.name,
+              to_text(tried.heads, tried.source) + "; " + tried.device + ", " + tried.precision));
+    if (!options.no_session) figure.recipe.command = command_line(console.words, options.output);
     write_figure(options.output, figure);
   }
   if (options.json)
@@ -216,6 +217,7 @@ void add_pareto_command(CLI::App& program, Work& chosen) {
       ->capture_default_str();
   command->add_option("-o,--output", options->output, "Write a figure: .png, .svg, .pdf or .pgf")
       ->check(refuse_empty);
+  add_no_session(*command, options->no_session);
   command->add_flag("--json", options->json,
                     "One JSON document on standard output, with every trial; infinity is written "
                     "as the text \"infinite\"");

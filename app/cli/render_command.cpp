@@ -12,6 +12,7 @@
 #include "cli/text_table.h"
 #include "data/error.h"
 #include "figure/figure.h"
+#include "figure/pgf_file.h"
 #include "input/content_hash.h"
 #include "input/painting.h"
 #include "input/session_file.h"
@@ -82,8 +83,8 @@ double usual_width(std::size_t columns) {
 }
 
 std::string head_text(const RenderOptions& options, const Source& source) {
-  return source.name + ", " + layer_label(source, options.heads.layer_in(source)) + ", head " +
-         options.heads.head;
+  return named(source.name, layer_label(source, options.heads.layer_in(source)) + ", head " +
+                                options.heads.head);
 }
 
 /// The heads that columns of the session hold.
@@ -103,7 +104,8 @@ std::vector<std::shared_ptr<const HeldProblem>> held_problems(const RenderOption
     }
     OpenOptions opening = options.source.open;
     opening.stop = stop;
-    const Source its = held.source.empty() ? source : open_source(held.source, opening);
+    Source its = held.source.empty() ? source : open_source(held.source, opening);
+    if (options.no_session && !held.source.empty()) its.name = "another source";
     Session session = *options.session;
     session.scale = options.heads.scale;
     session.window = options.heads.window;
@@ -194,7 +196,8 @@ void run_render(RenderOptions options, const CLI::App& command, const Console& c
   check(options);
   const Painting painting;
   const std::string opened = options.source.what;  // perhaps a session, which names its source
-  const Source source = load(options, command, console);
+  Source source = load(options, command, console);
+  if (options.no_session) source.name.clear();
   std::vector<std::string> read{opened};
   if (options.session)
     for (const Column& column : options.session->columns)

@@ -154,10 +154,8 @@ void add_look(CLI::App& command, RenderOptions& options) {
       ->check(number_from(3, 96))
       ->type_name("PT")
       ->group(group);
-  command
-      .add_flag("--no-session", options.no_session,
-                "Write no session, command and paths into the file, as for anonymous review")
-      ->group(group);
+  add_no_session(command, options.no_session);
+  command.get_option("--no-session")->group(group);
   command.add_flag("--letters", options.letters, "(a), (b), ... at the panels")->group(group);
   command.add_option("--title", options.title, "A line above everything")->group(group);
   command.add_option("--colormap", options.settings.colormap, "Colour map of the weights")

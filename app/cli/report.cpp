@@ -7,6 +7,7 @@
 #include "analysis/measures.h"
 #include "cli/text_table.h"
 #include "data/larger.h"
+#include "data/utf8.h"
 
 namespace fovea {
 namespace {
@@ -241,7 +242,7 @@ void print(std::ostream& out, const ComputeReport& report) {
   out << (report.heads.size() > 1 ? "\nTime of a head (median)\n" : "\nTime\n");
   print_timing(out, report);
   print_comparison(out, report);
-  if (!report.output.empty()) out << "\nwritten: " << report.output << '\n';
+  if (!report.output.empty()) out << "\nwritten: " << printable(report.output) << '\n';
 }
 
 }  // namespace fovea

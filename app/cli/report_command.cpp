@@ -1,6 +1,7 @@
 // fovea report: a document of one head, for print or a browser.
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/figure_names.h"
 #include "cli/head_pages.h"
 #include "cli/render_options.h"
 #include "cli/report.h"
@@ -29,7 +30,7 @@ void run_report(const ReportOptions& options, const Console& console) {
   variants_named(options.variants);
   require_writable(options.output);
   const Painting painting;
-  const Source source = options.source.load(console.stop);
+  Source source = options.source.load(console.stop);
   refuse_to_replace("-o", options.output, source);
   const Index layer = options.heads.layer_in(source);
   if (!source.layers[static_cast<std::size_t>(layer)].has_qk())
@@ -55,16 +56,23 @@ void run_report(const ReportOptions& options, const Console& console) {
                         .max_pixels = pixels_a_side},
                        run);
   print_notes(console.err, grid.notes());
-  Recipe recipe{.session = {}, .command = command_line(console.words, options.output, "report")};
-  const std::string hash = hash_to_write(source, console);
-  if (const auto session = session_of(options, source, columns, problem.lengths()))
-    recipe.session = text_of({.session = *session, .content_hash = hash});
+  Recipe recipe;
+  std::string hash;
+  if (options.no_session) {
+    source.name.clear();
+  } else {
+    recipe.command = command_line(console.words, options.output, "report");
+    hash = hash_to_write(source, console);
+    if (const auto session = session_of(options, source, columns, problem.lengths()))
+      recipe.session = text_of({.session = *session, .content_hash = hash});
+  }
   FigureStyle style;
   style.width = page_text_width;
   style.settings = options.settings;
   write_pages(options.output, head_pages({.grid = grid,
                                           .problem = problem,
                                           .source = source,
+                                          .path = options.no_session ? "" : source.path,
                                           .layer = layer,
                                           .head = head,
                                           .backend = *backend,
@@ -90,6 +98,7 @@ void add_report_command(CLI::App& program, Work& chosen) {
   command->add_option("-o,--output", options->output, "A file ending in .pdf or .html")
       ->check(refuse_empty)
       ->required();
+  add_no_session(*command, options->no_session);
   options->parameters.add_to(*command);
   options->heads.add_to(*command, "0", false);
   options->backend.add_to(*command);

@@ -37,7 +37,7 @@ constexpr int some_failed = 5;  // exit status
 
 struct SweepOptions {
   std::string plan, output, merge, shard = "1/1", plot, figure;
-  bool dry_run = false, retry_failed = false;
+  bool dry_run = false, retry_failed = false, no_session = false;
 };
 
 double seconds_from(SweepClock::time_point start) {
@@ -183,16 +183,18 @@ void draw_results(const ResultsTable& table, const PlotAxes& axes, const SweepOp
     if (std::ranges::find(tried, trial.variant) == tried.end()) tried.push_back(trial.variant);
   const Quantity x = axes.cost(tried), y = axes.error();
   const auto settings = drawable_settings(trials, x, y);
-  const std::string where = options.merge.empty() ? options.output : options.merge;
+  const std::string where = options.no_session      ? ""
+                            : options.merge.empty() ? options.output
+                                                    : options.merge;
   const Painting painting;
   Figure figure =
-      pareto_figure(settings, x, y, where + ", " + count_text(table.rows().size(), "item"));
-  figure.recipe.command = command_line(console.words, options.figure);
+      pareto_figure(settings, x, y, named(where, count_text(table.rows().size(), "item")));
+  if (!options.no_session) figure.recipe.command = command_line(console.words, options.figure);
   write_figure(options.figure, figure);
 }
 
 void print_results(const ResultsTable& table, const ResultsFolder& folder, std::ostream& out) {
-  out << count_text(table.rows().size(), "result") << " in " << folder.csv();
+  out << count_text(table.rows().size(), "result") << " in " << printable(folder.csv());
   if (table.failed() > 0) out << ", " << table.failed() << " of them failed";
   if (table.missing() > 0) out << "; " << count_text(table.missing(), "item") << " missing";
   out << '\n';
@@ -210,7 +212,8 @@ void print_items(const BatchItems& items, const Shard& shard, std::ostream& out)
       first.push_back(head.first_item + i);
   }
   out << count_text(count, "item") << " on " << count_text(heads, "head") << '\n';
-  for (const std::size_t item : first) out << "  " << item << ": " << items.text_of(item) << '\n';
+  for (const std::size_t item : first)
+    out << "  " << item << ": " << printable(items.text_of(item)) << '\n';
   if (count > first.size()) out << "  ...\n";
 }
 
@@ -265,7 +268,7 @@ void run_plan(const SweepOptions& options, const Console& console) {
   folder.prepare(items, console.stop);
   if (axes) require_writable(options.figure);
   ItemQueue queue(items, folder, shard, options.retry_failed);
-  if (queue.dropped_bytes() > 0)
+  if (queue.unfinished_bytes() > 0)
     print_note(console.err,
                "a row that was written only in part is dropped, its item is computed again");
   if (!queue.has_locks())
@@ -343,6 +346,7 @@ void add_sweep_command(CLI::App& program, Work& chosen) {
       ->type_name("X:Y");
   command->add_option("--figure", options->figure, "The figure's file: .png, .svg, .pdf or .pgf")
       ->check(refuse_empty);
+  add_no_session(*command, options->no_session);
   command->callback([&chosen, options] {
     chosen = [options](const Console& console) { run_sweep(*options, console); };
   });

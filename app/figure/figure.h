@@ -71,15 +71,12 @@ void require_height(const std::string& path, const Figure& figure);
 /// The bytes of an SVG file.
 QByteArray svg_of(const Figure& figure);
 
-/// By the ending of `path`: .png, .svg, .pdf or .pgf; NAME.pgf places words on NAME-body.pdf, which
-/// is written beside it. The same figure gives the same bytes: the only date
+/// By the ending of `path`: .png, .svg, .pdf or .pgf; NAME.pgf places words on a body, which is
+/// written beside it (figure/pgf_file.h). The same figure gives the same bytes: the only date
 /// in them is that of SOURCE_DATE_EPOCH in the environment, where it is set. Written to a temporary
 /// name, then renamed. Throws UsageError for another ending, UnavailableError when it cannot be
 /// written, and Cancelled.
 void write_figure(const std::string& path, const Figure& figure, const Run& run);
 void write_figure(const std::string& path, const Figure& figure);
-
-/// The file that is written beside NAME.pgf; empty for names with other endings.
-std::string pgf_body(const std::string& path);
 
 }  // namespace fovea

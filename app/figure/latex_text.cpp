@@ -143,9 +143,14 @@ std::string utf8(char32_t c) {
   return QString::fromUcs4(&c, 1).toStdString();
 }
 
+/// A control character may end a line for TeX, and no letter stands for it.
+bool is_control(char32_t c) {
+  return c < 0x20 || (c >= 0x7f && c < 0xa0);
+}
+
 std::string unknown(char32_t c) {
   const QString number = QString("U+%1").arg(uint(c), 4, 16, QChar('0')).toUpper();
-  return "\\foveachar{" + utf8(c) + "}{" + number.toStdString() + "}";
+  return "\\foveachar{" + utf8(is_control(c) ? U'\ufffd' : c) + "}{" + number.toStdString() + "}";
 }
 
 bool is_accented_latin(char32_t c) {

@@ -84,12 +84,29 @@ std::optional<Recipe> recipe_in_png(const QByteArray& png) {
   return recipe;
 }
 
-/// Without the characters that XML has no place for.
-QString xml_text(const std::string& text) {
-  QString out = QString::fromStdString(text);
-  for (QChar& c : out)
-    if (c.unicode() < 0x20 && c != '\n' && c != '\t') c = QChar::ReplacementCharacter;
-  return out.toHtmlEscaped();
+/// The only characters that XML has no place for are control characters, and U+FFFE and U+FFFF: the
+/// text becomes U+FFFD there. Half a pair of UTF-16 is no UTF-8, and does not come so far.
+QByteArray as_xml(const QByteArray& utf8) {
+  constexpr const char* replacement = "\xEF\xBF\xBD";
+  QByteArray xml;
+  xml.reserve(utf8.size());
+  for (qsizetype at = 0; at < utf8.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(utf8[at]);
+    const bool is_control = byte < 0x20 && byte != '\n' && byte != '\t' && byte != '\r';
+    const QByteArray next = byte == 0xEF ? utf8.mid(at, 3) : QByteArray();
+    const bool is_no_character = next == "\xEF\xBF\xBE" || next == "\xEF\xBF\xBF";
+    if (is_control || is_no_character)
+      xml += replacement;
+    else
+      xml += utf8[at];
+    if (is_no_character) at += 2;
+  }
+  return xml;
+}
+
+QString element(const char* name, const std::string& text) {
+  if (text.empty()) return {};
+  return QString("\n<%1>%2</%1>").arg(name, QString::fromStdString(text).toHtmlEscaped());
 }
 
 std::optional<Recipe> recipe_in_svg(const QByteArray& svg) {
@@ -154,17 +171,17 @@ QByteArray with_recipe_in_png(const QByteArray& png, const Recipe& recipe) {
   return header ? png.left(header->end) + chunks + png.mid(header->end) : png;
 }
 
-QByteArray with_recipe_in_svg(const QByteArray& svg, const Recipe& recipe) {
+// Qt's generator would write title and description, too, but not escape them (6.4).
+QByteArray with_recipe_in_svg(const QByteArray& svg, const Recipe& recipe, const std::string& title,
+                              const std::string& description) {
   const qsizetype root = svg.indexOf("<svg");
   const qsizetype inside = svg.indexOf('>', root) + 1;
-  if (root < 0 || inside <= 0) return svg;
-  QString text = QString("\n<metadata><fovea:figure xmlns:fovea=\"%1\">").arg(xml_names);
-  if (!recipe.session.empty())
-    text += "\n<fovea:session>" + xml_text(recipe.session) + "</fovea:session>";
-  if (!recipe.command.empty())
-    text += "\n<fovea:command>" + xml_text(recipe.command) + "</fovea:command>";
-  text += "\n</fovea:figure></metadata>";
-  return svg.left(inside) + text.toUtf8() + svg.mid(inside);
+  if (root < 0 || inside <= 0) return as_xml(svg);
+  const QString head = element("title", title) + element("desc", description) +
+                       QString("\n<metadata><fovea:figure xmlns:fovea=\"%1\">").arg(xml_names) +
+                       element("fovea:session", recipe.session) +
+                       element("fovea:command", recipe.command) + "\n</fovea:figure></metadata>";
+  return as_xml(svg.left(inside) + head.toUtf8() + svg.mid(inside));
 }
 
 std::optional<Recipe> recipe_in(const QByteArray& file) {

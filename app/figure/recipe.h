@@ -19,9 +19,11 @@ struct Recipe {
 inline constexpr const char* recipe_session_file = "session.fovea.json";  // attached to a PDF
 inline constexpr const char* recipe_command_file = "command.txt";
 
-/// The bytes of a PNG or SVG file with the recipe in them.
+/// The bytes of a PNG or SVG file with the recipe in them. In SVG title and description precede it,
+/// and what XML has no place for is left out, whoever wrote it.
 QByteArray with_recipe_in_png(const QByteArray& png, const Recipe& recipe);
-QByteArray with_recipe_in_svg(const QByteArray& svg, const Recipe& recipe);
+QByteArray with_recipe_in_svg(const QByteArray& svg, const Recipe& recipe,
+                              const std::string& title = {}, const std::string& description = {});
 
 /// `bytes` inside a URL.
 std::string data_url(const std::string& type, const QByteArray& bytes);

@@ -1,6 +1,5 @@
 // Figures as PNG, SVG and PDF files.
 #include <QBuffer>
-#include <QDir>
 #include <QFileInfo>
 #include <QImage>
 #include <QPageLayout>
@@ -14,11 +13,13 @@
 
 #include "data/error.h"
 #include "data/memory.h"
+#include "data/utf8.h"
 #include "drawing/style.h"
 #include "figure/figure.h"
 #include "figure/latex_text.h"
 #include "figure/painting.h"
 #include "figure/pdf_bytes.h"
+#include "figure/pgf_file.h"
 #include "figure/recipe_in_pdf.h"
 #include "io/atomic_file.h"
 
@@ -127,17 +128,20 @@ void draw_svg(QBuffer& out, const Page& page) {
   generator->setResolution(points_per_inch);  // a point is a unit
   generator->setSize(page.points.toSize());
   generator->setViewBox(QRectF(QPointF(0, 0), page.points));
-  generator->setTitle(page.title);
-  generator->setDescription(QString::fromStdString(page.figure.footer));
+  generator->setTitle("");  // ours are written below
+  generator->setDescription("");
   paint(std::move(generator),
         [&](QPainter& painter, QSvgGenerator&) { draw_figure(painter, page.figure, page.run); });
   page.run.check();
   QByteArray& svg = out.buffer();
   svg = with_exact_size(svg, page.points);
-  // A program that has not the font takes one that is as wide.
-  const QByteArray font = QString::fromStdString(page.figure.style.font).toHtmlEscaped().toUtf8();
-  svg.replace("font-family=\"" + font + "\"", "font-family=\"" + font + ", Verdana, sans-serif\"");
-  svg = with_recipe_in_svg(svg, page.figure.recipe);
+  // A program that has not the font takes one that is as wide. Qt 6.4 does not escape its name.
+  const QString font = QString::fromStdString(page.figure.style.font);
+  const auto family = [](const QString& name) { return ("font-family=\"" + name + "\"").toUtf8(); };
+  const QByteArray with_others = family(font.toHtmlEscaped() + ", Verdana, sans-serif");
+  svg.replace(family(font), with_others);
+  if (font != font.toHtmlEscaped()) svg.replace(family(font.toHtmlEscaped()), with_others);
+  svg = with_recipe_in_svg(svg, page.figure.recipe, page.title.toStdString(), page.figure.footer);
 }
 
 /// The figure lies at the top left of the page.
@@ -172,21 +176,16 @@ void draw_pdf(QBuffer& out, const Page& page, const std::function<void(QPainter&
   put_date_into_pdf(out.buffer());
 }
 
-void write_bytes(const std::string& path, const QByteArray& bytes, const Run& run) {
-  write_atomically(path, std::string_view(bytes.data(), std::size_t(bytes.size())), run.stop);
-}
-
 /// What \\input takes. The body lies beside it, where \\graphicspath finds it.
 QByteArray pgf_text(const Page& page, const std::string& words, const QString& body) {
-  QString text =
-      "%% A figure of Fovea. In the preamble: \\usepackage{pgf}. Where it stands: \\input{this "
-      "file}.\n"
-      "%% Words are in the letters of the document; the rest is %1, found as by "
-      "\\includegraphics.\n";
+  QString text = QString(pgf_begin) +
+                 " In the preamble: \\usepackage{pgf}. Where it stands: \\input{this "
+                 "file}.\n"
+                 "%% Words are in the letters of the document; the rest is %1, found as by "
+                 "\\includegraphics.\n";
   text = text.arg(body);
-  if (!page.figure.recipe.command.empty())
-    text += "%% Made by: " + QString::fromStdString(page.figure.recipe.command).replace('\n', ' ') +
-            "\n";
+  if (!page.figure.recipe.command.empty())  // a line, of characters that TeX reads as a comment
+    text += "%% Made by: " + QString::fromStdString(printable(page.figure.recipe.command)) + "\n";
   text += foveachar_definition;
   text += QString(
               "\\begingroup%\n\\begin{pgfpicture}%\n"
@@ -201,32 +200,15 @@ QByteArray pgf_text(const Page& page, const std::string& words, const QString& b
   return (text + "\\end{pgfpicture}%\n\\endgroup%\n").toUtf8();
 }
 
-}  // namespace
-
-std::string pgf_body(const std::string& path) {
-  if (!path.ends_with(".pgf")) return "";
-  const QFileInfo file(QString::fromStdString(path));
-  return file.dir().filePath(file.completeBaseName() + "-body.pdf").toStdString();
-}
-
-namespace {
-
-void write_pgf(const std::string& path, const Page& page) {
-  const QFileInfo file(QString::fromStdString(path));
-  const std::string beside = pgf_body(path);
-  const QString body = QFileInfo(QString::fromStdString(beside)).fileName();
-  if (!file.exists() && QFileInfo::exists(QString::fromStdString(beside)))
-    throw UnavailableError(beside + " exists, but " + path +
-                           " does not: it may be the file of another. Remove it, or write the "
-                           "figure under another name");
+/// The words, and a body without them.
+void write_words_and_body(const std::string& path, const Page& page) {
   FileBuffer out(page.run.stop);
   std::string words;
   draw_pdf(out, page,
            [&](QPainter& painter) { words = draw_without_words(painter, page.figure, page.run); });
-  const QByteArray text = pgf_text(page, words, body);
-  write_bytes(beside, out.data(), page.run);
-  // The text of another figure would not fit this body: from here on there is no stop.
-  write_atomically(path, std::string_view(text.data(), std::size_t(text.size())));
+  write_pgf(
+      path, out.data(), [&](const QString& body) { return pgf_text(page, words, body); },
+      page.run.stop);
 }
 
 Page page_of(const Figure& figure, const Run& run) {
@@ -270,7 +252,7 @@ void write_figure(const std::string& path, const Figure& figure, const Run& run)
   const QString ending = ending_of(path);
   const Figure named = as_written(figure, ending);
   const Page page = page_of(named, run);
-  if (ending == "pgf") return write_pgf(path, page);
+  if (ending == "pgf") return write_words_and_body(path, page);
   FileBuffer out(run.stop);
   if (ending == "png") {
     draw_png(out, page);
@@ -282,7 +264,8 @@ void write_figure(const std::string& path, const Figure& figure, const Run& run)
     throw UsageError(path + ": expected a name that ends in .png, .svg, .pdf or .pgf");
   }
   out.close();
-  write_bytes(path, out.data(), run);
+  const QByteArray bytes = out.data();
+  write_atomically(path, std::string_view(bytes.data(), std::size_t(bytes.size())), run.stop);
 }
 
 }  // namespace fovea

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <filesystem>
 
+#include "data/csv_text.h"
 #include "data/error.h"
 #include "data/number_text.h"
 #include "data/pixels.h"
@@ -161,13 +162,6 @@ std::string token_text(IndexRange tokens) {
   return tokens.size() <= 1 ? first : first + "-" + std::to_string(tokens.end - 1);
 }
 
-std::string in_csv(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
-  return out + "\"";
-}
-
 std::string csv_of(const Raster& raster, const std::stop_token& stop) {
   const std::string pooling = pooling_text(raster);
   std::string text = pooling.empty() ? "query\\key" : "query\\key (" + pooling + ")";
@@ -195,8 +189,8 @@ std::string csv_of(const RowCurve& row) {
 
 std::string csv_of(const Strip& strip) {
   const bool bounded = !strip.bounds.empty();
-  std::string text = "token," + in_csv(strip.quantity) +
-                     (bounded ? ',' + in_csv(strip.bounds_name) : std::string()) + '\n';
+  std::string text = "token," + csv_cell(strip.quantity) +
+                     (bounded ? ',' + csv_cell(strip.bounds_name) : std::string()) + '\n';
   for (std::size_t t = 0; t < strip.values.size(); ++t)
     text += std::to_string(t) + ',' + format_exactly(strip.values[t]) +
             (bounded ? ',' + format_exactly(strip.bounds[t]) : std::string()) + '\n';
@@ -214,7 +208,7 @@ std::string csv_of(const BlockMap& map) {
 }
 
 std::string csv_of(const LeafSizes& leaves) {
-  std::string text = in_csv(leaves.kind) + ",queries,keys\n";
+  std::string text = csv_cell(leaves.kind) + ",queries,keys\n";
   for (std::size_t l = 0; l < leaves.keys.size(); ++l)
     text += std::to_string(l) + ',' +
             (l < leaves.queries.size() ? std::to_string(leaves.queries[l]) : "") + ',' +
@@ -224,7 +218,8 @@ std::string csv_of(const LeafSizes& leaves) {
 
 std::string csv_of(const FigureTable& table) {
   std::string text = "what,value\n";
-  for (const auto& [label, value] : table.rows) text += in_csv(label) + ',' + in_csv(value) + '\n';
+  for (const auto& [label, value] : table.rows)
+    text += csv_cell(label) + ',' + csv_cell(value) + '\n';
   return text;
 }
 
@@ -292,15 +287,17 @@ void write_directory(const std::string& path, const std::vector<std::vector<Pane
   std::error_code failed;
   std::filesystem::create_directories(path, failed);
   if (failed) throw UnavailableError(path + ": cannot be made: " + failed.message());
+  const Directory folder(path);
   std::size_t number = 0;
   for (const auto& row : panels)
     for (const Panel& panel : row) {
-      const std::string name = path + "/" + file_name_of(panel, ++number);
+      const std::string name = file_name_of(panel, ++number);
       const std::string csv = csv_or_nothing(panel, stop), npy = npy_or_nothing(panel);
-      if (!csv.empty()) write_atomically(name + ".csv", csv, stop);
-      if (!npy.empty()) write_atomically(name + ".npy", npy, stop);
+      if (!csv.empty()) write_atomically(folder, name + ".csv", csv, stop);
+      if (!npy.empty()) write_atomically(folder, name + ".npy", npy, stop);
       if (csv.empty())
-        write_atomically(name + ".json", text_of(numbers_json(panel, stop), 1) + "\n", stop);
+        write_atomically(folder, name + ".json", text_of(numbers_json(panel, stop), 1) + "\n",
+                         stop);
     }
 }
 

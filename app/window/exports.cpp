@@ -10,6 +10,7 @@
 #include "data/address.h"
 #include "data/error.h"
 #include "report/panel_numbers.h"
+#include "session/held_head.h"
 #include "window/canvas_figure.h"
 #include "window/dialogs/export_dialog.h"
 #include "window/dialogs/questions.h"
@@ -36,8 +37,8 @@ void Exports::export_to(const QString& path, const FigureStyle& style, bool carr
     window_.info_bar().show_message(
         "Columns that blink are exported side by side. To export two columns in one panel, split "
         "or wipe them.");
-  Figure figure =
-      figure_of(*model, window_.canvas().border(), provenance_of(window_.study()), style);
+  Figure figure = figure_of(titled(*model, carries_session), window_.canvas().border(),
+                            provenance_of(window_.study(), carries_session), style);
   if (carries_session) figure.recipe = recipe_for(path, style);
   write(path, std::move(figure));
 }
@@ -53,10 +54,23 @@ void Exports::export_panel_to(const QString& path, std::size_t row, std::size_t 
                               const FigureStyle& style, bool carries_session) {
   const auto model = model_with(row, column);
   if (!model) return;
-  Figure figure = figure_of_panel(*model, window_.canvas().border(), row, column,
-                                  provenance_of(window_.study()), style);
+  Figure figure = figure_of_panel(titled(*model, carries_session), window_.canvas().border(), row,
+                                  column, provenance_of(window_.study(), carries_session), style);
   if (carries_session) figure.recipe = recipe_for(path, style);
   write(path, std::move(figure));
+}
+
+/// A figure that carries no session names no source.
+CanvasModel Exports::titled(CanvasModel model, bool names_sources) const {
+  const std::vector<Column>& columns = window_.study().session().columns;
+  for (std::size_t c = 0; c < model.column_titles.size() && c < columns.size(); ++c) {
+    if (names_sources || !columns[c].held || columns[c].held->source.empty()) continue;
+    HeldHead held = *columns[c].held;
+    held.source.clear();
+    model.column_titles[c] =
+        label_of(columns, c) + ", " + label_of(held, nullptr) + " of another source";
+  }
+  return model;
 }
 
 /// The figure can be made again from itself, but not of what a program has sent.

@@ -19,7 +19,7 @@ class Exports {
  public:
   explicit Exports(MainWindow& window);
 
-  /// Writes the canvas as a figure.
+  /// Writes the canvas as a figure. One that carries no session names no source and no path.
   void export_by_dialog();
   void export_to(const QString& path, const FigureStyle& style, bool carries_session = true);
   /// Writes one panel as a figure.
@@ -57,6 +57,7 @@ class Exports {
   };
 
   const Export* first() const;  // that is not cancelled; null: none
+  CanvasModel titled(CanvasModel model, bool names_sources) const;
   Recipe recipe_for(const QString& path, const FigureStyle& style) const;
   std::shared_ptr<const CanvasModel> model_with(std::size_t row, std::size_t column) const;
   void write(const QString& path, Figure figure);

@@ -85,11 +85,12 @@ class StatusLine : public QObject {
 
 }  // namespace
 
-QString provenance_of(const Study& study) {
+QString provenance_of(const Study& study, bool names_source) {
   const auto source = study.source();
   if (!source) return {};
   const Session& session = study.session();
-  QStringList parts{to_qt(source->name)};
+  QStringList parts;
+  if (names_source) parts << to_qt(source->name);
   if (source->layers.size() > 1 || source->layers.front().heads() > 1)
     parts
         << QString("%1, head %2").arg(to_qt(layer_label(*source, session.layer))).arg(session.head);

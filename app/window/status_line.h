@@ -8,7 +8,7 @@ class MainWindow;
 class Study;
 
 /// Source, head and back end in words; empty: nothing is open.
-QString provenance_of(const Study& study);
+QString provenance_of(const Study& study, bool names_source = true);
 
 /// Shows in the status bar what is written, opened or computed and of which head, with a button to
 /// cancel, and the head in the title.

@@ -1,221 +1,236 @@
 #include "io/atomic_file.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
+#include <ext/stdio_filebuf.h>
 #include <filesystem>
-#include <fstream>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <system_error>
-#include <thread>
 
 #include "data/error.h"
 #include "data/stop.h"
+#include "io/file_attributes.h"
 
 namespace fovea {
 namespace {
 
 namespace fs = std::filesystem;
 
+using Writing = std::function<void(std::ostream&)>;
+
+constexpr std::string_view temporary_begin = ".fovea-", temporary_end = ".part";
+
 UnavailableError refusal(const std::string& path) {
   return UnavailableError(path + " cannot be written: " + std::strerror(errno));
 }
 
-/// Renaming over a file needs no permission to write to it. We require it nevertheless, even of
-/// root, whom the system would let write.
-void require_unprotected(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
-  const bool is_protected = (status.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH)) == 0;
-  if (is_protected) errno = EACCES;
-  if (is_protected || ::access(path.c_str(), W_OK) != 0) throw refusal(path);
+std::string new_temporary_name() {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz234567";
+  std::array<unsigned char, 16> random{};
+  if (::getrandom(random.data(), random.size(), 0) != ssize_t{random.size()})
+    throw UnavailableError(std::string("no random numbers: ") + std::strerror(errno));
+  std::string name(temporary_begin);
+  for (const unsigned char byte : random) name += letters[byte % letters.size()];
+  return name.append(temporary_end);
 }
 
-/// False where another process has the lock. Where the file system has no locks nobody has one.
+/// False where another process has the lock, or where the file system has no locks.
 bool lock(int descriptor) {
-  return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+  return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0;
 }
 
-/// The temporary files that have a name. Never destroyed: a process may end while it writes.
+/// Those of this user whose writer was killed. A folder that cannot be listed keeps them.
+void remove_left_overs(const Directory& folder) {
+  std::vector<std::string> names;
+  try {
+    names = folder.names();
+  } catch (const InputError&) {
+  }
+  for (const std::string& name : names) {
+    if (!name.starts_with(temporary_begin) || !name.ends_with(temporary_end)) continue;
+    // For writing, as NFS gives no exclusive lock otherwise.
+    const Descriptor left(
+        ::openat(folder.descriptor(), name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    struct stat status {};
+    if (left && ::fstat(left.get(), &status) == 0 && S_ISREG(status.st_mode) &&
+        status.st_uid == ::geteuid() && lock(left.get()))
+      ::unlinkat(folder.descriptor(), name.c_str(), 0);
+  }
+}
+
+/// The temporary files that have a name, by the descriptors of their folders. Never destroyed: a
+/// process may end while it writes.
 struct Unfinished {
   std::mutex mutex;
-  std::set<std::string> names;
-
-  void add(const std::string& name) {
-    const std::scoped_lock lock(mutex);
-    names.insert(name);
-  }
-  void forget(const std::string& name) {
-    const std::scoped_lock lock(mutex);
-    names.erase(name);
-  }
+  std::set<std::pair<int, std::string>> files;
 };
 
 Unfinished& unfinished() {
-  static Unfinished& files = *new Unfinished;
-  return files;
+  static Unfinished& all = *new Unfinished;
+  return all;
 }
 
-/// A file on the target's disk that is deleted unless it becomes the target. If the file system
-/// supports it, the file has no name until then, so that nothing is left when the process is killed
-/// while it writes; otherwise it is beside the target.
-class TemporaryFile {
+/// A temporary name of a file. The file is removed unless it was renamed.
+class TemporaryName {
  public:
-  explicit TemporaryFile(const std::string& target)
-      : target_(target), name_(target + ".part-XXXXXX") {
-    const std::string parent = fs::path(target).parent_path().string();
-    descriptor_ = ::open(parent.empty() ? "." : parent.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC,
-                         S_IRUSR | S_IWUSR);
-    nameless_ = descriptor_ >= 0 && ::access(path().c_str(), W_OK) == 0;  // is there a /proc?
-    if (nameless_) return;
-    if (descriptor_ >= 0) ::close(descriptor_);
-    descriptor_ = ::mkstemp(name_.data());
-    if (descriptor_ < 0) throw refusal(target_);
-    named_ = true;
-    unfinished().add(name_);
+  explicit TemporaryName(const Directory& folder)
+      : key_(folder.descriptor(), new_temporary_name()) {
+    const std::scoped_lock lock(unfinished().mutex);
+    unfinished().files.insert(key_);
   }
-  ~TemporaryFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-    if (named_) ::unlink(name_.c_str());
-    unfinished().forget(name_);
+  ~TemporaryName() {
+    if (!renamed_) ::unlinkat(key_.first, key_.second.c_str(), 0);
+    const std::scoped_lock lock(unfinished().mutex);
+    unfinished().files.erase(key_);
   }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  TemporaryName(const TemporaryName&) = delete;
+  TemporaryName& operator=(const TemporaryName&) = delete;
 
-  std::string path() const {
-    return named_ ? name_ : "/proc/self/fd/" + std::to_string(descriptor_);
-  }
-
-  void become_target() {
-    if (::fsync(descriptor_) != 0 || ::fchmod(descriptor_, mode()) != 0) throw refusal(target_);
-    if (nameless_ && take_name()) return;
-    if (!nameless_) {  // on a network some errors of writing are reported only now
-      const int closed = ::close(descriptor_);
-      descriptor_ = -1;
-      if (closed != 0) throw refusal(target_);
-    }
-    if (::rename(name_.c_str(), target_.c_str()) != 0) throw refusal(target_);
-    named_ = false;
+  const char* get() const { return key_.second.c_str(); }
+  bool rename_to(const std::string& target) {
+    renamed_ = ::renameat(key_.first, get(), key_.first, target.c_str()) == 0;
+    return renamed_;
   }
 
  private:
-  /// The mode of the old file, else that of a new file.
-  mode_t mode() const {
-    struct stat status {};
-    if (::stat(target_.c_str(), &status) == 0) return status.st_mode & 07777;
-    const mode_t mask = ::umask(0);
-    ::umask(mask);
-    return 0666 & ~mask;
-  }
-
-  /// Whether it has taken the target's name. A file without a name cannot replace another: then it
-  /// takes a name of its own first, always the same, so that a process that is killed before the
-  /// renaming leaves at most this one, which the next write replaces. Its lock, which ends with the
-  /// process, tells another writer of the same target whether the name is still in use.
-  bool take_name() {
-    const std::string unnamed = path();
-    const auto link_as = [&](const std::string& name) {
-      return ::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
-    };
-    if (link_as(target_)) return true;
-    if (errno != EEXIST) throw refusal(target_);
-    const fs::path target(target_);
-    name_ = (target.parent_path() / ("." + target.filename().string() + ".fovea-part")).string();
-    lock(descriptor_);
-    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    while (!link_as(name_)) {
-      if (errno != EEXIST) throw refusal(target_);
-      if (removed_left_over()) continue;
-      if (std::chrono::steady_clock::now() > until)
-        throw UnavailableError(target_ + " cannot be written: another process is writing it");
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    named_ = true;
-    unfinished().add(name_);
-    return false;
-  }
-
-  /// Whether nothing has the name any more. A writer that lives has locked its file before it named
-  /// it, so that a file which can be locked was left by a killed one.
-  bool removed_left_over() const {
-    const auto unlinked = [this] {
-      if (::unlink(name_.c_str()) != 0 && errno != ENOENT) throw refusal(target_);
-      return true;
-    };
-    const int left = ::open(name_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (left < 0) return errno == ENOENT || unlinked();  // one that cannot be read is not ours
-    struct stat opened {};
-    struct stat named {};
-    int error = 0;
-    const bool locked = lock(left);
-    // Its writer may have renamed and closed it since it was opened.
-    const bool same = ::fstat(left, &opened) == 0 && ::lstat(name_.c_str(), &named) == 0 &&
-                      opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
-    if (locked && same && ::unlink(name_.c_str()) != 0) error = errno;
-    ::close(left);
-    errno = error;
-    if (error != 0) throw refusal(target_);
-    return locked;
-  }
-
-  std::string target_, name_;
-  int descriptor_ = -1;
-  bool nameless_ = false, named_ = false;
+  std::pair<int, std::string> key_;
+  bool renamed_ = false;
 };
 
-void write_to(const std::string& path, const std::string& shown,
-              const std::function<void(std::ostream&)>& write) {
+/// A file of a folder that is deleted unless it becomes the target.
+class TemporaryFile {
+ public:
+  /// `shown`: the target in messages.
+  TemporaryFile(const Directory& folder, std::string target, std::string shown)
+      : folder_(folder), target_(std::move(target)), shown_(std::move(shown)) {
+    // Meanwhile nobody else reads what replaces a file, which may be private.
+    const mode_t mode = old_file() ? 0600 : 0666;
+    file_ = Descriptor(::openat(folder.descriptor(), ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode));
+    if (!file_ || ::access(path().c_str(), W_OK) != 0) {  // or there is no /proc
+      open_by_name(mode);
+      return;
+    }
+    apply_umask(file_.get());
+  }
+
+  int descriptor() const { return file_.get(); }
+
+  void become_target() {
+    if (!name_ && !old_file()) {
+      sync();
+      if (linked_as(target_.c_str())) return;
+      if (errno != EEXIST) throw refusal(shown_);
+    }
+    if (const Descriptor old = old_file()) take_attributes(old.get(), file_.get());
+    sync();
+    if (!name_) take_name();
+    if (!name_->rename_to(target_)) throw refusal(shown_);
+  }
+
+ private:
+  std::string path() const { return "/proc/self/fd/" + std::to_string(file_.get()); }
+  bool linked_as(const char* name) const {
+    return ::linkat(AT_FDCWD, path().c_str(), folder_.descriptor(), name, AT_SYMLINK_FOLLOW) == 0;
+  }
+  Descriptor old_file() const {
+    return Descriptor(
+        ::openat(folder_.descriptor(), target_.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  }
+  void sync() const {
+    if (::fsync(file_.get()) != 0) throw refusal(shown_);
+  }
+
+  /// Another writer may look at the file before it is locked, take it for one that is left over and
+  /// remove it: then another is made.
+  void open_by_name(mode_t mode) {
+    remove_left_overs(folder_);
+    for (;;) {
+      name_.emplace(folder_);
+      file_ = Descriptor(::openat(folder_.descriptor(), name_->get(),
+                                  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+      if (!file_) throw refusal(shown_);
+      struct stat status {};
+      const bool locked = lock(file_.get()) || errno != EWOULDBLOCK;
+      if (locked && ::fstat(file_.get(), &status) == 0 && status.st_nlink > 0) return;
+    }
+  }
+
+  void take_name() {
+    remove_left_overs(folder_);
+    lock(file_.get());
+    name_.emplace(folder_);
+    if (!linked_as(name_->get())) throw refusal(shown_);
+  }
+
+  const Directory& folder_;
+  std::string target_, shown_;
+  std::optional<TemporaryName> name_;
+  Descriptor file_;
+};
+
+/// Renaming over a file needs no permission to write to it. We require it nevertheless, even of
+/// root, whom the system would let write.
+void require_unprotected(int folder, const std::string& name, const std::string& shown) {
+  struct stat status {};
+  if (::fstatat(folder, name.c_str(), &status, 0) != 0 || !S_ISREG(status.st_mode)) return;
+  const bool is_protected = (status.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH)) == 0;
+  if (is_protected) errno = EACCES;
+  if (is_protected || ::faccessat(folder, name.c_str(), W_OK, 0) != 0) throw refusal(shown);
+}
+
+/// Where the path leads when it is a link, also if nothing is there.
+fs::path followed(fs::path path) {
+  constexpr int most_links = 40;
+  for (int links = 0; links <= most_links; ++links) {
+    std::error_code error;
+    const fs::path target = fs::read_symlink(path, error);
+    if (error) return path;
+    path = path.parent_path() / target;
+  }
+  errno = ELOOP;
+  throw refusal(path.string());
+}
+
+bool is_device(const fs::file_status& status) {
+  return fs::exists(status) && !fs::is_regular_file(status);
+}
+
+std::string parent_of(const fs::path& path) {
+  const std::string parent = path.parent_path().string();
+  return parent.empty() ? "." : parent;
+}
+
+/// Takes the descriptor over.
+void write_to(int descriptor, const std::string& shown, const Writing& write) {
   errno = 0;
-  std::ofstream out(path, std::ios::binary);
+  __gnu_cxx::stdio_filebuf<char> buffer(descriptor, std::ios::out | std::ios::binary);
+  std::ostream out(&buffer);
   if (out) write(out);
-  out.close();
+  if (!buffer.close()) out.setstate(std::ios::failbit);
   if (!out) throw refusal(shown);
 }
 
-}  // namespace
-
-void remove_unfinished_files() {
-  const std::scoped_lock lock(unfinished().mutex);
-  for (const std::string& name : unfinished().names) ::unlink(name.c_str());
-}
-
-void require_writable(const std::string& path) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  errno = EISDIR;
-  if (fs::is_directory(status)) throw refusal(path);
-  const std::string parent = fs::path(path).parent_path().string();
-  const std::string& needed = fs::exists(status) && !fs::is_regular_file(status) ? path : parent;
-  if (::access(needed.empty() ? "." : needed.c_str(), W_OK) != 0) throw refusal(path);
-  require_unprotected(path);
-}
-
-void write_atomically(const std::string& path, const std::function<void(std::ostream&)>& write) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (fs::is_directory(status))
-    throw UnavailableError(path + " cannot be written: it is a directory");
-  // Renaming over /dev/null would replace the device.
-  if (fs::exists(status) && !fs::is_regular_file(status)) return write_to(path, path, write);
-  require_unprotected(path);
-  const std::string target =
-      fs::is_regular_file(status) ? fs::canonical(path, error).string() : path;
-  if (error && fs::is_regular_file(status)) throw UnavailableError(path + ": " + error.message());
-  TemporaryFile file(target);
-  write_to(file.path(), path, write);
+void replace(const Directory& folder, const std::string& name, const std::string& shown,
+             const Writing& write) {
+  require_unprotected(folder.descriptor(), name, shown);
+  TemporaryFile file(folder, name, shown);
+  const int copy = ::fcntl(file.descriptor(), F_DUPFD_CLOEXEC, 0);
+  if (copy < 0) throw refusal(shown);
+  write_to(copy, shown, write);
   file.become_target();
 }
 
-void write_atomically(const std::string& path, std::string_view bytes,
-                      const std::stop_token& stop) {
-  write_atomically(path, [&](std::ostream& out) {
+Writing writing(std::string_view bytes, const std::stop_token& stop) {
+  return [bytes, stop](std::ostream& out) {
     constexpr std::size_t piece = std::size_t{1} << 20;
     for (std::size_t begin = 0; begin < bytes.size(); begin += piece) {
       check_stop(stop);
@@ -223,7 +238,55 @@ void write_atomically(const std::string& path, std::string_view bytes,
       out.write(part.data(), static_cast<std::streamsize>(part.size()));
     }
     check_stop(stop);
-  });
+  };
+}
+
+}  // namespace
+
+void remove_unfinished_files() {
+  const std::scoped_lock lock(unfinished().mutex);
+  for (const auto& [folder, name] : unfinished().files) ::unlinkat(folder, name.c_str(), 0);
+}
+
+void require_writable(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  errno = EISDIR;
+  if (fs::is_directory(status)) throw refusal(path);
+  const std::string needed = is_device(status) ? path : parent_of(followed(path));
+  if (::access(needed.c_str(), W_OK) != 0) throw refusal(path);
+  require_unprotected(AT_FDCWD, path, path);
+}
+
+void write_atomically(const std::string& path, const Writing& write) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::is_directory(status))
+    throw UnavailableError(path + " cannot be written: it is a directory");
+  if (is_device(status)) {  // renaming over /dev/null would replace the device
+    const int device = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (device < 0) throw refusal(path);
+    return write_to(device, path, write);
+  }
+  const fs::path target = followed(path);
+  Descriptor opened(::open(parent_of(target).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!opened) throw refusal(path);
+  replace(Directory(std::move(opened), parent_of(target)), target.filename().string(), path, write);
+}
+
+void write_atomically(const std::string& path, std::string_view bytes,
+                      const std::stop_token& stop) {
+  write_atomically(path, writing(bytes, stop));
+}
+
+void write_atomically(const Directory& folder, const std::string& name, const Writing& write) {
+  folder.has(name);
+  replace(folder, name, folder.path_of(name), write);
+}
+
+void write_atomically(const Directory& folder, const std::string& name, std::string_view bytes,
+                      const std::stop_token& stop) {
+  write_atomically(folder, name, writing(bytes, stop));
 }
 
 }  // namespace fovea

@@ -1,4 +1,25 @@
-// Writing a file so that a failure neither leaves half a file nor damages the old one.
+// Writing a file so that a failure neither leaves half a file nor damages the old one. These are
+// the rules of writing, for the program and for the Python package alike:
+//
+// 1. A file appears or changes as a whole, by a link or a rename within its folder, once its
+// content
+//    is on disk. After an error, a full disk or a stop the old file is as it was, and nothing else
+//    is left.
+// 2. Until then the content is in a file without a name (O_TMPFILE). A file without a name cannot
+//    replace another: to replace, it takes a temporary name for a moment. Where the file system has
+//    no such files it has a temporary name from the start.
+// 3. A temporary name is `.fovea-`, random letters and digits, `.part`: nobody can prepare it, and
+//    it is short whatever the file is called. Files are made under it with O_EXCL and O_NOFOLLOW.
+//    The writer holds a lock (flock) on its file while it has such a name. A process that is killed
+//    meanwhile leaves the file; the next one that needs a temporary name in this folder removes
+//    those files of its user that nobody has locked.
+// 4. A symbolic link stays, and its target is written, also where that is not there yet. In folders
+//    whose files have fixed names (a Directory) links are refused. Devices and pipes are written
+//    to. A write-protected file is refused, of root too.
+// 5. A new file has the mode that the system gives it. A file that replaces another keeps its mode,
+//    owner, group, access list and user attributes, as far as the system allows. A group that
+//    cannot be kept gets no more rights than all others have. The umask is never changed, not even
+//    for a moment: it belongs to all threads.
 #pragma once
 
 #include <functional>
@@ -7,20 +28,24 @@
 #include <string>
 #include <string_view>
 
+#include "io/directory.h"
+
 namespace fovea {
 
-/// Writes a temporary file, waits until it is on disk and renames it to `path`. When `write` throws
-/// or the disk is full, nothing is left behind. If the process is killed, nothing is left where the
-/// file system supports O_TMPFILE, with one exception: killed between naming the new file and
-/// replacing the old one, it leaves `.NAME.fovea-part`, which the next write replaces. Several may
-/// write one file at once: it is always that of one of them. The target of a symbolic link is
-/// replaced; a device or pipe is written to directly. Throws UnavailableError, also where the old
-/// file is write-protected.
+/// Several may write one file at once: it is always that of one of them. Throws UnavailableError,
+/// also where the old file is write-protected.
 void write_atomically(const std::string& path, const std::function<void(std::ostream&)>& write);
 
 /// The same of bytes that are there. Throws Cancelled, and the file stays as it was, where a stop
 /// is asked for before the last of them is written.
 void write_atomically(const std::string& path, std::string_view bytes,
+                      const std::stop_token& stop = {});
+
+/// The same of a file of a folder. Throws InputError, too, where the name is a link or no regular
+/// file.
+void write_atomically(const Directory& folder, const std::string& name,
+                      const std::function<void(std::ostream&)>& write);
+void write_atomically(const Directory& folder, const std::string& name, std::string_view bytes,
                       const std::stop_token& stop = {});
 
 /// Removes the temporary files of writes that go on in other threads: before a process that was

@@ -1,7 +1,6 @@
 #include "io/file_locks.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -10,14 +9,13 @@
 
 namespace fovea {
 
-FileLocks::FileLocks(const std::string& path) : path_(path) {
-  descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) throw UnavailableError(path + " cannot be written: " + std::strerror(errno));
+FileLocks::FileLocks(const std::string& path)
+    : path_(path), file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666)) {
+  if (!file_) throw UnavailableError(path + " cannot be written: " + std::strerror(errno));
 }
 
-FileLocks::~FileLocks() {
-  ::close(descriptor_);
-}
+FileLocks::FileLocks(const Directory& folder, const std::string& name)
+    : path_(folder.path_of(name)), file_(folder.open(name, O_RDWR | O_CREAT)) {}
 
 bool FileLocks::try_lock(off_t byte, Kind kind) {
   return set(byte, kind == Kind::shared ? F_RDLCK : F_WRLCK, false);
@@ -39,7 +37,7 @@ bool FileLocks::set(off_t byte, short type, bool wait) {
     lock.l_whence = SEEK_SET;
     lock.l_start = byte;
     lock.l_len = 1;
-    if (::fcntl(descriptor_, wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock) == 0) return true;
+    if (::fcntl(descriptor(), wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock) == 0) return true;
     if (errno == EINTR) continue;
     if (errno == EAGAIN || errno == EACCES) return false;
     missing_ = errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL;

@@ -6,15 +6,18 @@
 
 #include <string>
 
+#include "io/directory.h"
+
 namespace fovea {
 
 class FileLocks {
  public:
   enum class Kind { shared, exclusive };
 
-  /// Makes the file if it is not there. Throws UnavailableError.
+  /// Makes the file if it is not there. A link is not followed. Throws UnavailableError.
   explicit FileLocks(const std::string& path);
-  ~FileLocks();
+  /// The same of a file of a folder. Throws as Directory::open does.
+  FileLocks(const Directory& folder, const std::string& name);
   FileLocks(const FileLocks&) = delete;
   FileLocks& operator=(const FileLocks&) = delete;
 
@@ -27,13 +30,13 @@ class FileLocks {
   /// Whether some lock was granted only because the file system has none.
   bool are_missing() const { return missing_; }
 
-  int descriptor() const { return descriptor_; }
+  int descriptor() const { return file_.get(); }
 
  private:
   bool set(off_t byte, short type, bool wait);
 
   std::string path_;
-  int descriptor_ = -1;
+  Descriptor file_;
   bool missing_ = false;
 };
 

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "batch/results_table.h"
+#include "data/csv_text.h"
 #include "full_disk.h"
 #include "messages.h"
 #include "temporary_directory.h"
@@ -35,7 +36,8 @@ std::string text_of_csv(const ResultsTable& table) {
 
 TEST_CASE("a journal tells each line once, whoever wrote it") {
   const TemporaryDirectory scratch;
-  Journal one(scratch / "j"), other(scratch / "j");
+  const Directory folder(scratch.path());
+  Journal one(folder, "j"), other(folder, "j");
   CHECK(one.news().empty());
   one.append("a");
   other.append("b");
@@ -45,25 +47,32 @@ TEST_CASE("a journal tells each line once, whoever wrote it") {
   CHECK(read_bytes(scratch / "j") == "a\nb\n");
 }
 
-TEST_CASE("a line without its end is dropped, by who opens the journal and by who appends") {
+TEST_CASE("a line without its end stays until a row is appended, and goes then") {
   const TemporaryDirectory scratch;
+  const Directory folder(scratch.path());
   const std::string path = scratch.write("j", "whole\nhal");
-  Journal journal(path);
-  CHECK(journal.dropped_bytes() == 3);
-  CHECK(read_bytes(path) == "whole\n");
-  write_bytes(path, "whole\nanother\nha");  // by one that was killed meanwhile
-  CHECK(journal.news() == Lines{"whole", "another"});
+  Journal journal(folder, "j");
+  CHECK(journal.unfinished_bytes() == 3);
+  CHECK(journal.news() == Lines{"whole"});
+  CHECK(read_bytes(path) == "whole\nhal");
+  journal.append("other");
+  CHECK(read_bytes(path) == "whole\nother\n");
+  write_bytes(path, "whole\nother\nanother\nha");  // by one that was killed meanwhile
+  CHECK(journal.news() == Lines{"other", "another"});
   journal.append("next");
   CHECK(journal.news() == Lines{"next"});
-  CHECK(read_bytes(path) == "whole\nanother\nnext\n");
-  const std::string only = scratch.write("k", std::string(200000, 'x'));
-  CHECK(Journal(only).dropped_bytes() == 200000);
-  CHECK(read_bytes(only).empty());
+  CHECK(read_bytes(path) == "whole\nother\nanother\nnext\n");
+  scratch.write("k", std::string(200000, 'x'));
+  Journal only(folder, "k");
+  CHECK(only.unfinished_bytes() == 200000);
+  only.append("first");
+  CHECK(read_bytes(scratch / "k") == "first\n");
 }
 
 TEST_CASE("a full disk leaves the journal as it was") {
   const TemporaryDirectory scratch;
-  Journal journal(scratch / "j");
+  const Directory folder(scratch.path());
+  Journal journal(folder, "j");
   journal.append("first");
   {
     const FullDisk full(100);
@@ -136,6 +145,39 @@ TEST_CASE("what is no row of this sweep is refused with its file and line") {
   check_says(add(row(5)), {"f line 7", "item 5 of 5"});
   check_says(add("{\"item\": 1, \"plan\": \"q\", \"error\": null}"),
              {"f line 7", "plan \"q\"", "the others are of \"p\"", "one plan"});
+}
+
+TEST_CASE("a row has names that a sweep gives, and no lists: both would change the table") {
+  ResultsTable table("p", 5);
+  const auto add = [&](const std::string& more) {
+    return message_of([&] { table.add("f line 7", row(1, "null", more)); });
+  };
+  CHECK(add(R"(,"row_rel_error_p90":1,"set.block":32)").empty());
+  for (const char* name : {"\\ntouch x\\n#", "a,b", "a\\\"b", "=1+1", "@x", "A", "", " a", "1a",
+                           "\\u001b[31m", "\\u00e9"})
+    check_says(add(std::string(",\"") + name + "\":1"), {"f line 7", "has the name \"", "again"});
+  check_says(add(",\"" + std::string(65, 'a') + "\":1"), {"f line 7", "has the name"});
+  check_says(add(R"(,"a":[1])"), {"f line 7", "has a list by the name \"a\""});
+  check_says(add(R"(,"a":{})"), {"f line 7", "has an object by the name \"a\""});
+}
+
+TEST_CASE("a text that a spreadsheet would take for a formula begins with an apostrophe") {
+  for (const char* text :
+       {"=1+1", "@SUM(A1)", "+cmd|' /C calc'!A0", "-2+3+cmd|'x'!A0", "-x", "\t=1"})
+    CHECK(csv_cell(text) == std::string("'") + text);
+  CHECK(csv_cell("=HYPERLINK(\"x\")") == "\"'=HYPERLINK(\"\"x\"\")\"");
+  for (const char* text : {"-1.5e-3", "+2", "-1 2 -3", "a=b", "x-y", "", "1", "layer0"})
+    CHECK(csv_cell(text) == text);
+  ResultsTable table("p", 5);
+  table.add("", row(1, "null", R"(,"layer_name":"=cmd|'x'!A0","a":-1.5,"b":"-infinite")"));
+  CHECK(text_of_csv(table) == "item,layer_name,a,b,plan,error\n1,'=cmd|'x'!A0,-1.5,-inf,p,\n");
+}
+
+TEST_CASE("the last line of a journal is a part of a row, or the file is that of another") {
+  for (const char* part : {"", "{", "{\"it", "{\"item\":", "{\"item\":3,\"sou"})
+    CHECK_NOTHROW(require_part_of_row("f line 7", part));
+  for (const char* part : {"x", "{\"x", "{}", " {\"item\":3", "#!/bin/sh"})
+    CHECK_SAYS(require_part_of_row("f line 7", part), "f line 7", "no end of line", "this sweep");
 }
 
 TEST_CASE("as CSV every key is a column, in its place, and texts are quoted where needed") {

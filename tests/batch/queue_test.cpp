@@ -134,3 +134,68 @@ TEST_CASE("a shard has its heads only, and knows what was done without shards") 
   first->leave();
   CHECK(second->leave()->missing() == 0);
 }
+
+TEST_CASE(
+    "a folder with a link or another thing by a name of its own is refused, and not changed") {
+  for (const char* name :
+       {"plan.json", "results.jsonl", "results.csv", "locks", "results.shard-1-of-2.jsonl"}) {
+    CAPTURE(name);
+    const Shared shared;
+    {
+      const auto one = shared.join();
+      shared.do_next(*one);
+      one->leave();
+    }
+    const std::string file = shared.folder.path() + "/" + name,
+                      precious = shared.scratch.write("precious", "one line without its end");
+    std::filesystem::remove(file);
+    const auto refused = [&](const char* says) {
+      ResultsFolder again(shared.folder.path());
+      CHECK_SAYS(again.open(), std::string(name) + ": " + says);
+      CHECK_SAYS(again.prepare(shared.items), std::string(name) + ": " + says);
+      // What was opened before: it would be read or written later.
+      const auto go_on = [&] {
+        shared.join({1, 2});
+        merge_results(shared.folder);
+        ResultsFolder(shared.folder).open();
+      };
+      CHECK_SAYS(go_on(), name, says);
+    };
+    std::filesystem::create_symlink("../precious", file);
+    refused("is a symbolic link");
+    CHECK(read_bytes(precious) == "one line without its end");
+    std::filesystem::remove(file);
+    std::filesystem::create_symlink("../not-there", file);
+    refused("is a symbolic link");
+    CHECK_FALSE(std::filesystem::exists(shared.scratch / "not-there"));
+    std::filesystem::remove(file);
+    std::filesystem::create_directory(file);
+    refused("is a directory");
+  }
+}
+
+TEST_CASE("a folder whose plan has another number of items is refused") {
+  const Shared shared;
+  Json plan = Json::parse(read_bytes(shared.folder.path() + "/plan.json"));
+  plan["items"] = 1000;
+  write_bytes(shared.folder.path() + "/plan.json", plan.dump());
+  ResultsFolder again(shared.folder.path());
+  CHECK_SAYS(again.prepare(shared.items), "holds results of another plan");
+}
+
+TEST_CASE("a folder with a line that is no row of the sweep is not changed at all") {
+  for (const char* content :
+       {"one line without its end", "{\"item\":0,\"plan\":\"q\",\"error\":null}\n",
+        "a text\n{\"item\":0"}) {
+    CAPTURE(content);
+    const Shared shared;
+    const std::string journal = shared.folder.path() + "/results.jsonl",
+                      table = shared.folder.csv();
+    write_bytes(journal, content);
+    write_bytes(table, "old");
+    CHECK_SAYS(shared.join(), "results.jsonl line ");
+    CHECK_SAYS(merge_results(shared.folder), "results.jsonl line ");
+    CHECK(read_bytes(journal) == content);
+    CHECK(read_bytes(table) == "old");
+  }
+}

@@ -4,6 +4,8 @@
 
 #include "cli/program.h"
 #include "data/utf8.h"
+#include "everything_in.h"
+#include "io/safetensors_writer.h"
 #include "messages.h"
 
 using namespace fovea::test;
@@ -78,4 +80,76 @@ TEST_CASE("names of spans and of what is measured are shown escaped") {
     CHECK(is_safe(bench.out));
     CHECK(contains(bench.out, harmless));
   }
+}
+
+TEST_CASE("the name of what a command writes is shown escaped") {
+  const TemporaryDirectory directory;
+  const std::string source = "synthetic:gaussian?n=16&d=4";
+  const std::string plan = directory.write(
+      "p.json", R"({"sources": [")" + source + R"("], "variants": ["exact"], "rounds": 0})");
+  const auto named = [&](const char* ending) { return directory / (hostile + ending); };
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {"compute", source, "--variant", "h1d", "-o", named(".safetensors")},
+           {"fit", source, "--variant", "tf", "--steps", "1", "-o", named("-fit.safetensors")},
+           {"sweep", plan, "-o", named("")},
+           {"sweep", "--merge", named("")},
+           {"render", source, "--variant", "exact", "-o", named(".svg"), "--data",
+            named(".npy")}}) {
+    const Ended ended = run_program(arguments);
+    CAPTURE(arguments.front());
+    CAPTURE(ended.err);
+    CHECK(ended.status == 0);
+    CHECK(is_safe(ended.out));
+    CHECK(is_safe(ended.err));
+    CHECK(contains(ended.out + ended.err, harmless));
+  }
+}
+
+TEST_CASE("a plan's sources are shown escaped before they are read") {
+  const TemporaryDirectory directory;
+  const std::string text = directory.write("a\x1b[31mb.txt", "some words");
+  const nlohmann::json plan{{"sources", {text}}, {"variants", {"exact"}}};
+  const Ended dry = run_program({"sweep", directory.write("p.json", plan.dump()), "--dry-run"});
+  CHECK(dry.status == 0);
+  CHECK(is_safe(dry.out));
+  CHECK(contains(dry.out, "a\\x1B[31mb.txt"));
+}
+
+TEST_CASE("names of files, tensors, layers, spans and titles leave an SVG well formed") {
+  const TemporaryDirectory directory;
+  const std::string source = directory / "A&B<x>\"'\x1b[31m\n.safetensors";
+  const std::string script = "</desc><script>alert(1)</script><desc>";
+  std::vector<fovea::OutTensor> tensors;
+  for (const char* role : {".q", ".k", ".v"})
+    tensors.push_back({script + role, {2, 8, 4}, std::vector<float>(64, 0.5f)});
+  fovea::write_safetensors(source, tensors, {});
+  const std::string svg = directory / "f.svg", html = directory / "f.html";
+  for (const std::string& title : {std::string("Q & A"), script, hostile}) {
+    const Ended ended = run_program({"render", source, "--variant", "exact", "--title", title,
+                                     "--view", "heatmap", "--view", "cost", "-o", svg});
+    CAPTURE(ended.err);
+    REQUIRE(ended.status == 0);
+    check_svg(read_bytes(svg));
+  }
+  const std::string plan = directory.write("p.json", nlohmann::json{{"sources", {source}},
+                                                                    {"variants", {"exact", "h1d"}},
+                                                                    {"rounds", 0}}
+                                                         .dump()),
+                    folder = directory / "a&b<c>\x1b[31m";
+  REQUIRE(run_program({"sweep", plan, "-o", folder, "--plot", "multiply_adds:output_rel_fro",
+                       "--figure", svg})
+              .status == 0);
+  check_svg(read_bytes(svg));
+  REQUIRE(run_program({"pareto", source, "--variant", "h1d", "-o", svg}).status == 0);
+  check_svg(read_bytes(svg));
+  REQUIRE(run_program({"report", source, "--variant", "h1d", "-o", html}).status == 0);
+  const QByteArray page = QByteArray::fromStdString(read_bytes(html));
+  CHECK_FALSE(page.contains("<script"));
+  const QByteArray begin = "data:image/svg+xml;base64,";
+  int pictures = 0;
+  for (qsizetype at = 0; (at = page.indexOf(begin, at)) >= 0; ++pictures) {
+    at += begin.size();
+    check_svg(QByteArray::fromBase64(page.mid(at, page.indexOf('"', at) - at)).toStdString());
+  }
+  CHECK(pictures > 0);
 }

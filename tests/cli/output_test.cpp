@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "cli/program.h"
+#include "figure/pgf_file.h"
 #include "full_disk.h"
 #include "messages.h"
 
@@ -122,10 +123,16 @@ TEST_CASE("a file that a command reads is not replaced by what it writes") {
 
 TEST_CASE("files of others are not taken for the body of a figure or the table of a sweep") {
   const TemporaryDirectory directory;
-  const std::string body = directory.write("f-body.pdf", "precious"), figure = directory / "f.pgf";
+  const std::string figure = directory / "f.pgf";
+  REQUIRE(run_program(writing(figure)).status == 0);
+  const std::string body = fovea::pgf_body(figure);
+  REQUIRE(std::filesystem::exists(body));
+  std::filesystem::remove(figure);
+  write_bytes(body, "precious");
   const Ended drawn = run_program(writing(figure));
   CHECK(drawn.status == 4);
-  check_says(drawn.err, {body, "exists, but", figure});
+  check_says(drawn.err, {body, "exists and holds something else"});
+  CHECK(read_bytes(body) == "precious");
   std::filesystem::remove(body);
   CHECK(run_program(writing(figure)).status == 0);
   CHECK(run_program(writing(figure)).status == 0);  // over its own

@@ -14,6 +14,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "everything_in.h"
+
 extern char** environ;
 
 namespace fovea::test {
@@ -67,6 +69,14 @@ bool blocks(pid_t process, int signal) {
 
 double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+}
+
+/// Whatever names the files and the data have.
+void check_figures(const std::vector<std::string>& arguments) {
+  for (std::size_t w = 1; w < arguments.size(); ++w)
+    if ((arguments[w - 1] == "-o" || arguments[w - 1] == "--figure") &&
+        arguments[w].ends_with(".svg"))
+      check_svg(read_bytes(arguments[w]));
 }
 
 }  // namespace
@@ -133,7 +143,11 @@ bool begins(const Running& program) {
 Ended run_program(const std::vector<std::string>& arguments, double interrupt_after,
                   const std::string& output) {
   Running program(arguments, output);
-  if (interrupt_after == 0) return program.wait();
+  if (interrupt_after == 0) {
+    Ended ended = program.wait();
+    if (ended.status == 0) check_figures(arguments);
+    return ended;
+  }
   std::this_thread::sleep_for(std::chrono::duration<double>(interrupt_after));
   REQUIRE(begins(program));
   return interrupt(program).ended;

@@ -4,6 +4,7 @@
 
 #include "endurance/actions.h"
 #include "figure/figure.h"
+#include "figure/pgf_file.h"
 #include "figure/preset.h"
 
 namespace fovea::test {
@@ -35,10 +36,9 @@ void export_canvas(Desk& desk) {
   const QString path = desk.files().at(
       QString("canvas-%1.%2").arg(desk.draws().below(2)).arg(desk.draws().one_of(endings)));
   desk.log().line("  " + path.toStdString());
-  QFile::remove(path);
-  // A body without its figure may be the file of another, and is refused.
   if (const std::string body = pgf_body(path.toStdString()); !body.empty())
     QFile::remove(QString::fromStdString(body));
+  QFile::remove(path);
   window.exports().export_to(path, drawn_style(desk.draws()), desk.draws().chance(0.8));
   expect_file(desk, path);
 }

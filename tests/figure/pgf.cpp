@@ -1,7 +1,10 @@
 // Figures for LaTeX: words that it sets, over a body without words.
 #include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <QDir>
+#include <QFileInfo>
 #include <QProcess>
 #include <QRegularExpression>
 #include <QStandardPaths>
@@ -9,11 +12,14 @@
 
 #include "figure/latex_text.h"
 #include "figure/panels.h"
+#include "figure/pgf_file.h"
 #include "figure/recorder.h"
+#include "messages.h"
 #include "temporary_directory.h"
+#include "writing_calls.h"
 
 using namespace fovea;
-using fovea::test::read_bytes;
+using namespace fovea::test;
 
 namespace {
 
@@ -66,14 +72,105 @@ TEST_CASE("PGF: every word of the figure is set by LaTeX, none is in the body") 
     CHECK_MESSAGE(pgf.find(words) != std::string::npos, words);
   }
   CHECK(pgf.find("Made by: fovea render x_1.safetensors") != std::string::npos);
-  CHECK(pgf.find("\\includegraphics[width=324.000bp]{heads-body.pdf}") != std::string::npos);
-  CHECK(QDir(folder.path()).entryList(QDir::Files) == QStringList{"heads-body.pdf", "heads.pgf"});
+  const QString path = QString::fromStdString(pgf_body(folder.filePath("heads.pgf").toStdString())),
+                body = QFileInfo(path).fileName();
+  CHECK(body.startsWith("heads-body-"));
+  CHECK(pgf.find("\\includegraphics[width=324.000bp]{" + body.toStdString() + "}") !=
+        std::string::npos);
+  CHECK(QDir(folder.path()).entryList(QDir::Files) == QStringList{body, "heads.pgf"});
   if (!is_missing("pdftotext"))
-    CHECK(run_in(folder.path(), "pdftotext", {"heads-body.pdf", "-"}).trimmed().isEmpty());
-  const std::string body = read_bytes(folder.filePath("heads-body.pdf").toStdString());
+    CHECK(run_in(folder.path(), "pdftotext", {body, "-"}).trimmed().isEmpty());
+  const std::string bytes = read_bytes(path.toStdString());
   write_figure(folder.filePath("heads.pgf").toStdString(), figure);
   CHECK(read_bytes(folder.filePath("heads.pgf").toStdString()) == pgf);
-  CHECK(read_bytes(folder.filePath("heads-body.pdf").toStdString()) == body);
+  CHECK(read_bytes(path.toStdString()) == bytes);
+}
+
+TEST_CASE("PGF: another figure takes the place of one, with its body") {
+  example::application();
+  const QTemporaryDir folder;
+  const std::string path = folder.filePath("f.pgf").toStdString();
+  write_figure(path, paper());
+  const std::string first = pgf_body(path);
+  Figure other = paper();
+  other.rows.pop_back();
+  write_figure(path, other);
+  CHECK(pgf_body(path) != first);
+  CHECK(QDir(folder.path()).entryList(QDir::Files).size() == 2);
+  // As earlier versions called it.
+  std::string older = read_bytes(path);
+  const std::string name =
+      QFileInfo(QString::fromStdString(pgf_body(path))).fileName().toStdString();
+  for (std::size_t at = 0; (at = older.find(name)) != std::string::npos;)
+    older.replace(at, name.size(), "f-body.pdf");
+  QFile::rename(QString::fromStdString(pgf_body(path)), folder.filePath("f-body.pdf"));
+  write_bytes(path, older);
+  write_figure(path, paper());
+  CHECK(pgf_body(path) == first);
+  CHECK(QDir(folder.path()).entryList(QDir::Files).size() == 2);
+}
+
+TEST_CASE("PGF: only a body of its own is taken for one, and no file of another is replaced") {
+  example::application();
+  const QTemporaryDir folder;
+  const std::string path = folder.filePath("f.pgf").toStdString();
+  for (const char* name : {"g-body-01234567.pdf", "f-body-0123456.pdf", "../f-body.pdf", "f.pdf",
+                           "f-body-01234567.pdf.exe"}) {
+    write_bytes(path, std::string(pgf_begin) + "\\includegraphics[x]{" + name + "}");
+    CHECK(pgf_body(path).empty());
+  }
+  write_bytes(path, "\\includegraphics[x]{f-body-01234567.pdf}");
+  CHECK(pgf_body(path).empty());  // not of Fovea
+  QFile::remove(QString::fromStdString(path));
+  write_figure(path, paper());
+  const std::string body = pgf_body(path);
+  QFile::remove(QString::fromStdString(path));
+  write_bytes(body, "precious");
+  CHECK_THROWS_WITH_AS(write_figure(path, paper()), doctest::Contains(body.c_str()),
+                       UnavailableError);
+  CHECK(read_bytes(body) == "precious");
+  CHECK(QDir(folder.path()).entryList(QDir::Files).size() == 1);
+}
+
+TEST_CASE("PGF: a process that is killed at any moment leaves words on the body that is theirs") {
+  // The body holds what the words are about.
+  const auto write = [](const std::string& path, const QByteArray& about) {
+    const auto text = [&](const QString& body) {
+      return (QString(pgf_begin) + "\n\\includegraphics[x]{" + body + "}\nwords on " + about + "\n")
+          .toUtf8();
+    };
+    write_pgf(path, about, text, {});
+  };
+  bool killed = true;
+  for (int last = 0; killed; ++last) {
+    CAPTURE(last);
+    const QTemporaryDir folder;
+    const std::string path = folder.filePath("f.pgf").toStdString();
+    write(path, "one");
+    const pid_t child = ::fork();
+    if (child == 0) {
+      writing_calls.last = last;
+      write(path, "other");
+      ::_exit(0);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    killed = WEXITSTATUS(status) == ended_amid_writing;
+    CHECK(contains(read_bytes(path), "words on " + read_bytes(pgf_body(path)) + "\n"));
+    if (!killed) CHECK(QDir(folder.path()).entryList(QDir::Files | QDir::Hidden).size() == 2);
+  }
+}
+
+TEST_CASE("PGF: where the words cannot be written the old figure stays, and no body is left") {
+  const QTemporaryDir folder;
+  const std::string path = folder.filePath("f.pgf").toStdString();
+  std::stop_source stop;
+  const auto text = [&](const QString&) {
+    stop.request_stop();
+    return QByteArray("words");
+  };
+  CHECK_THROWS_AS(write_pgf(path, "body", text, stop.get_token()), Cancelled);
+  CHECK(QDir(folder.path()).entryList(QDir::Files | QDir::Hidden).isEmpty());
 }
 
 TEST_CASE("PGF: pdflatex sets a figure of the right size with all of its words" *

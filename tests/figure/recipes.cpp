@@ -6,6 +6,7 @@
 #include <QThread>
 #include <QXmlStreamReader>
 
+#include "everything_in.h"
 #include "figure/pages.h"
 #include "figure/panels.h"
 #include "figure/preset.h"
@@ -13,6 +14,7 @@
 #include "temporary_directory.h"
 
 using namespace fovea;
+using fovea::test::check_svg;
 using fovea::test::read_bytes;
 
 namespace {
@@ -33,6 +35,7 @@ QByteArray written(const Figure& figure, const char* name) {
   const QTemporaryDir folder;
   const std::string path = folder.filePath(name).toStdString();
   write_figure(path, figure);
+  if (path.ends_with(".svg")) check_svg(read_bytes(path));
   return QByteArray::fromStdString(read_bytes(path));
 }
 

@@ -12,11 +12,13 @@
 #include <QXmlStreamReader>
 
 #include "data/error.h"
+#include "everything_in.h"
 #include "figure/panels.h"
 #include "full_disk.h"
 #include "temporary_directory.h"
 
 using namespace fovea;
+using fovea::test::check_svg;
 using fovea::test::FullDisk;
 using fovea::test::read_bytes;
 
@@ -99,6 +101,7 @@ TEST_CASE("SVG: well-formed, drawn by a renderer, with text as text") {
   const QTemporaryDir folder;
   const QString path = folder.filePath("figure.svg");
   write_figure(path.toStdString(), small());
+  check_svg(read_bytes(path.toStdString()));
   QXmlStreamReader reader(QByteArray::fromStdString(read_bytes(path.toStdString())));
   int texts = 0;
   while (!reader.atEnd())

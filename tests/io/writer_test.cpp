@@ -3,10 +3,12 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
-#include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <stdexcept>
@@ -16,10 +18,12 @@
 #include "full_disk.h"
 #include "io/atomic_file.h"
 #include "io/bytes.h"
+#include "io/file_locks.h"
 #include "io/safetensors_writer.h"
 #include "io/tensor_file.h"
 #include "messages.h"
 #include "nameless_files.h"
+#include "writing_calls.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -28,6 +32,12 @@ namespace {
 
 void write_text(const std::string& path, const std::string& text) {
   write_atomically(path, [&](std::ostream& out) { out << text; });
+}
+
+mode_t mode_of(const std::string& path) {
+  struct stat status {};
+  ::stat(path.c_str(), &status);
+  return status.st_mode & 0777;
 }
 
 }  // namespace
@@ -40,9 +50,7 @@ TEST_CASE("a written file has its content and the mode of the old one, and no ot
   ::chmod(path.c_str(), 0640);
   write_text(path, "two");
   CHECK(read_bytes(path) == "two");
-  struct stat status {};
-  ::stat(path.c_str(), &status);
-  CHECK((status.st_mode & 0777) == 0640);
+  CHECK(mode_of(path) == 0640);
   CHECK(directory.files().size() == 1);
 }
 
@@ -53,6 +61,59 @@ TEST_CASE("through a symbolic link the target is replaced, not the link") {
   write_text(directory / "link", "new");
   CHECK(std::filesystem::is_symlink(directory / "link"));
   CHECK(read_bytes(directory / "target") == "new");
+}
+
+TEST_CASE("through a link whose target is not there yet the target is made") {
+  const TemporaryDirectory directory;
+  std::filesystem::create_directory(directory / "folder");
+  std::filesystem::create_symlink("folder/next", directory / "link");
+  std::filesystem::create_symlink("target", directory / "folder/next");
+  require_writable(directory / "link");
+  write_text(directory / "link", "new");
+  CHECK(std::filesystem::is_symlink(directory / "link"));
+  CHECK(read_bytes(directory / "folder/target") == "new");
+  std::filesystem::create_symlink("circle", directory / "circle");
+  CHECK(contains(message_of<UnavailableError>([&] { write_text(directory / "circle", "new"); }),
+                 "circle cannot be written: Too many levels"));
+}
+
+TEST_CASE("in a folder whose files have fixed names a link is refused, wherever it leads") {
+  const TemporaryDirectory directory;
+  const std::string precious = directory.write("precious", "old");
+  std::filesystem::create_directory(directory / "folder");
+  const Directory folder(directory / "folder");
+  for (const char* target : {"../precious", "nothing", "/dev/null", "folder", "."}) {
+    CAPTURE(target);
+    std::filesystem::create_symlink(target, directory / "folder/f");
+    CHECK_SAYS(write_atomically(folder, "f", "new"), "folder/f", "is a symbolic link", "Remove");
+    CHECK_SAYS(folder.has("f"), "folder/f: is a symbolic link");
+    for (const int flags : {O_RDONLY, O_RDWR, O_RDWR | O_CREAT})
+      CHECK_SAYS(folder.open("f", flags), "folder/f: is a symbolic link");
+    CHECK_SAYS(FileLocks(folder, "f"), "folder/f: is a symbolic link");
+    CHECK(std::filesystem::is_symlink(directory / "folder/f"));
+    std::filesystem::remove(directory / "folder/f");
+  }
+  CHECK(read_bytes(precious) == "old");
+  CHECK_FALSE(std::filesystem::exists(directory / "folder/nothing"));
+  REQUIRE(::mkfifo((directory / "folder/f").c_str(), 0600) == 0);
+  CHECK_SAYS(folder.open("f", O_RDONLY), "folder/f: is a device or pipe");
+  CHECK_SAYS(write_atomically(folder, "f", "new"), "folder/f: is a device or pipe");
+  std::filesystem::create_directory(directory / "folder/g");
+  CHECK_SAYS(write_atomically(folder, "g", "new"), "folder/g: is a directory");
+  write_atomically(folder, "h", "new");
+  CHECK(folder.text("h") == "new");
+  CHECK(folder.names() == std::vector<std::string>{"f", "g", "h"});
+}
+
+TEST_CASE("a folder is the one that was opened, whatever its path leads to later") {
+  const TemporaryDirectory directory;
+  for (const char* name : {"a", "b"}) std::filesystem::create_directory(directory / name);
+  const Directory folder(directory / "a");
+  std::filesystem::rename(directory / "a", directory / "c");
+  std::filesystem::create_symlink("b", directory / "a");
+  write_atomically(folder, "f", "new");
+  CHECK(read_bytes(directory / "c/f") == "new");
+  CHECK(std::filesystem::is_empty(directory / "b"));
 }
 
 TEST_CASE("a failure leaves the old file and nothing else") {
@@ -90,43 +151,130 @@ TEST_CASE("a process that is killed while it writes leaves the old file and noth
   CHECK(directory.files().size() == 1);
 }
 
-TEST_CASE("what a killed process left just before renaming is replaced by the next writing" *
-          doctest::skip(!has_nameless_files())) {
+TEST_CASE("what a killed process left goes with the next writing, what a living one holds stays") {
   const TemporaryDirectory directory;
   const std::string path = directory.write("out.txt", "old");
-  directory.write(".out.txt.fovea-part", "of a killed process, longer than what is new");
+  for (const char* name : {".fovea-left.part", ".fovea-held.part", ".fovea-notes", "x.part"})
+    directory.write(name, "of another");
+  std::filesystem::create_symlink("x.part", directory / ".fovea-link.part");
+  const int held = ::open((directory / ".fovea-held.part").c_str(), O_RDONLY | O_CLOEXEC);
+  REQUIRE(::flock(held, LOCK_EX) == 0);
   write_text(path, "new");
   CHECK(read_bytes(path) == "new");
-  CHECK(directory.files().size() == 1);
+  std::vector<std::string> left = directory.files();
+  std::ranges::sort(left);
+  CHECK(left == std::vector<std::string>{".fovea-held.part", ".fovea-link.part", ".fovea-notes",
+                                         "out.txt", "x.part"});
+  ::close(held);
 }
 
-TEST_CASE("a writer waits for the one that is about to rename, whether that succeeds or fails" *
-          doctest::skip(!has_nameless_files())) {
-  for (const bool succeeds : {true, false}) {
-    CAPTURE(succeeds);
+TEST_CASE("a process that is killed at any moment leaves the old file or the new one") {
+  for (const bool nameless : {true, false})
+    for (const char* before : {"", "old"})
+      for (int last = 0; last < 4; ++last) {
+        CAPTURE(nameless);
+        CAPTURE(before);
+        CAPTURE(last);
+        const TemporaryDirectory directory;
+        const std::string path = directory / "out.txt";
+        if (*before) write_bytes(path, before);
+        const pid_t child = ::fork();
+        if (child == 0) {
+          writing_calls = {.without_nameless_files = !nameless, .last = last};
+          write_text(path, "new");
+          ::_exit(0);
+        }
+        int status = 0;
+        REQUIRE(::waitpid(child, &status, 0) == child);
+        const bool killed = WEXITSTATUS(status) == ended_amid_writing;
+        const std::string now = read_bytes(path);
+        CHECK((now == "new" || (killed && now == before)));
+        write_text(path, "next");
+        write_text(path, "last");
+        CHECK(read_bytes(path) == "last");
+        CHECK(directory.files().size() == 1);
+      }
+}
+
+TEST_CASE("a name as long as the system allows is written again and again") {
+  for (const bool nameless : {true, false}) {
+    writing_calls.without_nameless_files = !nameless;
     const TemporaryDirectory directory;
-    const std::string path = directory.write("out.txt", "old");
-    const std::string part = directory.write(".out.txt.fovea-part", "of another");
-    // As another writer holds it between naming its file and renaming it.
-    const int other = ::open(part.c_str(), O_RDONLY | O_CLOEXEC);
-    REQUIRE(::flock(other, LOCK_EX) == 0);
-    std::atomic<bool> written = false;
-    std::jthread writer([&] {
-      write_text(path, "new");
-      written = true;
-    });
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    CHECK_FALSE(written);
-    CHECK(read_bytes(part) == "of another");
-    if (succeeds)
-      CHECK(::rename(part.c_str(), path.c_str()) == 0);
-    else
-      CHECK(::unlink(part.c_str()) == 0);
-    ::close(other);
-    writer.join();
-    CHECK(read_bytes(path) == "new");
-    CHECK(directory.files().size() == 1);
+    for (const std::size_t length : {1, 200, 244, 245, 255}) {
+      const std::string path = directory / std::string(length, 'n');
+      for (const char* text : {"one", "two", "three"}) {
+        write_text(path, text);
+        CHECK(read_bytes(path) == text);
+      }
+    }
+    CHECK(directory.files().size() == 5);
   }
+  writing_calls = {};
+}
+
+TEST_CASE("a new file has the mode of any new file, and the umask stays as it is") {
+  for (const mode_t mask : {022, 077, 02, 0}) {
+    CAPTURE(mask);
+    const TemporaryDirectory directory;
+    const mode_t before = ::umask(mask);
+    for (const bool nameless : {true, false}) {
+      writing_calls.without_nameless_files = !nameless;
+      const std::string path = directory / (nameless ? "a" : "b");
+      write_text(path, "text");
+      CHECK(mode_of(path) == (0666 & ~mask));
+    }
+    writing_calls = {};
+    CHECK(::umask(before) == mask);
+  }
+}
+
+TEST_CASE("no thread sees another umask while a file is written") {
+  const TemporaryDirectory directory;
+  const mode_t before = ::umask(077);
+  std::atomic<bool> writing = true;
+  std::jthread writer([&] {
+    for (int time = 0; time < 300; ++time) write_text(directory / std::to_string(time), "text");
+    writing = false;
+  });
+  bool private_files = true;
+  for (int number = 0; writing; ++number) {
+    const std::string path = directory / ("mine" + std::to_string(number % 50));
+    write_bytes(path, "text");
+    private_files = private_files && mode_of(path) == 0600;
+    ::unlink(path.c_str());
+  }
+  ::umask(before);
+  CHECK(private_files);
+}
+
+TEST_CASE("a file that is replaced keeps its owner, group, access list and user attributes") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("out.txt", "old");
+  const bool has_attributes = ::setxattr(path.c_str(), "user.note", "kept", 4, 0) == 0;
+  // user::rw-, user 1234:rw-, group::---, mask::rw-, other::--- (acl_permission_entry of Linux).
+  const std::uint16_t list[] = {2,      0,      1,  6, 0xffff, 0xffff, 2,  6, 1234,   0,     4, 0,
+                                0xffff, 0xffff, 16, 6, 0xffff, 0xffff, 32, 0, 0xffff, 0xffff};
+  const bool has_list =
+      ::setxattr(path.c_str(), "system.posix_acl_access", list, sizeof list, 0) == 0;
+  const bool is_root = ::geteuid() == 0;
+  if (is_root) REQUIRE(::chown(path.c_str(), 1234, 5678) == 0);
+  for (const bool nameless : {true, false}) {
+    writing_calls.without_nameless_files = !nameless;
+    write_text(path, "new");
+    CHECK(read_bytes(path) == "new");
+    char note[8] = "";
+    if (has_attributes) CHECK(::getxattr(path.c_str(), "user.note", note, sizeof note) == 4);
+    std::uint16_t kept[32] = {};
+    if (has_list) {
+      CHECK(::getxattr(path.c_str(), "system.posix_acl_access", kept, sizeof kept) == sizeof list);
+      CHECK(std::equal(std::begin(list), std::end(list), kept));
+      CHECK(mode_of(path) == 0660);
+    }
+    struct stat status {};
+    ::stat(path.c_str(), &status);
+    if (is_root) CHECK((status.st_uid == 1234 && status.st_gid == 5678));
+  }
+  writing_calls = {};
 }
 
 TEST_CASE("several who write one file at once leave the whole of one, and nothing else") {

@@ -1,10 +1,16 @@
 // What an exported figure takes from the canvas.
+#include <QDir>
 #include <QFile>
+#include <QSettings>
 #include <QTemporaryDir>
 
+#include "everything_in.h"
 #include "figure/figure.h"
+#include "figure/pgf_file.h"
 #include "input/session_file.h"
 #include "temporary_directory.h"
+#include "window/dialogs/explore_dialog.h"
+#include "window/dialogs/sweep_dialog.h"
 #include "window/pointer.h"
 
 using namespace fovea;
@@ -30,6 +36,7 @@ TEST_CASE("an exported figure names the tokens and has the output errors beside 
   QFile file(path);
   REQUIRE(file.open(QIODevice::ReadOnly));
   const QString svg = QString::fromUtf8(file.readAll());
+  check_svg(svg.toStdString());
   for (const char* name : {">sees<", ">the<"}) CHECK(svg.contains(name));
   CHECK(svg.contains("strip: output error |z̃ − z|, at most "));
 }
@@ -74,4 +81,54 @@ TEST_CASE("the numbers of a panel are written as the panel has them") {
     for (Index c = 0; c < raster.values.cols(); ++c)
       CHECK(cells[c + 1].toFloat() == raster.values(r, c));
   }
+}
+
+TEST_CASE("a figure that carries no session names no source, path or user, whatever writes it") {
+  const QTemporaryDir folder;
+  const QString home = folder.filePath("alice_smith");
+  REQUIRE(QDir().mkpath(home));
+  const QString source = home + "/bobs_thesis.txt", other = home + "/carols_head.txt";
+  for (const QString& file : {source, other})
+    REQUIRE(QFile::copy(assets + "/text/fovea.txt", file));
+  Window window(source);
+  show(window, {View::heatmap}, {"exact", "exact"});
+  window->change("hold", [&](Session& s) {
+    s.columns[1].held = HeldHead{.source = other.toStdString(), .layer = 0, .head = 0};
+  });
+  REQUIRE(window.settle());
+  QSettings().setValue("sweep/seconds", 10);
+  window.trigger("sweep");
+  SweepDialog& sweep = *window->sweep();
+  REQUIRE(wait_until([&] { return sweep.run().complete(); }, 60000));
+  window.trigger("explore");
+  ExploreDialog& explore = *window->exploration();
+  REQUIRE(wait_until([&] { return explore.run().complete(); }, 60000));
+  using Write = std::function<void(const QString& path, bool carries_session)>;
+  const Write writes[] = {
+      [&](const QString& path, bool carries) { window->exports().export_to(path, {}, carries); },
+      [&](const QString& path, bool carries) {
+        window->exports().export_panel_to(path, 0, 1, {}, carries);
+      },
+      [&](const QString& path, bool carries) { sweep.export_to(path, {}, carries); },
+      [&](const QString& path, bool carries) { explore.export_plot(path, {}, carries); }};
+  for (const Write& write : writes)
+    for (const char* name : {"f.png", "f.svg", "f.pdf", "f.pgf"})
+      for (const bool carries : {true, false}) {
+        CAPTURE(&write - writes);
+        CAPTURE(name);
+        CAPTURE(carries);
+        const QString path = folder.filePath(name);
+        QFile::remove(path);
+        write(path, carries);
+        REQUIRE(wait_until([&] { return QFile::exists(path); }));
+        QByteArray bytes = QByteArray::fromStdString(read_bytes(path.toStdString()));
+        if (path.endsWith(".svg")) check_svg(bytes.toStdString());
+        if (path.endsWith(".pgf"))
+          bytes =
+              everything_in(bytes) +
+              everything_in(QByteArray::fromStdString(read_bytes(pgf_body(path.toStdString()))));
+        const bool named = holds(bytes, "alice_smith") || holds(bytes, "bobs_thesis") ||
+                           holds(bytes, "carols_head");
+        CHECK(named == carries);
+      }
 }

@@ -16,7 +16,9 @@
 #include <algorithm>
 #include <ctime>
 
+#include "everything_in.h"
 #include "study/background.h"
+#include "temporary_directory.h"
 
 namespace fovea::test {
 
@@ -57,7 +59,9 @@ bool Window::save(const QString& path) {
 }
 
 bool Window::export_to(const QString& path, const FigureStyle& style) {
-  return is_written([&] { window_->exports().export_to(path, style); });
+  const bool written = is_written([&] { window_->exports().export_to(path, style); });
+  if (written && path.endsWith(".svg")) check_svg(read_bytes(path.toStdString()));
+  return written;
 }
 
 void Window::trigger(const QString& action) {

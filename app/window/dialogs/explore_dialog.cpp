@@ -185,10 +185,10 @@ QString ExploreDialog::state() const {
   return provenance();
 }
 
-QString ExploreDialog::provenance() const {
+QString ExploreDialog::provenance(bool names_source) const {
   const Source& source = *run_.source();
-  QString text =
-      to_qt(source.name + ", " + to_text(run_.heads(), source)) + "; " + run_.provenance();
+  QString text = names_source ? to_qt(source.name + ", ") : "";
+  text += to_qt(to_text(run_.heads(), source)) + "; " + run_.provenance();
   if (!run_.complete())
     text += QString("; %1 of %2 trials").arg(run_.trials()->size()).arg(run_.total());
   return text;
@@ -277,7 +277,7 @@ void ExploreDialog::export_by_dialog() {
 void ExploreDialog::export_plot(const QString& path, const FigureStyle& style,
                                 bool carries_session) {
   Figure figure = pareto_->plot().figure_for(style);
-  figure.footer = provenance().toStdString();
+  figure.footer = provenance(carries_session).toStdString();
   if (carries_session) figure.recipe.session = window_.files().session_text();
   footer_->write(window_.background(), path,
                  [path = path.toStdString(), figure] { write_figure(path, figure); });

@@ -57,7 +57,7 @@ class ExploreDialog : public QDialog {
   void refresh_state();
   QString message() const;
   QString state() const;
-  QString provenance() const;
+  QString provenance(bool names_source = true) const;
   void show_settings(const std::vector<std::size_t>& places);
   void show_trial(const Trial& trial);
   void export_by_dialog();

@@ -68,7 +68,7 @@ std::optional<Export> ask_export(QWidget& parent, const QString& title, const QS
   auto* session = new QCheckBox("Carry the &session");
   session->setToolTip(
       "The figure can then be opened to continue, also from a paper. Leave it out for anonymous "
-      "review: it names the source's path.");
+      "review: the figure then names no source and no path.");
   session->setChecked(true);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel);
   buttons->button(QDialogButtonBox::Ok)->setText("Choose a file…");

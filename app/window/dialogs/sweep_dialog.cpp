@@ -122,8 +122,9 @@ void SweepDialog::measure() {
   QSettings().setValue("sweep/seconds", allowed_->currentData());
   plot_->choose(std::nullopt);
   footer_->set_outcome({});
-  run_.start(measured_, provenance_of(window_.study()) +
-                            (niceness > 0 ? QString(", at nice %1").arg(niceness) : ""));
+  const QString nice = niceness > 0 ? QString(", at nice %1").arg(niceness) : "";
+  unnamed_ = provenance_of(study_, false) + nice;
+  run_.start(measured_, provenance_of(study_) + nice);
   refresh();
 }
 
@@ -219,7 +220,7 @@ void SweepDialog::export_by_dialog() {
 void SweepDialog::export_to(const QString& path, const FigureStyle& style, bool carries_session) {
   SweepFigure figure = plot_->figure_for(style);
   figure.page.title = "Time, memory and error against n";
-  figure.page.footer = run_.provenance().toStdString();
+  figure.page.footer = (carries_session ? run_.provenance() : unnamed_).toStdString();
   if (carries_session) figure.page.recipe.session = window_.files().session_text();
   footer_->write(window_.background(), path,
                  [path = path.toStdString(), figure] { write_figure(path, figure_of(figure)); });

@@ -54,6 +54,7 @@ class SweepDialog : public QDialog {
   Study& study_;
   SweepRun run_;
   SweepLimits measured_;  // of the last sweep
+  QString unnamed_;       // its provenance without the name of the source
   QComboBox *time_, *longest_, *allowed_;
   QPushButton* measure_;
   SweepPlot* plot_;
