@@ -282,14 +282,14 @@ TEST_CASE("the folder of the socket must be the user's own") {
   struct stat status {};
   REQUIRE(::stat(folder.c_str(), &status) == 0);
   CHECK((status.st_mode & 0777) == 0700);
-  const std::string path = write_live_token(folder, 7, "secret");
-  REQUIRE(::stat(path.c_str(), &status) == 0);
+  const auto token = std::make_unique<LiveTokenFile>(folder, 7, "secret");
+  REQUIRE(::stat(token->path().c_str(), &status) == 0);
   CHECK((status.st_mode & 0777) == 0600);
   ::chmod(folder.c_str(), 0755);
   CHECK_THROWS_WITH_AS(live_folder(), doctest::Contains("can be entered by others"),
                        UnavailableError);
-  ::unlink(path.c_str());
-  ::rmdir(folder.c_str());
+  token.reset();
+  REQUIRE(::rmdir(folder.c_str()) == 0);
   REQUIRE(::symlink("/tmp", folder.c_str()) == 0);
   CHECK_THROWS_WITH_AS(live_folder(), doctest::Contains("is not a folder"), UnavailableError);
   qputenv("XDG_RUNTIME_DIR", before);
