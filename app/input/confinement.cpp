@@ -130,7 +130,7 @@ void complete_confinement(std::size_t memory) {
   // Address space is more than memory: stacks of threads, and what malloc puts aside for them.
   ::mallopt(M_ARENA_MAX, 1);
   const std::size_t aside =
-      (std::size_t{64} << 20) + (std::size_t{16} << 20) * std::thread::hardware_concurrency();
+      (std::size_t{256} << 20) + (std::size_t{16} << 20) * std::thread::hardware_concurrency();
   std::set_new_handler([] { ::_exit(out_of_memory); });
   set_limit(RLIMIT_AS, address_space() + aside + memory);
   set_limit(RLIMIT_NOFILE, 0);

@@ -6,9 +6,11 @@
 #include <QImage>
 #include <QImageReader>
 #include <QRawFont>
+#include <QThreadPool>
 #include <QXmlStreamReader>
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <string_view>
 
 #include "data/error.h"
@@ -240,6 +242,14 @@ void load_image_readers(const std::string& bytes) {
   QByteArray nothing("?");
   QBuffer device(&nothing);
   QImageReader(&device).canRead();  // asks all plugins, and loads them to do so
+  // Large pictures are converted on threads of this pool. A thread opens descriptors when it
+  // starts.
+  QThreadPool& pool = *QThreadPool::globalInstance();
+  pool.setMaxThreadCount(1);
+  pool.setExpiryTimeout(-1);
+  std::promise<void> begun;
+  pool.start([&] { begun.set_value(); });
+  begun.get_future().wait();
   if (!may_be_svg(bytes)) return;
   // Letters need an application with fonts, which then lasts as long as the program.
   static const Painting& painting = *new Painting;
@@ -284,8 +294,7 @@ ImageFile decode_image(const std::string& bytes, int patch, int max_side) {
   if (whole != turned) {
     require_image_memory(size_text(whole), {whole}, image.format(), target);
     if (stored.isValid())
-      out.notes.push_back("its header says " + size_text(turned) + ", and it has " +
-                          size_text(whole));
+      out.notes.push_back("it announces " + size_text(turned) + ", and has " + size_text(whole));
   }
   if (image.size() != target)
     image = image.scaled(target, Qt::IgnoreAspectRatio, Qt::SmoothTransformation);

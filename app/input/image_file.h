@@ -23,8 +23,8 @@ struct ImageFile {
 /// name the file, or UnavailableError for what the memory budget does not allow.
 ImageFile decode_image(const std::string& bytes, int patch, int max_side);
 
-/// Loads the plugins and the fonts with which these bytes are decoded: decode_image() then needs to
-/// open no file.
+/// Loads the plugins and the fonts with which these bytes are decoded, and starts the thread: then
+/// decode_image() needs to open nothing.
 void load_image_readers(const std::string& bytes);
 
 /// Whether a file that begins so is an image that can be read, by its signature.

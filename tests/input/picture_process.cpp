@@ -67,10 +67,12 @@ std::vector<pid_t> own_children() {
   return children;
 }
 
-/// The process that decodes a picture, once it has begun.
+/// The process that decodes a picture, once it is another program.
 pid_t wait_for_child() {
   for (;;) {
-    if (const auto children = own_children(); !children.empty()) return children.front();
+    for (const pid_t child : own_children())
+      if (contains(read_bytes("/proc/" + std::to_string(child) + "/cmdline"), "read-picture"))
+        return child;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
 }
@@ -181,27 +183,35 @@ TEST_CASE("an XBM that declares more pixels than it holds is refused") {
   CHECK(read_image(FileBytes(folder.write("whole.xbm", xbm(16, 32))), 8, 0).picture->width == 16);
 }
 
-TEST_CASE("a GIF that is larger than its header says is described as it is") {
-  std::string bits,
-      gif("GIF89a\x08\0\x08\0\x80\0\0\0\0\0\xFF\xFF\xFF,\0\0\0\0\x18\0\x10\0\0\x02", 30);
-  for (int pair = 0; pair < 24 * 16 / 2; ++pair)
-    bits +=
-        "001"
-        "000"
-        "000";    // 4: clear; 0, 0
-  bits += "101";  // 5: the end; the lowest bit first
+TEST_CASE("a GIF that has another size than it announces is described as it is") {
+  // A screen of 64 x 400 in which the picture is 80 x 32. Codes of 3 bits, the lowest first: 4
+  // clears, 0 is a pixel, 5 ends.
+  std::string bits;
+  for (int pair = 0; pair < 80 * 32 / 2; ++pair) bits += "001000000";
+  bits += "101";
   std::string codes((bits.size() + 7) / 8, '\0');
   for (std::size_t bit = 0; bit < bits.size(); ++bit)
     if (bits[bit] == '1') codes[bit / 8] = static_cast<char>(codes[bit / 8] | 1 << bit % 8);
-  for (std::size_t at = 0; at < codes.size(); at += 200) {
-    const std::string block = codes.substr(at, 200);
+  std::string gif("GIF89a\x40\0\x90\1\x80\0\0\0\0\0\xFF\xFF\xFF,\0\0\0\0\x50\0\x20\0\0\2", 30);
+  for (std::size_t at = 0; at < codes.size(); at += 100) {
+    const std::string block = codes.substr(at, 100);
     gif += static_cast<char>(block.size()) + block;
   }
   gif += std::string("\0;", 2);
   const TemporaryDirectory folder;
-  const ImageFile image = read_image(FileBytes(folder.write("large.gif", gif)), 8, 8);
-  MESSAGE(image.picture->width << " x " << image.picture->height);
-  for (const std::string& note : image.notes) MESSAGE(note);
+  const ImageFile image = read_image(FileBytes(folder.write("large.gif", gif)), 8, 80);
+  CHECK(image.picture->height == 80);
+  REQUIRE(image.notes.size() == 3);
+  check_says(image.notes[0], {"announces 64 x 32", "has 64 x 400"});
+  check_says(image.notes[1], {"scaled from 64 x 400"});
+}
+
+TEST_CASE("a large picture is converted and scaled where no descriptor can be opened any more") {
+  QImage large(3000, 2000, QImage::Format_RGBA64);
+  large.fill(QColor(10, 20, 30, 128));
+  const TemporaryDirectory folder;
+  REQUIRE(large.save(QString::fromStdString(folder / "large.png")));
+  CHECK(read_image(FileBytes(folder / "large.png"), 8, 1200).picture->width == 1200);
 }
 
 TEST_CASE("a confined process opens nothing, starts nothing and has its limit of memory") {
@@ -226,7 +236,7 @@ TEST_CASE("a confined process opens nothing, starts nothing and has its limit of
         }) == out_of_memory);
   CHECK(status_of_child([] {
           begin_confinement(1);
-          for (volatile int forever = 0;;) forever = forever + 1;
+          for (volatile int count = 0;;) count = count + 1;
           return 0;
         }) == out_of_time);
 }
