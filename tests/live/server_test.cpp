@@ -11,6 +11,8 @@
 #include <QTemporaryDir>
 #include <cerrno>
 #include <cstdlib>
+#include <fstream>
+#include <memory>
 
 #include "data/error.h"
 #include "live/blobs.h"
@@ -282,7 +284,7 @@ TEST_CASE("the folder of the socket must be the user's own") {
   struct stat status {};
   REQUIRE(::stat(folder.c_str(), &status) == 0);
   CHECK((status.st_mode & 0777) == 0700);
-  const auto token = std::make_unique<LiveTokenFile>(folder, 7, "secret");
+  auto token = std::make_unique<LiveTokenFile>(folder, 7, "secret");
   REQUIRE(::stat(token->path().c_str(), &status) == 0);
   CHECK((status.st_mode & 0777) == 0600);
   ::chmod(folder.c_str(), 0755);
@@ -294,6 +296,23 @@ TEST_CASE("the folder of the socket must be the user's own") {
   CHECK_THROWS_WITH_AS(live_folder(), doctest::Contains("is not a folder"), UnavailableError);
   qputenv("XDG_RUNTIME_DIR", before);
   if (before.isEmpty()) qunsetenv("XDG_RUNTIME_DIR");
+}
+
+TEST_CASE("the file of a token goes with its window, or when the next one starts") {
+  const QTemporaryDir runtime;
+  const std::string folder = runtime.path().toStdString(), killed = folder + "/token-9";
+  std::ofstream(killed) << "of a window that was killed\n";
+  std::ofstream(folder + "/other") << "none of ours\n";
+  std::string path;
+  {
+    const LiveTokenFile token(folder, 8, "secret");
+    path = token.path();
+    remove_old_live_tokens(folder);
+    CHECK(::access(path.c_str(), F_OK) == 0);
+    CHECK(::access(killed.c_str(), F_OK) != 0);
+    CHECK(::access((folder + "/other").c_str(), F_OK) == 0);
+  }
+  CHECK(::access(path.c_str(), F_OK) != 0);
 }
 
 TEST_CASE("tokens are long, different each time, and compared whole") {
