@@ -292,7 +292,6 @@ void Files::keep_last(std::function<void()> kept) {
   QDir().mkpath(QFileInfo(last_session()).path());
   write(last_session(), [file = session_file(), kept = std::move(kept)] {
     write_session(last_session().toStdString(), file);
-    QFile::setPermissions(last_session(), QFile::ReadOwner | QFile::WriteOwner);
     kept();  // here, as the window is gone when it is written
   });
 }

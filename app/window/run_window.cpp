@@ -1,7 +1,9 @@
 #include "window/run_window.h"
 
 #include <QApplication>
+#include <QDir>
 #include <QIcon>
+#include <QSettings>
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
@@ -99,6 +101,13 @@ std::vector<MainWindow*> open_windows(const std::vector<std::string>& files,
 
 namespace {
 
+/// The settings and the last session name files: what nobody else shall read.
+void keep_settings_private() {
+  const QString folder = QFileInfo(QSettings().fileName()).path();
+  QDir().mkpath(folder);
+  QFile::setPermissions(folder, QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+}
+
 struct Listening {
   Listening(std::shared_ptr<LiveStreams> streams, const LiveServerOptions& options)
       : server(std::move(streams), options) {}
@@ -141,6 +150,7 @@ int run_window(int argc, char** argv, const std::vector<std::string>& files,
   QApplication::setApplicationName("Fovea");
   QApplication::setDesktopFileName("fovea");
   QApplication::setWindowIcon(QIcon(to_qt(assets_directory() + "/fovea.svg")));
+  keep_settings_private();
   if (use_kept_budget) use_kept_memory_budget();
   auto background = std::make_shared<Background>();
   const auto streams = std::make_shared<LiveStreams>();
