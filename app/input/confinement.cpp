@@ -117,6 +117,7 @@ std::size_t address_space() {
 
 void begin_confinement(int seconds) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::setpgid(0, 0);  // Ctrl-C is for the program that started it, which ends it
   if (::close_range(STDERR_FILENO + 1, ~0U, 0) != 0)  // before Linux 5.9
     for (int other = STDERR_FILENO + 1; other < ::sysconf(_SC_OPEN_MAX); ++other) ::close(other);
   ::signal(SIGXCPU, [](int) { ::_exit(out_of_time); });

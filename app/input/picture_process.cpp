@@ -2,7 +2,7 @@
 
 #include <QProcess>
 #include <algorithm>
-#include <iterator>
+#include <span>
 
 #include "data/error.h"
 #include "data/memory.h"
@@ -14,7 +14,8 @@
 namespace fovea {
 namespace {
 
-constexpr int patience = 50;  // ms until a stop is looked for
+constexpr Index piece = 1 << 20;  // bytes
+constexpr int patience = 50;      // ms until a stop is looked for
 constexpr char save_it_otherwise[] =
     "; expected an ordinary picture: open it in another program and save it as PNG";
 
@@ -50,7 +51,6 @@ class PictureProcess {
   }
 
   void send(const FileBytes& file) {
-    constexpr Index piece = 1 << 20;
     QByteArray bytes;
     for (Index begin = 0; begin < file.size() && is_running(); begin += piece) {
       bytes.resize(std::min(piece, file.size() - begin));
@@ -107,6 +107,7 @@ class PictureProcess {
   InputError failure() {
     end();
     if (process_.exitStatus() == QProcess::NormalExit) {
+      if (process_.exitCode() == Cancelled().status()) throw Cancelled();  // by the same Ctrl-C
       if (process_.exitCode() == out_of_memory)
         throw UnavailableError(path_ +
                                ": decoding needs more memory than the budget allows; "
@@ -153,7 +154,12 @@ ImageFile read_image(const FileBytes& file, int patch, int max_side, const std::
 void read_picture_for_other(std::istream& in, std::ostream& out, int patch, int max_side,
                             int processor_seconds) {
   begin_confinement(processor_seconds);
-  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  std::string bytes;
+  for (std::size_t size = 0; in; bytes.resize(size)) {
+    bytes.resize(size + piece);
+    in.read(bytes.data() + size, piece);
+    size += static_cast<std::size_t>(in.gcount());
+  }
   load_image_readers(bytes);
   const std::size_t memory = std::max(allowed_memory(), smallest_checked);
   set_memory_budget(memory);  // what is free cannot be looked up any more
