@@ -40,6 +40,11 @@ for binary in build/packages/bin/fovea $scratch/$tree/bin/fovea; do
 done
 ! dpkg-deb -f "$dist"/fovea_*.deb Depends Recommends Pre-Depends | grep -iE 'cuda|libnvidia'
 
+echo "== protections against faults in memory"
+for binary in build/packages/bin/fovea $scratch/$tree/bin/fovea; do
+  bash tests/install/hardening.sh $binary release
+done
+
 echo "== a bare root"
 make_base
 tried=$PWD/build/packages/tried

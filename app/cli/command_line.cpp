@@ -1,6 +1,10 @@
 #include "cli/command_line.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "data/utf8.h"
 
 namespace fovea {
 namespace {
@@ -12,7 +16,17 @@ bool is_plain(char c) {
 
 }  // namespace
 
+// $'...' is of bash, zsh and ksh.
 std::string shell_word(const std::string& word) {
+  if (!is_utf8(word)) {
+    std::string out = "$'";
+    for (const char c : word) {
+      std::array<char, 5> escaped{};
+      std::snprintf(escaped.data(), escaped.size(), "\\x%02x", static_cast<unsigned char>(c));
+      out += is_plain(c) ? std::string(1, c) : escaped.data();
+    }
+    return out + "'";
+  }
   if (!word.empty() && std::ranges::all_of(word, is_plain)) return word;
   std::string out = "'";
   for (const char c : word) out += c == '\'' ? "'\\''" : std::string(1, c);

@@ -6,7 +6,7 @@
 
 namespace fovea {
 
-/// Quoted for a shell where it has to be.
+/// Quoted for a shell where it has to be; in ASCII where the word is not UTF-8.
 std::string shell_word(const std::string& word);
 
 /// Of such words. The program is called fovea wherever it lies, and `output` figure.png or the

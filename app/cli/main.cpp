@@ -118,6 +118,7 @@ int run(int argc, char** argv) {
   add_sweep_command(program, chosen);
   add_bench_command(program, chosen);
   add_self_test_command(program, chosen);
+  add_read_picture_command(program, chosen);
   add_memory(program);
   add_describe_command(program, chosen);
   read_whole_numbers_as_decimal(program);
@@ -161,5 +162,6 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   use_stack();
+  fovea::require_home();
   return fovea::run(argc, argv);
 }

@@ -10,6 +10,7 @@
 #include "cli/render_options.h"
 #include "cli/report.h"
 #include "cli/text_table.h"
+#include "data/address.h"
 #include "data/error.h"
 #include "figure/figure.h"
 #include "figure/pgf_file.h"
@@ -31,11 +32,29 @@ bool has_content(const Source& source, const std::string& hash, const std::stop_
   }
 }
 
+/// What a session reads of this machine.
+std::vector<std::string> files_of(const Session& session) {
+  std::vector<std::string> files{session.source};
+  for (const Column& column : session.columns)
+    if (column.held && !column.held->source.empty()) files.push_back(column.held->source);
+  std::erase_if(files, is_address);
+  const auto repeated = std::ranges::unique(files);
+  files.erase(repeated.begin(), repeated.end());
+  return files;
+}
+
 Source load(RenderOptions& options, const CLI::App& command, const Console& console) {
   const std::string path = options.source.what;
   if (!is_session_file(path)) return options.source.load(console.stop);
   const SessionFile file = read_session(path);
   require_source(path, file);
+  if (const std::string text = foreign_text(path, file); !text.empty())
+    throw InputError(path, "its session names the text " + text +
+                               ", and no SHA-256 of its words: it may have been written to show "
+                               "you a file of yours. If you want to see it, open " +
+                               text + " itself, or put it into the folder of " + path);
+  for (const std::string& one : files_of(file.session))
+    print_note(console.err, path + ": its session reads " + one);
   take_up(options, file.session, command);
   Source source = options.source.load(console.stop);
   check_session(file.session, source);

@@ -110,6 +110,7 @@ QString element(const char* name, const std::string& text) {
 }
 
 std::optional<Recipe> recipe_in_svg(const QByteArray& svg) {
+  if (!svg.contains(xml_names)) return {};  // which takes less time than to read it as XML
   QXmlStreamReader reader(svg);
   std::optional<Recipe> recipe;
   while (!reader.atEnd()) {
@@ -184,13 +185,13 @@ QByteArray with_recipe_in_svg(const QByteArray& svg, const Recipe& recipe, const
   return as_xml(svg.left(inside) + head.toUtf8() + svg.mid(inside));
 }
 
-std::optional<Recipe> recipe_in(const QByteArray& file) {
-  if (file.startsWith(QByteArray(png_signature, png_begin))) return recipe_in_png(file);
-  if (file.startsWith("%PDF-")) return recipe_in_pdf(file);
-  const QByteArray head = file.left(1024);
+std::optional<Recipe> recipe_in(const QByteArray& begin, const QByteArray& end) {
+  if (begin.startsWith(QByteArray(png_signature, png_begin))) return recipe_in_png(begin);
+  if (begin.startsWith("%PDF-")) return recipe_in_pdf(end);
+  const QByteArray head = begin.left(1024);
   if (is_report({head.constData(), static_cast<std::size_t>(head.size())}))
-    return recipe_in_html(file);
-  if (file.left(1024).contains("<svg")) return recipe_in_svg(file);
+    return recipe_in_html(end);
+  if (head.contains("<svg")) return recipe_in_svg(begin);
   return {};
 }
 

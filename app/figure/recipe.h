@@ -38,8 +38,16 @@ bool is_report(std::string_view head);
 /// Empty: there are none.
 std::string links_to(const Recipe& recipe);
 
-/// Of the bytes of a figure's or report's file, whatever its name. Empty: it is one of Fovea
-/// without a recipe. Nothing: it is none of Fovea's, or damaged.
-std::optional<Recipe> recipe_in(const QByteArray& file);
+/// How far from the begin of a PNG or SVG file, and from the end of a PDF or HTML file, its recipe
+/// is looked for: files of any size are searched in the same time.
+inline constexpr qsizetype recipe_reach = 8 << 20;
+
+/// Of a figure's or report's file, whatever its name: of its first and its last `recipe_reach`
+/// bytes, of which each are all that it has where it has fewer. Empty: it is one of Fovea without a
+/// recipe. Nothing: it is none of Fovea's, or damaged.
+std::optional<Recipe> recipe_in(const QByteArray& begin, const QByteArray& end);
+inline std::optional<Recipe> recipe_in(const QByteArray& file) {
+  return recipe_in(file.left(recipe_reach), file.right(recipe_reach));
+}
 
 }  // namespace fovea

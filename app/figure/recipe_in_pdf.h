@@ -13,7 +13,8 @@ namespace fovea {
 /// To be called before anything is drawn.
 void attach(QPdfWriter& writer, const Recipe& recipe);
 
-/// Empty: the file has no such attachments. Files that other programs wrote again are not read.
+/// Of the last bytes of a file. Empty: it has no such attachments. Files that other programs wrote
+/// again are not read.
 std::optional<Recipe> recipe_in_pdf(const QByteArray& pdf);
 
 }  // namespace fovea

@@ -2,16 +2,19 @@
 
 #include <QBuffer>
 #include <QColorSpace>
-#include <QFile>
+#include <QFontDatabase>
 #include <QImage>
 #include <QImageReader>
+#include <QRawFont>
+#include <QThreadPool>
+#include <QXmlStreamReader>
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <string_view>
 
 #include "data/error.h"
 #include "data/memory.h"
-#include "data/stop.h"
 #include "data/synthetic.h"
 #include "input/jpeg_header.h"
 #include "input/painting.h"
@@ -22,22 +25,9 @@ namespace {
 constexpr int most_side = 16384;    // pixels; more only on the way to a smaller --max-side
 constexpr int most_decoded = 2048;  // MiB of a decoded image
 
-/// The bytes of a file, which end for their reader once a stop was asked for, so that decoding ends
-/// soon.
-class StoppableBytes : public QBuffer {
- public:
-  StoppableBytes(const std::string& bytes, std::stop_token stop) : stop_(std::move(stop)) {
-    setData(QByteArray::fromRawData(bytes.data(), static_cast<qsizetype>(bytes.size())));
-  }
-
- protected:
-  qint64 readData(char* data, qint64 most) override {
-    return stop_.stop_requested() ? -1 : QBuffer::readData(data, most);
-  }
-
- private:
-  std::stop_token stop_;
-};
+InputError refusal(const std::string& message) {
+  return {"", message};  // whoever has the file names it
+}
 
 bool is_jpeg(const QImageReader& reader) {
   return reader.format() == "jpeg" || reader.format() == "jpg";
@@ -53,20 +43,19 @@ QSize scaled_size(QSize size, int max_side) {
 }
 
 /// Of the picture to be used; does not decode anything.
-void require_size(const std::string& path, QSize size, int patch, bool scaled) {
+void require_size(QSize size, int patch, bool scaled) {
   if (!scaled && std::max(size.width(), size.height()) > most_side)
-    throw InputError(path, size_text(size) + "; expected at most " + std::to_string(most_side) +
-                               " a side: scale it down (from the command line: --max-side)");
+    throw refusal(size_text(size) + "; expected at most " + std::to_string(most_side) +
+                  " a side: scale it down (from the command line: --max-side)");
   const Index cols = size.width() / patch, rows = size.height() / patch;
   if (cols == 0 || rows == 0)
-    throw InputError(path, size_text(size) + " hold no whole patch of " + std::to_string(patch) +
-                               " x " + std::to_string(patch) + "; expected a smaller patch");
+    throw refusal(size_text(size) + " hold no whole patch of " + std::to_string(patch) + " x " +
+                  std::to_string(patch) + "; expected a smaller patch");
   if (cols * rows <= most_tokens) return;
   const double ratio =
       std::sqrt(static_cast<double>(most_tokens) / static_cast<double>(cols * rows));
   const int side = static_cast<int>(ratio * std::max(size.width(), size.height()));
-  throw InputError(
-      path, size_text(size) + " in patches of " + std::to_string(patch) + " make " +
+  throw refusal(size_text(size) + " in patches of " + std::to_string(patch) + " make " +
                 std::to_string(cols * rows) + " tokens; expected at most " +
                 std::to_string(most_tokens) + ": choose a larger patch, or scale it down to " +
                 std::to_string(side) + " pixels a side (from the command line: --max-side)");
@@ -109,12 +98,11 @@ int most_decoded_now() {
       std::min<std::size_t>(most_decoded, std::max(half, smallest_checked) >> 20));
 }
 
-void require_decodable(const std::string& path, QSize size) {
+void require_decodable(QSize size) {
   const Index mib = Index{size.width()} * size.height() * 4 >> 20;
   if (mib > most_decoded)
-    throw InputError(path, size_text(size) + " take " + std::to_string(mib) +
-                               " MiB when decoded; expected at most " +
-                               std::to_string(most_decoded) + " MiB");
+    throw refusal(size_text(size) + " take " + std::to_string(mib) +
+                  " MiB when decoded; expected at most " + std::to_string(most_decoded) + " MiB");
 }
 
 std::string formats_text() {
@@ -125,15 +113,15 @@ std::string formats_text() {
 
 /// The library decodes half a JPEG without complaint. Within a scan 0xFF is never followed by these
 /// markers, so a whole file has an end of image after its last start of scan.
-void require_whole_jpeg(const std::string& path, const std::string& bytes) {
+void require_whole_jpeg(const std::string& bytes) {
   const std::size_t scan = bytes.rfind("\xFF\xDA");
   if (scan == bytes.npos || bytes.find("\xFF\xD9", scan) == bytes.npos)
-    throw InputError(path, "the JPEG breaks off after " + std::to_string(bytes.size()) +
-                               " bytes; expected a whole file");
+    throw refusal("the JPEG breaks off after " + std::to_string(bytes.size()) +
+                  " bytes; expected a whole file");
 }
 
 /// The library's own words for these are of "image data"; and it prints warnings of its own.
-void require_whole_png(const std::string& path, const std::string& bytes) {
+void require_whole_png(const std::string& bytes) {
   constexpr std::size_t sides_at = 16, sides_end = 24;  // of the first chunk, big endian
   const auto side = [&](std::size_t at) {
     int value = 0;
@@ -142,15 +130,15 @@ void require_whole_png(const std::string& path, const std::string& bytes) {
     return value;
   };
   if (bytes.size() < sides_end || bytes.rfind("IEND") == bytes.npos)
-    throw InputError(path, "the PNG breaks off after " + std::to_string(bytes.size()) +
-                               " bytes; expected a whole file");
+    throw refusal("the PNG breaks off after " + std::to_string(bytes.size()) +
+                  " bytes; expected a whole file");
   const QSize size(side(sides_at), side(sides_at + 4));
-  if (size.isEmpty()) throw InputError(path, size_text(size) + "; expected at least one");
+  if (size.isEmpty()) throw refusal(size_text(size) + "; expected at least one");
 }
 
 /// The library fills in what is missing of a BMP, however large. Run-length encoded ones may be
 /// shorter than their pixels.
-void require_whole_bmp(const std::string& path, const std::string& bytes) {
+void require_whole_bmp(const std::string& bytes) {
   constexpr std::size_t oldest_end = 26, header_end = 34;
   const auto number = [&](std::size_t at, std::size_t count) {  // little endian
     std::uint32_t value = 0;
@@ -170,19 +158,47 @@ void require_whole_bmp(const std::string& path, const std::string& bytes) {
   const double needed = number(10, 4) + std::ceil(bits / 32) * 4 * (std::abs(height) - 1) +
                         std::ceil(bits / 8);  // rows are padded to 4 bytes; the last may not be
   if (needed > static_cast<double>(bytes.size()))
-    throw InputError(path, "the BMP breaks off after " + std::to_string(bytes.size()) +
-                               " bytes; expected a whole file");
+    throw refusal("the BMP breaks off after " + std::to_string(bytes.size()) +
+                  " bytes; expected a whole file");
 }
 
-QImage decode(const std::string& path, QImageReader& reader, QSize target,
-              const std::stop_token& stop) {
+/// The library fills in what is missing of an XBM, whose text takes at least two characters for
+/// each 8 pixels of a row.
+void require_whole_xbm(QSize size, const std::string& bytes) {
+  if (2.0 * ((size.width() + 7) / 8) * size.height() > static_cast<double>(bytes.size()))
+    throw refusal("the XBM breaks off after " + std::to_string(bytes.size()) +
+                  " bytes; expected a whole file");
+}
+
+/// What an SVG takes from other files would be missing from its picture, and from its hash. The
+/// library reads the XML in the same way.
+void refuse_references(const std::string& bytes) {
+  if (bytes.starts_with("\x1F\x8B"))
+    throw refusal("is a compressed SVG; expected one as text: gunzip makes it");
+  QXmlStreamReader xml(QByteArray::fromRawData(bytes.data(), std::ssize(bytes)));
+  xml.setNamespaceProcessing(false);
+  const auto own_name = [](QStringView name) { return name.mid(name.lastIndexOf(u':') + 1); };
+  while (!xml.atEnd()) {
+    const auto token = xml.readNext();
+    if (token == QXmlStreamReader::ProcessingInstruction &&
+        xml.processingInstructionTarget() == u"xml-stylesheet")
+      throw refusal("takes its styles from another file; expected an SVG that holds all of itself");
+    if (token != QXmlStreamReader::StartElement || own_name(xml.name()) != u"image") continue;
+    for (const QXmlStreamAttribute& attribute : xml.attributes())
+      if (own_name(attribute.name()) == u"href" && !attribute.value().startsWith(u"data:"))
+        throw refusal("shows another file (" +
+                      attribute.value().left(100).toString().toStdString() +
+                      "); expected an SVG that holds all of itself");
+  }
+}
+
+QImage decode(QImageReader& reader, QSize target) {
   if (target != reader.size() && reader.supportsOption(QImageIOHandler::ScaledSize))
     reader.setScaledSize(target);
   QImage image = reader.read();
-  check_stop(stop);  // what was read until then is no image
   if (image.isNull())
-    throw InputError(path, "the image cannot be decoded (" + reader.errorString().toStdString() +
-                               "); expected a whole file");
+    throw refusal("the image cannot be decoded (" + reader.errorString().toStdString() +
+                  "); expected a whole file");
   image = image.convertToFormat(QImage::Format_ARGB32);
   if (image.colorSpace().isValid() && image.colorSpace() != QColorSpace(QColorSpace::SRgb))
     image.convertToColorSpace(QColorSpace::SRgb);
@@ -190,11 +206,10 @@ QImage decode(const std::string& path, QImageReader& reader, QSize target,
 }
 
 /// `area` of the image, over white.
-Picture picture_of(const QImage& image, QRect area, const std::stop_token& stop) {
+Picture picture_of(const QImage& image, QRect area) {
   Picture out{area.width(), area.height(), {}};
   out.rgb.reserve(static_cast<std::size_t>(out.width * out.height * 3));
   for (int y = area.top(); y <= area.bottom(); ++y) {
-    check_stop(stop);
     const auto* line = reinterpret_cast<const QRgb*>(image.constScanLine(y)) + area.left();
     for (int x = 0; x < area.width(); ++x) {
       const int alpha = qAlpha(line[x]);
@@ -206,60 +221,85 @@ Picture picture_of(const QImage& image, QRect area, const std::stop_token& stop)
   return out;
 }
 
-/// Letters in an SVG image need an application with fonts, which then lasts as long as the program.
-void start_painting() {
-  static const Painting& painting = *new Painting;
-  static_cast<void>(painting);
+/// Only SVG begins so, after spaces and the marks of an encoding.
+bool may_be_svg(std::string_view bytes) {
+  return bytes.substr(0, 16).find('<') != bytes.npos;
+}
+
+/// All faces of all fonts, as the library opens a font's file when it first draws with it.
+std::vector<QRawFont> all_faces() {
+  std::vector<QRawFont> faces;
+  for (const QString& family : QFontDatabase::families())
+    for (const auto weight : {QFont::Normal, QFont::Bold})
+      for (const bool italic : {false, true})
+        faces.push_back(QRawFont::fromFont(QFont(family, 12, weight, italic)));
+  return faces;
 }
 
 }  // namespace
 
-ImageFile read_image(const FileBytes& from, int patch, int max_side, const std::stop_token& stop) {
-  const std::string& path = from.path();
-  if (patch < 1 || patch > 4096)
-    throw UsageError("--patch is " + std::to_string(patch) + "; expected 1 to 4096");
-  if (max_side < 0)
-    throw UsageError("--max-side is " + std::to_string(max_side) + "; expected 0 or more");
-  const std::string bytes = from.text(stop);
+void load_image_readers(const std::string& bytes) {
+  QByteArray nothing("?");
+  QBuffer device(&nothing);
+  QImageReader(&device).canRead();  // asks all plugins, and loads them to do so
+  // Large pictures are converted on threads of this pool. A thread opens descriptors when it
+  // starts.
+  QThreadPool& pool = *QThreadPool::globalInstance();
+  pool.setMaxThreadCount(1);
+  pool.setExpiryTimeout(-1);
+  std::promise<void> begun;
+  pool.start([&] { begun.set_value(); });
+  begun.get_future().wait();
+  if (!may_be_svg(bytes)) return;
+  // Letters need an application with fonts, which then lasts as long as the program.
+  static const Painting& painting = *new Painting;
+  static_cast<void>(painting);
+  // Text in another encoding than UTF-8 has zeros.
+  if (bytes.find("text") == bytes.npos && bytes.find('\0') == bytes.npos) return;
+  static const auto& faces = *new std::vector<QRawFont>(all_faces());
+  static_cast<void>(faces);
+}
+
+ImageFile decode_image(const std::string& bytes, int patch, int max_side) {
   QImageReader::setAllocationLimit(most_decoded_now());  // the library's own is 256 MiB
-  StoppableBytes device(bytes, stop);
+  QBuffer device;
+  device.setData(QByteArray::fromRawData(bytes.data(), std::ssize(bytes)));
   QImageReader reader(&device);
   reader.setDecideFormatFromContent(true);
   reader.setAutoTransform(true);
-  const bool can_read = reader.canRead();
-  check_stop(stop);
-  if (!can_read)
-    throw InputError(path, "not an image that can be read here (" +
-                               reader.errorString().toStdString() + "); expected one of " +
-                               formats_text());
-  if (is_jpeg(reader)) require_whole_jpeg(path, bytes);
-  if (reader.format() == "png") require_whole_png(path, bytes);
-  if (reader.format() == "bmp") require_whole_bmp(path, bytes);
-  if (reader.format().startsWith("svg")) start_painting();
-  const QSize stored = reader.size();  // may be unknown before decoding
+  if (!reader.canRead())
+    throw refusal("not an image that can be read here (" + reader.errorString().toStdString() +
+                  "); expected one of " + formats_text());
+  if (is_jpeg(reader)) require_whole_jpeg(bytes);
+  if (reader.format() == "png") require_whole_png(bytes);
+  if (reader.format() == "bmp") require_whole_bmp(bytes);
+  if (reader.format().startsWith("svg")) refuse_references(bytes);
+  const QSize stored = reader.size();  // may be unknown before decoding, or another than decoded
+  if (reader.format() == "xbm") require_whole_xbm(stored, bytes);
+  const bool is_turned = reader.transformation() & QImageIOHandler::TransformationRotate90;
+  const QSize turned = is_turned ? stored.transposed() : stored;
   if (stored.isValid()) {
-    const QSize turned = reader.transformation() & QImageIOHandler::TransformationRotate90
-                             ? stored.transposed()
-                             : stored;
-    require_size(path, scaled_size(turned, max_side), patch, max_side > 0);
+    require_size(scaled_size(turned, max_side), patch, max_side > 0);
     const Decoded decoded = decoded_of(reader, bytes, scaled_size(stored, max_side));
-    require_decodable(path, decoded.size);
-    require_image_memory(path + ", " + size_text(stored), decoded, reader.imageFormat(),
+    require_decodable(decoded.size);
+    require_image_memory(size_text(stored), decoded, reader.imageFormat(),
                          scaled_size(turned, max_side));
   }
-  QImage image = decode(path, reader, scaled_size(stored, max_side), stop);
+  QImage image = decode(reader, scaled_size(stored, max_side));
   const QSize target = scaled_size(image.size(), max_side);
-  require_size(path, target, patch, max_side > 0);
-  if (!stored.isValid())
-    require_image_memory(path + ", " + size_text(image.size()), {image.size()}, image.format(),
-                         target);
+  const QSize whole = stored.isValid() && reader.scaledSize().isValid() ? turned : image.size();
+  require_size(target, patch, max_side > 0);
 
   ImageFile out;
+  if (whole != turned) {
+    require_image_memory(size_text(whole), {whole}, image.format(), target);
+    if (stored.isValid())
+      out.notes.push_back("it announces " + size_text(turned) + ", and has " + size_text(whole));
+  }
   if (image.size() != target)
     image = image.scaled(target, Qt::IgnoreAspectRatio, Qt::SmoothTransformation);
-  if (stored.isValid() &&
-      std::max(target.width(), target.height()) < std::max(stored.width(), stored.height()))
-    out.notes.push_back("scaled from " + size_text(stored) + " to " + size_text(target));
+  if (std::max(target.width(), target.height()) < std::max(whole.width(), whole.height()))
+    out.notes.push_back("scaled from " + size_text(whole) + " to " + size_text(target));
   if (reader.imageCount() > 1)
     out.notes.push_back("the first of " + std::to_string(reader.imageCount()) + " pictures");
   out.grid = {image.height() / patch, image.width() / patch, 0};
@@ -268,12 +308,24 @@ ImageFile read_image(const FileBytes& from, int patch, int max_side, const std::
     out.notes.push_back(size_text(image.size()) + " are no whole number of patches of " +
                         std::to_string(patch) + ": the middle " + size_text(used) + " are used");
   const QPoint corner((image.width() - used.width()) / 2, (image.height() - used.height()) / 2);
-  out.picture = std::make_shared<Picture>(picture_of(image, QRect(corner, used), stop));
+  out.picture = std::make_shared<Picture>(picture_of(image, QRect(corner, used)));
   return out;
 }
 
-bool looks_like_image(const std::string& path) {
-  return !QImageReader::imageFormat(QFile::decodeName(path.c_str())).isEmpty();
+bool begins_like_image(std::string_view head) {
+  const auto begins = [&](std::string_view signature) { return head.starts_with(signature); };
+  const auto has = [&](std::string_view word) { return head.find(word) != head.npos; };
+  const auto is_pnm = [&] {
+    return head.size() > 2 && head[0] == 'P' && head[1] >= '1' && head[1] <= '6' &&
+           std::string_view(" \t\r\n").find(head[2]) != std::string_view::npos;
+  };
+  return begins("\x89PNG\r\n\x1A\n") || begins("\xFF\xD8\xFF") || begins("GIF8") ||
+         (begins("BM") && head.substr(6, 4) == std::string_view("\0\0\0\0", 4)) ||
+         (begins("RIFF") && head.substr(8, 4) == "WEBP") || is_pnm() ||
+         begins(std::string_view("II*\0", 4)) || begins(std::string_view("MM\0*", 4)) ||
+         begins(std::string_view("\0\0\1\0", 4)) || begins(std::string_view("\0\0\2\0", 4)) ||
+         begins("/* XPM") || (begins("#define ") && has("_width ")) ||
+         (may_be_svg(head) && has("<svg"));
 }
 
 std::vector<std::string> image_formats() {

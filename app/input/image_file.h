@@ -1,13 +1,13 @@
-// An image file as the picture that is used: upright, opaque, cut to whole patches.
+// An image file as the picture that is used: upright, opaque, cut to whole patches. Libraries
+// decode it; PictureProcess (picture_process.h) lets them do so where they can do no harm.
 #pragma once
 
 #include <memory>
-#include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "data/source.h"
-#include "io/file_bytes.h"
 
 namespace fovea {
 
@@ -17,15 +17,18 @@ struct ImageFile {
   std::vector<std::string> notes;          // what was scaled or cut off
 };
 
-/// EXIF orientation is applied, transparency laid over white, colours brought to sRGB. Then the
-/// picture is scaled down to `max_side` (when not 0) and its middle cut to whole patches. Sizes are
-/// judged before anything is decoded. Throws InputError, UsageError for a bad patch or max_side, or
-/// UnavailableError for what the memory budget does not allow, Cancelled.
-ImageFile read_image(const FileBytes& file, int patch, int max_side,
-                     const std::stop_token& stop = {});
+/// The bytes of an image. EXIF orientation is applied, transparency laid over white, colours
+/// brought to sRGB. Then the picture is scaled down to `max_side` (when not 0) and its middle cut
+/// to whole patches. Sizes are judged before anything is decoded. Throws InputError, which does not
+/// name the file, or UnavailableError for what the memory budget does not allow.
+ImageFile decode_image(const std::string& bytes, int patch, int max_side);
 
-/// Whether the file's first bytes are those of an image that can be read.
-bool looks_like_image(const std::string& path);
+/// Loads the plugins and the fonts with which these bytes are decoded, and starts the thread: then
+/// decode_image() needs to open nothing.
+void load_image_readers(const std::string& bytes);
+
+/// Whether a file that begins so is an image that can be read, by its signature.
+bool begins_like_image(std::string_view head);
 
 /// "png", "jpeg", ...: what the image library reads here.
 std::vector<std::string> image_formats();

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -12,7 +12,9 @@
 #include "data/synthetic.h"
 #include "figure/recipe.h"
 #include "input/image_file.h"
+#include "input/picture_process.h"
 #include "input/text_file.h"
+#include "io/file_bytes.h"
 #include "io/folder.h"
 #include "io/source_metadata.h"
 #include "io/tensor_source.h"
@@ -106,10 +108,9 @@ Source refuse_npy(const std::string& path, const OpenOptions&) {
 }
 
 std::string first_bytes(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes(4096, '\0');
-  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  const FileBytes file(path);
+  std::string bytes(static_cast<std::size_t>(std::min<Index>(file.size(), 4096)), '\0');
+  file.read(0, std::as_writable_bytes(std::span(bytes)));
   return bytes;
 }
 
@@ -126,8 +127,8 @@ bool is_npy(const std::string&, std::string_view head) {
   return head.starts_with("\x93NUMPY");
 }
 
-bool is_image(const std::string& path, std::string_view) {
-  return looks_like_image(path);
+bool is_image(const std::string&, std::string_view head) {
+  return begins_like_image(head);
 }
 
 bool is_json(const std::string&, std::string_view head) {
@@ -230,6 +231,14 @@ Source open_source(const std::string& what, const OpenOptions& options) {
   const bool directory = source.kind == "npy directory";
   source.name = printable(directory ? name.string() : name.stem().string());
   return source;
+}
+
+bool is_words(const std::string& path) {
+  try {
+    return loader_of(path).takes_tensors;
+  } catch (const InputError&) {  // opening it says why
+    return false;
+  }
 }
 
 std::string short_name(const std::string& what) {

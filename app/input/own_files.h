@@ -1,7 +1,16 @@
-// What was packed with the program, for systems that lack it: plugins of Qt, and fonts.
+// The program itself, and what was packed with it for systems that lack it: plugins of Qt, fonts.
 #pragma once
 
+#include <string>
+
 namespace fovea {
+
+/// The program `fovea`: that which runs, or that beside it.
+std::string own_program();
+
+/// Where HOME names no folder of a person, libraries take "/": then it becomes the home folder of
+/// the user, and where that is none either, a path at which nothing can be written.
+void require_home();
 
 /// Before anything else of Qt, which reads qt.conf only once there is a QCoreApplication.
 void use_own_plugins();

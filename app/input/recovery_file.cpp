@@ -18,7 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view session_ending = ".fovea.json", lock_ending = ".lock";
+constexpr std::string_view session_ending = ".fovea.json", lock_ending = ".lock",
+                           damaged_ending = ".damaged";
 
 std::string lock_of(const std::string& path) {
   return path.substr(0, path.size() - session_ending.size()) + std::string(lock_ending);
@@ -63,6 +64,17 @@ void remove_unused_lock(const std::string& path) {
   }
 }
 
+/// Sessions name files and spans: what nobody else shall read.
+void make_private(const std::string& path, bool folder) {
+  std::error_code none;  // then others may read them as before
+  fs::permissions(
+      path, folder ? fs::perms::owner_all : fs::perms::owner_read | fs::perms::owner_write, none);
+}
+
+bool is_old(std::time_t written) {
+  return written < std::time(nullptr) - std::time_t{kept_days} * 24 * 60 * 60;
+}
+
 std::time_t time_of(const std::string& path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0 ? status.st_mtime : 0;
@@ -81,6 +93,7 @@ RecoveryFile::RecoveryFile(const std::string& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw UnavailableError(folder + " cannot be made: " + error.message());
+  make_private(folder, true);
   // Until it is locked, a search may take the lock file for an unused one and remove it.
   constexpr int most_attempts = 10;
   for (int attempt = 1; attempt <= most_attempts; ++attempt) {
@@ -105,6 +118,7 @@ void RecoveryFile::write(const SessionFile& file) {
   std::string text = text_of(file);
   if (text == written_) return;
   write_atomically(path_, [&](std::ostream& out) { out << text; });
+  if (!exists_) make_private(path_, false);
   written_ = std::move(text);
   exists_ = true;
 }
@@ -128,6 +142,7 @@ RecoverySearch RecoverySearch::of(const std::string& folder) {
   }
   std::error_code none;
   for (const std::string& path : paths) {
+    if (path.ends_with(damaged_ending) && is_old(time_of(path))) ::unlink(path.c_str());
     if (path.ends_with(lock_ending) && !fs::exists(session_of(path), none))
       remove_unused_lock(path);
     if (!path.ends_with(session_ending)) continue;
@@ -139,11 +154,12 @@ RecoverySearch RecoverySearch::of(const std::string& folder) {
         ::unlink(lock_of(path).c_str());
         continue;
       }
+      make_private(path, false);
       LeftBehind left{.session = read_session(path), .written = time_of(path)};
       left.file.reset(new RecoveryFile(path, std::move(lock)));
       found.sessions.push_back(std::move(left));
     } catch (const InputError& error) {
-      const std::string aside = path + ".damaged";
+      const std::string aside = path + std::string(damaged_ending);
       fs::rename(path, aside, none);
       ::unlink(lock_of(path).c_str());
       found.problems.push_back(
@@ -155,6 +171,12 @@ RecoverySearch RecoverySearch::of(const std::string& folder) {
     }
   }
   std::ranges::sort(found.sessions, std::greater{}, &LeftBehind::written);
+  std::size_t place = 0;
+  std::erase_if(found.sessions, [&](const LeftBehind& left) {
+    const bool goes = ++place > most_kept || is_old(left.written);
+    if (goes) left.file->remove();
+    return goes;
+  });
   return found;
 }
 

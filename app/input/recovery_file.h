@@ -18,6 +18,10 @@ namespace fovea {
 /// Where these files are: fovea/recovery in XDG_STATE_HOME, else in ~/.local/state.
 std::string recovery_folder();
 
+/// A session that was left behind is kept for so long, and the newest of so many.
+inline constexpr int kept_days = 30;
+inline constexpr std::size_t most_kept = 20;
+
 class RecoveryFile {
  public:
   /// Makes the folder, and a lock file whose lock is held; the session file is made by the first
@@ -60,8 +64,8 @@ struct RecoverySearch {
   std::vector<LeftBehind> sessions;   // the newest first
   std::vector<std::string> problems;  // a sentence for each file that cannot be read
 
-  /// What was left behind in a folder. Damaged files are renamed to NAME.damaged; lock files that
-  /// have no session and that no window holds are removed.
+  /// What was left behind in a folder. Damaged files are renamed to NAME.damaged. What is too old
+  /// or too much is removed, and so are lock files that have no session and that no window holds.
   static RecoverySearch of(const std::string& folder);
 };
 

@@ -6,7 +6,6 @@
 #include <QProcess>
 #include <QStandardPaths>
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <ostream>
 #include <sstream>
@@ -14,6 +13,7 @@
 
 #include "data/error.h"
 #include "data/number_text.h"
+#include "input/own_files.h"
 #include "io/atomic_file.h"
 #include "io/json.h"
 
@@ -103,10 +103,8 @@ SelfTests::SelfTests(std::string program, std::string file, std::chrono::millise
     : program_(std::move(program)), file_(std::move(file)), limit_(limit) {}
 
 SelfTests SelfTests::of_this_program() {
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
   const QString cache = QStandardPaths::writableLocation(QStandardPaths::GenericCacheLocation);
-  return {(program.parent_path() / "fovea").string(),
-          (cache + "/fovea/self-tests.json").toStdString()};
+  return {own_program(), (cache + "/fovea/self-tests.json").toStdString()};
 }
 
 std::string SelfTests::key(const CudaDevice& device, const std::string& precision) const {

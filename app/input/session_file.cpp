@@ -1,5 +1,6 @@
 #include "input/session_file.h"
 
+#include <QByteArray>
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -18,6 +19,7 @@ namespace {
 
 constexpr int version = 1;
 constexpr Index largest_side = 1 << 20;  // of blocks and leaves
+constexpr std::size_t most_views = 64;   // a command may name one several times
 
 std::string text_of_pool(Pool::Kind kind) {
   return kind == Pool::Kind::mean ? "mean" : "max";
@@ -26,11 +28,23 @@ std::string text_of_partition(Partition p) {
   return p == Partition::hierarchy ? "hierarchy" : "uniform";
 }
 
-// So that the session opens from any directory.
+constexpr std::string_view file_url = "file://";
+
+// So that the session opens from any directory. JSON holds UTF-8 alone: a path that is none is
+// written as a URL, whose bytes may be any.
 std::string absolute(const std::string& source) {
   std::error_code not_there;
   const bool file = !source.empty() && std::filesystem::exists(source, not_there);
-  return file ? std::filesystem::absolute(source).string() : source;
+  const std::string path = file ? std::filesystem::absolute(source).string() : source;
+  if (!file || is_utf8(path)) return path;
+  return std::string(file_url) +
+         QByteArray::fromStdString(path).toPercentEncoding("/").toStdString();
+}
+
+std::string path_of(const std::string& source) {
+  if (!source.starts_with(file_url)) return source;
+  return QByteArray::fromPercentEncoding(QByteArray::fromStdString(source.substr(file_url.size())))
+      .toStdString();
 }
 
 Json json_of(const Column& column) {
@@ -145,6 +159,13 @@ struct Reader {
     throw InputError(where, std::string("'") + name + "' is " + fovea::quoted(text) +
                                 "; expected one of " + known);
   }
+  std::vector<Json> list(const Json& object, const char* name, std::size_t most) const {
+    auto items = get<std::vector<Json>>(object, name);
+    if (items.size() > most)
+      throw InputError(where, "a session of " + std::to_string(items.size()) + " " + name +
+                                  "; expected at most " + std::to_string(most));
+    return items;
+  }
   View view(const Json& object) const { return named(object, "view", all_views()); }
 
   // The library would take -1 for 2^64 - 1.
@@ -206,7 +227,7 @@ struct Reader {
   }
 
   HeldHead held(const Json& json) const {
-    HeldHead held{.source = get<std::string>(json, "source"),
+    HeldHead held{.source = path_of(get<std::string>(json, "source")),
                   .layer = get<Index>(json, "layer"),
                   .head = get<Index>(json, "head")};
     const auto is_set = [&](const char* name) {
@@ -340,7 +361,7 @@ SessionFile session_from(const std::string& path, const std::string& text) {
     out.selected_column = read.get<int>(json, "selected_column");
   out.orders = read.orders(json);
   Session& s = out.session;
-  s.source = read.get<std::string>(json, "source");
+  s.source = path_of(read.get<std::string>(json, "source"));
   out.directory = json.contains("source_is_directory")
                       ? read.get<bool>(json, "source_is_directory")
                       : std::filesystem::path(s.source).extension().empty();  // nor that
@@ -364,9 +385,9 @@ SessionFile session_from(const std::string& path, const std::string& text) {
   if (s.pinned_query && *s.pinned_query < 0)
     throw InputError(path, "'pinned_query' is " + std::to_string(*s.pinned_query) +
                                "; expected a query counted from 0");
-  for (const Json& column : read.get<std::vector<Json>>(json, "columns"))
+  for (const Json& column : read.list(json, "columns", most_session_columns))
     s.columns.push_back(read.column(column));
-  for (const Json& view : read.get<std::vector<Json>>(json, "views"))
+  for (const Json& view : read.list(json, "views", most_views))
     s.views.push_back(read.view({{"view", view}}));
   s.settings = read.settings(read.at(json, "settings"));
   if (json.contains("span_choice"))  // older files have none

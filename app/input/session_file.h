@@ -10,6 +10,9 @@
 
 namespace fovea {
 
+/// Each takes about a megabyte of the window's memory.
+inline constexpr std::size_t most_session_columns = 128;
+
 struct SessionFile {
   Session session;
   std::string content_hash;  // SHA-256 of the source, hexadecimal; empty: it has no file
@@ -32,6 +35,12 @@ SessionFile read_session(const std::string& path);
 /// Whether the file is to be opened as a session: a session file, a figure or report of Fovea, or
 /// any PDF. Other pictures, texts and JSON are sources.
 bool is_session_file(const std::string& path);
+/// Whether a session's source is an address or a file that is there.
+bool is_source_there(const std::string& source);
+/// The text that a session names, outside the folder of the session's own file `path`, without
+/// saying by a hash which words it holds: whoever wrote the session may never have had it. Empty:
+/// it names none.
+std::string foreign_text(const std::string& path, const SessionFile& file);
 /// Throws InputError, naming the session's own file, when its source is no longer there.
 void require_source(const std::string& path, const SessionFile& file);
 /// Throws InputError when the source has not the session's layer or head.

@@ -1,12 +1,15 @@
 // Sessions in files of their own, and in figures and reports.
-#include <QFileInfo>
 #include <algorithm>
+#include <filesystem>
 #include <ostream>
 #include <span>
 
+#include "data/address.h"
 #include "data/error.h"
 #include "data/synthetic.h"
 #include "figure/recipe.h"
+#include "input/open_source.h"
+#include "input/recorded_command.h"
 #include "input/session_file.h"
 #include "io/atomic_file.h"
 #include "io/file_bytes.h"
@@ -14,8 +17,7 @@
 namespace fovea {
 namespace {
 
-constexpr Index largest_session = 16 << 20;
-constexpr Index largest_figure = Index{1} << 30;
+constexpr Index largest_session = 4 << 20;  // a figure's is found within recipe_reach
 
 bool is_named(const std::string& path, const char* ending) {
   return QString::fromStdString(path).endsWith(ending, Qt::CaseInsensitive);
@@ -26,31 +28,37 @@ bool is_figure_or_report(const std::string& path) {
          is_named(path, ".html") || is_named(path, ".htm");
 }
 
-/// Nothing: it is no figure or report of Fovea.
-std::optional<Recipe> recipe_of(const FileBytes& file) {
-  if (file.size() > largest_figure) return {};
-  const std::string bytes = file.text();
-  return recipe_in(QByteArray::fromRawData(bytes.data(), static_cast<qsizetype>(bytes.size())));
+QByteArray part_of(const FileBytes& file, Index begin, Index size) {
+  QByteArray bytes(size, '\0');
+  file.read(begin, std::as_writable_bytes(std::span(bytes.data(), std::size_t(size))));
+  return bytes;
 }
 
-std::string head_of(const FileBytes& file) {
-  std::string head(static_cast<std::size_t>(std::min<Index>(file.size(), 1024)), '\0');
-  file.read(0, std::as_writable_bytes(std::span(head)));
-  return head;
+/// Nothing: it is no figure or report of Fovea. Reads little of a large file.
+std::optional<Recipe> recipe_of(const FileBytes& file) {
+  const Index size = std::min<Index>(file.size(), recipe_reach);
+  const QByteArray begin = part_of(file, 0, size);
+  return recipe_in(begin, size == file.size() ? begin : part_of(file, file.size() - size, size));
+}
+
+/// Why a figure without a session is none to go on from. Its command is what its file says it is.
+std::string without_session(const std::string& command) {
+  if (command.empty())
+    return "carries no session: it was written without one, or another program has changed it; "
+           "open its source instead";
+  if (is_command_of_fovea(command)) return "carries no session; this command makes it: " + command;
+  return "carries no session, and in place of a command of Fovea another text; open its source "
+         "instead";
 }
 
 SessionFile session_of_figure(const FileBytes& file) {
   const std::string& path = file.path();
   const auto recipe = recipe_of(file);
   if (!recipe) throw InputError(path, "is no figure or report of Fovea, or is cut off");
-  if (recipe->session.empty())
-    throw InputError(path, recipe->command.empty()
-                               ? "carries no session: it was written without one, or another "
-                                 "program has changed it; open its source instead"
-                               : "carries no session; this command makes it: " + recipe->command);
+  if (recipe->session.empty()) throw InputError(path, without_session(recipe->command));
   if (std::ssize(recipe->session) > largest_session)
     throw InputError(path, "carries a session of " + std::to_string(recipe->session.size()) +
-                               " bytes; expected at most 16 MiB");
+                               " bytes; expected at most 4 MiB");
   return session_from(path, recipe->session);
 }
 
@@ -66,7 +74,7 @@ SessionFile read_session(const std::string& path) {
   if (is_figure_or_report(path)) return session_of_figure(file);
   if (file.size() > largest_session)
     throw InputError(
-        path, std::to_string(file.size()) + " bytes; expected a session file of at most 16 MiB");
+        path, std::to_string(file.size()) + " bytes; expected a session file of at most 4 MiB");
   return session_from(path, file.text());
 }
 
@@ -75,20 +83,34 @@ bool is_session_file(const std::string& path) {
   try {
     const FileBytes file(path);
     if (is_figure_or_report(path))  // a damaged report too: reading it says so
-      return is_report(head_of(file)) || recipe_of(file).has_value();
+      return is_report(part_of(file, 0, std::min<Index>(file.size(), 1024)).toStdString()) ||
+             recipe_of(file).has_value();
     // Our own writing sorts names; a session carries this one somewhere, tokens would not as a key.
-    std::string begin(static_cast<std::size_t>(std::min(file.size(), largest_session)), '\0');
-    file.read(0, std::as_writable_bytes(std::span(begin)));
-    return begin.find("\"fovea_session\"") != std::string::npos;
+    return part_of(file, 0, std::min(file.size(), largest_session)).contains("\"fovea_session\"");
   } catch (const Error&) {  // opening it says why
     return false;
   }
 }
 
+bool is_source_there(const std::string& source) {
+  std::error_code unknown;
+  return source.starts_with(synthetic_prefix) || std::filesystem::exists(source, unknown);
+}
+
+std::string foreign_text(const std::string& path, const SessionFile& file) {
+  namespace fs = std::filesystem;
+  const std::string& source = file.session.source;
+  if (is_address(source) || !file.content_hash.empty()) return {};
+  std::error_code error;
+  if (!fs::is_regular_file(source, error) || !is_words(source)) return {};
+  const auto folder = fs::weakly_canonical(fs::absolute(path).parent_path(), error),
+             its = fs::weakly_canonical(source, error).parent_path();
+  return folder == its ? std::string() : source;
+}
+
 void require_source(const std::string& path, const SessionFile& file) {
   const std::string& source = file.session.source;
-  if (source.starts_with(synthetic_prefix) || QFileInfo::exists(QString::fromStdString(source)))
-    return;
+  if (is_source_there(source)) return;
   throw InputError(path,
                    "its session's source " + source + " is no longer there; put it back" +
                        (file.content_hash.empty() ? "" : " (SHA-256 " + file.content_hash + ")") +

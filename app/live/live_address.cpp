@@ -1,6 +1,8 @@
 #include "live/live_address.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "data/error.h"
 
@@ -59,17 +62,40 @@ bool same_token(const std::string& a, const std::string& b) {
   return difference == 0;
 }
 
-std::string write_live_token(const std::string& folder, int port, const std::string& token) {
-  const std::string path = folder + "/token-" + std::to_string(port);
-  ::unlink(path.c_str());
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+void remove_old_live_tokens(const std::string& folder) {
+  DIR* const all = ::opendir(folder.c_str());
+  if (!all) return;
+  while (const dirent* entry = ::readdir(all)) {
+    if (!std::string_view(entry->d_name).starts_with("token-")) continue;
+    const std::string path = folder + "/" + entry->d_name;
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (file < 0) continue;
+    if (::flock(file, LOCK_EX | LOCK_NB) == 0) ::unlink(path.c_str());
+    ::close(file);
+  }
+  ::closedir(all);
+}
+
+LiveTokenFile::LiveTokenFile(const std::string& folder, int port, const std::string& token)
+    : path_(folder + "/token-" + std::to_string(port)) {
+  ::unlink(path_.c_str());
+  // What is not locked yet, another window that starts may take for an old one and remove.
+  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   const std::string line = token + "\n";
+  struct stat status {};
   const bool written =
-      file >= 0 && ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+      file_ >= 0 && ::flock(file_, LOCK_EX | LOCK_NB) == 0 && ::fstat(file_, &status) == 0 &&
+      ::write(file_, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+  if (written && status.st_nlink > 0) return;
   const int error = errno;
-  if (file >= 0) ::close(file);
-  if (!written) throw UnavailableError(path + " cannot be written: " + std::strerror(error));
-  return path;
+  if (file_ >= 0) ::close(file_);
+  throw UnavailableError(path_ + " cannot be written: " +
+                         (written ? "another window removed it" : std::strerror(error)));
+}
+
+LiveTokenFile::~LiveTokenFile() {
+  ::unlink(path_.c_str());
+  ::close(file_);
 }
 
 }  // namespace fovea

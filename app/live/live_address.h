@@ -19,8 +19,23 @@ std::string make_live_token();
 /// Whether they are equal, in a time that does not tell where they differ.
 bool same_token(const std::string& a, const std::string& b);
 
-/// Writes the token into a file of its own for this port, which only its user can read. Returns its
-/// path. Throws UnavailableError.
-std::string write_live_token(const std::string& folder, int port, const std::string& token);
+/// Removes the files of tokens whose windows were killed.
+void remove_old_live_tokens(const std::string& folder);
+
+/// The file of the token of a port, which only its user can read. It goes with its window.
+class LiveTokenFile {
+ public:
+  /// Throws UnavailableError.
+  LiveTokenFile(const std::string& folder, int port, const std::string& token);
+  ~LiveTokenFile();
+  LiveTokenFile(const LiveTokenFile&) = delete;
+  LiveTokenFile& operator=(const LiveTokenFile&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  int file_;  // locked while its window lives
+};
 
 }  // namespace fovea

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "input/assets.h"
+#include "input/session_file.h"
 
 namespace fovea {
 namespace {
@@ -209,9 +210,10 @@ bool SessionEditor::move_column(int from, int to) {
 void SessionEditor::add_variants(const std::vector<std::string>& variants) {
   change({}, [&](Session& s) {
     for (const std::string& variant : variants)
-      s.columns.push_back({.variant = variant,
-                           .values = values_for_length(find_variant(variant), study_.length()),
-                           .seed = 0});
+      if (s.columns.size() < most_session_columns)
+        s.columns.push_back({.variant = variant,
+                             .values = values_for_length(find_variant(variant), study_.length()),
+                             .seed = 0});
   });
   study_.select_column(static_cast<int>(study_.session().columns.size()) - 1);
 }
@@ -220,11 +222,17 @@ void SessionEditor::add_columns(const std::vector<Column>& columns) {
   if (columns.empty()) return;
   change({}, [&](Session& s) {
     for (const Column& column : columns)
-      if (std::ranges::find(s.columns, column) == s.columns.end()) s.columns.push_back(column);
+      if (s.columns.size() < most_session_columns &&
+          std::ranges::find(s.columns, column) == s.columns.end())
+        s.columns.push_back(column);
   });
   const auto& now = study_.session().columns;
   const auto last = std::ranges::find(now, columns.back());
   if (last != now.end()) study_.select_column(static_cast<int>(last - now.begin()));
+}
+
+bool SessionEditor::is_full() const {
+  return study_.session().columns.size() >= most_session_columns;
 }
 
 void SessionEditor::remove_column() {
@@ -240,7 +248,7 @@ void SessionEditor::remove_column() {
 
 void SessionEditor::insert_copy(const std::function<void(Column&)>& edit) {
   const int column = study_.selected_column();
-  if (column >= std::ssize(study_.session().columns)) return;
+  if (column >= std::ssize(study_.session().columns) || is_full()) return;
   change({}, [&](Session& s) {
     std::vector<int> order(s.columns.size());
     std::iota(order.begin(), order.end(), 0);

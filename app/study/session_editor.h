@@ -51,6 +51,8 @@ class SessionEditor : public QObject {
   /// False: there is no such row or column.
   bool move_view(int from, int to);
   bool move_column(int from, int to);
+  /// Whether the session has as many columns as one can have: none is added then.
+  bool is_full() const;
   void add_column(const std::string& variant) { add_variants({variant}); }
   /// A column for each, with the parameters that suit the head; the last one is selected.
   void add_variants(const std::vector<std::string>& variants);

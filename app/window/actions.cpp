@@ -215,10 +215,18 @@ class Actions : public QObject {
     return false;
   }
 
+  /// False, and it is said why.
+  bool has_room_for_column() {
+    if (editor_.is_full())
+      window_.info_bar().show_message(
+          QString("A session has at most %1 columns: remove one first").arg(most_session_columns));
+    return !editor_.is_full();
+  }
+
   void make_variant_menu() {
     QMenu* menu = add_menu("V&ariant");
     add(menu, "add_columns", "&Add columns…", "V", [this] {
-      if (may_add_columns()) window_.show_add_columns();
+      if (may_add_columns() && has_room_for_column()) window_.show_add_columns();
     });
     const auto move = [this](int by) {
       navigation_.move_column(study_.selected_column(), study_.selected_column() + by);
@@ -228,7 +236,7 @@ class Actions : public QObject {
       navigation_.follow_column();
     });
     add(menu, "duplicate", "&Duplicate column", "Ctrl+D", [this] {
-      if (!may_add_columns()) return;
+      if (!may_add_columns() || !has_room_for_column()) return;
       editor_.duplicate_column();
       navigation_.follow_column();
     });

@@ -25,10 +25,6 @@ QString last_session() {
   return QStandardPaths::writableLocation(QStandardPaths::AppConfigLocation) + "/last.fovea.json";
 }
 
-bool is_there(const QString& source) {
-  return source.startsWith("synthetic:") || QFileInfo::exists(source);
-}
-
 // A source, or the session file in which it was opened or saved.
 void remember(QString source) {
   QSettings settings;
@@ -175,12 +171,28 @@ void Files::open(const QString& what) {
   const std::string path = what.toStdString();
   try {
     if (is_live(path)) return window_.live_bar().open_stream(path.substr(live_prefix.size()));
-    if (is_session_file(path)) return open_session(what, read_session(path));
+    if (is_session_file(path)) return open_session_file(what, read_session(path));
     opening_ = {};
     window_.study().open(path);
   } catch (const Error& error) {
     window_.info_bar().show_message(error.what());
   }
+}
+
+void Files::open_session_file(const QString& path, const SessionFile& file) {
+  const std::string text = foreign_text(path.toStdString(), file);
+  if (text.empty()) {
+    if (!is_address(file.session.source))
+      window_.show_status(QFileInfo(path).fileName() + " reads " + to_qt(file.session.source));
+    return open_session(path, file);
+  }
+  window_.info_bar().offer(
+      path + " names your text " + to_qt(text) +
+          ", and no SHA-256 of its words: whoever wrote it may never have seen that text",
+      "Open it…", [this, path, file] {
+        window_.info_bar().hide();
+        open_session(path, file);
+      });
 }
 
 void Files::open_recovered(const SessionFile& file, std::function<void()> then) {
@@ -189,7 +201,7 @@ void Files::open_recovered(const SessionFile& file, std::function<void()> then) 
 
 void Files::open_session(const QString& path, const SessionFile& file, std::function<void()> then) {
   const QString source = to_qt(file.session.source);
-  if (is_there(source)) {
+  if (is_source_there(file.session.source)) {
     opening_ = {.source = file.session.source,
                 .path = path,
                 .layout = file.layout,
@@ -223,8 +235,8 @@ bool Files::open_last() {
   };
   try {
     const SessionFile file = read_session(last_session().toStdString());
-    const QString source = to_qt(file.session.source);
-    if (!is_there(source)) return refuse(source + " is no longer there");
+    if (!is_source_there(file.session.source))
+      return refuse(to_qt(file.session.source) + " is no longer there");
     open_session({}, file);
     return true;
   } catch (const Error& error) {

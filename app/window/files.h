@@ -59,6 +59,8 @@ class Files {
 
   bool can_save_session();
   void open_session(const QString& path, const SessionFile& file, std::function<void()> then = {});
+  /// The session of a file that may come from anybody.
+  void open_session_file(const QString& path, const SessionFile& file);
   void source_opened(bool new_source);
   void restore_conditions();
   void keep_conditions();

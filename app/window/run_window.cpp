@@ -1,7 +1,9 @@
 #include "window/run_window.h"
 
 #include <QApplication>
+#include <QDir>
 #include <QIcon>
+#include <QSettings>
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
@@ -99,25 +101,41 @@ std::vector<MainWindow*> open_windows(const std::vector<std::string>& files,
 
 namespace {
 
+/// The settings and the last session name files: what nobody else shall read.
+void keep_settings_private() {
+  const QString folder = QFileInfo(QSettings().fileName()).path();
+  QDir().mkpath(folder);
+  QFile::setPermissions(folder, QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+}
+
+struct Listening {
+  Listening(std::shared_ptr<LiveStreams> streams, const LiveServerOptions& options)
+      : server(std::move(streams), options) {}
+  LiveServer server;
+  std::unique_ptr<LiveTokenFile> token = {};  // null: on no port
+};
+
 /// Listens for programs. Without a folder for its socket the window works all the same.
-std::shared_ptr<LiveServer> listen(std::shared_ptr<LiveStreams> streams,
-                                   std::optional<std::uint16_t> port) {
+std::shared_ptr<Listening> listen(std::shared_ptr<LiveStreams> streams,
+                                  std::optional<std::uint16_t> port) {
   LiveServerOptions options{.port = port};
   std::string folder;
   try {
     folder = live_folder();
+    remove_old_live_tokens(folder);
     options.socket = live_socket_path(folder);
   } catch (const UnavailableError& error) {
     if (port) throw;  // there is no place for its token
     std::cerr << "fovea: " << error.what() << std::endl;
   }
   if (port) options.token = make_live_token();
-  auto server = std::make_shared<LiveServer>(std::move(streams), options);
-  if (port)
-    std::cerr << "fovea: programs may send to tcp:127.0.0.1:" << server->port()
-              << " with the token in " << write_live_token(folder, server->port(), options.token)
-              << std::endl;
-  return server;
+  auto listening = std::make_shared<Listening>(std::move(streams), options);
+  if (!port) return listening;
+  const int own = listening->server.port();
+  listening->token = std::make_unique<LiveTokenFile>(folder, own, options.token);
+  std::cerr << "fovea: programs may send to tcp:127.0.0.1:" << own << " with the token in "
+            << listening->token->path() << std::endl;
+  return listening;
 }
 
 }  // namespace
@@ -132,12 +150,13 @@ int run_window(int argc, char** argv, const std::vector<std::string>& files,
   QApplication::setApplicationName("Fovea");
   QApplication::setDesktopFileName("fovea");
   QApplication::setWindowIcon(QIcon(to_qt(assets_directory() + "/fovea.svg")));
+  keep_settings_private();
   if (use_kept_budget) use_kept_memory_budget();
   auto background = std::make_shared<Background>();
   const auto streams = std::make_shared<LiveStreams>();
-  const auto server = listen(streams, port);
+  const auto listening = listen(streams, port);
   open_windows(files, backend, background, streams, recovery_folder(),
-               [server] { return server->has_socket(); });
+               [listening] { return listening->server.has_socket(); });
   const int status = QApplication::exec();
   end_background(std::move(background));
   return closing.came() == SIGINT ? Cancelled().status() : status;

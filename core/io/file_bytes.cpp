@@ -1,9 +1,12 @@
 #include "io/file_bytes.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -31,6 +34,17 @@ class Closing {
   int descriptor_;
 };
 
+/// Whether the file lies on a file system that holds the kernel's own state. Its files are regular
+/// ones to look at, but have no size that holds, and reading may wait for ever or change something.
+bool is_of_kernel(int descriptor) {
+  struct statfs system {};
+  if (::fstatfs(descriptor, &system) != 0) return false;
+  constexpr std::array kinds{PROC_SUPER_MAGIC,   SYSFS_MAGIC,      DEBUGFS_MAGIC,
+                             TRACEFS_MAGIC,      SECURITYFS_MAGIC, CGROUP_SUPER_MAGIC,
+                             CGROUP2_SUPER_MAGIC};
+  return std::ranges::any_of(kinds, [&](auto kind) { return system.f_type == kind; });
+}
+
 }  // namespace
 
 std::string FileBytes::Version::text() const {
@@ -47,6 +61,8 @@ std::string FileBytes::Version::text() const {
 FileBytes::FileBytes(std::string path, Between between) : path_(std::move(path)) {
   const int descriptor = open();
   Closing closing(descriptor);
+  if (is_of_kernel(descriptor))
+    throw InputError(path_, "is made by the system as it is read; expected a file on a disk");
   version_ = version_of(descriptor);
   if (version_.size == 0) throw InputError(path_, "is empty; expected a file with content");
   if (between == Between::keep_open) descriptor_ = closing.release();

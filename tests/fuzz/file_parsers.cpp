@@ -122,7 +122,8 @@ void parse_text(const std::string& bytes) {
 }
 
 void parse_image(const std::string& bytes) {
-  const ImageFile image = read_image(FileBytes(file_of(bytes, "picture")), 2, 64);
+  load_image_readers(bytes);
+  const ImageFile image = decode_image(bytes, 2, 64);
   require(
       image.picture->width == image.grid.cols * 2 && image.picture->height == image.grid.rows * 2,
       "a picture is not made of whole patches");

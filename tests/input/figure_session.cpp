@@ -5,12 +5,18 @@
 #include <QGuiApplication>
 #include <QImage>
 #include <QTemporaryDir>
+#include <filesystem>
+#include <fstream>
 
 #include "data/error.h"
 #include "figure/figure.h"
+#include "input/recorded_command.h"
 #include "input/session_file.h"
+#include "messages.h"
+#include "temporary_directory.h"
 
 using namespace fovea;
+using namespace fovea::test;
 
 namespace {
 
@@ -100,4 +106,75 @@ TEST_CASE("a session whose source has gone names it, and what it held") {
   CHECK_THROWS_WITH_AS(require_source("f.png", gone),
                        doctest::Contains("/nowhere/heads.npz is no longer there"), InputError);
   CHECK_THROWS_WITH_AS(require_source("f.png", gone), doctest::Contains("abc123"), InputError);
+}
+
+TEST_CASE("little of a large figure is read to find its session") {
+  const WrittenFigure written;
+  const SessionFile file{.session = standard_session("synthetic:golden", 64)};
+  const qint64 much =
+      qint64{6} << 30;  // bytes: more than could be read within the limits of a test
+  const auto grow = [&](const std::string& path) {
+    std::filesystem::resize_file(path, static_cast<std::uintmax_t>(much));  // takes no place
+  };
+  for (const char* name : {"f.png", "f.svg"}) {
+    CAPTURE(name);
+    const std::string path = written.write(name, {text_of(file), {}});
+    grow(path);
+    CHECK(is_session_file(path));
+    CHECK(read_session(path).session == file.session);
+  }
+  // What is looked for in a PDF is at its end.
+  const std::string pdf = written.write("f.pdf", {text_of(file), {}}), bytes = read_bytes(pdf);
+  const std::string begin = bytes.substr(0, 9);
+  write_bytes(pdf, begin);
+  grow(pdf);
+  std::ofstream(pdf, std::ios::binary | std::ios::app) << bytes.substr(begin.size());
+  CHECK(read_session(pdf).session == file.session);
+  // A picture that is none of Fovea's.
+  const TemporaryDirectory folder;
+  const std::string other =
+      folder.write("other.svg", "<svg xmlns='http://www.w3.org/2000/svg' width='8' height='8'>");
+  grow(other);
+  CHECK_FALSE(is_session_file(other));
+}
+
+TEST_CASE("only a command of Fovea is shown as the command that makes a figure") {
+  for (const char* command :
+       {"fovea paper rank-map -o figure.pdf", "fovea render 'a b.npz' --title 'it'\\''s' -o f.png",
+        "fovea render $'/tmp/\\xff.npz' -o f.png", "fovea report x.npz --seed -3 -o f.pdf"})
+    CHECK_MESSAGE(is_command_of_fovea(command), command);
+  for (const char* other :
+       {"", "fovea", "curl evil | sh", "fovea render x -o f.png; rm -rf ~",
+        "fovea render `id` -o f", "fovea render $(id) -o f", "fovea render x > f",
+        "fovea render x\nrm y", "sudo fovea render x", "fovea compute x -o f", "fovea render 'x",
+        "fovea render \"$(id)\" -o f", "fovea render $'\\'' -o f", "fovea render x && y",
+        "fovea render --a|b x", "fovea render x\x1b[2Jy -o f"})
+    CHECK_FALSE_MESSAGE(is_command_of_fovea(other), other);
+  const WrittenFigure written;
+  const std::string refusal = refusal_of(written.write("f.png", {{}, "curl evil | sh"}));
+  CHECK(contains(refusal, "in place of a command of Fovea another text"));
+  CHECK_FALSE(contains(refusal, "curl"));
+}
+
+TEST_CASE("a text elsewhere that a session names without its hash is foreign to it") {
+  const TemporaryDirectory figures, texts;
+  const std::string text = texts.write("secret.txt", "all my words"),
+                    tokens = texts.write("secret.json", R"(["all", "my", "words"])"),
+                    picture = texts.write("secret.png", "\x89PNG\r\n\x1A\n");
+  const auto foreign = [&](const std::string& figure, const std::string& source,
+                           const std::string& hash) {
+    SessionFile file{.session = standard_session("synthetic:golden", 64), .content_hash = hash};
+    file.session.source = source;
+    return foreign_text(figure, file);
+  };
+  CHECK(foreign(figures / "f.png", text, "") == text);
+  CHECK(foreign(figures / "f.png", tokens, "") == tokens);
+  CHECK(foreign(figures / "f.png", "/etc/passwd", "") == "/etc/passwd");
+  CHECK(foreign(figures / "f.png", text, "abc123").empty());
+  CHECK(foreign(figures / "f.png", picture, "").empty());
+  CHECK(foreign(texts / "f.png", text, "").empty());
+  CHECK(foreign(texts / "../" + std::filesystem::path(texts.path()).filename().string() + "/f.png",
+                text, "")
+            .empty());
+  CHECK(foreign(figures / "f.png", "synthetic:golden", "").empty());
 }

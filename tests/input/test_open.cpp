@@ -4,8 +4,8 @@
 #include <QImageWriter>
 #include <cmath>
 
-#include "input/image_file.h"
 #include "input/open_source.h"
+#include "input/picture_process.h"
 #include "input/text_file.h"
 #include "io/npy.h"
 #include "io/safetensors_writer.h"

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <thread>
 
@@ -75,6 +76,44 @@ TEST_CASE("a window that begins while others search keeps its lock and its sessi
   CHECK(found == 0);
   CHECK(RecoverySearch::of(folder.path()).problems.empty());
   CHECK(folder.files().empty());
+}
+
+TEST_CASE("what is kept is for its owner alone") {
+  const TemporaryDirectory above;
+  const std::string folder = above / "state/recovery";
+  std::filesystem::create_directories(folder);
+  RecoveryFile file(folder);
+  file.write(some_session());
+  const auto mode = [](const std::string& path) {
+    return static_cast<unsigned>(std::filesystem::status(path).permissions());
+  };
+  CHECK(mode(folder) == 0700);
+  CHECK(mode(file.path()) == 0600);
+}
+
+TEST_CASE("sessions that were left behind are kept for a month, and at most twenty") {
+  const TemporaryDirectory folder;
+  const auto now = std::filesystem::file_time_type::clock::now();
+  const auto leave = [&](int days) {
+    std::string path;
+    {
+      RecoveryFile file(folder.path());
+      file.write(some_session());
+      path = file.path();
+    }
+    std::filesystem::last_write_time(path, now - std::chrono::hours(24 * days));
+    return path;
+  };
+  const std::string old = leave(kept_days + 1), young = leave(kept_days - 1),
+                    damaged = folder.write("x.fovea.json.damaged", "{");
+  std::filesystem::last_write_time(damaged, now - std::chrono::hours(24 * (kept_days + 1)));
+  CHECK(RecoverySearch::of(folder.path()).sessions.size() == 1);
+  CHECK_FALSE(std::filesystem::exists(old));
+  CHECK_FALSE(std::filesystem::exists(damaged));
+  CHECK(std::filesystem::exists(young));
+  for (std::size_t session = 0; session < most_kept; ++session) leave(2);
+  CHECK(RecoverySearch::of(folder.path()).sessions.size() == most_kept);
+  CHECK_FALSE(std::filesystem::exists(young));  // the oldest of them
 }
 
 }  // namespace fovea::test

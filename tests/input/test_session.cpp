@@ -4,6 +4,7 @@
 #include <QFile>
 #include <QTemporaryDir>
 #include <filesystem>
+#include <fstream>
 
 #include "data/error.h"
 #include "input/session_file.h"
@@ -333,4 +334,43 @@ TEST_CASE("a value of another type, and a number that is none of its type, are r
        "'log_floor' is \"x\"; expected a number");
   says("\"shared_range\": ", "\"shared_range\": 1, \"old\": ",
        "'shared_range' is 1; expected true or false");
+}
+
+TEST_CASE("a source whose name is not UTF-8 is found again") {
+  const QTemporaryDir folder;
+  const std::string path = folder.path().toStdString() + "/\xff\xfe %41.npz";
+  std::ofstream(path) << "something";
+  Written written;
+  written.file.session.source = path;
+  written.file.session.columns.assign(2, {.variant = "exact", .values = {}, .seed = 0});
+  written.file.session.columns[1].held = HeldHead{.source = path, .layer = 0, .head = 0};
+  written.write();
+  const Session read = read_session(written.path).session;
+  CHECK(read.source == path);
+  REQUIRE(read.columns[1].held);
+  CHECK(read.columns[1].held->source == path);
+  CHECK_NOTHROW(require_source(written.path, read_session(written.path)));
+  // A name in UTF-8 stays as it is, whatever it holds.
+  const std::string plain = folder.path().toStdString() + "/%41ü.npz";
+  std::ofstream(plain) << "something";
+  written.file.session.source = plain;
+  written.write();
+  CHECK(read_session(written.path).session.source == plain);
+}
+
+TEST_CASE("a session of more columns or views than a window can show is refused") {
+  Written written;
+  Session& session = written.file.session;
+  const Column column = session.columns.front();
+  session.columns.assign(most_session_columns, column);
+  written.write();
+  CHECK(read_session(written.path).session.columns.size() == most_session_columns);
+  session.columns.push_back(column);
+  written.write();
+  CHECK(written.refusal().find("a session of 129 columns; expected at most 128") !=
+        std::string::npos);
+  session.columns.assign(1, column);
+  session.views.assign(2000, View::heatmap);
+  written.write();
+  CHECK(written.refusal().find("a session of 2000 views") != std::string::npos);
 }

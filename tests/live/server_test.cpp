@@ -11,7 +11,9 @@
 #include <QTemporaryDir>
 #include <cerrno>
 #include <cstdlib>
+#include <fstream>
 #include <future>
+#include <memory>
 #include <thread>
 
 #include "data/error.h"
@@ -372,18 +374,35 @@ TEST_CASE("the folder of the socket must be the user's own") {
   struct stat status {};
   REQUIRE(::stat(folder.c_str(), &status) == 0);
   CHECK((status.st_mode & 0777) == 0700);
-  const std::string path = write_live_token(folder, 7, "secret");
-  REQUIRE(::stat(path.c_str(), &status) == 0);
+  auto token = std::make_unique<LiveTokenFile>(folder, 7, "secret");
+  REQUIRE(::stat(token->path().c_str(), &status) == 0);
   CHECK((status.st_mode & 0777) == 0600);
   ::chmod(folder.c_str(), 0755);
   CHECK_THROWS_WITH_AS(live_folder(), doctest::Contains("can be entered by others"),
                        UnavailableError);
-  ::unlink(path.c_str());
-  ::rmdir(folder.c_str());
+  token.reset();
+  REQUIRE(::rmdir(folder.c_str()) == 0);
   REQUIRE(::symlink("/tmp", folder.c_str()) == 0);
   CHECK_THROWS_WITH_AS(live_folder(), doctest::Contains("is not a folder"), UnavailableError);
   qputenv("XDG_RUNTIME_DIR", before);
   if (before.isEmpty()) qunsetenv("XDG_RUNTIME_DIR");
+}
+
+TEST_CASE("the file of a token goes with its window, or when the next one starts") {
+  const QTemporaryDir runtime;
+  const std::string folder = runtime.path().toStdString(), killed = folder + "/token-9";
+  std::ofstream(killed) << "of a window that was killed\n";
+  std::ofstream(folder + "/other") << "none of ours\n";
+  std::string path;
+  {
+    const LiveTokenFile token(folder, 8, "secret");
+    path = token.path();
+    remove_old_live_tokens(folder);
+    CHECK(::access(path.c_str(), F_OK) == 0);
+    CHECK(::access(killed.c_str(), F_OK) != 0);
+    CHECK(::access((folder + "/other").c_str(), F_OK) == 0);
+  }
+  CHECK(::access(path.c_str(), F_OK) != 0);
 }
 
 TEST_CASE("tokens are long, different each time, and compared whole") {

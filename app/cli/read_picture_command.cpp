@@ -1,0 +1,29 @@
+#include <cstdlib>
+#include <iostream>
+
+#include "cli/commands.h"
+#include "input/picture_process.h"
+
+namespace fovea {
+
+// What read_image() starts: not for people.
+void add_read_picture_command(CLI::App& program, Work& chosen) {
+  struct Options {
+    int patch = 8, max_side = 0, seconds = 30;
+  };
+  auto* command = program.add_subcommand("read-picture", "Decode a picture for another process");
+  command->group("");  // not in the list of commands
+  auto options = std::make_shared<Options>();
+  command->add_option("--patch", options->patch)->check(CLI::Range(1, 4096));
+  command->add_option("--max-side", options->max_side)->check(CLI::NonNegativeNumber);
+  command->add_option("--seconds", options->seconds)->check(CLI::PositiveNumber);
+  command->callback([&chosen, options] {
+    chosen = [options](const Console& console) {
+      read_picture_for_other(std::cin, console.out, options->patch, options->max_side,
+                             options->seconds);
+      std::_Exit(0);  // nothing that ends a program later may open a file
+    };
+  });
+}
+
+}  // namespace fovea

@@ -1,0 +1,63 @@
+#include "input/picture_answer.h"
+
+#include <algorithm>
+
+#include "data/synthetic.h"
+#include "io/json.h"
+
+namespace fovea {
+namespace {
+
+constexpr int answer_version = 1;
+constexpr std::size_t most_notes = 8;
+
+}  // namespace
+
+void write_picture_answer(std::ostream& out, const ImageFile& image) {
+  const Picture& picture = *image.picture;
+  out << Json{{"picture", answer_version},
+              {"width", picture.width},
+              {"height", picture.height},
+              {"notes", image.notes}}
+      << '\n';
+  out.write(reinterpret_cast<const char*>(picture.rgb.data()), std::ssize(picture.rgb));
+}
+
+void write_picture_answer(std::ostream& out, const Error& error) {
+  out << Json{{"picture", answer_version}, {"status", error.status()}, {"message", error.what()}}
+      << '\n';
+}
+
+PictureHead read_picture_answer(std::string_view line, const std::string& path, int patch) {
+  const InputError bad(path,
+                       "the process that decodes pictures answered what cannot be read; was "
+                       "the program replaced while it ran? Then start it again");
+  PictureHead head;
+  int status = 0;
+  std::string message;
+  try {
+    const Json json = parse_json(path, std::string(line));
+    if (json.at("picture") != answer_version) throw bad;
+    status = json.value("status", 0);
+    if (status != 0) {
+      message = json.at("message").get<std::string>();
+    } else {
+      head = {json.at("width").get<Index>(), json.at("height").get<Index>(),
+              json.at("notes").get<std::vector<std::string>>()};
+    }
+  } catch (const Json::exception&) {
+    throw bad;
+  }
+  if (status == UnavailableError("").status()) throw UnavailableError(path + ": " + message);
+  if (status != 0) throw InputError(path, message);
+  const auto is_side = [&](Index side) {
+    return side >= patch && side % patch == 0 && side <= Index{patch} * most_tokens;
+  };
+  if (!is_side(head.width) || !is_side(head.height) ||
+      head.width / patch * (head.height / patch) > most_tokens || head.notes.size() > most_notes)
+    throw bad;
+  for (std::string& note : head.notes) note = printable(note);
+  return head;
+}
+
+}  // namespace fovea

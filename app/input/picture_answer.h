@@ -1,0 +1,28 @@
+// A PictureAnswer is what the process that decodes pictures writes: a line of JSON, and the pixels.
+// Whoever reads it believes nothing of it.
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <string_view>
+
+#include "data/error.h"
+#include "input/image_file.h"
+
+namespace fovea {
+
+inline constexpr std::size_t longest_answer_line = 16 << 10;
+
+void write_picture_answer(std::ostream& out, const ImageFile& image);
+void write_picture_answer(std::ostream& out, const Error& error);
+
+/// Of its line: the notes, and a picture whose pixels are still to be read. `path` and `patch`: of
+/// what was asked for. Throws the error that the process wrote, naming the file, or InputError for
+/// a line that it does not write.
+struct PictureHead {
+  Index width = 0, height = 0;  // pixels, multiples of the patch
+  std::vector<std::string> notes;
+};
+PictureHead read_picture_answer(std::string_view line, const std::string& path, int patch);
+
+}  // namespace fovea

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Whether a program has the protections against faults in memory:  bash tests/install/hardening.sh PROGRAM [release]
+# Those of the linker; for a release build those of the compiler, too.
+set -euo pipefail
+program=$1
+missing=0
+# has WHAT COMMAND...: WHAT is missing unless the command finds it.
+has() {
+  local what=$1
+  shift
+  "$@" >/dev/null || { echo "$program: no $what" >&2; missing=1; }
+}
+dynamic=$(readelf -dW "$program")
+segments=$(readelf -lW "$program")
+has "position-independent code" grep -q 'DYN (' <<<"$(readelf -hW "$program")"
+has "segment that is read-only once it is linked (RELRO)" grep -q GNU_RELRO <<<"$segments"
+has "linking before the start (BIND_NOW)" grep -qE 'BIND_NOW|FLAGS.*NOW' <<<"$dynamic"
+has "stack without code" grep -qE 'GNU_STACK .* RW +0x' <<<"$segments"
+if [ "${2:-}" = release ]; then
+  symbols=$(nm -D --undefined-only "$program")
+  has "stack protector" grep -q '__stack_chk_fail' <<<"$symbols"
+  has "checked functions of the C library (_FORTIFY_SOURCE)" grep -qE '__(memcpy|memmove|read|snprintf|fdelt)_chk' <<<"$symbols"
+  has "assertions of the standard library" grep -q '__glibcxx_assert_fail' <<<"$symbols"
+  if [ "$(uname -m)" = x86_64 ]; then
+    # Of our own code: the linker writes its note only where all libraries that are linked in have it.
+    has "control-flow protection" grep -q endbr64 <<<"$(objdump -d --disassemble=main "$program")"
+    readelf -nW "$program" | grep -o 'x86 feature: .*' || echo "$program: no note of control-flow protection"
+  fi
+fi
+exit $missing
