@@ -158,6 +158,11 @@ void add_look(CLI::App& command, RenderOptions& options) {
       .add_flag("--no-session", options.no_session,
                 "Write no session, command and paths into the file, as for anonymous review")
       ->group(group);
+  command
+      .add_option("--made-by", options.made_by,
+                  "What makes the figure, written into the file in place of session and command")
+      ->excludes("--no-session")
+      ->group(group);
   command.add_flag("--letters", options.letters, "(a), (b), ... at the panels")->group(group);
   command.add_option("--title", options.title, "A line above everything")->group(group);
   command.add_option("--colormap", options.settings.colormap, "Colour map of the weights")

@@ -37,7 +37,7 @@ void close_after_answer(QIODevice& socket) {
 }  // namespace
 
 void turn_away(QIODevice& socket, const std::string& why) {
-  write_answer(socket, error_json(why));
+  write_answer(socket, json_of({{"error", QString::fromStdString(why)}, {"busy", true}}));
   close_after_answer(socket);
 }
 

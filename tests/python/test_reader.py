@@ -6,9 +6,7 @@ import struct
 import subprocess
 import unittest
 
-from package import InFolder, needs
-
-PROGRAM = os.environ.get("FOVEA_PROGRAM", "")  # set where the tests are built with the program
+from package import PROGRAM, InFolder, needs
 
 
 def file_of(header, body=b"", length=None):

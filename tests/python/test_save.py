@@ -169,6 +169,7 @@ class Save(InFolder):
     @needs("torch")
     def test_tensors_without_content_are_refused(self):
         import torch
+        import torch.nn.attention.bias
 
         q = torch.randn(2, 5, 3)
         for wrong, words in ((q.to_sparse(), "of the layout torch.sparse_coo; pass"),
@@ -181,6 +182,8 @@ class Save(InFolder):
                 self.fovea.save(self.path(), wrong, wrong, wrong)
             with self.subTest(words), self.assertRaises(self.fovea.FoveaError):
                 self.fovea.save(self.path(), q, q, q, mask=wrong)
+        with self.assertRaisesRegex(self.fovea.FoveaError, "mask is a CausalBias, which holds no numbers"):
+            self.fovea.save(self.path(), q, q, q, mask=torch.nn.attention.bias.causal_lower_right(5, 5))
         self.assertEqual(self.files(), [])
 
     @needs("torch")

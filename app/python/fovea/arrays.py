@@ -43,10 +43,13 @@ def array_of(value: Any, name: str) -> Any:
     """A tensor of PyTorch as it is, or a NumPy array of anything else. Raises FoveaError where it has no numbers."""
     if is_torch(value):
         if getattr(value, "is_nested", False) or str(getattr(value, "layout", "")) != "torch.strided":
-            raise FoveaError(f"{name} is a tensor of the layout {getattr(value, 'layout', 'unknown')}; pass a dense one, "
-                             "its .to_dense() or one sequence of it")
+            raise FoveaError(f"{name} is a tensor of the layout {getattr(value, 'layout', 'unknown')}; pass a dense "
+                             "one, its .to_dense() or one sequence of it")
         if getattr(value, "is_meta", False):
             raise FoveaError(f"{name} is a tensor on the device 'meta', which holds no numbers")
+        if type(value).__module__ == "torch.nn.attention.bias":
+            raise FoveaError(f"{name} is a {type(value).__name__}, which holds no numbers; pass a Boolean mask, or "
+                             "causal=True")
         return value
     numpy = need("numpy", "Saving arrays")
     try:
@@ -89,7 +92,8 @@ def _from_torch(array: Any, as_bits: bool = False) -> Any:
         array = array_of(array, "a tensor").detach().to("cpu").resolve_conj().resolve_neg()
         return (array.contiguous().view(torch.int16) if as_bits else array).numpy()
     except (AttributeError, RuntimeError, TypeError, ValueError) as error:  # of a class of its own, in vmap, ...
-        raise FoveaError(f"a tensor of the class {type(array).__name__} cannot be read: {_first_line(error)}") from error
+        raise FoveaError(f"a tensor of the class {type(array).__name__} cannot be read: "
+                         f"{_first_line(error)}") from error
 
 
 def _first_line(error: BaseException) -> str:

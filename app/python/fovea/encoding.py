@@ -68,8 +68,8 @@ def _lists_of(encoding: Any, tokenizer: Any, name: str = "") -> List[List[str]]:
         if "tokens" in encoding:
             return token_lists(encoding["tokens"], name or "tokens") or []
         if "input_ids" not in encoding:
-            raise FoveaError(f"{name or 'the encoding'} has the entries {', '.join(map(str, encoding.keys()))}; expected "
-                             "input_ids or tokens, as a tokenizer returns")
+            raise FoveaError(f"{name or 'the encoding'} has the entries {', '.join(map(str, encoding.keys()))}; "
+                             "expected input_ids or tokens, as a tokenizer returns")
     ids = _plain(encoding["input_ids"] if hasattr(encoding, "keys") else encoding)
     if tokenizer is None:
         raise FoveaError(f"{name or 'the encoding'} has ids alone: pass the tokenizer too, "

@@ -104,8 +104,8 @@ def _place(where: str, name: str, entry: Any, available: int) -> Place:
     if not isinstance(dtype, str) or dtype not in SIZES:
         raise FoveaError(f"{where} has the type {dtype}, which is not read")
     if _bytes_of(dtype, shape) != offsets[1] - offsets[0]:
-        raise FoveaError(f"{where}: {dtype} of the shape {shape} does not have the {offsets[1] - offsets[0]} bytes that "
-                         "its data_offsets span")
+        raise FoveaError(f"{where}: {dtype} of the shape {shape} does not have the {offsets[1] - offsets[0]} bytes "
+                         "that its data_offsets span")
     return Place(name, dtype, shape, *offsets)
 
 

@@ -12,9 +12,9 @@ from .rules import floating, mask_of, of_heads, positive, segments_of, window_of
 from .writer import TensorBytes, TensorWriter
 
 
-def save(path: "str | os.PathLike[str]", q: Any, k: Any, v: Any, *, tokens: Any = None, key_tokens: Any = None, name: Optional[str] = None, scale: Optional[float] = None,
-         causal: Optional[bool] = None, window: Optional[int] = None, softcap: Optional[float] = None, z: Any = None,
-         mask: Any = None, bias: Any = None, alibi: Any = None, sinks: Any = None, segments: Any = None,
+def save(path: "str | os.PathLike[str]", q: Any, k: Any, v: Any, *, tokens: Any = None, key_tokens: Any = None,
+         name: Optional[str] = None, scale: Optional[float] = None, causal: Optional[bool] = None,
+         window: Optional[int] = None, softcap: Optional[float] = None, z: Any = None, mask: Any = None, bias: Any = None, alibi: Any = None, sinks: Any = None, segments: Any = None,
          model: Optional[str] = None, stream: Optional[str] = None, step: Optional[int] = None) -> None:
     """Writes q, k and v, tensors of PyTorch or NumPy, to a .safetensors file that Fovea opens.
 
