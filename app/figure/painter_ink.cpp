@@ -74,7 +74,9 @@ PainterInk::PainterInk(QPainter& target, const PaperLettering& lettering, const 
     : Ink(lettering, paper_style(figure.dark)),
       painter(target),
       paper_letters_(lettering),
-      dpi_(figure.dpi) {}
+      dpi_(figure.dpi) {
+  painter.setLayoutDirection(Qt::LeftToRight);  // also for a label that begins with Hebrew
+}
 
 void PainterInk::text(Point at, const std::string& words, Rgba colour, Letters face) {
   if (words.empty()) return;

@@ -14,18 +14,18 @@ from .writer import TensorBytes, TensorWriter
 
 def save(path: "str | os.PathLike[str]", q: Any, k: Any, v: Any, *, tokens: Any = None, key_tokens: Any = None,
          name: Optional[str] = None, scale: Optional[float] = None, causal: Optional[bool] = None,
-         window: Optional[int] = None, softcap: Optional[float] = None, z: Any = None, mask: Any = None, bias: Any = None, alibi: Any = None, sinks: Any = None, segments: Any = None,
-         model: Optional[str] = None, stream: Optional[str] = None, step: Optional[int] = None) -> None:
+         window: Optional[int] = None, softcap: Optional[float] = None, z: Any = None, mask: Any = None,
+         bias: Any = None, alibi: Any = None, sinks: Any = None, segments: Any = None, model: Optional[str] = None,
+         stream: Optional[str] = None, step: Optional[int] = None) -> None:
     """Writes q, k and v, tensors of PyTorch or NumPy, to a .safetensors file that Fovea opens.
 
     q is [H, nq, d], k [Hkv, nk, d] and v [Hkv, nk, dv]; [n, d] is one head, [1, H, n, d] a batch of one. v may be
     None: then Fovea shows weights, and outputs are not known. z, the output of a model, is [H, nq, dv]. `mask` is
     Boolean or of integers 0 and 1, as a tokenizer's attention_mask (true, 1: may attend), or float (added to the
-    logits), [nk], [nq, nk] or [H, nq, nk]; `bias` likewise, float;
-    `alibi` and `sinks` are [H]. `segments` is [nk]: tokens of different segments do not meet; query i belongs to the
-    segment of key i + nk - nq. `tokens` and `key_tokens` are lists of strings, or what a tokenizer returned.
-    `name` is that of the call in the file, "layer0" by default. What is not given is left
-    to Fovea: the scale 1 / sqrt(d), no mask.
+    logits), [nk], [nq, nk] or [H, nq, nk]; `bias` likewise, float; `alibi` and `sinks` are [H]. `segments` is [nk]:
+    tokens of different segments do not meet; query i belongs to the segment of key i + nk - nq. `tokens` and
+    `key_tokens` are lists of strings, or what a tokenizer returned. `name` is that of the call in the file, "layer0"
+    by default. What is not given is left to Fovea: the scale 1 / sqrt(d), no mask.
     `stream` and `step` are what `fovea.show` writes of its name and step; then both make the same bytes.
     An existing file is replaced when the new one is complete. Raises FoveaError for what does not fit, and for
     all that the program would refuse.

@@ -25,11 +25,12 @@ _warned: set = set()
 _paused: Dict[Address, float] = {}  # until when an address is left alone
 
 
-def show(q: Any, k: Any, v: Any, *, name: str = "live", step: Optional[int] = None,
-         tokens: Any = None, key_tokens: Any = None, scale: Optional[float] = None, causal: Optional[bool] = None, window: Optional[int] = None,
-         softcap: Optional[float] = None, z: Any = None, mask: Any = None, bias: Any = None, alibi: Any = None,
-         sinks: Any = None, segments: Any = None, model: Optional[str] = None, address: Optional[str] = None,
-         token: Optional[str] = None, start: bool = True, strict: bool = False, timeout: float = 2.0) -> bool:
+def show(q: Any, k: Any, v: Any, *, name: str = "live", step: Optional[int] = None, tokens: Any = None,
+         key_tokens: Any = None, scale: Optional[float] = None, causal: Optional[bool] = None,
+         window: Optional[int] = None, softcap: Optional[float] = None, z: Any = None, mask: Any = None,
+         bias: Any = None, alibi: Any = None, sinks: Any = None, segments: Any = None, model: Optional[str] = None,
+         address: Optional[str] = None, token: Optional[str] = None, start: bool = True, strict: bool = False,
+         timeout: float = 2.0) -> bool:
     """Shows q, k and v in the window of Fovea. Returns whether the window has them.
 
     A training loop may call it at every step: the window follows the stream called `name`, and earlier steps can be
@@ -43,8 +44,9 @@ def show(q: Any, k: Any, v: Any, *, name: str = "live", step: Optional[int] = No
     first ones for a window that starts, 30 s together.
 
     Raises FoveaError for arrays that do not fit or that the window refuses, and where no window was found at first.
-    A window that is closed later, does not answer, or serves as many programs as it can, is no error: a FoveaWarning says so once, the call returns
-    False, and a window that is opened again gets the next step. With `strict` that raises FoveaError too.
+    A window that is closed later, does not answer, or serves as many programs as it can, is no error: a FoveaWarning
+    says so once, the call returns False, and a window that is opened again gets the next step. With `strict` that
+    raises FoveaError too.
     """
     where = address_of(address, token)
     if not name or len(name.encode()) > 200:
