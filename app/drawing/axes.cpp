@@ -56,9 +56,9 @@ PanelAxis token_axis(TokenSpan tokens, const char* label, double length, double 
   axis.named = names.known() && cell >= kNamedToken * size;
   const TokenSpacing where{cell, axis.named ? 1.2 * size : spacing, kWideToken * size};
   for (const Index token : token_places(tokens.begin, tokens.end, where))
-    axis.ticks.push_back(
-        {double(token) + (cell > where.wide ? 0.5 : 0),
-         axis.named ? tick_name(names.name(token, letters), letters) : std::to_string(token)});
+    axis.ticks.push_back({double(token) + (cell > where.wide ? 0.5 : 0),
+                          axis.named ? isolated(tick_name(names.name(token, letters), letters))
+                                     : std::to_string(token)});
   // A token of which less than a half is seen has its middle outside.
   std::erase_if(axis.ticks, [&](const Tick& t) { return t.at < axis.low || t.at > axis.high; });
   return axis;

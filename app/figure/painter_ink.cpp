@@ -70,6 +70,11 @@ QFont PaperLettering::font(Letters face, int device_dpi) const {
   return font;
 }
 
+/// In this font, or in one of those that Qt takes characters from which this one lacks.
+bool PaperLettering::has_glyph(char32_t character) const {
+  return plain_.inFontUcs4(character);
+}
+
 PainterInk::PainterInk(QPainter& target, const PaperLettering& lettering, const FigureStyle& figure)
     : Ink(lettering, paper_style(figure.dark)),
       painter(target),

@@ -10,7 +10,8 @@ def platform_tag(tree):
     """Such as "manylinux_2_35_x86_64": the oldest systems that have every version of a symbol that a file of `tree`
     needs, of glibc, and of libstdc++, libgcc and zlib, which the program takes from the system where it has them.
 
-    auditwheel knows which systems have which versions. Raises SystemExit where no tag would be true.
+    auditwheel knows which systems have which versions, and which libraries all of them have: copies of these in
+    `otherwise` are for other systems, and are not counted. Raises SystemExit where no tag would be true.
     """
     try:
         from auditwheel.architecture import Architecture
@@ -21,7 +22,9 @@ def platform_tag(tree):
     except ImportError as error:
         raise SystemExit("a wheel with the program needs auditwheel: pip install auditwheel, and build it with "
                          f"--no-build-isolation ({error})")
-    versions, needed, held = {}, {}, set()
+    policies = WheelPolicies(libc=Libc.GLIBC, arch=Architecture.detect())
+    everywhere = max((policy.whitelist for policy in policies), key=len)
+    versions, needed, held, left_out = {}, {}, set(), set()
     for path in sorted(pathlib.Path(tree).rglob("*")):
         if not path.is_file():
             continue
@@ -30,6 +33,9 @@ def platform_tag(tree):
                 continue
             elf = ELFFile(file)
             held.add(path.name)
+            if path.parent.name == "otherwise" and path.name in everywhere:
+                left_out.add(path.name)
+                continue
             for library, version in elf_find_versioned_symbols(elf):
                 versions.setdefault(library, set()).add(version)
                 if version == "GLIBC_PRIVATE":
@@ -40,8 +46,8 @@ def platform_tag(tree):
     for library, path in needed.items():
         if library not in held | GLIBC and not library.startswith("ld-linux"):
             raise SystemExit(f"{path} needs {library}, which is not in {tree}")
-    policy = WheelPolicies(libc=Libc.GLIBC, arch=Architecture.detect()).versioned_symbols_policy(versions)
-    if not policy.name.startswith("manylinux"):
+    policy = policies.versioned_symbols_policy(versions)
+    if not policy.name.startswith("manylinux") or not left_out <= policy.whitelist:
         newest = sorted(version for of_library in versions.values() for version in of_library
                         if version.startswith(("GLIBC", "CXXABI", "GCC")))
         raise SystemExit(f"no system that auditwheel knows has all of {', '.join(newest)}")
