@@ -49,7 +49,8 @@ TEST_CASE("a number keeps its side beside Hebrew and Arabic") {
   CHECK(names.keys.numbered(1, letters, 1000) == "1 “\u2068سلام\u2069”");
   CHECK(names.keys.numbered(2, letters, 1000) == "2 “eye”");
   const PanelAxis axis = key_axis({0, 3}, 320, letters, names);
-  CHECK(axis.ticks[0].label == "\u2068עולם\u2069");
+  CHECK(axis.ticks[0].label.starts_with("\u2068ע"));
+  CHECK(axis.ticks[0].label.ends_with("\u2069"));
   CHECK(axis.ticks[2].label == "eye");
   CHECK(sequence.numbered(0) == "0 “\u2068עולם\u2069”");
 }
