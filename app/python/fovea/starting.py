@@ -49,7 +49,8 @@ def started_link(where: Address, name: str, timeout: float, deadline: float) -> 
             if start is not None and start.process.poll() is not None:
                 del _starts[where]
                 _ends.pop(where, None)
-                message = tail(start.said) or f"{start.words} ended with {start.process.returncode}"
+                with start.said:
+                    message = tail(start.said) or f"{start.words} ended with {start.process.returncode}"
                 raise FoveaError(f"no window can be started: {message}\n"
                                  "On a machine without a screen, send to a window elsewhere: see address=")
             if start is None and not lock.held:

@@ -28,5 +28,6 @@ def open(source: "Union[str, os.PathLike[str]]") -> None:
     except subprocess.TimeoutExpired:
         _opened.append(start)
         return
-    raise FoveaError(f"no window can be opened: {tail(start.said) or f'{start.words} ended with {status}'}\n"
-                     "On a machine without a screen, fovea.figure draws")
+    with start.said:
+        why = tail(start.said) or f"{start.words} ended with {status}"
+    raise FoveaError(f"no window can be opened: {why}\nOn a machine without a screen, fovea.figure draws")
