@@ -29,7 +29,8 @@ rm -rf $scratch && mkdir -p $scratch
 tar -x -C $scratch -f "$dist/$tree.tar.gz"
 cp -r app/python $scratch/python
 python3 -m venv $scratch/venv
-FOVEA_TREE=$PWD/$scratch/$tree $scratch/venv/bin/pip wheel -q --no-deps -w "$dist" $scratch/python
+$scratch/venv/bin/pip install -q --upgrade setuptools wheel auditwheel  # which knows what systems have
+FOVEA_TREE=$PWD/$scratch/$tree $scratch/venv/bin/pip wheel -q --no-deps --no-build-isolation -w "$dist" $scratch/python
 (cd "$dist" && du -h --apparent-size -- *)
 
 # One binary for machines with and without a GPU: the driver is no dependency, it is looked for when the program runs.
@@ -59,9 +60,11 @@ for kind in deb tree wheel; do
   cp "$roots/$kind"/tmp/tried/heads.* "$tried/" && mv "$tried/heads.png" "$tried/$kind-heads.png"
 done
 
-echo "== from the sources, the Python package stays pure"
+echo "== from the sources, the Python package stays pure, and the sources as they are"
 rm -rf $scratch/venv $scratch/python && cp -r app/python $scratch/python && python3 -m venv $scratch/venv
+find $scratch/python | sort >$scratch/before
 $scratch/venv/bin/pip install -q $scratch/python
+find $scratch/python | sort | diff $scratch/before -
 (cd / && "$OLDPWD/$scratch/venv/bin/python" -c 'import fovea; print(fovea.__version__)')
 [ ! -e $scratch/venv/bin/fovea ]
 [ -z "$(find $scratch/venv -path '*fovea/program*')" ]

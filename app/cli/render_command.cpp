@@ -246,7 +246,10 @@ void run_render(RenderOptions options, const CLI::App& command, const Console& c
   }
   run.check();
   require_height(options.output, figure);
-  if (!options.no_session) figure.recipe = recipe_of(session, source, console, options.output);
+  if (!options.made_by.empty())
+    figure.recipe.command = options.made_by;
+  else if (!options.no_session)
+    figure.recipe = recipe_of(session, source, console, options.output);
   write_figure(options.output, figure);
   if (!options.data.empty()) {
     write_numbers(options.data, figure.rows);

@@ -156,6 +156,11 @@ void add_look(CLI::App& command, RenderOptions& options) {
       ->group(group);
   add_no_session(command, options.no_session);
   command.get_option("--no-session")->group(group);
+  command
+      .add_option("--made-by", options.made_by,
+                  "What makes the figure, written into the file in place of session and command")
+      ->excludes("--no-session")
+      ->group(group);
   command.add_flag("--letters", options.letters, "(a), (b), ... at the panels")->group(group);
   command.add_option("--title", options.title, "A line above everything")->group(group);
   command.add_option("--colormap", options.settings.colormap, "Colour map of the weights")

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/direction.h"
 #include "drawing/bodies.h"
 #include "drawing/largest.h"
 #include "drawing/series_axes.h"
@@ -24,6 +25,30 @@ TokenSpan span_of(IndexRange tokens) {
   return {double(tokens.begin), double(std::max(tokens.end, tokens.begin + 1))};
 }
 
+/// Where a code ends that a cut at `at` would part; `at` where there is none. Without its last
+/// digits <0xF0> would be another byte, and U+200D another character.
+std::size_t end_of_code(const std::string& name, std::size_t at) {
+  for (const std::string_view begin : {"<0x", "U+"}) {
+    const std::size_t found = name.rfind(begin, at);
+    if (found == std::string::npos) continue;
+    std::size_t end = name.find_first_not_of("0123456789ABCDEF", found + begin.size());
+    if (end != std::string::npos && begin == "<0x" && name[end] == '>') ++end;
+    end = std::min(end, name.size());
+    if (found <= at && at < end) return end;
+  }
+  return at;
+}
+
+/// As short as a tick has room, but for codes.
+std::string tick_name(const std::string& name, const Lettering& letters) {
+  constexpr std::string_view more = "…";
+  const std::string shown = letters.elided(name, kNameRoom * letters.size());
+  if (shown == name) return name;
+  const std::size_t kept = shown.size() - std::min(shown.size(), more.size());
+  const std::size_t end = end_of_code(name, kept);
+  return end == kept ? shown : name.substr(0, end) + (end < name.size() ? "…" : "");
+}
+
 PanelAxis token_axis(TokenSpan tokens, const char* label, double length, double spacing,
                      const Lettering& letters, const AxisNames& names) {
   PanelAxis axis{.low = tokens.begin, .high = tokens.end, .label = label};
@@ -32,7 +57,7 @@ PanelAxis token_axis(TokenSpan tokens, const char* label, double length, double 
   const TokenSpacing where{cell, axis.named ? 1.2 * size : spacing, kWideToken * size};
   for (const Index token : token_places(tokens.begin, tokens.end, where))
     axis.ticks.push_back({double(token) + (cell > where.wide ? 0.5 : 0),
-                          axis.named ? letters.elided(names.name(token, letters), kNameRoom * size)
+                          axis.named ? isolated(tick_name(names.name(token, letters), letters))
                                      : std::to_string(token)});
   // A token of which less than a half is seen has its middle outside.
   std::erase_if(axis.ticks, [&](const Tick& t) { return t.at < axis.low || t.at > axis.high; });
@@ -176,7 +201,7 @@ std::string AxisNames::numbered(Index token, const Lettering& letters, double ro
   const double left = room - letters.width(index + (quoted ? " “”" : " "));
   const std::string shown = letters.elided(own, left);
   if (shown.empty()) return index;
-  return index + (quoted ? " “" : " ") + shown + (quoted ? "”" : "");
+  return index + (quoted ? " “" : " ") + isolated(shown) + (quoted ? "”" : "");
 }
 
 PanelAxis query_axis(TokenSpan tokens, double height, const Lettering& letters,

@@ -166,7 +166,7 @@ std::string Lettering::readable(const std::string& token) const {
     const char32_t code = character.length > 0 ? character.code : 0xFFFD;
     length = std::max<std::size_t>(1, character.length);
     if (code == '\n') {
-      out += "⏎";
+      out += "↵";
     } else if (code == '\t') {
       out += "⇥";
     } else if (code == ' ' && (at == 0 || at + 1 == token.size())) {

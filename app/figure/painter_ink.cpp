@@ -70,11 +70,18 @@ QFont PaperLettering::font(Letters face, int device_dpi) const {
   return font;
 }
 
+/// In this font, or in one of those that Qt takes characters from which this one lacks.
+bool PaperLettering::has_glyph(char32_t character) const {
+  return plain_.inFontUcs4(character);
+}
+
 PainterInk::PainterInk(QPainter& target, const PaperLettering& lettering, const FigureStyle& figure)
     : Ink(lettering, paper_style(figure.dark)),
       painter(target),
       paper_letters_(lettering),
-      dpi_(figure.dpi) {}
+      dpi_(figure.dpi) {
+  painter.setLayoutDirection(Qt::LeftToRight);  // also for a label that begins with Hebrew
+}
 
 void PainterInk::text(Point at, const std::string& words, Rgba colour, Letters face) {
   if (words.empty()) return;

@@ -21,7 +21,7 @@ class PaperLettering : public drawing::Lettering {
   QFont font(drawing::Letters face, int device_dpi) const;
 
  protected:
-  bool has_glyph(char32_t) const override { return true; }  // of another font, where need be
+  bool has_glyph(char32_t character) const override;
 
  private:
   QString family_;

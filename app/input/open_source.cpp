@@ -19,6 +19,7 @@
 #include "io/source_metadata.h"
 #include "io/tensor_source.h"
 #include "io/token_file.h"
+#include "io/token_marks.h"
 
 namespace fovea {
 namespace {
@@ -43,7 +44,7 @@ using File = std::shared_ptr<const FileBytes>;
 
 /// As they can be shown anywhere. What is computed from tokens is computed from them as they are.
 std::vector<std::string> shown(std::vector<std::string> tokens) {
-  for (std::string& token : tokens) token = printable(token);
+  for (std::string& token : tokens) token = with_signs(token);
   return tokens;
 }
 

@@ -23,10 +23,6 @@ void write_answer(QIODevice& socket, const QByteArray& json) {
   socket.write(json);
 }
 
-QByteArray error_json(const std::string& why) {
-  return json_of({{"error", QString::fromStdString(why)}});
-}
-
 // The last answer goes out as far as the other end takes it at once.
 void close_after_answer(QIODevice& socket) {
   constexpr int moment_ms = 10;
@@ -102,7 +98,7 @@ void LiveConnection::take_token(const std::string& token) {
     return refuse(
         "The token is not the one of this window: it is in the file that the window named when it "
         "was started.");
-  if (const std::string why = admit_(this); !why.empty()) return refuse(why);
+  if (const std::string why = admit_(this); !why.empty()) return refuse(why, true);
   greeted_ = true;
   answer(json_of({{"version", int(wire_version)}, {"most_bytes", qint64(most_bytes_)}}));
 }
@@ -129,9 +125,11 @@ void LiveConnection::answer(const QByteArray& json) {
   if (socket_->bytesToWrite() > most_unread) end();
 }
 
-void LiveConnection::refuse(const std::string& why) {
+void LiveConnection::refuse(const std::string& why, bool busy) {
   if (ended_) return;
-  answer(error_json(why));
+  QJsonObject json{{"error", QString::fromStdString(why)}};
+  if (busy) json["busy"] = true;
+  answer(json_of(json));
   end();
 }
 

@@ -33,8 +33,8 @@ class LiveConnection : public QObject {
                  const LiveServerOptions& options, QObject* parent);
   ~LiveConnection() override;
 
-  /// Answers with why, and closes the connection.
-  void refuse(const std::string& why);
+  /// Answers with why, and closes the connection. `busy`: the program may try again later.
+  void refuse(const std::string& why, bool busy = false);
 
  private:
   void read();

@@ -145,7 +145,8 @@ class LiveServer::Listener : public QObject {
 
   void take(QIODevice* socket, const std::string& token, const char* disconnected, Guests& guests) {
     if (std::ssize(guests.silent) >= options_.most_silent) {
-      guests.silent.front()->refuse("Too many programs connect and send no greeting: try again.");
+      guests.silent.front()->refuse("Too many programs connect and send no greeting: try again.",
+                                    true);
       guests.silent.pop_front();
     }
     const auto admit = [this, &guests](LiveConnection* program) -> std::string {

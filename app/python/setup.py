@@ -3,8 +3,11 @@
 Where the environment variable FOVEA_TREE names a folder with the program and its libraries (bin, lib, share), as the
 .tar.gz of Fovea holds it, the wheel carries them and brings the command `fovea`. Otherwise it is pure Python.
 """
+import atexit
 import os
 import shutil
+import sys
+import tempfile
 
 from setuptools import setup
 from setuptools.command.build_py import build_py
@@ -34,18 +37,24 @@ def with_program():
         raise SystemExit(f"FOVEA_TREE is {TREE}; expected a folder with bin/fovea")
 
     class PlatformWheel(bdist_wheel):
-        """For any Python, on systems whose glibc is at least that of this one."""
+        """For any Python, on systems that have what the program needs of them."""
 
         def finalize_options(self):
             super().finalize_options()
             self.root_is_pure = False
 
         def get_tag(self):
-            major, minor = os.confstr("CS_GNU_LIBC_VERSION").split()[1].split(".")[:2]
-            return "py3", "none", f"manylinux_{major}_{minor}_{os.uname().machine}"
+            sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+            from platform_tag import platform_tag
+
+            return "py3", "none", platform_tag(TREE)
 
     return {"cmdclass": {"build_py": BuildWithProgram, "bdist_wheel": PlatformWheel},
             "entry_points": {"console_scripts": ["fovea = fovea.carried:main"]}}
 
 
-setup(**(with_program() if TREE else {}))
+# What is made on the way lies elsewhere, so that the sources stay as they are.
+scratch = tempfile.mkdtemp(prefix="fovea-build-")
+atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+setup(**(with_program() if TREE else {}),
+      options={"build": {"build_base": os.path.join(scratch, "build")}, "egg_info": {"egg_base": scratch}})

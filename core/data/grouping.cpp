@@ -11,7 +11,7 @@
 namespace fovea {
 namespace {
 
-constexpr std::string_view line_break = "␊";  // as tokens show it
+constexpr std::string_view line_break = "↵";  // as tokens show it
 
 std::string_view without_spaces(std::string_view token) {
   while (token.starts_with(' ')) token.remove_prefix(1);

@@ -1,5 +1,7 @@
 #include "data/sequence.h"
 
+#include "data/direction.h"
+
 namespace fovea {
 
 std::string Sequence::label(Index i) const {
@@ -23,7 +25,7 @@ std::string Sequence::numbered(Index i) const {
     name = name.substr(0, at) + "…";
     break;
   }
-  return index + " “" + name + "”";
+  return index + " “" + isolated(name) + "”";
 }
 
 }  // namespace fovea

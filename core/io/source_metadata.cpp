@@ -48,9 +48,9 @@ std::vector<std::string> read_tokens(const Source& source, const std::string& ke
   for (const Json& token : list) {
     if (!token.is_string())
       throw refusal(source, key, "a list with " + kind_of(token), "a JSON list of strings");
-    tokens.push_back(display_token(token.get_ref<const std::string&>()));
+    tokens.push_back(token.get_ref<const std::string&>());
   }
-  return tokens;
+  return display_tokens(tokens);
 }
 
 /// A side of the grid or the prefix: below 2^31, so that sums and products cannot overflow.

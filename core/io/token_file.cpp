@@ -19,9 +19,9 @@ Tokens read_strings(const std::string& path, const std::string& name, const Json
     if (!token.is_string())
       throw InputError(path, name + "[" + std::to_string(out.size()) + "] is " + kind_of(token) +
                                  "; expected a string");
-    out.push_back(display_token(token.get_ref<const std::string&>()));
+    out.push_back(token.get_ref<const std::string&>());
   }
-  return out;
+  return display_tokens(out);
 }
 
 Tokens read_ids(const std::string& path, const std::string& name, const Json& list) {

@@ -4,11 +4,20 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace fovea {
 
-/// The token as it is displayed, always valid UTF-8. A leading space stays a space; control
-/// characters become their pictures (␊); bytes that are not UTF-8 by themselves become <0xE9>.
-std::string display_token(std::string_view token);
+/// The tokens of one text as they are displayed, always valid UTF-8. Whether they are byte-level is
+/// decided for all of them together. A leading space stays a space. A character that is divided
+/// among tokens goes to the first of them, and the others become "…". Bytes that are not UTF-8
+/// become <0xE9>; the rest is as in `with_signs`.
+std::vector<std::string> display_tokens(const std::vector<std::string>& tokens);
+
+/// The text of a token with a sign for what has none, as every font has it: ↵ for a line break, ⇥
+/// for a tab, ⇤ for a carriage return, U+0001 for other characters that change the display. White
+/// space other than " " and characters of no width become U+200D too, where a token has nothing
+/// else.
+std::string with_signs(std::string_view text);
 
 }  // namespace fovea

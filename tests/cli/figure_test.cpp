@@ -104,6 +104,22 @@ TEST_CASE("a figure for anonymous review names nothing") {
   }
 }
 
+TEST_CASE("a figure says what it was made by, where its source does not last") {
+  const TemporaryDirectory scratch;
+  const std::string made_by = "fovea.figure(q, k, v)  # q [2, 5, 3]";
+  for (const char* ending : {".png", ".svg", ".pdf"}) {
+    CAPTURE(ending);
+    const std::string path = scratch / ("f" + std::string(ending));
+    check_done(rendering(figure_source, path, {"--variant", "exact", "--made-by", made_by}));
+    CHECK(read_bytes(path).find("synthetic:") == std::string::npos);
+    const Ended again = run_program(rendering(path, scratch / "again.png"));
+    CHECK(again.status == 3);
+    check_says(again.err, {path, "carries no session", made_by});
+  }
+  const std::vector<std::string> both{"--variant", "exact", "--made-by", "a", "--no-session"};
+  CHECK(run_program(rendering(figure_source, scratch / "f.png", both)).status == 2);
+}
+
 TEST_CASE("presets are listed, and one that is not known is named with those that are") {
   const Ended list = run_program({"render", "--preset", "list"});
   CHECK(list.status == 0);

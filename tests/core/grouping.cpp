@@ -62,7 +62,7 @@ TEST_CASE("the usual sinks are the first token, special tokens and punctuation")
                                                     "punctuation", "special tokens", "other tokens",
                                                     "punctuation", "special tokens"});
   const Sequence gpt{
-      .tokens = {"The", " end", ".", "␊␊", "<|endoftext|>", " A", "?!", "3.1", "。", "<|>", " "}};
+      .tokens = {"The", " end", ".", "↵↵", "<|endoftext|>", " A", "?!", "3.1", "。", "<|>", " "}};
   CHECK(names_of(standard_sinks(11, gpt)) == Tokens{"first token", "other tokens", "punctuation",
                                                     "punctuation", "special tokens", "other tokens",
                                                     "punctuation", "other tokens", "punctuation",
@@ -86,7 +86,7 @@ TEST_CASE("a text is divided by its separators, else by its lines, else by its s
   CHECK(spans({"<s>", "a", "</s>", "b"}) == Tokens{"segment 1 1-2", "segment 2 3-4"});
   CHECK(spans({"[CLS]", "a", ".", "b", "!", "[SEP]"}) ==
         Tokens{"sentence 1 1-3", "sentence 2 3-5"});
-  CHECK(spans({"a", ".␊", "b", ".", "c"}) == Tokens{"line 1 0-2", "line 2 2-5"});
+  CHECK(spans({"a", ".↵", "b", ".", "c"}) == Tokens{"line 1 0-2", "line 2 2-5"});
   CHECK(spans({"a", " b", "."}).empty());
   CHECK(spans({}).empty());
 }

@@ -23,9 +23,36 @@ TEST_CASE("tokens are named where there is room for their names") {
   REQUIRE(close.named);
   REQUIRE(close.ticks.size() == 4);
   CHECK(close.ticks[1].label == "eye");
-  CHECK(close.ticks[3].label == "⏎");
+  CHECK(close.ticks[3].label == "↵");
   CHECK_FALSE(key_axis({0, 4}, 20, letters, TokenNames(sequence)).named);
   CHECK_FALSE(key_axis({0, 4}, 320, letters, {}).named);
+}
+
+TEST_CASE("a tick keeps all digits of a code") {
+  const FixedLettering letters;
+  const Sequence sequence{{"<0xF0>", "U+200D", " <0xE4><0xBD>", "internationalization", "a<0xF0"},
+                          {}};
+  const PanelAxis axis = key_axis({0, 5}, 400, letters, TokenNames(sequence));
+  REQUIRE(axis.ticks.size() == 5);
+  CHECK(axis.ticks[0].label == "<0xF0>");
+  CHECK(axis.ticks[1].label == "U+200D");
+  CHECK(axis.ticks[2].label == "·<0xE4>…");
+  CHECK(axis.ticks[3].label.ends_with("…"));
+  CHECK(axis.ticks[4].label == "a<0xF0");
+}
+
+TEST_CASE("a number keeps its side beside Hebrew and Arabic") {
+  const FixedLettering letters;
+  const Sequence sequence{{"עולם", "سلام", "eye"}, {}};
+  const TokenNames names(sequence);
+  CHECK(names.keys.numbered(0, letters, 1000) == "0 “\u2068עולם\u2069”");
+  CHECK(names.keys.numbered(1, letters, 1000) == "1 “\u2068سلام\u2069”");
+  CHECK(names.keys.numbered(2, letters, 1000) == "2 “eye”");
+  const PanelAxis axis = key_axis({0, 3}, 320, letters, names);
+  CHECK(axis.ticks[0].label.starts_with("\u2068ע"));
+  CHECK(axis.ticks[0].label.ends_with("\u2069"));
+  CHECK(axis.ticks[2].label == "eye");
+  CHECK(sequence.numbered(0) == "0 “\u2068עולם\u2069”");
 }
 
 TEST_CASE("the axes of a rank map are those of its queries and of its keys") {

@@ -75,7 +75,7 @@ TEST_CASE("texts of any length are measured in linear time") {
 
 TEST_CASE("white space of tokens is named") {
   const FixedLettering letters;
-  CHECK(letters.readable("a\nb\t") == "a⏎b⇥");
+  CHECK(letters.readable("a\nb\t") == "a↵b⇥");
   CHECK(letters.readable(" eye") == "·eye");
   CHECK(letters.readable("a b") == "a b");
   CHECK(letters.readable("\x7f") == "U+007F");

@@ -247,7 +247,7 @@ TEST_CASE("axes name tokens while there is room, whole or elided, and nothing to
       example::check_texts_apart(recording);
       int names = 0, numbers = 0, whole = 0;
       for (const auto& [text, where] : recording.texts) {
-        names += text == "the" || text.startsWith("int") || text == "⏎";
+        names += text == "the" || text.startsWith("int") || text == "↵";
         numbers += text == "128";
         whole += text.contains("internationalisation");
       }

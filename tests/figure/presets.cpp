@@ -94,3 +94,10 @@ TEST_CASE("letters of panels go on from row to row, also where a title is not re
   figure.rows.assign(1, std::vector<Panel>(28, first));
   CHECK(titles().back().starts_with("(ab)"));
 }
+
+TEST_CASE("a character that no font has is named by its code") {
+  example::application();
+  const PaperLettering letters{FigureStyle{}};
+  CHECK(letters.readable("a↵⇥⇤…·é") == "a↵⇥⇤…·é");
+  CHECK(letters.readable("\U0010FFFD") == "U+10FFFD");
+}

@@ -27,7 +27,8 @@ if [ "${1:-}" != --inside ]; then
   rm -rf --one-file-system "$root"
   trap 'rm -rf --one-file-system "$root"' EXIT
   mkdir -p "$root"
-  debootstrap --variant=minbase --include=ca-certificates bookworm "$root" "$mirror" >"$root.log" ||
+  unshare --mount --propagation private \
+    debootstrap --variant=minbase --include=ca-certificates bookworm "$root" "$mirror" >"$root.log" ||
     { cat "$root.log"; exit 1; }
   unshare --mount --propagation private --fork --kill-child bash "$0" --inside "$@"
   exit

@@ -266,7 +266,7 @@ TEST_CASE("metadata: scale, mask, names, tokens and the image grid") {
                                          {"causal", "true"},
                                          {"model", "minilm"},
                                          {"layer", "3"},
-                                         {"tokens", R"(["[CLS]","Ġa","##b","c","d"])"},
+                                         {"tokens", R"(["[CLS]","▁a","b","c","d"])"},
                                          {"image", R"({"grid": [2, 2], "prefix": 1})"}}));
   CHECK(source.scale == 0.25);
   CHECK(source.causal == true);

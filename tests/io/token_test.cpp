@@ -13,6 +13,12 @@ using namespace fovea::test;
 
 namespace {
 
+using Tokens = std::vector<std::string>;
+
+std::string display_token(const std::string& token) {
+  return display_tokens({token}).front();
+}
+
 TokenFile read(const std::string& text) {
   const TemporaryDirectory directory;
   write_bytes(directory / "t.json", text);
@@ -28,10 +34,65 @@ TEST_CASE("marks of tokenizers become text") {
   CHECK(display_token("hello</w>") == "hello ");
   CHECK(display_token("cafÃ©") == "café");  // the two bytes of é, one character each
   CHECK(display_token("ĠÐ¼Ð¸ÑĢ") == " мир");
-  CHECK(display_token("Ċ") == "␊");
-  CHECK(display_token("ĉ") == "␉");
-  CHECK(display_token("<0x0A>") == "␊");
+  CHECK(display_token("Ċ") == "↵");
+  CHECK(display_token("Ġĉ") == " ⇥");
+  CHECK(display_token("čĊ") == "⇤↵");
+  CHECK(display_token("<0x0A>") == "↵");
   CHECK(display_token("Ġð") == " <0xF0>");  // the first byte of an emoji
+}
+
+TEST_CASE("whether tokens are byte-level is decided for all of them") {
+  // As vocabularies of WordPiece, SentencePiece and its byte fallback, and GPT-2 write them.
+  const Tokens turkish{"[CLS]", "ağ", "##ır", "çalışma", "[SEP]"};
+  CHECK(display_tokens(turkish) == Tokens{"[CLS]", "ağ", "ır", "çalışma", "[SEP]"});
+  CHECK(display_tokens({"<s>", "▁mała", "▁żół", "ć", "</s>"}) ==
+        Tokens{"<s>", " mała", " żół", "ć", "</s>"});
+  CHECK(display_tokens({"▁Člověk", "▁a", "ğır"}) == Tokens{" Člověk", " a", "ğır"});
+  for (const char* word : {"ağır", "mała", "člověk", "să", "ļoti", "đak", "Ģimene", "ñandú"}) {
+    CAPTURE(word);
+    CHECK(display_tokens({word}) == Tokens{word});
+    CHECK(display_tokens({word, "the"}) == Tokens{word, "the"});
+  }
+  // Ġ and Ċ are letters of Maltese.
+  CHECK(display_tokens({"▁Il", "-", "Ġ", "imgħa", "▁Ċ", "irku"}) ==
+        Tokens{" Il", "-", "Ġ", "imgħa", " Ċ", "irku"});
+  CHECK(display_tokens({"Ġimgħa", "##t"}) == Tokens{"Ġimgħa", "t"});
+  // The same words in bytes, with a heading, a special token of another alphabet and an added one.
+  CHECK(display_tokens({"aÄŁ", "Ä±r", "ĠmaÅĤa", "ĠÄįlovÄĽk"}) ==
+        Tokens{"ağ", "ır", " mała", " člověk"});
+  CHECK(display_tokens({"##", "ĠTitle", "Ċ", "##Ċ"}) == Tokens{"##", " Title", "↵", "##↵"});
+  CHECK(display_tokens({"<｜begin▁of▁sentence｜>", "a", "ĠÃ©"}) ==
+        Tokens{"<｜begin of sentence｜>", "a", " é"});
+  CHECK(display_tokens({"日本", "ĠÃ©"}) == Tokens{"日本", " é"});
+  // Without a space.
+  CHECK(display_tokens({"ä½ł", "å¥½", "ï¼Į", "ä¸ĸçķĮ"}) == Tokens{"你", "好", "，", "世界"});
+  CHECK(display_tokens({"日本", "Ã©"}) == Tokens{"日本", "Ã©"});
+}
+
+TEST_CASE("a character that tokens share goes to the first of them") {
+  CHECK(display_tokens({"ä½", "ł", "å¥½"}) == Tokens{"你", "…", "好"});
+  CHECK(display_tokens({"ĠðŁ", "ĳ", "©", "Ġb"}) == Tokens{" 👩", "…", "…", " b"});
+  CHECK(display_tokens({"ä½", "łÃ", "©Ġx"}) == Tokens{"你", "…é", "… x"});
+  CHECK(display_tokens({"▁a", "<0xF0>", "<0x9F>", "<0x91>", "<0xA9>", "▁b"}) ==
+        Tokens{" a", "👩", "…", "…", "…", " b"});
+  // What is not whole stays by its bytes.
+  CHECK(display_tokens({"Ġa", "ä½", "Ġb"}) == Tokens{" a", "<0xE4><0xBD>", " b"});
+  CHECK(display_tokens({"<0xF0>", "<0x9F>", "▁b", "<0x91>"}) ==
+        Tokens{"<0xF0>", "<0x9F>", " b", "<0x91>"});
+  CHECK(display_tokens({"<0xF0>", "ł", "<0x91>"}) == Tokens{"<0xF0>", "ł", "<0x91>"});
+  CHECK(display_tokens({}).empty());
+}
+
+TEST_CASE("what has no sign of its own gets one") {
+  CHECK(with_signs("a\nb\tc\r") == "a↵b⇥c⇤");
+  CHECK(with_signs(std::string("\0\x1f\x7f", 3)) == "U+0000U+001FU+007F");
+  CHECK(with_signs("a\u202eb\ufeff") == "aU+202EbU+FEFF");
+  CHECK(with_signs(" \u200d") == " U+200D");
+  CHECK(with_signs("\u00a0") == "U+00A0");
+  // In words they are as they should be.
+  for (const char* text : {"👩‍👩‍👧", "می‌خواهم", "10\u00a0€", " ", "❤️"})
+    CHECK(with_signs(text) == text);
+  CHECK(display_tokens({"Ġa", "âĢ", "į", "âĢĭ"}) == Tokens{" a", "U+200D", "…", "U+200B"});
 }
 
 TEST_CASE("text that is not a mark is unchanged") {
@@ -46,6 +107,8 @@ TEST_CASE("any bytes are displayed as UTF-8") {
   for (int a = 0; a < 256; ++a)
     for (int b = 0; b < 256; ++b) {
       const std::string token{'#', '#', static_cast<char>(a), static_cast<char>(b)};
+      for (const std::string& text : display_tokens({token, "Ġ"}))
+        if (!is_utf8(text)) FAIL_CHECK("bytes " << a << " " << b);
       if (!is_utf8(display_token(token))) FAIL_CHECK("bytes " << a << " " << b);
     }
 }

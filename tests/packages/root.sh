@@ -22,7 +22,9 @@ remove_roots() { rm -rf --one-file-system "$roots"; }
 make_base() {
   remove_roots
   mkdir -p "$roots/base"
-  debootstrap --variant=minbase --include=ca-certificates bookworm "$roots/base" "$mirror" >"$roots/base.log" ||
+  # In mounts of its own: debootstrap may leave /proc behind in the root, which would then be copied.
+  unshare --mount --propagation private \
+    debootstrap --variant=minbase --include=ca-certificates bookworm "$roots/base" "$mirror" >"$roots/base.log" ||
     { tail -n 20 "$roots/base.log" >&2; fail "debootstrap has failed"; }
   cp -f /etc/resolv.conf "$roots/base/etc/"
   grep -ls '^Acquire' /etc/apt/apt.conf.d/* | xargs -r cp -t "$roots/base/etc/apt/apt.conf.d"
@@ -30,7 +32,7 @@ make_base() {
 
 make_root() {
   rm -rf --one-file-system "${roots:?}/$1"
-  cp -a "$roots/base" "$roots/$1"
+  cp -a --one-file-system "$roots/base" "$roots/$1"
 }
 
 # in_root NAME COMMAND...: with nothing of this machine's environment but its proxies, and $DISPLAY if given.

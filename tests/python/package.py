@@ -1,11 +1,13 @@
 """What the tests share: the package from the sources, and what is importable."""
 import importlib.util
+import os
 import pathlib
 import sys
 import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = os.environ.get("FOVEA_PROGRAM", "")  # `fovea`, where it is built with the tests
 for folder in (ROOT / "app" / "python", ROOT / "tests" / "captures"):
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))

@@ -18,6 +18,7 @@ class StandIn:
         self.delay = 0  # seconds before each answer
         self.hangs_up = False  # instead of the next answer to a frame
         self.turns_away = ""  # why: instead of reading a greeting
+        self.hangs_up_at_once = False  # without a word
         self.pace = None  # bytes of a frame that are taken in 10 ms; 0: none at all
         self._arrived = threading.Condition()
         self._open = []
@@ -50,8 +51,10 @@ class StandIn:
 
     def _serve(self, connection):
         try:
+            if self.hangs_up_at_once:
+                return connection.close()
             if self.turns_away:
-                self._say(connection, {"error": self.turns_away})
+                self._say(connection, {"error": self.turns_away, "busy": True})
                 return connection.close()
             with connection.makefile("rb") as file:
                 magic, version, length = struct.unpack("<8sII", file.read(16))

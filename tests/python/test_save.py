@@ -102,6 +102,104 @@ class Save(InFolder):
         self.assertEqual(self.path().read_bytes(), b"before")
         self.assertEqual(self.files(), ["run.safetensors"])
 
+    def test_integers_in_a_mask_say_who_may_attend(self):
+        """As a tokenizer's attention_mask, of padding."""
+        for kind in ("i8", "i4", "u1", "bool"):
+            content = self.save(mask=self.np.array([1, 1, 1, 1, 1, 0, 0], kind))
+            self.assertEqual(content.types["layer0.mask"], "BOOL", kind)
+            self.assertEqual(content.arrays["layer0.mask"].tolist(), [True] * 5 + [False] * 2, kind)
+            self.assertNotIn("layer0.bias", content.arrays)
+        pairs = self.np.tril(self.np.ones((5, 7), "i8"), 2)
+        self.assertEqual(self.save(mask=pairs).metadata, {"causal": "true", "layout": "[H,n,d]"})
+        self.assertEqual(self.save(mask=[1] * 7).metadata, {"causal": "false", "layout": "[H,n,d]"})
+        with self.assertRaisesRegex(self.fovea.FoveaError, "integers other than 0 and 1, -1 to 1; expected 1 or true"):
+            self.save(mask=self.np.array([1, 1, 1, 1, 1, 0, -1]))
+
+    def test_a_floating_mask_of_0_and_1_is_refused(self):
+        ones = self.np.array([1, 1, 1, 1, 1, 0, 0], "f4")
+        with self.assertRaisesRegex(self.fovea.FoveaError, "only 0 and 1 in a floating type.*convert it to bool"):
+            self.save(mask=ones)
+        self.assertEqual(self.save(bias=ones).arrays["layer0.bias"].tolist(), ones.tolist())
+        self.assertNotIn("layer0.mask", self.save(mask=0 * ones).arrays)
+        lowest = self.np.where(ones > 0, 0, self.np.finfo("f4").min)
+        self.assertEqual(self.save(mask=lowest).arrays["layer0.mask"].tolist(), (ones > 0).tolist())
+
+    def test_what_the_program_would_refuse_is_refused(self):
+        np, q = self.np, self.q
+        whole = dict(q=q, k=self.k, v=self.v)
+        for more, words in (
+                (dict(scale=0.0), "scale is 0; expected a number above 0"), (dict(scale=-1), "scale is -1"),
+                (dict(scale=float("nan")), "scale is nan"), (dict(scale="a"), "scale is 'a'"),
+                (dict(softcap=-1), "softcap is -1"), (dict(softcap=float("inf")), "softcap is inf"),
+                (dict(window=0), "window is 0; expected a whole number of keys"), (dict(window=2.5), "window is 2.5"),
+                (dict(window=1 << 31), "window is 2147483648"), (dict(sinks=[1, 2, 3, np.inf]), "sinks holds"),
+                (dict(alibi=[1, 2, 3, np.nan]), "alibi holds"), (dict(alibi=["a"] * 4), "alibi holds"),
+                (dict(segments=[0, 0, 0, 0, 0, 0, -1]), "segments holds"), (dict(segments=[0.5] * 7), "segments holds"),
+                (dict(segments=[1 << 25] * 7), "segments holds"), (dict(bias=np.ones(7, int)), "bias has the type I64"),
+                (dict(q=np.ones((4, 5, 3), "i8")), "q has the type I64; expected F64"),
+                (dict(k=self.k > 0), "k has the type BOOL"), (dict(v=self.v.astype("i1")), "v has the type I8"),
+                (dict(z=np.ones((4, 5, 6), "i4")), "z has the type I32"), (dict(q=q[:, :0]), "at least one head"),
+                (dict(q=q + 0j), "a tensor has the type complex64"), (dict(q=[[1.0], [1.0, 2.0]]), "q cannot be read"),
+                (dict(q=None), "type object"), (dict(q=3.0), r"q has the shape \[\]"),
+                (dict(mask=[[1], [1, 0]]), "mask cannot be read"), (dict(mask=["yes"] * 7), "the type str")):
+            arguments = {**whole, **more}
+            with self.subTest(words), self.assertRaisesRegex(self.fovea.FoveaError, words):
+                self.fovea.save(self.path(), arguments.pop("q"), arguments.pop("k"), arguments.pop("v"), **arguments)
+        self.assertEqual(self.files(), [])
+
+    def test_lists_are_arrays(self):
+        self.fovea.save(self.path(), self.q.tolist(), self.k.tolist(), self.v.tolist(), z=self.v[:1].repeat(4, 0)[
+            :, :5].tolist(), bias=[0.5] * 7, sinks=[1, 2, 3, 4], window=self.np.int64(3), scale=self.np.float32(0.5))
+        content = self.fovea.read(self.path())
+        self.assertTrue((content.arrays["layer0.q"] == self.q).all())
+        self.assertEqual((content.metadata["scale"], content.metadata["window"]), ("0.5", "3"))
+
+    def test_tokens_of_an_encoding(self):
+        from test_encoding import Batch, One
+
+        q = self.q[:, :2]
+        for given in (One(), [One()], {"tokens": ["a", "b"], "input_ids": [1, 2]}, self.np.array(["a", "b"])):
+            self.fovea.save(self.path(), q, q, q, tokens=given)
+            self.assertEqual(json.loads(self.fovea.read(self.path()).metadata["tokens"]), ["a", "b"])
+        for given, words in ((Batch(), "tokens is a batch of 2"), ({"input_ids": [1, 2]}, "pass the tokenizer too"),
+                             ("ab", "tokens is one string"), (3, "tokens is of the type int")):
+            with self.assertRaisesRegex(self.fovea.FoveaError, words):
+                self.fovea.save(self.path(), q, q, q, tokens=given)
+
+    @needs("torch")
+    def test_tensors_without_content_are_refused(self):
+        import torch
+        import torch.nn.attention.bias
+
+        q = torch.randn(2, 5, 3)
+        for wrong, words in ((q.to_sparse(), "of the layout torch.sparse_coo; pass"),
+                             (q.to("meta"), "on the device 'meta'"),
+                             (torch.nested.nested_tensor([q[0], q[1, :3]], layout=torch.jagged),
+                              "of the layout torch.jagged"),
+                             (torch.nested.nested_tensor([q[0], q[1, :3]]), "of the layout"),
+                             (q.to(torch.complex64), "the type complex64")):
+            with self.subTest(words), self.assertRaisesRegex(self.fovea.FoveaError, words):
+                self.fovea.save(self.path(), wrong, wrong, wrong)
+            with self.subTest(words), self.assertRaises(self.fovea.FoveaError):
+                self.fovea.save(self.path(), q, q, q, mask=wrong)
+        with self.assertRaisesRegex(self.fovea.FoveaError, "mask is a CausalBias, which holds no numbers"):
+            self.fovea.save(self.path(), q, q, q, mask=torch.nn.attention.bias.causal_lower_right(5, 5))
+        self.assertEqual(self.files(), [])
+
+    @needs("torch")
+    def test_views_of_tensors_are_read(self):
+        import torch
+
+        numbers = torch.randn(2, 5, 3, dtype=torch.complex64)
+        negated = numbers.conj().imag
+        self.assertTrue(negated.is_neg())
+        self.fovea.save(self.path(), negated, numbers.real, torch.nn.Parameter(numbers.imag.clone()),
+                        bias=negated[0, 0, :1].expand(5), mask=torch.tensor([1, 1, 1, 1, 0]))
+        content = self.fovea.read(self.path())
+        self.assertTrue((content.arrays["layer0.q"] == -numbers.imag.numpy()).all())
+        self.assertTrue((content.arrays["layer0.k"] == numbers.real.numpy()).all())
+        self.assertEqual(content.arrays["layer0.mask"].tolist(), [True] * 4 + [False])
+
     @needs("torch")
     def test_bfloat16_is_kept(self):
         import torch

@@ -375,7 +375,23 @@ class Show(InFolder):
         window.turns_away = "32 programs are connected already"
         for _ in range(20):  # the window may close before the greeting is sent, or after
             with self.assertRaisesRegex(self.fovea.FoveaError, "^32 programs are connected already$"):
-                self.show("turned away")
+                self.show("turned away", strict=True)
+
+    def test_a_window_that_is_busy_ends_no_program(self):
+        window = self.window()
+        window.turns_away = "32 programs are connected already"
+        with self.assertWarnsRegex(self.fovea.FoveaWarning, "^32 programs are connected already; nothing is shown"):
+            self.assertFalse(self.show("busy"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.assertFalse(self.show("busy"))
+        window.turns_away = ""
+        self.assertTrue(self.show("busy"))
+
+    def test_a_busy_window_that_was_never_seen_ends_no_program(self):
+        self.window().hangs_up_at_once = True
+        with self.assertWarnsRegex(self.fovea.FoveaWarning, "no window is at"):
+            self.assertFalse(self.show("hangs up", start=False))
 
     def test_the_words_of_a_window_that_has_closed_already_are_read(self):
         window = self.window()
@@ -390,7 +406,7 @@ class Show(InFolder):
 
         with mock.patch.object(link, "_connected", later):
             with self.assertRaisesRegex(self.fovea.FoveaError, "^32 programs are connected already$"):
-                self.show("turned away")
+                self.show("turned away", strict=True)
 
     def test_a_socket_that_another_user_listens_on_is_left_alone(self):
         window = self.window()

@@ -11,7 +11,8 @@ from .reader import Tensors, read
 from .recording import Recording, record
 from .save import save
 from .show import show
+from .window import open
 
-__all__ = ["Figure", "FoveaError", "FoveaWarning", "Recording", "Tensors", "figure", "read", "record", "save",
-           "show", "tokens_of"]
+__all__ = ["Figure", "FoveaError", "FoveaWarning", "Recording", "Tensors", "figure", "open", "read", "record",
+           "save", "show", "tokens_of"]
 __version__ = "0.1.0"

@@ -39,17 +39,34 @@ def type_of(array: Any) -> str:
     return TYPES[name]
 
 
+def array_of(value: Any, name: str) -> Any:
+    """A tensor of PyTorch as it is, or a NumPy array of anything else. Raises FoveaError where it has no numbers."""
+    if is_torch(value):
+        if getattr(value, "is_nested", False) or str(getattr(value, "layout", "")) != "torch.strided":
+            raise FoveaError(f"{name} is a tensor of the layout {getattr(value, 'layout', 'unknown')}; pass a dense "
+                             "one, its .to_dense() or one sequence of it")
+        if getattr(value, "is_meta", False):
+            raise FoveaError(f"{name} is a tensor on the device 'meta', which holds no numbers")
+        if type(value).__module__ == "torch.nn.attention.bias":
+            raise FoveaError(f"{name} is a {type(value).__name__}, which holds no numbers; pass a Boolean mask, or "
+                             "causal=True")
+        return value
+    numpy = need("numpy", "Saving arrays")
+    try:
+        return numpy.asarray(value)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise FoveaError(f"{name} cannot be read as an array ({_first_line(error)}); expected a tensor of NumPy or "
+                         "PyTorch") from error
+
+
 def block_of(array: Any) -> Block:
-    """The bytes of a tensor of any strides, on any device."""
+    """The bytes of a tensor of any strides, on any device. Raises FoveaError where they cannot be had."""
     numpy = need("numpy", "Writing tensors")
+    array = array_of(array, "a tensor")
     dtype = type_of(array)
     shape = tuple(int(n) for n in array.shape)
     if is_torch(array):
-        torch = need("torch", "Writing tensors of PyTorch")
-        array = array.detach().to("cpu").contiguous()
-        if dtype == "BF16":
-            array = array.view(torch.int16)
-        array = array.numpy()
+        array = _from_torch(array, dtype == "BF16")
     array = numpy.ascontiguousarray(array).reshape(-1)
     if array.dtype.byteorder == ">" or (array.dtype.byteorder == "=" and not _little_endian()):
         array = array.astype(array.dtype.newbyteorder("<"))
@@ -60,14 +77,27 @@ def numbers_of(array: Any) -> Any:
     """The values as a NumPy array: Boolean, integers, float64, or float32 for shorter types."""
     numpy = need("numpy", "Reading tensors")
     if is_torch(array):
-        array = array.detach().to("cpu")
-        if type_of(array) in ("BF16", "F16"):
-            array = array.float()
-        return array.numpy()
-    array = numpy.asarray(array)
+        array = array_of(array, "a tensor")
+        return _from_torch(array.float() if type_of(array) in ("BF16", "F16") else array)
+    array = array_of(array, "a tensor")
     if array.dtype.kind == "f" and array.dtype.itemsize < 4 or array.dtype.name == "bfloat16":
         return array.astype(numpy.float32)
     return array
+
+
+def _from_torch(array: Any, as_bits: bool = False) -> Any:
+    """The content of a tensor in NumPy; of BF16, which NumPy lacks, the bits. Raises FoveaError where it has none."""
+    torch = need("torch", "Reading tensors of PyTorch")
+    try:
+        array = array_of(array, "a tensor").detach().to("cpu").resolve_conj().resolve_neg()
+        return (array.contiguous().view(torch.int16) if as_bits else array).numpy()
+    except (AttributeError, RuntimeError, TypeError, ValueError) as error:  # of a class of its own, in vmap, ...
+        raise FoveaError(f"a tensor of the class {type(array).__name__} cannot be read: "
+                         f"{_first_line(error)}") from error
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
 def _little_endian() -> bool:

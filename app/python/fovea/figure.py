@@ -2,18 +2,15 @@
 from __future__ import annotations
 
 import os
-import shlex
-import shutil
-import subprocess
 import tempfile
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
-from .carried import carried_program
+from .atomic_file import AtomicFile
 from .errors import FoveaError
+from .program import program, run
 from .save import save
 
 FORMATS = ("png", "svg", "pdf")
-SOURCES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 
 class Figure:
@@ -29,8 +26,8 @@ class Figure:
         ending = os.path.splitext(os.fspath(path))[1].lstrip(".").lower()
         if ending != self.format:
             raise FoveaError(f"the figure is {self.format}; make it with format=\"{ending or self.format}\"")
-        with open(path, "wb") as file:
-            file.write(self.content)
+        with AtomicFile(path) as whole:
+            whole.file.write(self.content)
 
     def _repr_png_(self) -> Optional[bytes]:
         return self.content if self.format == "png" else None
@@ -56,10 +53,11 @@ def figure(source_or_q: Any, k: Any = None, v: Any = None, *, variants: Sequence
     """Draws attention with `fovea render`, as PNG, SVG or PDF.
 
     `source_or_q` is a file, or any other SOURCE of the program; or the queries q, with k and, if known, v, as
-    `fovea.save` takes them together with its other arguments (`tokens`, `causal`, `scale`, `mask`, ...). `variants`
-    and `views` are columns and rows. `parameters` are those of variants (--set), `options` more words of the command
-    line. Sizes are such as "3.5in". The program is $FOVEA, or what the wheel carries, or `fovea` on the PATH, or what
-    app/run.sh built in the sources of this package. Raises FoveaError if it is not there, or with its message if it refuses.
+    `fovea.save` takes them together with its other arguments (`tokens`, `causal`, `scale`, `mask`, ...). A figure of
+    arrays carries this call in place of a session. `variants` and `views` are columns and rows. `parameters` are those
+    of variants (--set), `options` more words of the command line. Sizes are such as "3.5in". The program is $FOVEA, or
+    what the wheel carries, or `fovea` on the PATH, or what app/run.sh built in the sources of this package. Raises
+    FoveaError if it is not there, or with its message if it refuses.
     """
     if format not in FORMATS:
         raise FoveaError(f"format is '{format}'; expected {', '.join(FORMATS)}")
@@ -81,37 +79,31 @@ def figure(source_or_q: Any, k: Any = None, v: Any = None, *, variants: Sequence
         words += _repeated("--set", [f"{key}={value}" for key, value in (parameters or {}).items()])
         for name, value in (("--width", width), ("--height", height), ("--dpi", dpi), ("--title", title)):
             words += [] if value is None else [name, str(value)]
-        notes = _run([*words, *options])
-        with open(output, "rb") as file:
-            return Figure(file.read(), format, notes)
+        if by_arrays and "--no-session" not in options:  # their file is gone when the figure is looked at
+            words += ["--made-by", _call_of({"q": source_or_q, "k": k, "v": v}, {
+                "variants": list(variants), "views": list(views), "parameters": parameters, "head": head or None,
+                **conditions})]
+        notes = run([*words, *options])
+        try:
+            with open(output, "rb") as file:
+                return Figure(file.read(), format, notes)
+        except FileNotFoundError:
+            raise FoveaError(f"{' '.join(command)} wrote no figure: $FOVEA must name the program fovea") from None
 
 
-def program() -> List[str]:
-    """The words that start the program: $FOVEA, which may hold arguments too, what the wheel carries, `fovea` on the
-    PATH, or what app/run.sh built in the sources that this package belongs to."""
-    given = os.environ.get("FOVEA", "")
-    if given:
-        return [given] if os.path.exists(given) else shlex.split(given)
-    found = carried_program() or shutil.which("fovea") or _built()
-    if found is None:
-        raise FoveaError("the program fovea is not on the PATH: set the environment variable FOVEA to "
-                         "build/release/bin/fovea of its sources, or to \"bash app/run.sh\"")
-    return [found]
+def _call_of(arrays: Dict[str, Any], more: Mapping[str, Any]) -> str:
+    """The call in words, which the figure carries: its arrays are in no file."""
+    given = ", ".join([name for name, array in arrays.items() if array is not None]
+                      + [f"{name}={_word(name, value)}" for name, value in more.items() if value is not None])
+    shapes = ", ".join(f"{name} {list(getattr(array, 'shape', ()))}" for name, array in arrays.items()
+                       if array is not None)
+    return f"fovea.figure({given})  # {shapes}"
 
 
-def _built() -> Optional[str]:
-    path = os.path.join(SOURCES, "build", "release", "bin", "fovea")
-    return path if os.access(path, os.X_OK) else None
-
-
-def _run(words: List[str]) -> str:
-    try:
-        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
-    except OSError as error:
-        raise FoveaError(f"{words[0]} cannot be started: {error.strerror}") from error
-    if done.returncode:
-        raise FoveaError(done.stderr.strip() or f"{words[0]} ended with {done.returncode}")
-    return done.stderr.strip()
+def _word(name: str, value: Any) -> str:
+    """A short value as it is written, an array or a list of tokens by its name."""
+    text = repr(value)
+    return name if hasattr(value, "shape") and value.shape or len(text) > 60 else text
 
 
 def _repeated(option: str, values: Union[str, Sequence[str]]) -> List[str]:

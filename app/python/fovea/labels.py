@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Dict, List, Optional, Sequence, Tuple
 
-from .errors import FoveaError
+from .encoding import token_lists
 
 Labels = Tuple[Optional[List[str]], Optional[List[str]]]  # of the queries; of the keys, where they are others
 
@@ -16,8 +16,8 @@ class TokenLabels:
     """
 
     def __init__(self, tokens: Optional[Sequence], key_tokens: Optional[Sequence]) -> None:
-        self._tokens = _lists(tokens, "tokens")
-        self._key_tokens = _lists(key_tokens, "key_tokens")
+        self._tokens = token_lists(tokens, "tokens")
+        self._key_tokens = token_lists(key_tokens, "key_tokens")
         self._counts: Dict[str, int] = {}
         self._followed: Dict[str, int] = {}  # how many tokens the attentions that `tokens` belong to expect
 
@@ -58,14 +58,3 @@ class TokenLabels:
         if tokens is None or end > len(tokens) or count > end:
             return None
         return tokens[end - count : end]
-
-
-def _lists(tokens: Optional[Sequence], name: str) -> Optional[List[List[str]]]:
-    if tokens is None:
-        return None
-    if isinstance(tokens, str):
-        raise FoveaError(f"{name} is one string; expected a list of strings, one for each token")
-    items = list(tokens)
-    if items and isinstance(items[0], (list, tuple)):
-        return [[str(token) for token in item] for item in items]
-    return [[str(token) for token in items]]

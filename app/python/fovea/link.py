@@ -24,6 +24,10 @@ class Refused(FoveaError):
     """The window is there and does not take what was sent."""
 
 
+class Busy(Refused):
+    """The window is there and serves others: this may pass."""
+
+
 class TooSlow(OSError):
     """The window takes what is sent, but not all of it until the deadline."""
 
@@ -135,8 +139,10 @@ class Link:
             answer = json.loads(self._receive(length))
         except ValueError as error:
             raise ConnectionError(f"{self.address} does not answer like a window of Fovea") from error
+        if not isinstance(answer, dict):
+            raise ConnectionError(f"{self.address} does not answer like a window of Fovea")
         if "error" in answer:
-            raise Refused(str(answer["error"]))
+            raise (Busy if answer.get("busy") else Refused)(str(answer["error"]))
         return answer
 
 

@@ -2,30 +2,33 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, Optional, Sequence, Union
+from typing import Any, Dict, Optional, Union
 
-from .arrays import is_torch, numbers_of
 from .call import Call, shared_metadata
 from .conditions import Conditions, recognised
+from .encoding import tokens_given
 from .errors import FoveaError
+from .rules import floating, mask_of, of_heads, positive, segments_of, window_of
 from .writer import TensorBytes, TensorWriter
 
 
-def save(path: "str | os.PathLike[str]", q: Any, k: Any, v: Any, *, tokens: Optional[Sequence[str]] = None,
-         key_tokens: Optional[Sequence[str]] = None, name: Optional[str] = None, scale: Optional[float] = None,
-         causal: Optional[bool] = None, window: Optional[int] = None, softcap: Optional[float] = None, z: Any = None,
-         mask: Any = None, bias: Any = None, alibi: Any = None, sinks: Any = None, segments: Any = None,
-         model: Optional[str] = None, stream: Optional[str] = None, step: Optional[int] = None) -> None:
+def save(path: "str | os.PathLike[str]", q: Any, k: Any, v: Any, *, tokens: Any = None, key_tokens: Any = None,
+         name: Optional[str] = None, scale: Optional[float] = None, causal: Optional[bool] = None,
+         window: Optional[int] = None, softcap: Optional[float] = None, z: Any = None, mask: Any = None,
+         bias: Any = None, alibi: Any = None, sinks: Any = None, segments: Any = None, model: Optional[str] = None,
+         stream: Optional[str] = None, step: Optional[int] = None) -> None:
     """Writes q, k and v, tensors of PyTorch or NumPy, to a .safetensors file that Fovea opens.
 
     q is [H, nq, d], k [Hkv, nk, d] and v [Hkv, nk, dv]; [n, d] is one head, [1, H, n, d] a batch of one. v may be
     None: then Fovea shows weights, and outputs are not known. z, the output of a model, is [H, nq, dv]. `mask` is
-    Boolean (True: may attend) or float (added to the logits), [nk], [nq, nk] or [H, nq, nk]; `bias` likewise, float;
-    `alibi` and `sinks` are [H]. `segments` is [nk]: tokens of different segments do not meet; query i belongs to the
-    segment of key i + nk - nq. `name` is that of the call in the file, "layer0" by default. What is not given is left
-    to Fovea: the scale 1 / sqrt(d), no mask.
+    Boolean or of integers 0 and 1, as a tokenizer's attention_mask (true, 1: may attend), or float (added to the
+    logits), [nk], [nq, nk] or [H, nq, nk]; `bias` likewise, float; `alibi` and `sinks` are [H]. `segments` is [nk]:
+    tokens of different segments do not meet; query i belongs to the segment of key i + nk - nq. `tokens` and
+    `key_tokens` are lists of strings, or what a tokenizer returned. `name` is that of the call in the file, "layer0"
+    by default. What is not given is left to Fovea: the scale 1 / sqrt(d), no mask.
     `stream` and `step` are what `fovea.show` writes of its name and step; then both make the same bytes.
-    An existing file is replaced when the new one is complete. Raises FoveaError for shapes that do not fit.
+    An existing file is replaced when the new one is complete. Raises FoveaError for what does not fit, and for
+    all that the program would refuse.
     """
     call = call_of(q, k, v, tokens=tokens, key_tokens=key_tokens, scale=scale, causal=causal, window=window,
                    softcap=softcap, z=z, mask=mask, bias=bias, alibi=alibi, sinks=sinks, segments=segments,
@@ -46,33 +49,26 @@ def write_call(file: Union[TensorWriter, TensorBytes], call: Call, name: Optiona
     return metadata
 
 
-def call_of(q: Any, k: Any, v: Any, *, tokens: Optional[Sequence[str]] = None,
-            key_tokens: Optional[Sequence[str]] = None, scale: Optional[float] = None, causal: Optional[bool] = None,
-            window: Optional[int] = None, softcap: Optional[float] = None, z: Any = None, mask: Any = None,
-            bias: Any = None, alibi: Any = None, sinks: Any = None, segments: Any = None,
+def call_of(q: Any, k: Any, v: Any, *, tokens: Any = None, key_tokens: Any = None, scale: Optional[float] = None,
+            causal: Optional[bool] = None, window: Optional[int] = None, softcap: Optional[float] = None, z: Any = None,
+            mask: Any = None, bias: Any = None, alibi: Any = None, sinks: Any = None, segments: Any = None,
             model: Optional[str] = None) -> Call:
-    """The call of the arrays that `save` takes. Raises FoveaError for shapes that do not fit."""
-    q, k, v = _heads(q, "q"), _heads(k, "k"), None if v is None else _heads(v, "v")
+    """The call of the arrays that `save` takes. Raises FoveaError for what does not fit."""
+    q, k = _heads(q, "q"), _heads(k, "k")
+    v, z = (None if array is None else _heads(array, name) for array, name in ((v, "v"), (z, "z")))
     heads, nq, nk = int(q.shape[0]), int(q.shape[1]), int(k.shape[1])
-    given = [None if array is None else numbers_of(array) if is_torch(array) else _array(array)
-             for array in (alibi, sinks, segments)]
-    conditions = Conditions(scale, causal, window, softcap, None, None, *given)
-    conditions = recognised(conditions, nq, nk, heads, *(
-        None if array is None else array if is_torch(array) else _array(array) for array in (mask, bias)))
+    conditions = Conditions(positive(scale, "scale"), None if causal is None else bool(causal), window_of(window),
+                            positive(softcap, "softcap"), None, None, of_heads(alibi, "alibi"),
+                            of_heads(sinks, "sinks"), segments_of(segments))
+    conditions = recognised(conditions, nq, nk, heads, mask_of(mask), None if bias is None else floating(bias, "bias"))
     if causal is None and mask is None and bias is None:
         conditions.causal = None
-    return Call(q, k, v, None if z is None else _heads(z, "z"), conditions, tokens, key_tokens, model)
-
-
-def _array(array: Any) -> Any:
-    from .errors import need
-
-    return need("numpy", "Saving arrays").asarray(array)
+    return Call(q, k, v, z, conditions, tokens_given(tokens, "tokens"), tokens_given(key_tokens, "key_tokens"), model)
 
 
 def _heads(array: Any, name: str) -> Any:
     """[H, n, d] of [n, d], [H, n, d] or [1, H, n, d]."""
-    array = array if is_torch(array) else _array(array)
+    array = floating(array, name)
     if len(array.shape) == 4 and array.shape[0] == 1:
         return array[0]
     if len(array.shape) == 2:

@@ -6,10 +6,10 @@ import socket
 import threading
 import time
 import warnings
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from .errors import FoveaError, FoveaWarning
-from .link import Address, Link, TooSlow, address_of
+from .link import Address, Busy, Link, TooSlow, address_of
 from .save import call_of, write_call
 from .starting import started_link
 from .writer import TensorBytes
@@ -25,12 +25,12 @@ _warned: set = set()
 _paused: Dict[Address, float] = {}  # until when an address is left alone
 
 
-def show(q: Any, k: Any, v: Any, *, name: str = "live", step: Optional[int] = None,
-         tokens: Optional[Sequence[str]] = None, key_tokens: Optional[Sequence[str]] = None,
-         scale: Optional[float] = None, causal: Optional[bool] = None, window: Optional[int] = None,
-         softcap: Optional[float] = None, z: Any = None, mask: Any = None, bias: Any = None, alibi: Any = None,
-         sinks: Any = None, segments: Any = None, model: Optional[str] = None, address: Optional[str] = None,
-         token: Optional[str] = None, start: bool = True, strict: bool = False, timeout: float = 2.0) -> bool:
+def show(q: Any, k: Any, v: Any, *, name: str = "live", step: Optional[int] = None, tokens: Any = None,
+         key_tokens: Any = None, scale: Optional[float] = None, causal: Optional[bool] = None,
+         window: Optional[int] = None, softcap: Optional[float] = None, z: Any = None, mask: Any = None,
+         bias: Any = None, alibi: Any = None, sinks: Any = None, segments: Any = None, model: Optional[str] = None,
+         address: Optional[str] = None, token: Optional[str] = None, start: bool = True, strict: bool = False,
+         timeout: float = 2.0) -> bool:
     """Shows q, k and v in the window of Fovea. Returns whether the window has them.
 
     A training loop may call it at every step: the window follows the stream called `name`, and earlier steps can be
@@ -44,8 +44,9 @@ def show(q: Any, k: Any, v: Any, *, name: str = "live", step: Optional[int] = No
     first ones for a window that starts, 30 s together.
 
     Raises FoveaError for arrays that do not fit or that the window refuses, and where no window was found at first.
-    A window that is closed later, or does not answer, is no error: a FoveaWarning says so once, the call returns
-    False, and a window that is opened again gets the next step. With `strict` that raises FoveaError too.
+    A window that is closed later, does not answer, or serves as many programs as it can, is no error: a FoveaWarning
+    says so once, the call returns False, and a window that is opened again gets the next step. With `strict` that
+    raises FoveaError too.
     """
     where = address_of(address, token)
     if not name or len(name.encode()) > 200:
@@ -97,6 +98,9 @@ def _send(where: Address, pieces: List[Any], name: str, start: bool, strict: boo
         _links[where].send(pieces, deadline)
         _warned.discard(where)
         return True
+    except Busy as error:
+        _drop(where)
+        return _not_shown(where, str(error), "nothing is shown until it serves fewer", strict, error)
     except OSError as error:
         _drop(where)
         if isinstance(error, (TooSlow, socket.timeout, TimeoutError)):
@@ -110,7 +114,8 @@ def _send(where: Address, pieces: List[Any], name: str, start: bool, strict: boo
             message = f"the window at {where} did not answer within {timeout:g} s"
         else:
             message = f"no window is at {where} ({error.strerror or error})"
-        if strict or where not in _known:
+        was_there = where in _known or isinstance(error, (ConnectionResetError, BrokenPipeError))  # it hung up
+        if strict or not was_there:
             raise FoveaError(f"{message}: start fovea, or call with another address") from error
         return _not_shown(where, message, "nothing is shown until there is one again", strict, error)
     except BaseException:  # refused, or interrupted in the middle of a step
@@ -118,7 +123,7 @@ def _send(where: Address, pieces: List[Any], name: str, start: bool, strict: boo
         raise
 
 
-def _not_shown(where: Address, message: str, then: str, strict: bool, error: Optional[OSError] = None) -> bool:
+def _not_shown(where: Address, message: str, then: str, strict: bool, error: Optional[Exception] = None) -> bool:
     """Says so once, or raises FoveaError."""
     if strict:
         raise FoveaError(message) from error

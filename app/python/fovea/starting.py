@@ -6,11 +6,11 @@ import stat
 import subprocess
 import tempfile
 import time
-from typing import Any, Dict, NamedTuple, Optional
+from typing import Any, Dict, List, NamedTuple, Optional
 
 from .errors import FoveaError
-from .figure import program
 from .link import Address, Link, runtime_folder
+from .program import program
 
 START_SECONDS = 30.0  # that a call waits for a window that starts; later calls wait no longer than for any window
 LOOK_SECONDS = 0.02  # between two looks whether it listens
@@ -49,14 +49,15 @@ def started_link(where: Address, name: str, timeout: float, deadline: float) -> 
             if start is not None and start.process.poll() is not None:
                 del _starts[where]
                 _ends.pop(where, None)
-                message = _tail(start.said) or f"{start.words} ended with {start.process.returncode}"
+                with start.said:
+                    message = tail(start.said) or f"{start.words} ended with {start.process.returncode}"
                 raise FoveaError(f"no window can be started: {message}\n"
                                  "On a machine without a screen, send to a window elsewhere: see address=")
             if start is None and not lock.held:
                 if lock.take():
                     continue  # another process may have started one meanwhile
             elif start is None and not lock.starts():
-                _starts[where] = start = _begin(name)
+                _starts[where] = start = begin([*program(), f"live:{name}"])
                 lock.note(start.process.pid)
                 _ends[where] = end = time.monotonic() + START_SECONDS
             if time.monotonic() >= end:
@@ -138,8 +139,8 @@ def _start_of(where: Address) -> Optional[Start]:
     return start if start is not None and start.by == os.getpid() else None
 
 
-def _begin(name: str) -> Start:
-    words = [*program(), f"live:{name}"]
+def begin(words: List[str]) -> Start:
+    """Starts a window. Raises FoveaError if there is no such program."""
     said = tempfile.TemporaryFile()
     try:
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True)
@@ -153,12 +154,12 @@ def _not_there(where: Address, start: Optional[Start]) -> str:
     if start is None:
         return (f"another program is starting a window, which does not listen at {where} yet: call again when the "
                 "window is there")
-    said = _tail(start.said)
+    said = tail(start.said)
     return (f"{start.words} was started and does not listen at {where} yet: call again when the window is there"
             + (f". It printed:\n{said}" if said else ""))
 
 
-def _tail(said: Any) -> str:
+def tail(said: Any) -> str:
     """The last lines that were printed. The process writes where this file stands: it must stay there."""
     size = os.fstat(said.fileno()).st_size
     content = os.pread(said.fileno(), TAIL, max(0, size - TAIL)).decode("utf-8", "replace")

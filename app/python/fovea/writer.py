@@ -7,14 +7,16 @@ right size.
 """
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
 import struct
 import tempfile
-from typing import Any, BinaryIO, Dict, List, Optional, Tuple
+from typing import Any, BinaryIO, Dict, Iterator, List, Optional, Tuple
 
 from .arrays import SIZES, Block, block_of
+from .atomic_file import AtomicFile
 from .errors import FoveaError
 
 ROOM = 1 << 20  # bytes kept for the header
@@ -30,22 +32,18 @@ class TensorWriter:
 
     def __init__(self, path: "str | os.PathLike[str]", room: int = ROOM) -> None:
         self.path = os.fspath(path)
-        if os.path.isdir(self.path) or not os.path.isdir(os.path.dirname(self.path) or "."):
-            wrong = "is a directory" if os.path.isdir(self.path) else "is in a directory that does not exist"
-            raise FoveaError(f"{self.path} {wrong}; expected the name of a .safetensors file")
         self._room = (room + 7) // 8 * 8
         self._body: List[Tuple[str, str, Tuple[int, ...], int]] = []  # name, type, shape, bytes
         self._tail: List[Tuple[str, str, Tuple[int, ...], int, int]] = []  # also its place in the tail
         self._names: set = set()
         self._length = 0
+        self._whole: Optional[AtomicFile] = AtomicFile(self.path)
         self._odd: BinaryIO = tempfile.SpooledTemporaryFile(HELD)  # type: ignore[assignment]
-        self._partial = _beside(self.path, "part")
-        self._file: Optional[BinaryIO] = _create(self._partial)
-        self._file.seek(8 + self._room)
+        self._whole.file.seek(8 + self._room)
 
     def add(self, name: str, array: Any) -> None:
         """Writes a tensor of PyTorch or NumPy. Names must be new: FoveaError."""
-        if self._file is None:
+        if self._whole is None:
             raise FoveaError(f"{self.path} is complete: no tensor can be added")
         if name in self._names:
             raise FoveaError(f"{self.path} has a tensor '{name}' already")
@@ -54,41 +52,39 @@ class TensorWriter:
         size = block.data.nbytes
         # The tensors follow each other without gaps. Those which would leave the next one at an odd place
         # come last, the widest type first, so that every tensor begins at a multiple of its type's size.
-        if size % 8:
-            place = self._odd.seek(0, os.SEEK_END)
-            self._odd.write(block.data)
-            self._tail.append((name, block.dtype, block.shape, size, place))
-        else:
-            self._file.write(block.data)
-            self._body.append((name, block.dtype, block.shape, size))
-            self._length += size
+        with self._on_disk():
+            if size % 8:
+                place = self._odd.seek(0, os.SEEK_END)
+                self._odd.write(block.data)
+                self._tail.append((name, block.dtype, block.shape, size, place))
+            else:
+                self._whole.file.write(block.data)
+                self._body.append((name, block.dtype, block.shape, size))
+                self._length += size
 
     def finish(self, metadata: Optional[Dict[str, str]] = None) -> None:
         """Writes the header and puts the file in its place."""
-        if self._file is None:
+        if self._whole is None:
             return
-        self._write_tail()
-        header = _header(self._body, metadata or {})
-        if _keeps_room(len(header), self._room, self._length):
-            self._file.seek(0)
-            _write_header(self._file, header, self._room)
-        else:
-            self._copy_behind(header)
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
-        self._file = None
+        with self._on_disk():
+            self._write_tail(self._whole.file)
+            header = _header(self._body, metadata or {})
+            if _keeps_room(len(header), self._room, self._length):
+                self._whole.file.seek(0)
+                _write_header(self._whole.file, header, self._room)
+            else:
+                self._copy_behind(header)
+        whole, self._whole = self._whole, None
         self._odd.close()
-        os.replace(self._partial, self.path)
+        whole.replace()
 
     def discard(self) -> None:
         """Removes what was written. A file that was there before stays."""
-        if self._file is None:
+        if self._whole is None:
             return
-        self._file.close()
-        self._file = None
+        whole, self._whole = self._whole, None
+        whole.discard()
         self._odd.close()
-        _remove(self._partial)
 
     def __enter__(self) -> "TensorWriter":
         return self
@@ -103,33 +99,37 @@ class TensorWriter:
         else:
             self.discard()
 
-    def _write_tail(self) -> None:
-        assert self._file is not None
-        self._file.seek(0, os.SEEK_END)
-        if self._file.tell() < 8 + self._room:
-            self._file.seek(8 + self._room)
+    @contextlib.contextmanager
+    def _on_disk(self) -> Iterator[None]:
+        """Raises FoveaError where the disk is full, or gone."""
+        try:
+            yield
+        except OSError as error:
+            raise FoveaError(f"{self.path} cannot be written: {error.strerror or error}") from error
+
+    def _write_tail(self, file: BinaryIO) -> None:
+        file.seek(0, os.SEEK_END)
+        if file.tell() < 8 + self._room:
+            file.seek(8 + self._room)
         for name, dtype, shape, size, place in sorted(self._tail, key=lambda entry: -SIZES[entry[1]]):
             self._odd.seek(place)
-            _copy(self._odd, self._file, size)
+            _copy(self._odd, file, size)
             self._body.append((name, dtype, shape, size))
             self._length += size
         self._tail = []
 
     def _copy_behind(self, header: bytes) -> None:
-        assert self._file is not None
-        name = _beside(self.path, "copy")
-        copy = _create(name)
+        assert self._whole is not None
+        copy = AtomicFile(self.path)
         try:
-            _write_header(copy, header, (len(header) + 7) // 8 * 8)
-            self._file.seek(8 + self._room)
-            shutil.copyfileobj(self._file, copy, 1 << 22)
+            _write_header(copy.file, header, (len(header) + 7) // 8 * 8)
+            self._whole.file.seek(8 + self._room)
+            shutil.copyfileobj(self._whole.file, copy.file, 1 << 22)
         except BaseException:
-            copy.close()
-            _remove(name)
+            copy.discard()
             raise
-        self._file.close()
-        self._file = copy
-        os.replace(name, self._partial)
+        self._whole.discard()
+        self._whole = copy
 
 
 class TensorBytes:
@@ -183,19 +183,3 @@ def _copy(source: BinaryIO, target: BinaryIO, size: int) -> None:
             raise FoveaError("a temporary file is shorter than what was written to it")
         target.write(piece)
         size -= len(piece)
-
-
-def _beside(path: str, ending: str) -> str:
-    folder, name = os.path.split(path)
-    return os.path.join(folder, f".{name}.{os.getpid()}.{ending}")
-
-
-def _create(path: str) -> BinaryIO:
-    return open(path, "w+b")
-
-
-def _remove(path: str) -> None:
-    try:
-        os.remove(path)
-    except FileNotFoundError:
-        pass
