@@ -1,66 +1,63 @@
-"""Sees calls of torch.nn.functional.scaled_dot_product_attention, and softmaxes which are nobody's.
+"""Sees calls of torch.nn.functional.scaled_dot_product_attention and of multi_head_attention_forward.
 
-A TorchFunctionMode sees every function of PyTorch that runs in the block, whoever calls it.
+A TorchFunctionMode sees every function of PyTorch that runs in its thread, whoever calls it. What functions of
+PyTorch call themselves, and what other threads call, is seen in the function's place in torch.nn.functional.
 """
 from __future__ import annotations
 
-from typing import Any, Callable, Optional
+import functools
+import inspect
+from typing import Any, Callable, Dict, Tuple
 
 from .errors import need
 
-
-class Observer:
-    """What a mode tells about. Both may be called often."""
-
-    def attention(self, q: Any, k: Any, v: Any, mask: Any, causal: bool, scale: Optional[float], dropout: float,
-                  z: Any) -> None:
-        """q [..., H, nq, d], k and v [..., Hkv, nk, d]; the causal mask begins at the first key."""
-
-    def softmax(self, weights: Any) -> None:
-        """A softmax whose result has at least three axes."""
-
-    def weights_asked(self) -> None:
-        """torch.nn.MultiheadAttention was asked for its weights and will not use fast attention."""
+Route = Callable[[Any, Tuple[Any, ...], Dict[str, Any]], Any]  # computes function(*args, **kwargs)
 
 
-def make_mode(observer: Observer) -> Any:
-    """A context manager under which the observer is told."""
-    torch = need("torch", "Recording a model")
-    overrides = need("torch.overrides", "Recording a model")
-    functional = torch.nn.functional
-    attention = functional.scaled_dot_product_attention
-    multihead = functional.multi_head_attention_forward
-    softmaxes = {functional.softmax, torch.softmax, torch.Tensor.softmax}
+class Functions:
+    """Between start and stop, `attention` runs in the place of the one function, `multihead` of the other."""
 
-    def see_attention(*args: Any, **kwargs: Any) -> Any:
-        z = attention(*args, **kwargs)
-        given = dict(zip(("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale"), args))
-        given.update(kwargs)
-        observer.attention(given["query"], given["key"], given["value"], given.get("attn_mask"),
-                           bool(given.get("is_causal", False)), given.get("scale"),
-                           float(given.get("dropout_p") or 0.0), z)
-        return z
+    def __init__(self, attention: Route, multihead: Route) -> None:
+        self._attention = attention
+        self._multihead = multihead
+        self._saved: Any = None
+        self._own: Any = None
 
-    def inside(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-        # Functions of PyTorch run without the mode, so that this one's call of attention is seen by its name.
-        functional.scaled_dot_product_attention = see_attention
-        try:
-            return function(*args, **kwargs)
-        finally:
-            functional.scaled_dot_product_attention = attention
+    def start(self) -> None:
+        functional = need("torch.nn.functional", "Recording a model")
+        self._saved = functional.scaled_dot_product_attention
 
-    class Mode(overrides.TorchFunctionMode):  # type: ignore[misc, name-defined]
-        def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            kwargs = kwargs or {}
-            if function is attention:
-                return see_attention(*args, **kwargs)
-            if function is multihead:
-                if kwargs.get("need_weights", True):
-                    observer.weights_asked()
-                return inside(function, args, kwargs)
-            result = function(*args, **kwargs)
-            if function in softmaxes and getattr(result, "ndim", 0) >= 3:
-                observer.softmax(result)
-            return result
+        @functools.wraps(self._saved)
+        def seen(*args: Any, _original: Any = self._saved, **kwargs: Any) -> Any:
+            return self._attention(_original, args, kwargs)
 
-    return Mode()
+        self._own = functional.scaled_dot_product_attention = seen
+
+    def stop(self) -> None:
+        functional = need("torch.nn.functional", "Recording a model")
+        if functional.scaled_dot_product_attention is self._own:
+            functional.scaled_dot_product_attention = self._saved
+
+    def mode(self) -> Any:
+        """A context manager for one thread."""
+        torch = need("torch", "Recording a model")
+        overrides = need("torch.overrides", "Recording a model")
+        routes = {torch._C._nn.scaled_dot_product_attention: self._attention,
+                  torch.nn.functional.multi_head_attention_forward: self._multihead}
+
+        class Mode(overrides.TorchFunctionMode):  # type: ignore[misc, name-defined]
+            def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+                route = routes.get(function)
+                if route is None:
+                    return function(*args, **(kwargs or {}))
+                return route(function, args, kwargs or {})
+
+        return Mode()
+
+
+def multihead_arguments(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Dict[str, Any]:
+    """The arguments of multi_head_attention_forward by name."""
+    functional = need("torch.nn.functional", "Recording a model")
+    bound = inspect.signature(functional.multi_head_attention_forward).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return dict(bound.arguments)

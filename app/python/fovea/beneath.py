@@ -1,0 +1,138 @@
+"""Sees attention beneath PyTorch's functions, in the operations that every call of them ends in.
+
+A TorchDispatchMode sees every operation of its thread: of traced and exported models and of torch.ops, too. What
+no other route has seen is missed, unless it is told of here. Attention that a model computes by itself is a softmax
+whose result is a factor of a matrix product.
+"""
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Any, Callable, Dict, List, Optional, Set
+
+from .errors import need
+
+SOFTMAXES = {"_softmax", "_safe_softmax", "_log_softmax", "_masked_softmax"}
+PRODUCTS = {"mm", "bmm", "mv", "addmm", "baddbmm", "matmul"}
+# Their results hold the numbers of an argument in the same order, perhaps changed.
+COPIES = {"clone", "_to_copy", "copy_", "_unsafe_view", "contiguous", "lift_fresh"}
+CHANGES = {"exp", "mul", "div", "masked_fill", "where", "nan_to_num", "native_dropout", "constant_pad_nd", "add"}
+FUSED = {"_transformer_encoder_layer_fwd"}
+HELD = 8  # softmaxes that wait for a product
+
+
+@dataclass
+class Softmax:
+    """A softmax that may become the weights of an attention."""
+
+    weights: Any
+    axis_is_last: bool
+    module: Any  # the innermost one where it was computed
+    changed: bool = False
+    held: List[Any] = field(default_factory=list)  # tensors whose storages are its own or its copies'
+
+
+class Beneath:
+    """Tells `weights(softmax, operand)` of attention by hand, and `fused(name)` of operations that are attention.
+
+    It does not look where `skips`. Products with `parameters`, which are storages, are of no attention.
+    """
+
+    def __init__(self, skips: Callable[[], bool], innermost: Callable[[], Any], parameters: Set[int],
+                 weights: Callable[[Softmax, Any], None], fused: Callable[[str], None]) -> None:
+        self._skips = skips
+        self._innermost = innermost
+        self._parameters = parameters
+        self._weights = weights
+        self._fused = fused
+        self._kinds: Dict[Any, str] = {}
+
+    def mode(self) -> Any:
+        """A context manager for one thread."""
+        dispatch = need("torch.utils._python_dispatch", "Recording a model")
+        kinds, told = self._kinds, self
+
+        class Mode(dispatch.TorchDispatchMode):  # type: ignore[misc, name-defined]
+            supports_higher_order_operators = True
+
+            def __init__(self) -> None:
+                super().__init__()
+                self.waiting: "OrderedDict[int, Softmax]" = OrderedDict()  # by storages
+
+            @classmethod
+            def ignore_compile_internals(cls) -> bool:
+                return True
+
+            def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+                result = function(*args, **(kwargs or {}))
+                kind = kinds.get(function)
+                if kind is None:
+                    kind = kinds[function] = kind_of(function)
+                if kind and not told._skips():
+                    told._see(kind, function, args, result, self.waiting)
+                return result
+
+        return Mode()
+
+    def _see(self, kind: str, function: Any, args: Any, result: Any, waiting: "OrderedDict[int, Softmax]") -> None:
+        if kind == "fused":
+            self._fused(str(function))
+        elif kind == "softmax":
+            axis = args[1] if len(args) > 1 and isinstance(args[1], int) else -1
+            softmax = Softmax(result, axis in (-1, result.ndim - 1), self._innermost(), "log" in str(function))
+            self._hold(softmax, result, waiting)
+        elif waiting:
+            tensors = [each for each in args if hasattr(each, "untyped_storage")]
+            found = next(((waiting[_storage(each)], each) for each in tensors if _storage(each) in waiting), None)
+            if found is None:
+                return
+            softmax, operand = found
+            if kind != "product":
+                result = result[0] if isinstance(result, (tuple, list)) else result
+                if result.numel() == softmax.weights.numel():
+                    softmax.changed |= kind == "change"
+                    self._hold(softmax, result, waiting)
+            elif not any(_storage(each) in self._parameters for each in tensors):
+                for each in softmax.held:
+                    waiting.pop(_storage(each), None)
+                self._weights(softmax, operand)
+
+    @staticmethod
+    def _hold(softmax: Softmax, tensor: Any, waiting: "OrderedDict[int, Softmax]") -> None:
+        softmax.held.append(tensor)
+        waiting[_storage(tensor)] = softmax
+        while len(waiting) > HELD:
+            waiting.popitem(last=False)
+
+
+def kind_of(function: Any) -> str:
+    """What an operation does here: "softmax", "product", "copy", "change", "fused", or "" for all others."""
+    schema = getattr(function, "_schema", None)
+    space, _, name = (schema.name if schema is not None else f"higher_order::{function}").rpartition("::")
+    if "backward" in name:
+        return ""
+    if name in FUSED or "attention" in name or (space != "aten" and "attn" in name):
+        return "fused"
+    if space != "aten":
+        return ""
+    for kind, names in (("softmax", SOFTMAXES), ("product", PRODUCTS), ("copy", COPIES), ("change", CHANGES)):
+        if name in names or name.rstrip("_") in names:
+            return kind
+    return ""
+
+
+def used_weights(softmax: Softmax, operand: Any) -> Optional[Any]:
+    """The weights [..., nq, nk] as values were multiplied with them; None: the product is of other axes."""
+    shape = softmax.weights.shape
+    if not softmax.axis_is_last or operand.numel() != softmax.weights.numel():
+        return None
+    across = operand.shape[-1] == shape[-1]
+    if not across and (len(shape) < 2 or operand.ndim < 2 or operand.shape[-2] != shape[-1]):
+        return None
+    if softmax.changed and across and not getattr(softmax.module, "training", False):
+        return operand.reshape(shape)  # such as the exponential of a log_softmax
+    return softmax.weights
+
+
+def _storage(tensor: Any) -> int:
+    return int(tensor.untyped_storage()._cdata)
