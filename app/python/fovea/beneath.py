@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, List, Optional, Set
+from typing import Any, Dict, List, Optional, Set, Tuple
 
-from .errors import need
+from .errors import FoveaError, need
 
 SOFTMAXES = {"_softmax", "_safe_softmax", "_log_softmax", "_masked_softmax"}
 PRODUCTS = {"mm", "bmm", "mv", "addmm", "baddbmm", "matmul"}
@@ -28,29 +28,56 @@ class Softmax:
     weights: Any
     axis_is_last: bool
     module: Any  # the innermost one where it was computed
+    heads: Optional[int]  # of that module, if it says so
+    where: str  # in words
     changed: bool = False
+    multiplied: bool = False
     held: List[Any] = field(default_factory=list)  # tensors whose storages are its own or its copies'
 
 
-class Beneath:
-    """Tells `weights(softmax, operand)` of attention by hand, and `fused(name)` of operations that are attention.
+class Told:
+    """What is told of what is seen."""
 
-    It does not look where `skips`. Products with `parameters`, which are storages, are of no attention.
+    def skips(self) -> bool:
+        """Whether nothing is looked for here."""
+        raise NotImplementedError
+
+    def here(self) -> Tuple[Any, Optional[int], str]:
+        """The innermost module, the number of its heads, if that is known, and where it is in words."""
+        raise NotImplementedError
+
+    def weights(self, softmax: Softmax, operand: Any) -> None:
+        """A softmax was multiplied with values, as `operand`."""
+        raise NotImplementedError
+
+    def no_product(self, softmax: Softmax) -> None:
+        """A softmax was not multiplied with anything that is no parameter."""
+        raise NotImplementedError
+
+    def length(self, tokens: int) -> None:
+        """So many tokens were looked up in a table."""
+        raise NotImplementedError
+
+    def operation(self, name: str) -> None:
+        """An operation that is attention was called."""
+        raise NotImplementedError
+
+
+class Beneath:
+    """Tells `told` of attention by hand, and of operations that are attention.
+
+    It does not look where `told` skips. Products with `parameters`, which are storages, are of no attention.
     """
 
-    def __init__(self, skips: Callable[[], bool], innermost: Callable[[], Any], parameters: Set[int],
-                 weights: Callable[[Softmax, Any], None], fused: Callable[[str], None]) -> None:
-        self._skips = skips
-        self._innermost = innermost
+    def __init__(self, told: "Told", parameters: Set[int]) -> None:
+        self._told = told
         self._parameters = parameters
-        self._weights = weights
-        self._fused = fused
         self._kinds: Dict[Any, str] = {}
 
     def mode(self) -> Any:
         """A context manager for one thread."""
         dispatch = need("torch.utils._python_dispatch", "Recording a model")
-        kinds, told = self._kinds, self
+        kinds, beneath = self._kinds, self
 
         class Mode(dispatch.TorchDispatchMode):  # type: ignore[misc, name-defined]
             supports_higher_order_operators = True
@@ -68,19 +95,25 @@ class Beneath:
                 kind = kinds.get(function)
                 if kind is None:
                     kind = kinds[function] = kind_of(function)
-                if kind and not told._skips():
-                    told._see(kind, function, args, result, self.waiting)
+                if kind and not beneath._told.skips():
+                    beneath._see(kind, function, args, result, self.waiting)
                 return result
+
+            def drop_waiting(self) -> None:
+                while self.waiting:
+                    beneath._drop(next(iter(self.waiting)), self.waiting)
 
         return Mode()
 
     def _see(self, kind: str, function: Any, args: Any, result: Any, waiting: "OrderedDict[int, Softmax]") -> None:
         if kind == "fused":
-            self._fused(str(function))
+            self._told.operation(str(function))
         elif kind == "softmax":
             axis = args[1] if len(args) > 1 and isinstance(args[1], int) else -1
-            softmax = Softmax(result, axis in (-1, result.ndim - 1), self._innermost(), "log" in str(function))
+            softmax = Softmax(result, axis in (-1, result.ndim - 1), *self._told.here(), "log" in str(function))
             self._hold(softmax, result, waiting)
+        elif kind == "embedding":
+            self._told.length(int(args[1].shape[-1]) if args[1].ndim else 1)
         elif waiting:
             tensors = [each for each in args if hasattr(each, "untyped_storage")]
             found = next(((waiting[_storage(each)], each) for each in tensors if _storage(each) in waiting), None)
@@ -93,20 +126,27 @@ class Beneath:
                     softmax.changed |= kind == "change"
                     self._hold(softmax, result, waiting)
             elif not any(_storage(each) in self._parameters for each in tensors):
-                for each in softmax.held:
-                    waiting.pop(_storage(each), None)
-                self._weights(softmax, operand)
+                softmax.multiplied = True
+                self._drop(_storage(operand), waiting)
+                self._told.weights(softmax, operand)
 
-    @staticmethod
-    def _hold(softmax: Softmax, tensor: Any, waiting: "OrderedDict[int, Softmax]") -> None:
+    def _hold(self, softmax: Softmax, tensor: Any, waiting: "OrderedDict[int, Softmax]") -> None:
         softmax.held.append(tensor)
         waiting[_storage(tensor)] = softmax
         while len(waiting) > HELD:
-            waiting.popitem(last=False)
+            self._drop(next(iter(waiting)), waiting)
+
+    def _drop(self, storage: int, waiting: "OrderedDict[int, Softmax]") -> None:
+        softmax = waiting[storage]
+        for each in softmax.held:
+            waiting.pop(_storage(each), None)
+        softmax.held = []
+        if not softmax.multiplied:
+            self._told.no_product(softmax)
 
 
 def kind_of(function: Any) -> str:
-    """What an operation does here: "softmax", "product", "copy", "change", "fused", or "" for all others."""
+    """What an operation does here: "softmax", "product", "copy", "change", "fused", "embedding", or "" for all others."""
     schema = getattr(function, "_schema", None)
     space, _, name = (schema.name if schema is not None else f"higher_order::{function}").rpartition("::")
     if "backward" in name:
@@ -115,20 +155,18 @@ def kind_of(function: Any) -> str:
         return "fused"
     if space != "aten":
         return ""
-    for kind, names in (("softmax", SOFTMAXES), ("product", PRODUCTS), ("copy", COPIES), ("change", CHANGES)):
+    for kind, names in (("embedding", {"embedding"}), ("softmax", SOFTMAXES), ("product", PRODUCTS), ("copy", COPIES), ("change", CHANGES)):
         if name in names or name.rstrip("_") in names:
             return kind
     return ""
 
 
-def used_weights(softmax: Softmax, operand: Any) -> Optional[Any]:
-    """The weights [..., nq, nk] as values were multiplied with them; None: the product is of other axes."""
+def used_weights(softmax: Softmax, operand: Any) -> Any:
+    """The weights [..., nq, nk] as values were multiplied with them. Raises FoveaError for a part of them."""
     shape = softmax.weights.shape
-    if not softmax.axis_is_last or operand.numel() != softmax.weights.numel():
-        return None
     across = operand.shape[-1] == shape[-1]
-    if not across and (len(shape) < 2 or operand.ndim < 2 or operand.shape[-2] != shape[-1]):
-        return None
+    if operand.numel() != softmax.weights.numel() or not (across or shape[-1] in operand.shape):
+        raise FoveaError(f"it computes weights in pieces, {list(shape)}")
     if softmax.changed and across and not getattr(softmax.module, "training", False):
         return operand.reshape(shape)  # such as the exponential of a log_softmax
     return softmax.weights

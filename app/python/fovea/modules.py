@@ -24,12 +24,14 @@ class ModuleStack:
 
     A module that is called from outside all others is a root: it names the modules in it, by their paths below
     it. A root that was seen first names first, and `seen` is called with every new root. Every call of a root runs
-    inside the context that `around` makes.
+    inside the context that `around` makes; `left` is called with every module that returned.
     """
 
-    def __init__(self, seen: Callable[[Any], None], around: Callable[[], ContextManager]) -> None:
+    def __init__(self, seen: Callable[[Any], None], around: Callable[[], ContextManager],
+                 left: Callable[[Any], None]) -> None:
         self._seen = seen
         self._around = around
+        self._left = left
         self._running = _Running()
         self._runs = itertools.count(1)
         self._lock = threading.RLock()
@@ -83,14 +85,19 @@ class ModuleStack:
                 return module
         return None
 
+    def around(self, module: Any) -> List[Any]:
+        """A module that runs and the one around it."""
+        modules = self._running.modules
+        at = next((i for i, each in enumerate(modules) if each is module), None)
+        return [] if at is None else list(reversed(modules[max(0, at - 1) : at + 1]))
+
     @property
     def sizes(self) -> Set[int]:
         """The lengths of the axes of what the root was called with."""
         return self._running.sizes
 
-    def where(self) -> str:
-        """Where this thread is, in words: "h.0.attn (GPTNeoSelfAttention), in the thread worker"."""
-        module = self.innermost
+    def where(self, module: Any) -> str:
+        """Where a module of this thread is, in words: "h.0.attn (GPTNeoSelfAttention), in the thread worker"."""
         name = "code outside any module" if module is None else type(module).__name__
         path = self.path(module)
         thread = threading.current_thread()
@@ -112,6 +119,7 @@ class ModuleStack:
         here = self._running
         if hasattr(module, "_orig_mod") or not here.modules:
             return
+        self._left(module)
         while here.modules and here.modules.pop() is not module:
             pass
         if not here.modules:

@@ -54,6 +54,7 @@ class SeenWeights:
 
     module: Any
     weights: Any  # [B, H, nq, nk]
+    where: str  # in words
     dropout: float = 0.0
 
     members = property(lambda self: int(self.weights.shape[0]))
@@ -134,11 +135,10 @@ def of_bloom(module: Any, q: Any, k: Any, v: Any, mask: Any, alibi: Any, scale: 
                 mask, alibi, ends_causal=True, dropout=dropout)
 
 
-def of_softmax(module: Any, weights: Any, around: List[Any]) -> SeenWeights:
-    """Weights [..., nq, nk] that a module computes by itself; `around` are the modules that run."""
+def of_softmax(module: Any, weights: Any, heads: Optional[int], where: str) -> SeenWeights:
+    """Weights [..., nq, nk] that a module of so many heads, if that is known, computes by itself."""
     check_readable(weights)
     shape = [int(n) for n in weights.shape]
-    heads = next((n for outer in reversed(around[-2:]) for n in [_heads_of(outer)] if n), None)
     if len(shape) == 3:  # the batch and the heads in one axis, or one head
         several = heads is not None and shape[0] % heads == 0
         shape = [shape[0] // heads, heads, *shape[1:]] if several else [shape[0], 1, *shape[1:]]
@@ -146,7 +146,17 @@ def of_softmax(module: Any, weights: Any, around: List[Any]) -> SeenWeights:
         shape = [1, *shape]
     if len(shape) > 4 or (heads is not None and shape[1] != heads):
         raise FoveaError(f"it computes weights in pieces, {list(weights.shape)}")
-    return SeenWeights(module, weights.reshape(shape))
+    return SeenWeights(module, weights.reshape(shape), where)
+
+
+def heads_of(modules: List[Any]) -> Optional[int]:
+    """The number of heads that the first of the modules names that names one."""
+    for module in modules:
+        for name in ("num_heads", "num_attention_heads", "n_heads", "n_head", "num_attn_heads", "nhead", "heads"):
+            count = getattr(module, name, None)
+            if isinstance(count, int) and count > 0:
+                return count
+    return None
 
 
 def check_readable(*arrays: Any) -> None:
@@ -170,14 +180,6 @@ def _meaning(mask: Any, queries: int, keys: int) -> Tuple[bool, bool]:
     if type(mask).__name__ != "CausalBias" or variant not in ("UPPER_LEFT", "LOWER_RIGHT"):
         raise FoveaError(f"its mask is a {type(mask).__name__}, whose numbers cannot be read: pass a plain tensor")
     return True, variant == "UPPER_LEFT" and queries != keys
-
-
-def _heads_of(module: Any) -> Optional[int]:
-    for name in ("num_heads", "num_attention_heads", "n_heads", "n_head", "nhead", "heads"):
-        count = getattr(module, name, None)
-        if isinstance(count, int) and count > 0:
-            return count
-    return None
 
 
 def _plain(array: Any) -> Any:

@@ -44,9 +44,12 @@ class Unseen:
         try:
             yield
         except FoveaError as error:
-            self._add(self._errors, str(error), where())
+            self.error(str(error), where())
         except Exception as error:
-            self._add(self._errors, f"{type(error).__name__}: {error}".splitlines()[0][:300], where())
+            self.error(f"{type(error).__name__}: {error}".splitlines()[0][:300], where())
+
+    def error(self, message: str, where: str) -> None:
+        self._add(self._errors, message, where)
 
     def _add(self, to: Dict[str, List[str]], key: str, where: str) -> None:
         with self._lock:
@@ -59,8 +62,9 @@ class Unseen:
         if not self._by_hand:
             return []
         places = list(self._by_hand)
-        return [f"{_listed(places)} {_verb(places, 'compute')} attention without a function that can be watched: of "
-                f"that only the weights are recorded, without q, k, v and outputs. {self._by_hand[places[0]]}"]
+        themselves = "themselves" if len(places) > 1 else "itself"
+        return [f"{_listed(places)} {_verb(places, 'compute')} attention by {themselves}: weights alone are recorded, "
+                f"without q, k, v and outputs. {self._by_hand[places[0]]}"]
 
     def missed(self) -> List[str]:
         """What is not in the file. Empty where nothing was missed."""

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from typing import Any, Callable, Dict, Iterator, List, Set, Tuple
+from dataclasses import dataclass, field
+from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple
 
 from . import bloom
-from .beneath import Beneath, Softmax, used_weights
+from .beneath import Beneath, Softmax, Told, used_weights
 from .errors import FoveaError, need
 from .modules import ModuleStack
 from .places import Places
 from .registry import Registry
 from .sdpa import Functions, multihead_arguments
-from .seen import SeenAny, of_bloom, of_sdpa, of_softmax, of_transformers
+from .seen import SeenAny, SeenWeights, heads_of, of_bloom, of_sdpa, of_softmax, of_transformers
 from .unseen import Unseen
 
 
@@ -25,12 +26,21 @@ class _Here(threading.local):
 
     def __init__(self) -> None:
         self.covered = 0  # functions inside which nothing is looked for
-        self.watched = False
+        self.mode: Any = None
+        self.pieces: Dict[int, Pieces] = {}  # by modules that run
         self.told = 0  # calls of attention, whether recorded or missed
         self.dropout = 0.0  # of the function around, which was called without it
 
 
-class Watch:
+@dataclass
+class Pieces:
+    """The weights that a module has computed by itself in this call of it."""
+
+    seen: List[SeenWeights] = field(default_factory=list)
+    fault: str = ""  # why they are not those of a whole attention
+
+
+class Watch(Told):
     """Between start and stop, `see` is told of every call of attention, and `unseen` of what is missed."""
 
     def __init__(self, see: Callable[[SeenAny], None], unseen: Unseen) -> None:
@@ -42,12 +52,11 @@ class Watch:
         self._lengths: Set[int] = set()  # numbers of queries and keys that were seen
         self._hooks: List[Any] = []
         self._block = contextlib.ExitStack()
-        self.stack = ModuleStack(self._know, self._thread)
+        self.stack = ModuleStack(self._know, self._thread, self._left)
         self.places = Places(self.stack)
         self._registry = Registry(self._transformers)
         self._functions = Functions(self._sdpa, self._multihead)
-        self._beneath = Beneath(self._skips, lambda: self.stack.innermost, self._parameters, self._softmax,
-                                self._operation)
+        self._beneath = Beneath(self, self._parameters)
 
     def start(self) -> None:
         compiler = need("torch.compiler", "Recording a model")
@@ -67,16 +76,17 @@ class Watch:
     @contextlib.contextmanager
     def _thread(self) -> Iterator[None]:
         """Watches the thread that runs this, once."""
-        if self._here.watched:
+        here = self._here
+        if here.mode is not None:
             yield
+            here.mode.drop_waiting()
             return
-        with self._functions.mode(), self._beneath.mode():
-            self._here.watched = True
+        with self._functions.mode(), self._beneath.mode() as here.mode:
             try:
                 yield
+                here.mode.drop_waiting()
             finally:
-                self._here.watched = False
-                self._here.covered = 0
+                here.mode, here.covered, here.pieces = None, 0, {}
 
     def _know(self, root: Any) -> None:
         self.roots.append(type(root).__name__)
@@ -96,20 +106,20 @@ class Watch:
         finally:
             self._here.covered -= 1
 
-    def _skips(self) -> bool:
-        return bool(self._here.covered) or bloom.is_bloom(self.stack.innermost)
-
     def _met(self) -> str:
         """Attention was computed. Where, in words."""
         self._here.told += 1
         self.places.met(self.stack.innermost)
-        return self.stack.where()
+        return self.where()
+
+    def where(self) -> str:
+        return self.stack.where(self.stack.innermost)
 
     def _tell(self, make: Callable[[], SeenAny]) -> None:
         """Tells of a call. Whatever goes wrong with it is kept, and is not the model's affair."""
         torch = need("torch", "Recording a model")
         self._met()
-        with self._unseen.leaving_out(self.stack.where), self._cover(), torch.no_grad():
+        with self._unseen.leaving_out(self.where), self._cover(), torch.no_grad():
             seen = make()
             self._lengths |= {seen.queries, seen.keys}
             self._see(seen)
@@ -160,7 +170,7 @@ class Watch:
         with self._cover():
             result = function(*args, **kwargs)
         torch = need("torch", "Recording a model")
-        with self._unseen.leaving_out(self.stack.where), torch.no_grad():
+        with self._unseen.leaving_out(self.where), torch.no_grad():
             # Once more, with the same output, of which the watched function is told. Without dropout no random
             # number is drawn.
             self._here.dropout = float(given["dropout_p"]) if given["training"] else 0.0
@@ -173,24 +183,63 @@ class Watch:
     def _bloom(self, module: Any, arguments: Callable[[], Tuple[Any, ...]]) -> None:
         self._tell(lambda: of_bloom(module, *arguments()))
 
-    def _operation(self, name: str) -> None:
+    # What the operations tell of.
+
+    def skips(self) -> bool:
+        return bool(self._here.covered) or bloom.is_bloom(self.stack.innermost)
+
+    def here(self) -> Tuple[Any, Optional[int], str]:
+        module = self.stack.innermost
+        return module, heads_of(self.stack.around(module)), self.where()
+
+    def operation(self, name: str) -> None:
         self._unseen.operation(name, self._met())
 
-    def _softmax(self, softmax: Softmax, operand: Any) -> None:
-        """Attention that a module computes by itself."""
+    def length(self, tokens: int) -> None:
+        self._lengths.add(tokens)
+
+    def weights(self, softmax: Softmax, operand: Any) -> None:
         module = softmax.module
-        keys = int(softmax.weights.shape[-1])
-        named = "att" in f"{type(module).__name__}.{self.stack.path(module)}".lower()
-        if module is not None and not named and keys not in self._lengths | self.stack.sizes:
-            return  # over streams, bins or experts
-        where = self.stack.where()
+        if not self._over_tokens(softmax):
+            return
+        self._met()
+        if not softmax.axis_is_last:
+            return self._unseen.error("it computes a softmax over another axis than the last", softmax.where)
+        pieces = Pieces() if module is None else self._here.pieces.setdefault(id(module), Pieces())
+        with self._unseen.leaving_out(lambda: softmax.where), self._cover():
+            try:
+                weights = used_weights(softmax, operand)
+                pieces.seen.append(of_softmax(module, weights, softmax.heads, softmax.where))
+            except FoveaError as error:
+                pieces.fault = str(error)
+                self._unseen.error(pieces.fault, softmax.where)
+        if module is None:
+            self._keep(pieces)
 
-        def call() -> SeenAny:
-            weights = used_weights(softmax, operand)
-            if weights is None:
-                raise FoveaError(f"it computes weights in pieces, {list(softmax.weights.shape)}")
-            seen = of_softmax(module, weights, self.stack.running)
-            self._unseen.weights_alone(where, module)
-            return seen
+    def no_product(self, softmax: Softmax) -> None:
+        shape = softmax.weights.shape
+        if len(shape) > 2 and min(shape[-2:]) > 1 and self._named(softmax.module) and self._over_tokens(softmax):
+            self.places.met(softmax.module)
+            self._unseen.error("its weights are not multiplied with values as one matrix", softmax.where)
 
-        self._tell(call)
+    def _over_tokens(self, softmax: Softmax) -> bool:
+        """Not over streams, bins or experts: a module with heads, or an axis as long as tokens are known to be."""
+        lengths = self._lengths | self.stack.sizes
+        return bool(softmax.module is None or softmax.weights.shape[-1] in lengths or (
+            self._named(softmax.module) and (softmax.heads or not lengths)))
+
+    def _named(self, module: Any) -> bool:
+        return "att" in f"{type(module).__name__}.{self.stack.path(module)}".lower()
+
+    def _left(self, module: Any) -> None:
+        pieces = self._here.pieces.pop(id(module), None)
+        if pieces is not None:
+            self._keep(pieces)
+
+    def _keep(self, pieces: Pieces) -> None:
+        """A module is done, of which all weights are known now."""
+        for seen in [] if pieces.fault else pieces.seen:
+            with self._unseen.leaving_out(lambda: seen.where), self._cover():
+                self._lengths |= {seen.queries, seen.keys}
+                self._see(seen)
+                self._unseen.weights_alone(seen.where, seen.module)
