@@ -16,6 +16,7 @@ SOFTMAXES = {"_softmax", "_safe_softmax", "_log_softmax", "_masked_softmax"}
 PRODUCTS = {"mm", "bmm", "mv", "addmm", "baddbmm", "matmul"}
 # Their results hold the numbers of an argument in the same order, perhaps changed.
 COPIES = {"clone", "_to_copy", "copy_", "_unsafe_view", "contiguous", "lift_fresh"}
+NOISES = {"bernoulli"}  # of dropout
 CHANGES = {"exp", "mul", "div", "masked_fill", "where", "nan_to_num", "native_dropout", "constant_pad_nd", "add"}
 FUSED = {"_transformer_encoder_layer_fwd"}
 HELD = 8  # softmaxes that wait for a product
@@ -30,7 +31,9 @@ class Softmax:
     module: Any  # the innermost one where it was computed
     heads: Optional[int]  # of that module, if it says so
     where: str  # in words
+    is_log: bool
     changed: bool = False
+    dropped: bool = False  # by dropout, after the softmax
     multiplied: bool = False
     held: List[Any] = field(default_factory=list)  # tensors whose storages are its own or its copies'
 
@@ -51,7 +54,7 @@ class Told:
         raise NotImplementedError
 
     def no_product(self, softmax: Softmax) -> None:
-        """A softmax was not multiplied with anything that is no parameter."""
+        """A softmax was not multiplied with anything."""
         raise NotImplementedError
 
     def length(self, tokens: int) -> None:
@@ -85,6 +88,7 @@ class Beneath:
             def __init__(self) -> None:
                 super().__init__()
                 self.waiting: "OrderedDict[int, Softmax]" = OrderedDict()  # by storages
+                self.noise: Any = None  # the last
 
             @classmethod
             def ignore_compile_internals(cls) -> bool:
@@ -96,22 +100,26 @@ class Beneath:
                 if kind is None:
                     kind = kinds[function] = kind_of(function)
                 if kind and not beneath._told.skips():
-                    beneath._see(kind, function, args, result, self.waiting)
+                    beneath._see(kind, function, args, result, self)
                 return result
 
             def drop_waiting(self) -> None:
+                self.noise = None
                 while self.waiting:
                     beneath._drop(next(iter(self.waiting)), self.waiting)
 
         return Mode()
 
-    def _see(self, kind: str, function: Any, args: Any, result: Any, waiting: "OrderedDict[int, Softmax]") -> None:
+    def _see(self, kind: str, function: Any, args: Any, result: Any, mode: Any) -> None:
+        waiting: "OrderedDict[int, Softmax]" = mode.waiting
         if kind == "fused":
             self._told.operation(str(function))
         elif kind == "softmax":
             axis = args[1] if len(args) > 1 and isinstance(args[1], int) else -1
             softmax = Softmax(result, axis in (-1, result.ndim - 1), *self._told.here(), "log" in str(function))
             self._hold(softmax, result, waiting)
+        elif kind == "noise":
+            mode.noise = result
         elif kind == "embedding":
             self._told.length(int(args[1].shape[-1]) if args[1].ndim else 1)
         elif waiting:
@@ -124,11 +132,13 @@ class Beneath:
                 result = result[0] if isinstance(result, (tuple, list)) else result
                 if result.numel() == softmax.weights.numel():
                     softmax.changed |= kind == "change"
+                    softmax.dropped |= "dropout" in str(function) or any(each is mode.noise for each in args)
                     self._hold(softmax, result, waiting)
-            elif not any(_storage(each) in self._parameters for each in tensors):
+            else:
                 softmax.multiplied = True
                 self._drop(_storage(operand), waiting)
-                self._told.weights(softmax, operand)
+                if not any(_storage(each) in self._parameters for each in tensors):
+                    self._told.weights(softmax, operand)
 
     def _hold(self, softmax: Softmax, tensor: Any, waiting: "OrderedDict[int, Softmax]") -> None:
         softmax.held.append(tensor)
@@ -146,7 +156,7 @@ class Beneath:
 
 
 def kind_of(function: Any) -> str:
-    """What an operation does here: "softmax", "product", "copy", "change", "fused", "embedding", or "" for all others."""
+    """What an operation does here: "softmax", "product", "copy", "change", "fused", "embedding", "noise", or "" for all others."""
     schema = getattr(function, "_schema", None)
     space, _, name = (schema.name if schema is not None else f"higher_order::{function}").rpartition("::")
     if "backward" in name:
@@ -155,7 +165,7 @@ def kind_of(function: Any) -> str:
         return "fused"
     if space != "aten":
         return ""
-    for kind, names in (("embedding", {"embedding"}), ("softmax", SOFTMAXES), ("product", PRODUCTS), ("copy", COPIES), ("change", CHANGES)):
+    for kind, names in (("embedding", {"embedding"}), ("noise", NOISES), ("softmax", SOFTMAXES), ("product", PRODUCTS), ("copy", COPIES), ("change", CHANGES)):
         if name in names or name.rstrip("_") in names:
             return kind
     return ""
@@ -167,9 +177,9 @@ def used_weights(softmax: Softmax, operand: Any) -> Any:
     across = operand.shape[-1] == shape[-1]
     if operand.numel() != softmax.weights.numel() or not (across or shape[-1] in operand.shape):
         raise FoveaError(f"it computes weights in pieces, {list(shape)}")
-    if softmax.changed and across and not getattr(softmax.module, "training", False):
-        return operand.reshape(shape)  # such as the exponential of a log_softmax
-    return softmax.weights
+    if softmax.changed and across and not softmax.dropped:
+        return operand.reshape(shape)  # such as with a mask after the softmax
+    return softmax.weights.exp() if softmax.is_log else softmax.weights
 
 
 def _storage(tensor: Any) -> int:

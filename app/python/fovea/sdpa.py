@@ -1,12 +1,12 @@
 """Sees calls of torch.nn.functional.scaled_dot_product_attention and of multi_head_attention_forward.
 
-A TorchFunctionMode sees every function of PyTorch that runs in its thread, whoever calls it. What functions of
-PyTorch call themselves, and what other threads call, is seen in the function's place in torch.nn.functional.
+A TorchFunctionMode sees every function of PyTorch that runs in its thread, whoever calls it.
 """
 from __future__ import annotations
 
-import functools
+import importlib
 import inspect
+import types
 from typing import Any, Callable, Dict, Tuple
 
 from .errors import need
@@ -15,42 +15,34 @@ Route = Callable[[Any, Tuple[Any, ...], Dict[str, Any]], Any]  # computes functi
 
 
 class Functions:
-    """Between start and stop, `attention` runs in the place of the one function, `multihead` of the other."""
+    """`attention` runs in the place of the one function, `multihead` of the other."""
 
     def __init__(self, attention: Route, multihead: Route) -> None:
         self._attention = attention
         self._multihead = multihead
-        self._saved: Any = None
-        self._own: Any = None
-
-    def start(self) -> None:
-        functional = need("torch.nn.functional", "Recording a model")
-        self._saved = functional.scaled_dot_product_attention
-
-        @functools.wraps(self._saved)
-        def seen(*args: Any, _original: Any = self._saved, **kwargs: Any) -> Any:
-            return self._attention(_original, args, kwargs)
-
-        self._own = functional.scaled_dot_product_attention = seen
-
-    def stop(self) -> None:
-        functional = need("torch.nn.functional", "Recording a model")
-        if functional.scaled_dot_product_attention is self._own:
-            functional.scaled_dot_product_attention = self._saved
 
     def mode(self) -> Any:
         """A context manager for one thread."""
-        torch = need("torch", "Recording a model")
+        functional = need("torch.nn.functional", "Recording a model")
         overrides = need("torch.overrides", "Recording a model")
-        routes = {torch._C._nn.scaled_dot_product_attention: self._attention,
-                  torch.nn.functional.multi_head_attention_forward: self._multihead}
+        attention, multihead = functional.scaled_dot_product_attention, functional.multi_head_attention_forward
+
+        def seen(*args: Any, **kwargs: Any) -> Any:
+            return self._attention(attention, args, kwargs)
+
+        # Functions of PyTorch run without the mode: here is this one with a call of attention that is seen.
+        names = {**multihead.__globals__, "scaled_dot_product_attention": seen}
+        seeing = types.FunctionType(multihead.__code__, names, multihead.__name__, multihead.__defaults__,
+                                    multihead.__closure__)
+        seeing.__kwdefaults__ = multihead.__kwdefaults__
 
         class Mode(overrides.TorchFunctionMode):  # type: ignore[misc, name-defined]
-            def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-                route = routes.get(function)
-                if route is None:
-                    return function(*args, **(kwargs or {}))
-                return route(function, args, kwargs or {})
+            def __torch_function__(mode, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+                if function is attention:
+                    return self._attention(function, args, kwargs or {})
+                if function is multihead:
+                    return self._multihead(seeing, args, kwargs or {})
+                return function(*args, **(kwargs or {}))
 
         return Mode()
 
@@ -61,3 +53,28 @@ def multihead_arguments(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Dict[s
     bound = inspect.signature(functional.multi_head_attention_forward).bind(*args, **kwargs)
     bound.apply_defaults()
     return dict(bound.arguments)
+
+
+class CausalBias:
+    """Between start and stop, masks of torch.nn.attention.bias can be made under a TorchDispatchMode.
+
+    PyTorch cannot make a tensor by the constructor of its kind there.
+    """
+
+    def __init__(self) -> None:
+        self._kind: Any = None
+
+    def start(self) -> None:
+        try:
+            kind = importlib.import_module("torch.nn.attention.bias").CausalBias
+        except (ImportError, AttributeError):
+            return
+        if "__new__" not in kind.__dict__:
+            empty = need("torch", "Recording a model").empty
+            kind.__new__ = lambda cls, *_, **__: empty(0).as_subclass(cls)
+            self._kind = kind
+
+    def stop(self) -> None:
+        if self._kind is not None:
+            del self._kind.__new__
+            self._kind = None

@@ -9,10 +9,10 @@ from .errors import FoveaError
 
 # Where a name of an operation has one of these words, what to do about it.
 ADVICE = (
+    (("scaled_dot_product",), "It was called beneath PyTorch's functions, as traced and exported "
+     "models and torch.ops do: run the model before it was traced or exported, or give q, k and v to fovea.save."),
     (("flex", "flash_attention_", "paged", "kernels"), "Load the model with attn_implementation=\"sdpa\" or \"eager\" "
      "if it has these, or give q, k and v to fovea.save."),
-    (("scaled_dot_product", "flash", "efficient"), "It was called beneath PyTorch's functions, as traced and exported "
-     "models and torch.ops do: run the model before it was traced or exported, or give q, k and v to fovea.save."),
     (("",), "Give q, k and v to fovea.save."),
 )
 

@@ -16,7 +16,7 @@ from .errors import FoveaError, need
 from .modules import ModuleStack
 from .places import Places
 from .registry import Registry
-from .sdpa import Functions, multihead_arguments
+from .sdpa import CausalBias, Functions, multihead_arguments
 from .seen import SeenAny, SeenWeights, heads_of, of_bloom, of_sdpa, of_softmax, of_transformers
 from .unseen import Unseen
 
@@ -56,13 +56,14 @@ class Watch(Told):
         self.places = Places(self.stack)
         self._registry = Registry(self._transformers)
         self._functions = Functions(self._sdpa, self._multihead)
+        self._causal_bias = CausalBias()
         self._beneath = Beneath(self, self._parameters)
 
     def start(self) -> None:
         compiler = need("torch.compiler", "Recording a model")
         if hasattr(compiler, "set_stance"):  # what was compiled could not be watched
             self._block.enter_context(compiler.set_stance("force_eager"))
-        for part in (self._registry, self._functions, self.stack):
+        for part in (self._registry, self._causal_bias, self.stack):
             self._block.callback(part.stop)
             part.start()
         self._block.enter_context(self._thread())
@@ -161,7 +162,10 @@ class Watch(Told):
         return z
 
     def _multihead(self, function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
-        """Where weights are asked for, PyTorch computes without the function that is watched."""
+        """Where weights are asked for, PyTorch computes without the function that is watched.
+
+        `function` is one in which the call of that function is seen.
+        """
         if self._passes():
             return function(*args, **kwargs)
         given = multihead_arguments(args, kwargs)
