@@ -128,6 +128,9 @@ class Beneath:
             if found is None:
                 return
             softmax, operand = found
+            by_parameters = any(_storage(each) in self._parameters for each in tensors)
+            if kind == "product" and by_parameters and operand.shape[-1] != softmax.weights.shape[-1]:
+                kind = "change"  # heads are mixed
             if kind != "product":
                 result = result[0] if isinstance(result, (tuple, list)) else result
                 if result.numel() == softmax.weights.numel():
@@ -137,7 +140,7 @@ class Beneath:
             else:
                 softmax.multiplied = True
                 self._drop(_storage(operand), waiting)
-                if not any(_storage(each) in self._parameters for each in tensors):
+                if not by_parameters:
                     self._told.weights(softmax, operand)
 
     def _hold(self, softmax: Softmax, tensor: Any, waiting: "OrderedDict[int, Softmax]") -> None:

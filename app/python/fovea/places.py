@@ -70,18 +70,14 @@ class Places:
         return is_cross(self._stack.path(module), module)
 
     def without(self) -> List[str]:
-        """Layers beside those with attention that have none, such as "0 and 2 of model.layers"."""
+        """The paths of layers beside those with attention that have none."""
         numbers: Dict[str, Set[int]] = {}
         for path in self._seen:
             found = re.match(r"^(.*?[^.\d][^.]*)\.(\d+)(?:\.|$)", path)
             if found and found.group(1) in self._lists:
                 numbers.setdefault(found.group(1), set()).add(int(found.group(2)))
-        result = []
-        for path, some in sorted(numbers.items()):
-            rest = [str(n) for n in range(self._lists[path]) if n not in some]
-            if rest:
-                result.append(f"{', '.join(rest)} of {path}")
-        return result
+        return [f"{path}.{n}" for path, some in sorted(numbers.items()) for n in range(self._lists[path])
+                if n not in some]
 
     def _find(self, module: Any, path: str) -> Place:
         if module is None:

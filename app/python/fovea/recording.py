@@ -111,7 +111,7 @@ class Recording:
             _warn(f"Left out: {missed}")
         without = self._watch.places.without()
         if without and self._layers is None:
-            _warn(f"No attention was seen in the layers {'; '.join(without)}")
+            _warn("No softmax attention was seen in " + _listed(without))
         for note in [*self._unseen.notes(), *self._warned, labels.complaint]:
             if note:
                 _warn(note)
@@ -132,9 +132,8 @@ class Recording:
         if missed:
             return nothing + " ".join(missed)
         if self._left_out:
-            seen = sorted(self._left_out)
-            return (nothing + "none of the attentions is in `layers` and `steps`. Seen were " + ", ".join(seen[:8]) +
-                    (", ..." if len(seen) > 8 else ""))
+            return (nothing + "none of the attentions is in `layers` and `steps`. Seen were " +
+                    _listed(sorted(self._left_out)))
         roots = self._watch.roots
         if not roots:
             return (nothing + "no module of PyTorch was called, and no attention was computed. Call the model inside "
@@ -198,6 +197,10 @@ class Recording:
         """Says it at the end, once."""
         if message not in self._warned:
             self._warned.append(message)
+
+
+def _listed(names: List[str]) -> str:
+    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
 
 
 def _warn(message: str) -> None:

@@ -121,6 +121,8 @@ def of_transformers(module: Any, kind: str, given: Dict[str, Any], z: Any, cross
         if mask is None:
             c.causal = False
         c.softcap = given.get("softcap")
+        if given.get("sinks") is not None:
+            raise FoveaError("each query has a sink of its own, which a file cannot hold")
         sinks = given.get("s_aux")
         c.sinks = None if sinks is None else sinks.detach().float().reshape(-1).cpu().numpy()
     z = z.reshape(q.shape[0], queries, q.shape[1], v.shape[-1]).transpose(1, 2)
