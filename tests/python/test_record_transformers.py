@@ -157,6 +157,19 @@ class Record(InFolder):
             self.assertEqual(content.metadata["decoder.layer0.batch1.causal"], "true")
             self.assertEqual(content.arrays["cross.layer0.batch0.mask"].tolist(), [False] * 3 + [True] * 6)
 
+    def test_a_bias_that_all_layers_share(self):
+        """It is written once, if there is no call without it."""
+        self.need_5()
+        sizes = dict(vocab_size=40, d_model=32, d_kv=8, d_ff=32, num_layers=3, num_heads=4)
+        model = self.model("T5EncoderModel", "T5Config", **sizes)
+        content = self.record(lambda: model(self.pair, attention_mask=self.left))
+        self.assertEqual([name for name in content.arrays if name.endswith("bias")], ["bias"])
+        model = self.model("T5Model", "T5Config", **sizes)
+        content = self.record(lambda: model(input_ids=self.ids, decoder_input_ids=self.ids))
+        self.assertEqual(sorted(self.parts(content, "bias")), sorted(
+            f"{role}.layer{i}.bias" for role in ("encoder", "decoder") for i in range(3)))
+        self.assertNotIn("bias", content.arrays)
+
     def test_generation_of_an_encoder_decoder(self):
         self.need_5()
         model = self.model("T5ForConditionalGeneration", "T5Config", vocab_size=40, d_model=32, d_kv=8, d_ff=32,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Optional, Set, Tuple
+from typing import Any, ContextManager, Dict, List, Optional, Set, Tuple
 
 from .errors import FoveaError, need
 
@@ -19,7 +19,7 @@ COPIES = {"clone", "_to_copy", "copy_", "_unsafe_view", "contiguous", "lift_fres
 NOISES = {"bernoulli"}  # of dropout
 CHANGES = {"exp", "mul", "div", "masked_fill", "where", "nan_to_num", "native_dropout", "constant_pad_nd", "add"}
 FUSED = {"_transformer_encoder_layer_fwd"}
-HELD = 8  # softmaxes that wait for a product
+HELD = 8  # softmaxes of a model that wait for a product
 
 
 @dataclass
@@ -40,6 +40,10 @@ class Softmax:
 
 class Told:
     """What is told of what is seen."""
+
+    def leaving_out(self) -> ContextManager:
+        """In which faults are kept, and end nothing."""
+        raise NotImplementedError
 
     def skips(self) -> bool:
         """Whether nothing is looked for here."""
@@ -100,7 +104,8 @@ class Beneath:
                 if kind is None:
                     kind = kinds[function] = kind_of(function)
                 if kind and not beneath._told.skips():
-                    beneath._see(kind, function, args, result, self)
+                    with beneath._told.leaving_out():
+                        beneath._see(kind, function, args, result, self)
                 return result
 
             def drop_waiting(self) -> None:
@@ -146,7 +151,8 @@ class Beneath:
     def _hold(self, softmax: Softmax, tensor: Any, waiting: "OrderedDict[int, Softmax]") -> None:
         softmax.held.append(tensor)
         waiting[_storage(tensor)] = softmax
-        while len(waiting) > HELD:
+        most = 1 if softmax.module is None else HELD  # outside modules it is not known when to let go
+        while len({id(each) for each in waiting.values()}) > most:
             self._drop(next(iter(waiting)), waiting)
 
     def _drop(self, storage: int, waiting: "OrderedDict[int, Softmax]") -> None:

@@ -5,6 +5,7 @@ import os
 import random
 import threading
 import warnings
+from dataclasses import replace
 from typing import Any, Container, Dict, Iterable, List, Optional, Sequence, Set, Union
 
 from .call import Call, names_metadata, shared_metadata
@@ -13,6 +14,7 @@ from .errors import FoveaError, FoveaWarning, need
 from .labels import Labelled, TokenLabels, token_lists
 from .names import Place, model_name
 from .seen import SeenAny
+from .shared_bias import SharedBias
 from .steps import Steps, Turn
 from .unseen import Unseen
 from .watch import Watch
@@ -69,6 +71,7 @@ class Recording:
         self._unseen = Unseen()
         self._watch = Watch(self._keep, self._unseen)
         self._file: Optional[TensorWriter] = None
+        self._bias: Optional[SharedBias] = None
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in ("tokens", "key_tokens"):
@@ -81,6 +84,7 @@ class Recording:
         if self._file is not None:
             raise FoveaError("a recording is for one block: call fovea.record again")
         self._file = TensorWriter(self.path)
+        self._bias = SharedBias(self._file)
         try:
             self._watch.start()
             if self._model is not None:
@@ -92,7 +96,7 @@ class Recording:
         return self
 
     def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
-        assert self._file is not None
+        assert self._file is not None and self._bias is not None
         self._watch.stop()
         with self._lock:  # a thread may still run
             self._ended = True
@@ -103,6 +107,7 @@ class Recording:
                 return
             labels = TokenLabels(self.tokens, self.key_tokens, list(self._labelled.values()))
             try:
+                self._bias.finish()
                 self._file.finish(shared_metadata(self._named(labels)))
             except BaseException:
                 self._file.discard()
@@ -166,9 +171,12 @@ class Recording:
                         self._warn(f"{prefix}: {wrong}")
 
     def _write(self, prefix: str, call: Any) -> None:
-        assert self._file is not None
+        assert self._file is not None and self._bias is not None
         call.check()
         try:
+            if isinstance(call, Call):
+                self._bias.add(prefix, call.conditions.bias)
+                call = replace(call, conditions=replace(call.conditions, bias=None))
             self._metadata[prefix] = call.write(self._file, prefix)
         except OSError as error:
             self._broken = error

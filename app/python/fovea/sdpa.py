@@ -7,7 +7,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import types
-from typing import Any, Callable, Dict, Tuple
+from typing import Any, Callable, Dict, Optional, Tuple
 
 from .errors import need
 
@@ -47,10 +47,13 @@ class Functions:
         return Mode()
 
 
-def multihead_arguments(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Dict[str, Any]:
-    """The arguments of multi_head_attention_forward by name."""
+def multihead_arguments(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Optional[Dict[str, Any]]:
+    """The arguments of multi_head_attention_forward by name; None where they are wrong."""
     functional = need("torch.nn.functional", "Recording a model")
-    bound = inspect.signature(functional.multi_head_attention_forward).bind(*args, **kwargs)
+    try:
+        bound = inspect.signature(functional.multi_head_attention_forward).bind(*args, **kwargs)
+    except TypeError:
+        return None
     bound.apply_defaults()
     return dict(bound.arguments)
 

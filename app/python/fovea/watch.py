@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple
+from typing import Any, Callable, ContextManager, Dict, Iterator, List, Optional, Set, Tuple
 
 from . import bloom
 from .beneath import Beneath, Softmax, Told, used_weights
@@ -91,13 +91,14 @@ class Watch(Told):
 
     def _know(self, root: Any) -> None:
         self.roots.append(type(root).__name__)
-        self.places.know(root)
-        self._registry.know(root)
+        with self._unseen.leaving_out(lambda: type(root).__name__):
+            self.places.know(root)
+            self._registry.know(root)
+            for module in root.modules():
+                if bloom.is_bloom(module):
+                    self._hooks += bloom.attach(module, self._bloom)
         with contextlib.suppress(Exception):  # of parameters that have no storage
             self._parameters.update(each.untyped_storage()._cdata for each in root.parameters())
-        for module in root.modules():
-            if bloom.is_bloom(module):
-                self._hooks += bloom.attach(module, self._bloom)
 
     @contextlib.contextmanager
     def _cover(self) -> Iterator[None]:
@@ -120,7 +121,7 @@ class Watch(Told):
         """Tells of a call. Whatever goes wrong with it is kept, and is not the model's affair."""
         torch = need("torch", "Recording a model")
         self._met()
-        with self._unseen.leaving_out(self.where), self._cover(), torch.no_grad():
+        with self.leaving_out(), self._cover(), torch.no_grad():
             seen = make()
             self._lengths |= {seen.queries, seen.keys}
             self._see(seen)
@@ -141,10 +142,13 @@ class Watch(Told):
             return result
         with self._cover():
             result = function(*args, **kwargs)
-        names = ("module", "query", "key", "value", "attention_mask")
-        given = {**dict(zip(names, args)), **kwargs}
-        module = given["module"]
-        self._tell(lambda: of_transformers(module, kind, given, result[0], self.places.is_cross(module)))
+
+        def call() -> SeenAny:
+            names = ("module", "query", "key", "value", "attention_mask")
+            given = {**dict(zip(names, args)), **kwargs}
+            return of_transformers(given["module"], kind, given, result[0], self.places.is_cross(given["module"]))
+
+        self._tell(call)
         return result
 
     def _sdpa(self, function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
@@ -169,12 +173,12 @@ class Watch(Told):
         if self._passes():
             return function(*args, **kwargs)
         given = multihead_arguments(args, kwargs)
-        if not given["need_weights"]:
+        if given is None or not given["need_weights"]:
             return function(*args, **kwargs)
         with self._cover():
             result = function(*args, **kwargs)
         torch = need("torch", "Recording a model")
-        with self._unseen.leaving_out(self.where), torch.no_grad():
+        with self.leaving_out(), torch.no_grad():
             # Once more, with the same output, of which the watched function is told. Without dropout no random
             # number is drawn.
             self._here.dropout = float(given["dropout_p"]) if given["training"] else 0.0
@@ -188,6 +192,9 @@ class Watch(Told):
         self._tell(lambda: of_bloom(module, *arguments()))
 
     # What the operations tell of.
+
+    def leaving_out(self) -> ContextManager:
+        return self._unseen.leaving_out(self.where)
 
     def skips(self) -> bool:
         return bool(self._here.covered) or bloom.is_bloom(self.stack.innermost)
