@@ -163,6 +163,32 @@ class Beside(InFolder):
         self.record(lambda: hand(q), "weights alone")
         self.assertEqual(self.recording.calls, ["Attention.batch0", "Attention.batch1"])
 
+    def test_heads_that_are_mixed(self):
+        """As in CaiT: the weights are those that values are multiplied with."""
+        torch = self.torch
+        q = torch.randn(1, 2, 6, 8)
+
+        def forward(layer, q):
+            weights = torch.softmax(q @ q.mT, -1)
+            layer.mixed = layer.mix(weights.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+            return layer.mixed @ q
+
+        hand = self.module(forward, "Attention", mix=torch.nn.Linear(2, 2), num_heads=2)
+        content = self.record(lambda: hand(q), "weights alone")
+        self.assertTrue((content.arrays["Attention.attention"] == hand.mixed[0].numpy()).all())
+
+    def test_pieces_of_an_attention_are_left_out_together(self):
+        torch = self.torch
+
+        def forward(layer, x):
+            first = torch.softmax(x[:, :2] @ x.mT, -1) @ x
+            blocks = x.view(1, 1, 3, 2, 8)
+            rest = torch.softmax(blocks @ blocks.mT, -1) @ blocks
+            return first, rest
+
+        self.nothing(lambda: self.module(forward, "Attention", num_heads=1)(self.x),
+                     r"it computes weights in pieces, \[1, 1, 3, 2, 2\]")
+
     def test_what_is_no_attention(self):
         torch = self.torch
         experts = torch.randn(3, 8, 8)

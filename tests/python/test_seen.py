@@ -1,6 +1,7 @@
 """What a call is, with NumPy alone: scales, members of batches, steps, labels, and the comparison with the output."""
 import json
 import unittest
+from unittest import mock
 
 from package import needs
 
@@ -70,9 +71,10 @@ class Seen(unittest.TestCase):
         """The bound grows with biases of pairs that have weight, not with those of pairs that have none."""
         np = self.np
         q, k, v = self.normal(1, 2, 9, 16), self.normal(1, 2, 9, 16), self.normal(1, 2, 9, 4)
-        hidden = self.random.random((9, 9)) > 0.3
-        np.fill_diagonal(hidden, True)
-        bias = np.where(hidden, self.normal(9, 9), -1e9).astype("f4")
+        seen = self.random.random((9, 9)) > 0.3
+        np.fill_diagonal(seen, True)
+        seen[np.arange(9), np.arange(9) - 1] = False  # in every row
+        bias = np.where(seen, self.normal(9, 9), -1e9).astype("f4")
         z = self.output(q, k, v, 0.25, bias)
         (call,) = self.seen(q, k, v, z, scale=0.25, causal=False, bias=bias).calls(9, True)
         for head in (0, 1):
@@ -189,6 +191,9 @@ class Names(unittest.TestCase):
                                ("/home/me/hub/models--org--name/snapshots/0123", "org/name")):
                 model = types.SimpleNamespace(config=types.SimpleNamespace(_name_or_path=path))
                 self.assertEqual(model_name(model), name)
+        with mock.patch("os.path.exists", return_value=True):  # a folder of this machine
+            model = types.SimpleNamespace(config=types.SimpleNamespace(_name_or_path="models/name"))
+            self.assertEqual(model_name(model), "name")
 
 
 if __name__ == "__main__":
