@@ -47,7 +47,7 @@ def said(metadata, prefix, key):
 def output_of(arrays, metadata, prefix):
     """z [H, nq, dv] in float64, NaN in rows that see nothing; the largest logit of a pair that is seen."""
     q, k, v = (arrays[f"{prefix}.{name}"] for name in "qkv")
-    part = lambda name: arrays.get(f"{prefix}.{name}")
+    part = lambda name: arrays.get(f"{prefix}.{name}", arrays.get(name))  # or that of all calls
     heads, queries, width = q.shape
     keys = k.shape[1]
     scale = said(metadata, prefix, "scale")

@@ -62,12 +62,31 @@ class Conditions(unittest.TestCase):
         heads = self.np.stack([mask, ~mask])
         self.assertEqual(self.see(heads).mask.shape, (2, 6, 6))
 
+    def test_documents(self):
+        """Packed sequences, and chunks: also causal, with padding before, between and after them."""
+        for segments in ([0, 0, 1, 1, 1, 2], [0, 1, 2, 3, 4, 5], [1, 1, 0, 0, 2, 2], [0, 0, 0, 0, 3, 3]):
+            equal = self.np.equal.outer(segments, segments)
+            for keep in ([1, 1, 1, 1, 1, 1], [0, 1, 1, 1, 1, 0], [1, 1, 0, 1, 1, 1]):
+                keep = self.np.array(keep, bool)
+                for causal in (False, True):
+                    mask = equal & keep & (self.causal() if causal else True)
+                    for pairs in (mask, mask & keep[:, None]):
+                        found = self.see(pairs)
+                        self.assertTrue((self.module.seen_pairs(found, 6, 6) == pairs).all())
+        found = self.see(self.np.equal.outer([0, 0, 1, 1, 1, 2], [0, 0, 1, 1, 1, 2]) & self.causal())
+        self.assertEqual((found.segments.tolist(), found.causal, found.mask), ([0, 0, 1, 1, 1, 2], True, None))
+        found = self.see(self.np.equal.outer([0, 0, 1, 1, 1, 2], [0, 0, 1, 1, 1, 2]))
+        self.assertEqual((found.segments.tolist(), found.causal, found.mask), ([0, 0, 1, 1, 1, 2], False, None))
+
     def test_any_mask_means_what_it_meant(self):
         random = self.np.random.default_rng(3)
         for trial in range(300):
             nq, nk = random.integers(1, 6, 2)
             shape = (random.choice([1, 2]), random.choice([1, nq]), nk)
             mask = random.random(shape) < random.choice([0.3, 0.9])
+            if trial % 5 == 0:
+                segments = random.integers(0, 3, nk)
+                mask = (segments[nk - nq :, None] == segments if nq <= nk else mask) & mask[:, :1]
             if trial % 3 == 0:
                 mask = mask[:, :1] & self.causal(nq, nk, random.choice([None, 1, 2, 3]))
             found = self.see(mask, nq=int(nq), nk=int(nk))

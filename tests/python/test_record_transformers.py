@@ -157,6 +157,19 @@ class Record(InFolder):
             self.assertEqual(content.metadata["decoder.layer0.batch1.causal"], "true")
             self.assertEqual(content.arrays["cross.layer0.batch0.mask"].tolist(), [False] * 3 + [True] * 6)
 
+    def test_a_bias_that_all_layers_share(self):
+        """It is written once, if there is no call without it."""
+        self.need_5()
+        sizes = dict(vocab_size=40, d_model=32, d_kv=8, d_ff=32, num_layers=3, num_heads=4)
+        model = self.model("T5EncoderModel", "T5Config", **sizes)
+        content = self.record(lambda: model(self.pair, attention_mask=self.left))
+        self.assertEqual([name for name in content.arrays if name.endswith("bias")], ["bias"])
+        model = self.model("T5Model", "T5Config", **sizes)
+        content = self.record(lambda: model(input_ids=self.ids, decoder_input_ids=self.ids))
+        self.assertEqual(sorted(self.parts(content, "bias")), sorted(
+            f"{role}.layer{i}.bias" for role in ("encoder", "decoder") for i in range(3)))
+        self.assertNotIn("bias", content.arrays)
+
     def test_generation_of_an_encoder_decoder(self):
         self.need_5()
         model = self.model("T5ForConditionalGeneration", "T5Config", vocab_size=40, d_model=32, d_kv=8, d_ff=32,
@@ -244,15 +257,15 @@ class Record(InFolder):
         self.assertEqual(sorted(self.parts(content, "q")), ["layer0.q", "layer0.step1.q"])
 
     def test_attention_that_cannot_be_seen_is_an_error(self):
-        model = self.model("GPTJModel", vocab_size=40, n_embd=32, n_layer=2, n_head=4, rotary_dim=4)
+        longformer = self.model("LongformerModel", **SMALL, attention_window=4)
         self.path().write_bytes(b"before")
-        with self.assertRaisesRegex(self.fovea.FoveaError, r"h.0.attn \(GPTJAttention\) and 1 more computes attention "
-                                                           "by itself"):
+        with self.assertRaisesRegex(self.fovea.FoveaError, r"encoder.layer.0.attention.self .LongformerSelfAttention. "
+                                                           "and 1 more cannot be recorded: its weights are not"):
             with self.fovea.record(self.path()):
-                model(self.ids)
+                longformer(self.ids)
         self.assertEqual((self.path().read_bytes(), self.files()), (b"before", ["run.safetensors"]))
         mamba = self.model("MambaModel", vocab_size=40, hidden_size=32, num_hidden_layers=1)
-        with self.assertRaisesRegex(self.fovea.FoveaError, "no attention was seen in MambaModel"):
+        with self.assertRaisesRegex(self.fovea.FoveaError, "no attention was seen in MambaModel: there is no softmax"):
             with self.fovea.record(self.path()):
                 mamba(self.ids)
         with self.assertRaisesRegex(self.fovea.FoveaError, "Call the model inside the with block"):
@@ -261,12 +274,58 @@ class Record(InFolder):
 
     def test_attention_that_is_missed_beside_another_is_warned_of(self):
         seen = self.llama()
-        missed = self.model("GPTJModel", vocab_size=40, n_embd=32, n_layer=1, n_head=4, rotary_dim=4)
-        self.record(lambda: (seen(self.ids), missed(self.ids)), warns="^Left out: h.0.attn .GPTJAttention. computes")
+        missed = self.model("LongformerModel", **{**SMALL, "num_hidden_layers": 1}, attention_window=4)
+        self.record(lambda: (seen(self.ids), missed(self.ids)),
+                    warns="^Left out: encoder.layer.0.attention.self .LongformerSelfAttention. cannot be recorded")
+
+    def test_weights_alone(self):
+        """Of models that compute attention by themselves, the weights that they return are recorded."""
+        cases = {
+            "GPTNeoModel": dict(vocab_size=40, hidden_size=32, num_layers=2, num_heads=4, window_size=4,
+                                attention_types=[[["global", "local"], 1]]),
+            "MptModel": dict(vocab_size=40, d_model=32, n_heads=4, n_layers=2),
+            "DebertaModel": dict(SMALL, relative_attention=True, pos_att_type=["c2p", "p2c"], type_vocab_size=0),
+            "XLNetModel": dict(vocab_size=40, d_model=32, n_layer=2, n_head=4, d_inner=32),
+        }
+        for name, sizes in cases.items():
+            with self.subTest(name):
+                model = self.model(name, **sizes)
+                given = dict(attention_mask=self.left.flip(1))
+                content = self.record(lambda: model(self.pair, **given)[0], warns="weights alone are recorded",
+                                      tokens=["a"] * 9)
+                weights = model(self.pair, **given, output_attentions=True).attentions
+                self.assertEqual(self.recording.calls, [f"layer{i}.batch{b}" for i in (0, 1) for b in (0, 1)])
+                for i in (0, 1):
+                    for b in (0, 1):
+                        found = content.arrays[f"layer{i}.batch{b}.attention"]
+                        self.assertTrue((found == weights[i][b].numpy()).all())
+                self.assertEqual(json.loads(content.metadata["tokens"]), ["a"] * 9)
+                content = self.record(lambda: model(self.pair, **given), warns="alone", layers=1, heads=[2, 0])
+                self.assertTrue((content.arrays["layer1.batch0.attention"] == weights[1][0][[2, 0]].numpy()).all())
+                self.assertEqual(len(content.arrays), 2)
+
+    def test_streams_are_no_tokens(self):
+        """The softmax of a module that mixes streams is no attention, though its name says so."""
+        if not hasattr(self.transformers, "DeepseekV4Config"):
+            self.skipTest("this transformers has no DeepSeek V4")
+        model = self.model("DeepseekV4Model", **SMALL, head_dim=8)
+        self.record(lambda: model(self.ids))
+        self.assertEqual(self.recording.calls, ["layer0", "layer1"])
+
+    def test_weights_asked_of_pytorch(self):
+        """WavLM asks multi_head_attention_forward for its weights."""
+        model = self.model("WavLMModel", hidden_size=32, intermediate_size=32, num_hidden_layers=2,
+                           num_attention_heads=4, conv_dim=(16, 16), conv_stride=(4, 4), conv_kernel=(8, 8),
+                           num_feat_extract_layers=2, num_conv_pos_embeddings=4, num_conv_pos_embedding_groups=2)
+        sound = self.torch.randn(1, 400)
+        plain = model(sound)[0]
+        content = self.record(lambda: model(sound))
+        self.assertTrue(self.torch.equal(plain, self.result[0]))
+        self.assertEqual(sorted(self.parts(content, "bias")), ["layer0.bias", "layer1.bias"])
 
     def test_implementations_that_cannot_be_seen_are_refused(self):
         model = self.llama("flex_attention")
-        with self.assertRaisesRegex(self.fovea.FoveaError, "'flex_attention', which cannot be recorded. Load it"):
+        with self.assertRaisesRegex(self.fovea.FoveaError, "with flex_attention, which cannot be recorded. Load "):
             with self.fovea.record(self.path()):
                 model(self.ids)
         self.assertEqual(self.files(), [])
@@ -290,12 +349,109 @@ class Record(InFolder):
         with self.assertRaisesRegex(self.fovea.FoveaError, "one string"):
             self.fovea.record(self.path(), tokens="text")
 
+    def test_tokens_after_generating(self):
+        model = self.model("LlamaForCausalLM", **SMALL, num_key_value_heads=2)
+        prompt = [f"w{i}" for i in range(9)]
+
+        def generate():
+            return model.generate(self.ids, max_new_tokens=3, do_sample=False)
+
+        content = self.record(generate, tokens=prompt, warns="9 tokens were given, which are those of the first step, "
+                              "and layer0 had 11: set recording.tokens to all of them before the block ends")
+        self.assertEqual(json.loads(content.metadata["layer0.tokens"]), prompt)
+
+        def generate_and_name():
+            self.recording.tokens = [str(i) for i in generate()[0].tolist()]
+
+        content = self.record(generate_and_name)
+        names = self.recording.tokens[0]
+        self.assertEqual(json.loads(content.metadata["layer1.step2.key_tokens"]), names[:11])
+        self.assertEqual(json.loads(content.metadata["layer1.step2.tokens"]), names[10:11])
+        content = self.record(generate_and_name, steps=[0, 2])
+        self.assertEqual(sorted(self.parts(content, "q")),
+                         ["layer0.q", "layer0.step2.q", "layer1.q", "layer1.step2.q"])
+        self.assertEqual(json.loads(content.metadata["layer1.step2.tokens"]), names[10:11])
+        with self.assertRaisesRegex(self.fovea.FoveaError, "none of the attentions is in `layers` and `steps`"):
+            self.record(generate, steps=7)
+
+    def test_tokens_of_the_source(self):
+        """They are those of the encoder, and never silently the decoder's."""
+        self.need_5()
+        model = self.model("T5Model", vocab_size=40, d_model=32, d_kv=8, d_ff=32, num_layers=1, num_heads=4)
+        source, target = [f"s{i}" for i in range(9)], [f"t{i}" for i in range(5)]
+        for decoder_ids in (self.ids[:, :5], self.ids):
+            equal = decoder_ids is self.ids
+            content = self.record(lambda: model(input_ids=self.ids, decoder_input_ids=decoder_ids), tokens=source,
+                                  warns="are taken for those of the encoder: pass" if equal else "")
+            said = content.metadata
+            self.assertEqual(json.loads(said["encoder.layer0.tokens"]), source)
+            self.assertEqual(json.loads(said["cross.layer0.key_tokens"]), source)
+            self.assertNotIn("decoder.layer0.tokens", said)
+            self.assertNotIn("tokens", said)
+        content = self.record(lambda: model(input_ids=self.ids, decoder_input_ids=self.ids[:, :5]), tokens=target)
+        self.assertEqual(json.loads(content.metadata["decoder.layer0.tokens"]), target)
+        self.assertNotIn("encoder.layer0.tokens", content.metadata)
+        content = self.record(lambda: model(input_ids=self.ids, decoder_input_ids=self.ids[:, :5]), tokens=target,
+                              key_tokens=source)
+        self.assertEqual(json.loads(content.metadata["cross.layer0.key_tokens"]), source)
+        self.assertEqual(json.loads(content.metadata["cross.layer0.tokens"]), target)
+
+    def test_tokens_of_a_text_beside_an_image(self):
+        vision = dict(hidden_size=32, intermediate_size=32, num_hidden_layers=1, num_attention_heads=4, image_size=24,
+                      patch_size=8)  # 9 patches and a token of the class
+        text = dict(SMALL, num_hidden_layers=1, eos_token_id=1, bos_token_id=2)
+        model = self.model("CLIPModel", text_config=text, vision_config=vision)
+        ids = self.torch.randint(3, 40, (1, 12))
+        for count in (12, 10):
+            content = self.record(lambda: model(ids[:, :count], pixel_values=self.torch.randn(1, 3, 24, 24)),
+                                  tokens=["w"] * count)
+            self.assertIn("text_model.encoder.layer0.tokens", content.metadata)
+            self.assertNotIn("vision_model.encoder.layer0.tokens", content.metadata)
+
+    def test_shared_layers_are_no_steps(self):
+        model = self.model("AlbertModel", **{**SMALL, "num_hidden_layers": 3}, embedding_size=16)
+        content = self.record(lambda: (model(self.ids), model(self.ids)), tokens=["w"] * 9)
+        self.assertEqual(self.recording.calls, ["layer0", "layer0.call1", "layer0.call2", "layer0.step1",
+                                                "layer0.step1.call1", "layer0.step1.call2"])
+        self.assertEqual(json.loads(content.metadata["tokens"]), ["w"] * 9)
+
+    def test_a_pipeline(self):
+        """As SentenceTransformer has: the place in the pipeline is no layer."""
+        bert = self.model("BertModel")
+        first = self.torch.nn.Module()
+        first.model, first.forward = bert, lambda ids: bert(ids)[0]
+        model = self.torch.nn.Sequential(first, self.torch.nn.Linear(32, 8))
+        self.record(lambda: model(self.ids), layers=[1])
+        self.assertEqual(self.recording.calls, ["layer1"])
+
+    def test_layers_without_attention_are_named(self):
+        kind = dict(SMALL, num_key_value_heads=2, num_hidden_layers=4, attn_layer_period=2, attn_layer_offset=1,
+                    use_mamba_kernels=False, mamba_d_state=4, mamba_dt_rank=4, num_experts=2, num_experts_per_tok=1)
+        model = self.model("JambaModel", **kind)
+        self.record(lambda: model(self.ids), warns="^No softmax attention was seen in layers.0, layers.2$")
+        self.assertEqual(self.recording.calls, ["layer1", "layer3"])
+
+    def test_no_folder_of_this_machine_is_written(self):
+        model = self.llama()
+        folder = self.folder / "secret" / "my-llama"
+        model.save_pretrained(folder)
+        for path in (folder, f"{folder}/"):
+            loaded = self.transformers.LlamaModel.from_pretrained(path)
+            content = self.record_in_folder(lambda: loaded(self.ids))
+            self.assertEqual(content.metadata["model"], "my-llama")
+
+    def record_in_folder(self, run):
+        with self.fovea.record(self.path()):
+            run()
+        self.assertNotIn(b"secret", self.path().read_bytes())
+        return self.fovea.read(self.path())
+
     def test_a_condition_that_is_lost_is_warned_of(self):
         """The comparison with the model's own output notices every condition that is dropped."""
-        import fovea.recording
+        import fovea.seen
 
         self.need_5()
-        recognised = fovea.recording.recognised
+        recognised = fovea.seen.recognised
         gemma = self.model("Gemma2Model", implementation="eager", **SMALL, num_key_value_heads=2, head_dim=8,
                            sliding_window=3, attn_logit_softcapping=2.0)
         oss = self.model("GptOssModel", **SMALL, num_key_value_heads=2, head_dim=8, num_local_experts=2,
@@ -316,7 +472,7 @@ class Record(InFolder):
 
             masks = dict(attention_mask=self.left.flip(1)) if model is bert else {}
             ids = self.pair if model is bert else self.ids
-            with mock.patch.object(fovea.recording, "recognised", losing), self.subTest(lost=lost, model=type(model)):
+            with mock.patch.object(fovea.seen, "recognised", losing), self.subTest(lost=lost, model=type(model)):
                 self.record(lambda: model(ids, **masks), warns="differs from the model's own")
 
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field, replace
 from typing import Any, Dict, List, Optional, Sequence, Union
 
@@ -61,6 +62,10 @@ class Call:
                                    ("sinks", self.conditions.sinks, self.heads)):
             if array is not None and list(array.shape) != [count]:
                 raise FoveaError(f"{name} has the shape {list(array.shape)}; expected [{count}]")
+        for name in ("scale", "window", "softcap"):
+            number = getattr(self.conditions, name)
+            if number is not None and not 0 < number < math.inf:
+                raise FoveaError(f"{name} is {number:g}; expected a number above 0")
         check_segments(self.conditions.segments, self.queries, self.keys)
         for name, tokens, count in (("tokens", self.tokens, self.queries),
                                     ("key_tokens", self.key_tokens, self.keys)):
@@ -99,12 +104,39 @@ class Call:
             "causal": None if c.causal is None else "true" if c.causal else "false",
             "window": None if c.window is None else str(int(c.window)),
             "softcap": None if c.softcap is None else repr(float(c.softcap)),
-            "tokens": None if self.tokens is None else _json(self.tokens),
-            "key_tokens": None if self.key_tokens is None else _json(self.key_tokens),
-            "model": self.model or None,
-            "module": self.module or None,
+            **names_metadata(self.tokens, self.key_tokens, self.model, self.module),
         }
         return {key: value for key, value in said.items() if value is not None}
+
+
+@dataclass
+class Weights:
+    """The weights of a call of which queries, keys and values are not known."""
+
+    attention: Any  # [H, nq, nk], after the softmax
+    model: Optional[str] = None
+    module: Optional[str] = None
+
+    def check(self) -> None:
+        if len(self.attention.shape) != 3:
+            raise FoveaError(f"attention has the shape {list(self.attention.shape)}; expected [H, nq, nk]")
+
+    def of_heads(self, heads: List[int]) -> "Weights":
+        return replace(self, attention=self.attention[heads])
+
+    def write(self, file: Union[TensorWriter, TensorBytes], prefix: str) -> Dict[str, str]:
+        """Writes the tensor as PREFIX.attention. Returns the metadata of this call, without the prefix."""
+        file.add(f"{prefix}.attention", self.attention)
+        said = names_metadata(None, None, self.model, self.module)
+        return {key: value for key, value in said.items() if value is not None}
+
+
+def names_metadata(tokens: Optional[Sequence[str]], key_tokens: Optional[Sequence[str]], model: Optional[str] = None,
+                   module: Optional[str] = None) -> Dict[str, Optional[str]]:
+    """What a file says of the names of a call; None: nothing."""
+    return {"tokens": None if tokens is None else _json(tokens),
+            "key_tokens": None if key_tokens is None else _json(key_tokens),
+            "model": model or None, "module": module or None}
 
 
 def shared_metadata(calls: Dict[str, Dict[str, str]]) -> Dict[str, str]:

@@ -42,8 +42,8 @@ def recognised(conditions: Conditions, nq: int, nk: int, heads: int, mask: Any =
     """The conditions with a mask and a bias as a model gives them, in their shortest exact form.
 
     `mask` is Boolean (True: may attend) or float (added to the logits), `bias` is float; both may lack axes or
-    have axes of length 1: [nk], [nq, nk] or [H, nq, nk]. A mask which is causal, causal with a window, or hides
-    keys from all queries is recorded as that. A bias which is a slope per head times the distance is recorded
+    have axes of length 1: [nk], [nq, nk] or [H, nq, nk]. A mask which is causal, causal with a window, lets only
+    tokens of one document meet, or hides keys from all queries is recorded as that. A bias which is a slope per head times the distance is recorded
     as ALiBi. `ends_causal` says that a single query which sees all keys belongs to causal attention.
     Raises FoveaError for a shape that does not fit.
     """
@@ -160,7 +160,25 @@ def _set_mask(result: Conditions, allow: Any, nq: int, nk: int, heads: int) -> N
                 result.causal, result.window = causal, window
                 result.mask = numpy.ascontiguousarray(keep) if (seen.any(axis=0) & ~keep).any() else None
                 return
+        if result.segments is None and nq == nk and _set_documents(result, pairs):
+            return
     result.mask = numpy.ascontiguousarray(pairs)
+
+
+def _set_documents(result: Conditions, pairs: Any) -> bool:
+    """Takes up pairs [n, n] that are documents, causal or not, with keys that nobody sees; whether they are."""
+    numpy = need("numpy", "Recording masks")
+    keep = pairs.any(axis=0)
+    # A document is that of the first key which its first query sees; a token that sees nothing has its own.
+    first = numpy.where(pairs.any(axis=1), pairs.argmax(axis=1), numpy.arange(len(pairs)))
+    segments = numpy.unique(first, return_inverse=True)[1].reshape(-1).astype(numpy.int32)
+    for causal in (False, True):
+        found = Conditions(causal=causal, segments=segments)
+        if (pairs == (seen_pairs(found, len(pairs), len(pairs)) & keep)).all():
+            result.causal, result.segments = causal, segments
+            result.mask = None if keep.all() else numpy.ascontiguousarray(keep)
+            return True
+    return False
 
 
 def _window_of(pairs: Any, nq: int, nk: int) -> int:

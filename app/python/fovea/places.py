@@ -1,10 +1,18 @@
 """The places of attention modules in the models that run, each with a name of its own."""
 from __future__ import annotations
 
-from typing import Any, Dict, List, Set
+import re
+from typing import Any, Dict, List, NamedTuple, Optional, Set
 
 from .modules import ModuleStack
-from .names import Place, is_cross, place_of, tower_of
+from .names import Place, is_cross, layer_of, place_of, tower_of
+
+
+class Home(NamedTuple):
+    """The model of transformers that a module belongs to, which may be a part of another model."""
+
+    model: Any
+    path: str  # of the model in its root
 
 
 class Places:
@@ -13,37 +21,76 @@ class Places:
     def __init__(self, stack: ModuleStack) -> None:
         self._stack = stack
         self._owners: Dict[str, Any] = {}
-        self._towers: Dict[int, List[str]] = {}  # of a root
+        self._homes: Dict[int, Home] = {}  # of a module
+        self._towers: Dict[int, List[str]] = {}  # of a model
         self._equal_names: Set[str] = set()  # that several modules of a model would have
+        self._lists: Dict[str, int] = {}  # lengths of lists of layers, by their paths
+        self._seen: Set[str] = set()  # paths of modules whose attention ran
 
     def know(self, root: Any) -> None:
         """Looks at all modules of a model, before any of them runs."""
-        attentions = [(path, module) for path, module in root.named_modules() if "Attention" in type(module).__name__]
-        self._towers[id(root)] = sorted({tower_of(path) for path, _ in attentions} - {""})
+        homes: List[Home] = []
+        attentions = []
+        for path, module in root.named_modules():
+            home = next((home for home in homes if path.startswith(home.path + ".") or not home.path), None)
+            if home is None and hasattr(getattr(module, "config", None), "model_type"):
+                home = Home(module, path)
+                homes.append(home)
+            if home is not None:
+                self._homes.setdefault(id(module), home)
+                if "Attention" in type(module).__name__:
+                    attentions.append((path, module, home))
+            if type(module).__name__ == "ModuleList":
+                self._lists[path] = len(module)
+        for home in homes:
+            self._towers[id(home.model)] = sorted(
+                {tower_of(_below(home, path)) for path, _, other in attentions if other is home} - {""})
         # Layers in groups, such as layers.0.blocks.1, share numbers: their paths are their names.
         first: Dict[Any, str] = {}
-        for path, module in attentions:
-            place = place_of(path, module, [root], getattr(root, "config", None), self._towers[id(root)])
+        for path, module, home in attentions:
+            place = self._of_transformers(_below(home, path), module, home)
             if first.setdefault((place.name, type(module)), path) != path:
                 self._equal_names.add(place.name)
 
     def of(self, module: Any) -> Place:
         """Where a module is that runs now; None is no module at all. Two modules have two names."""
-        place = self._find(module)
         path = self._stack.path(module)
+        place = self._find(module, path)
         if path and place.name in self._equal_names:
             return place._replace(name=path)
         if self._owners.setdefault(place.name, module) is not module:
             return place._replace(name=path if path and path != place.name else f"{place.name}.other")
         return place
 
-    def _find(self, module: Any) -> Place:
+    def met(self, module: Any) -> None:
+        """A module computed attention."""
+        self._seen.add(self._stack.path(module))
+
+    def is_cross(self, module: Any) -> bool:
+        return is_cross(self._stack.path(module), module)
+
+    def without(self) -> List[str]:
+        """The paths of layers beside those with attention that have none."""
+        numbers: Dict[str, Set[int]] = {}
+        for path in self._seen:
+            found = re.match(r"^(.*?[^.\d][^.]*)\.(\d+)(?:\.|$)", path)
+            if found and found.group(1) in self._lists:
+                numbers.setdefault(found.group(1), set()).add(int(found.group(2)))
+        return [f"{path}.{n}" for path, some in sorted(numbers.items()) for n in range(self._lists[path])
+                if n not in some]
+
+    def _find(self, module: Any, path: str) -> Place:
         if module is None:
             return Place("attention", None, "")
-        path, running = self._stack.path(module), self._stack.running
-        model = next((outer for outer in running if hasattr(getattr(outer, "config", None), "model_type")), None)
-        if model is None:
-            layer = place_of(path, module, running, None, []).layer
-            return Place(path or type(module).__name__, layer, "cross" if is_cross(path, module) else "")
-        towers = self._towers.get(id(running[0]), [])
-        return place_of(path, module, running, model.config, towers)
+        home = self._homes.get(id(module))
+        if home is None:
+            return Place(path or type(module).__name__, layer_of(path), "cross" if is_cross(path, module) else "")
+        return self._of_transformers(_below(home, path), module, home)
+
+    def _of_transformers(self, path: str, module: Any, home: Home) -> Place:
+        running = self._stack.running or [home.model]
+        return place_of(path, module, running, home.model.config, self._towers.get(id(home.model), []))
+
+
+def _below(home: Home, path: str) -> str:
+    return path[len(home.path) + 1 :] if home.path else path

@@ -1,312 +1,216 @@
 """Records the attention of whatever model runs in a block."""
 from __future__ import annotations
 
-import contextlib
 import os
+import random
+import threading
 import warnings
-from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Union
+from dataclasses import replace
+from typing import Any, Container, Dict, Iterable, List, Optional, Sequence, Set, Union
 
-from . import bloom
-from .call import Call, shared_metadata
+from .call import Call, names_metadata, shared_metadata
 from .check import difference
-from .conditions import Conditions, recognised
+from .encoding import token_lists
 from .errors import FoveaError, FoveaWarning, need
-from .labels import TokenLabels
-from .modules import ModuleStack
-from .names import Place
-from .places import Places
-from .registry import Registry
-from .sdpa import Observer, make_mode
+from .labels import Labelled, TokenLabels
+from .names import Place, model_name
+from .seen import SeenAny
+from .shared_bias import SharedBias
+from .steps import Steps, Turn
 from .unseen import Unseen
+from .watch import Watch
 from .writer import TensorWriter
 
 
 def record(path: "str | os.PathLike[str]", model: Any = None, *, layers: Optional[Iterable[Union[int, str]]] = None,
-           heads: Optional[Iterable[int]] = None, tokens: Optional[Sequence] = None,
-           key_tokens: Optional[Sequence] = None, outputs: bool = True) -> "Recording":
+           heads: Optional[Iterable[int]] = None, steps: Union[None, int, Container[int]] = None,
+           tokens: Optional[Sequence] = None, key_tokens: Optional[Sequence] = None,
+           outputs: bool = True) -> "Recording":
     """Records every attention call of the block to a .safetensors file that Fovea opens.
 
         with fovea.record("run.safetensors", tokens=tokenizer.convert_ids_to_tokens(ids[0])):
             model(ids)
 
     Models of transformers are seen in the function that computes their attention, all others in
-    torch.nn.functional.scaled_dot_product_attention. `model` is not needed: it only gives the paths of modules
-    their names before the first call. `layers` are numbers, or names such as "decoder.layer3" or "blocks.3.attn";
-    `heads` are numbers of query heads. `tokens` is a list of strings, or one list for each member of a batch; in
-    encoder-decoder models `key_tokens` are those of the encoder. With `outputs` the model's own output of every
-    head is kept, and compared with what was recorded.
+    torch.nn.functional.scaled_dot_product_attention. Where a model computes attention by itself, its weights alone
+    are recorded. `model` is not needed: it only gives the paths of modules their names before the first call.
+    `layers` are numbers, or names such as "decoder.layer3" or "blocks.3.attn"; `heads` are numbers of query heads;
+    `steps` are numbers of calls of the model, such as 0 or range(0, 100, 10). `tokens` is a list of strings, one
+    list for each member of a batch, or what a tokenizer returned; in encoder-decoder models `key_tokens` are those
+    of the encoder. Both may be set before the block ends, as in `recording.tokens = [...]` after generating. With
+    `outputs` the model's own output of every head is kept, and compared with what was recorded.
 
     The file appears when the block ends; if it ends with an exception, nothing is replaced. Raises FoveaError if
     nothing was recorded, and says what to do; warns with FoveaWarning of anything that is left out.
     """
-    return Recording(path, model, layers, heads, tokens, key_tokens, outputs)
+    return Recording(path, layers, heads, steps, tokens, key_tokens, outputs, model)
 
 
-class Recording(Observer):
-    """A recording that runs. `calls` names the calls in the file."""
+class Recording:
+    """A recording that runs. `calls` names the calls in the file. `tokens` and `key_tokens` may be set."""
 
-    def __init__(self, path: "str | os.PathLike[str]", model: Any, layers: Optional[Iterable[Union[int, str]]],
-                 heads: Optional[Iterable[int]], tokens: Optional[Sequence], key_tokens: Optional[Sequence],
-                 outputs: bool) -> None:
+    def __init__(self, path: "str | os.PathLike[str]", layers: Optional[Iterable[Union[int, str]]],
+                 heads: Optional[Iterable[int]], steps: Union[None, int, Container[int]], tokens: Optional[Sequence],
+                 key_tokens: Optional[Sequence], outputs: bool, model: Any) -> None:
         self.path = os.fspath(path)
         self.calls: List[str] = []
+        self.tokens, self.key_tokens = tokens, key_tokens
         self._model = model
         self._layers = None if layers is None else set([layers] if isinstance(layers, (int, str)) else layers)
         self._heads = None if heads is None else [heads] if isinstance(heads, int) else list(heads)
+        self._kept_steps = [steps] if isinstance(steps, int) else steps
         self._outputs = outputs
-        self._labels = TokenLabels(tokens, key_tokens)
         self._metadata: Dict[str, Dict[str, str]] = {}
-        self._steps: Dict[str, int] = {}
+        self._labelled: Dict[str, Labelled] = {}
         self._left_out: Set[str] = set()
-        self._roots: List[str] = []
-        self._hooks: List[Any] = []
-        self._inside = 0
+        self._warned: List[str] = []
+        self._broken: Optional[Exception] = None  # the file cannot be written
+        self._ended = False
+        self._lock = threading.Lock()
+        self._random = random.Random(0)
+        self._steps = Steps()
         self._unseen = Unseen()
-        self._stack = ModuleStack(self._new_root)
-        self._places = Places(self._stack)
-        self._registry = Registry(self._registry_call)
-        self._mode: Any = None
-        self._eager = contextlib.ExitStack()
+        self._watch = Watch(self._keep, self._unseen)
         self._file: Optional[TensorWriter] = None
+        self._bias: Optional[SharedBias] = None
 
-    # The block.
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in ("tokens", "key_tokens"):
+            value = token_lists(value, name)
+        super().__setattr__(name, value)
 
     def __enter__(self) -> "Recording":
         need("torch", "Recording a model")
         need("numpy", "Recording a model")
         if self._file is not None:
             raise FoveaError("a recording is for one block: call fovea.record again")
-        self._mode = make_mode(self)
         self._file = TensorWriter(self.path)
+        self._bias = SharedBias(self._file)
         try:
-            self._run_compiled_models_eagerly()
-            self._registry.start()
+            self._watch.start()
             if self._model is not None:
-                self._stack.know(getattr(self._model, "_orig_mod", self._model))
-            self._stack.start()
-            self._mode.__enter__()
+                self._watch.stack.know(getattr(self._model, "_orig_mod", self._model))
         except BaseException:
-            self._stop()
+            self._watch.stop()
             self._file.discard()
             raise
         return self
 
     def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
-        assert self._file is not None
-        self._mode.__exit__(kind, value, trace)
-        self._stop()
-        if kind is not None or not self.calls:
-            self._file.discard()
-            if kind is None:
-                raise FoveaError(self._why_nothing())
-            return
-        try:
-            self._file.finish(shared_metadata(self._metadata))
-        except BaseException:
-            self._file.discard()
-            raise
-        if self._unseen.advice():
-            _warn("Left out: " + self._unseen.advice())
-        misfit = self._labels.misfit()
-        if misfit:
-            _warn(misfit)
+        assert self._file is not None and self._bias is not None
+        self._watch.stop()
+        with self._lock:  # a thread may still run
+            self._ended = True
+            if kind is not None or not self.calls or self._broken:
+                self._file.discard()
+                if kind is None:
+                    raise FoveaError(self._why_nothing()) from self._broken
+                return
+            labels = TokenLabels(self.tokens, self.key_tokens, list(self._labelled.values()))
+            try:
+                self._bias.finish()
+                self._file.finish(shared_metadata(self._named(labels)))
+            except BaseException:
+                self._file.discard()
+                raise
+        for missed in self._unseen.missed():
+            _warn(f"Left out: {missed}")
+        without = self._watch.places.without()
+        if without and self._layers is None:
+            _warn("No softmax attention was seen in " + _listed(without))
+        for note in [*self._unseen.notes(), *self._warned, labels.complaint]:
+            if note:
+                _warn(note)
 
-    def _run_compiled_models_eagerly(self) -> None:
-        """Where PyTorch can: what was compiled could not be watched."""
-        compiler = need("torch.compiler", "Recording a model")
-        if hasattr(compiler, "set_stance"):
-            self._eager.enter_context(compiler.set_stance("force_eager"))
-
-    def _stop(self) -> None:
-        self._eager.close()
-        for hook in self._hooks:
-            hook.remove()
-        self._hooks = []
-        self._registry.stop()
-        self._stack.stop()
-
-    def _why_nothing(self) -> str:
-        if self._left_out:
-            seen = sorted(self._left_out)
-            return ("Nothing was recorded: none of the attentions is in `layers`. Seen were " +
-                    ", ".join(seen[:8]) + (", ..." if len(seen) > 8 else ""))
-        if self._unseen.advice():
-            return "Nothing was recorded: " + self._unseen.advice()
-        if not self._roots:
-            return ("Nothing was recorded: no module of PyTorch was called, and no attention was computed. Call the "
-                    "model inside the with block.")
-        return (f"Nothing was recorded: no attention was seen in {', '.join(self._roots)}. If it is compiled, run it "
-                "without torch.compile; if it has kernels of its own, load it with attn_implementation=\"sdpa\"; "
-                "or give q, k and v to fovea.save.")
-
-    def _new_root(self, root: Any) -> None:
-        self._roots.append(type(root).__name__)
-        self._places.know(root)
-        self._registry.know(root)
-        for module in root.modules():
-            if bloom.is_bloom(module):
-                self._hooks += bloom.attach(module, self._bloom_call)
-
-    # What the routes see.
-
-    def _registry_call(self, function: Any, kind: str, args: Any, kwargs: Dict[str, Any]) -> Any:
-        torch = need("torch", "Recording a model")
-        if torch.compiler.is_compiling():
-            return function(*args, **kwargs)
-        self._inside += 1
-        try:
-            result = function(*args, **kwargs)
-        finally:
-            self._inside -= 1
-        if not self._inside:
-            names = ("module", "query", "key", "value", "attention_mask")
-            given = {**dict(zip(names, args)), **kwargs}
-            self._transformers_call(kind, given, result[0])
+    def _named(self, labels: TokenLabels) -> Dict[str, Dict[str, str]]:
+        """The metadata of all calls, with their tokens."""
+        result = {}
+        for prefix, metadata in self._metadata.items():
+            said = names_metadata(*labels.of(self._labelled[prefix]))
+            result[prefix] = {**metadata, **{key: text for key, text in said.items() if text is not None}}
         return result
 
-    def _transformers_call(self, kind: str, given: Dict[str, Any], z: Any) -> None:
-        module, q, k, v = (given[name] for name in ("module", "query", "key", "value"))
-        mask, bias = given.get("attention_mask"), given.get("position_bias")
-        if q.ndim != 4:
-            raise FoveaError(f"{type(module).__name__} has queries of the shape {list(q.shape)}; expected "
-                             "[B, H, n, d]")
-        place = self._places.of(module)
-        queries, keys = int(q.shape[2]), int(k.shape[2])
-        is_causal = given.get("is_causal")
-        is_causal = getattr(module, "is_causal", kind == "sdpa") if is_causal is None else is_causal
-        c = Conditions(scale=given.get("scaling"))
-        if kind == "sdpa":
-            if mask is None:
-                c.causal = bool(is_causal) and queries > 1
-            if c.causal and keys > queries:  # a cache with free places: causal from the first key on
-                k, v = k[:, :, :queries], v[:, :, :queries]
-                bias = None if bias is None else bias[..., :queries]
-        else:
-            if mask is None:
-                c.causal = False
-            c.softcap = given.get("softcap")
-            sinks = given.get("s_aux")
-            c.sinks = None if sinks is None else sinks.detach().float().reshape(-1).cpu().numpy()
-        z = z.reshape(q.shape[0], queries, q.shape[1], v.shape[-1]).transpose(1, 2)
-        self._batch(place, module, q, k, v, z, c, mask, bias, ends_causal=bool(is_causal) and place.role != "cross",
-                    dropout=float(given.get("dropout") or 0.0), short_logits=kind != "sdpa")
+    def _why_nothing(self) -> str:
+        nothing = "Nothing was recorded: "
+        if self._broken:
+            return f"{nothing}the file cannot be written: {self._broken}"
+        missed = self._unseen.missed()
+        if missed:
+            return nothing + " ".join(missed)
+        if self._left_out:
+            return (nothing + "none of the attentions is in `layers` and `steps`. Seen were " +
+                    _listed(sorted(self._left_out)))
+        roots = self._watch.roots
+        if not roots:
+            return (nothing + "no module of PyTorch was called, and no attention was computed. Call the model inside "
+                    "the with block.")
+        return (f"{nothing}no attention was seen in {', '.join(roots)}: there is no softmax that values are "
+                "multiplied with. If it computes attention in another way, give q, k and v to fovea.save.")
 
-    def _bloom_call(self, module: Any, q: Any, k: Any, v: Any, mask: Any, alibi: Any, scale: float, z: Any) -> None:
-        dropout = module.attention_dropout.p if module.training else 0.0
-        c = Conditions(scale=scale, causal=False if mask is None else None)
-        self._batch(self._places.of(module), module, q, k, v, z.transpose(1, 2), c, mask, alibi, ends_causal=True,
-                    dropout=dropout)
+    def _keep(self, seen: SeenAny) -> None:
+        """Writes a call, one for each member of a batch."""
+        with self._lock:
+            if self._ended or self._broken:
+                return
+            place = self._watch.places.of(seen.module)
+            turn = self._steps.next(place.name, self._watch.stack.run, seen.queries, seen.keys, place.role == "cross")
+            if not self._wanted(place, turn, seen.module):
+                return
+            chosen = self._chosen_heads(place, seen.heads)
+            if seen.dropout > 0:
+                self._warn(f"{place.name}: the model drops weights at random, so its output is not kept: call "
+                           "model.eval()")
+            for batch, call in enumerate(seen.calls(turn.total, self._outputs)):
+                call = call.of_heads(chosen) if chosen is not None else call
+                call.model, call.module = self._model_name(), self._watch.stack.path(seen.module) or None
+                prefix = turn.name(place.name, batch, seen.members)
+                self._write(prefix, call)
+                self._labelled[prefix] = Labelled(place.name, place.role, turn, batch)
+                if isinstance(call, Call):
+                    wrong = difference(call, self._random.randrange(call.heads), getattr(seen, "short_logits", True))
+                    if wrong:
+                        self._warn(f"{prefix}: {wrong}")
 
-    def attention(self, q: Any, k: Any, v: Any, mask: Any, causal: bool, scale: Optional[float], dropout: float,
-                  z: Any) -> None:
-        torch = need("torch", "Recording a model")
-        if self._inside or torch.compiler.is_compiling():
-            return
-        module = self._stack.innermost
-        outer = torch.broadcast_shapes(q.shape[:-3], k.shape[:-3], v.shape[:-3])
+    def _write(self, prefix: str, call: Any) -> None:
+        assert self._file is not None and self._bias is not None
+        call.check()
+        try:
+            if isinstance(call, Call):
+                self._bias.add(prefix, call.conditions.bias)
+                call = replace(call, conditions=replace(call.conditions, bias=None))
+            self._metadata[prefix] = call.write(self._file, prefix)
+        except OSError as error:
+            self._broken = error
+            raise
+        self.calls.append(prefix)
 
-        def four(array: Any) -> Any:  # [..., H, n, d] as [B, H, n, d]
-            while array.ndim < 3:
-                array = array[None]
-            return array.expand(*outer, *array.shape[-3:]).reshape(-1, *array.shape[-3:])
-
-        queries, keys = int(q.shape[-2]), int(k.shape[-2])
-        if mask is not None and mask.ndim > 3:
-            mask = four(mask)
-        c = Conditions(scale=scale, causal=None if mask is not None else causal and queries == keys)
-        if causal and queries != keys:  # PyTorch lets query i see the first i + 1 keys
-            mask = torch.ones(queries, keys, dtype=torch.bool).tril()
-            c.causal = None
-        self._batch(self._places.of(module), module, four(q), four(k), four(v), four(z), c, mask, None, False, dropout,
-                    short_logits=False)
-
-    def softmax(self, weights: Any) -> None:
-        module = self._stack.innermost
-        if not self._inside and not bloom.is_bloom(module):
-            self._unseen.softmax(weights, module, self._stack.path(module))
-
-    def weights_asked(self) -> None:
-        self._unseen.weights_asked(self._stack.path(self._stack.innermost))
-
-    # What becomes of it.
-
-    def _wanted(self, place: Place, module: Any) -> bool:
-        if self._layers is None or self._layers & {place.layer, place.name, self._stack.path(module)}:
+    def _wanted(self, place: Place, turn: Turn, module: Any) -> bool:
+        named = self._layers is None or self._layers & {place.layer, place.name, self._watch.stack.path(module)}
+        if named and (self._kept_steps is None or turn.step in self._kept_steps):
             return True
         self._left_out.add(place.name)
         return False
 
-    def _batch(self, place: Place, module: Any, q: Any, k: Any, v: Any, z: Any, conditions: Conditions, mask: Any,
-               bias: Any, ends_causal: bool, dropout: float, short_logits: bool = True) -> None:
-        """Writes a call: q [B, H, nq, d], k and v [B, Hkv, nk, .], z [B, H, nq, dv]; mask and bias up to 4 axes."""
-        self._unseen.recorded(module)
-        if not self._wanted(place, module):
-            return
-        heads, queries = int(q.shape[1]), int(q.shape[2])
-        chosen = self._chosen_heads(place, heads)
-        if conditions.scale is None:
-            conditions.scale = float(q.shape[3]) ** -0.5
-        if dropout > 0:
-            _warn(f"{place.name}: the model drops weights at random, so its output is not kept: call model.eval()")
-        step = self._steps.get(place.name, 0)
-        self._steps[place.name] = step + 1
-        total = self._labels.count(place.name, queries)
-        if ends_causal and total < k.shape[2] and _hides(mask, total):
-            # A cache with free places, which no query sees.
-            k, v, mask = k[:, :, :total], v[:, :, :total], mask[..., :total]
-            bias = bias if bias is None or bias.shape[-1] == 1 else bias[..., :total]
-        keys = int(k.shape[2])
-        for b in range(int(q.shape[0])):
-            c = recognised(conditions, queries, keys, heads, _member(mask, b), _member(bias, b), ends_causal)
-            c.causal = bool(c.causal)
-            labels = self._labels.of(place.name, place.role, b, total, queries, keys)
-            call = Call(q[b].detach(), _member(k, b).detach(), _member(v, b).detach(),
-                        z[b].detach() if self._outputs and not dropout else None, c, *labels,
-                        model=self._model_name(), module=self._stack.path(module) or None)
-            call = call.of_heads(chosen) if chosen is not None else call
-            parts = [place.name] + [f"step{step}"] * (step > 0) + [f"batch{b}"] * (int(q.shape[0]) > 1)
-            self._write(".".join(parts), call)
-            wrong = difference(call, short_logits=short_logits) if step == 0 else None
-            if wrong:
-                _warn(f"{'.'.join(parts)}: {wrong}")
-
-    def _write(self, prefix: str, call: Call) -> None:
-        assert self._file is not None
-        self._metadata[prefix] = call.write(self._file, prefix)
-        self.calls.append(prefix)
-
     def _chosen_heads(self, place: Place, heads: int) -> Optional[List[int]]:
-        if self._heads is None:
-            return None
-        for head in self._heads:
+        for head in self._heads or []:
             if not 0 <= head < heads:
                 raise FoveaError(f"heads has {head}; {place.name} has the heads 0 to {heads - 1}")
         return self._heads
 
-    def _model_name(self) -> Optional[str]:
-        root = self._stack.running[0] if self._stack.running else self._model
-        if root is None:
-            return None
-        name = getattr(getattr(root, "config", None), "_name_or_path", "")
-        return name or type(root).__name__
+    def _model_name(self) -> str:
+        running = self._watch.stack.running
+        root = running[0] if running else self._model
+        return "" if root is None else model_name(root)
+
+    def _warn(self, message: str) -> None:
+        """Says it at the end, once."""
+        if message not in self._warned:
+            self._warned.append(message)
 
 
-def _member(array: Any, batch: int) -> Any:
-    """Of an array with four axes that of a batch member; others are the same for all."""
-    if array is None or array.ndim < 4:
-        return array
-    return array[batch if array.shape[0] > 1 else 0]
-
-
-def _hides(mask: Any, begin: int) -> bool:
-    """Whether a mask hides all keys from `begin` on from all queries."""
-    if mask is None or mask.shape[-1] <= begin:
-        return False
-    rest = mask[..., begin:]
-    if str(rest.dtype) == "torch.bool":
-        return not bool(rest.any())
-    return bool((rest <= need("torch", "Recording a model").finfo(rest.dtype).min / 2).all())
+def _listed(names: List[str]) -> str:
+    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
 
 
 def _warn(message: str) -> None:
-    warnings.warn(message, FoveaWarning, stacklevel=2)
+    warnings.warn(message, FoveaWarning, stacklevel=3)

@@ -12,8 +12,6 @@ import functools
 import sys
 from typing import Any, Callable, Dict, Tuple
 
-from .errors import FoveaError
-
 SEEN = "_fovea_sees"
 EAGER = "eager_attention_forward"
 # They bring masks of their own forms, and run where this package cannot look.
@@ -23,7 +21,8 @@ UNSEEN = ("flash_attention", "flex_attention", "paged", "kernels-community")
 class Registry:
     """Between start and stop, `call(function, kind, args, kwargs)` runs in the place of attention functions.
 
-    `kind` is "sdpa", or "eager" for a function of the model's own; `function(*args, **kwargs)` computes.
+    `kind` is "sdpa", or "eager" for a function of the model's own, or the name of one that cannot be seen;
+    `function(*args, **kwargs)` computes.
     """
 
     def __init__(self, call: Callable[[Any, str, Tuple[Any, ...], Dict[str, Any]], Any]) -> None:
@@ -80,15 +79,11 @@ class Registry:
             return function
         name = getattr(function, "__name__", "")
         kind = "sdpa" if name == "sdpa_attention_forward" else "eager"
-        unseen = str(key).startswith(UNSEEN) or "/" in str(key)
+        if str(key).startswith(UNSEEN) or "/" in str(key):
+            kind = str(key)
 
         @functools.wraps(function)
         def seen(*args: Any, **kwargs: Any) -> Any:
-            if unseen:
-                raise FoveaError(
-                    f"The model computes attention with '{key}', which cannot be recorded. Load it with "
-                    "attn_implementation=\"sdpa\" or \"eager\", or call "
-                    "model.set_attn_implementation(\"sdpa\") before recording.")
             return self._call(function, kind, args, kwargs)
 
         setattr(seen, SEEN, self)

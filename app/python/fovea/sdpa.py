@@ -1,66 +1,83 @@
-"""Sees calls of torch.nn.functional.scaled_dot_product_attention, and softmaxes which are nobody's.
+"""Sees calls of torch.nn.functional.scaled_dot_product_attention and of multi_head_attention_forward.
 
-A TorchFunctionMode sees every function of PyTorch that runs in the block, whoever calls it.
+A TorchFunctionMode sees every function of PyTorch that runs in its thread, whoever calls it.
 """
 from __future__ import annotations
 
-from typing import Any, Callable, Optional
+import importlib
+import inspect
+import types
+from typing import Any, Callable, Dict, Optional, Tuple
 
 from .errors import need
 
-
-class Observer:
-    """What a mode tells about. Both may be called often."""
-
-    def attention(self, q: Any, k: Any, v: Any, mask: Any, causal: bool, scale: Optional[float], dropout: float,
-                  z: Any) -> None:
-        """q [..., H, nq, d], k and v [..., Hkv, nk, d]; the causal mask begins at the first key."""
-
-    def softmax(self, weights: Any) -> None:
-        """A softmax whose result has at least three axes."""
-
-    def weights_asked(self) -> None:
-        """torch.nn.MultiheadAttention was asked for its weights and will not use fast attention."""
+Route = Callable[[Any, Tuple[Any, ...], Dict[str, Any]], Any]  # computes function(*args, **kwargs)
 
 
-def make_mode(observer: Observer) -> Any:
-    """A context manager under which the observer is told."""
-    torch = need("torch", "Recording a model")
-    overrides = need("torch.overrides", "Recording a model")
-    functional = torch.nn.functional
-    attention = functional.scaled_dot_product_attention
-    multihead = functional.multi_head_attention_forward
-    softmaxes = {functional.softmax, torch.softmax, torch.Tensor.softmax}
+class Functions:
+    """`attention` runs in the place of the one function, `multihead` of the other."""
 
-    def see_attention(*args: Any, **kwargs: Any) -> Any:
-        z = attention(*args, **kwargs)
-        given = dict(zip(("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale"), args))
-        given.update(kwargs)
-        observer.attention(given["query"], given["key"], given["value"], given.get("attn_mask"),
-                           bool(given.get("is_causal", False)), given.get("scale"),
-                           float(given.get("dropout_p") or 0.0), z)
-        return z
+    def __init__(self, attention: Route, multihead: Route) -> None:
+        self._attention = attention
+        self._multihead = multihead
 
-    def inside(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-        # Functions of PyTorch run without the mode, so that this one's call of attention is seen by its name.
-        functional.scaled_dot_product_attention = see_attention
+    def mode(self) -> Any:
+        """A context manager for one thread."""
+        functional = need("torch.nn.functional", "Recording a model")
+        overrides = need("torch.overrides", "Recording a model")
+        attention, multihead = functional.scaled_dot_product_attention, functional.multi_head_attention_forward
+
+        def seen(*args: Any, **kwargs: Any) -> Any:
+            return self._attention(attention, args, kwargs)
+
+        # Functions of PyTorch run without the mode: here is this one with a call of attention that is seen.
+        names = {**multihead.__globals__, "scaled_dot_product_attention": seen}
+        seeing = types.FunctionType(multihead.__code__, names, multihead.__name__, multihead.__defaults__,
+                                    multihead.__closure__)
+        seeing.__kwdefaults__ = multihead.__kwdefaults__
+
+        class Mode(overrides.TorchFunctionMode):  # type: ignore[misc, name-defined]
+            def __torch_function__(mode, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+                if function is attention:
+                    return self._attention(function, args, kwargs or {})
+                if function is multihead:
+                    return self._multihead(seeing, args, kwargs or {})
+                return function(*args, **(kwargs or {}))
+
+        return Mode()
+
+
+def multihead_arguments(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Optional[Dict[str, Any]]:
+    """The arguments of multi_head_attention_forward by name; None where they are wrong."""
+    functional = need("torch.nn.functional", "Recording a model")
+    try:
+        bound = inspect.signature(functional.multi_head_attention_forward).bind(*args, **kwargs)
+    except TypeError:
+        return None
+    bound.apply_defaults()
+    return dict(bound.arguments)
+
+
+class CausalBias:
+    """Between start and stop, masks of torch.nn.attention.bias can be made under a TorchDispatchMode.
+
+    PyTorch cannot make a tensor by the constructor of its kind there.
+    """
+
+    def __init__(self) -> None:
+        self._kind: Any = None
+
+    def start(self) -> None:
         try:
-            return function(*args, **kwargs)
-        finally:
-            functional.scaled_dot_product_attention = attention
+            kind = importlib.import_module("torch.nn.attention.bias").CausalBias
+        except (ImportError, AttributeError):
+            return
+        if "__new__" not in kind.__dict__:
+            empty = need("torch", "Recording a model").empty
+            kind.__new__ = lambda cls, *_, **__: empty(0).as_subclass(cls)
+            self._kind = kind
 
-    class Mode(overrides.TorchFunctionMode):  # type: ignore[misc, name-defined]
-        def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            kwargs = kwargs or {}
-            if function is attention:
-                return see_attention(*args, **kwargs)
-            if function is multihead:
-                if kwargs.get("need_weights", True):
-                    observer.weights_asked()
-                return inside(function, args, kwargs)
-            result = function(*args, **kwargs)
-            if function in softmaxes and getattr(result, "ndim", 0) >= 3:
-                observer.softmax(result)
-            return result
-
-    return Mode()
+    def stop(self) -> None:
+        if self._kind is not None:
+            del self._kind.__new__
+            self._kind = None

@@ -1,43 +1,86 @@
-"""Remembers softmaxes of attention that no route has seen, and says what to do about them."""
+"""Keeps what a recording leaves out, or knows in part, and says it at the end."""
 from __future__ import annotations
 
-from typing import Any, Dict, List, Set
+import contextlib
+import threading
+from typing import Any, Callable, Dict, Iterator, List
+
+from .errors import FoveaError
+
+# Where a name of an operation has one of these words, what to do about it.
+ADVICE = (
+    (("scaled_dot_product",), "It was called beneath PyTorch's functions, as traced and exported "
+     "models and torch.ops do: run the model before it was traced or exported, or give q, k and v to fovea.save."),
+    (("flex", "flash_attention_", "paged", "kernels"), "Load the model with attn_implementation=\"sdpa\" or \"eager\" "
+     "if it has these, or give q, k and v to fovea.save."),
+    (("",), "Give q, k and v to fovea.save."),
+)
 
 
 class Unseen:
-    """Modules that compute a softmax over pairs of tokens, less those whose attention was recorded."""
+    """Attention that was missed, or of which only weights are known. Threads may tell of it at once."""
 
     def __init__(self) -> None:
-        self._places: Dict[int, str] = {}
-        self._seen: Set[int] = set()
-        self._weights = ""
+        self._lock = threading.Lock()
+        self._by_hand: Dict[str, str] = {}  # places of which weights are known, and what to do
+        self._operations: Dict[str, List[str]] = {}  # places by operations
+        self._errors: Dict[str, List[str]] = {}  # places by messages
 
-    def softmax(self, weights: Any, module: Any, path: str) -> None:
-        if module is None:
-            return
-        attends = "att" in f"{type(module).__name__}.{path}".lower()
-        if min(weights.shape[-2:]) > 1 and (weights.ndim == 4 or attends):
-            self._places.setdefault(id(module), f"{path or 'the model'} ({type(module).__name__})")
+    def weights_alone(self, where: str, module: Any) -> None:
+        kind = type(module)
+        if kind.__module__.startswith("timm."):
+            more = ", or call timm.layers.set_fused_attn(True, experimental=True) before the model is made"
+        else:
+            more = ""
+        with self._lock:
+            self._by_hand.setdefault(where, f"Give q, k and v to fovea.save for more{more}.")
 
-    def weights_asked(self, path: str) -> None:
-        self._weights = self._weights or path or "a MultiheadAttention"
+    def operation(self, name: str, where: str) -> None:
+        self._add(self._operations, name, where)
 
-    def recorded(self, module: Any) -> None:
-        self._seen.add(id(module))
+    @contextlib.contextmanager
+    def leaving_out(self, where: Callable[[], str]) -> Iterator[None]:
+        """What goes wrong inside ends nothing."""
+        try:
+            yield
+        except FoveaError as error:
+            self.error(str(error), where())
+        except Exception as error:
+            self.error(f"{type(error).__name__}: {error}".splitlines()[0][:300], where())
 
-    @property
-    def places(self) -> List[str]:
-        return [place for module, place in self._places.items() if module not in self._seen]
+    def error(self, message: str, where: str) -> None:
+        self._add(self._errors, message, where)
 
-    def advice(self) -> str:
-        """Empty where nothing was missed."""
-        if self._weights:
-            return (f"{self._weights} was called with need_weights=True, which computes attention in a way that "
-                    "cannot be seen: call it with need_weights=False.")
-        places = self.places
-        if not places:
-            return ""
-        more = f" and {len(places) - 1} more" if len(places) > 1 else ""
-        return (f"{places[0]}{more} computes attention by itself, not through transformers' AttentionInterface or "
-                "torch.nn.functional.scaled_dot_product_attention, so it cannot be recorded. Give its q, k and v to "
-                "fovea.save, or load the model with attn_implementation=\"sdpa\" if it has that.")
+    def _add(self, to: Dict[str, List[str]], key: str, where: str) -> None:
+        with self._lock:
+            places = to.setdefault(key, [])
+            if where not in places:
+                places.append(where)
+
+    def notes(self) -> List[str]:
+        """Of what is in the file in part."""
+        if not self._by_hand:
+            return []
+        places = list(self._by_hand)
+        themselves = "themselves" if len(places) > 1 else "itself"
+        return [f"{_listed(places)} {_verb(places, 'compute')} attention by {themselves}: weights alone are recorded, "
+                f"without q, k, v and outputs. {self._by_hand[places[0]]}"]
+
+    def missed(self) -> List[str]:
+        """What is not in the file. Empty where nothing was missed."""
+        lines = []
+        for name, places in self._operations.items():
+            advice = next(advice for words, advice in ADVICE if any(word in name for word in words))
+            lines.append(f"{_listed(places)} {_verb(places, 'compute')} attention with {name}, which cannot be "
+                         f"recorded. {advice}")
+        for message, places in self._errors.items():
+            lines.append(f"{_listed(places)} cannot be recorded: {message}.")
+        return lines
+
+
+def _listed(places: List[str]) -> str:
+    return places[0] + (f" and {len(places) - 1} more" if len(places) > 1 else "")
+
+
+def _verb(places: List[str], verb: str) -> str:
+    return verb if len(places) > 1 else f"{verb}s"

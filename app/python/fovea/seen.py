@@ -1,0 +1,205 @@
+"""What a call of attention is: the arguments of each function that computes it, in one form."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
+
+from .arrays import LOWEST, type_of
+from .call import Call, Weights
+from .conditions import Conditions, recognised
+from .errors import FoveaError, need
+
+
+@dataclass
+class Seen:
+    """A call as a model made it, of PyTorch or NumPy. Masks and biases have up to four axes."""
+
+    module: Any
+    q: Any  # [B, H, nq, d]
+    k: Any  # [B, Hkv, nk, d]
+    v: Any  # [B, Hkv, nk, dv]
+    z: Any  # [B, H, nq, dv]
+    conditions: Conditions
+    mask: Any = None
+    bias: Any = None
+    ends_causal: bool = False  # a single query that sees all keys belongs to causal attention
+    dropout: float = 0.0
+    short_logits: bool = True  # logits are rounded to the type of q; else they are float32
+
+    members = property(lambda self: int(self.q.shape[0]))
+    heads = property(lambda self: int(self.q.shape[1]))
+    queries = property(lambda self: int(self.q.shape[2]))
+    keys = property(lambda self: int(self.k.shape[2]))
+
+    def calls(self, total: int, outputs: bool) -> Iterator[Call]:
+        """The call of each member of the batch; `total` tokens have been queries by now."""
+        c, keys, mask, bias = self.conditions, self.keys, self.mask, self.bias
+        if c.scale is None:
+            c.scale = float(self.q.shape[3]) ** -0.5
+        if self.ends_causal and total < keys and _hides(mask, total):  # places of a cache that are not filled yet
+            keys, mask = total, mask[..., :total]
+            bias = bias if bias is None or bias.shape[-1] == 1 else bias[..., :total]
+        for b in range(self.members):
+            found = recognised(c, self.queries, keys, self.heads, _member(mask, b), _member(bias, b),
+                               self.ends_causal)
+            found.causal = bool(found.causal)
+            z = _plain(self.z[b]) if outputs and not self.dropout else None
+            yield Call(_plain(self.q[b]), _plain(_member(self.k, b)[:, :keys]), _plain(_member(self.v, b)[:, :keys]),
+                       z, found)
+
+
+@dataclass
+class SeenWeights:
+    """Weights of which no queries and keys are known."""
+
+    module: Any
+    weights: Any  # [B, H, nq, nk]
+    where: str  # in words
+    dropout: float = 0.0
+
+    members = property(lambda self: int(self.weights.shape[0]))
+    heads = property(lambda self: int(self.weights.shape[1]))
+    queries = property(lambda self: int(self.weights.shape[2]))
+    keys = property(lambda self: int(self.weights.shape[3]))
+
+    def calls(self, total: int, outputs: bool) -> Iterator[Weights]:
+        for b in range(self.members):
+            yield Weights(_plain(self.weights[b]))
+
+
+SeenAny = Union[Seen, SeenWeights]
+
+
+def of_sdpa(module: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], z: Any) -> Seen:
+    """A call of torch.nn.functional.scaled_dot_product_attention."""
+    torch = need("torch", "Recording a model")
+    given = dict(zip(("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale"), args))
+    given.update(kwargs)
+    q, k, v, mask = (given.get(name) for name in ("query", "key", "value", "attn_mask"))
+    check_readable(q, k, v, z)
+    outer = torch.broadcast_shapes(q.shape[:-3], k.shape[:-3], v.shape[:-3])
+
+    def four(array: Any) -> Any:  # [..., H, n, d] as [B, H, n, d]
+        while array.ndim < 3:
+            array = array[None]
+        return array.expand(*outer, *array.shape[-3:]).reshape(-1, *array.shape[-3:])
+
+    queries, keys = int(q.shape[-2]), int(k.shape[-2])
+    causal = bool(given.get("is_causal", False))
+    from_the_first = causal and queries != keys  # PyTorch lets query i see the first i + 1 keys
+    if mask is not None and type(mask) not in (torch.Tensor, torch.nn.Parameter):
+        # Such as CausalBias: a tensor without content, which says by its kind what it means.
+        causal, from_the_first = _meaning(mask, queries, keys)
+        mask = None
+    if mask is not None and mask.ndim > 3:
+        mask = four(mask)
+    c = Conditions(scale=given.get("scale"), causal=None if mask is not None else causal)
+    if from_the_first:
+        mask, c.causal = torch.ones(queries, keys, dtype=torch.bool).tril(), None
+    return Seen(module, four(q), four(k), four(v), four(z), c, mask, dropout=float(given.get("dropout_p") or 0.0),
+                short_logits=False)
+
+
+def of_transformers(module: Any, kind: str, given: Dict[str, Any], z: Any, cross: bool) -> Seen:
+    """A call of a function that transformers' AttentionInterface names; `kind` is "sdpa" or "eager"."""
+    q, k, v = (given[name] for name in ("query", "key", "value"))
+    mask, bias = given.get("attention_mask"), given.get("position_bias")
+    check_readable(q, k, v, z)
+    if q.ndim != 4:
+        raise FoveaError(f"queries have the shape {list(q.shape)}; expected [B, H, n, d]")
+    queries, keys = int(q.shape[2]), int(k.shape[2])
+    is_causal = given.get("is_causal")
+    is_causal = getattr(module, "is_causal", kind == "sdpa") if is_causal is None else is_causal
+    c = Conditions(scale=given.get("scaling"))
+    if kind == "sdpa":
+        if mask is None:
+            c.causal = bool(is_causal) and queries > 1
+        if c.causal and keys > queries:  # a cache with free places: causal from the first key on
+            k, v = k[:, :, :queries], v[:, :, :queries]
+            bias = None if bias is None else bias[..., :queries]
+    else:
+        if mask is None:
+            c.causal = False
+        c.softcap = given.get("softcap")
+        if given.get("sinks") is not None:
+            raise FoveaError("each query has a sink of its own, which a file cannot hold")
+        sinks = given.get("s_aux")
+        c.sinks = None if sinks is None else sinks.detach().float().reshape(-1).cpu().numpy()
+    z = z.reshape(q.shape[0], queries, q.shape[1], v.shape[-1]).transpose(1, 2)
+    return Seen(module, q, k, v, z, c, mask, bias, ends_causal=bool(is_causal) and not cross,
+                dropout=float(given.get("dropout") or 0.0), short_logits=kind != "sdpa")
+
+
+def of_bloom(module: Any, q: Any, k: Any, v: Any, mask: Any, alibi: Any, scale: float, z: Any) -> Seen:
+    """What bloom.attach tells of."""
+    dropout = module.attention_dropout.p if module.training else 0.0
+    return Seen(module, q, k, v, z.transpose(1, 2), Conditions(scale=scale, causal=False if mask is None else None),
+                mask, alibi, ends_causal=True, dropout=dropout)
+
+
+def of_softmax(module: Any, weights: Any, heads: Optional[int], where: str) -> SeenWeights:
+    """Weights [..., nq, nk] that a module of so many heads, if that is known, computes by itself."""
+    check_readable(weights)
+    shape = [int(n) for n in weights.shape]
+    if len(shape) == 3:  # the batch and the heads in one axis, or one head
+        several = heads is not None and shape[0] % heads == 0
+        shape = [shape[0] // heads, heads, *shape[1:]] if several else [shape[0], 1, *shape[1:]]
+    while len(shape) < 4:
+        shape = [1, *shape]
+    if len(shape) > 4 or (heads is not None and shape[1] != heads):
+        raise FoveaError(f"it computes weights in pieces, {list(weights.shape)}")
+    return SeenWeights(module, weights.reshape(shape), where)
+
+
+def heads_of(modules: List[Any]) -> Optional[int]:
+    """The number of heads that the first of the modules names that names one."""
+    for module in modules:
+        for name in ("num_heads", "num_attention_heads", "n_heads", "n_head", "num_attn_heads", "nhead", "heads"):
+            count = getattr(module, name, None)
+            if isinstance(count, int) and count > 0:
+                return count
+    return None
+
+
+def check_readable(*arrays: Any) -> None:
+    """Raises FoveaError for tensors whose numbers cannot be had."""
+    torch = need("torch", "Recording a model")
+    wrapped = getattr(torch._C._functorch, "is_functorch_wrapped_tensor", lambda _: False)
+    for array in arrays:
+        if getattr(array, "is_nested", False):
+            raise FoveaError("its tensors are nested: run the model on padded ones")
+        if wrapped(array):
+            raise FoveaError("it runs inside torch.func, such as vmap: run the model without it")
+        if array.device.type == "meta":
+            raise FoveaError("its tensors are on the device meta, without numbers")
+        if not array.numel():
+            raise FoveaError("it has no queries or no keys")
+
+
+def _meaning(mask: Any, queries: int, keys: int) -> Tuple[bool, bool]:
+    """Of a mask without content: whether it is causal, and then whether from the first key on."""
+    variant = getattr(getattr(mask, "variant", None), "name", "")
+    if type(mask).__name__ != "CausalBias" or variant not in ("UPPER_LEFT", "LOWER_RIGHT"):
+        raise FoveaError(f"its mask is a {type(mask).__name__}, whose numbers cannot be read: pass a plain tensor")
+    return True, variant == "UPPER_LEFT" and queries != keys
+
+
+def _plain(array: Any) -> Any:
+    """The numbers, on the CPU: they are there when anything of the call is written."""
+    return array.detach().to("cpu") if hasattr(array, "detach") else array
+
+
+def _member(array: Any, batch: int) -> Any:
+    """Of an array with four axes that of a batch member; others are the same for all."""
+    if array is None or array.ndim < 4:
+        return array
+    return array[batch if array.shape[0] > 1 else 0]
+
+
+def _hides(mask: Any, begin: int) -> bool:
+    """Whether a mask hides all keys from `begin` on from all queries."""
+    if mask is None or mask.shape[-1] <= begin:
+        return False
+    rest = mask[..., begin:]
+    kind = type_of(rest)
+    return not bool(rest.any()) if kind == "BOOL" else bool((rest <= LOWEST[kind] / 2).all())

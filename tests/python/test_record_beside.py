@@ -1,0 +1,410 @@
+"""fovea.record on attention beside the functions that are watched: by hand, beneath them, and in threads."""
+import threading
+import unittest
+import warnings
+
+from package import InFolder, needs
+
+
+@needs("numpy", "torch")
+class Beside(InFolder):
+    def setUp(self):
+        super().setUp()
+        import torch
+
+        import fovea
+
+        self.torch, self.fovea = torch, fovea
+        self.attend = torch.nn.functional.scaled_dot_product_attention
+        torch.manual_seed(0)
+        self.x = 2 * torch.randn(1, 6, 8)
+        grad = torch.no_grad()
+        grad.__enter__()
+        self.addCleanup(grad.__exit__, None, None, None)
+
+    def module(self, forward, name="Layer", **attributes):
+        layer = type(name, (self.torch.nn.Module,), {"forward": forward})()
+        for key, value in attributes.items():
+            setattr(layer, key, value)
+        return layer
+
+    def layer(self):
+        """One that is watched."""
+        return self.module(lambda layer, x: self.torch.nn.functional.scaled_dot_product_attention(x, x, x), "Watched")
+
+    def record(self, run, says="^$", **more):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", self.fovea.FoveaWarning)
+            with self.fovea.record(self.path(), **more) as self.recording:
+                self.result = run()
+        said = "\n".join(str(w.message) for w in caught if issubclass(w.category, self.fovea.FoveaWarning))
+        self.assertRegex(said, says)
+        return self.fovea.read(self.path())
+
+    def nothing(self, run, says, **more):
+        """Of which nothing can be recorded; the run ends by itself."""
+        ended = []
+        with self.assertRaisesRegex(self.fovea.FoveaError, says):
+            with self.fovea.record(self.path(), **more):
+                run()
+                ended.append(True)
+        self.assertEqual(ended, [True])
+
+    # Threads.
+
+    def test_another_thread(self):
+        a, b = self.layer(), self.layer()
+        seen = []
+
+        def run():
+            thread = threading.Thread(target=lambda: seen.append(b(self.x)))
+            a(self.x)
+            thread.start()
+            thread.join()
+
+        self.record(run)
+        self.assertEqual(self.recording.calls, ["Watched", "Watched.other"])
+
+    def test_by_hand_in_another_thread(self):
+        torch = self.torch
+        hand = self.module(lambda layer, x: torch.softmax(x @ x.mT, -1)[:, :, :3] @ x[:, :3], "Hand")
+
+        def run():
+            self.layer()(self.x)
+            thread = threading.Thread(target=lambda: hand(self.x), name="worker")
+            thread.start()
+            thread.join()
+
+        self.record(run, "Left out: Hand, in the thread worker cannot be recorded: it computes weights in pieces")
+
+    def test_many_threads(self):
+        """Nothing is lost, no name changes, and each thread has the modules that it runs."""
+        torch = self.torch
+        models = [torch.nn.Sequential(*(self.layer() for _ in range(4))) for _ in range(3)]
+        barrier = threading.Barrier(3)
+
+        def work(model):
+            with torch.no_grad():
+                barrier.wait()
+                for _ in range(3):
+                    model(self.x)
+
+        def run():
+            threads = [threading.Thread(target=work, args=(model,)) for model in models]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+
+        self.record(run)
+        self.assertEqual(len(self.recording.calls), 36)
+        modules = {name.split(".")[0] for name in self.recording.calls}
+        self.assertEqual(modules, {"0", "1", "2", "3"})
+
+    def test_threads_are_left_as_they_were(self):
+        states = []
+
+        def work():
+            self.layer()(self.x)
+            states.append(self.torch.overrides._get_current_function_mode_stack())
+
+        def run():
+            thread = threading.Thread(target=work)
+            thread.start()
+            thread.join()
+
+        self.record(run)
+        self.assertEqual(states, [[]])
+
+    # Attention by hand: weights alone.
+
+    def test_weights_by_hand(self):
+        torch = self.torch
+        q = torch.randn(2, 3, 6, 8)
+        hand = self.module(lambda layer, q: torch.softmax(q @ q.mT, -1) @ q, "Attention", num_heads=3)
+        content = self.record(lambda: hand(q), "^Attention computes attention by itself: weights alone are recorded, "
+                                               "without q, k, v and outputs")
+        self.assertEqual(self.recording.calls, ["Attention.batch0", "Attention.batch1"])
+        for b in range(2):
+            self.assertTrue((content.arrays[f"Attention.batch{b}.attention"] == torch.softmax(q @ q.mT, -1)[b].numpy()).all())
+        self.assertEqual(len(content.arrays), 2)
+
+    def test_forms_by_hand(self):
+        torch = self.torch
+        x = self.x
+        q = torch.randn(1, 2, 6, 8)
+        weights = torch.softmax(x @ x.mT, -1)
+        forms = {
+            "3 axes": (lambda: torch.softmax(x @ x.mT, -1) @ x, weights),
+            "2 axes": (lambda: torch.softmax(x[0] @ x[0].mT, -1) @ x[0], weights),
+            "one query": (lambda: torch.softmax(x[:, :1] @ x.mT, -1) @ x, weights[:, :1]),
+            "log_softmax": (lambda: torch.log_softmax(x @ x.mT, -1).exp() @ x, weights),
+            "dropout": (lambda: torch.dropout(torch.softmax(x @ x.mT, -1), 0.5, False) @ x, weights),
+            "einsum": (lambda: torch.einsum("bhqk,bhkd->bqhd", torch.softmax(q @ q.mT, -1), q),
+                       torch.softmax(q @ q.mT, -1)[0]),
+            "transposed": (lambda: x.mT @ torch.softmax(x @ x.mT, -1).mT, weights),
+            "masked after": (lambda: torch.softmax(x @ x.mT, -1).masked_fill(torch.eye(6, dtype=torch.bool), 0) @ x,
+                             weights.masked_fill(torch.eye(6, dtype=torch.bool), 0)),
+            "operations": (lambda: torch.ops.aten._softmax(x @ x.mT, -1, False) @ x, weights),
+        }
+        for name, (run, expected) in forms.items():
+            for around in (False, True):
+                with self.subTest(form=name, module=around):
+                    layer = self.module(lambda layer, x: run(), "Layer")
+                    content = self.record((lambda: layer(x)) if around else run, "weights alone are recorded")
+                    (array,) = content.arrays.values()
+                    self.assertEqual(array.shape, tuple(expected.shape))
+                    self.assertLess(abs(array - expected.numpy()).max(), 1e-6)  # float32 numbers of at most 1
+
+    def test_heads_in_the_axis_of_the_batch(self):
+        torch = self.torch
+        q = torch.randn(6, 5, 8)
+        hand = self.module(lambda layer, q: torch.bmm(torch.softmax(torch.bmm(q, q.mT), -1), q), "Attention", n_head=3)
+        self.record(lambda: hand(q), "weights alone")
+        self.assertEqual(self.recording.calls, ["Attention.batch0", "Attention.batch1"])
+
+    def test_heads_that_are_mixed(self):
+        """As in CaiT: the weights are those that values are multiplied with."""
+        torch = self.torch
+        q = torch.randn(1, 2, 6, 8)
+
+        def forward(layer, q):
+            weights = torch.softmax(q @ q.mT, -1)
+            layer.mixed = layer.mix(weights.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+            return layer.mixed @ q
+
+        hand = self.module(forward, "Attention", mix=torch.nn.Linear(2, 2), num_heads=2)
+        content = self.record(lambda: hand(q), "weights alone")
+        self.assertTrue((content.arrays["Attention.attention"] == hand.mixed[0].numpy()).all())
+
+    def test_pieces_of_an_attention_are_left_out_together(self):
+        torch = self.torch
+
+        def forward(layer, x):
+            first = torch.softmax(x[:, :2] @ x.mT, -1) @ x
+            blocks = x.view(1, 1, 3, 2, 8)
+            rest = torch.softmax(blocks @ blocks.mT, -1) @ blocks
+            return first, rest
+
+        self.nothing(lambda: self.module(forward, "Attention", num_heads=1)(self.x),
+                     r"it computes weights in pieces, \[1, 1, 3, 2, 2\]")
+
+    def test_what_is_no_attention(self):
+        torch = self.torch
+        experts = torch.randn(3, 8, 8)
+
+        def router(layer, x):
+            gates = torch.softmax(x @ torch.randn(8, 3), -1)
+            return torch.einsum("bne,edf,bnd->bnf", gates, experts, x)
+
+        def classes(layer, x):
+            return layer.linear(torch.softmax(layer.linear(x), -1))
+
+        def streams(layer, x):
+            mixed = torch.softmax(torch.randn(1, 6, 4, 4), -1)
+            return (mixed @ x[:, :, None].expand(-1, -1, 4, -1)).sum(2)
+
+        for forward in (router, classes, streams):
+            model = torch.nn.Sequential(self.layer(), self.module(forward, "Attentive", linear=torch.nn.Linear(8, 8)))
+            self.record(lambda: model(self.x))
+            self.assertEqual(self.recording.calls, ["0"])
+
+    def test_traced_and_exported(self):
+        torch = self.torch
+
+        def hand(layer, q):
+            return torch.softmax(q @ q.mT, -1) @ q
+
+        def fused(layer, q):
+            return self.attend(q, q, q)
+
+        q = torch.randn(1, 2, 6, 8)
+        for make in (lambda m: torch.jit.trace(m, q), lambda m: torch.export.export(m, (q,)).module()):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                by_hand, beneath = make(self.module(hand)), make(self.module(fused))
+            self.record(lambda: by_hand(q), "weights alone")
+            seen = self.torch.nn.Sequential(self.layer())
+            self.record(lambda: (seen(q), beneath(q)), r"Left out: .* computes? attention with aten._scaled_dot_product"
+                                                       r".*beneath PyTorch's functions, as traced")
+
+    def test_operations_of_torch(self):
+        attend = self.torch.ops.aten.scaled_dot_product_attention
+        q = self.torch.randn(1, 2, 6, 8)
+        self.record(lambda: (self.layer()(q), attend(q, q, q)),
+                    r"Left out: code outside any module computes attention with aten._scaled_dot_product_\w+")
+        self.nothing(lambda: attend(q, q, q), "outside any module computes attention with aten._scaled")
+
+    def test_flex(self):
+        try:
+            from torch.nn.attention.flex_attention import flex_attention
+        except ImportError:
+            self.skipTest("this PyTorch has no flex_attention")
+        flex = self.module(lambda layer, x: flex_attention(x, x, x), "Flex")
+        model = self.torch.nn.Sequential(self.layer(), flex)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            self.record(lambda: model(self.torch.randn(1, 2, 16, 8)),
+                        r"Left out: 1 \(Flex\) computes attention with flex_attention, which cannot be recorded")
+        self.assertEqual(self.recording.calls, ["0"])
+
+    # nn.MultiheadAttention.
+
+    def test_multihead_attention_with_weights(self):
+        torch = self.torch
+        layer = torch.nn.MultiheadAttention(8, 2, batch_first=True).eval()
+        plain = layer(self.x, self.x, self.x)
+        content = self.record(lambda: layer(self.x, self.x, self.x))
+        self.assertTrue(all(torch.equal(a, b) for a, b in zip(plain, self.result)))
+        self.assertEqual(self.recording.calls, ["MultiheadAttention"])
+        q, k = (torch.tensor(content.arrays[f"MultiheadAttention.{name}"]) for name in "qk")
+        weights = torch.softmax(q @ k.mT / 2, -1).mean(0)
+        self.assertLess((weights - plain[1][0]).abs().max(), 1e-6)  # float32 numbers of at most 1
+
+    def test_multihead_attention_in_training(self):
+        """The second call draws no random number, and leaves gradients and the user's output alone."""
+        torch = self.torch
+        layer = torch.nn.MultiheadAttention(8, 2, dropout=0.5, batch_first=True).train()
+        results = []
+        for watched in (False, True):
+            torch.manual_seed(3)
+            layer.zero_grad()
+            with torch.enable_grad():
+                def run():
+                    output, weights = layer(self.x, self.x, self.x, attn_mask=torch.zeros(6, 6))
+                    output.sum().backward()
+                    return output, weights, torch.rand(3), layer.in_proj_weight.grad.clone()
+
+                if watched:
+                    content = self.record(run, "^MultiheadAttention: the model drops weights at random")
+                    results.append(self.result)
+                else:
+                    results.append(run())
+        self.assertTrue(all(torch.equal(a, b) for a, b in zip(*results)))
+        self.assertNotIn("MultiheadAttention.z", content.arrays)
+
+    # Masks of torch.nn.attention.bias.
+
+    def test_causal_biases(self):
+        try:
+            from torch.nn.attention.bias import causal_lower_right, causal_upper_left
+        except ImportError:
+            self.skipTest("this PyTorch has no causal biases")
+        import check_captures
+
+        q, k, v = (self.torch.randn(1, 2, n, 8) for n in (5, 9, 9))
+        for queries, keys in ((5, 9), (9, 9)):
+            for make in (causal_upper_left, causal_lower_right):
+                with self.subTest(make=make.__name__, queries=queries):
+                    q = self.torch.randn(1, 2, queries, 8)
+                    plain = self.attend(q, k, v, attn_mask=make(queries, keys))
+                    content = self.record(lambda: self.attend(q, k, v, attn_mask=make(queries, keys)))
+                    self.assertTrue(self.torch.equal(plain, self.result))
+                    lines, good = check_captures.check(self.path())
+                    self.assertTrue(good, "\n".join(lines))
+                    self.assertNotIn("attention.bias", content.arrays)
+                    first = make is causal_upper_left and queries < keys
+                    self.assertEqual(content.metadata["causal"], "false" if first else "true")
+                    self.assertEqual("attention.mask" in content.arrays, first)
+
+    def test_kinds_of_tensors_can_be_made(self):
+        torch = self.torch
+
+        class Kind(torch.Tensor):
+            pass
+
+        def run():
+            self.layer()(self.x)
+            return torch.randn(3).as_subclass(Kind), torch.nn.Parameter(torch.randn(3)), torch.nn.Linear(3, 3)
+
+        self.record(run)
+
+    def test_a_mask_without_numbers(self):
+        torch = self.torch
+
+        class Hidden(torch.Tensor):
+            @classmethod
+            def __torch_function__(cls, function, types, args=(), kwargs=None):
+                if "scaled_dot_product" in str(function):
+                    kwargs = {**(kwargs or {}), "attn_mask": None}
+                return super().__torch_function__(function, types, args, kwargs)
+
+        mask = torch.empty(6, 6).as_subclass(Hidden)
+        self.nothing(lambda: self.attend(self.x, self.x, self.x, attn_mask=mask), "its mask is a Hidden, whose numbers")
+
+    # Faults of a recording are no faults of the run.
+
+    def test_what_cannot_be_recorded_is_left_out(self):
+        torch = self.torch
+        good = torch.nn.Sequential(self.layer())
+        x = torch.randn(2, 2, 6, 8)
+
+        def nested():
+            q = torch.nested.nested_tensor([torch.randn(4, 2, 8), torch.randn(6, 2, 8)], layout=torch.jagged)
+            return self.attend(*3 * [q.transpose(1, 2)])
+
+        cases = {
+            "its tensors are nested": nested,
+            "it runs inside torch.func": lambda: torch.vmap(lambda q: self.attend(q, q, q))(x),
+            "it has no queries or no keys": lambda: self.attend(x[:, :, :0], x, x),
+            "device meta": lambda: self.attend(*3 * [x.to("meta")]),
+            "scale is 0; expected a number above 0": lambda: self.attend(x, x, x, scale=0.0),
+        }
+        for message, run in cases.items():
+            with self.subTest(message):
+                run()
+                self.record(lambda: (good(self.x), run()), f"Left out: .*{message}")
+                self.assertEqual(self.recording.calls, ["0"])
+                self.nothing(run, message)
+
+    def test_heads_that_some_layers_lack(self):
+        model = self.torch.nn.Module()
+        model.few = self.layer()
+        model.many = self.layer()
+        model.forward = lambda: (model.few(self.torch.randn(1, 2, 6, 8)), model.many(self.torch.randn(1, 4, 6, 8)))
+        self.record(lambda: model(), r"few \(Watched\) cannot be recorded: heads has 3; few has the heads 0 to 1",
+                    heads=[3])
+        self.assertEqual(self.recording.calls, ["many"])
+
+    def test_a_fault_of_the_recorder(self):
+        from unittest import mock
+
+        import fovea.recording
+
+        with mock.patch.object(fovea.recording, "difference", side_effect=RuntimeError("broken")):
+            self.record(lambda: self.layer()(self.x), "Left out: Watched cannot be recorded: RuntimeError: broken")
+
+    def test_a_full_disk(self):
+        from unittest import mock
+
+        import fovea.recording
+
+        with mock.patch.object(fovea.recording.TensorWriter, "add", side_effect=OSError(28, "No space left")):
+            self.nothing(lambda: self.layer()(self.x), "the file cannot be written: .*No space left")
+        self.assertEqual(self.files(), [])
+
+    # The comparison with the model's output.
+
+    def test_a_wrong_head_of_a_later_step_is_noticed(self):
+        from unittest import mock
+
+        import fovea.seen
+
+        made = fovea.seen.of_sdpa
+        calls = []
+
+        def wrong(*given):
+            seen = made(*given)
+            calls.append(seen)
+            if len(calls) == 3:
+                seen.z = seen.z.clone()
+                seen.z[:] += 0.01
+            return seen
+
+        layer = self.layer()
+        with mock.patch("fovea.watch.of_sdpa", wrong):
+            self.record(lambda: [layer(self.x) for _ in range(4)], "^Watched.step2: the output computed from what was")
+
+
+if __name__ == "__main__":
+    unittest.main()
