@@ -150,7 +150,7 @@ class StepsAndLabels(unittest.TestCase):
 
     def test_what_a_tokenizer_returned(self):
         from fovea import FoveaError
-        from fovea.labels import token_lists
+        from fovea.encoding import token_lists
 
         class Encoding(dict):
             encodings = [1, 2]
