@@ -18,14 +18,16 @@ std::vector<std::int32_t> reversed(const std::vector<std::int32_t>& list) {
 }
 
 /// The pairs (j', i') of a mask's pairs (i, j), positions counted from the end.
-PairMask exchanged(const PairMask& mask) {
+PairMask exchanged(const PairMask& mask, const Run& run) {
   BitMatrix pairs;
   if (mask.has_pairs()) {
     const Index rows = mask.pairs().cols(), cols = mask.pairs().rows();
     pairs = BitMatrix(rows, cols);
-    for (Index i = 0; i < cols; ++i)
+    for (Index i = 0; i < cols; ++i) {
+      run.check();
       for (Index j = 0; j < rows; ++j)
         if (mask.pairs()(i, j)) pairs.set(rows - 1 - j, cols - 1 - i);
+    }
   }
   return {reversed(mask.key_document()), reversed(mask.query_document()), std::move(pairs)};
 }
@@ -55,7 +57,7 @@ LogitRule exchanged(const LogitRule& rule, std::span<const float> lse) {
 }
 
 /// Both sides are counted from the end, so that a causal mask and a window stay what they are.
-Problem exchanged(const Problem& problem, std::span<const float> lse) {
+Problem exchanged(const Problem& problem, std::span<const float> lse, const Run& run) {
   auto owner = std::make_shared<std::array<Matrix, 3>>(std::array<Matrix, 3>{
       reversed(problem.k), reversed(problem.q), Matrix(problem.queries(), 0)});
   Problem out = problem;
@@ -63,7 +65,7 @@ Problem exchanged(const Problem& problem, std::span<const float> lse) {
   out.k = (*owner)[1];
   out.v = (*owner)[2];
   out.scale = 2 * problem.scale;
-  if (problem.mask) out.mask = std::make_shared<const PairMask>(exchanged(*problem.mask));
+  if (problem.mask) out.mask = std::make_shared<const PairMask>(exchanged(*problem.mask, run));
   out.rule =
       std::make_shared<const LogitRule>(exchanged(problem.rule ? *problem.rule : LogitRule{}, lse));
   out.owner = std::move(owner);
@@ -88,7 +90,7 @@ std::vector<double> column_squares(const Problem& problem, std::span<const float
                                    const Backend& backend, Run& run) {
   const Index n = problem.n();
   run.check();
-  const Problem head = exchanged(problem, lse);
+  const Problem head = exchanged(problem, lse, run);
   TilePlan all;
   all.passes.push_back({.tiles = {{{0, n}, {0, n}, head.band()}}});
   const std::vector<float> sums = log_sums_over({.lengths = {n, n},

@@ -152,10 +152,14 @@ std::vector<Diagnostic> sampling_figures(const Diagnosis& of, Run& run, double m
   const Problem& problem = exact.problem();
   const auto n = static_cast<double>(problem.n());
   run.check();
-  Run quiet = run.quiet();
+  const bool spectral = n * n <= max_entries;
+  const double end = spectral ? 0.3 : 1;  // of the three passes
+  Run of_columns = run.part(0, 0.45 * end), of_outside = run.part(0.45 * end, 0.9 * end),
+      of_blocks = run.part(0.9 * end, end), of_norms = run.part(end, 1);
   const std::vector<std::size_t> rows = rows_with_keys(exact.plan());
   const std::vector<Pass> blocks = blocks_of(plan);
-  const std::vector<double> squares = column_squares(problem, exact_output.lse, backend, quiet);
+  const std::vector<double> squares =
+      column_squares(problem, exact_output.lse, backend, of_columns);
   double top = 0, all_squares = 0;
   for (const double square : squares) {
     top = larger_or_nan(top, square);
@@ -182,11 +186,11 @@ std::vector<Diagnostic> sampling_figures(const Diagnosis& of, Run& run, double m
     kappa.left_out = true;
     kappa.meaning += " Left out: under a causal mask the blocks cover all keys of the first rows.";
   } else {
-    kappa.value = row_sum_ratio(
-        log_sums_over(pairs_of(plan, {outside_of(blocks.front(), plan)}), problem, backend, quiet),
-        rows);
+    kappa.value = row_sum_ratio(log_sums_over(pairs_of(plan, {outside_of(blocks.front(), plan)}),
+                                              problem, backend, of_outside),
+                                rows);
   }
-  mass.value = block_mass(log_sums_over(pairs_of(plan, blocks), problem, backend, quiet),
+  mass.value = block_mass(log_sums_over(pairs_of(plan, blocks), problem, backend, of_blocks),
                           exact_output, rows);
   if (!approximate_output.lse.empty())
     out.push_back({"row_sum_error", "Row-sum error",
@@ -194,7 +198,7 @@ std::vector<Diagnostic> sampling_figures(const Diagnosis& of, Run& run, double m
                    "|d̃/d − 1| of the row sums d of A, mean over rows; d̃ is what the rows of P̃ are "
                    "divided by."});
   add_estimate_figures(std::get<TilePlan>(plan.form).row_estimates, out);
-  add_spectral_figures(of, all_squares, n * n > max_entries ? nullptr : &run, out);
+  add_spectral_figures(of, all_squares, spectral ? &of_norms : nullptr, out);
   return out;
 }
 
