@@ -48,10 +48,10 @@ void add_level_mass(std::string& caption, const std::vector<Diagnostic>& diagnos
       largest_error = std::max(largest_error, d.standard_error);
     }
   if (exact.empty()) return;
-  add(caption,
-      "exact attention on levels 0, 1, …: " + exact + "; given to them: " + approximate +
-          (largest_error > 0 ? " (from sampled rows, each ± " + format_percent(largest_error) + ")"
-                             : ""));
+  add(caption, "exact attention on levels 0, 1, …: " + exact + "; given to them: " + approximate +
+                   (largest_error > 0 ? " (from sampled rows, each ± " +
+                                            format_percent(largest_error) + " or less)"
+                                      : ""));
 }
 
 }  // namespace
