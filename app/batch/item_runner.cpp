@@ -41,7 +41,10 @@ void put_measures(const Evaluation& evaluation, Document& row) {
 void put_infinite(const std::string& id, const Divergence& divergence, bool sampled,
                   Document& row) {
   row[id + "_infinite_rows"] = divergence.infinite_rows;
-  if (sampled) row[id + "_infinite_share"] = number_json(divergence.infinite_share);
+  if (!sampled) return;
+  row[id + "_infinite_share"] = number_json(divergence.infinite_share.value);
+  row[id + "_infinite_share_standard_error"] =
+      number_json(divergence.infinite_share.standard_error);
 }
 
 void put_metrics(const Metrics& metrics, const std::vector<Diagnostic>& diagnostics,
@@ -52,8 +55,7 @@ void put_metrics(const Metrics& metrics, const std::vector<Diagnostic>& diagnost
   if (metrics.attention_reverse_kl)
     put_infinite("attention_reverse_kl", *metrics.attention_reverse_kl, metrics.sampled(), row);
   if (metrics.sampled()) row["sampled_rows"] = metrics.rows;
-  for (const Diagnostic& diagnostic : diagnostics)
-    row[diagnostic.id] = number_json(diagnostic.value);
+  for (const Diagnostic& diagnostic : diagnostics) put_diagnostic(row, diagnostic);
 }
 
 /// `exact`: what it is compared with, if anything.
@@ -192,7 +194,7 @@ void ItemRunner::measure(const BatchItem& item, Document& row, Run& run) {
   if (items_.plan().metrics) {
     const Computation& exact = *opened_->exact;
     const Metrics metrics = compare(*made.op, made.output, *exact.op, exact.output, run);
-    put_metrics(metrics, diagnose(made, exact, run), row);
+    put_metrics(metrics, diagnose(made, exact, backend_, run), row);
   }
   put_measures({.cost = &made.cost}, row);
   row["exact_multiply_adds"] = number_json(made.cost.exact_multiply_adds);

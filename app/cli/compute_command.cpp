@@ -148,7 +148,7 @@ HeadReport compute_head(const ComputeOptions& options, const Source& source, Ind
     exact = compute(problem, {.variant = &reference_variant()}, backend, run);
     if (!computation.variant->reference) note_numbers(*exact);
     report.metrics = compare(*computation.op, computation.output, *exact->op, exact->output, run);
-    report.diagnostics = diagnose(computation, *exact, run);
+    report.diagnostics = diagnose(computation, *exact, backend, run);
   }
   const bool beside_exact = exact && !computation.variant->reference;
   report.rounds =

@@ -63,12 +63,16 @@ Measurement measurement_of(const Contender& contender, const Samples& samples,
   std::vector<double> speed_ups;
   for (std::size_t i = 0; i < samples.runs.size(); ++i)
     speed_ups.push_back(exact.runs[i].total_ms() / samples.runs[i].total_ms());
-  return {.contender = contender,
-          .timing = summarise(samples.runs),
-          .cost = samples.cost,
-          .notes = samples.notes,
-          .speed_up = median(std::move(speed_ups)),
-          .promised_speed_up = exact.cost.multiply_adds / samples.cost.multiply_adds};
+  Measurement out{.contender = contender,
+                  .timing = summarise(samples.runs),
+                  .cost = samples.cost,
+                  .notes = samples.notes,
+                  .speed_up = median(std::move(speed_ups)),
+                  .promised_speed_up = exact.cost.multiply_adds / samples.cost.multiply_adds};
+  if (contender.variant->reference) return out;
+  if (auto note = unsteady_note(summarise(exact.runs).total, out.timing.total); !note.empty())
+    out.notes.push_back(std::move(note));
+  return out;
 }
 
 }  // namespace

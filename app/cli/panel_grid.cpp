@@ -103,7 +103,8 @@ void PanelGrid::find(Drawn& column, Run& run) const {
   const Computation& its = *column.computation;
   column.metrics =
       std::make_shared<const Metrics>(compare(*its.op, its.output, *exact.op, exact.output, run));
-  column.diagnostics = std::make_shared<const std::vector<Diagnostic>>(diagnose(its, exact, run));
+  column.diagnostics =
+      std::make_shared<const std::vector<Diagnostic>>(diagnose(its, exact, request_.backend, run));
 }
 
 std::vector<Panel> PanelGrid::row(View view, Run& run) const {

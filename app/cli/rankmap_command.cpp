@@ -204,7 +204,7 @@ void add_rankmap_command(CLI::App& program, Work& chosen) {
       ->capture_default_str();
   command
       ->add_option("--tolerance", options->rank.tolerance,
-                   "The rank leaves out small singular values whose sum is at most this")
+                   "The rank leaves out small singular values whose sum is less than this")
       ->check([](const std::string& text) {
         double value = 0;
         const bool good =

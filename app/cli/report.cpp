@@ -86,12 +86,17 @@ void print_timing(std::ostream& out, const ComputeReport& report) {
   const auto line = [](const StageSummary& total, const std::vector<StageSummary>& stages) {
     return format_time(total.median_ms) + stages_text(total, stages);
   };
-  const std::string samples = plural(timing.total.samples, "run") +
-                              (time.cold                  ? ", the first of a head, cold"
-                               : timing.total.samples > 1 ? " after a warm-up"
-                                                          : "") +
-                              (timing.few_samples() ? ": too few to trust" : "") +
-                              (time.slow ? "; the machine was slowed down" : "");
+  const std::string samples =
+      plural(timing.total.samples, "run") +
+      (time.cold                  ? ", the first of a head, cold"
+       : timing.total.samples > 1 ? " after a warm-up"
+                                  : "") +
+      (timing.few_samples() ? ": too few to trust" : "") +
+      (time.slow ? "; the machine was slowed down" : "") +
+      (timing.total.unsteady()
+           ? "; p90 / p10 is " + format_number(timing.total.p90_ms / timing.total.p10_ms, 2) +
+                 ": ratios say little"
+           : "");
   const auto speed_up = [&](const std::optional<StageSummary>& ratio) {
     return ratio ? format_plain(ratio->median_ms) : std::string();
   };

@@ -43,7 +43,7 @@ PaperResult factorized_patterns(const PaperTask& task, Run& run) {
       result.numbers.push_back(
           {"reach_" + pattern.id,
            pattern.title + ": share of the pairs j ≤ i that two layers connect", 1,
-           two_hop_reach(plan, run.stop).share});
+           two_hop_reach(plan, run.stop).share.value});
     result.numbers.push_back(
         {"pairs_" + pattern.id, pattern.title + ": pairs attended", {}, computation.cost.pairs});
     ViewSettings settings;

@@ -35,7 +35,7 @@ Document divergence_json(const Divergence& divergence, bool sampled) {
   if (sampled)
     out["standard_error"] = infinite ? Document() : number_json(divergence.standard_error);
   out["infinite_rows"] = divergence.infinite_rows;
-  if (sampled) out["infinite_share"] = number_json(divergence.infinite_share);
+  if (sampled) put_estimate(out, "infinite_share", divergence.infinite_share, sampled);
   return out;
 }
 
@@ -86,7 +86,7 @@ void put_attention(Document& out, const Metrics& metrics) {
   out["attention_tv"] = {{"mean", number_json(metrics.attention_tv.value)}};
   if (sampled)
     out["attention_tv"]["standard_error"] = number_json(metrics.attention_tv.standard_error);
-  out["attention_tv"]["p90"] = number_json(metrics.attention_tv_p90);
+  put_estimate(out["attention_tv"], "p90", metrics.attention_tv_p90, sampled);
   out["attention_tv"]["max"] = number_json(metrics.attention_tv_max);
   out["attention_kl"] = divergence_json(metrics.attention_kl, sampled);
   if (metrics.attention_reverse_kl)
@@ -95,8 +95,15 @@ void put_attention(Document& out, const Metrics& metrics) {
   for (std::size_t c = 0; c < top_counts.size(); ++c)
     put_estimate(out, "top" + std::to_string(top_counts[c]) + "_recall", metrics.top_recall[c],
                  sampled);
+  if (metrics.rows_of_equal_weights > 0)
+    out["rows_of_equal_weights"] = metrics.rows_of_equal_weights;
   out["density"] = number_json(metrics.density);
   if (sampled) out["sampled_rows"] = metrics.rows;
+}
+
+void put_diagnostic(Document& out, const Diagnostic& diagnostic) {
+  put_estimate(out, diagnostic.id, {diagnostic.value, diagnostic.standard_error},
+               diagnostic.sampled);
 }
 
 Document metrics_json(const Metrics& metrics, const std::vector<Diagnostic>& diagnostics) {
@@ -112,7 +119,7 @@ Document metrics_json(const Metrics& metrics, const std::vector<Diagnostic>& dia
   if (metrics.of_attention()) put_attention(out, metrics);
   Document from_sample = Document::array();
   for (const auto& diagnostic : diagnostics) {
-    out[diagnostic.id] = number_json(diagnostic.value);
+    put_diagnostic(out, diagnostic);
     if (diagnostic.sampled) from_sample.push_back(diagnostic.id);
   }
   if (!from_sample.empty()) out["from_sampled_rows"] = from_sample;

@@ -22,6 +22,8 @@ Document cost_json(const Cost& cost);
 /// ...}; what is learnt beforehand is "learning" and in no total.
 Document timing_json(const Timing& timing);
 Document metrics_json(const Metrics& metrics, const std::vector<Diagnostic>& diagnostics);
+/// Of a sample with its standard error: "kappa", "kappa_standard_error".
+void put_diagnostic(Document& out, const Diagnostic& diagnostic);
 Document field_json(const Field& field);
 
 /// Always valid UTF-8: other bytes, in file names for example, become U+FFFD. `indent` -1: one

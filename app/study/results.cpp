@@ -206,10 +206,11 @@ void Results::update_comparisons() {
           return compare(*approximate->op, approximate->output, *exact->op, exact->output, run);
         });
     if (metrics) state.metrics = metrics->result;
-    const auto* diagnostics = diagnostics_.ask({RequestKind::diagnostics, 0, column}, key,
-                                               [approximate, exact](const Backend&, Run& run) {
-                                                 return diagnose(*approximate, *exact, run);
-                                               });
+    const auto* diagnostics =
+        diagnostics_.ask({RequestKind::diagnostics, 0, column}, key,
+                         [approximate, exact](const Backend& backend, Run& run) {
+                           return diagnose(*approximate, *exact, backend, run);
+                         });
     if (diagnostics) state.diagnostics = diagnostics->result;
   }
 }

@@ -7,17 +7,21 @@
 #include <vector>
 
 #include "analysis/diagnostics.h"
+#include "analysis/estimate.h"
 
 namespace fovea {
 
 struct BlockSpread {
   int level = 0;
-  double deviation = 0;  // root mean variance over the sampled blocks
+  Estimate deviation;    // root mean variance over the blocks
+  bool sampled = false;  // not all logits of all blocks were used
 };
 
-/// One per key level > 0, ascending; from up to `blocks` pairs of clusters of each.
+/// One per key level > 0, ascending; a block is a pair of clusters. A level of up to `logits`
+/// logits is used whole. Of others blocks are drawn with replacement, and of blocks with a side of
+/// more than 32 tokens as many of both sides.
 std::vector<BlockSpread> block_spread(const Plan& plan, const Problem& problem,
-                                      std::stop_token stop = {}, int blocks = 64,
+                                      std::stop_token stop = {}, Index logits = Index{1} << 21,
                                       std::uint64_t seed = 0);
 
 /// The same as figures, one for each level of the approximation.

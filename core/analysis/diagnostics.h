@@ -7,33 +7,38 @@
 #include <string>
 #include <vector>
 
-#include "backend/operator.h"
+#include "backend/backend.h"
 #include "data/number_text.h"
 
 namespace fovea {
 
 struct Diagnostic {
-  std::string id;         // "chi", as in JSON
-  std::string label;      // "Collision fraction χ"
-  double value = 0;       // may be +inf
-  std::string meaning;    // for a tool tip
-  bool sampled = false;   // from a sample of rows
-  bool left_out = false;  // not computed, value NaN; the meaning says why
+  std::string id;             // "chi", as in JSON
+  std::string label;          // "Collision fraction χ"
+  double value = 0;           // may be +inf
+  std::string meaning;        // for a tool tip
+  bool sampled = false;       // from a sample of rows, or of blocks
+  bool left_out = false;      // not computed, value NaN; the meaning says why
+  double standard_error = 0;  // of a sampled figure
 };
 
-/// "0.2752", "≈ 0.61" of a sample, "∞", "left out"; "–": not defined.
+/// "0.2752", "≈ 0.61 ± 0.02" of a sample, "∞", "left out"; "–": not defined.
 inline std::string to_text(const Diagnostic& figure) {
   if (figure.left_out) return "left out";
-  return (figure.sampled && !std::isnan(figure.value) ? "≈ " : "") +
-         (std::isinf(figure.value) ? "∞" : format_number(figure.value, 4));
+  std::string text = std::isinf(figure.value) ? "∞" : format_number(figure.value, 4);
+  if (!figure.sampled || std::isnan(figure.value)) return text;
+  if (figure.standard_error > 0) text += " ± " + format_number(figure.standard_error, 2);
+  return "≈ " + text;
 }
 
-/// An approximation beside exact attention of the same scale and mask, both applied.
+/// An approximation beside exact attention of the same scale and mask, both applied, and the back
+/// end that computed them.
 struct Diagnosis {
   const Operator& approximate;
   const Output& approximate_output;
   const Operator& exact;
   const Output& exact_output;
+  const Backend& backend;
 };
 
 /// One group of figures; empty where they do not apply to the plan. Throws Cancelled.

@@ -60,4 +60,15 @@ double quantile_of(const RowBands& rows, std::span<const double> values, double 
   return values[order.back()];
 }
 
+Estimate quantile_estimate(const RowBands& rows, std::span<const double> values, double q) {
+  const double quantile = quantile_of(rows, values, q);
+  if (!rows.sampled() || !std::isfinite(quantile)) return {quantile, 0};
+  std::vector<double> up_to;
+  for (const double value : values) up_to.push_back(value <= quantile);
+  const double moved = mean_of(rows, up_to).standard_error;
+  return {quantile, (quantile_of(rows, values, std::min(1.0, q + moved)) -
+                     quantile_of(rows, values, std::max(0.0, q - moved))) /
+                        2};
+}
+
 }  // namespace fovea

@@ -25,5 +25,8 @@ Estimate root_of(Estimate square);
 /// The q-quantile over all rows: the least of the values that the share `q` of the rows does not
 /// exceed. `values` is not empty; NaN if one of them is.
 double quantile_of(const RowBands& rows, std::span<const double> values, double q);
+/// The same with its standard error: half of what the quantile moves when `q` does by one standard
+/// error of the share of the rows up to it, to both sides (Woodruff 1952).
+Estimate quantile_estimate(const RowBands& rows, std::span<const double> values, double q);
 
 }  // namespace fovea

@@ -27,9 +27,9 @@ std::vector<Diagnostic> key_set_figures(const Diagnosis& of, Run& run) {
   if (!plan.lengths.equal()) return figures;  // keys are not queries of the layer below
   const Reach reach = two_hop_reach(plan, run.stop);
   figures.push_back(
-      {"two_hop_reach", "Two-hop reach", reach.share,
+      {"two_hop_reach", "Two-hop reach", reach.share.value,
        "Share of the admissible pairs between which information travels in two layers.",
-       reach.sampled_rows > 0});
+       reach.sampled_rows > 0, false, reach.share.standard_error});
   return figures;
 }
 

@@ -45,8 +45,8 @@ std::vector<LevelMass> level_mass(const Operator& approximate, const Operator& e
         approximate_mass[level] += sum_of(q.row(i - band.begin), part.keys);
       });
       for (std::size_t l = 0; l < levels; ++l) {
-        of_exact[l].push_back(exact_mass[l]);
-        of_approximate[l].push_back(approximate_mass[l]);
+        of_exact[l].push_back(std::min(1.0, exact_mass[l]));  // more only by rounding
+        of_approximate[l].push_back(std::min(1.0, approximate_mass[l]));
       }
     }
     done += band.size();
@@ -63,14 +63,15 @@ std::vector<Diagnostic> level_mass_figures(const Diagnosis& of, Run& run) {
   std::vector<Diagnostic> figures;
   for (const LevelMass& mass : level_mass(of.approximate, of.exact, run)) {
     const std::string level = std::to_string(mass.level);
-    figures.push_back(
-        {"level_mass_exact_" + level, "Exact attention, level " + level, mass.exact.value,
-         "Exact attention that falls on the pairs of the level, mean over rows.", mass.sampled});
+    figures.push_back({"level_mass_exact_" + level, "Exact attention, level " + level,
+                       mass.exact.value,
+                       "Exact attention that falls on the pairs of the level, mean over rows.",
+                       mass.sampled, false, mass.exact.standard_error});
     figures.push_back({"level_mass_approximate_" + level, "Approximate attention, level " + level,
                        mass.approximate.value,
                        "Attention that the approximation gives to the pairs of the level, mean "
                        "over rows.",
-                       mass.sampled});
+                       mass.sampled, false, mass.approximate.standard_error});
   }
   return figures;
 }

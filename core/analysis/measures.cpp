@@ -33,32 +33,31 @@ Measure recall_of_top(std::size_t which) {
           .definition = "|top_k(Pᵢ) ∩ top_k(P̃ᵢ)| / k with k = " + k +
                         ", the mean over rows: the share of the keys with the largest exact "
                         "weights that are among those with the largest approximate ones. k is the "
-                        "number of keys that the query attends where that is smaller.",
+                        "number of keys that the query attends where that is smaller. Where all "
+                        "weights of a row are equal within rounding, rounding decides.",
           .better = Better::more,
           .of = [which](const Evaluation& e) -> std::optional<Measured> {
             if (!e.metrics || !e.metrics->of_attention()) return {};
             const Estimate& recall = e.metrics->top_recall[which];
-            return Measured{recall.value, recall.standard_error};
+            const Index rows = e.metrics->rows_of_equal_weights;
+            return Measured{recall.value, recall.standard_error,
+                            rows > 0 ? "by rounding in " + plural(rows, "row") : ""};
           }};
 }
 
 Measured measured(const Divergence& divergence, const Metrics& metrics) {
   std::string note;
   if (divergence.infinite_rows > 0 && metrics.sampled())
-    note = "in ≈ " + format_percent(divergence.infinite_share) + " of rows";
+    note = "in ≈ " + format_percent(divergence.infinite_share.value) + " ± " +
+           format_percent(divergence.infinite_share.standard_error) + " of rows";
   else if (divergence.infinite_rows > 0)
     note = "in " + plural(divergence.infinite_rows, "row");
   return {divergence.value, divergence.standard_error, note};
 }
 
-/// Of the rows of P~; `of_sample`: what it is where not all of them were used.
-Value over_rows(double Metrics::*member, const std::string& of_sample) {
-  return [member, of_sample](const Evaluation& e) -> std::optional<Measured> {
-    if (!e.metrics || !e.metrics->of_attention()) return {};
-    std::string note;
-    if (e.metrics->sampled()) note = of_sample + " " + std::to_string(e.metrics->rows) + " sampled";
-    return Measured{.value = e.metrics->*member, .note = note};
-  };
+/// "from 512 sampled", of the rows of P~ where not all of them were used.
+std::string sample_note(const Metrics& metrics, const std::string& what) {
+  return metrics.sampled() ? what + " " + std::to_string(metrics.rows) + " sampled" : "";
 }
 
 template <class Get>
@@ -120,15 +119,24 @@ std::vector<Measure> make_measures() {
       {.id = "attention_tv_p90",
        .label = "total variation, 90 %",
        .definition = "Nine of ten rows have at most this ½ Σⱼ |P̃ᵢⱼ − Pᵢⱼ|.",
-       .of = over_rows(&Metrics::attention_tv_p90, "from")},
+       .of = [](const Evaluation& e) -> std::optional<Measured> {
+         if (!e.metrics || !e.metrics->of_attention()) return {};
+         const auto& [value, standard_error] = e.metrics->attention_tv_p90;
+         return Measured{value, standard_error, sample_note(*e.metrics, "from")};
+       }},
       {.id = "attention_tv_max",
        .label = "total variation, worst",
        .definition = "The largest ½ Σⱼ |P̃ᵢⱼ − Pᵢⱼ| of the rows.",
-       .of = over_rows(&Metrics::attention_tv_max, "of")},
+       .of = [](const Evaluation& e) -> std::optional<Measured> {
+         if (!e.metrics || !e.metrics->of_attention()) return {};
+         return Measured{.value = e.metrics->attention_tv_max,
+                         .note = sample_note(*e.metrics, "of")};
+       }},
       {.id = "attention_kl",
        .label = "KL(P ‖ P̃), nats",
        .definition = "Σⱼ Pᵢⱼ ln(Pᵢⱼ / P̃ᵢⱼ), the mean over rows. Infinite in rows where P̃ is 0 on a "
-                     "key that P attends, and so is the mean then.",
+                     "key that P attends, and so is the mean then. Not defined where P̃ has "
+                     "negative entries.",
        .of = [](const Evaluation& e) -> std::optional<Measured> {
          if (!e.metrics || !e.metrics->of_attention()) return {};
          return measured(e.metrics->attention_kl, *e.metrics);

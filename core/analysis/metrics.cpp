@@ -81,19 +81,51 @@ RowDifference compare_rows(const float* approximate, const float* exact, Index k
     } else if (q > 0) {
       row.reverse_kl += infinite;
     }
-    if (q < 0) row.reverse_kl = std::numeric_limits<double>::quiet_NaN();
+    if (q < 0) row.kl = row.reverse_kl = not_defined;
   }
   const auto size = static_cast<std::size_t>(keys);
   row.top_recall = top_recall({approximate, size}, {exact, size});
   return row;
 }
 
-double mass_on_support(const Support& support, Index i, const float* exact) {
-  double mass = 0;
-  support.for_parts(i, {0, support.plan().keys()}, [&](const Support::Part& part) {
-    for (Index j = part.keys.begin; j < part.keys.end; ++j) mass += exact[j];
+/// The share of some weights that falls on the support of P~ in a row.
+template <class Weight>
+double share_on_support(const Support& support, Index i, Weight weight) {
+  const Index keys = support.plan().keys();
+  double kept = 0, all = 0;
+  support.for_parts(i, {0, keys}, [&](const Support::Part& part) {
+    for (Index j = part.keys.begin; j < part.keys.end; ++j) kept += weight(j);
   });
-  return mass;
+  for (Index j = 0; j < keys; ++j) all += weight(j);
+  return kept / all;
+}
+
+/// Of the weights of a row of P, of which a sink may have left next to nothing: below
+/// `least_in_float` a float has few digits or none, and they are made again.
+double mass_on_support(const Support& support, Index i, const float* exact,
+                       const Problem& problem) {
+  constexpr double least_in_float = 1e-30;
+  const Index keys = problem.keys();
+  if (!(*std::max_element(exact, exact + keys) < least_in_float))
+    return share_on_support(support, i, [&](Index j) { return double{exact[j]}; });
+  std::vector<double> logs(static_cast<std::size_t>(keys), -infinite);
+  for (Index j = 0; j < keys; ++j)
+    if (problem.admits(i, j)) logs[static_cast<std::size_t>(j)] = problem.logit(i, j);
+  const double top = std::ranges::max(logs);
+  return share_on_support(
+      support, i, [&](Index j) { return std::exp(logs[static_cast<std::size_t>(j)] - top); });
+}
+
+/// Whether all positive weights of a row are equal but for some roundings.
+bool are_equal(const float* weights, Index keys) {
+  constexpr float roundings = 1e-6f;  // some 16 of 6e-8, of a logit, its exponential and their sum
+  float least = std::numeric_limits<float>::infinity(), most = 0;
+  for (Index j = 0; j < keys; ++j)
+    if (weights[j] > 0) {
+      least = std::min(least, weights[j]);
+      most = std::max(most, weights[j]);
+    }
+  return most <= least * (1 + roundings);
 }
 
 /// False for plans without row sums: means of tree nodes, mixed values.
@@ -129,15 +161,19 @@ std::vector<double> each(const std::vector<RowDifference>& rows, Get get) {
 
 Divergence mean_divergence(const RowBands& sample, const std::vector<double>& rows) {
   Divergence mean;
+  if (any_not_defined(rows)) {
+    mean.value = not_defined;
+    return mean;
+  }
   mean.infinite_rows = std::ranges::count(rows, infinite);
-  if (mean.infinite_rows == 0 || any_not_defined(rows)) {
+  if (mean.infinite_rows == 0) {
     static_cast<Estimate&>(mean) = mean_of(sample, rows);
     return mean;
   }
   std::vector<double> is_infinite;
   for (const double row : rows) is_infinite.push_back(row == infinite);
   mean.value = infinite;
-  mean.infinite_share = mean_of(sample, is_infinite).value;
+  mean.infinite_share = mean_of(sample, is_infinite);
   return mean;
 }
 
@@ -158,28 +194,40 @@ void compare_attention(const Operator& approximate, const Output& approximate_ou
                           std::numeric_limits<float>::quiet_NaN());
   Run quiet = run.quiet();  // progress counts rows
   for (const IndexRange& band : sample.bands) {
-    if (const auto there = approximate.compare_rows(exact, band, quiet)) {
+    // The device finds masses beside a sink from weights that may have no digits left.
+    const auto there =
+        has_sink && !complete ? std::nullopt : approximate.compare_rows(exact, band, quiet);
+    if (there) {
       rows.insert(rows.end(), there->begin(), there->end());
     } else {
       const Matrix p = exact.tile(band, {0, keys}, quiet),
                    q = approximate.tile(band, {0, keys}, quiet);
       for (Index i = band.begin; i < band.end; ++i) {
         RowDifference row = compare_rows(q.row(i - band.begin), p.row(i - band.begin), keys);
-        if (!complete) row.mass = mass_on_support(support, i, p.row(i - band.begin));
+        if (!complete)
+          row.mass = mass_on_support(support, i, p.row(i - band.begin), exact.problem());
         rows.push_back(row);
       }
     }
     for (Index i = band.begin; i < band.end; ++i) {
       RowDifference& row = rows[rows.size() - static_cast<std::size_t>(band.end - i)];
+      const Index its_keys = admissible_keys(exact.plan(), i);
       double sum = 1;  // of the row of P
       if (has_sink) {
         const double p = sink_share(sink, exact_output, i);
         count_sink(sink_share(sink, approximate_output, i), p, row);
         sum -= p;
       }
-      if (exact_output.lse[static_cast<std::size_t>(i)] == -infinite) sum = 0;  // no key
-      if (sum <= 0) row.top_recall.fill(1);
-      if (sum < 1) row.mass = sum > 0 ? std::min(1.0, row.mass / sum) : 1;
+      if (std::isnan(row.reverse_kl)) row.kl = not_defined;  // a negative entry of P~
+      if (its_keys == 0) row.mass = 1;
+      if (its_keys == 0 || std::isnan(row.top_recall[0])) row.top_recall.fill(1);  // no weight
+      row.mass = std::min(1.0, row.mass);
+      if (row.variation > 1 && row.variation < 1 + row_sum_rounding) row.variation = 1;
+      // The sum of squares is least where all weights are equal: such rows are looked at again.
+      constexpr double near = 1.00001, most_of_a_sink = 0.999;
+      if (its_keys > 1 && (sum < 1 - most_of_a_sink ||
+                           row.norm * static_cast<double>(its_keys) <= near * sum * sum))
+        m.rows_of_equal_weights += are_equal(exact.tile({i, i + 1}, {0, keys}, quiet).row(0), keys);
       const bool not_finite =
           has_nan_sum(exact_output, i) || (!is_imported && has_nan_sum(approximate_output, i));
       if (not_finite || !std::isfinite(row.error) || !std::isfinite(row.norm))
@@ -196,7 +244,7 @@ void compare_attention(const Operator& approximate, const Output& approximate_ou
              reverse = each(rows, &RowDifference::reverse_kl);
   if (std::ranges::any_of(errors, [](double error) { return error != 0; }))
     m.attention_rel_fro = root_of(ratio_of_sums(sample, errors, norms));
-  if (!complete) m.dropped_mass_p50 = quantile_of(sample, dropped_of_rows, 0.5);
+  if (!complete) m.dropped_mass_p50 = quantile_estimate(sample, dropped_of_rows, 0.5);
   const bool defined = !any_not_defined(errors);
   m.mass_kept = complete ? Estimate{defined ? 1.0 : not_defined, 0.0}
                          : mean_of(sample, each(rows, &RowDifference::mass));
@@ -207,7 +255,7 @@ void compare_attention(const Operator& approximate, const Output& approximate_ou
     m.top_recall[c] =
         mean_of(sample, each(rows, [c](const RowDifference& row) { return row.top_recall[c]; }));
   m.attention_tv = mean_of(sample, variation);
-  m.attention_tv_p90 = quantile_of(sample, variation, 0.9);
+  m.attention_tv_p90 = quantile_estimate(sample, variation, 0.9);
   m.attention_tv_max = largest_of(variation);
 }
 
@@ -241,7 +289,8 @@ Metrics compare(const Operator& approximate, const Output& approximate_output,
         exact_output.lse, [](float sum) { return std::isfinite(sum) || sum < 0; });  // -∞: no key
     const Estimate same{defined ? 0.0 : not_defined, 0.0}, whole{defined ? 1.0 : not_defined, 0.0};
     m.attention_rel_fro = m.attention_tv = same;
-    m.attention_tv_p90 = m.attention_tv_max = same.value;
+    m.attention_tv_p90 = same;
+    m.attention_tv_max = same.value;
     m.attention_kl = Divergence{same};
     m.attention_reverse_kl = m.attention_kl;
     m.mass_kept = whole;
@@ -249,7 +298,7 @@ Metrics compare(const Operator& approximate, const Output& approximate_output,
     return m;
   }
   const RowBands sample = row_bands(exact.plan().lengths, max_entries, seed,
-                                    row_sizes(m, approximate_output, exact_output));
+                                    row_sizes(m, approximate_output, exact_output, exact.plan()));
   m.rows = sample.rows;
   compare_attention(approximate, approximate_output, exact, exact_output, support, sample, m, run);
   return m;

@@ -13,12 +13,13 @@ namespace fovea {
 /// The mean over rows of a divergence, in nats. A row where it is infinite makes the mean infinite,
 /// without a standard error.
 struct Divergence : Estimate {
-  Index infinite_rows = 0;    // of the rows that were used
-  double infinite_share = 0;  // of all rows; estimated where a sample was used
+  Index infinite_rows = 0;  // of the rows that were used
+  Estimate infinite_share;  // of all rows
 };
 
-/// Where a row of P, P~, Z or Z~ holds NaN or infinity, every figure over the rows to which it
-/// belongs is NaN: not defined.
+/// Whether a query has keys is counted from its mask: a row that has none counts as kept, without
+/// an error. Weights are those beside a sink. Where a row of P, P~, Z or Z~ holds NaN or infinity,
+/// every figure over the rows to which it belongs is NaN: not defined.
 struct Metrics {
   // Of outputs, where the head has values.
   double output_rel_fro = 0;  // |Z~ - Z|_F / |Z|_F
@@ -28,15 +29,17 @@ struct Metrics {
   // Of weights, where those of P~ are known.
   Estimate attention_rel_fro;   // |P~ - P|_F / |P|_F
   Estimate attention_tv;        // mean over rows of half the sum of |P~_i - P_i|
-  double attention_tv_p90 = 0;  // over all rows; estimated where a sample was used
+  Estimate attention_tv_p90;    // over all rows
   double attention_tv_max = 0;  // of the rows that were used
-  Divergence attention_kl;      // KL(P_i || P~_i)
+  Divergence attention_kl;      // KL(P_i || P~_i); NaN where an entry of P~ is negative
   std::optional<Divergence> attention_reverse_kl;  // KL(P~_i || P_i); absent where an entry of
                                                    // P~ is negative
   Estimate mass_kept;  // mean over rows of the exact mass on the support of P~
   std::array<Estimate, top_counts.size()> top_recall;  // mean over rows of the share of the top k
                                                        // keys of P that are in those of P~
-  double density = 0;                                  // nnz(P~) / n^2
+  Index rows_of_equal_weights = 0;  // of those used: all weights of P are equal within rounding,
+                                    // which then decides what is in the top
+  double density = 0;               // nnz(P~) / n^2
   /// That the metrics of P~ were found from; 0: its entries are not known, nor what follows of P~.
   Index rows = 0;
   Index queries = 0;  // of the head
@@ -47,7 +50,7 @@ struct Metrics {
   std::vector<float>
       dropped_mass;  // [n] exact mass of a row off the support of P~; NaN: a row
                      // that was not sampled or is not finite; empty: the support is everything
-  double dropped_mass_p50 = 0;  // over all rows; estimated where a sample was used
+  Estimate dropped_mass_p50;  // over all rows
 };
 
 /// |Z~ - Z|_F / |Z|_F; 0 for equal outputs, whatever their norm; nothing where there are none, for

@@ -100,15 +100,15 @@ Reach two_hop_reach(const Plan& plan, std::stop_token stop, Index max_rows, std:
   const TwoHops hops(plan);
   const RowBands rows = row_bands(
       plan.lengths, static_cast<double>(max_rows) * static_cast<double>(plan.keys()), seed);
-  double reached = 0, admissible = 0;
+  std::vector<double> reached, admissible;  // a number a row
   for (const IndexRange& band : rows.bands)
     for (Index i = band.begin; i < band.end; ++i) {
       if (stop.stop_requested()) throw Cancelled();
       const auto paths = hops.paths_from(i);
-      reached += static_cast<double>(std::ssize(paths) - std::ranges::count(paths, 0));
-      admissible += static_cast<double>(admissible_keys(plan, i));
+      reached.push_back(static_cast<double>(std::ssize(paths) - std::ranges::count(paths, 0)));
+      admissible.push_back(static_cast<double>(admissible_keys(plan, i)));
     }
-  return {reached / admissible, rows.sampled() ? rows.rows : 0};
+  return {ratio_of_sums(rows, reached, admissible), rows.sampled() ? rows.rows : 0};
 }
 
 }  // namespace fovea

@@ -5,6 +5,7 @@
 #include <stop_token>
 #include <vector>
 
+#include "analysis/estimate.h"
 #include "analysis/support.h"
 
 namespace fovea {
@@ -33,7 +34,7 @@ class TwoHops {
 };
 
 struct Reach {
-  double share = 0;        // of the admissible pairs (i, j): some k with i -> k and k -> j
+  Estimate share;          // of the admissible pairs (i, j): some k with i -> k and k -> j
   Index sampled_rows = 0;  // 0: all rows were used
 };
 

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "analysis/support.h"
+
 namespace fovea {
 namespace {
 
@@ -27,10 +29,10 @@ std::vector<double> differences_of_sums(const Output& approximate, const Output&
 }
 
 /// |z_i - mean of z|² of rows that have keys. What all outputs share says nothing of the weights.
-std::vector<double> square_deviations(const Output& exact) {
+std::vector<double> square_deviations(const Output& exact, const Plan& plan) {
   std::vector<double> mean(static_cast<std::size_t>(exact.z.cols())), squares;
   const auto has_keys = [&](Index i) {
-    return std::isfinite(exact.lse[static_cast<std::size_t>(i)]);
+    return std::isfinite(exact.lse[static_cast<std::size_t>(i)]) && admissible_keys(plan, i) > 0;
   };
   double rows = 0;
   for (Index i = 0; i < exact.z.rows(); ++i) {
@@ -52,11 +54,11 @@ std::vector<double> square_deviations(const Output& exact) {
 }  // namespace
 
 std::vector<double> row_sizes(const Metrics& metrics, const Output& approximate,
-                              const Output& exact) {
+                              const Output& exact, const Plan& plan) {
   std::vector<double> sizes(exact.lse.size());
   add_shares(differences_of_sums(approximate, exact), sizes);
   if (!metrics.of_outputs()) return sizes;
-  add_shares(square_deviations(exact), sizes);
+  add_shares(square_deviations(exact, plan), sizes);
   if (metrics.output_rel_fro > row_sum_rounding) {
     std::vector<double> errors;
     for (const float error : metrics.token_error) errors.push_back(std::pow(double{error}, 2));

@@ -17,8 +17,8 @@ constexpr double row_sum_rounding = 1e-5;
 /// squared output errors. Of values v ~ N(0, I) the square of the difference of a row's outputs is
 /// in the mean proportional to that of its weights, and the square of its output to ‖p‖². All are 0
 /// where nothing of this is known. `metrics`: the errors of the outputs are in it already, if the
-/// head has values.
+/// head has values. `plan`: of exact attention.
 std::vector<double> row_sizes(const Metrics& metrics, const Output& approximate,
-                              const Output& exact);
+                              const Output& exact, const Plan& plan);
 
 }  // namespace fovea

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <limits>
 
-#include "analysis/row_bands.h"
+#include "analysis/column_squares.h"
 #include "analysis/spectrum.h"
 #include "analysis/support.h"
 #include "backend/largest_singular_value.h"
@@ -17,61 +17,21 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// What one look at the rows of exact P gives.
-struct RowLook {
-  std::vector<double> column_squares;
-  double block_mass = 0;                      // summed over rows
-  Index rows = 0;                             // that attend any key
-  double least = infinity, most = -infinity;  // of log <1 - M_i, A_i>
-};
-
-// The log of the sum of A over the keys outside the blocks, whose weights are all too small for a
-// float.
-double log_sum_outside(const Problem& problem, Index i, const std::vector<char>& blocked) {
-  double most = -infinity, sum = 0;
-  const auto for_outside = [&](const auto& take) {
-    for (Index j = 0; j < problem.keys(); ++j)
-      if (!blocked[static_cast<std::size_t>(j)] && problem.admits(i, j)) take(problem.logit(i, j));
-  };
-  for_outside([&](double logit) { most = std::max(most, logit); });
-  if (most == -infinity) return most;  // wholly covered
-  for_outside([&](double logit) { sum += std::exp(logit - most); });
-  return most + std::log(sum);
+/// The rows that have keys; a row without any has no part in a figure.
+std::vector<std::size_t> rows_with_keys(const Plan& exact) {
+  std::vector<std::size_t> rows;
+  for (Index i = 0; i < exact.queries(); ++i)
+    if (admissible_keys(exact, i) > 0) rows.push_back(static_cast<std::size_t>(i));
+  return rows;
 }
 
-void look_at(const float* p, Index i, double lse, const Problem& problem, const Support& support,
-             RowLook& look) {
-  const Index n = support.plan().lengths.n();
-  double all = 0, outside = 0, inside = 0;
-  std::vector<char> blocked(static_cast<std::size_t>(n));
-  support.for_parts(i, {0, n}, [&](const Support::Part& part) {
-    std::fill_n(blocked.begin() + part.keys.begin, part.keys.size(), 1);
-  });
-  for (Index j = 0; j < n; ++j) {
-    const double x = static_cast<double>(p[j]);
-    look.column_squares[static_cast<std::size_t>(j)] += x * x;
-    all += x;
-    (blocked[static_cast<std::size_t>(j)] ? inside : outside) += x;
-  }
-  if (std::isnan(lse)) all = lse;  // stays in every figure
-  if (all <= 0) return;            // the query attends no key
-  ++look.rows;
-  look.block_mass += inside / all;
-  const double log_outside =
-      outside > 0 ? std::log(outside) + lse : log_sum_outside(problem, i, blocked);
-  look.least = -larger_or_nan(-look.least, -log_outside);
-  look.most = larger_or_nan(look.most, log_outside);
-}
-
-double row_sum_error(const Output& approximate, const Output& exact) {
-  double sum = 0, rows = 0;
-  for (std::size_t i = 0; i < exact.lse.size(); ++i) {
-    if (exact.lse[i] == -infinity) continue;  // the query attends no key
-    ++rows;
+double row_sum_error(const Output& approximate, const Output& exact,
+                     const std::vector<std::size_t>& rows) {
+  double sum = 0;
+  for (const std::size_t i : rows)
     sum += std::abs(
         std::expm1(static_cast<double>(approximate.lse[i]) - static_cast<double>(exact.lse[i])));
-  }
-  return sum / rows;
+  return sum / static_cast<double>(rows.size());
 }
 
 Matrix difference(MatrixView a, MatrixView b) {
@@ -81,27 +41,64 @@ Matrix difference(MatrixView a, MatrixView b) {
   return out;
 }
 
-// The blocks M, as a plan of their own.
-Plan blocks_of(const Plan& plan) {
+// Pairs of a plan, as a plan of their own.
+Plan pairs_of(const Plan& plan, std::vector<Pass> passes) {
+  return {.lengths = plan.lengths,
+          .causal = plan.causal,
+          .window = plan.window,
+          .mask = plan.mask,
+          .form = TilePlan{.passes = std::move(passes)}};
+}
+
+// The blocks M.
+std::vector<Pass> blocks_of(const Plan& plan) {
   const auto& tiles = std::get<TilePlan>(plan.form);
-  Plan blocks{.lengths = plan.lengths, .causal = plan.causal, .form = TilePlan{}};
-  auto& passes = std::get<TilePlan>(blocks.form).passes;
-  passes = tiles.row_estimates.exactly;
+  std::vector<Pass> passes = tiles.row_estimates.exactly;
   if (tiles.row_estimates.empty())
     std::ranges::copy_if(tiles.passes, std::back_inserter(passes),
                          [](const Pass& pass) { return pass.weight.empty(); });
-  return blocks;
+  return passes;
+}
+
+// All pairs outside blocks that have a tile for every row: 1 - M.
+Pass outside_of(const Pass& blocks, const Plan& plan) {
+  Pass out{.rows = blocks.rows, .cols = blocks.cols};
+  for (const Tile& block : blocks.tiles)
+    for (const IndexRange cols :
+         {IndexRange{0, block.cols.begin}, IndexRange{block.cols.end, plan.keys()}})
+      if (cols.size() > 0) out.tiles.push_back({block.rows, cols, plan.band()});
+  return out;
+}
+
+// max_i / min_i <1 - M_i, A_i>.
+double row_sum_ratio(const std::vector<float>& log_outside, const std::vector<std::size_t>& rows) {
+  double least = infinity, most = -infinity;
+  for (const std::size_t i : rows) {
+    const double log = static_cast<double>(log_outside[i]);
+    least = -larger_or_nan(-least, -log);
+    most = larger_or_nan(most, log);
+  }
+  return std::isinf(least) ? infinity : std::exp(most - least);
+}
+
+double block_mass(const std::vector<float>& log_inside, const Output& exact,
+                  const std::vector<std::size_t>& rows) {
+  double sum = 0;
+  for (const std::size_t i : rows) {
+    const double mass =
+        std::exp(static_cast<double>(log_inside[i]) - static_cast<double>(exact.lse[i]));
+    sum += mass > 1 ? 1 : mass;  // by rounding
+  }
+  return sum / static_cast<double>(rows.size());
 }
 
 // What becomes of a row's estimate: algorithm 2 of the paper.
 void add_estimate_figures(const RowEstimates& rows, std::vector<Diagnostic>& out) {
   if (rows.empty()) return;
-  const auto floored = std::ranges::count(rows.log_sums, rows.log_floor);
-  out.push_back({"floored_rows", "Row sums at the floor τ/κ",
-                 static_cast<double>(floored) / static_cast<double>(std::ssize(rows.log_sums)),
-                 "Share of rows whose estimated sum was raised to τ/κ, τ being the largest sum "
-                 "outside the blocks among m rows. Those whose true sum is less are divided by too "
-                 "much: κ is set too small for them."});
+  out.push_back({"floored_rows", "Rows at the floor τ/κ", rows.floored,
+                 "Share of rows whose estimated sum outside the blocks was raised to τ/κ, τ being "
+                 "the largest such sum among m rows. Rows whose true sum there is less are divided "
+                 "by too much: κ is set too small for them."});
   out.push_back({"capped_entries", "Sampled entries at their cap", rows.capped,
                  "Share of sampled entries outside the blocks that count only as their cap C_i = "
                  "ε² m / (n log n) (<M_i, A_i> + τ/κ). Where it is not 0 row sums are biased "
@@ -122,7 +119,7 @@ void add_spectral_figures(const Diagnosis& of, double squares, Run* run,
            "(HyperAttention, Eq. 1)."};
   const std::array figures{&rank, &of_p, &of_z};
   if (run) {
-    const auto& [approximate, approximate_output, exact, exact_output] = of;
+    const auto& [approximate, approximate_output, exact, exact_output, backend] = of;
     Run of_exact = run->part(0, 0.3), of_difference = run->part(0.3, 1);
     const MatrixView v = exact.problem().v;
     const double norm = operator_norm(exact, of_exact),
@@ -153,56 +150,58 @@ void add_spectral_figures(const Diagnosis& of, double squares, Run* run,
 }  // namespace
 
 std::vector<Diagnostic> sampling_figures(const Diagnosis& of, Run& run, double max_entries) {
-  const auto& [approximate, approximate_output, exact, exact_output] = of;
-  const Index n = exact.plan().lengths.n();
+  const auto& [approximate, approximate_output, exact, exact_output, backend] = of;
+  const Plan& plan = approximate.plan();
+  const Problem& problem = exact.problem();
+  const auto n = static_cast<double>(problem.n());
   run.check();
-  const Plan blocks = blocks_of(approximate.plan());
-  const Support support(blocks);
-  const RowBands rows = row_bands({n, n}, max_entries, 0);
-  RowLook look{.column_squares = std::vector<double>(static_cast<std::size_t>(n))};
-  Run quiet = run.quiet();
-  for (const IndexRange& band : rows.bands) {
-    const Matrix p = exact.tile(band, {0, n}, quiet);
-    for (Index i = band.begin; i < band.end; ++i)
-      look_at(p.row(i - band.begin), i, exact_output.lse[static_cast<std::size_t>(i)],
-              exact.problem(), support, look);
+  const bool spectral = n * n <= max_entries;
+  const double end = spectral ? 0.3 : 1;  // of the three passes
+  Run of_columns = run.part(0, 0.45 * end), of_outside = run.part(0.45 * end, 0.9 * end),
+      of_blocks = run.part(0.9 * end, end), of_norms = run.part(end, 1);
+  const std::vector<std::size_t> rows = rows_with_keys(exact.plan());
+  const std::vector<Pass> blocks = blocks_of(plan);
+  const std::vector<double> squares =
+      column_squares(problem, exact_output.lse, backend, of_columns);
+  double top = 0, all_squares = 0;
+  for (const double square : squares) {
+    top = larger_or_nan(top, square);
+    all_squares += square;
   }
-  const bool sampled = rows.sampled();
-  const double share = static_cast<double>(rows.rows) / static_cast<double>(n);
-  double top = 0;
-  for (const double square : look.column_squares) top = larger_or_nan(top, square / share);
   std::vector<Diagnostic> out{
-      {"alpha", "Column spread α", static_cast<double>(n) * top,
-       "n max_j Σ_i P_ij² of exact P: 1 where P is uniform, n where every query attends a key of "
-       "its "
-       "own, n² where all attend one key alone. The paper assumes α = n^o(1), and finds 8.2 of n = "
-       "3136 in T2T-ViT (section 4.3).",
-       sampled},
-      {"kappa", "Row-sum ratio κ",
-       std::isinf(look.least) ? infinity : std::exp(look.most - look.least),
+      {"alpha", "Column spread α", n * top,
+       "n max_j Σ_i P_ij² of exact P, as in the paper's Lemma 1: 1 where P is uniform, n where "
+       "every query attends a key of its own, n² where all attend one key alone. The paper assumes "
+       "α = n^o(1)."},
+      {"column_norm", "Largest column norm², α / n", top,
+       "max_j Σ_i P_ij² of exact P. Section 4.3 of the paper calls this α: 8.18 of n = 3136 in "
+       "T2T-ViT, and its Fig. 5 draws it over n, .0026 there."},
+      {"kappa", "Row-sum ratio κ", 0,
        "Largest over smallest sum outside the blocks, <1 − M, A> of a row; infinite where a row is "
        "wholly covered. The paper assumes κ = n^o(1): the blocks take what is large, and the rest "
-       "differs little between rows.",
-       sampled},
-      {"block_mass", "Mass in the blocks", look.block_mass / static_cast<double>(look.rows),
+       "differs little between rows."},
+      {"block_mass", "Mass in the blocks", 0,
        "Exact attention that falls into the sorted blocks M, mean over rows: the more, the less is "
-       "left to the samples.",
-       sampled}};
+       "left to the samples."}};
+  Diagnostic &kappa = out[2], &mass = out[3];
   if (exact.plan().causal) {
-    Diagnostic& kappa = out[1];
     kappa.value = std::numeric_limits<double>::quiet_NaN();
     kappa.left_out = true;
     kappa.meaning += " Left out: under a causal mask the blocks cover all keys of the first rows.";
+  } else {
+    kappa.value = row_sum_ratio(log_sums_over(pairs_of(plan, {outside_of(blocks.front(), plan)}),
+                                              problem, backend, of_outside),
+                                rows);
   }
+  mass.value = block_mass(log_sums_over(pairs_of(plan, blocks), problem, backend, of_blocks),
+                          exact_output, rows);
   if (!approximate_output.lse.empty())
     out.push_back({"row_sum_error", "Row-sum error",
-                   row_sum_error(approximate_output, exact_output),
+                   row_sum_error(approximate_output, exact_output, rows),
                    "|d̃/d − 1| of the row sums d of A, mean over rows; d̃ is what the rows of P̃ are "
                    "divided by."});
-  add_estimate_figures(std::get<TilePlan>(approximate.plan().form).row_estimates, out);
-  double squares = 0;
-  for (const double s : look.column_squares) squares += s;
-  add_spectral_figures(of, squares, sampled ? nullptr : &run, out);
+  add_estimate_figures(std::get<TilePlan>(plan.form).row_estimates, out);
+  add_spectral_figures(of, all_squares, spectral ? &of_norms : nullptr, out);
   return out;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/number_text.h"
+
 namespace fovea {
 namespace {
 
@@ -14,7 +16,19 @@ double quantile(const std::vector<double>& sorted, double q) {
   return sorted[low] + (at - static_cast<double>(low)) * (sorted[high] - sorted[low]);
 }
 
+std::string spread_text(const StageSummary& time) {
+  return format_number(time.p90_ms / time.p10_ms, 2);
+}
+
 }  // namespace
+
+std::string unsteady_note(const StageSummary& exact, const StageSummary& other) {
+  if (!exact.unsteady() && !other.unsteady()) return {};
+  return "the speed-up says little: p90 / p10 of the rounds is " + spread_text(other) +
+         ", and of exact's " + spread_text(exact) +
+         ", as other work on the machine interrupts some rounds and not others. Measure on an idle "
+         "machine, or with more rounds";
+}
 
 StageSummary summary_of(std::string name, std::vector<double> values) {
   if (values.empty()) return {.name = std::move(name)};

@@ -13,12 +13,21 @@ namespace fovea {
 /// Fewer runs than this are said to be few.
 inline constexpr int enough_samples = 5;
 
+/// Of rounds with this p90 over p10 or more, ratios of times say little.
+inline constexpr double unsteady_from = 1.5;
+
 /// Quantiles of a duration, or of a ratio of two.
 struct StageSummary {
   std::string name;
   double median_ms = 0, p10_ms = 0, p90_ms = 0;
   int samples = 0;
+
+  bool unsteady() const { return p10_ms > 0 && p90_ms >= unsteady_from * p10_ms; }
 };
+
+/// Why the ratio of two times, that of exact attention and another one, says little, and what to
+/// do; empty: both are steady.
+std::string unsteady_note(const StageSummary& exact, const StageSummary& other);
 
 /// One run from Q, K and V to Z.
 struct TimedRun {

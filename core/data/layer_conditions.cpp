@@ -10,8 +10,13 @@
 namespace fovea {
 namespace {
 
-constexpr float least_bias = -65504;  // the least number of 16 bits
 constexpr auto most_bias = static_cast<float>(logit_limit);
+
+/// Whether a pair does not count: its bias is -Inf, or so far below 0 that no logit in fp32 could
+/// hold it, as the least number of a float, with which models write a mask.
+bool excludes(float bias) {
+  return bias < -most_bias;
+}
 
 /// The matrix of a head, or the one that all heads share.
 Matrix matrix_of(const HeadTensor& tensor, Index head, const std::stop_token& stop) {
@@ -188,14 +193,12 @@ void add_conditions(Problem& problem, const LayerConditions& conditions, double 
     check_bias(bias, where, stop);
     bool masked = false;
     for_each_row(bias.rows(), stop, [&](Index i) {
-      masked |= std::any_of(bias.row(i), bias.row(i) + bias.cols(),
-                            [](float b) { return b <= least_bias; });
+      masked |= std::any_of(bias.row(i), bias.row(i) + bias.cols(), excludes);
     });
     if (masked) {
-      mask.exclude(bias.rows(), [&](Index i, Index j) { return bias(i, j) <= least_bias; });
+      mask.exclude(bias.rows(), [&](Index i, Index j) { return excludes(bias(i, j)); });
       for_each_row(bias.rows(), stop, [&](Index i) {
-        std::replace_if(
-            bias.row(i), bias.row(i) + bias.cols(), [](float b) { return b <= least_bias; }, 0.0f);
+        std::replace_if(bias.row(i), bias.row(i) + bias.cols(), excludes, 0.0f);
       });
     }
     add_bias(bias, problem, rule, stop);

@@ -32,7 +32,7 @@ std::string conditions_text(const Problem& problem);
 
 /// Gives the head its mask and its rule; window and soft cap are set by the caller. Query i belongs
 /// to the document of key i + nk - nq. `where` names the layer in messages. Entries of the bias of
-/// -65504 and less exclude their pairs: this is how models write a mask as a bias. Throws
+/// -Inf, and those below -1e30, which fp32 cannot add to a logit, exclude their pairs. Throws
 /// InputError for biases that are not numbers, UnavailableError when there is too little memory,
 /// Cancelled.
 void add_conditions(Problem& problem, const LayerConditions& conditions, double soft_cap,

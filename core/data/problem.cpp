@@ -40,6 +40,14 @@ Problem make_problem(Matrix q, Matrix k, Matrix v, double scale, bool causal, In
   return problem;
 }
 
+bool Problem::admits_any(Index i, std::span<const std::int32_t> keys) const {
+  const Band near = band();
+  const auto first = std::ranges::lower_bound(keys, i - near.hi),
+             last = std::ranges::upper_bound(keys, i - near.lo);
+  return mask ? std::any_of(first, last, [&](std::int32_t j) { return mask->admits(i, j); })
+              : first < last;
+}
+
 double Problem::logit(Index i, Index j) const {
   double sum = 0;
   for (Index c = 0; c < d(); ++c)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <stop_token>
 #include <string>
 
@@ -41,9 +42,12 @@ struct Problem {
 
   /// The pairs that the causal mask and the window admit.
   Band band() const { return band_of(causal, window, lengths().offset()); }
+  /// Whether query i may attend key j: biases of -inf are in the mask.
   bool admits(Index i, Index j) const {
     return band().contains(i, j) && (!mask || mask->admits(i, j));
   }
+  /// Whether query i may attend one of some keys, which ascend.
+  bool admits_any(Index i, std::span<const std::int32_t> keys) const;
   /// S_ij in double precision, mask aside.
   double logit(Index i, Index j) const;
 };

@@ -11,7 +11,7 @@
 namespace fovea {
 namespace {
 
-using Column = Eigen::ArrayXf;
+using FloatColumn = Eigen::ArrayXf;
 
 bool forbidden(float logit) {
   return logit <= LeafBatch::no_pair / 2;
@@ -27,7 +27,7 @@ struct Outputs {
 Outputs find_outputs(const LeafBatch& batch, MembershipGradient& out, const std::stop_token& stop) {
   const Index count = batch.logits.rows;
   const Rows s = rows_of(batch.logits), v = rows_of(batch.values), t = rows_of(batch.targets);
-  const Column zero_loss = t.rowwise().squaredNorm().array();
+  const FloatColumn zero_loss = t.rowwise().squaredNorm().array();
   Outputs own{RowMajor::Zero(count, v.cols()),
               std::vector<float>(static_cast<std::size_t>(count), LeafBatch::no_pair)};
   for (Index l = 0; l < batch.leaves(); ++l) {
@@ -39,12 +39,12 @@ Outputs find_outputs(const LeafBatch& batch, MembershipGradient& out, const std:
       continue;
     }
     const auto logits = s.middleCols(begin, size).array();
-    const Column most = logits.rowwise().maxCoeff();
+    const FloatColumn most = logits.rowwise().maxCoeff();
     const RowMajor weight = (logits.colwise() - most).exp();
-    const Column sum = weight.rowwise().sum().array();
+    const FloatColumn sum = weight.rowwise().sum().array();
     RowMajor z = weight * v.middleRows(begin, size);
     z.array().colwise() /= sum;
-    const Column loss = (z - t).rowwise().squaredNorm().array();
+    const FloatColumn loss = (z - t).rowwise().squaredNorm().array();
     for (Index i = 0; i < count; ++i) {
       const bool empty = forbidden(most(i));
       out.queries(i, l) = empty ? zero_loss(i) : loss(i);
@@ -100,7 +100,8 @@ void add_leaving(const LeafBatch& batch, Index i, IndexRange leaf, float lse, fl
 
 /// Writes dE/dg of one leaf for all keys.
 void find_key_changes(const LeafBatch& batch, const Outputs& own, Index l,
-                      const std::vector<Index>& queries, const Column& value_square, Matrix& out) {
+                      const std::vector<Index>& queries, const FloatColumn& value_square,
+                      Matrix& out) {
   const Rows s = rows_of(batch.logits), v = rows_of(batch.values), t = rows_of(batch.targets);
   const auto count = static_cast<Index>(queries.size());
   const IndexRange leaf{batch.leaf_begin[static_cast<std::size_t>(l)],
@@ -163,7 +164,7 @@ MembershipGradient leaf_loss(const LeafBatch& batch, const std::stop_token& stop
                          .keys = Matrix(batch.logits.cols, batch.leaves())};
   const Outputs own = find_outputs(batch, out, stop);
   const auto queries = queries_by_leaf(batch);
-  const Column value_square = rows_of(batch.values).rowwise().squaredNorm().array();
+  const FloatColumn value_square = rows_of(batch.values).rowwise().squaredNorm().array();
   for (Index l = 0; l < batch.leaves(); ++l) {
     check_stop(stop);
     const auto& in_leaf = queries[static_cast<std::size_t>(l)];

@@ -36,7 +36,7 @@ Body cost(const PanelInputs& in, std::string& caption, Run& run) {
   if (in.diagnostics && !in.diagnostics->empty()) {
     for (const Diagnostic& figure : *in.diagnostics) line(figure.label, to_text(figure));
     if (std::ranges::any_of(*in.diagnostics, &Diagnostic::sampled))
-      add(caption, "≈: of a sample of rows");
+      add(caption, "≈: of a sample, ± standard error");
   }
   return table;
 }

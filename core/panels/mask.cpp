@@ -107,6 +107,13 @@ std::string rounded_percent(double share) {
   return format_percent(share, share < 0.995 ? 2 : 3);  // not "10² %"
 }
 
+/// "12 %", "12 % ± 0.8 %" of a sample; `share` of the estimate.
+std::string rounded_percent(double share, const Estimate& estimate) {
+  std::string text = rounded_percent(share);
+  if (estimate.standard_error > 0) text += " ± " + format_percent(estimate.standard_error);
+  return text;
+}
+
 // Of every row beside the tiles; of all of them in words.
 void add_dropped(const Metrics& metrics, Raster& raster, std::string& caption) {
   double most = 0;
@@ -120,9 +127,10 @@ void add_dropped(const Metrics& metrics, Raster& raster, std::string& caption) {
                            metrics.dropped_mass.begin() + raster.rows.end);
   raster.row_quantity = "mass dropped of the row";
   if (defined)
-    add(caption, rounded_percent(1 - metrics.mass_kept.value) +
+    add(caption, rounded_percent(1 - metrics.mass_kept.value, metrics.mass_kept) +
                      " of mass dropped; strip: by row, median " +
-                     rounded_percent(metrics.dropped_mass_p50) + ", most " + rounded_percent(most));
+                     rounded_percent(metrics.dropped_mass_p50.value, metrics.dropped_mass_p50) +
+                     ", most " + rounded_percent(most));
   else
     add(caption, "strip: of finite rows, most " + rounded_percent(most));
   if (metrics.sampled()) caption += " (" + std::to_string(metrics.rows) + " rows sampled)";

@@ -35,24 +35,28 @@ SelectionReading read_selection(const Computation& approximate, const Computatio
   SelectionReading reading{.rows = rows, .cols = cols};
   constexpr Index entries = 4'000'000;  // about .1 s
   const Index step = std::max<Index>(1, rows.size() * cols.size() / entries);
-  reading.sampled = step > 1;
-  double squares = 0;
-  Index count = 0;
-  for (Index i = rows.begin; i < rows.end; i += step, ++count) {
+  std::vector<double> exact_mass, approximate_mass, squares;  // a number a row
+  for (Index i = rows.begin; i < rows.end; i += step) {
     const Matrix p = exact.op->tile({i, i + 1}, cols, run);
     const Matrix q = approximate.op->tile({i, i + 1}, cols, run);
+    double of_exact = 0, of_approximate = 0, square = 0;
     for (Index j = 0; j < cols.size(); ++j) {
       const double a = q(0, j), e = p(0, j);
-      reading.exact_mass += e;
-      reading.approximate_mass += a;
+      of_exact += e;
+      of_approximate += a;
       reading.exact_max = larger_or_nan(reading.exact_max, e);
       reading.approximate_max = larger_or_nan(reading.approximate_max, a);
-      squares += (a - e) * (a - e);
+      square += (a - e) * (a - e) / static_cast<double>(cols.size());
     }
+    exact_mass.push_back(of_exact);
+    approximate_mass.push_back(of_approximate);
+    squares.push_back(square);
   }
-  reading.exact_mass /= static_cast<double>(count);
-  reading.approximate_mass /= static_cast<double>(count);
-  reading.rms_error = std::sqrt(squares / static_cast<double>(count * cols.size()));
+  reading.rows_read = std::ssize(squares);
+  const RowBands sample{.rows = reading.rows_read, .queries = rows.size()};
+  reading.exact_mass = mean_of(sample, exact_mass);
+  reading.approximate_mass = mean_of(sample, approximate_mass);
+  reading.rms_error = root_of(mean_of(sample, squares));
   return reading;
 }
 

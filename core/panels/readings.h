@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/block_mask.h"
+#include "analysis/estimate.h"
 #include "session/computation.h"
 #include "session/session.h"
 
@@ -26,13 +27,15 @@ struct RowReading {
 };
 RowReading read_row(const Computation& computation, Index query, Run& run);
 
-/// Statistics of a rectangle; of a large one over evenly spaced rows.
+/// Statistics of a rectangle; of a large one from evenly spaced rows, with the standard errors of
+/// rows that are drawn.
 struct SelectionReading {
   IndexRange rows, cols;
-  double exact_mass = 0, approximate_mass = 0;  // mean over the rows
-  double exact_max = 0, approximate_max = 0;
-  double rms_error = 0;
-  bool sampled = false;  // not all rows were read
+  Estimate exact_mass, approximate_mass;      // mean over the rows
+  double exact_max = 0, approximate_max = 0;  // of the rows that were read
+  Estimate rms_error;
+  Index rows_read = 0;
+  bool sampled() const { return rows_read < rows.size(); }
 };
 SelectionReading read_selection(const Computation& approximate, const Computation& exact,
                                 IndexRange rows, IndexRange cols, Run& run);

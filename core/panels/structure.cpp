@@ -32,23 +32,26 @@ void add_spread(std::string& caption, const std::vector<Diagnostic>& diagnostics
     if (std::exchange(first, false)) add(caption, d.label.substr(0, comma) + ":");
     caption += (caption.ends_with(':') ? " " : ", ") + d.label.substr(comma + 2) + " " +
                format_number(d.value);
+    if (d.standard_error > 0) caption += " ± " + format_number(d.standard_error, 2);
   }
 }
 
 /// "exact attention on levels 0, 1, ...: 71 %, 20 %, ...; given: 74 %, 18 %, ...".
 void add_level_mass(std::string& caption, const std::vector<Diagnostic>& diagnostics) {
   std::string exact, approximate;
-  bool sampled = false;
+  double largest_error = 0;
   for (const Diagnostic& d : diagnostics)
     for (const auto& [start, words] : {std::pair{"level_mass_exact_", &exact},
                                        std::pair{"level_mass_approximate_", &approximate}}) {
       if (!d.id.starts_with(start)) continue;
       *words += (words->empty() ? "" : ", ") + format_percent(d.value, 2);
-      sampled |= d.sampled;
+      largest_error = std::max(largest_error, d.standard_error);
     }
   if (exact.empty()) return;
   add(caption, "exact attention on levels 0, 1, …: " + exact + "; given to them: " + approximate +
-                   (sampled ? " (rows sampled)" : ""));
+                   (largest_error > 0 ? " (from sampled rows, each ± " +
+                                            format_percent(largest_error) + " or less)"
+                                      : ""));
 }
 
 }  // namespace

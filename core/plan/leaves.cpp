@@ -1,7 +1,5 @@
 #include "plan/leaves.h"
 
-#include <algorithm>
-
 namespace fovea {
 
 std::optional<Leaves> leaves_of(const Plan& plan) {
@@ -9,14 +7,10 @@ std::optional<Leaves> leaves_of(const Plan& plan) {
   const auto& keys = plan.structure.integers(plan.groups.keys);
   if (queries.empty() || keys.empty()) return std::nullopt;
   // Of the first round, where there are more.
-  Leaves leaves{
-      plan.groups.kind, std::span(queries).first(static_cast<std::size_t>(plan.queries())),
-      std::span(keys).first(static_cast<std::size_t>(plan.keys())), plan.groups.branching, 1};
-  for (const int children : leaves.branching) leaves.count *= children;
-  const Index last = std::max(std::ranges::max(leaves.queries), std::ranges::max(leaves.keys));
-  // Without a tree, the codes of whole bits that hold every bucket that occurs.
-  while (leaves.count <= last) leaves.count *= 2;
-  return leaves;
+  return Leaves{plan.groups.kind,
+                std::span(queries).first(static_cast<std::size_t>(plan.queries())),
+                std::span(keys).first(static_cast<std::size_t>(plan.keys())), plan.groups.branching,
+                plan.groups.count};
 }
 
 std::vector<Index> tokens_in(std::span<const std::int32_t> leaf_of, IndexRange leaves) {

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <string>
 #include <variant>
@@ -58,7 +57,8 @@ enum class CoarseQuery { first, mean };
 /// What rows of P are divided by where it is not their own sum (HyperAttention, algorithm 2).
 struct RowEstimates {
   std::vector<double> log_sums;  // [nq] natural logarithms, finite; empty: rows have their own sums
-  double log_floor = -std::numeric_limits<double>::infinity();  // none of them is less
+  double floored =
+      0;              // share in [0, 1] of the rows of which the sampled part was raised to a floor
   double capped = 0;  // share in [0, 1] of the sampled weights that were cut off at a cap
   /// The pairs whose weights were summed exactly, each in one tile at level 0: the mask M of the
   /// paper. They need not be pairs of P.
@@ -132,6 +132,7 @@ struct TokenGroups {
   /// is shown.
   std::string queries, keys;
   std::vector<int> branching = {};  // of the tree above the groups, root first; empty: no tree
+  Index count = 0;                  // of all groups, whether a token is in them or not
 };
 
 struct Plan {

@@ -66,9 +66,9 @@ void apply(Computation& prepared, const Run& run) {
 }
 
 std::vector<Diagnostic> diagnose(const Computation& approximate, const Computation& exact,
-                                 Run& run) {
+                                 const Backend& backend, Run& run) {
   return diagnose(*approximate.variant,
-                  {*approximate.op, approximate.output, *exact.op, exact.output}, run);
+                  {*approximate.op, approximate.output, *exact.op, exact.output, backend}, run);
 }
 
 }  // namespace fovea

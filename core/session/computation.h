@@ -60,6 +60,6 @@ void apply(Computation& prepared, const Run& run);
 
 /// The figures of the approximation's own paper (Variant::diagnostics); both are applied.
 std::vector<Diagnostic> diagnose(const Computation& approximate, const Computation& exact,
-                                 Run& run);
+                                 const Backend& backend, Run& run);
 
 }  // namespace fovea

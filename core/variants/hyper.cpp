@@ -37,8 +37,8 @@ struct HyperParameters {
         "τ being the largest sum outside the blocks of m rows.");
     auto kappa =
         real_field("kappa", "Row-sum ratio κ", "", &P::kappa, 1, 1e12, Axis::log2,
-                   "How far sums outside the blocks are assumed to differ between rows. No "
-                   "row sum is estimated below τ/κ.");
+                   "How far sums outside the blocks are assumed to differ between rows. None "
+                   "of them is estimated below τ/κ.");
     for (auto* of_theory : {&epsilon.field, &kappa.field})
       of_theory->only_with = {{"mode", "theory"}};
     return {

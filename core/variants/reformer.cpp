@@ -86,9 +86,9 @@ class ReformerPlanner {
     }
     if (const auto alone = std::ranges::count(attends, false); alone > 0)
       plan.notes.push_back(std::to_string(alone) + " of " + std::to_string(n()) +
-                           " queries share no chunk with a key before them: Z = 0");
+                           " queries share no chunk with a key that they may attend: Z = 0");
     plan.fitted_to_all_tokens = true;
-    plan.groups = {"bucket", "query_bucket", "key_bucket"};
+    plan.groups = {"bucket", "query_bucket", "key_bucket", {}, buckets()};
     plan.structure.set({"query_bucket", {p_.rounds, n()}, std::move(query_bucket_)});
     plan.structure.set({"key_bucket", {p_.rounds, n()}, std::move(key_bucket_)});
     return plan;
@@ -96,6 +96,15 @@ class ReformerPlanner {
 
  private:
   Index n() const { return problem_.n(); }
+
+  // Of a round: those of the hash, or more where given tensors name more.
+  Index buckets() const {
+    Index count = 1;
+    for (const Index factor : bucket_factors(n(), p_.chunk)) count *= factor;
+    for (const auto* side : {&query_bucket_, &key_bucket_})
+      count = std::max(count, Index{std::ranges::max(*side)} + 1);
+    return count;
+  }
 
   // Every round has rotations of its own, which queries and keys share.
   void hash(Plan& plan) {
@@ -196,15 +205,15 @@ class ReformerPlanner {
       const Index chunk = chunks.query[at_token(pass.rows, static_cast<std::size_t>(begin))];
       while (end < n() && chunks.query[at_token(pass.rows, static_cast<std::size_t>(end))] == chunk)
         ++end;
-      Index first_key = n();
       for (Index its = std::max<Index>(0, chunk - 1); its <= chunk; ++its) {
         const IndexRange cols = keys_of(its);
         pass.tiles.push_back({{begin, end}, cols, band});
-        first_key = std::min<Index>(first_key, pass.cols[static_cast<std::size_t>(cols.begin)]);
-      }
-      for (Index p = begin; p < end; ++p) {
-        const std::size_t i = at_token(pass.rows, static_cast<std::size_t>(p));
-        if (!problem_.causal || first_key <= static_cast<Index>(i)) attends[i] = true;
+        const auto keys = std::span(pass.cols).subspan(static_cast<std::size_t>(cols.begin),
+                                                       static_cast<std::size_t>(cols.size()));
+        for (Index p = begin; p < end; ++p) {
+          const std::size_t i = at_token(pass.rows, static_cast<std::size_t>(p));
+          attends[i] = attends[i] || problem_.admits_any(static_cast<Index>(i), keys);
+        }
       }
     }
     return pass;

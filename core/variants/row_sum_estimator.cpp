@@ -49,10 +49,9 @@ class Estimator {
 
   EstimatedSums estimate() {
     const std::vector<double> inside = block_sums();
-    const double tau = largest_outside();
+    const double log_floor = largest_outside() - std::log(samples_.kappa);
     EstimatedSums out;
-    out.estimates.log_floor = tau - std::log(samples_.kappa);
-    out.estimates.log_sums = sampled_sums(inside, out.estimates);
+    out.estimates.log_sums = estimated_sums(inside, log_floor, out.estimates);
     out.multiply_adds = multiply_adds_;
     return out;
   }
@@ -105,8 +104,9 @@ class Estimator {
     return std::ranges::max(logs_of(sums));
   }
 
-  // [n] log d_i.
-  std::vector<double> sampled_sums(const std::vector<double>& inside, RowEstimates& out) {
+  // [n] log(<M_i, A_i> + max(d_i, floor)).
+  std::vector<double> estimated_sums(const std::vector<double>& inside, double log_floor,
+                                     RowEstimates& out) {
     const auto stage = planning_.run.profile.stage("row sums");
     const double tokens = static_cast<double>(n()),
                  draws = static_cast<double>(samples_.keys.size());
@@ -121,7 +121,7 @@ class Estimator {
              [&](std::size_t at, std::size_t first, std::span<const float> dots) {
                const std::int32_t query = samples_.query_order[at];
                const auto i = static_cast<std::size_t>(query);
-               const double log_cap = log_share + log_add(inside[i], out.log_floor);
+               const double log_cap = log_share + log_add(inside[i], log_floor);
                for (std::size_t j = 0; j < dots.size(); ++j) {
                  const Draw& draw = drawn[first + j];
                  if (meet(query, draw.key)) continue;
@@ -132,8 +132,12 @@ class Estimator {
                }
              });
     std::vector<double> sums = logs_of(outside);
-    for (std::size_t i = 0; i < sums.size(); ++i)
-      sums[i] = std::max(log_add(inside[i], sums[i]), out.log_floor);
+    Index floored = 0;
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      floored += sums[i] < log_floor;
+      sums[i] = log_add(inside[i], std::max(sums[i], log_floor));
+    }
+    out.floored = static_cast<double>(floored) / static_cast<double>(n());
     const auto entries = std::reduce(met.begin(), met.end());
     if (entries > 0)
       out.capped = static_cast<double>(std::reduce(capped.begin(), capped.end())) /

@@ -23,7 +23,8 @@ struct EstimatedSums {
 
 /// With tau = max over i in T of <1 - M_i, A_i> and the natural logarithm,
 ///   C_i = epsilon^2 m / (n log n) (<M_i, A_i> + tau / kappa),
-///   d_i = max(<M_i, A_i> + n/m sum over drawn j with M_ij = 0 of min(A_ij, C_i), tau / kappa).
+///   d_i = n/m sum over drawn j with M_ij = 0 of min(A_ij, C_i),
+/// and the estimate of the row sum is <M_i, A_i> + max(d_i, tau / kappa), as in line 8.
 /// Logits are products of the back end in float32, sums are in double and kept as logarithms, so
 /// that no logit overflows. O(n (block + m) + n |T|) products of length d; beside
 /// O(n) numbers, 256 x 1024 logits and their rows and columns are in memory at a time.

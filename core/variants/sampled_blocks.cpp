@@ -74,7 +74,7 @@ class Planner {
     }
     plan.planning_multiply_adds = hashing();
     plan.fitted_to_all_tokens = true;
-    plan.groups = {"bucket", "query_bucket", "key_bucket"};
+    plan.groups = {"bucket", "query_bucket", "key_bucket", {}, Index{1} << p_.projections};
     if (!problem_.causal) plan.samples = "sampled_keys";
     record(plan.structure);
   }

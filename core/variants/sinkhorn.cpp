@@ -24,7 +24,7 @@ struct SinkhornParameters {
     return {
         block,
         int_field("iterations", "Iterations", "", &P::iterations, 1, 1000, Axis::linear,
-                  "Rounds in which columns and then rows of the mixtures are made to sum to 1."),
+                  "Rounds in which rows and then columns of the mixtures are made to sum to 1."),
         real_field("temperature", "Temperature", "", &P::temperature, 0.01, 100, Axis::log2,
                    "What the logits of blocks are divided by: lower is nearer to a sort.")};
   }
@@ -149,9 +149,9 @@ class SinkhornPlanner {
         logs[place(row, col, blocks_)] = problem_.scale * sum / p_.temperature;
       }
     });
-    for (int round = 0; round < p_.iterations; ++round) {
-      normalise(logs, 1, blocks_);
+    for (int round = 0; round < p_.iterations; ++round) {  // S^k = F_c(F_r(S^(k-1)))
       normalise(logs, blocks_, 1);
+      normalise(logs, 1, blocks_);
     }
     planning_.backend.share_out(blocks_, planning_.run, [&](Index row) {
       for (Index col = 0; col < blocks_; ++col)

@@ -1,6 +1,7 @@
 // Treeformer: a tree routes queries and keys; a query attends the keys of its leaf (TF) or takes
 // the means of the values along its path (TC).
 #include <algorithm>
+#include <span>
 
 #include "analysis/leaf_skew.h"
 #include "variants/learned_tree.h"
@@ -48,52 +49,61 @@ std::vector<Index> leaf_starts(const std::vector<std::int32_t>& leaf, Index leav
   return start;
 }
 
-// From which query on a node at a depth has a key to attend: 0 if it has any, the query at its
-// first key if causal; beyond all queries if it has none. [depth][node]
-using FirstQuery = std::vector<std::vector<Index>>;
+// The keys of a head in the order of the leaves, ascending in each.
+struct LeafKeys {
+  const Problem& problem;
+  const std::vector<std::int32_t>& keys;  // [nk]
+  const std::vector<Index>& start;        // [leaves + 1]
 
-FirstQuery first_queries(const Tree& tree, const std::vector<Index>& key_start, const Pass& pass,
-                         const Problem& problem) {
-  const int height = tree.height();
-  FirstQuery first(static_cast<std::size_t>(height) + 1);
-  auto& leaf = first.back();
-  for (std::size_t l = 0; l + 1 < key_start.size(); ++l)
-    leaf.push_back(key_start[l] == key_start[l + 1] ? problem.queries()
-                   : problem.causal ? pass.cols[static_cast<std::size_t>(key_start[l])] -
-                                          problem.lengths().offset()
-                                    : 0);
-  for (int depth = height - 1; depth >= 0; --depth) {
-    const auto& below = first[static_cast<std::size_t>(depth) + 1];
-    auto& here = first[static_cast<std::size_t>(depth)];
-    const auto children =
-        static_cast<std::ptrdiff_t>(tree.levels[static_cast<std::size_t>(depth)].branching);
-    for (auto child = below.begin(); child != below.end(); child += children)
-      here.push_back(*std::min_element(child, child + children));
+  // Whether a query may attend a key of some leaves.
+  bool any(Index query, IndexRange leaves) const {
+    if (start[static_cast<std::size_t>(leaves.begin)] ==
+        start[static_cast<std::size_t>(leaves.end)])
+      return false;
+    for (Index leaf = leaves.begin; leaf < leaves.end; ++leaf) {
+      const auto begin = static_cast<std::size_t>(start[static_cast<std::size_t>(leaf)]),
+                 end = static_cast<std::size_t>(start[static_cast<std::size_t>(leaf) + 1]);
+      if (problem.admits_any(query, std::span(keys).subspan(begin, end - begin))) return true;
+    }
+    return false;
   }
-  return first;
-}
+};
 
-// Adds the tiles of one leaf of queries, which ascend: the later ones find a key in the leaf
-// itself, earlier ones climb as far as they must. Returns how many are left without a key.
-Index add_leaf(Pass& pass, IndexRange queries, Index leaf, const Tree& tree,
-               const FirstQuery& first, const std::vector<Index>& key_start, Band band,
-               EmptyLeaf empty) {
+constexpr int nowhere = -1;
+
+// The depth of the node whose keys a query of a leaf attends: that of the leaf; or, if it may
+// climb, of the nearest ancestor that holds a key which the query may attend; or nowhere.
+int depth_of(Index query, Index leaf, const Tree& tree, const LeafKeys& keys, EmptyLeaf empty) {
   Index below = 1;  // leaves under the node
-  for (int depth = tree.height(); depth >= 0 && queries.size() > 0; --depth) {
-    const Index node = leaf / below;
-    const Index from = first[static_cast<std::size_t>(depth)][static_cast<std::size_t>(node)];
-    const auto begin = pass.rows.begin() + queries.begin, end = pass.rows.begin() + queries.end;
-    const Index tail = std::lower_bound(begin, end, from) - pass.rows.begin();
-    if (tail < queries.end)
-      pass.tiles.push_back({{tail, queries.end},
-                            {key_start[static_cast<std::size_t>(node * below)],
-                             key_start[static_cast<std::size_t>((node + 1) * below)]},
-                            band});
-    queries.end = tail;
-    if (empty == EmptyLeaf::zero || depth == 0) break;
+  for (int depth = tree.height();; --depth) {
+    const Index first = leaf / below * below;
+    if (keys.any(query, {first, first + below})) return depth;
+    if (empty == EmptyLeaf::zero || depth == 0) return nowhere;
+    // The root is asked first: a query without any key would try every node on its way.
+    if (below == 1 && !keys.any(query, {0, tree.leaves()})) return nowhere;
     below *= tree.levels[static_cast<std::size_t>(depth) - 1].branching;
   }
-  return queries.size();
+}
+
+// Adds the tiles of one leaf of queries, those that climb furthest first; queries without a key
+// come last, and have none. Orders the queries so.
+void add_leaf(Pass& pass, IndexRange queries, Index leaf, const Tree& tree,
+              const std::vector<Index>& key_start, const std::vector<int>& depth, Band band) {
+  const auto depth_at = [&](std::int32_t query) { return depth[static_cast<std::size_t>(query)]; };
+  const auto begin = pass.rows.begin() + queries.begin, end = pass.rows.begin() + queries.end;
+  std::stable_sort(begin, end, [&](std::int32_t a, std::int32_t b) {
+    return static_cast<unsigned>(depth_at(a)) < static_cast<unsigned>(depth_at(b));
+  });
+  for (auto first = begin; first != end && depth_at(*first) != nowhere;) {
+    const int its = depth_at(*first);
+    const auto last = std::find_if(first, end, [&](std::int32_t q) { return depth_at(q) != its; });
+    const Index below = tree.leaves() / tree.nodes(its), node = leaf / below;
+    pass.tiles.push_back({{first - pass.rows.begin(), last - pass.rows.begin()},
+                          {key_start[static_cast<std::size_t>(node * below)],
+                           key_start[static_cast<std::size_t>((node + 1) * below)]},
+                          band});
+    first = last;
+  }
 }
 
 Plan plan_tf(const Problem& problem, const TfParameters& p, Planning& planning) {
@@ -112,15 +122,19 @@ Plan plan_tf(const Problem& problem, const TfParameters& p, Planning& planning) 
   }
   const auto query_start = leaf_starts(routed.query_leaf, leaves),
              key_start = leaf_starts(routed.key_leaf, leaves);
-  const FirstQuery first = first_queries(routed.tree, key_start, pass, problem);
+  const LeafKeys keys{problem, pass.cols, key_start};
+  std::vector<int> depth(routed.query_leaf.size());
+  planning.backend.share_out(problem.queries(), planning.run, [&](Index query) {
+    const auto i = static_cast<std::size_t>(query);
+    depth[i] = depth_of(query, routed.query_leaf[i], routed.tree, keys, p.empty);
+  });
   const Band band = band_of(problem.causal, 0, problem.lengths().offset());
-  Index without = 0;
   for (Index leaf = 0; leaf < leaves; ++leaf)
-    without += add_leaf(pass,
-                        {query_start[static_cast<std::size_t>(leaf)],
-                         query_start[static_cast<std::size_t>(leaf) + 1]},
-                        leaf, routed.tree, first, key_start, band, p.empty);
-  if (without > 0)
+    add_leaf(pass,
+             {query_start[static_cast<std::size_t>(leaf)],
+              query_start[static_cast<std::size_t>(leaf) + 1]},
+             leaf, routed.tree, key_start, depth, band);
+  if (const auto without = std::ranges::count(depth, nowhere); without > 0)
     plan.notes.push_back(std::to_string(without) + " of " + std::to_string(problem.queries()) +
                          " queries have no key in their leaf: Z = 0");
   TilePlan tiles;

@@ -173,7 +173,7 @@ void record(const RoutedTree& routed, Plan& plan) {
   set_tree(plan.structure, routed.tree);
   plan.structure.set("query_leaf", routed.query_leaf);
   plan.structure.set("key_leaf", routed.key_leaf);
-  plan.groups = {"leaf", "query_leaf", "key_leaf", {}};
+  plan.groups = {"leaf", "query_leaf", "key_leaf", {}, routed.tree.leaves()};
   for (const TreeLevel& level : routed.tree.levels) {
     plan.groups.branching.push_back(level.branching);
     plan.planning_bytes +=

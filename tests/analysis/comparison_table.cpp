@@ -104,15 +104,15 @@ TEST_CASE("what is found from sampled rows says of how many") {
   metrics.token_error.resize(4096);
   metrics.queries = 4096;
   metrics.rows = 512;
-  metrics.attention_tv_p90 = 0.25;
+  metrics.attention_tv_p90 = {0.25, 0.01};
   metrics.attention_tv_max = 0.5;
-  metrics.attention_kl = {{std::numeric_limits<double>::infinity(), 0}, 511, 0.998};
+  metrics.attention_kl = {{std::numeric_limits<double>::infinity(), 0}, 511, {0.998, 0.002}};
   const auto said = [&](const std::string& id) {
     const auto measure = std::ranges::find(measures(), id, &Measure::id);
     return to_text(*measure, *measure->of({.metrics = &metrics}));
   };
-  CHECK(said("attention_kl") == "∞ in ≈ 99.8 % of rows");
-  CHECK(said("attention_tv_p90") == "0.25 from 512 sampled");
+  CHECK(said("attention_kl") == "∞ in ≈ 99.8 % ± 0.2 % of rows");
+  CHECK(said("attention_tv_p90") == "0.25 ± 0.01 from 512 sampled");
   CHECK(said("attention_tv_max") == "0.5 of 512 sampled");
   CHECK(said("row_rel_error_max") == "0");  // outputs are compared in all rows
   metrics.rows = 4096;

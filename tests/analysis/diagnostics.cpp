@@ -10,7 +10,6 @@
 #include "analysis/block_spread.h"
 #include "analysis/leaf_skew.h"
 #include "analysis/reach.h"
-#include "analysis/row_bands.h"
 #include "analysis/sampling_figures.h"
 #include "analysis/spectrum.h"
 #include "cases.h"
@@ -27,7 +26,8 @@ std::vector<Diagnostic> diagnostics_of(const Instance& x) {
   Profile profile;
   Run run{profile};
   const Output approximate = x.apply(x.problem.v), reference = exact.apply(x.problem.v);
-  return diagnose(*x.variant, {*x.bound, approximate, *exact.bound, reference}, run);
+  return diagnose(*x.variant, {*x.bound, approximate, *exact.bound, reference, *backends().front()},
+                  run);
 }
 
 double value_of(const std::vector<Diagnostic>& all, const std::string& id) {
@@ -118,43 +118,32 @@ TEST_CASE("HyperAttention's Eq. 1, block mass and row sums against dense matrice
   CHECK(value_of(all, "spectral_epsilon") == doctest::Approx(eps).epsilon(1e-5));
 }
 
-TEST_CASE("figures of sampled rows are those of the rows, in the scale of all") {
-  const Index n = 96, taken = 32;
-  for (const Data data : {Data::equal, Data::gaussian}) {
-    const Instance x = make_instance(*backends().front(), make_data(data, n, 3, 2, false), "hyper",
-                                     {{"block", "8"}, {"samples", "8"}, {"min_length", "0"}});
-    const Instance exact = make_instance(*backends().front(), x.problem, "exact", {});
-    Profile profile;
-    Run run{profile};
-    const double entries = static_cast<double>(taken * n);
-    const Output approximate = x.apply(x.problem.v), reference_output = exact.apply(x.problem.v);
-    const auto all =
-        sampling_figures({*x.bound, approximate, *exact.bound, reference_output}, run, entries);
-    const auto p = reference<double>(exact);
-    std::vector<double> squares(static_cast<std::size_t>(n));
-    for (const IndexRange& band : row_bands({n, n}, entries, 0).bands)
-      for (Index i = band.begin; i < band.end; ++i)
-        for (Index j = 0; j < n; ++j) squares[static_cast<std::size_t>(j)] += p(i, j) * p(i, j);
-    // n sum_i P_ij^2, of which a third of the rows gives a third.
-    const double alpha = static_cast<double>(n) * *std::ranges::max_element(squares) * 3;
-    CHECK(value_of(all, "alpha") == doctest::Approx(alpha).epsilon(1e-6));
-    if (data == Data::equal) {
-      CHECK(value_of(all, "alpha") == doctest::Approx(1).epsilon(1e-6));  // P is uniform
-      CHECK(value_of(all, "block_mass") == doctest::Approx(8.0 / n).epsilon(1e-6));
-      CHECK(value_of(all, "kappa") == doctest::Approx(1).epsilon(1e-5));
+TEST_CASE("every figure of a sample has a standard error, and the text says it") {
+  struct Long {
+    const char* id;
+    Settings settings;
+    std::vector<std::string> sampled;
+  };
+  // Two hops are counted from 256 rows, and spreads from two million logits.
+  for (const Long& x : std::vector<Long>{
+           {"window", {{"width", "9"}}, {"two_hop_reach"}},
+           {"reformer", {{"chunk", "16"}}, {"two_hop_reach"}},
+           {"h1d", {{"block", "16"}}, {"block_spread_6"}},
+           {"hyper", {{"block", "64"}, {"samples", "64"}, {"min_length", "0"}}, {}}}) {
+    CAPTURE(x.id);
+    const Problem problem = make_data(Data::gaussian, 3000, 3, 2, false);
+    std::vector<std::string> sampled;
+    for (const Diagnostic& d :
+         diagnostics_of(make_instance(*backends().front(), problem, x.id, x.settings))) {
+      CHECK((d.standard_error > 0) == d.sampled);
+      CHECK((to_text(d).find("±") != std::string::npos) == d.sampled);
+      if (d.sampled) sampled.push_back(d.id);
     }
-    for (const char* id : {"stable_rank", "operator_error", "spectral_epsilon"})
-      CHECK(std::isnan(value_of(all, id)));
-    for (const Diagnostic& d : all) {
-      // |P|_op needs every row
-      const bool spectral =
-          d.id == "stable_rank" || d.id == "operator_error" || d.id == "spectral_epsilon";
-      CHECK(d.left_out == spectral);
-      CHECK(std::isnan(d.value) == spectral);
-      CHECK((to_text(d) == "left out") == spectral);
-      CHECK((d.meaning.find("Left out: it needs every row") != std::string::npos) == spectral);
-      CHECK(d.sampled == (!spectral && d.id != "row_sum_error"));
+    for (const std::string& id : x.sampled) {
+      CAPTURE(id);
+      CHECK(std::ranges::count(sampled, id) == 1);
     }
+    if (x.sampled.empty()) CHECK(sampled.empty());
   }
 }
 
@@ -266,10 +255,10 @@ TEST_CASE("two-hop reach: merged and strided reach every causal pair") {
     const Problem problem = make_data(Data::gaussian, n, 2, 2, true);
     return two_hop_reach(*make_plan(*backends().front(), problem, id, settings));
   };
-  CHECK(reach("fixed", {{"stride", "8"}, {"summary", "2"}}, 61).share == 1);
-  CHECK(reach("strided", {{"stride", "8"}}, 61).share == 1);
+  CHECK(reach("fixed", {{"stride", "8"}, {"summary", "2"}}, 61).share.value == 1);
+  CHECK(reach("strided", {{"stride", "8"}}, 61).share.value == 1);
   // Own blocks alone reach only themselves: 7 blocks of 8 and one of 5.
-  CHECK(reach("fixed", {{"stride", "8"}, {"heads", "first"}}, 61).share ==
+  CHECK(reach("fixed", {{"stride", "8"}, {"heads", "first"}}, 61).share.value ==
         doctest::Approx((7 * 36.0 + 15) / (61 * 31.0)));
   CHECK(reach("strided", {{"stride", "32"}}, 1000).sampled_rows == 256);
 }
@@ -279,7 +268,7 @@ TEST_CASE("block spread is the deviation of the fine logits of each coarse block
   const Problem problem = make_data(Data::gaussian, n, 3, 2, false);
   const auto plan =
       make_plan(*backends().front(), problem, "h1d", {{"block", "8"}, {"structure", "nested"}});
-  const auto spread = block_spread(*plan, problem, {}, 1 << 20);  // all blocks
+  const auto spread = block_spread(*plan, problem);
   REQUIRE(spread.size() == 2);
   // Nested, block 8: level l >= 1 owns sibling quadrants of side 8 2^l, in 2^l x 2^l blocks.
   const Matrix owner = level_owner(*plan, {0, n}, {0, n});
@@ -301,8 +290,80 @@ TEST_CASE("block spread is the deviation of the fine logits of each coarse block
         variance += squares / count - sum / count * (sum / count);
         ++blocks;
       }
-    CHECK(s.deviation == doctest::Approx(std::sqrt(variance / blocks)).epsilon(1e-9));
+    CHECK(s.deviation.value == doctest::Approx(std::sqrt(variance / blocks)).epsilon(1e-9));
+    CHECK_FALSE(s.sampled);
+    CHECK(s.deviation.standard_error == 0);
   }
+}
+
+TEST_CASE("the spread of drawn blocks is right on average, and varies as it says") {
+  // Blocks of 4 x 4 of which all logits are used, and of 64 x 64 of which 32 x 32 are drawn.
+  const Problem problem = make_data(Data::gaussian, 256, 3, 2, false);
+  const auto plan =
+      make_plan(*backends().front(), problem, "h1d", {{"block", "2"}, {"structure", "nested"}});
+  const auto truth = block_spread(*plan, problem, {}, 1 << 20);
+  for (const std::size_t l : {std::size_t{1}, std::size_t{5}}) {
+    CAPTURE(l);
+    REQUIRE_FALSE(truth[l].sampled);
+    constexpr int seeds = 400;
+    double mean = 0, squares = 0, said = 0;
+    for (int seed = 0; seed < seeds; ++seed) {
+      const BlockSpread some =
+          block_spread(*plan, problem, {}, 16, static_cast<std::uint64_t>(seed))[l];
+      REQUIRE(some.sampled);
+      const double variance = some.deviation.value * some.deviation.value,
+                   error = 2 * some.deviation.value * some.deviation.standard_error;
+      mean += variance / seeds;
+      squares += variance * variance / seeds;
+      said += error * error / seeds;
+    }
+    const double expected = truth[l].deviation.value * truth[l].deviation.value,
+                 found = squares - mean * mean;
+    // Four standard errors of the mean of 400: one in 16,000 such tests is further away.
+    CHECK(std::abs(mean - expected) < 4 * std::sqrt(found / seeds));
+    // A variance from 400 draws is off by sqrt(2 / 400) = 7 %, and more where tails are heavy.
+    CHECK(said / found == doctest::Approx(1).epsilon(0.3));
+  }
+}
+
+TEST_CASE("two-hop reach of sampled rows is within its standard error") {
+  const Problem problem = make_data(Data::gaussian, 400, 2, 2, true);
+  const auto plan = make_plan(*backends().front(), problem, "window", {{"width", "9"}});
+  const double truth = two_hop_reach(*plan, {}, 400).share.value;
+  CHECK(two_hop_reach(*plan, {}, 400).share.standard_error == 0);
+  int inside = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const Estimate share = two_hop_reach(*plan, {}, 60, seed).share;
+    inside += std::abs(share.value - truth) <= 1.96 * share.standard_error;
+  }
+  CHECK(inside >= 180);  // 190 expected: fewer than 180 in one of 600 such tests
+}
+
+TEST_CASE("buckets are counted from the plan, not from those that occur") {
+  const auto figure = [](const Problem& problem, const char* id, const Settings& settings,
+                         const char* name) {
+    return value_of(diagnostics_of(make_instance(*backends().front(), problem, id, settings)),
+                    name);
+  };
+  // All keys are equal: they are in one bucket, whichever it is.
+  const Problem equal = make_data(Data::equal, 40, 4, 3, false);
+  for (const char* id : {"hyper", "kde"})
+    for (const auto& [bits, buckets] : {std::pair{"4", 16}, {"7", 128}, {"1", 2}}) {
+      Settings settings{{"block", "8"}, {"samples", "8"}, {"projections", bits}};
+      if (std::string(id) == "hyper") settings.push_back({"min_length", "0"});
+      CHECK(figure(equal, id, settings, "empty_leaves") == buckets - 1);
+      CHECK(figure(equal, id, settings, "leaves_without_queries") == buckets - 1);
+      CHECK(figure(equal, id, settings, "gini_of_keys") == doctest::Approx(1 - 1.0 / buckets));
+    }
+  // 2 ceil(n / m) buckets; beyond 64 the product of two even factors that hold as many.
+  CHECK(figure(equal, "reformer", {{"chunk", "4"}}, "empty_leaves") == 20 - 1);
+  CHECK(figure(equal, "reformer", {{"chunk", "7"}}, "empty_leaves") == 12 - 1);
+  CHECK(figure(equal, "reformer", {{"chunk", "1"}}, "empty_leaves") == 10 * 8 - 1);
+  const Problem other = make_data(Data::gaussian, 341, 8, 3, false);
+  const Instance x = make_instance(*backends().front(), other, "reformer", {{"chunk", "32"}});
+  const auto leaves = leaves_of(*x.plan);
+  REQUIRE(leaves);
+  CHECK(leaves->count == 22);
 }
 
 TEST_CASE("every variant offers its own figures") {

@@ -92,7 +92,7 @@ struct AgainstExact {
     Run run{profile};
     const Output a = imported.apply(problem.v), b = exact.apply(problem.v);
     metrics = compare(*imported.bound, a, *exact.bound, b, run);
-    figures = imported_figures({*imported.bound, a, *exact.bound, b}, run);
+    figures = imported_figures({*imported.bound, a, *exact.bound, b, *backends().front()}, run);
   }
   double figure(const std::string& id) const {
     const auto found = std::ranges::find(figures, id, &Diagnostic::id);

@@ -8,7 +8,9 @@
 #include <limits>
 #include <numeric>
 
+#include "analysis/measures.h"
 #include "cases.h"
+#include "laws/conditions.h"
 #include "reference.h"
 
 using namespace fovea;
@@ -129,7 +131,7 @@ TEST_CASE("where a row is not finite, no figure over the rows is a number") {
       for (const double figure :
            {m.output_rel_fro, m.output_max_abs, m.row_rel_error_p50, m.row_rel_error_p90,
             m.row_rel_error_max, m.attention_rel_fro.value, m.attention_tv.value,
-            m.attention_tv_p90, m.attention_tv_max, m.attention_kl.value, m.mass_kept.value,
+            m.attention_tv_p90.value, m.attention_tv_max, m.attention_kl.value, m.mass_kept.value,
             m.top_recall[0].value, m.top_recall[1].value, m.top_recall[2].value})
         CHECK(std::isnan(figure));
       REQUIRE(m.attention_reverse_kl);
@@ -181,9 +183,12 @@ TEST_CASE("metrics equal those of the dense matrices") {
     CHECK(m.output_rel_fro == close(std::sqrt(z_error / z_norm)));
     CHECK(m.mass_kept.value == close(mass / static_cast<double>(n)));
     CHECK(m.density == close(nonzero / static_cast<double>(n * n)));
+    if (negative) infinite = 0;  // it is not defined
     CHECK(double(m.attention_kl.infinite_rows) == infinite);
-    CHECK(m.attention_kl.infinite_share == close(infinite / double(n)));
-    if (infinite > 0)
+    CHECK(m.attention_kl.infinite_share.value == close(infinite / double(n)));
+    if (negative)
+      CHECK(std::isnan(m.attention_kl.value));
+    else if (infinite > 0)
       CHECK(m.attention_kl.value == std::numeric_limits<double>::infinity());
     else
       CHECK(m.attention_kl.value == close(kl / double(n)));
@@ -196,7 +201,8 @@ TEST_CASE("metrics equal those of the dense matrices") {
           close(std::accumulate(variation.begin(), variation.end(), 0.0) / double(n)));
     std::ranges::sort(variation);
     CHECK(m.attention_tv_max == close(variation.back()));
-    CHECK(m.attention_tv_p90 == close(variation[std::size_t(std::ceil(0.9 * double(n))) - 1]));
+    CHECK(m.attention_tv_p90.value ==
+          close(variation[std::size_t(std::ceil(0.9 * double(n))) - 1]));
     CHECK(m.rows == n);
     CHECK_FALSE(m.sampled());
     CHECK(m.attention_rel_fro.standard_error == 0);
@@ -257,7 +263,7 @@ TEST_CASE("the small mass that a row drops is reported within rounding") {
   CHECK(little > 0);
   std::vector<float> sorted = m.dropped_mass;
   std::ranges::sort(sorted);
-  CHECK(m.dropped_mass_p50 == double(sorted[31]));
+  CHECK(m.dropped_mass_p50.value == double(sorted[31]));
 }
 
 TEST_CASE("a sample of rows is part of all rows") {
@@ -327,4 +333,91 @@ TEST_CASE("estimates vary around the truth by their standard error, neither less
     most = std::max(most, std::ranges::max(covered));
   }
   MESSAGE("intervals that hold the truth: " << 100 * least << " to " << 100 * most << " %");
+}
+
+namespace {
+
+Metrics metrics_of(const Problem& problem, const char* id, const Settings& settings) {
+  const Instance exact = make_instance(*backends().front(), problem, "exact", {}),
+                 x = make_instance(*backends().front(), problem, id, settings);
+  Profile profile;
+  Run run{profile};
+  return compare(*x.bound, x.apply(problem.v), *exact.bound, exact.apply(problem.v), run);
+}
+
+}  // namespace
+
+TEST_CASE("whether a query has keys is counted, not told from its row sum beside a sink") {
+  // Query 0 has no key, query 1 two equal ones, of which a window of 0 keeps its own.
+  for (const double sink : {1.0, 1.567951, -3.0, 20.0, 200.0}) {
+    CAPTURE(sink);
+    Problem problem = make_problem(Matrix(2, 1), Matrix(2, 1), Matrix(2, 1, 1.0f));
+    BitMatrix pairs(2, 2);
+    pairs.set(1, 0);
+    pairs.set(1, 1);
+    set_mask(problem, {}, {}, std::move(pairs));
+    change_rule(problem, [&](LogitRule& rule) { rule.sink = sink; });
+    const Metrics m = metrics_of(problem, "window", {{"width", "0"}});
+    CHECK(m.mass_kept.value == 0.75);
+    // Where the sink leaves no weight that a float holds, there is no top key to be found.
+    CHECK(m.top_recall[0].value == (sink < 100 ? 0.5 : 1));
+    CHECK(m.dropped_mass[0] == 0);
+    CHECK(m.dropped_mass[1] == 0.5f);
+    CHECK(std::isfinite(m.attention_tv.value));
+  }
+}
+
+TEST_CASE("mass that is kept beside a sink is that of the keys, however little the sink leaves") {
+  for (const double sink : {0.0, 20.0, 60.0, 150.0}) {
+    CAPTURE(sink);
+    Problem problem = make_data(Data::gaussian, 24, 4, 3, true);
+    change_rule(problem, [&](LogitRule& rule) { rule.sink = sink; });
+    const Metrics m =
+        metrics_of(problem, "fixed", {{"stride", "4"}, {"summary", "1"}, {"heads", "second"}});
+    double kept = 0;
+    for (Index i = 0; i < 24; ++i) {
+      double all = 0, some = 0;
+      for (Index j = 0; j <= i; ++j) {
+        const double a = std::exp(problem.logit(i, j));
+        all += a;
+        if (j % 4 == 3) some += a;
+      }
+      kept += some / all / 24;
+    }
+    CHECK(m.mass_kept.value == doctest::Approx(kept).epsilon(1e-5));
+  }
+}
+
+TEST_CASE("no share is above 1, though sums of float weights are") {
+  for (const std::uint64_t seed : {1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u}) {
+    const Problem problem = make_data(Data::gaussian, 65, 3, 2, false, 0, seed);
+    // Most rows keep all of their keys.
+    const Metrics m = metrics_of(problem, "longformer", {{"width", "31"}, {"globals", "2"}});
+    CHECK(m.mass_kept.value <= 1);
+    for (const float dropped : m.dropped_mass) CHECK(dropped >= 0);
+    CHECK(m.attention_tv_max <= 1);
+  }
+}
+
+TEST_CASE("both divergences are not defined where an approximate weight is negative") {
+  const Metrics m =
+      metrics_of(make_data(Data::gaussian, 40, 4, 3, false), "linformer", {{"rank", "6"}});
+  CHECK(std::isnan(m.attention_kl.value));
+  CHECK(m.attention_kl.infinite_rows == 0);
+  CHECK_FALSE(m.attention_reverse_kl);
+  const auto kl = std::ranges::find(measures(), "attention_kl", &Measure::id);
+  CHECK(to_text(*kl, *kl->of({.metrics = &m})) == "–");
+}
+
+TEST_CASE("rows whose weights are equal within rounding are counted beside the recall") {
+  Matrix q = gaussian(30, 3, 1), k = gaussian(30, 3, 2);
+  for (Index i = 0; i < 12; ++i)
+    for (Index c = 0; c < 3; ++c) q(i, c) *= 1e-8f;  // logits of 1e-8
+  const Problem problem = make_problem(std::move(q), std::move(k), gaussian(30, 2, 3));
+  const Metrics m = metrics_of(problem, "window", {{"width", "5"}});
+  CHECK(m.rows_of_equal_weights == 12);
+  const auto recall = std::ranges::find(measures(), "top8_recall", &Measure::id);
+  CHECK(to_text(*recall, *recall->of({.metrics = &m})).ends_with(" by rounding in 12 rows"));
+  CHECK(metrics_of(make_data(Data::gaussian, 30, 3, 2, false), "window", {{"width", "5"}})
+            .rows_of_equal_weights == 0);
 }

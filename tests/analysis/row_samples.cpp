@@ -152,10 +152,11 @@ TEST_CASE("quantiles count a row for as many as it stands for") {
 TEST_CASE("a row's size is the sum of its shares of what is known of all rows") {
   constexpr float infinite = std::numeric_limits<float>::infinity();
   Output exact{.z = Matrix(4, 1), .lse = {0, 1, 2, -infinite}}, approximate = exact;
+  const Plan plan{.lengths = {4, 4}, .form = TilePlan{}};
   // Row sums that are half and a quarter less: squares 1/4 and 9/16 of 13/16.
   approximate.lse[0] -= std::log(2.0f);
   approximate.lse[2] -= std::log(4.0f);
-  std::vector<double> sizes = row_sizes({}, approximate, exact);
+  std::vector<double> sizes = row_sizes({}, approximate, exact, plan);
   REQUIRE(sizes.size() == 4);
   CHECK(sizes[0] == doctest::Approx(4.0 / 13));
   CHECK(sizes[1] == 0);
@@ -167,7 +168,7 @@ TEST_CASE("a row's size is the sum of its shares of what is known of all rows") 
   Metrics metrics;
   metrics.output_rel_fro = 0.3;
   metrics.token_error = {0, 2, 1, 0};
-  sizes = row_sizes(metrics, approximate, exact);
+  sizes = row_sizes(metrics, approximate, exact, plan);
   CHECK(sizes[0] == doctest::Approx(4.0 / 13 + 4.0 / 14));
   CHECK(sizes[1] == doctest::Approx(1.0 / 14 + 4.0 / 5));
   CHECK(sizes[2] == doctest::Approx(9.0 / 13 + 9.0 / 14 + 1.0 / 5));
@@ -175,12 +176,12 @@ TEST_CASE("a row's size is the sum of its shares of what is known of all rows") 
   // Errors of rounding say nothing, nor does an approximation without row sums.
   metrics.output_rel_fro = 1e-6;
   approximate.lse.clear();
-  sizes = row_sizes(metrics, approximate, exact);
+  sizes = row_sizes(metrics, approximate, exact, plan);
   CHECK(sizes[1] == doctest::Approx(1.0 / 14));
   // Infinite errors cannot be shared out.
   metrics.output_rel_fro = infinite;
   metrics.token_error[0] = infinite;
-  CHECK(row_sizes(metrics, approximate, exact)[0] == doctest::Approx(4.0 / 14));
+  CHECK(row_sizes(metrics, approximate, exact, plan)[0] == doctest::Approx(4.0 / 14));
   exact.lse.assign(4, -infinite);
-  for (const double size : row_sizes(metrics, approximate, exact)) CHECK(size == 0);
+  for (const double size : row_sizes(metrics, approximate, exact, plan)) CHECK(size == 0);
 }

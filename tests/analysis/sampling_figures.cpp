@@ -9,10 +9,13 @@
 #include <map>
 
 #include "allocations.h"
+#include "analysis/column_squares.h"
 #include "analysis/spectrum.h"
 #include "harness.h"
 #include "jacobi_values.h"
+#include "laws/conditions.h"
 #include "laws/variants/hyper_theory.h"
+#include "reference.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -32,7 +35,8 @@ std::map<std::string, Diagnostic> figures_of(const Instance& x) {
   Run run{profile};
   const Output approximate = x.apply(x.problem.v), reference = exact.apply(x.problem.v);
   std::map<std::string, Diagnostic> figures;
-  for (Diagnostic& d : sampling_figures({*x.bound, approximate, *exact.bound, reference}, run)) {
+  for (Diagnostic& d : sampling_figures(
+           {*x.bound, approximate, *exact.bound, reference, *backends().front()}, run)) {
     CHECK_FALSE(d.meaning.empty());
     figures[d.id] = std::move(d);
   }
@@ -72,6 +76,7 @@ TEST_CASE("figures of sampling: both modes agree with dense matrices") {
       const auto near = [](double value) { return doctest::Approx(value).epsilon(2e-5); };
       const double norm = norm_of(p);
       CHECK(figures.at("alpha").value == near(90 * p.array().square().colwise().sum().maxCoeff()));
+      CHECK(figures.at("column_norm").value == near(figures.at("alpha").value / 90));
       CHECK(figures.at("stable_rank").value == near(p.squaredNorm() / (norm * norm)));
       CHECK(figures.at("operator_error").value ==
             doctest::Approx(norm_of(q - p) / norm).epsilon(1e-3));
@@ -170,12 +175,81 @@ TEST_CASE("figures of sampling: shares of rows at the floor and of entries at th
         make_instance(*backends().front(), problem, "hyper", settings_of("theory", epsilon, kappa));
     auto figures = figures_of(x);
     const RowSumSteps<double> steps = row_sum_steps(0.0, x);
-    double floored = 0;
-    for (const double sum : steps.sum) floored += sum < steps.tau - std::log(std::stod(kappa));
-    CHECK(figures.at("floored_rows").value == doctest::Approx(floored / 90));
+    CHECK(figures.at("floored_rows").value == doctest::Approx(double(steps.floored) / 90));
     CHECK(figures.at("capped_entries").value ==
           doctest::Approx(double(steps.capped) / double(steps.sampled)));
   }
+}
+
+TEST_CASE("figures of sampling: of a row without keys beside a sink neither") {
+  // Query 5 has the weight of the sink alone, whose logarithm is its lse.
+  for (const double sink : {1.0, 1.567951}) {
+    Problem problem = make_data(Data::gaussian, 90, 6, 4, false);
+    BitMatrix pairs(90, 90);
+    for (Index i = 0; i < 90; ++i)
+      for (Index j = 0; j < 90; ++j)
+        if (i != 5) pairs.set(i, j);
+    set_mask(problem, {}, {}, std::move(pairs));
+    change_rule(problem, [&](LogitRule& rule) { rule.sink = sink; });
+    const Instance x =
+        make_instance(*backends().front(), problem, "hyper", settings_of("practical"));
+    const Instance exact = make_instance(*backends().front(), problem, "exact", {});
+    auto figures = figures_of(x);
+    const Output approximate = x.apply(problem.v), reference = exact.apply(problem.v);
+    double sum = 0;
+    for (std::size_t i = 0; i < 90; ++i)
+      if (i != 5)
+        sum += std::abs(std::expm1(double(approximate.lse[i]) - double(reference.lse[i]))) / 89;
+    CHECK(figures.at("row_sum_error").value == doctest::Approx(sum).epsilon(1e-9));
+    CHECK(std::isfinite(figures.at("kappa").value));
+  }
+}
+
+TEST_CASE("figures of sampling: those of long heads are of all rows, but for norms") {
+  for (const Data data : {Data::gaussian, Data::spike}) {
+    const Problem problem = make_data(data, 90, 6, 4, false);
+    const Instance x =
+        make_instance(*backends().front(), problem, "hyper", settings_of("practical"));
+    const Instance exact = make_instance(*backends().front(), problem, "exact", {});
+    Profile profile;
+    Run run{profile};
+    const Output approximate = x.apply(problem.v), reference = exact.apply(problem.v);
+    auto all = figures_of(x);
+    for (const Diagnostic& d : sampling_figures(
+             {*x.bound, approximate, *exact.bound, reference, *backends().front()}, run, 30 * 90)) {
+      CAPTURE(d.id);
+      const bool spectral =
+          d.id == "stable_rank" || d.id == "operator_error" || d.id == "spectral_epsilon";
+      CHECK_FALSE(d.sampled);
+      CHECK(d.left_out == spectral);
+      CHECK(std::isnan(d.value) == spectral);
+      CHECK((to_text(d) == "left out") == spectral);
+      CHECK((d.meaning.find("Left out: it needs every row") != std::string::npos) == spectral);
+      if (!spectral) CHECK(d.value == all.at(d.id).value);
+    }
+  }
+}
+
+TEST_CASE("the squares of columns are those of P under every condition") {
+  for (const ConditionCase& condition : condition_cases())
+    for (const bool causal : {false, true}) {
+      CAPTURE(condition.name);
+      Problem problem = make_data(Data::gaussian, 53, 6, 2, causal);
+      condition.apply(problem);
+      const Instance exact = make_instance(*backends().front(), problem, "exact", {});
+      const Dense<double> p = reference<double>(exact);
+      Profile profile;
+      Run run{profile};
+      const auto squares =
+          column_squares(problem, exact.apply(problem.v).lse, *backends().front(), run);
+      REQUIRE(squares.size() == 53);
+      for (Index j = 0; j < 53; ++j) {
+        double sum = 0;
+        for (Index i = 0; i < 53; ++i) sum += p(i, j) * p(i, j);
+        // Logits up to 20 in float32, twice each: 2 * 20 * 2^-23.
+        CHECK(squares[static_cast<std::size_t>(j)] == doctest::Approx(sum).epsilon(1e-5));
+      }
+    }
 }
 
 TEST_CASE("the operator norm of a difference is that of the matrix, also where it is 0 or signed") {

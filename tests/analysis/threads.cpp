@@ -41,7 +41,7 @@ Found found(const std::string& id, int threads) {
   all.metrics = bits({m.output_rel_fro, m.output_max_abs}) +
                 bits({m.row_rel_error_p50, m.row_rel_error_p90}) + bits(m.attention_rel_fro) +
                 bits(m.attention_tv) + bits(m.attention_kl) + bits(m.mass_kept) +
-                bits({m.attention_tv_p90, m.attention_tv_max});
+                bits({m.attention_tv_p90.value, m.attention_tv_max});
   for (const Estimate& recall : m.top_recall) all.metrics += bits(recall);
   const Entries entries = [&](IndexRange rows, IndexRange cols) { return some.tile(rows, cols); };
   all.ranks = map_ranks({n, n}, entries, {.leaf = 16, .causal = causal}, *backend, run).blocks;

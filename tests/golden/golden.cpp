@@ -187,6 +187,52 @@ TEST_CASE("golden: every back end gives the table's numbers in float32") {
     }
 }
 
+TEST_CASE("golden: row sums of theory mode have their floor outside the blocks (line 8)") {
+  Structure given;
+  for (const char* name : {"query_order", "key_order", "tau_rows"})
+    given.set(name, std::vector{0, 1, 2, 3, 4, 5, 6, 7});
+  given.set("sampled_keys", std::vector{0, 3, 6, 6});
+  given.set("sampled_values", std::vector{1, 2, 5, 7});
+  const Settings settings{{"block", "2"},     {"samples", "4"},    {"min_length", "0"},
+                          {"mode", "theory"}, {"epsilon", "1000"}, {"kappa", "1"}};
+  // <M_i, A_i> + max(d_i, tau / kappa), tau = 9.947, worked out in float64.
+  const double expected[] = {13.54, 11.65, 11.99, 16.15, 11.84, 13.44, 13.08, 13.25};
+  for (const auto& backend : backends()) {
+    const Instance x = make_instance(*backend, golden_problem(), "hyper", settings, given);
+    const Output out = x.apply(x.problem.v);
+    for (std::size_t i = 0; i < 8; ++i)
+      CHECK(std::abs(std::exp(double(out.lse[i])) - expected[i]) <= 0.005);  // two digits
+    CHECK(std::get<TilePlan>(x.plan->form).row_estimates.floored == 7.0 / 8);
+  }
+}
+
+TEST_CASE("golden: a round of Sinkhorn is of rows, then of columns (Tay et al. 2020)") {
+  const Problem problem = golden_problem();
+  const Instance x = make_instance(*backends().front(), problem, "sinkhorn",
+                                   {{"block", "2"}, {"iterations", "1"}, {"temperature", "0.5"}});
+  double r[4][4], top = 0;
+  for (Index i = 0; i < 4; ++i) {
+    double sum = 0;
+    for (Index j = 0; j < 4; ++j) {
+      double dot = 0;  // of the means of two blocks
+      for (Index c = 0; c < 2; ++c)
+        dot += double(problem.q(2 * i, c) + problem.q(2 * i + 1, c)) / 2 *
+               double(problem.k(2 * j, c) + problem.k(2 * j + 1, c)) / 2;
+      sum += r[i][j] = std::exp(problem.scale * dot / 0.5);
+    }
+    for (Index j = 0; j < 4; ++j) r[i][j] /= sum;
+  }
+  const auto& mix = x.plan->structure.reals("block_mix");
+  for (Index j = 0; j < 4; ++j) {
+    double sum = 0;
+    for (Index i = 0; i < 4; ++i) sum += r[i][j];
+    for (Index i = 0; i < 4; ++i)
+      top =
+          std::max(top, std::abs(double(mix[static_cast<std::size_t>(4 * i + j)]) - r[i][j] / sum));
+  }
+  CHECK(top <= 0x1p-23);  // entries up to 1, rounded to float32
+}
+
 namespace {
 
 // Pairs that a plan gives weight, counted on its own tiles.

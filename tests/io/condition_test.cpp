@@ -85,12 +85,13 @@ TEST_CASE("masks of keys, of pairs and of each head are read, also of integers")
   CHECK(admitted(problem_of(heads, {.head = 1})) == "1111 1111 1111 1111");
 }
 
-TEST_CASE("a mask of a floating type is a bias, whose very negative numbers exclude") {
+TEST_CASE("a mask of a floating type is a bias, of which -Inf and what fp32 cannot add exclude") {
   const float low = std::numeric_limits<float>::lowest(), inf = HUGE_VALF;
   const Source source = source_with({real_tensor(
       "attention_mask", {4, 4}, {0, low, -inf, -65504, 1, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 3})});
   const Problem problem = problem_of(source, {});
-  CHECK(admitted(problem) == "1000 1111 1111 1111");
+  CHECK(admitted(problem) == "1001 1111 1111 1111");
+  CHECK(problem.rule->bias_of(0, 3, 4) == -65504);
   const double own = problem.scale * 0.75;  // q.k
   CHECK(problem.logit(1, 0) == doctest::Approx(own + 1));
   CHECK(problem.logit(2, 1) == doctest::Approx(own + 2));

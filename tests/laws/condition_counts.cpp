@@ -11,6 +11,7 @@
 #include "data/error.h"
 #include "laws/conditions.h"
 #include "laws/formulas.h"
+#include "reference.h"
 #include "sweep/sweep.h"
 
 using namespace fovea;
@@ -49,6 +50,45 @@ TEST_CASE("law: masks, row sizes and costs under every condition are those of P"
     const auto width = static_cast<double>(x.problem.d() + x.problem.dv());
     CHECK(cost.exact_multiply_adds == admissible * width);
     if (x.variant->conditions == Conditions::all) CHECK(cost.pairs == pairs);
+  });
+}
+
+TEST_CASE("law: metrics under every condition are those of the formulas, rows without keys too") {
+  for_all_conditions([](const Instance& x) {
+    if (x.problem.n() > 64) return;  // the formulas take most of the time
+    const Instance exact = make_instance(*backends().front(), x.problem, "exact", {});
+    Profile profile;
+    Run run{profile};
+    const Metrics m =
+        compare(*x.bound, x.apply(x.problem.v), *exact.bound, exact.apply(x.problem.v), run);
+    const auto p = reference<double>(exact), q = reference<double>(x);
+    const Index n = x.problem.n();
+    const bool has_sink = x.problem.rule && x.problem.rule->sink;
+    double kept = 0, variation = 0;
+    Index without = 0;
+    for (Index i = 0; i < n; ++i) {
+      double all = 0, some = 0, of_row = 0, approximate = 0;
+      Index keys = 0;
+      for (Index j = 0; j < n; ++j) {
+        keys += sees(x.problem, i, j);
+        all += p(i, j);
+        approximate += q(i, j);
+        some += q(i, j) != 0 ? p(i, j) : 0;
+        of_row += std::abs(q(i, j) - p(i, j)) / 2;
+      }
+      if (has_sink) of_row += std::abs(approximate - all) / 2;
+      without += keys == 0;
+      kept += keys == 0 ? 1 : some / all;
+      variation += of_row;
+    }
+    const double count = static_cast<double>(n), rounding = 1e-5 + 4 * floor_of(x);
+    CHECK(std::abs(m.mass_kept.value - kept / count) <= rounding);
+    CHECK(std::abs(m.attention_tv.value - variation / count) <= rounding);
+    CHECK(m.mass_kept.value <= 1);
+    for (const Estimate& recall : m.top_recall) {
+      CHECK(recall.value <= 1);
+      CHECK(recall.value * count >= static_cast<double>(without) * (1 - 1e-12));
+    }
   });
 }
 

@@ -227,7 +227,8 @@ TEST_CASE("law: queries of reformer without a key before them are counted, and a
   const Instance x = make_instance(*backends().back(), make_data(Data::gaussian, n, 3, 2, true),
                                    "reformer", {{"rounds", "1"}, {"chunk", "2"}}, given);
   REQUIRE(x.plan->notes.size() == 1);
-  CHECK(x.plan->notes.front() == "1 of 6 queries share no chunk with a key before them: Z = 0");
+  CHECK(x.plan->notes.front() ==
+        "1 of 6 queries share no chunk with a key that they may attend: Z = 0");
   const Output out = x.apply(x.problem.v);
   CHECK(out.z(0, 0) == 0);
   CHECK(out.lse[0] == -std::numeric_limits<float>::infinity());

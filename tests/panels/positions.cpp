@@ -80,6 +80,8 @@ TEST_CASE("the level view tells how much exact attention is on each level, and h
                        {"level_mass_approximate_1", "", 0.25, "", false}};
   CHECK(scene.panel(View::level).caption ==
         "exact attention on levels 0, 1, …: 62 %, 38 %; given to them: 75 %, 25 %");
-  scene.diagnostics[0].sampled = true;
-  CHECK(scene.panel(View::level).caption.ends_with("(rows sampled)"));
+  scene.diagnostics[0].sampled = scene.diagnostics[1].sampled = true;
+  scene.diagnostics[0].standard_error = 0.01;
+  scene.diagnostics[1].standard_error = 0.02;  // the largest is said of all
+  CHECK(scene.panel(View::level).caption.ends_with("25 % (from sampled rows, each ± 2 % or less)"));
 }

@@ -25,7 +25,7 @@ struct Scene {
     exact = make("exact", {});
     computation = id == "exact" ? exact : make(id, parameters);
     metrics = compare(*computation.op, computation.output, *exact.op, exact.output, run);
-    diagnostics = diagnose(computation, exact, run);
+    diagnostics = diagnose(computation, exact, backend, run);
   }
   Panel panel(View view, IndexRange rows, IndexRange cols, Index max_pixels = 512,
               Index query = 0) {

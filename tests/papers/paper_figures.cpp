@@ -115,8 +115,15 @@ TEST_CASE("the column spread of a head is that of its attention in float64") {
   // Entries of P are float32: 40 squares, each within a few roundings.
   CHECK(number(result, "alpha_median").found == doctest::Approx(alphas[1]).epsilon(1e-5));
   CHECK(number(result, "alpha_max").found == doctest::Approx(alphas[2]).epsilon(1e-5));
-  CHECK(number(result, "alpha_share_max").found == doctest::Approx(alphas[2] / 40).epsilon(1e-5));
-  CHECK(number(result, "alpha_median").apart != "");
+  CHECK_FALSE(number(result, "alpha_median").published);  // section 4.3 states none on this scale
+  const PaperNumber norm = number(result, "column_norm_median"),
+                    share = number(result, "column_norm_share_median");
+  CHECK(norm.found == doctest::Approx(alphas[1] / 40).epsilon(1e-5));
+  CHECK(norm.published == 8.18);
+  CHECK(norm.apart != "");
+  CHECK(share.found == doctest::Approx(alphas[1] / 40 / 40).epsilon(1e-5));
+  CHECK(share.published == 0.0026);
+  CHECK(number(result, "column_norm_max").found == doctest::Approx(alphas[2] / 40).epsilon(1e-5));
 }
 
 TEST_CASE("sampled row sums are right on average and spread as one over the root of m") {

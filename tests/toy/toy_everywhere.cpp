@@ -124,7 +124,7 @@ TEST_CASE("toy: a figure shows its weights, its leaves and its cost") {
   };
   const Computation exact = made(reference_variant(), {}),
                     toy = made(find_variant("toy"), {std::int64_t{4}, 0.5});
-  const auto diagnostics = diagnose(toy, exact, run);
+  const auto diagnostics = diagnose(toy, exact, backend, run);
   const ViewSettings settings;
   const Sequence sequence;
   Figure figure;

@@ -95,7 +95,7 @@ TEST_CASE("dragging a rectangle shows the statistics of its pairs") {
   for (Index i = 0; i < p.rows(); ++i)
     for (Index j = 0; j < p.cols(); ++j) mass += p(i, j);
   // A sum of some 3000 floats below 1.
-  CHECK(read->exact_mass == doctest::Approx(mass / double(p.rows())).epsilon(1e-5));
+  CHECK(read->exact_mass.value == doctest::Approx(mass / double(p.rows())).epsilon(1e-5));
   CHECK(said(window, "mass a row").contains("→"));
   window.trigger("cancel");
   CHECK_FALSE(window.study().selection());

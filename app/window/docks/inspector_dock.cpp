@@ -335,17 +335,26 @@ void InspectorDock::show_selection(const std::shared_ptr<const SelectionReading>
   const auto pair = [](double exact, double approximate) {
     return number_text(exact) + " → " + known_text(approximate);
   };
+  const auto with_error = [](const QString& text, double standard_error) {
+    return standard_error > 0 ? text + " ± " + number_text(standard_error, 2) : text;
+  };
+  const auto estimates = [&](double share) {  // of the masses
+    const auto &exact = reading->exact_mass, &approximate = reading->approximate_mass;
+    return with_error(number_text(share * exact.value), share * exact.standard_error) + " → " +
+           with_error(known_text(share * approximate.value), share * approximate.standard_error);
+  };
+  const QString of_rows =
+      reading->sampled() ? QString(", from %1 rows").arg(reading->rows_read) : QString();
   const double keys = double(reading->cols.size());
   selection_->set_rows(
       {{"queries", range_text(reading->rows), {}},
        {"keys", range_text(reading->cols), {}},
-       {"mass a row", pair(reading->exact_mass, reading->approximate_mass),
-        "mean over the rows: " + compared()},
-       {"mean", pair(reading->exact_mass / keys, reading->approximate_mass / keys),
-        "of an entry: " + compared()},
-       {"largest", pair(reading->exact_max, reading->approximate_max), compared()},
-       {"rms error", number_text(reading->rms_error) + (reading->sampled ? " (sampled)" : ""),
-        "P̃ − P"}});
+       {"mass a row", estimates(1), "mean over the rows: " + compared() + of_rows},
+       {"mean", estimates(1 / keys), "of an entry: " + compared() + of_rows},
+       {"largest", pair(reading->exact_max, reading->approximate_max), compared() + of_rows},
+       {"rms error",
+        with_error(number_text(reading->rms_error.value), reading->rms_error.standard_error),
+        "P̃ − P" + of_rows}});
 }
 
 void InspectorDock::show_block() {

@@ -42,7 +42,9 @@ constexpr Heading number_headings[] = {
      "work had left allocated."},
     {"", 170,
      "few runs: fewer than 5. Below best clock: the machine ran at less than two thirds of its "
-     "best pace in some of the rounds."}};
+     "best pace in some of the rounds. Unsteady: p90 of the totals is 1.5 times p10 or more, so "
+     "that "
+     "ratios say little."}};
 
 /// What was measured of a column.
 struct TimingRow {
@@ -99,6 +101,7 @@ QString note_of(const ColumnState& state) {
   QStringList notes;
   if (state.time->timing.few_samples()) notes << "few runs";
   if (state.time->slow) notes << "below best clock";
+  if (state.time->timing.total.unsteady()) notes << "unsteady";
   return notes.join(", ");
 }
 

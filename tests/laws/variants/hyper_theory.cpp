@@ -51,9 +51,10 @@ RowSumSteps<Real> steps(const Instance& x) {
   const auto m = static_cast<Real>(samples.size()), tokens = static_cast<Real>(n);
   for (Index i = 0; i < n; ++i) {
     const auto& row = out.mask[static_cast<std::size_t>(i)];
-    std::vector<Real> terms = row_of(i, true);
+    const Real inside = log_sum(row_of(i, true));
     const Real cap = std::log(eps * eps * m / (tokens * std::log(tokens))) +
-                     log_sum(std::vector{log_sum(terms), floor});
+                     log_sum(std::vector{inside, floor});  // line 6
+    std::vector<Real> terms;
     for (const std::int32_t j : samples)
       if (!row[static_cast<std::size_t>(j)])
         terms.push_back(std::log(tokens / m) + std::min(out.logit(i, j), cap));
@@ -62,9 +63,10 @@ RowSumSteps<Real> steps(const Instance& x) {
         ++out.sampled;
         out.capped += out.logit(i, j) > cap;
       }
+    const Real sampled = log_sum(terms);  // line 7
     out.cap.push_back(cap);
-    out.sum.push_back(log_sum(terms));
-    out.d.push_back(std::max(out.sum.back(), floor));
+    out.floored += sampled < floor;
+    out.d.push_back(log_sum(std::vector{inside, std::max(sampled, floor)}));  // line 8
   }
   return out;
 }

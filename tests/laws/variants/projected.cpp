@@ -76,8 +76,14 @@ Rows<Real> sinkhorn_mix(const Instance& x, Index b) {
       for (Index c = 0; c < d; ++c) dot += mean(problem.q, r, c) * mean(problem.k, s, c);
       mix[static_cast<std::size_t>(r)].push_back(static_cast<Real>(problem.scale) * dot / tau);
     }
-  // Logits may be too large for exp, so each round is a softmax of columns, then of rows.
+  // S^k = F_c(F_r(S^(k-1))), in logarithms, as logits may be too large for exp.
   for (Index round = 0; round < p.integer("iterations"); ++round) {
+    for (auto& row : mix) {
+      Real top = row.front(), sum = 0;
+      for (const Real v : row) top = std::max(top, v);
+      for (const Real v : row) sum += std::exp(v - top);
+      for (Real& v : row) v -= top + std::log(sum);
+    }
     for (std::size_t s = 0; s < mix.size(); ++s) {
       std::vector<Real> column;
       for (const auto& row : mix) column.push_back(row[s]);
@@ -85,12 +91,6 @@ Rows<Real> sinkhorn_mix(const Instance& x, Index b) {
       for (const Real v : column) top = std::max(top, v);
       for (const Real v : column) sum += std::exp(v - top);
       for (auto& row : mix) row[s] -= top + std::log(sum);
-    }
-    for (auto& row : mix) {
-      Real top = row.front(), sum = 0;
-      for (const Real v : row) top = std::max(top, v);
-      for (const Real v : row) sum += std::exp(v - top);
-      for (Real& v : row) v -= top + std::log(sum);
     }
   }
   for (auto& row : mix)

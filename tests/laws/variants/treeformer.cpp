@@ -26,8 +26,8 @@ Dense<Real> tf(const Instance& x) {
   for (Index i = 0; i < x.problem.n(); ++i) {
     std::size_t depth = below.size() - 1;
     const auto found = [&] {
-      for (Index j = 0; j < (x.problem.causal ? i + 1 : x.problem.n()); ++j)
-        if (same(i, j, below[depth])) return true;
+      for (Index j = 0; j < x.problem.n(); ++j)
+        if (x.problem.admits(i, j) && same(i, j, below[depth])) return true;
       return false;
     };
     if (p.text("empty") == "ancestor")

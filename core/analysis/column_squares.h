@@ -1,0 +1,23 @@
+// Column squares are the squared norms of the columns of exact P: sum_i P_ij^2 of every key j.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "backend/backend.h"
+
+namespace fovea {
+
+/// The row sums of exp over the pairs of a plan, sinks left out: [nq] natural logarithms, -inf for
+/// a query without a pair. One pass of the back end. Throws Cancelled.
+std::vector<float> log_sums_over(Plan pairs, const Problem& problem, const Backend& backend,
+                                 Run& run);
+
+/// [n] sum_i P_ij^2 of all rows i, where lse [n] are the logarithms of what the rows of P are
+/// divided by. With queries and keys exchanged these are row sums, sum_i exp(2 S_ij - 2 lse_i): one
+/// pass of the back end, with its precision, O(n) memory beside the mask. Of a head with as many
+/// queries as keys. Throws Cancelled.
+std::vector<double> column_squares(const Problem& problem, std::span<const float> lse,
+                                   const Backend& backend, Run& run);
+
+}  // namespace fovea
