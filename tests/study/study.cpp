@@ -163,6 +163,27 @@ TEST_CASE("exact attention is timed in the quiet rounds of the other columns") {
   CHECK(study.columns()[0].time->timing.total.samples == beside);
 }
 
+TEST_CASE("exact attention is timed beside the other columns of its own head, not of another") {
+  Study study(std::make_unique<SlowApply>());
+  open(study, "synthetic:clusters?n=128&d=16&heads=2&seed=1", {"exact", "h1d", "exact", "fixed"},
+       {View::heatmap});
+  Session session = study.session();
+  for (const std::size_t column : {2, 3})
+    session.columns[column].held = HeldHead{.source = {}, .layer = 0, .head = 1};
+  study.set_session(session);
+  REQUIRE(wait_until([&] {
+    return study.columns().size() == 4 && std::ranges::all_of(study.columns(), [](const auto& c) {
+             return c.time && c.time->timing.total.samples >= enough_samples && !c.time->slow;
+           });
+  }));
+  for (const std::size_t exact : {0, 2}) {
+    CAPTURE(exact);
+    REQUIRE(study.columns()[exact + 1].time->total_speed_up);
+    CHECK(study.columns()[exact].time->timing.total.samples ==
+          study.columns()[exact + 1].time->total_speed_up->samples);
+  }
+}
+
 TEST_CASE("while another head is computed nothing of the last one is shown as its own") {
   Study study(std::make_unique<SlowBinding>());
   open(study, "synthetic:clusters?n=64&d=8&heads=2&seed=1", {"exact", "h1d"}, {View::heatmap});
