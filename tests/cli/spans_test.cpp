@@ -54,11 +54,14 @@ TEST_CASE("spans: the numbers of every variant are those of span_mass, whole and
     const Index n = problem.n();
     const Grouping groups =
         grouping_of_spans(n, {{.name = "a", .tokens = {0, 30}}, {.name = "b", .tokens = {30, 90}}});
-    std::vector<std::string> words{"spans",     head.source, "--span", "a=0:30",    "--span",
-                                   "b=30:90",   "--backend", "cpu",    "--seed",    "5",
-                                   "--json",    "--variant", "exact",  "--variant", "window",
-                                   "--variant", "h1d"};
-    if (!head.sampled) words.insert(words.end(), {"--variant", "all"});
+    std::vector<std::string> words{"spans",  head.source, "--span",    "a=0:30",
+                                   "--span", "b=30:90",   "--backend", "cpu",
+                                   "--seed", "5",         "--json"};
+    const std::vector<std::string> few{"--variant", "exact",     "--variant",
+                                       "window",    "--variant", "h1d"},
+        all{"--variant", "all"};
+    const auto& variants = head.sampled ? few : all;
+    words.insert(words.end(), variants.begin(), variants.end());
     const json found = document_of(words);
     const auto backend = make_cpu_backend();
     Profile profile;
