@@ -9,9 +9,8 @@ using namespace fovea::test;
 
 namespace {
 
-constexpr double n = 256, d = 3, dv = 2;
-
 struct Counted {
+  static constexpr double n = 256, d = 3, dv = 2;
   Plan plan;
   Cost cost;
 
@@ -35,7 +34,8 @@ struct Counted {
 
 }  // namespace
 
-TEST_CASE("cost: routing takes a product for each child of a node, and one where two children") {
+TEST_CASE("cost: routing takes a product for each child of a node, and one where there are two") {
+  constexpr double n = Counted::n, d = Counted::d, dv = Counted::dv;
   const struct {
     Settings settings;
     double products, nodes, depths;  // of a token; of the tree with and without its root
@@ -57,6 +57,7 @@ TEST_CASE("cost: routing takes a product for each child of a node, and one where
 }
 
 TEST_CASE("cost: h1d adds up the levels below its top, of queries only where they are coarse") {
+  constexpr double n = Counted::n, d = Counted::d, dv = Counted::dv;
   // Blocks of 16 among 256 tokens: levels of 256, 128, 64 and 32 clusters.
   const double below = 256 + 128 + 64, coarse = 128 + 64 + 32;
   const struct {

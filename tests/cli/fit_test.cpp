@@ -1,5 +1,6 @@
 // fovea fit: the file is what --structure takes, learning goes on from it, and it is always whole.
 #include <doctest/doctest.h>
+#include <signal.h>
 
 #include <chrono>
 #include <cmath>

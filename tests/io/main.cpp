@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <initializer_list>
 
 #include "run_tests.h"
 
@@ -24,7 +25,8 @@ bool is_roomy_memory(const char* folder) {
 
 int main(int argc, char** argv) {
   if (!::getenv("TMPDIR"))
-    for (const char* folder : {::getenv("XDG_RUNTIME_DIR"), "/dev/shm"})
+    for (const char* folder :
+         std::initializer_list<const char*>{::getenv("XDG_RUNTIME_DIR"), "/dev/shm"})
       if (is_roomy_memory(folder)) ::setenv("TMPDIR", folder, 0);
   doctest::Context context(argc, argv);
   return fovea::test::run_tests(context);

@@ -4,6 +4,7 @@
 
 #include "harness.h"
 #include "session/computation.h"
+#include "session/session.h"
 #include "window/backend.h"
 
 using namespace fovea;
@@ -63,10 +64,7 @@ TEST_CASE("cancel: whichever step of a variant it comes in, that step is the las
     for (const bool causal : {false, true}) {
       if (causal && !variant.has_causal_form()) continue;
       problem.causal = causal;
-      ComputeRequest request{.variant = &variant, .values = defaults(variant.schema)};
-      for (std::size_t f = 0; f < variant.schema.size(); ++f)
-        if (variant.schema[f].for_short_head)
-          request.values[f] = variant.schema[f].for_short_head(500);
+      const ComputeRequest request{.variant = &variant, .values = values_for_length(variant, 500)};
       CAPTURE(variant.id);
       CAPTURE(causal);
       int steps = 0;

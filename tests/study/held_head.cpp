@@ -290,7 +290,7 @@ TEST_CASE("a held head of another file keeps all that was set for it by hand") {
   for (std::size_t set = 0; set < settings.size(); ++set) {
     CAPTURE(set);
     Study study(std::make_unique<CpuLike>());
-    open(study, heads, {"exact", "exact", "window"}, {View::heatmap, View::error});
+    open(study, heads, {"exact", "strided", "window"}, {View::heatmap, View::error});
     Session session = study.session();
     settings[set](session);
     study.set_session(session);
