@@ -1,4 +1,4 @@
-// Qt's own messages where it draws without a window.
+// What ends a command that draws.
 #include "input/painting.h"
 
 #include <doctest/doctest.h>
@@ -8,7 +8,7 @@
 
 namespace fovea::test {
 
-TEST_CASE("a fatal message of Qt, in a process of its own" * doctest::skip()) {
+TEST_CASE("a fatal message of Qt in a process of its own" * doctest::skip()) {
   const Painting painting;
   qFatal("of the test");
 }
@@ -17,7 +17,7 @@ TEST_CASE("a fatal message of Qt, in a process of its own" * doctest::skip()) {
 TEST_CASE("a fatal message of Qt is a defect once Qt has started") {
   QProcess process;
   process.start("/proc/self/exe",
-                {"--no-skip", "--test-case=a fatal message of Qt, in a process of its own"});
+                {"--no-skip", "--test-case=a fatal message of Qt in a process of its own"});
   REQUIRE(process.waitForFinished(60000));
   CHECK(process.exitStatus() == QProcess::NormalExit);
   CHECK(process.exitCode() == 1);

@@ -118,7 +118,7 @@ TEST_CASE("every mask and bias that a layer has excludes pairs, whichever others
         CAPTURE(bias.tensor.shape.size());
         CAPTURE(with_documents);
         std::vector<NamedTensor> tensors{mask.tensor, bias.tensor};
-        if (with_documents) tensors.push_back(integers("document", {0, 0, 1, 1}));
+        if (with_documents) tensors.push_back(integers("segment_ids", {0, 0, 1, 1}));
         std::string expected;
         for (std::size_t i = 0; i < 4; ++i) {
           expected += i ? " " : "";

@@ -66,7 +66,8 @@ TEST_CASE("law: real tensors that are drawn have their mean and variance, and ea
   for (const Case& c : cases()) {
     const bool learned =
         std::ranges::count(c.settings, std::pair<std::string, std::string>("tree", "learned")) > 0;
-    if (!c.random || learned) continue;  // what is learned from drawn rows is not drawn itself
+    // What is learned from drawn rows is not drawn itself; the toy draws no mean of 0.
+    if (!c.random || learned || c.id == "toy") continue;
     CAPTURE(describe(c));
     const Problem problem = make_data(Data::gaussian, 200, 8, 2, masks_of(c).back(), c.head);
     const auto drawn = [&](std::uint64_t seed) {
