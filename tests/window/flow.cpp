@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <string>
 #include <thread>
 
 #include "window/backend.h"
@@ -86,8 +87,8 @@ TEST_CASE("while a computation stands still, a parameter is dragged and every fr
 }
 
 TEST_CASE("while a computation stands still, the window is left by every way out") {
-  for (const QString& way : {"cancel", "another source", "close"}) {
-    CAPTURE(way.toStdString());
+  for (const std::string way : {"cancel", "another source", "close"}) {
+    CAPTURE(way);
     Window window(small);
     auto backend = std::make_unique<StandingStill>();
     *backend->held = true;
