@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <ctime>
 
 #include "analysis/block_mask.h"
 #include "analysis/cost.h"
@@ -172,8 +171,9 @@ TEST_CASE("hashing, routing and coarsening are counted") {
   CHECK(h1d.multiply_adds > h1d.pairs * (d + dv));
 }
 
-TEST_CASE("the whole mask of 131072 tokens takes no n x n work") {
-  const Index n = 131072;
+// Walking every pair would take hours.
+TEST_CASE("the whole mask of a million tokens takes no n x n work") {
+  const Index n = Index{1} << 20;
   const struct {
     const char* id;
     Settings settings;
@@ -186,15 +186,7 @@ TEST_CASE("the whole mask of 131072 tokens takes no n x n work") {
   for (const auto& c : cases) {
     CAPTURE(c.id);
     const Plan plan = plan_of(c.id, c.settings, n, true);
-    const std::clock_t start = std::clock();  // of the processor: others may be at work, too
     const Matrix fill = block_fill(plan, {0, n}, {0, n}, n / 512);
-    const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-    // Tens of milliseconds; walking every tile's columns takes longer.
-#ifdef __SANITIZE_THREAD__
-    CHECK(seconds < 20);
-#else
-    CHECK(seconds < 2);
-#endif
     CHECK(fill(0, 0) > 0);
     CHECK(fill(0, 511) == 0);
   }

@@ -2,9 +2,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "batch/batch_items.h"
 #include "batch/batch_plan.h"
+#include "io/safetensors_writer.h"
 #include "messages.h"
 #include "session/session.h"
 #include "temporary_directory.h"
@@ -179,20 +181,49 @@ TEST_CASE("layers and heads that a source does not have are refused with their p
 
 TEST_CASE("the fingerprint is of all that results depend on") {
   const TemporaryDirectory scratch;
-  const std::string text = scratch.write("a.txt", "the cat sat on the mat and the dog sat too");
+  const std::string text = scratch.write("a.txt", "the cat sat on the mat and the dog sat too"),
+                    layers = scratch / "layers.safetensors";
+  std::vector<OutTensor> tensors;
+  for (const char* name : {"a.q", "a.k", "a.v", "b.q", "b.k", "b.v"})
+    tensors.push_back({name, {2, 16, 4}, std::vector<float>(128, 0.5f)});
+  write_safetensors(layers, tensors, {});
   const auto of = [&](const std::string& key, const std::string& value) {
-    return BatchItems(plan_of(with(key, value))).fingerprint();
+    Json plan = Json::parse(good);
+    plan["sources"] = {layers};
+    plan[key] = Json::parse(value);
+    return BatchItems(plan_of(plan.dump())).fingerprint();
   };
-  const std::string plain = BatchItems(plan_of(good)).fingerprint();
+  const std::string plain = of("rounds", "5");
   CHECK(plain.size() == 16);
-  CHECK(plain == BatchItems(plan_of(good)).fingerprint());
-  CHECK(of("heads", "[0]") == plain);  // the same items
+  CHECK(plain == of("rounds", "5"));
+  CHECK(of("heads", "[0, 1]") == plain);  // the same items
+  CHECK(of("layers", "[0, 1]") == plain);
   CHECK(of("causal", "false") == plain);
-  CHECK(of("seeds", "[1]") != plain);
-  CHECK(of("causal", "true") != plain);
-  CHECK(of("variants", "[\"h1d\"]") != plain);
-  CHECK(of("rounds", "4") != plain);
-  CHECK(of("metrics", "false") != plain);
+  // Values of every key with which results are others.
+  const std::map<std::string, std::vector<std::string>> others{
+      {"sources", {"[\"" + text + "\"]", "[\"" + layers + "\", \"" + text + "\"]"}},
+      {"layers", {"[0]", "[1]"}},
+      {"heads", {"[0]", "[1]"}},
+      {"variants", {R"(["h1d"])", R"([{"variant": "h1d", "set": {"block": 4}}])"}},
+      {"seeds", {"[1]", "[0, 1]"}},
+      {"causal", {"true"}},
+      {"backend", {R"("cpu")", R"("cuda")"}},
+      {"precision", {R"("fp32-split")", R"("bf16")", R"("fp16")"}},
+      {"threads", {"1", "2"}},
+      {"rounds", {"0", "4"}},
+      {"metrics", {"false"}}};
+  // Every key that a plan may have is above: the message of an unknown key names them.
+  const std::string unknown = message_of([&] { plan_of(with("no_key", "1")); });
+  const std::string keys = unknown.substr(unknown.find("expected one of"));
+  CHECK(std::ranges::count(keys, ',') + 1 == std::ssize(others));
+  for (const auto& [key, values] : others) CHECK_MESSAGE(contains(keys, key), key);
+  std::map<std::string, std::string> seen{{plain, "the plain plan"}};
+  for (const auto& [key, values] : others)
+    for (const std::string& value : values) {
+      const std::string with_value = key + " = " + value;
+      const auto [before, fresh] = seen.try_emplace(of(key, value), with_value);
+      CHECK_MESSAGE(fresh, before->second, " and ", with_value);
+    }
   const std::string before = of("sources", "[\"" + text + "\"]");
   write_bytes(text, "the cat sat on the mat and the dog sat off");
   CHECK(of("sources", "[\"" + text + "\"]") != before);

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 
 using namespace fovea;
@@ -44,4 +45,34 @@ TEST_CASE("a row with more runs than an int can count has a million") {
   REQUIRE(trials[0].time);
   CHECK(trials[0].time->timing.total.samples == 1000000);
   CHECK(!trials_of_row(R"("variant":"exact","runs":-1)")[0].time);
+}
+
+TEST_CASE("runs over seeds have the median of each measure, and the fewest runs") {
+  const auto row = [](int item, int seed, int runs, const std::string& error, bool slow) {
+    return R"({"item":)" + std::to_string(item) +
+           R"(,"plan":"p","error":null,"variant":"exact","seed":)" + std::to_string(seed) +
+           R"(,"runs":)" + std::to_string(runs) + R"(,"output_rel_fro":)" + error +
+           R"(,"slow_machine":)" + (slow ? "true" : "false") + "}";
+  };
+  const auto output_error = [](const Trial& trial) {
+    const auto at = std::ranges::find(measures(), "output_rel_fro", &Measure::id);
+    return trial.measured[std::size_t(at - measures().begin())];
+  };
+  for (const bool descending : {false, true}) {
+    CAPTURE(descending);
+    ResultsTable table("p", 3);
+    const int runs[] = {9, 3, 7};
+    const char* const errors[] = {"0.5", "0.125", "0.25"};
+    for (int seed = 0; seed < 3; ++seed) {
+      const int at = descending ? 2 - seed : seed;
+      table.add("r.jsonl", row(seed, seed, runs[at], errors[at], at == 0));
+    }
+    const auto trials = trials_of(table);
+    REQUIRE(trials.size() == 1);
+    REQUIRE(trials[0].time);
+    CHECK(trials[0].time->timing.total.samples == 3);
+    CHECK(trials[0].time->slow);
+    REQUIRE(output_error(trials[0]));
+    CHECK(output_error(trials[0])->value == 0.25);
+  }
 }

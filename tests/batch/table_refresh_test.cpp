@@ -48,7 +48,7 @@ TEST_CASE("a table that another process has just written is left for its time") 
   refresh.refresh();
   CHECK(table.is_old());
   // Nobody writes it again: after a pause, longer the longer a look takes, it is refreshed.
-  for (int turn = 0; turn < 100 && table.is_old(); ++turn) {
+  for (int turn = 0; turn < 600 && table.is_old(); ++turn) {
     std::this_thread::sleep_for(100ms);
     refresh.refresh();
   }

@@ -7,7 +7,8 @@
 
 using namespace fovea;
 
-TEST_CASE("a cell has the colour of its number, special values their own") {
+TEST_CASE("a cell has the colour of its number, special values their own" *
+          doctest::test_suite("pictures")) {
   auto model = base_model(16, 1);
   model->views = {View::heatmap};
   Raster raster = heat(16, 16);
@@ -35,7 +36,8 @@ TEST_CASE("a cell has the colour of its number, special values their own") {
   }
 }
 
-TEST_CASE("every norm has the colours that a figure has, pooled to pixels too") {
+TEST_CASE("every norm has the colours that a figure has, pooled to pixels too" *
+          doctest::test_suite("pictures")) {
   // Rows of one number each, as many as a panel has pixels thrice: a pixel shows the largest.
   const Index n = 1536;
   for (const Palette palette : {Palette::sequential, Palette::diverging})
@@ -77,7 +79,8 @@ TEST_CASE("every norm has the colours that a figure has, pooled to pixels too") 
       }
 }
 
-TEST_CASE("differences that are all 0 have the colour of the middle, as in a figure") {
+TEST_CASE("differences that are all 0 have the colour of the middle, as in a figure" *
+          doctest::test_suite("pictures")) {
   for (const Norm norm : {Norm::linear, Norm::log}) {
     auto model = base_model(24, 1);
     model->views = {View::heatmap};

@@ -243,7 +243,8 @@ TEST_CASE("the buttons of a row choose its norm and its view") {
   CHECK(views[0][1].value<View>() == View::mask);
 }
 
-TEST_CASE("a right click opens a menu, which has all input until it is closed") {
+TEST_CASE("a right click opens a menu, which has all input until it is closed" *
+          doctest::test_suite("pictures")) {
   Owned shown(one_heatmap());
   QSignalSpy actions(&shown.canvas, &Canvas::action_requested),
       pins(&shown.canvas, &Canvas::query_pinned), hovers(&shown.canvas, &Canvas::hovered);
@@ -304,7 +305,8 @@ TEST_CASE("the card says the tokens of the pair and the numbers of every column"
     CHECK(words.contains(part));
 }
 
-TEST_CASE("a picture whose numbers overflow looks as in a figure") {
+TEST_CASE("a picture whose numbers overflow looks as in a figure" *
+          doctest::test_suite("pictures")) {
   OutputPicture colours = picture();
   constexpr float infinite = std::numeric_limits<float>::infinity();
   for (std::size_t i = 0; i < colours.rgb.size(); i += 3)

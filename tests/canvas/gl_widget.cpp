@@ -55,7 +55,8 @@ int pixels_of_another_colour(const QImage& image, QRgb colour) {
 
 }  // namespace
 
-TEST_CASE("a software renderer is read back, a graphics card is not") {
+TEST_CASE("a software renderer is read back, a graphics card is not" *
+          doctest::test_suite("pictures")) {
   for (const char* software :
        {"llvmpipe (LLVM 15.0.6, 256 bits)", "softpipe", "Google SwiftShader",
         "ANGLE (Google, Vulkan 1.3.0 (SwiftShader Device (LLVM 10.0.0)))", "Software Rasterizer"}) {
@@ -71,7 +72,7 @@ TEST_CASE("a software renderer is read back, a graphics card is not") {
   }
 }
 
-TEST_CASE("what is drawn fills the widget, at every size") {
+TEST_CASE("what is drawn fills the widget, at every size" * doctest::test_suite("pictures")) {
   Plain widget;
   const bool forced = qgetenv("FOVEA_COMPOSITION") == "native";
   CHECK(widget.composition() == (forced ? Composition::native : Composition::read_back));
@@ -85,15 +86,16 @@ TEST_CASE("what is drawn fills the widget, at every size") {
   CHECK(pixels_of_another_colour(larger, blue) == 0);
 }
 
-TEST_CASE("a request is a frame") {
+TEST_CASE("a request is a frame" * doctest::test_suite("pictures")) {
   Plain widget;
   show(widget);
   QSignalSpy frames(&widget, &GlWidget::frame_painted);
   widget.request_frame();
-  CHECK(frames.wait(2000));
+  CHECK(frames.wait(60000));
 }
 
-TEST_CASE("what was made with OpenGL is released with the widget") {
+TEST_CASE("what was made with OpenGL is released with the widget" *
+          doctest::test_suite("pictures")) {
   Plain::released = false;
   {
     Plain widget;
@@ -102,7 +104,8 @@ TEST_CASE("what was made with OpenGL is released with the widget") {
   CHECK(Plain::released);
 }
 
-TEST_CASE("an error while drawing is a message, not the end of the program") {
+TEST_CASE("an error while drawing is a message, not the end of the program" *
+          doctest::test_suite("pictures")) {
   for (const bool at_first : {true, false}) {
     CAPTURE(at_first);
     Plain widget;

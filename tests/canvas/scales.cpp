@@ -19,7 +19,8 @@ int count_beside(const Shown& shown, const QImage& image, int row, int column, Q
 
 }  // namespace
 
-TEST_CASE("a rank map keeps its colour bar when every panel has a range of its own") {
+TEST_CASE("a rank map keeps its colour bar when every panel has a range of its own" *
+          doctest::test_suite("pictures")) {
   for (const bool shared : {true, false}) {
     auto model = base_model(64, 1);
     model->views = {View::rank};
@@ -51,7 +52,8 @@ TEST_CASE("a row's range is that of all its rasters, rank maps and categories ha
   CHECK_FALSE(shared(0));
 }
 
-TEST_CASE("the line at a panel's top is as long as the work is far") {
+TEST_CASE("the line at a panel's top is as long as the work is far" *
+          doctest::test_suite("pictures")) {
   auto model = base_model(64, 2);
   model->views = {View::heatmap};
   model->cells = {
@@ -73,7 +75,8 @@ TEST_CASE("the line at a panel's top is as long as the work is far") {
   }
 }
 
-TEST_CASE("colours beside the range that occur have a swatch or a head at the end of the bar") {
+TEST_CASE("colours beside the range that occur have a swatch or a head at the end of the bar" *
+          doctest::test_suite("pictures")) {
   const auto one_raster = [](float value) {
     auto model = base_model(16, 1);
     model->views = {View::heatmap};
@@ -105,7 +108,8 @@ TEST_CASE("colours beside the range that occur have a swatch or a head at the en
   }
 }
 
-TEST_CASE("names of colours below narrow panels take as many lines as they need") {
+TEST_CASE("names of colours below narrow panels take as many lines as they need" *
+          doctest::test_suite("pictures")) {
   auto model = base_model(16, 8);
   model->views = {View::heatmap};
   model->settings.shared_range = false;
@@ -132,8 +136,8 @@ TEST_CASE("names of colours below narrow panels take as many lines as they need"
     }
 }
 
-TEST_CASE(
-    "names of colours beside a row end above the next row, also when they say how is pooled") {
+TEST_CASE("names of colours beside a row end above the next row, also when they say how is pooled" *
+          doctest::test_suite("pictures")) {
   auto model = base_model(341, 7);
   model->views = {View::mask, View::heatmap};
   Raster mask = heat(341, 341);

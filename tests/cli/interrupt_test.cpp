@@ -1,12 +1,17 @@
-// Ctrl-C ends every command that computes, at any length, and leaves nothing behind.
+// Ctrl-C ends every command that computes, at any length, and leaves nothing behind. How soon it
+// does so is measured by tests/bench/bench_cancelling.cpp.
+#include "cli/interrupt.h"
+
 #include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
-#include <csignal>
 #include <filesystem>
-#include <thread>
+#include <stop_token>
 
+#include "cli/long_commands.h"
 #include "cli/program.h"
 
 using namespace fovea::test;
@@ -24,48 +29,65 @@ std::vector<std::string> all_files(const std::string& folder) {
 
 }  // namespace
 
-TEST_CASE("timing: Ctrl-C ends every command within 200 ms and leaves no file behind") {
-  const std::string head = "synthetic:clusters?n=131072&d=64",
-                    other = "synthetic:smooth?n=16384&d=64";
+TEST_CASE("Ctrl-C asks for a stop before it waits for the end") {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const fovea::Interrupt interrupt;
+    const std::stop_callback asked(interrupt.token(), [] { ::_exit(7); });
+    ::kill(::getpid(), SIGINT);
+    for (;;) ::pause();
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 7);  // 130: it had waited first
+}
+
+TEST_CASE("Ctrl-C ends every command that has begun, and leaves no file behind") {
   const TemporaryDirectory scratch;
-  const std::string plan = scratch.write(
-      "plan.json", R"({"sources": [")" + head + R"("], "variants": ["exact"], "rounds": 0})");
-  const auto out = [&](const std::string& name) { return scratch / name; };
-  const std::vector<std::vector<std::string>> commands{
-      {"compute", head, "--variant", "exact", "-o", out("z.safetensors")},
-      {"compute", head, "--variant", "linformer", "-o", out("z.safetensors")},
-      {"fit", head, "--variant", "tf", "-o", out("trees.safetensors")},
-      {"rankmap", other, "--partition", "uniform", "--leaf", "1024"},
-      {"render", head, "--variant", "exact", "--view", "heatmap", "-o", out("figure.png")},
-      {"report", head, "-o", out("report.pdf")},
-      {"pareto", head, "-o", out("front.pdf")},
-      {"heads", head},
-      {"spans", head, "--variant", "exact"},
-      {"paper", "running-time", "-o", out("paper.pdf")},
-      {"sweep", plan, "-o", out("results")},
-      {"bench", "--n", "131072", "--d", "64", "--variant", "all"}};
-  for (const auto& command : commands)
-    for (const int after : {30, 600, 1500}) {
-      std::string line;
-      for (const std::string& word : command) line += word + " ";
-      CAPTURE(line);
-      CAPTURE(after);
+  for (const auto& command : long_commands(scratch))
+    // As soon as the command has begun, and once it has computed for this long.
+    for (const double cpu_seconds : {0.0, 0.5}) {
+      CAPTURE(command.front());
+      CAPTURE(cpu_seconds);
       Running running(command);
-      std::this_thread::sleep_for(std::chrono::milliseconds(after));
-      // Within 30 ms it may not have begun, and is then killed by the signal.
-      if (after > 30) REQUIRE(begins(running));
-      const bool begun = running.handles_interrupt();
-      const Interrupted interrupted = interrupt(running);
-      const Ended& ended = interrupted.ended;
-      const double ms = interrupted.milliseconds;
-      MESSAGE(command.front(), " after ", after, " ms: ", ms, " ms");
+      REQUIRE(begins(running));
+      REQUIRE(has_computed(running, cpu_seconds));
+      running.signal(SIGINT);
+      const Ended ended = running.wait();
       CAPTURE(ended.err);
-      if (begun || ended.killed_by != SIGINT) {
-        CHECK(ended.status == 130);
-        CHECK(ended.err.find("fovea: stopped") != std::string::npos);
-      }
-      CHECK(ms < 200);
-      std::filesystem::remove_all(out("results"));  // a sweep goes on from there
+      CHECK(ended.status == 130);
+      CHECK(ended.err.find("fovea: stopped") != std::string::npos);
+      CHECK(ended.out.empty());
+      std::filesystem::remove_all(scratch / "results");  // a sweep goes on from there
       CHECK(all_files(scratch.path()) == std::vector<std::string>{"plan.json"});
     }
+}
+
+TEST_CASE("Ctrl-C before a command has begun ends it by the signal or with its message") {
+  const TemporaryDirectory scratch;
+  for (const auto& command : long_commands(scratch)) {
+    CAPTURE(command.front());
+    Running running(command);
+    running.signal(SIGINT);
+    const Ended ended = running.wait();
+    CHECK((ended.killed_by == SIGINT || ended.status == 130));
+    CHECK(all_files(scratch.path()) == std::vector<std::string>{"plan.json"});
+  }
+}
+
+TEST_CASE("Ctrl-C harms no file that a command would have replaced") {
+  const TemporaryDirectory scratch;
+  const std::string old = scratch / "old.safetensors";
+  write_bytes(old, "precious");
+  Running running({"compute", "synthetic:gaussian?n=131072&d=64", "--variant", "exact", "-o", old});
+  REQUIRE(begins(running));
+  REQUIRE(has_computed(running, 2));
+  running.signal(SIGINT);
+  const Ended ended = running.wait();
+  CHECK(ended.status == 130);
+  CHECK(ended.err.find("fovea: stopped") != std::string::npos);
+  CHECK(ended.out.empty());
+  CHECK(read_bytes(old) == "precious");
+  CHECK(scratch.files().size() == 1);
 }

@@ -162,7 +162,7 @@ TEST_CASE("a write-protected file is not replaced, by root neither") {
 TEST_CASE("standard output that cannot be written is an error") {
   for (const char* words : {"variants", "--help", "--help-all", "--version"}) {
     CAPTURE(words);
-    const Ended ended = run_program({words}, 0, "/dev/full");
+    const Ended ended = run_program({words}, "/dev/full");
     CHECK(ended.status == 4);
     check_says(ended.err, {"standard output: cannot be written"});
   }

@@ -259,9 +259,3 @@ TEST_CASE("pareto and heads: what is wrong on the command line or in the file is
   write_safetensors(scratch / "nan.safetensors", tensors, {});
   refuse({"heads", scratch / "nan.safetensors"}, 3, "NaN");
 }
-
-TEST_CASE("pareto: Ctrl-C ends a long exploration soon") {
-  const Ended ended = run_program({"pareto", "synthetic:clusters?n=8192&d=64"}, 1.5);
-  CHECK(ended.status == 130);
-  CHECK(ended.out.empty());
-}

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
@@ -120,37 +121,30 @@ Ended Running::wait() {
           .cpu_seconds = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime)};
 }
 
-Interrupted interrupt(Running& program) {
-  using Clock = std::chrono::steady_clock;
-  const double before = program.cpu_seconds();
-  program.signal(SIGINT);
-  const auto pressed = Clock::now();
-  Ended ended = program.wait();
-  const std::chrono::duration<double, std::milli> wall = Clock::now() - pressed;
-  ended.cpu_seconds -= before;
-  const double milliseconds = std::min(wall.count(), 1e3 * ended.cpu_seconds);
-  return {std::move(ended), milliseconds};
+namespace {
+
+bool comes_about(const std::function<bool()>& done) {
+  using namespace std::chrono;
+  const auto until = steady_clock::now() + minutes(1);
+  while (!done() && steady_clock::now() < until) std::this_thread::sleep_for(milliseconds(1));
+  return done();
 }
+
+}  // namespace
 
 bool begins(const Running& program) {
-  using namespace std::chrono;
-  const auto until = steady_clock::now() + seconds(60);
-  while (!program.handles_interrupt() && steady_clock::now() < until)
-    std::this_thread::sleep_for(milliseconds(1));
-  return program.handles_interrupt();
+  return comes_about([&] { return program.handles_interrupt(); });
 }
 
-Ended run_program(const std::vector<std::string>& arguments, double interrupt_after,
-                  const std::string& output) {
+bool has_computed(const Running& program, double cpu_seconds) {
+  return comes_about([&] { return program.cpu_seconds() >= cpu_seconds; });
+}
+
+Ended run_program(const std::vector<std::string>& arguments, const std::string& output) {
   Running program(arguments, output);
-  if (interrupt_after == 0) {
-    Ended ended = program.wait();
-    if (ended.status == 0) check_figures(arguments);
-    return ended;
-  }
-  std::this_thread::sleep_for(std::chrono::duration<double>(interrupt_after));
-  REQUIRE(begins(program));
-  return interrupt(program).ended;
+  Ended ended = program.wait();
+  if (ended.status == 0) check_figures(arguments);
+  return ended;
 }
 
 Ended run_as_anyone(const std::vector<std::string>& arguments) {

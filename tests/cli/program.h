@@ -17,9 +17,7 @@ struct Ended {
   int status = 0;     // -1: a signal ended it
   int killed_by = 0;  // that signal
   std::string out, err;
-  /// Processor time of all its threads, from Ctrl-C on where it was pressed: how busy the machine
-  /// is does not change it, as it changes the time on the wall.
-  double cpu_seconds = 0;
+  double cpu_seconds = 0;  // of all its threads
 
   /// All of standard output as JSON; throws when there is anything else.
   nlohmann::json json() const { return nlohmann::json::parse(out); }
@@ -54,24 +52,14 @@ class Running {
 /// would not do: the program may be in root's own folder.
 Ended run_as_anyone(const std::vector<std::string>& arguments);
 
-struct Interrupted {
-  Ended ended;
-  /// From Ctrl-C until it had ended: on the wall, or of processor time where that is less, as
-  /// threads wait for their turns on a busy machine.
-  double milliseconds = 0;
-};
-
-/// Presses Ctrl-C.
-Interrupted interrupt(Running& program);
-
-/// Waits until it has begun its command. Whether it has.
+/// Waits until it has begun its command. Whether it has, within a minute.
 bool begins(const Running& program);
 
-/// `interrupt_after`: seconds after which Ctrl-C is pressed, later where it has not begun its
-/// command by then.
+/// Waits until all its threads together have worked so long. Whether they have, within a minute.
+bool has_computed(const Running& program, double cpu_seconds);
+
 /// `output`: where standard output goes instead of into `out`.
-Ended run_program(const std::vector<std::string>& arguments, double interrupt_after = 0,
-                  const std::string& output = "");
+Ended run_program(const std::vector<std::string>& arguments, const std::string& output = "");
 
 /// What a command that must succeed writes as JSON.
 nlohmann::json document_of(const std::vector<std::string>& arguments);

@@ -1,8 +1,12 @@
 // The attention between parts of a text, as the program reports it.
 #include <doctest/doctest.h>
 
+#include "analysis/span_mass.h"
 #include "cli/program.h"
+#include "input/open_source.h"
 #include "messages.h"
+#include "session/computation.h"
+#include "session/session.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -36,6 +40,55 @@ TEST_CASE("spans: every query's mass is shared out among the parts, in every var
   const json& exact = halves["variants"][0];
   CHECK((mass(exact, 0, 2) + mass(exact, 1, 2)) / 2 ==
         doctest::Approx(mass(found["variants"][0], 0, 1)).epsilon(1e-5));
+}
+
+TEST_CASE("spans: the numbers of every variant are those of span_mass, whole and sampled") {
+  const struct {
+    std::string source;
+    bool sampled;
+  } heads[] = {{"synthetic:clusters?n=120&d=8&seed=3", false},
+               {"synthetic:clusters?n=9000&d=2&seed=3", true}};
+  for (const auto& head : heads) {
+    CAPTURE(head.source);
+    const Problem problem = problem_of(open_source(head.source), {});
+    const Index n = problem.n();
+    const Grouping groups =
+        grouping_of_spans(n, {{.name = "a", .tokens = {0, 30}}, {.name = "b", .tokens = {30, 90}}});
+    std::vector<std::string> words{"spans",  head.source, "--span",    "a=0:30",
+                                   "--span", "b=30:90",   "--backend", "cpu",
+                                   "--seed", "5",         "--json"};
+    const std::vector<std::string> few{"--variant", "exact",     "--variant",
+                                       "window",    "--variant", "h1d"},
+        all{"--variant", "all"};
+    const auto& variants = head.sampled ? few : all;
+    words.insert(words.end(), variants.begin(), variants.end());
+    const json found = document_of(words);
+    const auto backend = make_cpu_backend();
+    Profile profile;
+    Run run{profile};
+    const Computation exact = prepare(problem, {.variant = &reference_variant()}, *backend, run);
+    for (const json& said : found["variants"]) {
+      CAPTURE(said["variant"]);
+      const Variant& variant = find_variant(said["variant"].get<std::string>());
+      const Computation made = prepare(
+          problem, {.variant = &variant, .values = values_for_length(variant, n), .seed = 5},
+          *backend, run);
+      const SpanMass mass = span_mass(*made.op, *exact.op, groups, groups, run);
+      CHECK(said["seed"] == 5);
+      CHECK(said["sampled"] == head.sampled);
+      CHECK(said["queries_used"] == json(mass.rows));
+      REQUIRE(said["mass"].size() == 3);
+      for (Index q = 0; q < 3; ++q) {
+        REQUIRE(said["mass"][std::size_t(q)].size() == 3);
+        for (Index k = 0; k < 3; ++k) {
+          const json& cell = said["mass"][std::size_t(q)][std::size_t(k)];
+          CHECK(cell["mass"] == mass(q, k).approximate.value);
+          CHECK(cell.contains("standard_error") == head.sampled);
+          if (head.sampled) CHECK(cell["standard_error"] == mass(q, k).approximate.standard_error);
+        }
+      }
+    }
+  }
 }
 
 TEST_CASE("spans: sinks are keys, and the parts of a text are found") {

@@ -3,9 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
-#include <thread>
 
 #include "cli/program.h"
 #include "messages.h"
@@ -175,29 +173,6 @@ TEST_CASE("with --json standard output is one document, the numbers of which are
   CHECK(bench["measurements"][0]["timings_ms"]["apply"]["samples"] == 6);
   CHECK(bench["measurements"][0]["speed_up"] == 1.0);
   CHECK(bench["gemm_gflops"] > 0.0);
-}
-
-TEST_CASE("Ctrl-C ends a long computation within 200 ms and harms no file") {
-  const TemporaryDirectory scratch;
-  const std::string old = scratch / "old.safetensors";
-  write_bytes(old, "precious");
-  // The quickest of three, as some of the program's processor time is the system's: pages to be
-  // freed, and those of a process that shares the processor's cache.
-  double quickest = 1e9;
-  for (int attempt = 0; attempt < 3; ++attempt) {
-    Running program({"compute", "synthetic:gaussian?n=131072&d=64", "--variant", "exact",
-                     "--threads", "2", "-o", old});
-    std::this_thread::sleep_for(std::chrono::seconds(2));
-    REQUIRE(begins(program));
-    const auto [ended, ms] = interrupt(program);
-    CHECK(ended.status == 130);
-    CHECK(ended.err.find("fovea: stopped") != std::string::npos);
-    CHECK(ended.out.empty());
-    quickest = std::min(quickest, ms);
-  }
-  CHECK(quickest < 200);
-  CHECK(read_bytes(old) == "precious");
-  CHECK(scratch.files().size() == 1);
 }
 
 TEST_CASE("figures are written in the format their name says") {

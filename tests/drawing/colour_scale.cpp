@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 using namespace fovea;
 using namespace fovea::drawing;
 
@@ -54,4 +56,37 @@ TEST_CASE(
     CHECK(high() == 0.5);
     CHECK(scales_of_row(View::heatmap, panels, settings).shared->high == 0.5);
   }
+}
+
+TEST_CASE("the scale of a row covers all its panels, in whatever order they stand") {
+  const auto raster = [](double low, double high) {
+    Panel panel;
+    panel.body = Raster{.palette = Palette::sequential,
+                        .low = low,
+                        .high = high,
+                        .quantity = "weight",
+                        .under_name = "outside of the mask"};
+    return panel;
+  };
+  const std::vector<Panel> made{raster(2, 5), raster(1, 4), raster(3, 9)};
+  std::vector<const Panel*> panels{&made[0], &made[1], &made[2]};
+  std::ranges::sort(panels);
+  do {
+    ViewSettings settings;
+    settings.shared_range = true;
+    RowScales row = scales_of_row(View::heatmap, panels, settings);
+    REQUIRE(row.shared);
+    CHECK(row.count == 3);
+    CHECK(row.shared->low == 1);
+    CHECK(row.shared->high == 9);
+    CHECK(row.shared->least == 1);
+    // What lies below the range is fewer than can be seen only where the range begins higher.
+    row.shared->under = true;
+    CHECK(row.shared->under_text() == "outside of the mask");
+    settings.choose_range({View::heatmap, -1, 1.5, 9});
+    row = scales_of_row(View::heatmap, panels, settings);
+    REQUIRE(row.shared);
+    row.shared->under = true;
+    CHECK(row.shared->under_text() == "fewer, or outside of the mask");
+  } while (std::ranges::next_permutation(panels).found);
 }

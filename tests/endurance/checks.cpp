@@ -179,7 +179,7 @@ bool settle(Desk& desk, MainWindow& window, int limit_ms) {
   const QPointer<MainWindow> alive = &window;
   Study& study = window.study();
   // The event loop has gone round so often, and so long, that whatever was on its way has arrived.
-  constexpr int many = 200, long_ms = 5000;
+  constexpr int many = 200, long_ms = 30000;
   int rounds = 0;
   QElapsedTimer since;
   const auto stuck = [&] { return rounds > many && since.elapsed() > long_ms; };
@@ -209,7 +209,7 @@ void cancel_all(Desk& desk, MainWindow& window) {
   window.exports().cancel();
   window.study().cancel();
   const auto idle = [&] { return !alive || !window.study().status().busy(); };
-  if (desk.wait_until(idle, 3000)) return;
+  if (desk.wait_until(idle, 60000)) return;
   const auto running = window.study().status().running;
   desk.log().failure(std::string("a job goes on after it was cancelled: ") +
                      (running ? text_of(running->kind) : "none"));

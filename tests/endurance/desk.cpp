@@ -53,7 +53,7 @@ void Desk::open_windows(const std::vector<std::string>& what) {
 void Desk::close(MainWindow& window) {
   const QPointer<MainWindow> closed = &window;
   window.close();
-  if (!wait_until([&] { return closed.isNull(); }, 10000))
+  if (!wait_until([&] { return closed.isNull(); }, 60000))
     log_.failure("a window that was closed is still there");
 }
 

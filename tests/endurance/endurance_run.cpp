@@ -44,7 +44,7 @@ constexpr int most_more = 4;  // threads and descriptors: such as Qt's own, whic
 EnduranceRun::EnduranceRun(RunLog& log, const QString& folder, const RunOptions& options)
     : log_(log),
       options_(options),
-      watchdog_(log, 2000 * slow, 60000 * slow),
+      watchdog_(log, 2000 * slow * options.patience, 60000 * slow * options.patience),
       desk_(log, folder, slow),
       answers_(desk_) {
   for (Action& action : all_actions())
@@ -107,7 +107,7 @@ void EnduranceRun::make_home() {
   if (!settle(desk_, window, 120000)) log_.failure("the first window does not settle");
   home_ = desk_.files().at("home.fovea.json");
   window.files().save_session_to(home_);
-  if (!desk_.wait_until([&] { return QFileInfo(home_).size() > 0; }, 20000))
+  if (!desk_.wait_until([&] { return QFileInfo(home_).size() > 0; }, 60000))
     log_.failure("the first session is not written");
 }
 
@@ -126,7 +126,7 @@ void EnduranceRun::go_home() {
   desk_.expect_message();  // of what was begun before
   window.open(home_);
   QApplication::clipboard()->clear();
-  if (!desk_.wait_until([&] { return !window.study().opening(); }, 30000))
+  if (!desk_.wait_until([&] { return !window.study().opening(); }, 60000))
     log_.failure("the first session is not opened again");
   if (!settle(desk_, window, 180000)) log_.failure("the first session does not settle");
   QElapsedTimer idle;

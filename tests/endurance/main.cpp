@@ -1,6 +1,7 @@
 // Endurance: random use of the real window, for as long as one likes.
 //
-//   endurance [--seed N] [--seconds S] [--actions N] [--between N] [--only WORDS] [--log FILE]
+//   endurance [--seed N] [--seconds S] [--actions N] [--between N] [--patience N]
+//             [--only WORDS] [--log FILE]
 //
 // The same seed draws the same actions. On a display: xvfb-run -a -s "-screen 0 1920x1200x24".
 // Status: 0 nothing went wrong, 1 something did, 2 wrong command line, 3 the window was dead.
@@ -35,6 +36,8 @@ bool read(int argc, char** argv, CommandLine& to) {
       to.options.actions = value.toInt(&number);
     else if (name == "--between")
       to.options.between = value.toInt(&number);
+    else if (name == "--patience")
+      to.options.patience = value.toInt(&number);
     else if (name == "--only")
       to.options.only = value.toStdString();
     else if (name == "--log")
@@ -43,7 +46,7 @@ bool read(int argc, char** argv, CommandLine& to) {
       return false;
     if (!number) return false;
   }
-  return to.options.between > 0;
+  return to.options.between > 0 && to.options.patience > 0;
 }
 
 RunLog* log_of_messages = nullptr;
@@ -92,8 +95,8 @@ int main(int argc, char** argv) {
   fovea::test::CommandLine line;
   if (!fovea::test::read(argc, argv, line)) {
     std::fputs(
-        "usage: endurance [--seed N] [--seconds S] [--actions N] [--between N] [--only WORDS] "
-        "[--log FILE]\n",
+        "usage: endurance [--seed N] [--seconds S] [--actions N] [--between N] [--patience N] "
+        "[--only WORDS] [--log FILE]\n",
         stderr);
     return 2;
   }

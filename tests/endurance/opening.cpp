@@ -118,7 +118,7 @@ void open_bad(Desk& desk) {
   const QPointer<MainWindow> alive = &window;
   window.open(what);
   const auto said = [&] { return !alive || !window.info_bar().message().isEmpty(); };
-  if (!desk.wait_until(said, 20000))
+  if (!desk.wait_until(said, 60000))
     desk.log().failure("a bad source was not refused with a message");
 }
 

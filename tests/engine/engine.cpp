@@ -113,28 +113,36 @@ TEST_CASE(
                                                "end: "});
 }
 
-TEST_CASE("timing: the end of the engine stops a long computation within 200 ms") {
-  // n large enough that the work would take tens of seconds on any machine.
-  auto engine = std::make_unique<TestEngine>(make_cpu_backend());
+TEST_CASE("engine: its end stops a computation, of which only what has begun is finished") {
+  auto engine = std::make_unique<TestEngine>(make_cpu_backend({.threads = 2}));
   std::promise<void> started;
+  std::atomic<double> at_stop = -1, at_end = -1;
   engine->submit(
       {RequestKind::slow}, 0,
       [&](const Backend& backend, std::stop_token stop, Progress& progress) {
-        const Index n = 65536, d = 64;
+        const Index n = 32768, d = 64;
         const Problem problem =
             make_problem(Matrix(n, d, 0.1f), Matrix(n, d, 0.1f), Matrix(n, d, 0.1f));
         Plan plan{.lengths = {n, n}, .form = TilePlan{.passes = {{.tiles = {{{0, n}, {0, n}}}}}}};
         Profile profile;
         Run run{profile, stop, &progress};
         const auto op = backend.bind(std::make_shared<Plan>(std::move(plan)), problem, run);
+        // Called in the moment of the stop, by the thread that asks for it.
+        const std::stop_callback asked(stop, [&] { at_stop = progress.fraction.load(); });
         started.set_value();
-        op->apply(problem.v, run);
+        try {
+          for (;;) op->apply(problem.v, run);  // until it is stopped, on the quickest machine too
+        } catch (const Cancelled&) {
+          at_end = progress.fraction.load();
+          throw;
+        }
       });
   started.get_future().wait();
-  std::this_thread::sleep_for(50ms);
-  const auto before = Clock::now();
+  while (engine->status().fraction == 0) std::this_thread::sleep_for(1ms);
   engine.reset();
-  CHECK(Clock::now() - before < 200ms);
+  CHECK(at_stop >= 0);
+  // Each of two threads ends the strip of rows that it has begun, of some hundred.
+  CHECK(at_end - at_stop < 0.05);
 }
 
 TEST_CASE("engine: progress of a computation is readable while it runs") {
@@ -148,16 +156,15 @@ TEST_CASE("engine: progress of a computation is readable while it runs") {
         Plan plan{.lengths = {n, n}, .form = TilePlan{.passes = {{.tiles = {{{0, n}, {0, n}}}}}}};
         Profile profile;
         Run run{profile, stop, &progress};
-        backend.bind(std::make_shared<Plan>(std::move(plan)), problem, run)->apply(problem.v, run);
+        const auto op = backend.bind(std::make_shared<Plan>(std::move(plan)), problem, run);
+        for (;;) op->apply(problem.v, run);  // until it is cancelled
       });
   bool seen = false;
-  const auto give_up = Clock::now() + 20s;
-  while (!seen && Clock::now() < give_up) {
+  while (!seen) {
     const double fraction = engine.status().fraction;
     seen = fraction > 0 && fraction < 1;
     std::this_thread::sleep_for(1ms);
   }
-  CHECK(seen);
   engine.cancel({RequestKind::slow});
   wait_idle(engine);
 }
@@ -205,7 +212,7 @@ TEST_CASE("engine: a delayed job waits for its time, others run at once") {
   engine.hold_back(Engine::Hold::moving_view, 10, 200ms);
   engine.submit({RequestKind::low}, 9, report("low"));
   engine.submit({RequestKind::high}, 10, report("high"));
-  const auto give_up = begin + 10s;
+  const auto give_up = begin + 60s;
   while (log.copy().empty() && Clock::now() < give_up) std::this_thread::sleep_for(1ms);
   if (Clock::now() < begin + 150ms)  // else this machine was too slow to tell
     CHECK(log.copy() == std::vector<std::string>{"high"});
@@ -221,20 +228,20 @@ TEST_CASE("engine: what is held back for two reasons waits until neither holds")
     return [&log, name](const Backend&, std::stop_token, Progress&) { log.add(name); };
   };
   const auto become = [&](const std::vector<std::string>& expected) {
-    const auto give_up = Clock::now() + 10s;
+    const auto give_up = Clock::now() + 60s;
     while (log.copy() != expected && Clock::now() < give_up) std::this_thread::sleep_for(1ms);
     return log.copy() == expected;
   };
   using Hold = Engine::Hold;
-  engine.hold_back(Hold::moving_view, 10, 60s);
-  engine.hold_back(Hold::ended_request, 20, 60s);
+  engine.hold_back(Hold::moving_view, 10, 24h);
+  engine.hold_back(Hold::ended_request, 20, 24h);
   engine.submit({RequestKind::low}, 9, report("low"));
   engine.submit({RequestKind::high}, 19, report("high"));
   engine.submit({RequestKind::other}, 20, report("other"));
   CHECK(become({"other"}));
   engine.hold_back(Hold::ended_request, 20, 0ms);  // wakes the engine
   CHECK(become({"other", "high"}));
-  engine.hold_back(Hold::ended_request, 5, 60s);  // holds nothing that waits
+  engine.hold_back(Hold::ended_request, 5, 24h);  // holds nothing that waits
   std::this_thread::sleep_for(20ms);
   CHECK(log.copy() == std::vector<std::string>{"other", "high"});
   engine.hold_back(Hold::moving_view, 10, 0ms);
@@ -245,17 +252,14 @@ TEST_CASE(
     "engine: a delayed job can be cancelled and released, and does not delay the engine's end") {
   auto held = std::make_shared<int>(1);
   const std::weak_ptr<int> watched = held;
-  const auto begin = Clock::now();
   {
     TestEngine engine;
-    engine.hold_back(Engine::Hold::moving_view, 10, 60s);
+    engine.hold_back(Engine::Hold::moving_view, 10, 24h);
     engine.submit({RequestKind::held}, 1, [held](const Backend&, std::stop_token, Progress&) {});
     engine.submit({RequestKind::other}, 1, [](const Backend&, std::stop_token, Progress&) {});
     held.reset();
     engine.cancel({RequestKind::held});
-    while (!watched.expired() && Clock::now() < begin + 10s) std::this_thread::sleep_for(1ms);
-    CHECK(watched.expired());
+    while (!watched.expired()) std::this_thread::sleep_for(1ms);
     CHECK(engine.status().waiting == 1);
-  }
-  CHECK(Clock::now() - begin < 20s);
+  }  // not a day later
 }

@@ -283,21 +283,23 @@ TEST_CASE("a source that changes while a sweep opens it is named with what to do
       .file = "heads.safetensors",
       .write =
           [](const TemporaryDirectory& directory, int version) {
-            write_safetensors(directory / "heads.safetensors",
-                              tensors({"q", "k", "v"}, {1, 8, 4}, version), {});
+            for (const char* name : {"other.safetensors", "heads.safetensors"})
+              write_safetensors(directory / name, tensors({"q", "k", "v"}, {1, 8, 4}, version), {});
           },
       .read =
           [](const TemporaryDirectory& directory) {
-            const Json plan{{"sources", {directory / "heads.safetensors"}},
-                            {"variants", {"exact"}}};
+            const Json plan{
+                {"sources", {directory / "other.safetensors", directory / "heads.safetensors"}},
+                {"variants", {"exact"}}};
             const BatchItems items(batch_plan_from("p.json", parse_json("p.json", plan.dump())));
             return std::to_string(items.size());
           }};
   const auto shrink = [](const std::string& file) { fs::resize_file(file, 16); };
   const Outcome outcome = outcome_of(heads, 0, shrink);
   REQUIRE(outcome.changed);
-  check_says(outcome.message, {"p.json: ", "sources[0]", heads.file,
+  check_says(outcome.message, {"p.json: ", "sources[1]", heads.file,
                                "was changed while it was opened", "run the sweep again"});
+  CHECK(outcome.message.find("other.safetensors") == std::string::npos);
   CHECK(outcome.message.find("--retry-failed") == std::string::npos);
 }
 

@@ -98,6 +98,41 @@ TEST_CASE("a mask of a floating type is a bias, of which -Inf and what fp32 cann
   CHECK(problem.logit(3, 3) == doctest::Approx(own + 3));
 }
 
+TEST_CASE("every mask and bias that a layer has excludes pairs, whichever others it has") {
+  const float inf = HUGE_VALF;
+  // What each admits: a mask of keys or pairs, a bias of keys or pairs, documents.
+  const struct {
+    NamedTensor tensor;
+    std::vector<std::string> rows;
+  } masks[] = {{bytes("mask", {4}, {1, 0, 1, 1}), {"1011", "1011", "1011", "1011"}},
+               {bytes("mask", {4, 4}, {1, 0, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 0, 1, 1, 1}),
+                {"1011", "1101", "1111", "0111"}}},
+    biases[] = {
+        {real_tensor("bias", {4}, {0, 0, -inf, 2}), {"1101", "1101", "1101", "1101"}},
+        {real_tensor("bias", {4, 4}, {0, 0, 0, -inf, 1, 0, 0, 0, -inf, 0, 0, 2, 0, -inf, 0, 0}),
+         {"1110", "1111", "0111", "1011"}}};
+  const std::vector<std::string> documents{"1100", "1100", "0011", "0011"};
+  for (const auto& mask : masks)
+    for (const auto& bias : biases)
+      for (const bool with_documents : {false, true}) {
+        CAPTURE(mask.tensor.shape.size());
+        CAPTURE(bias.tensor.shape.size());
+        CAPTURE(with_documents);
+        std::vector<NamedTensor> tensors{mask.tensor, bias.tensor};
+        if (with_documents) tensors.push_back(integers("segment_ids", {0, 0, 1, 1}));
+        std::string expected;
+        for (std::size_t i = 0; i < 4; ++i) {
+          expected += i ? " " : "";
+          for (std::size_t j = 0; j < 4; ++j)
+            expected += mask.rows[i][j] == '1' && bias.rows[i][j] == '1' &&
+                                (!with_documents || documents[i][j] == '1')
+                            ? '1'
+                            : '0';
+        }
+        CHECK(admitted(problem_of(source_with(tensors), {})) == expected);
+      }
+}
+
 TEST_CASE("biases of keys and of distances take a number each, others one a pair") {
   const Problem keys = problem_of(source_with({real_tensor("bias", {4}, {0, 1, 2, 3})}), {});
   CHECK(keys.rule->by_key == std::vector<float>{0, 1, 2, 3});

@@ -92,6 +92,25 @@ TEST_CASE("tensors of TransformerLens have their heads after their tokens, and r
   CHECK(layer.imported[0].z.read(1)(2, 0) == 415);
 }
 
+TEST_CASE("rotated tensors win over plain ones in whatever order the file has them") {
+  for (const bool rotated_first : {false, true}) {
+    CAPTURE(rotated_first);
+    std::vector<NamedTensor> tensors;
+    for (const bool rotated : {rotated_first, !rotated_first})
+      for (const char* name : {"q", "k"})
+        tensors.push_back(
+            counted(std::string("blocks.0.attn.hook_") + (rotated ? "rot_" : "") + name,
+                    {1, 6, 2, 3}, rotated ? 100.0f : 0.0f));
+    tensors.push_back(counted("blocks.0.attn.hook_v", {1, 6, 2, 3}, 300));
+    const Source source =
+        source_from_tensors({"x.safetensors", "safetensors", std::move(tensors), {}, {}}, {});
+    REQUIRE(source.layers.size() == 1);
+    CHECK(source.layers[0].q.read(0)(0, 0) == 100);
+    CHECK(source.layers[0].k.read(0)(0, 0) == 100);
+    CHECK(source.layers[0].v.read(0)(0, 0) == 300);
+  }
+}
+
 TEST_CASE("a layer beside another one is no result of it") {
   std::vector<NamedTensor> more;
   for (const char* name : {"q", "k", "v", "z"})

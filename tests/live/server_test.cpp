@@ -41,19 +41,19 @@ struct Served {
   }
 };
 
-/// A program over any socket; waits at most some seconds for everything.
+/// A program over any socket; waits at most a minute for everything.
 template <class Socket>
 struct Program {
   Socket socket;
 
   void send(const std::string& text) {
     socket.write(text.data(), static_cast<qint64>(text.size()));
-    while (socket.bytesToWrite() > 0 && socket.waitForBytesWritten(3000)) {
+    while (socket.bytesToWrite() > 0 && socket.waitForBytesWritten(60000)) {
     }
   }
   bool wait_for(qint64 bytes) {
     while (socket.bytesAvailable() < bytes)
-      if (!socket.waitForReadyRead(5000)) return socket.bytesAvailable() >= bytes;
+      if (!socket.waitForReadyRead(60000)) return socket.bytesAvailable() >= bytes;
     return true;
   }
   /// "": the connection ended.
@@ -68,7 +68,7 @@ struct Program {
   bool has_ended() {
     QElapsedTimer clock;
     clock.start();
-    while (clock.elapsed() < 5000) {
+    while (clock.elapsed() < 60000) {
       if (socket.state() == decltype(socket.state())(0)) return true;  // unconnected, of both kinds
       socket.waitForReadyRead(20);
     }
@@ -79,14 +79,14 @@ struct Program {
 struct LocalProgram : Program<QLocalSocket> {
   explicit LocalProgram(const QString& path) {
     socket.connectToServer(path);
-    REQUIRE(socket.waitForConnected(3000));
+    REQUIRE(socket.waitForConnected(60000));
   }
 };
 
 struct TcpProgram : Program<QTcpSocket> {
   explicit TcpProgram(quint16 port) {
     socket.connectToHost("127.0.0.1", port);
-    REQUIRE(socket.waitForConnected(3000));
+    REQUIRE(socket.waitForConnected(60000));
   }
 };
 
@@ -359,7 +359,7 @@ TEST_CASE("a stale socket is replaced, a living one is not, and its place is tak
     CHECK(served.last("a") == 1);
   }
   served.server.reset();
-  REQUIRE(wait_until([&] { return second.has_socket(); }, 5000));
+  REQUIRE(wait_until([&] { return second.has_socket(); }));
   LocalProgram program(served.socket());
   greet(program);
   program.send(frame(blob("a", "2")));

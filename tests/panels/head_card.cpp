@@ -1,7 +1,10 @@
-// Thumbnails of heads with conditions that the selected variant has no form with.
+// Thumbnails of heads: their numbers against entries of P, and heads with conditions that the
+// selected variant has no form with.
 #include "panels/head_card.h"
 
 #include <doctest/doctest.h>
+
+#include <cmath>
 
 #include "harness.h"
 
@@ -28,5 +31,38 @@ TEST_CASE("a head card has a picture where the column's variant has no form for 
     const HeadCard made = card(id);
     REQUIRE(made.picture.rows() > 0);
     CHECK(made.picture(0, 0) > 0.0f);
+  }
+}
+
+TEST_CASE("the numbers of a head card are those of P, also with unequal lengths") {
+  for (const auto& [queries, keys] : {std::pair{20, 20}, {20, 33}, {33, 20}}) {
+    CAPTURE(queries);
+    CAPTURE(keys);
+    Source source;
+    source.layers.push_back({.name = "layer0",
+                             .q = make_head_tensor({gaussian(queries, 4, 1)}),
+                             .k = make_head_tensor({gaussian(keys, 4, 2)}),
+                             .v = make_head_tensor({gaussian(keys, 4, 3)})});
+    Profile profile;
+    Run run{profile};
+    const HeadCard card =
+        make_head_card(source, {}, {.variant = "exact"}, *backends().front(), run);
+    const Instance exact =
+        make_instance(*backends().front(), problem_of(source, {}, {}), "exact", {});
+    const Matrix p = exact.all();
+    double entropy = 0, dense = 0, future = 0;
+    for (Index i = 0; i < queries; ++i)
+      for (Index j = 0; j < keys; ++j) {
+        const double x = p(i, j);
+        entropy -= x * std::log(x) / queries / std::log(keys);
+        dense += (x > 1.0 / keys) / double(queries) / keys;
+        // Queries are the last tokens of their keys: the last query is the last key's.
+        future += j - (keys - 1) > i - (queries - 1) ? x / queries : 0;
+      }
+    // Sums of up to 660 numbers, added up in double.
+    CHECK(card.entropy == doctest::Approx(entropy).epsilon(1e-6));
+    CHECK(card.density == doctest::Approx(dense).epsilon(1e-6));
+    CHECK(card.future_mass == doctest::Approx(future).epsilon(1e-6));
+    CHECK(future > 0);
   }
 }

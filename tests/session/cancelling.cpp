@@ -1,112 +1,118 @@
-// How long a cancel takes, at lengths at which computing takes minutes.
+// A cancel ends every step of every variant, and nothing is begun after it. How long that takes is
+// measured by tests/bench/bench_cancelling.cpp.
 #include <doctest/doctest.h>
-
-#include <algorithm>
-#include <chrono>
-#include <ctime>
-#include <thread>
 
 #include "harness.h"
 #include "session/computation.h"
+#include "session/session.h"
+#include "window/backend.h"
 
 using namespace fovea;
 using namespace fovea::test;
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-using Milliseconds = std::chrono::duration<double, std::milli>;
+/// Asks for a stop as its step of a number begins, counted from 1, and counts them.
+class StopsAt : public CpuLike {
+ public:
+  StopsAt(int step, std::stop_source& stop) : step_(step), stop_(stop) {}
+  int begun() const { return begun_; }
 
-/// Of all threads of this process.
-double processor_ms() {
-  timespec now{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return 1e3 * static_cast<double>(now.tv_sec) + 1e-6 * static_cast<double>(now.tv_nsec);
-}
-
-/// From the request to stop until the work has ended, where it is requested `after` so long; 0: it
-/// had ended before. On the wall, or of processor time where that is less: on a busy machine
-/// threads wait for their turns.
-double cancelled_ms(std::chrono::milliseconds after, const std::function<void(Run&)>& work) {
-  std::stop_source stop;
-  Clock::time_point requested = Clock::time_point::max();
-  double processor = 0;
-  std::jthread later([&](const std::stop_token& over) {
-    const auto until = Clock::now() + after;
-    while (Clock::now() < until && !over.stop_requested())
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    requested = Clock::now();
-    processor = processor_ms();
-    stop.request_stop();
-  });
-  Profile profile;
-  Run run{profile, stop.get_token()};
-  try {
-    work(run);
-  } catch (const Cancelled&) {
+  std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& problem,
+                                 Run& run) const override {
+    begin();
+    return std::make_unique<Wrapped>(
+        CpuLike::bind(std::move(plan), problem, run), [this] { begin(); }, [this] { begin(); });
   }
-  const auto ended = Clock::now();
-  const double spent = processor_ms();
-  later = {};
-  if (ended < requested) return 0;
-  return std::min(Milliseconds(ended - requested).count(), spent - processor);
-}
+  std::vector<std::int32_t> lsh_buckets(MatrixView x, MatrixView directions,
+                                        Run& run) const override {
+    begin();
+    return CpuLike::lsh_buckets(x, directions, run);
+  }
+  std::vector<std::int32_t> route(MatrixView x, const Tree& tree, Run& run) const override {
+    begin();
+    return CpuLike::route(x, tree, run);
+  }
+  Matrix product(MatrixView a, MatrixView b, Run& run) const override {
+    begin();
+    return CpuLike::product(a, b, run);
+  }
+  std::vector<std::int32_t> stable_order(std::span<const std::int32_t> keys, std::int32_t count,
+                                         Run& run) const override {
+    begin();
+    return CpuLike::stable_order(keys, count, run);
+  }
+  Spectra singular_values(std::span<const MatrixView> blocks, Run& run) const override {
+    begin();
+    return CpuLike::singular_values(blocks, run);
+  }
 
-/// Of several moments the longest.
-double longest_cancel_ms(const std::function<void(Run&)>& work) {
-  double longest = 0;
-  for (const int after : {30, 100, 200, 300, 500})
-    longest = std::max(longest, cancelled_ms(std::chrono::milliseconds(after), work));
-  return longest;
-}
+ private:
+  void begin() const {
+    if (++begun_ == step_) stop_.request_stop();
+  }
+  int step_;
+  std::stop_source& stop_;
+  mutable int begun_ = 0;
+};
 
 }  // namespace
 
-TEST_CASE("timing: a cancel ends the computing of every variant within 200 ms, at any length") {
-  const auto backend = make_cpu_backend({.threads = 2});
-  Problem problem = make_data(Data::gaussian, 131072, 64, 64, false);
+TEST_CASE("cancel: whichever step of a variant it comes in, that step is the last one") {
+  Problem problem = make_data(Data::gaussian, 500, 16, 8, false);
+  for (const Variant& variant : variants())
+    for (const bool causal : {false, true}) {
+      if (causal && !variant.has_causal_form()) continue;
+      problem.causal = causal;
+      const ComputeRequest request{.variant = &variant, .values = values_for_length(variant, 500)};
+      CAPTURE(variant.id);
+      CAPTURE(causal);
+      int steps = 0;
+      for (bool cancelled = true; cancelled; ++steps) {
+        CAPTURE(steps);
+        std::stop_source stop;
+        const StopsAt backend(steps + 1, stop);
+        Profile profile;
+        Run run{profile, stop.get_token()};
+        cancelled = false;
+        try {
+          compute(problem, request, backend, run);
+        } catch (const Cancelled&) {
+          cancelled = true;
+        }
+        CHECK(cancelled == (backend.begun() > steps));  // else there are no more steps
+        if (cancelled) CHECK(backend.begun() == steps + 1);
+      }
+      CHECK(steps > 2);  // it is bound, and applied
+    }
+}
+
+TEST_CASE("cancel: a run that is stopped before it begins begins no step") {
+  const Problem problem = make_data(Data::gaussian, 500, 16, 8, false);
   for (const Variant& variant : variants()) {
-    problem.causal = !problem.causal && variant.has_causal_form();  // in turn
-    const ComputeRequest request{.variant = &variant, .values = defaults(variant.schema)};
-    const double ms =
-        longest_cancel_ms([&](Run& run) { compute(problem, request, *backend, run); });
-    MESSAGE(variant.id, ": ", ms, " ms");
-    CHECK(ms < 200);
+    CAPTURE(variant.id);
+    std::stop_source stop;
+    stop.request_stop();
+    const StopsAt backend(0, stop);
+    Profile profile;
+    Run run{profile, stop.get_token()};
+    CHECK_THROWS_AS(
+        compute(problem, {.variant = &variant, .values = values_for_length(variant, 500)}, backend,
+                run),
+        Cancelled);
+    CHECK(backend.begun() <= 1);
   }
 }
 
-TEST_CASE("timing: a cancel ends the decomposition of the largest blocks within 200 ms") {
-  const auto backend = make_cpu_backend({.threads = 2});
-  // Of full rank, and of low rank.
-  const Problem full = make_data(Data::gaussian, 4096, 256, 256, false),
-                low = make_data(Data::gaussian, 4096, 4, 4, false);
-  for (const Problem* problem : {&full, &low}) {
-    const Instance exact = make_instance(*backend, *problem, "exact", {});
-    Matrix blocks[2];
-    for (Index b = 0; b < 2; ++b) blocks[b] = exact.tile({2048 * b, 2048 * (b + 1)}, {0, 2048});
-    const MatrixView views[] = {blocks[0], blocks[1]};
-    for (const int after : {5, 60, 200, 500, 1000}) {
-      const double ms = cancelled_ms(std::chrono::milliseconds(after),
-                                     [&](Run& run) { backend->singular_values(views, run); });
-      MESSAGE("after ", after, " ms: ", ms, " ms");
-      CHECK(ms < 200);
-    }
-  }
-}
-
-TEST_CASE("timing: a cancel ends the learning of a tree of 1024 leaves within 200 ms") {
-  const auto backend = make_cpu_backend({.threads = 2});
-  const Problem problem = make_data(Data::gaussian, 131072, 64, 64, false);
-  for (const char* id : {"tf", "tc"}) {
-    const Variant& variant = find_variant(id);
-    const ComputeRequest request{
-        .variant = &variant,
-        .values = values_of(variant, {{"tree", "learned"}, {"height", "10"}, {"steps", "1000"}})};
-    for (const int after : {30, 1000, 3000, 4000}) {
-      const double ms = cancelled_ms(std::chrono::milliseconds(after),
-                                     [&](Run& run) { compute(problem, request, *backend, run); });
-      MESSAGE(id, " after ", after, " ms: ", ms, " ms");
-      CHECK(ms < 200);
-    }
-  }
+TEST_CASE("cancel: no block is decomposed after it") {
+  const Problem problem = make_data(Data::gaussian, 400, 64, 1, false);
+  const Instance exact = make_instance(*backends().front(), problem, "exact", {});
+  const Matrix block = exact.all();
+  std::stop_source stop;
+  stop.request_stop();
+  Profile profile;
+  Run run{profile, stop.get_token()};
+  const MatrixView blocks[] = {block};
+  for (const auto& backend : backends())
+    CHECK_THROWS_AS(backend->singular_values(blocks, run), Cancelled);
 }

@@ -9,15 +9,16 @@
 
 using namespace fovea;
 
-TEST_CASE("timing: the pace of a short head is not that of a moment") {
+TEST_CASE("the pace of a short head is not that of a moment") {
   const auto backend = make_cpu_backend({.threads = 1});
   const Problem problem = test::make_data(test::Data::gaussian, 16, 4, 4, false);
   Profile profile;
   Run run{profile};
   const auto begin = std::chrono::steady_clock::now();
   const double pace = pace_ms(problem, *backend, run);
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
   // The runs alone take 5 ms; three of them would take some microseconds.
-  CHECK(std::chrono::steady_clock::now() - begin >= std::chrono::milliseconds(5));
+  CHECK(took.count() >= 5);
   CHECK(pace > 0);
-  CHECK(pace < 5);
+  CHECK(pace <= took.count());  // the best of several
 }

@@ -174,6 +174,35 @@ TEST_CASE("the self-test finds mistakes in sums and entries and maps") {
                  "maps of means are off by"));
 }
 
+TEST_CASE("the self-test takes NaN for a mistake wherever one number is NaN") {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  const auto first_and_last = [](Matrix& m, bool last) -> float& {
+    return last ? m(m.rows() - 1, m.cols() - 1) : m(0, 0);
+  };
+  for (const bool last : {false, true}) {
+    CAPTURE(last);
+    CHECK(contains(
+        finding({.in_output = [&](Output& output,
+                                  const Problem&) { first_and_last(output.z, last) = nan; }}),
+        "outputs are off by"));
+    CHECK(contains(finding({.in_output =
+                                [&](Output& output, const Problem&) {
+                                  if (output.lse.empty()) return;
+                                  (last ? output.lse.back() : output.lse.front()) = nan;
+                                }}),
+                   "log-sum-exp is off by"));
+    CHECK(contains(
+        finding({.in_entries = [&](Matrix& entries) { first_and_last(entries, last) = nan; }}),
+        "entries are off by"));
+    CHECK(contains(
+        finding({.in_rows = [&](RowsOutput& rows) { first_and_last(rows.most, last) = nan; }}),
+        "maps of maxima are off by"));
+    CHECK(contains(
+        finding({.in_rows = [&](RowsOutput& rows) { first_and_last(rows.mean, last) = nan; }}),
+        "maps of means are off by"));
+  }
+}
+
 TEST_CASE("the self-test finds mistakes in the steps of planning and in singular values") {
   CHECK(contains(finding({.in_hashing = true}), "Hash buckets"));
   CHECK(contains(finding({.in_sorting = true}), "Sorted positions"));

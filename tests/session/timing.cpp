@@ -5,7 +5,7 @@
 
 using namespace fovea;
 
-TEST_CASE("timing: median, p10 and p90 by stage and of the total") {
+TEST_CASE("times of runs: median, p10 and p90 by stage and of the total") {
   std::vector<Profile> profiles(11);
   for (int i = 0; i <= 10; ++i) {
     profiles[static_cast<std::size_t>(i)].add("attend", 10 - i);
@@ -21,7 +21,7 @@ TEST_CASE("timing: median, p10 and p90 by stage and of the total") {
   CHECK(stages[0].samples == 11);
 }
 
-TEST_CASE("timing: the total is of plan, upload and apply, and learning is in no total") {
+TEST_CASE("times of runs: the total is of plan, upload and apply, and learning is in no total") {
   std::vector<TimedRun> runs(5);
   for (int i = 0; i < 5; ++i) {
     TimedRun& run = runs[static_cast<std::size_t>(i)];
@@ -47,7 +47,7 @@ TEST_CASE("timing: the total is of plan, upload and apply, and learning is in no
   CHECK(summarise(std::vector<TimedRun>(2)).learning.samples == 0);
 }
 
-TEST_CASE("timing: a stage that only some runs have counts its own samples") {
+TEST_CASE("times of runs: a stage that only some runs have counts its own samples") {
   std::vector<Profile> profiles(2);
   profiles[0].add("hash", 3);
   const auto stages = summarise(profiles);

@@ -8,8 +8,9 @@
 
 namespace fovea::test {
 
-/// Runs the event loop until `done`, at most `limit_ms`. Returns whether it is done.
-inline bool wait_until(const std::function<bool()>& done, int limit_ms = 30000) {
+/// Runs the event loop until `done`, at most `limit_ms`: a minute is so long that only what hangs
+/// takes it. Returns whether it is done.
+inline bool wait_until(const std::function<bool()>& done, int limit_ms = 60000) {
   QElapsedTimer clock;
   clock.start();
   while (!done()) {

@@ -163,7 +163,7 @@ TEST_CASE("another back end ends what is measured on the last one") {
   e.run.start(HeadScope::source, {}, "");
   REQUIRE(wait_until([&] { return !e.run.trials()->empty(); }));
   e.study.use_backend(make_low_priority_backend({.backend = "cpu", .threads = 1}));
-  CHECK(wait_until([&] { return !e.run.running(); }, 5000));
+  CHECK(wait_until([&] { return !e.run.running(); }));
   CHECK(e.run.stale());
   CHECK_FALSE(e.run.can_resume());
   REQUIRE(wait_until([&] { return e.study.settled(); }));

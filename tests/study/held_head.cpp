@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <functional>
 #include <limits>
 #include <set>
 
@@ -275,24 +276,40 @@ TEST_CASE(
   CHECK(study.columns()[2].key.head.choice.head == 0);
 }
 
-TEST_CASE("a held head of another file keeps the mask that was set for it by hand") {
-  Study study(std::make_unique<CpuLike>());
-  open(study, heads, {"exact", "h1d", "h1d"}, {View::heatmap, View::error});
-  Session session = study.session();
-  session.causal = true;
-  session.scale = 0.5;
-  study.set_session(session);
-  hold(study, 2, {.source = {}, .layer = 0, .head = 1});
-  REQUIRE(settle(study));
-  const Known before = known_of(study, 2);
-  const auto source = study.source();
-  study.open(other);
-  REQUIRE(wait_until([&] { return study.source()->path == other; }));
-  REQUIRE(settle(study));
-  CHECK(known_of(study, 2) == before);
-  CHECK(study.head_of(study.columns()[2]).problem->causal);
-  CHECK_FALSE(study.head_of(study.columns()[1]).problem->causal);
-  CHECK(study.head_of(study.columns()[2]).source == source);  // not read again
+TEST_CASE("a held head of another file keeps all that was set for it by hand") {
+  // Each setting by itself, off its default, and then all.
+  const std::vector<std::function<void(Session&)>> settings{
+      [](Session& s) { s.causal = true; }, [](Session& s) { s.scale = 0.5; },
+      [](Session& s) { s.window = 9; }, [](Session& s) { s.soft_cap = 1.5; },
+      [](Session& s) {
+        s.causal = true;
+        s.scale = 0.5;
+        s.window = 9;
+        s.soft_cap = 1.5;
+      }};
+  for (std::size_t set = 0; set < settings.size(); ++set) {
+    CAPTURE(set);
+    Study study(std::make_unique<CpuLike>());
+    open(study, heads, {"exact", "strided", "window"}, {View::heatmap, View::error});
+    Session session = study.session();
+    settings[set](session);
+    study.set_session(session);
+    hold(study, 2, {.source = {}, .layer = 0, .head = 1});
+    REQUIRE(settle(study));
+    const Known before = known_of(study, 2);
+    const auto source = study.source();
+    study.open(other);
+    REQUIRE(wait_until([&] { return study.source()->path == other; }));
+    REQUIRE(settle(study));
+    CHECK(known_of(study, 2) == before);
+    const Problem &held = *study.head_of(study.columns()[2]).problem,
+                  &opened = *study.head_of(study.columns()[1]).problem;
+    CHECK(held.causal == session.causal.value_or(false));
+    CHECK(held.window == session.window.value_or(0));
+    CHECK_FALSE(opened.causal);
+    CHECK(opened.window == 0);
+    CHECK(study.head_of(study.columns()[2]).source == source);  // not read again
+  }
 }
 
 TEST_CASE("two held heads of another file are of one source, read once") {

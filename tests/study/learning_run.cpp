@@ -27,7 +27,7 @@ struct Learning {
     return learned_steps(find_variant(column(c).variant), column(c).values).value_or(0);
   }
   bool learns_past(Index steps) {
-    return wait_until([&] { return run.steps() > steps && study.settled(); }, 30000);
+    return wait_until([&] { return run.steps() > steps && study.settled(); });
   }
 };
 

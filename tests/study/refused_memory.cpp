@@ -36,7 +36,7 @@ bool refuse_after(const std::function<void(Refusal& refusal)>& work,
   while (!over) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   const bool reached = refusal->reached();
   refusal.reset();
-  wait_until([&] { return !arrived.empty(); }, 10000);
+  wait_until([&] { return !arrived.empty(); });
   return reached;
 }
 

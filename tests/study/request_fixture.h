@@ -29,7 +29,7 @@ struct Fixture {
     });
   }
   bool arrives(int key) {
-    return wait_until([&] { return cache.find(key) != nullptr; }, 10000);
+    return wait_until([&] { return cache.find(key) != nullptr; });
   }
 };
 

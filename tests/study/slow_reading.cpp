@@ -68,7 +68,7 @@ TEST_CASE("a head that is chosen while another is read need not wait, and none i
   study.open(source_of(bytes));
   REQUIRE(wait_until([&] { return bytes->reads > 100; }));  // of 1536
   choose_head(study, 1);
-  REQUIRE(wait_until([&] { return shows_head(study, 1); }, 5000));
+  REQUIRE(wait_until([&] { return shows_head(study, 1); }));
   const Index stopped_after = bytes->reads;
   CHECK(stopped_after < 3 * n);
   run_events(50);

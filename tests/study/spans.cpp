@@ -135,7 +135,7 @@ TEST_CASE("nothing is measured while nobody looks, and a sentence says why there
   open(study, small, {"exact", "h1d"}, {View::heatmap});
   const auto says = [&](const std::string& words) {
     const bool said =
-        wait_until([&] { return study.spans().status.find(words) != std::string::npos; }, 10000);
+        wait_until([&] { return study.spans().status.find(words) != std::string::npos; });
     CHECK_MESSAGE(said, study.spans().status);
     CHECK_FALSE(study.spans().reading);
   };
@@ -164,7 +164,7 @@ TEST_CASE("a long head is sampled, and its table does not wait for exact attenti
   open(study, "synthetic:clusters?n=16384&d=8&seed=1", {"exact", "h1d"}, {View::cost});
   study.want_spans(true);
   choose(study, SpanChoice::named, {{"begin", {0, 100}}});
-  REQUIRE(wait_until([&] { return study.spans().reading != nullptr; }, 60000));
+  REQUIRE(wait_until([&] { return study.spans().reading != nullptr; }));
   const SpanMass& mass = study.spans().reading->mass;
   CHECK(mass.sampled);
   CHECK(mass.rows[0] == 100);

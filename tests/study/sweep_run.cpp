@@ -44,7 +44,7 @@ TEST_CASE("a sweep ends when its head is left") {
   Session session = s.study.session();
   session.causal = true;
   s.study.set_session(session);
-  CHECK(wait_until([&] { return !s.run.running(); }, 5000));
+  CHECK(wait_until([&] { return !s.run.running(); }));
   CHECK_FALSE(s.run.complete());
   CHECK(s.run.stale());
 }

@@ -133,6 +133,29 @@ TEST_CASE("another source that is opened during an undo is a step after the one 
   CHECK(s.study.session().source == clusters_source);
 }
 
+TEST_CASE("undo leads to the step before although the first one of 200 is forgotten meanwhile") {
+  TwoSources s;
+  s.editor.undo();  // the pin
+  s.editor.undo();
+  REQUIRE(s.ends());
+  constexpr int most_steps = 200;
+  for (int step = 0; step < most_steps; ++step)
+    s.editor.change({}, [&](Session& of) { of.settings.log_floor = 1e-4 * (step + 2); });
+  const Session there = s.study.session();
+  s.open(clusters_source);
+  s.editor.undo();
+  REQUIRE(s.study.opening());
+  s.editor.pin(7);  // in the source that is shown: a step more than are kept
+  REQUIRE(s.study.opening());
+  REQUIRE(s.ends());
+  CHECK(s.study.session() == there);
+  CHECK(s.editor.opening_to_redo() == clusters_source);
+  s.editor.undo();
+  CHECK_FALSE(s.study.opening());
+  CHECK(s.study.session().source == s.text);
+  CHECK(s.study.session().settings.log_floor == doctest::Approx(1e-4 * most_steps));
+}
+
 TEST_CASE("the same source opened again is a step of its own") {
   TwoSources s;
   s.open(clusters_source);

@@ -75,7 +75,7 @@ TEST_CASE("another head ends what is computed for the last one") {
   Session session = study.session();
   session.head = 1;
   study.set_session(session);
-  CHECK(wait_until([&] { return state->stopped.load(); }, 5000));
+  CHECK(wait_until([&] { return state->stopped.load(); }));
   state->blocks = false;
   CHECK(wait_until([&] { return study.settled(); }));
 }

@@ -113,7 +113,7 @@ TEST_CASE("Tab reaches every control and comes back to the canvas") {
   Window window(assets + "/minilm/minilm-l6.safetensors");
   window->activateWindow();
   window->canvas().setFocus();
-  REQUIRE(wait_until([&] { return window->canvas().hasFocus(); }, 5000));
+  REQUIRE(wait_until([&] { return window->canvas().hasFocus(); }));
   std::set<const QWidget*> reached;
   for (int step = 0; step < 200; ++step) {
     QTest::keyClick(QApplication::focusWidget(), Qt::Key_Tab);
@@ -148,7 +148,7 @@ TEST_CASE("no word is cut, on a laptop's screen and on a wide one, dark and ligh
       for (std::size_t c = 0; c < window.study().session().columns.size(); ++c) {
         window.study().select_column(int(c));
         REQUIRE(window.settle());
-        wait_until([&] { return cut_words(*window).isEmpty(); }, 3000);  // layouts come late
+        wait_until([&] { return cut_words(*window).isEmpty(); });  // layouts come late
         CAPTURE(what.toStdString());
         CAPTURE(size.width());
         CAPTURE(look);
@@ -278,7 +278,7 @@ TEST_CASE("a remapped key works and its old key does nothing") {
   action(window, "fit")->setShortcut(QKeySequence("G"));
   window->activateWindow();
   window->canvas().setFocus();
-  REQUIRE(wait_until([&] { return window->canvas().hasFocus(); }, 5000));
+  REQUIRE(wait_until([&] { return window->canvas().hasFocus(); }));
   QTest::keyClick(&window->canvas(), Qt::Key_F);
   QTest::qWait(100);
   CHECK(window.study().session().viewport == zoomed);

@@ -1,8 +1,8 @@
-// Opening and writing are cancelled at once, and leave everything as it was.
+// Opening and writing are cancelled at any time, and leave everything as it was. How soon is
+// measured by tests/bench/bench_window.cpp.
 #include <doctest/doctest.h>
 
 #include <QDir>
-#include <QElapsedTimer>
 #include <QFile>
 #include <QImage>
 #include <QLabel>
@@ -11,15 +11,12 @@
 #include <QTest>
 #include <QToolButton>
 #include <algorithm>
-#include <optional>
 
 #include "window/busy_background.h"
 #include "window/harness.h"
 
 namespace fovea::test {
 namespace {
-
-constexpr int soon_ms = 200;
 
 QString write(const QTemporaryDir& folder, const QString& name, const QByteArray& bytes) {
   const QString path = folder.filePath(name);
@@ -62,46 +59,32 @@ bool says(Window& window, const QString& words) {
                              [&](const QLabel* label) { return label->text().contains(words); });
 }
 
-/// Opens `what` and cancels that after `ms`: how long the engine then takes to be idle. Nothing:
-/// the source was open before it could be cancelled.
-std::optional<qint64> time_to_cancel(Window& window, const QString& what, int ms) {
+/// Opens `what` and cancels that after `ms`. Whether it was still being opened then.
+bool cancelled_after(Window& window, const QString& what, int ms) {
   Study& study = window.study();
   const auto before = study.source();
   window->open(what);
-  QTest::qWait(ms);
+  if (ms > 0) QTest::qWait(ms);
   if (!study.opening()) {
     REQUIRE(study.source() != before);  // else opening has failed
-    return {};
+    return false;
   }
-  QElapsedTimer clock;
-  clock.start();
   window.trigger("cancel");
   CHECK_FALSE(study.opening());
   REQUIRE(wait_until([&] { return !study.status().busy(); }));
-  const qint64 took = clock.elapsed();
   CHECK(study.source() == before);
-  return took;
+  return true;
 }
 
-/// Cancels the opening of `what` after several times, until it is open sooner.
+/// Cancels the opening of `what` at once and after several times, until it is open sooner.
 void check_opening_is_cancelled(const QString& what) {
   Window window(small);
   const Session session = window.study().session();
-  int cancelled = 0;
-  for (const int ms : {20, 100, 200, 350}) {
-    // The best of three: other programs may hold the cores.
-    qint64 least = soon_ms;
-    for (int attempt = 0; attempt < 3 && least >= soon_ms; ++attempt) {
-      const auto took = time_to_cancel(window, what, ms);
-      if (!took) {
-        CHECK(cancelled > 0);
-        return;
-      }
-      ++cancelled;
-      CHECK(window.study().session() == session);
-      least = std::min(least, *took);
-    }
-    CHECK_MESSAGE(least < soon_ms, "cancelled after ", ms, " ms");
+  for (const int ms : {0, 20, 100, 200, 350}) {
+    const bool cancelled = cancelled_after(window, what, ms);
+    if (ms == 0) CHECK(cancelled);
+    if (!cancelled) return;
+    CHECK(window.study().session() == session);
   }
   window.trigger("again");
   CHECK(window.settle());
@@ -109,12 +92,12 @@ void check_opening_is_cancelled(const QString& what) {
 
 }  // namespace
 
-TEST_CASE("opening a long source is cancelled within 200 ms, and the former head stays") {
+TEST_CASE("opening a long source is cancelled at any time, and the former head stays") {
   check_opening_is_cancelled("synthetic:needle?n=131072&d=128&heads=4&seed=1");
   check_opening_is_cancelled("synthetic:smooth?n=131072&d=128&heads=4&seed=1");
 }
 
-TEST_CASE("opening a long text and a large picture is cancelled within 200 ms") {
+TEST_CASE("opening a long text and a large picture is cancelled at any time") {
   const QTemporaryDir folder;
   check_opening_is_cancelled(long_text(folder));
   check_opening_is_cancelled(large_picture(folder));
@@ -124,38 +107,31 @@ TEST_CASE("while a source is opened a button cancels it, and the status bar says
   Window window(small);
   const auto before = window.study().source();
   window->open("synthetic:needle?n=131072&d=128&heads=8&seed=1");
-  REQUIRE(wait_until([&] { return says(window, "Opening the source"); }, 5000));
+  REQUIRE(wait_until([&] { return says(window, "Opening the source"); }));
   CHECK(button(window).isVisible());
   window.shoot("cancel-opening");
   button(window).click();
   CHECK_FALSE(window.study().opening());
-  REQUIRE(wait_until([&] { return !button(window).isVisible(); }, 5000));
+  REQUIRE(wait_until([&] { return !button(window).isVisible(); }));
   CHECK(window.study().source() == before);
 }
 
-TEST_CASE("a figure that is being written is cancelled within 200 ms, and the former file stays") {
+TEST_CASE("a figure that is being written is cancelled at any time, and the former file stays") {
   const QTemporaryDir folder;
   Window window(small);
   const FigureStyle style{.width = 504, .dpi = 1200};
   for (const char* name : {"figure.png", "figure.pdf", "figure.svg"}) {
     const QString path = write(folder, name, "what was there");
-    qint64 least = soon_ms;
-    int cancelled = 0;
-    for (int attempt = 0; attempt < 3 && (least >= soon_ms || !cancelled); ++attempt) {
+    for (const int ms : {0, 5, 10, 300}) {
       window->exports().export_to(path, style);
-      QTest::qWait(QString(name) == "figure.png" ? 300 : 5 * attempt);
-      QElapsedTimer clock;
-      clock.start();
+      if (ms > 0) QTest::qWait(ms);
       window.trigger("cancel");
       REQUIRE(wait_until([&] { return !window->exports().writing(); }));
-      least = std::min(least, clock.elapsed());
       const QString said = window->statusBar()->currentMessage();
-      cancelled += said.startsWith("Cancelled");
+      if (ms == 0) CHECK(said.startsWith("Cancelled"));
       CHECK((read(path) == "what was there") == said.startsWith("Cancelled"));
       if (said.startsWith("Wrote")) write(folder, name, "what was there");  // sooner than that
     }
-    CHECK(cancelled > 0);
-    CHECK(least < soon_ms);
   }
   CHECK(QDir(folder.path()).entryList(QDir::Files | QDir::Hidden).size() == 3);
   CHECK(window->info_bar().message().isEmpty());
@@ -174,7 +150,7 @@ TEST_CASE("a figure that waits to be written shows so, and a button cancels it")
   for (const char* name : {"figure.pdf", "figure.pgf", "figure.svg", "figure.png"})
     window.exports().export_to(folder.filePath(name), FigureStyle{});
   window.exports().save_numbers_to(numbers, 0, 0);
-  REQUIRE(wait_until([&] { return cancel.isVisible(); }, 5000));
+  REQUIRE(wait_until([&] { return cancel.isVisible(); }));
   cancel.click();
   CHECK_FALSE(window.exports().can_cancel());
   CHECK(window.exports().text().isEmpty());  // the next cancel is for the computing

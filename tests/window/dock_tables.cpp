@@ -31,7 +31,7 @@ void copy_by_menu(QWidget& widget, QPoint at, const QString& entry) {
   QContextMenuEvent event(QContextMenuEvent::Mouse, at, widget.mapToGlobal(at));
   QApplication::sendEvent(&widget, &event);
   QPointer<QWidget> menu;
-  REQUIRE(wait_until([&] { return menu = QApplication::activePopupWidget(); }, 5000));
+  REQUIRE(wait_until([&] { return menu = QApplication::activePopupWidget(); }));
   QAction* found = nullptr;
   for (QAction* action : menu->actions())
     if (action->text().remove('&') == entry) found = action;
@@ -126,7 +126,7 @@ TEST_CASE("the comparison is sorted, its columns selected and its cells copied b
   const QStringList first = titles(table);
   window->activateWindow();
   table.setFocus();
-  REQUIRE(wait_until([&] { return table.hasFocus(); }, 5000));
+  REQUIRE(wait_until([&] { return table.hasFocus(); }));
   table.setCurrentCell(0, 0);  // the relative output error
   QTest::keyClick(&table, Qt::Key_Right);
   REQUIRE(table.currentColumn() == 1);
@@ -187,7 +187,7 @@ TEST_CASE("timing is copied by keys and by its menu, with its stages") {
   QTableWidget& table = *window->docks().timing;
   window->activateWindow();
   table.setFocus();
-  REQUIRE(wait_until([&] { return table.hasFocus(); }, 5000));
+  REQUIRE(wait_until([&] { return table.hasFocus(); }));
   table.setCurrentCell(1, 0);
   QTest::keyClick(&table, Qt::Key_C, Qt::ControlModifier);
   CHECK(copied() == table.item(1, 0)->text());

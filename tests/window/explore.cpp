@@ -35,7 +35,7 @@ ExploreDialog& open_dialog(Window& window, const char* action) {
 }
 
 bool finish(ExploreDialog& dialog) {
-  return wait_until([&] { return dialog.run().complete() && !dialog.run().running(); }, 60000);
+  return wait_until([&] { return dialog.run().complete() && !dialog.run().running(); });
 }
 
 QString said(ExploreDialog& dialog, const char* label) {
@@ -78,7 +78,7 @@ TEST_CASE("error against cost: points are tried, read and shown as columns by a 
   const auto point = point_of(plot, "h1d");
   const auto& [at, setting] = point;
   QTest::mouseMove(&plot, at.toPoint());
-  REQUIRE(wait_until([&] { return plot.chosen() == point.second; }, 2000));
+  REQUIRE(wait_until([&] { return plot.chosen() == point.second; }));
   CHECK(said(dialog, "explore_reading").startsWith("H-Transformer-1D, block "));
   CHECK(said(dialog, "explore_reading").contains("relative output error"));
   QTest::mouseClick(&plot, Qt::LeftButton, {}, at.toPoint());
@@ -236,7 +236,7 @@ TEST_CASE("settings are tried while the window stays in use") {
   QObject::connect(&window.study(), &Study::pair_read, &dialog,
                    [&](std::shared_ptr<const PairReading> reading) { read = read || reading; });
   window.study().hover(100, 200, 0);
-  CHECK(wait_until([&] { return read; }, 2000));
+  CHECK(wait_until([&] { return read; }));
   window->change("head", [](Session& s) { s.head = 2; });
   REQUIRE(window.settle());
   CHECK(dialog.run().running());  // of all heads, for some 20 s

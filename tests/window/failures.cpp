@@ -54,7 +54,7 @@ TEST_CASE("tokens are shaded by the output error of the selected column") {
   }));
   CHECK(tokens.grab().toImage() != by_error);
   window.study().select_column(0);
-  CHECK(wait_until([&] { return note->text().contains("makes no error"); }, 2000));
+  CHECK(wait_until([&] { return note->text().contains("makes no error"); }));
   shade->setCurrentIndex(0);
   CHECK_FALSE(note->text().contains("error"));
 }

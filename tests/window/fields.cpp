@@ -21,7 +21,7 @@ TEST_CASE("undo works from a field, which keeps its own only while something is 
   const Session before = window.study().session();
   const double value = box->value();
   box->setFocus();
-  REQUIRE(wait_until([&] { return box->hasFocus(); }, 5000));
+  REQUIRE(wait_until([&] { return box->hasFocus(); }));
   box->selectAll();
   QTest::keyClicks(box, value == 8 ? "4" : "8");
   CHECK(window.study().session() == before);
@@ -60,7 +60,7 @@ TEST_CASE("all of a slider can be grabbed, wheel and arrows step, a double click
   turn(120);           // scrolls what it is in
   CHECK(slider->value() == value);
   slider->setFocus();
-  REQUIRE(wait_until([&] { return slider->hasFocus(); }, 2000));
+  REQUIRE(wait_until([&] { return slider->hasFocus(); }));
   turn(120);
   CHECK(slider->value() == value + 1);
   turn(-60);

@@ -34,7 +34,7 @@ const QToolButton* cancel_button(Window& window) {
 }
 
 bool enlarged(Window& window, int view, int column) {
-  return wait_until([&] { return !window->canvas().panel_place(view, column).isEmpty(); }, 3000);
+  return wait_until([&] { return !window->canvas().panel_place(view, column).isEmpty(); });
 }
 
 }  // namespace

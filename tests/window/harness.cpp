@@ -11,10 +11,8 @@
 #include <QStatusBar>
 #include <QTableWidget>
 #include <QTest>
-#include <QTimerEvent>
 #include <QUrl>
 #include <algorithm>
-#include <ctime>
 
 #include "everything_in.h"
 #include "study/background.h"
@@ -119,26 +117,6 @@ bool drop(Window& window, const QString& path) {
   QDropEvent event({10, 10}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
   QCoreApplication::sendEvent(&*window, &event);
   return enter.isAccepted();
-}
-
-namespace {
-double worked_ms() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return double(t.tv_sec) * 1e3 + double(t.tv_nsec) * 1e-6;
-}
-}  // namespace
-
-GapMeter::GapMeter() : worked_(worked_ms()) {
-  since_.start();
-  startTimer(1, Qt::PreciseTimer);
-}
-
-void GapMeter::timerEvent(QTimerEvent*) {
-  longest_ = std::max(longest_, double(since_.nsecsElapsed()) * 1e-6);
-  since_.start();
-  busiest_ = std::max(busiest_, worked_ms() - worked_);
-  worked_ = worked_ms();
 }
 
 }  // namespace fovea::test

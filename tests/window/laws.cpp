@@ -54,14 +54,6 @@ TEST_CASE("every kind of input is drawn in every cell") {
   }
 }
 
-TEST_CASE("timing: the bundled example is drawn within 2 s") {
-  QElapsedTimer clock;
-  clock.start();
-  Window window(assets + "/minilm/minilm-l6.safetensors");
-  CHECK(window.study().settled());
-  CHECK(clock.elapsed() < 2000);
-}
-
 TEST_CASE("columns are added and removed, and undo brings them back") {
   Window window(small);
   const auto before = window.study().session();
@@ -186,13 +178,13 @@ TEST_CASE("a broken session file says what was expected") {
   CHECK(refused(R"({"fovea_session": 1, "content_sha256": 4})", "content_sha256"));
 }
 
-TEST_CASE("cancel stops the work within 1 s and keeps what is there, and opening starts it again") {
+TEST_CASE("cancel stops the work and keeps what is there, and opening starts it again") {
   Window window(small);
   window->open("synthetic:clusters?n=16384&d=64&seed=1");
   REQUIRE(wait_until(
       [&] { return window.study().session().source.find("16384") != std::string::npos; }));
   window.trigger("cancel");
-  CHECK(wait_until([&] { return !window.study().status().busy(); }, 1000));
+  CHECK(wait_until([&] { return !window.study().status().busy(); }));
   CHECK(window.study().paused());
   window->open(small);
   CHECK(window.settle());

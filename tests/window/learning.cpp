@@ -41,7 +41,7 @@ TEST_CASE("the form of a tree variant learns its tree, pauses, goes on and rever
   CHECK_FALSE(button(window, "revert_learning").isVisibleTo(&*window));
   button(window, "learn").click();
   CHECK(button(window, "learn").text().contains("Pause"));
-  REQUIRE(wait_until([&] { return window->learning().steps() >= 20; }, 30000));
+  REQUIRE(wait_until([&] { return window->learning().steps() >= 20; }));
   button(window, "learn").click();
   REQUIRE(window.settle());
   CHECK(button(window, "learn").text().contains("Resume"));
@@ -56,7 +56,7 @@ TEST_CASE("the form of a tree variant learns its tree, pauses, goes on and rever
   window.shoot("learning");
   const Index paused_at = window->learning().steps();
   button(window, "learn").click();
-  REQUIRE(wait_until([&] { return window->learning().steps() > paused_at; }, 30000));
+  REQUIRE(wait_until([&] { return window->learning().steps() > paused_at; }));
   button(window, "revert_learning").click();
   CHECK(window.study().session().columns[2] == before);
   CHECK(button(window, "learn").text().contains("Learn"));
@@ -69,7 +69,7 @@ TEST_CASE("a window closes while a tree learns") {
   REQUIRE(window.settle());
   window.study().select_column(1);
   window->learning().learn();
-  REQUIRE(wait_until([&] { return window->learning().steps() >= 5; }, 30000));
+  REQUIRE(wait_until([&] { return window->learning().steps() >= 5; }));
   CHECK(window->learning().running());
 }
 

@@ -143,9 +143,9 @@ TEST_CASE("keys that act on the row pointed at last follow when rows are removed
 TEST_CASE("theme and keys are those of all windows") {
   Window window(small), other(small);
   window->set_look("light");
-  CHECK(wait_until([&] { return !other.study().model()->dark; }, 5000));
+  CHECK(wait_until([&] { return !other.study().model()->dark; }));
   window->set_look("dark");
-  CHECK(wait_until([&] { return other.study().model()->dark; }, 5000));
+  CHECK(wait_until([&] { return other.study().model()->dark; }));
   const QList<QAction*> actions = window->findChildren<QAction*>();
   KeysDialog keys({actions.begin(), actions.end()}, &*window);
   keys.findChild<QKeySequenceEdit*>("key_fit")->setKeySequence(Qt::Key_J);

@@ -69,8 +69,7 @@ inline void press(Window& window, Qt::Key key, Qt::KeyboardModifiers modifiers =
 inline void take_focus(Window& window) {
   window->activateWindow();
   window->canvas().setFocus();
-  REQUIRE(
-      wait_until([&] { return window->canvas().hasFocus() && window->isActiveWindow(); }, 5000));
+  REQUIRE(wait_until([&] { return window->canvas().hasFocus() && window->isActiveWindow(); }));
   QTest::mouseMove(&*window, {5, 5});  // the pointer is elsewhere
   QTest::qWait(100);
 }

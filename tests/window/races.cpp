@@ -210,7 +210,7 @@ TEST_CASE("the hash of the content is computed whatever happens meanwhile") {
     REQUIRE(wait_until([&] { return taken_up; }));
     CHECK(study.content_hash() == "0123456789abcdef");  // for a session that is saved meanwhile
     then();
-    CHECK(wait_until([&] { return study.content_hash().size() == 64; }, 5000));
+    CHECK(wait_until([&] { return study.content_hash().size() == 64; }));
     const auto changed = std::ranges::count_if(
         said, [](const QString& line) { return line.contains("its content has changed"); });
     CHECK(changed == 1);  // the expected hash is remembered
@@ -236,7 +236,7 @@ TEST_CASE("a column that cannot be timed is left out, the others are timed") {
   };
   SUBCASE("the first one") {
     study.use_backend(std::make_unique<NoMemoryForTiming>(study, 1));
-    CHECK(wait_until([&] { return timed() == 2; }, 10000));
+    CHECK(wait_until([&] { return timed() == 2; }));
     QTest::qWait(500);
     CHECK(study.columns()[0].time == nullptr);
     CHECK(timed() == 2);
@@ -245,7 +245,7 @@ TEST_CASE("a column that cannot be timed is left out, the others are timed") {
     auto backend = std::make_unique<NoMemoryForTiming>(study, 1 << 30);
     const auto tried = backend->tried;
     study.use_backend(std::move(backend));
-    CHECK(wait_until([&] { return *tried == 3; }, 10000));
+    CHECK(wait_until([&] { return *tried == 3; }));
     QTest::qWait(500);
     CHECK(*tried == 3);
     CHECK(timed() == 0);
@@ -263,11 +263,11 @@ TEST_CASE("times from a slow machine are labelled") {
   const auto timed = [&](std::size_t column) {
     return study.columns().size() > column && study.columns()[column].time;
   };
-  REQUIRE(wait_until([&] { return timed(0); }, 10000));
+  REQUIRE(wait_until([&] { return timed(0); }));
   CHECK_FALSE(study.columns()[0].time->slow);
   *slow = true;
   show(window, {View::heatmap}, {"exact", "h1d"});
-  REQUIRE(wait_until([&] { return timed(1); }, 10000));
+  REQUIRE(wait_until([&] { return timed(1); }));
   CHECK(study.columns()[1].time->slow);
   CHECK(window.timing_text().contains("below best clock"));
 }
@@ -302,8 +302,8 @@ TEST_CASE("a long head is first estimated from few rows, then from more") {
     if (!model || model->lengths.keys != 24000 || !model->cells[0][0].panel) return false;
     return model->cells[0][0].panel->caption.find(rows) != std::string::npos;
   };
-  CHECK(wait_until([&] { return says("estimate from 1 of 128 rows"); }, 20000));
-  CHECK(wait_until([&] { return says("estimate from 1 of 32 rows"); }, 20000));
+  CHECK(wait_until([&] { return says("estimate from 1 of 128 rows"); }));
+  CHECK(wait_until([&] { return says("estimate from 1 of 32 rows"); }));
 }
 
 }  // namespace fovea::test

@@ -68,12 +68,12 @@ TEST_CASE("each file of the command line has a window of its own") {
   const QPointer<MainWindow> closed = windows[0], open = windows[1];
   const QPointer<Study> study = &closed->study();
   closed->close();
-  CHECK(wait_until([&] { return !closed; }, 10000));
+  CHECK(wait_until([&] { return !closed; }));
   CHECK_FALSE(study);
   REQUIRE(open);
   CHECK(open->isVisible());
   open->close();
-  CHECK(wait_until([&] { return !open; }, 10000));
+  CHECK(wait_until([&] { return !open; }));
 }
 
 TEST_CASE("the patch of an image is chosen in the window, undo and redo open it again") {

@@ -42,13 +42,13 @@ class Program {
   /// Whether the next start opens what was open last.
   bool has_last_session() const { return fs::exists(home_ / "config/Fovea/Fovea/last.fovea.json"); }
   bool keeps() {
-    return wait_until([this] { return !kept_in(folder()).empty(); }, 60000);
+    return wait_until([this] { return !kept_in(folder()).empty(); });
   }
   void signal(int number) {
     REQUIRE(process_.state() == QProcess::Running);  // kill(0) would end the tests
     ::kill(static_cast<pid_t>(process_.processId()), number);
   }
-  bool ends(int limit_ms = 20000) { return process_.waitForFinished(limit_ms); }
+  bool ends(int limit_ms = 60000) { return process_.waitForFinished(limit_ms); }
   int status() const { return process_.exitCode(); }
   bool crashed() const { return process_.exitStatus() == QProcess::CrashExit; }
   QString errors() { return process_.readAllStandardError(); }
@@ -116,7 +116,7 @@ TEST_CASE("where the display ends, the program ends with a message and its sessi
   QProcess server;
   server.setStandardErrorFile(QProcess::nullDevice());
   server.start("Xvfb", {"-displayfd", "1", "-screen", "0", "1280x800x24", "-nolisten", "tcp"});
-  REQUIRE(server.waitForReadyRead(20000));
+  REQUIRE(server.waitForReadyRead(60000));
   const QString display = ":" + QString(server.readLine()).trimmed();
   Program program({small}, display);
   REQUIRE(program.keeps());

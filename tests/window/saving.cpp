@@ -73,7 +73,7 @@ TEST_CASE("a session that does not open is not overwritten by the one that stays
     REQUIRE_FALSE(window->info_bar().message().isEmpty());
     QFile::remove(own);
     window.trigger("save");
-    CHECK(wait_until([&] { return QFile::exists(own); }, 5000));  // of what is shown
+    CHECK(wait_until([&] { return QFile::exists(own); }));  // of what is shown
     CHECK(read_bytes(other.toStdString()) == before);
   }
 }
@@ -91,12 +91,12 @@ TEST_CASE("while a session opens, saving writes the one that is still shown to i
   REQUIRE(window.study().opening());
   REQUIRE(QFile::remove(first));
   window.trigger("save");
-  CHECK(wait_until([&] { return QFile::exists(first); }, 5000));
+  CHECK(wait_until([&] { return QFile::exists(first); }));
   CHECK(read_session(first.toStdString()).session.source == small.toStdString());
   REQUIRE(wait_until([&] { return !window.study().opening(); }));
   REQUIRE(QFile::remove(second));
   window.trigger("save");
-  CHECK(wait_until([&] { return QFile::exists(second); }, 5000));
+  CHECK(wait_until([&] { return QFile::exists(second); }));
 }
 
 TEST_CASE("where nothing is open no session is saved, and the window says so") {
@@ -192,7 +192,7 @@ TEST_CASE("after a session that could not be written, saving writes the one befo
   REQUIRE_FALSE(window.save(dir.filePath("missing/s.fovea.json")));
   REQUIRE(QFile::remove(own));
   window.trigger("save");
-  CHECK(wait_until([&] { return QFile::exists(own); }, 5000));
+  CHECK(wait_until([&] { return QFile::exists(own); }));
 }
 
 TEST_CASE("a directory that is no longer there is looked for as one, whatever its name") {

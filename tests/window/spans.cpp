@@ -27,7 +27,7 @@ struct SpansDock {
   explicit SpansDock(Window& in) : window(in), dock(*in->findChild<QDockWidget*>("Spans")) {
     dock.show();
     dock.raise();
-    wait_until([&] { return !note().isEmpty(); }, 3000);
+    wait_until([&] { return !note().isEmpty(); });
   }
   template <class Widget>
   Widget& part(const char* name) {

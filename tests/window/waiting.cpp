@@ -56,7 +56,7 @@ TEST_CASE("CUDA devices are looked for in the background, then the choice is sho
   action->trigger();  // while it looks for devices there is no second question
   CHECK(shown == 0);  // it returned at once
   busy.released.set_value();
-  CHECK(wait_until([&] { return action->isEnabled(); }, 20000));
+  CHECK(wait_until([&] { return action->isEnabled(); }));
   QTest::qWait(300);
   CHECK(shown == 1);
   CHECK_FALSE(dialog());

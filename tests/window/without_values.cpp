@@ -134,7 +134,7 @@ TEST_CASE(
   Window& window = opened.window;
   window.trigger("explore");
   ExploreDialog& dialog = *window->exploration();
-  REQUIRE(wait_until([&] { return dialog.run().complete() && !dialog.run().running(); }, 60000));
+  REQUIRE(wait_until([&] { return dialog.run().complete() && !dialog.run().running(); }));
   CHECK_FALSE(dialog.plot().spots().empty());
   CHECK(dialog.plot().y().measure().id == "attention_tv");
   window.trigger("heads");

@@ -1,0 +1,82 @@
+// Costs of whole plans as equalities, from the formulas of the papers.
+#include <doctest/doctest.h>
+
+#include "analysis/cost.h"
+#include "harness.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+struct Counted {
+  static constexpr double n = 256, d = 3, dv = 2;
+  Plan plan;
+  Cost cost;
+
+  Counted(const std::string& id, const Settings& settings, bool causal = false)
+      : plan(*make_plan(*backends().front(), make_data(Data::gaussian, 256, 3, 2, causal), id,
+                        settings)),
+        cost(count_cost(plan, 3, 2)) {}
+
+  /// Beside the products of pairs.
+  double other_multiply_adds() const { return cost.multiply_adds - cost.pairs * (d + dv); }
+  /// Beside what the plan itself holds.
+  double other_bytes() const {
+    double held = 0;
+    for (const Pass& pass : std::get<TilePlan>(plan.form).passes)
+      held += static_cast<double>(sizeof(Tile) * pass.tiles.size() +
+                                  sizeof(std::int32_t) * (pass.rows.size() + pass.cols.size()) +
+                                  sizeof(float) * pass.weight.size());
+    return cost.bytes - held;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("cost: routing takes a product for each child of a node, and one where there are two") {
+  constexpr double n = Counted::n, d = Counted::d, dv = Counted::dv;
+  const struct {
+    Settings settings;
+    double products, nodes, depths;  // of a token; of the tree with and without its root
+  } trees[] = {{{{"height", "3"}}, 3, 15, 4},
+               {{{"branching", "4,4"}}, 4 + 4, 1 + 4 + 16, 3},
+               {{{"branching", "3,2,5"}}, 3 + 2 + 5, 1 + 3 + 6 + 30, 4}};
+  for (const char* kind : {"median", "random"})
+    for (const auto& tree : trees) {
+      CAPTURE(kind);
+      CAPTURE(tree.products);
+      Settings settings = tree.settings;
+      settings.emplace_back("tree", kind);
+      const double routing = 2 * n * d * tree.products;
+      CHECK(Counted("tf", settings).other_multiply_adds() == routing);
+      // Every value is added to its leaf, every node to its parent, and read once a depth.
+      CHECK(Counted("tc", settings).cost.multiply_adds ==
+            routing + (n + tree.nodes) * dv + n * tree.depths * dv);
+    }
+}
+
+TEST_CASE("cost: h1d adds up the levels below its top, of queries only where they are coarse") {
+  constexpr double n = Counted::n, d = Counted::d, dv = Counted::dv;
+  // Blocks of 16 among 256 tokens: levels of 256, 128, 64 and 32 clusters.
+  const double below = 256 + 128 + 64, coarse = 128 + 64 + 32;
+  const struct {
+    bool causal;
+    const char* query;
+    double queries_added, queries_merged;  // whether Q is averaged, and Z handed down
+  } cases[] = {
+      {false, "mean", 1, 1}, {true, "mean", 1, 1}, {true, "first", 0, 1}, {true, "fine", 0, 0}};
+  for (const char* structure : {"banded", "nested"})
+    for (const auto& c : cases) {
+      CAPTURE(structure);
+      CAPTURE(c.causal);
+      CAPTURE(c.query);
+      Settings settings{{"block", "16"}, {"structure", structure}, {"causal_query", c.query}};
+      const Counted h1d("h1d", settings, c.causal);
+      CHECK(h1d.other_multiply_adds() ==
+            below * (d + dv) + below * (c.queries_added * d + c.queries_merged * dv));
+      CHECK(h1d.other_bytes() ==
+            4 * (coarse * (d + dv) + coarse * c.queries_merged * (c.queries_added * d + dv + 2) +
+                 2 * n));
+    }
+}
