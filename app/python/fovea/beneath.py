@@ -12,12 +12,15 @@ from typing import Any, ContextManager, Dict, List, Optional, Set, Tuple
 
 from .errors import FoveaError, need
 
-SOFTMAXES = {"_softmax", "_safe_softmax", "_log_softmax", "_masked_softmax"}
-PRODUCTS = {"mm", "bmm", "mv", "addmm", "baddbmm", "matmul"}
-# Their results hold the numbers of an argument in the same order, perhaps changed.
-COPIES = {"clone", "_to_copy", "copy_", "_unsafe_view", "contiguous", "lift_fresh"}
-NOISES = {"bernoulli"}  # of dropout
-CHANGES = {"exp", "mul", "div", "masked_fill", "where", "nan_to_num", "native_dropout", "constant_pad_nd", "add"}
+KINDS = {
+    "softmax": {"_softmax", "_safe_softmax", "_log_softmax", "_masked_softmax"},
+    "product": {"mm", "bmm", "mv", "addmm", "baddbmm", "matmul"},
+    # Their results hold the numbers of an argument in the same order, perhaps changed.
+    "copy": {"clone", "_to_copy", "copy", "_unsafe_view", "contiguous", "lift_fresh"},
+    "change": {"exp", "mul", "div", "masked_fill", "where", "nan_to_num", "native_dropout", "add"},
+    "noise": {"bernoulli"},  # of dropout
+    "embedding": {"embedding"},
+}
 FUSED = {"_transformer_encoder_layer_fwd"}
 HELD = 8  # softmaxes of a model that wait for a product
 
@@ -165,7 +168,7 @@ class Beneath:
 
 
 def kind_of(function: Any) -> str:
-    """What an operation does here: "softmax", "product", "copy", "change", "fused", "embedding", "noise", or "" for all others."""
+    """What an operation does here: a key of KINDS, "fused", or "" for all others."""
     schema = getattr(function, "_schema", None)
     space, _, name = (schema.name if schema is not None else f"higher_order::{function}").rpartition("::")
     if "backward" in name:
@@ -174,10 +177,7 @@ def kind_of(function: Any) -> str:
         return "fused"
     if space != "aten":
         return ""
-    for kind, names in (("embedding", {"embedding"}), ("noise", NOISES), ("softmax", SOFTMAXES), ("product", PRODUCTS), ("copy", COPIES), ("change", CHANGES)):
-        if name in names or name.rstrip("_") in names:
-            return kind
-    return ""
+    return next((kind for kind, names in KINDS.items() if name in names or name.rstrip("_") in names), "")
 
 
 def used_weights(softmax: Softmax, operand: Any) -> Any:
