@@ -149,8 +149,8 @@ class Beside(InFolder):
             "operations": (lambda: torch.ops.aten._softmax(x @ x.mT, -1, False) @ x, weights),
         }
         for name, (run, expected) in forms.items():
-            for around in (False, True):
-                with self.subTest(form=name, module=around):
+            for around, inference in ((False, False), (True, False), (True, True)):
+                with self.subTest(form=name, module=around, inference=inference), torch.inference_mode(inference):
                     layer = self.module(lambda layer, x: run(), "Layer")
                     content = self.record((lambda: layer(x)) if around else run, "weights alone are recorded")
                     (array,) = content.arrays.values()
@@ -174,9 +174,11 @@ class Beside(InFolder):
             layer.mixed = layer.mix(weights.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
             return layer.mixed @ q
 
-        hand = self.module(forward, "Attention", mix=torch.nn.Linear(2, 2), num_heads=2)
-        content = self.record(lambda: hand(q), "weights alone")
-        self.assertTrue((content.arrays["Attention.attention"] == hand.mixed[0].numpy()).all())
+        for inference in (False, True):
+            with torch.inference_mode(inference):
+                hand = self.module(forward, "Attention", mix=torch.nn.Linear(2, 2), num_heads=2)
+                content = self.record(lambda: hand(q), "weights alone")
+                self.assertTrue((content.arrays["Attention.attention"] == hand.mixed[0].detach().numpy()).all())
 
     def test_pieces_of_an_attention_are_left_out_together(self):
         torch = self.torch
@@ -207,8 +209,10 @@ class Beside(InFolder):
 
         for forward in (router, classes, streams):
             model = torch.nn.Sequential(self.layer(), self.module(forward, "Attentive", linear=torch.nn.Linear(8, 8)))
-            self.record(lambda: model(self.x))
-            self.assertEqual(self.recording.calls, ["0"])
+            for inference in (False, True):
+                with torch.inference_mode(inference):
+                    self.record(lambda: model(self.x))
+                self.assertEqual(self.recording.calls, ["0"])
 
     def test_traced_and_exported(self):
         torch = self.torch
@@ -283,6 +287,8 @@ class Beside(InFolder):
                     results.append(run())
         self.assertTrue(all(torch.equal(a, b) for a, b in zip(*results)))
         self.assertNotIn("MultiheadAttention.z", content.arrays)
+        content = self.record(lambda: (layer(self.x, self.x, self.x), self.attend(self.x, self.x, self.x)), "at random")
+        self.assertIn("attention.z", content.arrays)
 
     # Masks of torch.nn.attention.bias.
 

@@ -77,7 +77,7 @@ class Unseen:
             lines.append(f"{_listed(places)} {_verb(places, 'compute')} attention with {name}, which cannot be "
                          f"recorded. {advice}")
         for message, places in self._errors.items():
-            lines.append(f"{_listed(places)} cannot be recorded: {message}.")
+            lines.append(f"{_listed(places)} cannot be recorded: {message.rstrip('.')}.")
         return lines[:MOST] + [f"There are {len(lines) - MOST} more reasons."] * (len(lines) > MOST)
 
 
