@@ -412,6 +412,16 @@ class Beside(InFolder):
         with mock.patch("fovea.watch.of_sdpa", wrong):
             self.record(lambda: [layer(self.x) for _ in range(4)], "^Watched.step2: the output computed from what was")
 
+    def test_every_head_is_drawn(self):
+        from unittest import mock
+
+        heads = set()
+        with mock.patch("fovea.recording.difference", lambda call, head, short: heads.add(head)):
+            layer = self.layer()
+            x = self.torch.randn(1, 3, 6, 8)
+            self.record(lambda: [layer(x) for _ in range(20)])  # the numbers are the same in every recording
+        self.assertEqual(heads, {0, 1, 2})
+
 
 if __name__ == "__main__":
     unittest.main()
