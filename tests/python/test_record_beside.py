@@ -97,9 +97,9 @@ class Beside(InFolder):
                 thread.join()
 
         self.record(run)
-        self.assertEqual(len(self.recording.calls), 36)
-        modules = {name.split(".")[0] for name in self.recording.calls}
-        self.assertEqual(modules, {"0", "1", "2", "3"})
+        self.assertEqual(sorted(self.recording.calls), sorted(
+            f"{layer}{model}{step}" for layer in range(4) for model in ("", ".other", ".other2")
+            for step in ("", ".step1", ".step2")))
 
     def test_threads_are_left_as_they_were(self):
         states = []
@@ -125,8 +125,9 @@ class Beside(InFolder):
         content = self.record(lambda: hand(q), "^Attention computes attention by itself: weights alone are recorded, "
                                                "without q, k, v and outputs")
         self.assertEqual(self.recording.calls, ["Attention.batch0", "Attention.batch1"])
+        weights = torch.softmax(q @ q.mT, -1).numpy()
         for b in range(2):
-            self.assertTrue((content.arrays[f"Attention.batch{b}.attention"] == torch.softmax(q @ q.mT, -1)[b].numpy()).all())
+            self.assertTrue((content.arrays[f"Attention.batch{b}.attention"] == weights[b]).all())
         self.assertEqual(len(content.arrays), 2)
 
     def test_forms_by_hand(self):
@@ -148,8 +149,8 @@ class Beside(InFolder):
             "operations": (lambda: torch.ops.aten._softmax(x @ x.mT, -1, False) @ x, weights),
         }
         for name, (run, expected) in forms.items():
-            for around in (False, True):
-                with self.subTest(form=name, module=around):
+            for around, inference in ((False, False), (True, False), (True, True)):
+                with self.subTest(form=name, module=around, inference=inference), torch.inference_mode(inference):
                     layer = self.module(lambda layer, x: run(), "Layer")
                     content = self.record((lambda: layer(x)) if around else run, "weights alone are recorded")
                     (array,) = content.arrays.values()
@@ -173,9 +174,11 @@ class Beside(InFolder):
             layer.mixed = layer.mix(weights.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
             return layer.mixed @ q
 
-        hand = self.module(forward, "Attention", mix=torch.nn.Linear(2, 2), num_heads=2)
-        content = self.record(lambda: hand(q), "weights alone")
-        self.assertTrue((content.arrays["Attention.attention"] == hand.mixed[0].numpy()).all())
+        for inference in (False, True):
+            with torch.inference_mode(inference):
+                hand = self.module(forward, "Attention", mix=torch.nn.Linear(2, 2), num_heads=2)
+                content = self.record(lambda: hand(q), "weights alone")
+                self.assertTrue((content.arrays["Attention.attention"] == hand.mixed[0].detach().numpy()).all())
 
     def test_pieces_of_an_attention_are_left_out_together(self):
         torch = self.torch
@@ -206,8 +209,10 @@ class Beside(InFolder):
 
         for forward in (router, classes, streams):
             model = torch.nn.Sequential(self.layer(), self.module(forward, "Attentive", linear=torch.nn.Linear(8, 8)))
-            self.record(lambda: model(self.x))
-            self.assertEqual(self.recording.calls, ["0"])
+            for inference in (False, True):
+                with torch.inference_mode(inference):
+                    self.record(lambda: model(self.x))
+                self.assertEqual(self.recording.calls, ["0"])
 
     def test_traced_and_exported(self):
         torch = self.torch
@@ -282,6 +287,8 @@ class Beside(InFolder):
                     results.append(run())
         self.assertTrue(all(torch.equal(a, b) for a, b in zip(*results)))
         self.assertNotIn("MultiheadAttention.z", content.arrays)
+        content = self.record(lambda: (layer(self.x, self.x, self.x), self.attend(self.x, self.x, self.x)), "at random")
+        self.assertIn("attention.z", content.arrays)
 
     # Masks of torch.nn.attention.bias.
 
@@ -404,6 +411,16 @@ class Beside(InFolder):
         layer = self.layer()
         with mock.patch("fovea.watch.of_sdpa", wrong):
             self.record(lambda: [layer(self.x) for _ in range(4)], "^Watched.step2: the output computed from what was")
+
+    def test_every_head_is_drawn(self):
+        from unittest import mock
+
+        heads = set()
+        with mock.patch("fovea.recording.difference", lambda call, head, short: heads.add(head)):
+            layer = self.layer()
+            x = self.torch.randn(1, 3, 6, 8)
+            self.record(lambda: [layer(x) for _ in range(20)])  # the numbers are the same in every recording
+        self.assertEqual(heads, {0, 1, 2})
 
 
 if __name__ == "__main__":

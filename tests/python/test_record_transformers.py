@@ -330,6 +330,34 @@ class Record(InFolder):
                 model(self.ids)
         self.assertEqual(self.files(), [])
 
+    def test_threads(self):
+        import threading
+
+        models = [self.llama() for _ in range(3)]
+
+        def work(model):
+            with self.torch.no_grad():
+                for _ in range(3):
+                    model(self.ids)
+
+        def run():
+            threads = [threading.Thread(target=work, args=(model,)) for model in models]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+
+        self.record(run)
+        names = [("layer0", "layer1"), *((f"layers.0.self_attn{n}", f"layers.1.self_attn{n}") for n in ("", ".other"))]
+        self.assertEqual({name for both in names for name in both},
+                         {name.removesuffix(".step1").removesuffix(".step2") for name in self.recording.calls})
+        self.assertEqual(len(self.recording.calls), 18)
+
+    def test_the_advice_for_eager_models(self):
+        model = self.model("FalconModel", vocab_size=40, hidden_size=32, num_hidden_layers=1, num_attention_heads=4,
+                           implementation="eager")
+        self.record(lambda: model(self.ids), warns="alone.*or load the model with attn_implementation=\"sdpa\"")
+
     def test_an_exception_passes(self):
         model = self.llama()
         with self.assertRaises(ZeroDivisionError):

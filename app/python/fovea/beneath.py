@@ -12,12 +12,17 @@ from typing import Any, ContextManager, Dict, List, Optional, Set, Tuple
 
 from .errors import FoveaError, need
 
-SOFTMAXES = {"_softmax", "_safe_softmax", "_log_softmax", "_masked_softmax"}
-PRODUCTS = {"mm", "bmm", "mv", "addmm", "baddbmm", "matmul"}
-# Their results hold the numbers of an argument in the same order, perhaps changed.
-COPIES = {"clone", "_to_copy", "copy_", "_unsafe_view", "contiguous", "lift_fresh"}
-NOISES = {"bernoulli"}  # of dropout
-CHANGES = {"exp", "mul", "div", "masked_fill", "where", "nan_to_num", "native_dropout", "constant_pad_nd", "add"}
+# In inference mode the functions themselves are operations, such as matmul.
+KINDS = {
+    "softmax": {"_softmax", "_safe_softmax", "_log_softmax", "_masked_softmax", "softmax", "log_softmax"},
+    "product": {"mm", "bmm", "mv", "addmm", "baddbmm", "matmul", "linear", "einsum"},
+    # Their results hold the numbers of an argument in the same order, perhaps changed.
+    "copy": {"clone", "_to_copy", "copy", "_unsafe_view", "contiguous", "lift_fresh", "to", "type_as", "reshape",
+             "flatten"},
+    "change": {"exp", "mul", "div", "masked_fill", "where", "nan_to_num", "native_dropout", "dropout", "add"},
+    "noise": {"bernoulli"},  # of dropout
+    "embedding": {"embedding"},
+}
 FUSED = {"_transformer_encoder_layer_fwd"}
 HELD = 8  # softmaxes of a model that wait for a product
 
@@ -128,7 +133,8 @@ class Beneath:
         elif kind == "embedding":
             self._told.length(int(args[1].shape[-1]) if args[1].ndim else 1)
         elif waiting:
-            tensors = [each for each in args if hasattr(each, "untyped_storage")]
+            tensors = [each for arg in args for each in (arg if isinstance(arg, (list, tuple)) else [arg])
+                       if hasattr(each, "untyped_storage")]
             found = next(((waiting[_storage(each)], each) for each in tensors if _storage(each) in waiting), None)
             if found is None:
                 return
@@ -140,7 +146,8 @@ class Beneath:
                 result = result[0] if isinstance(result, (tuple, list)) else result
                 if result.numel() == softmax.weights.numel():
                     softmax.changed |= kind == "change"
-                    softmax.dropped |= "dropout" in str(function) or any(each is mode.noise for each in args)
+                    softmax.dropped |= ("dropout" in str(function) and bool(args[2])) or any(
+                        each is mode.noise for each in args)
                     self._hold(softmax, result, waiting)
             else:
                 softmax.multiplied = True
@@ -165,7 +172,7 @@ class Beneath:
 
 
 def kind_of(function: Any) -> str:
-    """What an operation does here: "softmax", "product", "copy", "change", "fused", "embedding", "noise", or "" for all others."""
+    """What an operation does here: a key of KINDS, "fused", or "" for all others."""
     schema = getattr(function, "_schema", None)
     space, _, name = (schema.name if schema is not None else f"higher_order::{function}").rpartition("::")
     if "backward" in name:
@@ -174,10 +181,7 @@ def kind_of(function: Any) -> str:
         return "fused"
     if space != "aten":
         return ""
-    for kind, names in (("embedding", {"embedding"}), ("noise", NOISES), ("softmax", SOFTMAXES), ("product", PRODUCTS), ("copy", COPIES), ("change", CHANGES)):
-        if name in names or name.rstrip("_") in names:
-            return kind
-    return ""
+    return next((kind for kind, names in KINDS.items() if name in names or name.rstrip("_") in names), "")
 
 
 def used_weights(softmax: Softmax, operand: Any) -> Any:

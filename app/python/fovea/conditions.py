@@ -43,8 +43,9 @@ def recognised(conditions: Conditions, nq: int, nk: int, heads: int, mask: Any =
 
     `mask` is Boolean (True: may attend) or float (added to the logits), `bias` is float; both may lack axes or
     have axes of length 1: [nk], [nq, nk] or [H, nq, nk]. A mask which is causal, causal with a window, lets only
-    tokens of one document meet, or hides keys from all queries is recorded as that. A bias which is a slope per head times the distance is recorded
-    as ALiBi. `ends_causal` says that a single query which sees all keys belongs to causal attention.
+    tokens of one document meet, or hides keys from all queries is recorded as that. A bias which is a slope per
+    head times the distance is recorded as ALiBi. `ends_causal` says that a single query which sees all keys belongs
+    to causal attention.
     Raises FoveaError for a shape that does not fit.
     """
     check_segments(conditions.segments, nq, nk)

@@ -1,6 +1,7 @@
 """The places of attention modules in the models that run, each with a name of its own."""
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Any, Dict, List, NamedTuple, Optional, Set
 
@@ -56,11 +57,11 @@ class Places:
         """Where a module is that runs now; None is no module at all. Two modules have two names."""
         path = self._stack.path(module)
         place = self._find(module, path)
-        if path and place.name in self._equal_names:
-            return place._replace(name=path)
-        if self._owners.setdefault(place.name, module) is not module:
-            return place._replace(name=path if path and path != place.name else f"{place.name}.other")
-        return place
+        base = path or place.name
+        names = [path] if path and place.name in self._equal_names else [place.name, base]
+        others = (f"{base}.other{n if n > 1 else ''}" for n in itertools.count(1))
+        return place._replace(name=next(
+            name for name in itertools.chain(names, others) if self._owners.setdefault(name, module) is module))
 
     def met(self, module: Any) -> None:
         """A module computed attention."""

@@ -15,6 +15,7 @@ ADVICE = (
      "if it has these, or give q, k and v to fovea.save."),
     (("",), "Give q, k and v to fovea.save."),
 )
+MOST = 8  # reasons that are said
 
 
 class Unseen:
@@ -26,12 +27,14 @@ class Unseen:
         self._operations: Dict[str, List[str]] = {}  # places by operations
         self._errors: Dict[str, List[str]] = {}  # places by messages
 
-    def weights_alone(self, where: str, module: Any) -> None:
-        kind = type(module)
-        if kind.__module__.startswith("timm."):
+    def weights_alone(self, where: str, module: Any, root: Any) -> None:
+        """`root` is the model that runs."""
+        more = ""
+        if type(module).__module__.startswith("timm."):
             more = ", or call timm.layers.set_fused_attn(True, experimental=True) before the model is made"
-        else:
-            more = ""
+        elif getattr(getattr(root, "config", None), "_attn_implementation", "") == "eager" and getattr(
+                root, "_supports_sdpa", False):
+            more = ", or load the model with attn_implementation=\"sdpa\""
         with self._lock:
             self._by_hand.setdefault(where, f"Give q, k and v to fovea.save for more{more}.")
 
@@ -74,8 +77,8 @@ class Unseen:
             lines.append(f"{_listed(places)} {_verb(places, 'compute')} attention with {name}, which cannot be "
                          f"recorded. {advice}")
         for message, places in self._errors.items():
-            lines.append(f"{_listed(places)} cannot be recorded: {message}.")
-        return lines
+            lines.append(f"{_listed(places)} cannot be recorded: {message.rstrip('.')}.")
+        return lines[:MOST] + [f"There are {len(lines) - MOST} more reasons."] * (len(lines) > MOST)
 
 
 def _listed(places: List[str]) -> str:

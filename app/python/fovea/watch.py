@@ -253,4 +253,4 @@ class Watch(Told):
             with self._unseen.leaving_out(lambda: seen.where), self._cover():
                 self._lengths |= {seen.queries, seen.keys}
                 self._see(seen)
-                self._unseen.weights_alone(seen.where, seen.module)
+                self._unseen.weights_alone(seen.where, seen.module, next(iter(self.stack.running), None))
