@@ -6,11 +6,12 @@ import sys
 import tempfile
 import unittest
 from unittest import mock
+from xml.etree import ElementTree
 
 from package import PROGRAM, InFolder, needs
 
 STAND_IN = """#!{python}
-import json, sys
+import html, json, sys
 words = sys.argv[1:]
 output = words[words.index("-o") + 1]
 if "refuse" in words:
@@ -18,7 +19,11 @@ if "refuse" in words:
     sys.exit(3)
 given = words[1].endswith("heads.safetensors")
 content = {{"words": words, "begins": open(words[1], "rb").read(8).hex() if given else ""}}
-open(output, "w").write(json.dumps(content))
+text = json.dumps(content)
+if output.endswith(".svg"):
+    title = words[words.index("--title") + 1]
+    text = f"<svg xmlns='http://www.w3.org/2000/svg'><title>{{title}}</title><desc>{{html.escape(text)}}</desc></svg>"
+open(output, "w").write(text)
 print("note: a note", file=sys.stderr)
 """
 
@@ -42,8 +47,8 @@ class Figure(InFolder):
         figure = self.draw("run.safetensors", variants=("exact", "h1d"), views=("heatmap", "error"), format="svg",
                            layer="cross.layer0", head=2, width="5in", dpi=150, title="Two", parameters={"block": 32},
                            options=["--estimate"])
-        self.assertEqual(json.loads(figure.content)["words"][0:2], ["render", "run.safetensors"])
-        words = json.loads(figure._repr_svg_())["words"]
+        words = json.loads(ElementTree.fromstring(figure._repr_svg_())[1].text)["words"]
+        self.assertEqual(words[0:2], ["render", "run.safetensors"])
         self.assertTrue(words[3].endswith("figure.svg"))
         self.assertEqual(words[4:], ["--layer", "cross.layer0", "--head", "2", "--variant", "exact", "--variant", "h1d",
                                      "--view", "heatmap", "--view", "error", "--set", "block=32", "--width", "5in",
@@ -51,6 +56,13 @@ class Figure(InFolder):
         self.assertIsNone(figure._repr_png_())
         self.assertEqual(list(figure._repr_mimebundle_()), ["image/svg+xml", "text/plain"])
         self.assertEqual(figure.notes, "note: a note")
+
+    def test_a_notebook_gets_no_script(self):
+        """Whatever a title or a name in the source brings into the figure of a program that does not escape it."""
+        for title in ("<script>alert(1)</script>", "<a onclick='alert(1)'/>", "<a href=' JavaScript:alert(1)'/>",
+                      "<foreignObject/>", "Q & A", "</title>"):
+            with self.subTest(title), self.assertRaisesRegex(self.fovea.FoveaError, "no well-formed SVG, or holds a"):
+                self.draw("run.safetensors", format="svg", title=title)
 
     @needs("numpy")
     def test_arrays(self):

@@ -4,6 +4,7 @@ from __future__ import annotations
 import os
 import tempfile
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+from xml.etree import ElementTree
 
 from .atomic_file import AtomicFile
 from .errors import FoveaError
@@ -86,9 +87,26 @@ def figure(source_or_q: Any, k: Any = None, v: Any = None, *, variants: Sequence
         notes = run([*words, *options])
         try:
             with open(output, "rb") as file:
-                return Figure(file.read(), format, notes)
+                content = file.read()
         except FileNotFoundError:
             raise FoveaError(f"{' '.join(command)} wrote no figure: $FOVEA must name the program fovea") from None
+    if format == "svg" and not _runs_nothing(content):
+        raise FoveaError("the figure is no well-formed SVG, or holds a script: a name in the source or the title may "
+                         "have brought it; draw it with format=\"png\"")
+    return Figure(content, format, notes)
+
+
+def _runs_nothing(svg: bytes) -> bool:
+    """Whether it is well-formed and has no script: notebooks may insert it into their page as it is."""
+    try:
+        elements = list(ElementTree.fromstring(svg).iter())
+    except ElementTree.ParseError:
+        return False
+    names = {str(element.tag).rpartition("}")[2].lower() for element in elements}
+    attributes = [(name.rpartition("}")[2].lower(), value.strip().lower())
+                  for element in elements for name, value in element.attrib.items()]
+    return not names & {"script", "foreignobject"} and not any(
+        name.startswith("on") or value.startswith("javascript:") for name, value in attributes)
 
 
 def _call_of(arrays: Dict[str, Any], more: Mapping[str, Any]) -> str:
