@@ -1,5 +1,9 @@
 #include "batch/results_folder.h"
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <system_error>
 
@@ -65,7 +69,8 @@ void ResultsFolder::prepare(const BatchItems& items, const std::stop_token& stop
   if (std::error_code unknown; !fs::is_directory(path_, unknown))
     throw UnavailableError(
         path_ + " cannot be made: " + (error ? error.message() : "there is a file of this name"));
-  require_writable(path_ + "/" + plan_name);
+  if (::access(path_.c_str(), W_OK | X_OK) != 0)
+    throw UnavailableError(path_ + " cannot be written: " + std::strerror(errno));
   open_directory();
   write_plan(items, fingerprint);
   read_plan();
