@@ -1,8 +1,11 @@
 #include "fuzz/file_parsers.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <map>
 
+#include "batch/item_queue.h"
 #include "data/error.h"
 #include "fuzz/rules.h"
 #include "input/image_file.h"
@@ -129,6 +132,40 @@ void parse_image(const std::string& bytes) {
       "a picture is not made of whole patches");
   require(std::ssize(image.picture->rgb) == image.picture->width * image.picture->height * 3,
           "a picture has more or fewer pixels than its sides say");
+}
+
+void parse_results_folder(const std::string& bytes) {
+  static const TemporaryDirectory folder;
+  constexpr std::array names{"plan.json", "results.jsonl", "results.shard-1-of-2.jsonl",
+                             "results.csv"};
+  std::size_t begin = 0;
+  for (const char* name : names) {
+    std::filesystem::remove(folder / name);
+    if (begin > bytes.size()) continue;
+    const std::size_t end = std::min(bytes.find(between_files, begin), bytes.size());
+    folder.write(name, bytes.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  const auto contents = [&] {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+      if (entry.path().filename() != "locks")
+        files[entry.path().filename().string()] = read_bytes(entry.path().string());
+    return files;
+  };
+  const auto before = contents();
+  ResultsFolder results(folder.path());
+  try {
+    results.open();
+    (void)merge_results(results);
+  } catch (const Error&) {
+    require(contents() == before, "a folder that was refused has changed");
+    throw;
+  }
+  const auto merged = contents();
+  require(merged.at("plan.json") == before.at("plan.json"), "merging has changed the plan");
+  (void)merge_results(results);
+  require(contents() == merged, "merging again gives another result");
 }
 
 }  // namespace fovea::test

@@ -1,4 +1,4 @@
-// Parsers of files with tensors, tokens, texts and pictures.
+// Parsers of files with tensors, tokens, texts and pictures, and of folders of results.
 #pragma once
 
 #include <string>
@@ -15,5 +15,10 @@ void parse_fit(const std::string& bytes);
 void parse_tokens(const std::string& bytes);
 void parse_text(const std::string& bytes);
 void parse_image(const std::string& bytes);
+
+/// Of a folder of results: its files one after another, with this between them. A folder that is
+/// refused is as it was.
+inline constexpr char between_files = '\x1d';
+void parse_results_folder(const std::string& bytes);
 
 }  // namespace fovea::test

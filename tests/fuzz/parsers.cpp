@@ -23,6 +23,7 @@ const std::vector<Parser>& parsers() {
       {"session", parse_session, session_seeds},
       {"sweep-plan", parse_sweep_plan, sweep_plan_seeds},
       {"sweep-results", parse_sweep_results, sweep_results_seeds},
+      {"results-folder", parse_results_folder, results_folder_seeds},
       {"wire", parse_wire, wire_seeds},
       {"synthetic", parse_synthetic, synthetic_seeds},
       {"setting", parse_setting, setting_seeds},

@@ -9,6 +9,7 @@
 #include "figure/pages.h"
 #include "figure/recipe.h"
 #include "figure/recipe_in_pdf.h"
+#include "fuzz/file_parsers.h"
 #include "input/session_file.h"
 #include "io/fit_file.h"
 #include "io/npy.h"
@@ -276,6 +277,16 @@ std::vector<std::string> sweep_results_seeds() {
   return {R"({"item":0,"output_rel_fro":0.25,)" + row + "\n" +
           R"({"item":1,"plan":"p","error":"no, \"none\""})" + "\n" +
           R"({"item":2,"output_rel_fro":"infinite",)" + row + "\n"};
+}
+
+std::vector<std::string> results_folder_seeds() {
+  const std::string plan = R"({"plan":"p","items":8,"from":"p.json","version":"0"})";
+  const std::string rows = sweep_results_seeds().front();
+  const std::string others = R"({"item":5,"plan":"p","error":"no"})"
+                             "\n"
+                             R"({"item":6,"pl)";
+  return {plan + between_files + rows, plan + between_files + rows + between_files + others,
+          plan + between_files + between_files + others + between_files + "item\n0\n", plan};
 }
 
 std::vector<std::string> wire_seeds() {

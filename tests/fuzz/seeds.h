@@ -19,6 +19,7 @@ std::vector<std::string> figure_seeds();
 std::vector<std::string> session_seeds();
 std::vector<std::string> sweep_plan_seeds();
 std::vector<std::string> sweep_results_seeds();
+std::vector<std::string> results_folder_seeds();
 std::vector<std::string> wire_seeds();
 std::vector<std::string> synthetic_seeds();
 std::vector<std::string> setting_seeds();

@@ -81,7 +81,7 @@ class Link:
         try:
             greeting = MAGIC + struct.pack("<II", VERSION, len(address.token.encode())) + address.token.encode()
             answer = self._answer_to([greeting])
-            self._most_bytes = int(answer.get("most_bytes", 1 << 30))
+            self._most_bytes = self._number(answer, "most_bytes")
         except BaseException:
             self.close()
             raise
@@ -93,7 +93,7 @@ class Link:
         if length > self._most_bytes:
             raise Refused(f"a step has {length} bytes, and the window takes at most {self._most_bytes}: send fewer "
                           "heads or tokens")
-        return int(self._answer_to([struct.pack("<Q", length), *pieces]).get("step", 0))
+        return self._number(self._answer_to([struct.pack("<Q", length), *pieces]), "step")
 
     def close(self) -> None:
         self._socket.close()
@@ -134,16 +134,25 @@ class Link:
     def _answer(self) -> Dict[str, Any]:
         (length,) = struct.unpack("<Q", self._receive(8))
         if length > LONGEST_ANSWER:
-            raise ConnectionError(f"{self.address} does not answer like a window of Fovea")
+            raise self._no_window()
         try:
             answer = json.loads(self._receive(length))
-        except ValueError as error:
-            raise ConnectionError(f"{self.address} does not answer like a window of Fovea") from error
+        except (ValueError, RecursionError) as error:
+            raise self._no_window() from error
         if not isinstance(answer, dict):
-            raise ConnectionError(f"{self.address} does not answer like a window of Fovea")
+            raise self._no_window()
         if "error" in answer:
             raise (Busy if answer.get("busy") else Refused)(str(answer["error"]))
         return answer
+
+    def _number(self, answer: Dict[str, Any], name: str) -> int:
+        number = answer.get(name)
+        if type(number) is not int or number < 0:
+            raise self._no_window()
+        return number
+
+    def _no_window(self) -> ConnectionError:
+        return ConnectionError(f"{self.address} does not answer like a window of Fovea")
 
 
 def left_until(deadline: float) -> float:
