@@ -21,25 +21,25 @@ SelectionReading by_hand(const Matrix& exact, const Matrix& approximate, IndexRa
   for (Index i = rows.begin; i < rows.end; i += step, ++count)
     for (Index j = cols.begin; j < cols.end; ++j) {
       const double e = exact(i, j), a = approximate(i, j);
-      out.exact_mass += e;
-      out.approximate_mass += a;
+      out.exact_mass.value += e;
+      out.approximate_mass.value += a;
       out.exact_max = std::max(out.exact_max, e);
       out.approximate_max = std::max(out.approximate_max, a);
       squares += (a - e) * (a - e);
     }
-  out.exact_mass /= count;
-  out.approximate_mass /= count;
-  out.rms_error = std::sqrt(squares / count / static_cast<double>(cols.size()));
+  out.exact_mass.value /= count;
+  out.approximate_mass.value /= count;
+  out.rms_error.value = std::sqrt(squares / count / static_cast<double>(cols.size()));
   return out;
 }
 
 void check_same(const SelectionReading& found, const SelectionReading& expected,
                 doctest::Approx (*near)(double)) {
-  CHECK(found.exact_mass == near(expected.exact_mass));
-  CHECK(found.approximate_mass == near(expected.approximate_mass));
+  CHECK(found.exact_mass.value == near(expected.exact_mass.value));
+  CHECK(found.approximate_mass.value == near(expected.approximate_mass.value));
   CHECK(found.exact_max == near(expected.exact_max));
   CHECK(found.approximate_max == near(expected.approximate_max));
-  CHECK(found.rms_error == near(expected.rms_error));
+  CHECK(found.rms_error.value == near(expected.rms_error.value));
 }
 
 }  // namespace
@@ -58,7 +58,8 @@ TEST_CASE("a selection is read as a whole, or over evenly spaced rows where it i
     CAPTURE(c.rows.size());
     const SelectionReading found =
         read_selection(scene.computation, scene.exact, c.rows, c.cols, run);
-    CHECK(found.sampled == (c.step > 1));
+    CHECK(found.sampled() == (c.step > 1));
+    CHECK((found.exact_mass.standard_error > 0) == found.sampled());
     check_same(found, by_hand(p, q, c.rows, c.cols, c.step),
                [](double x) { return doctest::Approx(x).epsilon(1e-5); });
   }
