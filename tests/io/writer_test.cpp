@@ -181,12 +181,17 @@ TEST_CASE("a process that is killed at any moment leaves the old file or the new
         const pid_t child = ::fork();
         if (child == 0) {
           writing_calls = {.without_nameless_files = !nameless, .last = last};
-          write_text(path, "new");
+          try {
+            write_text(path, "new");
+          } catch (const std::exception&) {
+            ::_exit(1);
+          }
           ::_exit(0);
         }
         int status = 0;
         REQUIRE(::waitpid(child, &status, 0) == child);
         const bool killed = WEXITSTATUS(status) == ended_amid_writing;
+        CHECK((killed || WEXITSTATUS(status) == 0));
         const std::string now = read_bytes(path);
         CHECK((now == "new" || (killed && now == before)));
         write_text(path, "next");
