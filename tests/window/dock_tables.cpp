@@ -13,6 +13,8 @@
 #include <QStatusBar>
 #include <QTableWidget>
 #include <QTemporaryDir>
+#include <QTextBlock>
+#include <QTextDocument>
 
 #include "input/session_file.h"
 #include "window/docks/inspector_dock.h"
@@ -115,6 +117,21 @@ TEST_CASE("no number of the docks is broken, however long the label of another o
   for (const int width : {180, 230, 300}) check(short_ones, width);
   for (const int width : {230, 300}) check(pairs, width);
   for (const int width : {180, 230}) check(with_text, width);
+}
+
+TEST_CASE("a number stands before its token, also where that is Arabic") {
+  Readings readings("Readings");
+  const QString label = "7 “" + QString(QChar(0x2068)) + "\u0639\u0631\u0628" + QChar(0x2069) + "”";
+  for (const char* link : {"", "7"}) {
+    readings.set_rows({{.label = label, .value = "0.1", .tip = "", .link = link}});
+    const auto* shown = readings.findChild<QLabel*>();
+    QTextDocument text;
+    if (shown->textFormat() == Qt::RichText)
+      text.setHtml(shown->text());
+    else
+      CHECK_FALSE(shown->text().isRightToLeft());
+    CHECK(text.firstBlock().textDirection() == Qt::LeftToRight);
+  }
 }
 
 TEST_CASE("the comparison is sorted, its columns selected and its cells copied by keys") {

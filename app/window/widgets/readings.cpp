@@ -75,9 +75,13 @@ void Readings::show_row(Row& row, int at, const Reading& reading) {
   row.label->setTextFormat(links ? Qt::RichText : Qt::PlainText);
   // Not by Tab: there may be a dozen, and Ctrl+G goes to any pair.
   row.label->setTextInteractionFlags(links ? Qt::LinksAccessibleByMouse : Qt::NoTextInteraction);
-  row.label->setText(links ? QString("<a href=\"%1\" style=\"text-decoration: none\">%2</a>")
-                                 .arg(reading.link, reading.label.toHtmlEscaped())
-                           : reading.label);
+  // A number stands before its token in any script: Qt looks into isolated words for the direction
+  // of a text with links.
+  row.label->setText(
+      links
+          ? QString("<div dir=\"ltr\"><a href=\"%1\" style=\"text-decoration: none\">%2</a></div>")
+                .arg(reading.link, reading.label.toHtmlEscaped())
+          : reading.label);
   const QString tip = plain_tip(reading.tip);
   row.label->setToolTip(tip);
   if (std::exchange(row.wide, wide) != wide) grid_->addWidget(row.value, at, 1, 1, wide ? 2 : 1);
