@@ -65,4 +65,12 @@ bool is_command_of_fovea(std::string_view text) {
          });
 }
 
+bool is_call_of_fovea(std::string_view text) {
+  constexpr std::string_view marks = "_.,=:[](){}#'\"+- ";
+  return text.starts_with("fovea.figure(") && std::ranges::all_of(text, [&](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  marks.find(c) != marks.npos;
+         });
+}
+
 }  // namespace fovea

@@ -47,6 +47,8 @@ std::string without_session(const std::string& command) {
     return "carries no session: it was written without one, or another program has changed it; "
            "open its source instead";
   if (is_command_of_fovea(command)) return "carries no session; this command makes it: " + command;
+  if (is_call_of_fovea(command))
+    return "carries no session; a program made it by " + command + " and has the arrays";
   return "carries no session, and in place of a command of Fovea another text; open its source "
          "instead";
 }

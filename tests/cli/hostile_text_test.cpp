@@ -48,11 +48,11 @@ TEST_CASE("tokens are shown escaped, and attention is that of the tokens as they
   const TemporaryDirectory directory;
   const std::string lines = "a\x1b[31m\nb\tc\n<b>d\n";
   const std::string path = directory.write("t.txt", lines),
-                    same = directory.write("s.txt", "a\\x1B[31m\nb\\tc\n<b>d\n");
+                    same = directory.write("s.txt", "aU+001B[31m\nb⇥c\n<b>d\n");
   const Ended info = run_program({"info", path, "--one-token-per-line"});
   CHECK(info.status == 0);
   CHECK(is_safe(info.out));
-  CHECK(contains(info.out, "3 tokens: a\\x1B[31m b\\tc <b>d\n"));
+  CHECK(contains(info.out, "3 tokens: aU+001B[31m b⇥c <b>d\n"));
   const auto error = [](const std::string& source) {
     return document_of({"compute", source, "--one-token-per-line", "--variant", "linear", "--json"})
         .at("metrics")

@@ -1,13 +1,13 @@
 // Writes the seeds of every parser into folders of their names:  write_seeds FOLDER
-#include <QCoreApplication>
 #include <filesystem>
 #include <iostream>
 
 #include "fuzz/parsers.h"
+#include "input/painting.h"
 #include "temporary_directory.h"
 
 int main(int argc, char** argv) {
-  QCoreApplication application(argc, argv);
+  const fovea::Painting painting;
   if (argc != 2) {
     std::cerr << "usage: write_seeds FOLDER\n";
     return 2;

@@ -248,6 +248,10 @@ TEST_CASE("a file that changes while it is read is read as it was, or there is a
       bytes[version] = read_bytes(directory / kind.file);
     }
     REQUIRE(versions[0] != versions[1]);
+    const TemporaryDirectory mixed;
+    kind.write(mixed, 0);
+    write_bytes(mixed / kind.file, bytes[1]);
+    const std::string replaced_before = kind.read(mixed);
     const auto shrink = [](const std::string& file) {
       fs::resize_file(file, fs::file_size(file) / 2);
     };
@@ -265,7 +269,9 @@ TEST_CASE("a file that changes while it is read is read as it was, or there is a
       const Outcome replaced = outcome_of(kind, read, replace);
       if (!replaced.changed) break;
       CHECK(replaced.message.empty());
-      CHECK(replaced.content == versions[0]);
+      // Its kind is looked up before it is opened to be read: what replaces it then is read whole.
+      CHECK(
+          (replaced.content == versions[0] || (read == 0 && replaced.content == replaced_before)));
       for (const auto& change : std::initializer_list<std::function<void(const std::string&)>>{
                shrink, grow, overwrite}) {
         const Outcome outcome = outcome_of(kind, read, change);

@@ -94,6 +94,9 @@ TEST_CASE("law: what a plan holds is what its variant declares: names, types and
         CHECK_NOTHROW(check_given(plan->structure, variant.structure, {{"n", 97}, {"d", 6}}));
         held.emplace(variant.id, tensor.name);
       }
+      for (const std::string& groups : {plan->groups.queries, plan->groups.keys})
+        for (const std::int32_t group : plan->structure.integers(groups))
+          REQUIRE((group >= 0 && group < plan->groups.count));
     }
   for (const Variant& variant : variants())
     for (const TensorField& field : variant.structure) {

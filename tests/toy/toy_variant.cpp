@@ -81,7 +81,7 @@ Plan plan_toy(const Problem& problem, const ToyParameters& p, Planning& planning
   plan.form = TilePlan{.passes = {std::move(pass)}};
   plan.structure.set("toy_colour", colour);
   plan.structure.set("toy_weight", weight);
-  plan.groups = {"colour", "toy_colour", "toy_colour"};
+  plan.groups = {"colour", "toy_colour", "toy_colour", {}, p.colours};
   return plan;
 }
 

@@ -14,6 +14,7 @@
 #include <QUrl>
 #include <algorithm>
 
+#include "data/address.h"
 #include "everything_in.h"
 #include "study/background.h"
 #include "temporary_directory.h"
@@ -52,7 +53,13 @@ bool Window::is_written(const std::function<void()>& write) {
   return message().isEmpty();
 }
 
+// A session of a text elsewhere is opened without a question if it holds the SHA-256 of the text,
+// which is known a moment after the text is opened.
 bool Window::save(const QString& path) {
+  const Study& study = window_->study();
+  wait_until([&] {
+    return !study.source() || is_address(study.session().source) || !study.content_hash().empty();
+  });
   return is_written([&] { window_->files().save_session_to(path); });
 }
 
