@@ -32,9 +32,10 @@ PairMask exchanged(const PairMask& mask, const Run& run) {
   return {reversed(mask.key_document()), reversed(mask.query_document()), std::move(pairs)};
 }
 
-/// 2 S of the exchanged head, less 2 lse_i at its key i'. What is added to all pairs of a key j is
-/// left out.
-LogitRule exchanged(const LogitRule& rule, std::span<const float> lse) {
+/// The rule under which the exchanged head has the logits 2 S_ij - 2 lse_i. What the rule adds to
+/// all pairs of a key j is constant in a row of the exchanged head: column_squares() adds it
+/// afterwards.
+LogitRule exchanged(const LogitRule& rule, std::span<const float> lse, const Run& run) {
   const auto twice = [](std::vector<float> numbers) {
     for (float& x : numbers) x *= 2;
     return numbers;
@@ -49,9 +50,11 @@ LogitRule exchanged(const LogitRule& rule, std::span<const float> lse) {
   if (!rule.bias.empty()) {
     const Index keys = rule.bias.rows(), queries = rule.bias.cols();
     out.bias = Matrix(queries, keys);
-    for (Index j = 0; j < keys; ++j)
+    for (Index j = 0; j < keys; ++j) {
+      run.check();
       for (Index i = 0; i < queries; ++i)
         out.bias(queries - 1 - i, keys - 1 - j) = 2 * rule.bias(j, i);
+    }
   }
   return out;
 }
@@ -66,8 +69,8 @@ Problem exchanged(const Problem& problem, std::span<const float> lse, const Run&
   out.v = (*owner)[2];
   out.scale = 2 * problem.scale;
   if (problem.mask) out.mask = std::make_shared<const PairMask>(exchanged(*problem.mask, run));
-  out.rule =
-      std::make_shared<const LogitRule>(exchanged(problem.rule ? *problem.rule : LogitRule{}, lse));
+  out.rule = std::make_shared<const LogitRule>(
+      exchanged(problem.rule ? *problem.rule : LogitRule{}, lse, run));
   out.owner = std::move(owner);
   return out;
 }

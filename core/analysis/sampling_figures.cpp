@@ -127,7 +127,7 @@ void add_spectral_figures(const Diagnosis& of, double squares, Run* run,
     rank.value = squares / (norm * norm);
     of_p.value = difference_norm(approximate, exact, of_difference) / norm;
     // V = 0: both sides of Eq. 1 are 0, which every epsilon solves, 0 too.
-    if (value_norm > 0)
+    if (!(value_norm == 0))  // NaN is none of these
       of_z.value =
           largest_singular_value(difference(approximate_output.z, exact_output.z), of_difference) /
           (norm * value_norm);

@@ -42,8 +42,8 @@ TensorIndex::TensorIndex(const TensorFile& file, std::span<const TensorGroup> gr
   for (const TensorGroup& group : groups) layers_.insert(group.prefix);
 }
 
-// All prefixes of a name together are at most as many as the name has bytes, so that all layers
-// together look at no more tensors than the names have bytes.
+// A tensor is listed once for each layer whose prefix begins its name, so at most once for each
+// byte of its name. This bounds the work of all layers together.
 std::vector<const NamedTensor*> TensorIndex::beginning_with(std::string_view prefix) const {
   const auto beginning = [&](const NamedTensor* tensor) {
     return std::string_view(tensor->name).substr(0, prefix.size());

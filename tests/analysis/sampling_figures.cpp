@@ -6,6 +6,7 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "allocations.h"
@@ -250,6 +251,17 @@ TEST_CASE("the squares of columns are those of P under every condition") {
         CHECK(squares[static_cast<std::size_t>(j)] == doctest::Approx(sum).epsilon(1e-5));
       }
     }
+}
+
+TEST_CASE("figures of sampling: values that are not finite make no epsilon 0") {
+  Problem problem = make_data(Data::gaussian, 40, 4, 3, false);
+  auto v = std::make_shared<Matrix>(40, 3, 1.0f);
+  (*v)(7, 1) = std::numeric_limits<float>::quiet_NaN();
+  problem.v = v->view();
+  problem.owner = std::make_shared<std::pair<std::shared_ptr<const void>, std::shared_ptr<Matrix>>>(
+      problem.owner, v);
+  const Instance x = make_instance(*backends().front(), problem, "hyper", settings_of("practical"));
+  CHECK(std::isnan(figures_of(x).at("spectral_epsilon").value));
 }
 
 TEST_CASE("the operator norm of a difference is that of the matrix, also where it is 0 or signed") {
