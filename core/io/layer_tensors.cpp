@@ -48,8 +48,9 @@ std::vector<const NamedTensor*> TensorIndex::beginning_with(std::string_view pre
   const auto beginning = [&](const NamedTensor* tensor) {
     return std::string_view(tensor->name).substr(0, prefix.size());
   };
-  const auto found = std::ranges::equal_range(by_name_, prefix, {}, beginning);
-  std::vector<const NamedTensor*> tensors(found.begin(), found.end());
+  std::vector<const NamedTensor*> tensors(
+      std::ranges::lower_bound(by_name_, prefix, {}, beginning),
+      std::ranges::upper_bound(by_name_, prefix, {}, beginning));
   std::ranges::sort(tensors);  // addresses within one vector
   return tensors;
 }
