@@ -130,10 +130,9 @@ class AtomicFile:
         """
         if self._name is not None:
             return
-        name = self._unforeseen()
         _lock(self.file.fileno())
-        if self._link_as(name):
-            self._name = name
+        self._name = self._unforeseen()
+        if self._link_as(self._name):
             return
         with self.file as nameless:
             self.file = os.fdopen(self._named(), "w+b")
