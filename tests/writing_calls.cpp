@@ -1,6 +1,7 @@
 #include "writing_calls.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -23,6 +24,8 @@ extern "C" {
 // NOLINTBEGIN(bugprone-reserved-identifier)
 int __real_openat(int folder, const char* name, int flags, ...);
 int __real_linkat(int from, const char* name, int to, const char* new_name, int flags);
+int __real_flock(int file, int operation);
+int __real_fstat(int file, struct stat* status);
 int __real_renameat(int from, const char* name, int to, const char* new_name);
 int __real_unlinkat(int folder, const char* name, int flags);
 
@@ -35,7 +38,25 @@ int __wrap_openat(int folder, const char* name, int flags, mode_t mode) {
 }
 int __wrap_linkat(int from, const char* name, int to, const char* new_name, int flags) {
   count();
+  if (writing_calls.link_error != 0) {
+    errno = writing_calls.link_error;
+    return -1;
+  }
   return __real_linkat(from, name, to, new_name, flags);
+}
+int __wrap_flock(int file, int operation) {
+  if (writing_calls.bad_locks == 0) return __real_flock(file, operation);
+  --writing_calls.bad_locks;
+  errno = writing_calls.lock_error;
+  return -1;
+}
+int __wrap_fstat(int file, struct stat* status) {
+  const int result = __real_fstat(file, status);
+  if (writing_calls.zero_links > 0) {
+    --writing_calls.zero_links;
+    status->st_nlink = 0;
+  }
+  return result;
 }
 int __wrap_renameat(int from, const char* name, int to, const char* new_name) {
   count();

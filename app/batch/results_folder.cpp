@@ -74,10 +74,15 @@ void ResultsFolder::prepare(const BatchItems& items, const std::stop_token& stop
   open_directory();
   write_plan(items, fingerprint);
   read_plan();
-  if (plan_ != fingerprint || items_ != items.size())
-    throw InputError(path_, "holds results of another plan, or of sources that have changed (" +
-                                plan_ + ", this is " + fingerprint +
-                                "); choose another folder with -o, or remove this one");
+  const auto differ = [this](const std::string& there, const std::string& here) {
+    return InputError(path_, "holds results of another plan, or of sources that have changed (" +
+                                 there + ", this is " + here +
+                                 "); choose another folder with -o, or remove this one");
+  };
+  if (plan_ != fingerprint) throw differ(plan_, fingerprint);
+  if (items_ != items.size())
+    throw differ("a plan with " + std::to_string(items_) + " items",
+                 "one with " + std::to_string(items.size()));
 }
 
 void ResultsFolder::open() {

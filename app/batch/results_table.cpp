@@ -67,6 +67,7 @@ class Columns {
 
 void require_part_of_row(const std::string& where, std::string_view part) {
   constexpr std::string_view begin = "{\"item\":";
+  part = part.substr(0, part.find_last_not_of('\0') + 1);
   if (part.substr(0, begin.size()) != begin.substr(0, part.size()))
     throw InputError(where, "has no end of line and is no part of a row that was being written" +
                                 std::string(mend));

@@ -41,7 +41,8 @@ class ResultsTable {
   std::map<std::size_t, Row> rows_;
 };
 
-/// Throws InputError, unless it may be the begin of a row whose writer was killed.
+/// Throws InputError, unless it may be the begin of a row whose writer was killed. After a power
+/// cut zero bytes can stand where the rest of the row, or all of it, was to be written.
 void require_part_of_row(const std::string& where, std::string_view part);
 
 }  // namespace fovea

@@ -269,8 +269,9 @@ void run_plan(const SweepOptions& options, const Console& console) {
   if (axes) require_writable(options.figure);
   ItemQueue queue(items, folder, shard, options.retry_failed);
   if (queue.unfinished_bytes() > 0)
-    print_note(console.err,
-               "a row that was written only in part is dropped, its item is computed again");
+    print_note(console.err, folder.path() + "/" + ResultsFolder::journal(shard) +
+                                " ends with a row that was written only in part: its item is "
+                                "computed again, and the next row replaces that part");
   if (!queue.has_locks())
     print_note(console.err,
                "this file system has no locks: let one process work here at a time, or give each a "

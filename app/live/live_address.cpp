@@ -68,34 +68,40 @@ void remove_old_live_tokens(const std::string& folder) {
   while (const dirent* entry = ::readdir(all)) {
     if (!std::string_view(entry->d_name).starts_with("token-")) continue;
     const std::string path = folder + "/" + entry->d_name;
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (file < 0) continue;
-    if (::flock(file, LOCK_EX | LOCK_NB) == 0) ::unlink(path.c_str());
-    ::close(file);
+    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (file && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0) ::unlink(path.c_str());
   }
   ::closedir(all);
 }
 
 LiveTokenFile::LiveTokenFile(const std::string& folder, int port, const std::string& token)
     : path_(folder + "/token-" + std::to_string(port)) {
-  ::unlink(path_.c_str());
-  // What is not locked yet, another window that starts may take for an old one and remove.
-  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  constexpr int most_attempts = 16;
+  for (int attempt = 0; !is_held(); ++attempt) {
+    if (attempt == most_attempts)
+      throw UnavailableError(path_ + " cannot be written: other windows remove it; try again");
+    ::unlink(path_.c_str());
+    file_ = Descriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!file_) throw UnavailableError(path_ + " cannot be written: " + std::strerror(errno));
+  }
   const std::string line = token + "\n";
-  struct stat status {};
-  const bool written =
-      file_ >= 0 && ::flock(file_, LOCK_EX | LOCK_NB) == 0 && ::fstat(file_, &status) == 0 &&
-      ::write(file_, line.data(), line.size()) == static_cast<ssize_t>(line.size());
-  if (written && status.st_nlink > 0) return;
+  errno = ENOSPC;  // unless write() says otherwise
+  if (::write(file_.get(), line.data(), line.size()) == static_cast<ssize_t>(line.size())) return;
   const int error = errno;
-  if (file_ >= 0) ::close(file_);
-  throw UnavailableError(path_ + " cannot be written: " +
-                         (written ? "another window removed it" : std::strerror(error)));
+  ::unlink(path_.c_str());
+  throw UnavailableError(path_ + " cannot be written: " + std::strerror(error));
 }
 
 LiveTokenFile::~LiveTokenFile() {
   ::unlink(path_.c_str());
-  ::close(file_);
+}
+
+// Another window that starts may look at the file before it is locked, take it for an old one and
+// remove it. Where the folder has no locks no window removes the files of others.
+bool LiveTokenFile::is_held() const {
+  if (!file_) return false;
+  const bool is_taken = ::flock(file_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  return !is_taken && ::access(path_.c_str(), F_OK) == 0;
 }
 
 }  // namespace fovea

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "io/descriptor.h"
+
 namespace fovea {
 
 /// $XDG_RUNTIME_DIR/fovea, else /tmp/fovea-UID; made where it is missing. Throws UnavailableError
@@ -34,8 +36,10 @@ class LiveTokenFile {
   const std::string& path() const { return path_; }
 
  private:
+  bool is_held() const;
+
   std::string path_;
-  int file_;  // locked while its window lives
+  Descriptor file_;  // locked while its window lives, where the folder has locks
 };
 
 }  // namespace fovea

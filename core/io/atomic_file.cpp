@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/random.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,9 +44,11 @@ std::string new_temporary_name() {
   return name.append(temporary_end);
 }
 
-/// False where another process has the lock, or where the file system has no locks.
-bool lock(int descriptor) {
-  return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+enum class Locked { yes, taken, impossible };
+
+Locked try_lock(int descriptor) {
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return Locked::yes;
+  return errno == EWOULDBLOCK ? Locked::taken : Locked::impossible;
 }
 
 /// Those of this user whose writer was killed. A folder that cannot be listed keeps them.
@@ -62,7 +65,7 @@ void remove_left_overs(const Directory& folder) {
         ::openat(folder.descriptor(), name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     struct stat status {};
     if (left && ::fstat(left.get(), &status) == 0 && S_ISREG(status.st_mode) &&
-        status.st_uid == ::geteuid() && lock(left.get()))
+        status.st_uid == ::geteuid() && try_lock(left.get()) == Locked::yes)
       ::unlinkat(folder.descriptor(), name.c_str(), 0);
   }
 }
@@ -96,6 +99,7 @@ class TemporaryName {
   TemporaryName& operator=(const TemporaryName&) = delete;
 
   const char* get() const { return key_.second.c_str(); }
+  bool exists() const { return ::faccessat(key_.first, get(), F_OK, 0) == 0; }
   bool rename_to(const std::string& target) {
     renamed_ = ::renameat(key_.first, get(), key_.first, target.c_str()) == 0;
     return renamed_;
@@ -106,17 +110,16 @@ class TemporaryName {
   bool renamed_ = false;
 };
 
-/// A file of a folder that is deleted unless it becomes the target.
+/// A new file in a folder. It is deleted unless it becomes the target.
 class TemporaryFile {
  public:
   /// `shown`: the target in messages.
   TemporaryFile(const Directory& folder, std::string target, std::string shown)
       : folder_(folder), target_(std::move(target)), shown_(std::move(shown)) {
-    // Meanwhile nobody else reads what replaces a file, which may be private.
-    const mode_t mode = old_file() ? 0600 : 0666;
-    file_ = Descriptor(::openat(folder.descriptor(), ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode));
+    mode_ = old_file() ? 0600 : 0666;
+    file_ = Descriptor(::openat(folder.descriptor(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode_));
     if (!file_ || ::access(path().c_str(), W_OK) != 0) {  // or there is no /proc
-      open_by_name(mode);
+      open_by_name();
       return;
     }
     apply_umask(file_.get());
@@ -125,14 +128,13 @@ class TemporaryFile {
   int descriptor() const { return file_.get(); }
 
   void become_target() {
-    if (!name_ && !old_file()) {
+    if (!name_) {
       sync();
-      if (linked_as(target_.c_str())) return;
-      if (errno != EEXIST) throw refusal(shown_);
+      if (!old_file() && linked_as(target_.c_str())) return;
+      take_name();
     }
     if (const Descriptor old = old_file()) take_attributes(old.get(), file_.get());
     sync();
-    if (!name_) take_name();
     if (!name_->rename_to(target_)) throw refusal(shown_);
   }
 
@@ -150,29 +152,45 @@ class TemporaryFile {
   }
 
   /// Another writer may look at the file before it is locked, take it for one that is left over and
-  /// remove it: then another is made.
-  void open_by_name(mode_t mode) {
+  /// remove it: then another is made. The number of links does not tell this: some file systems
+  /// always say 0.
+  void open_by_name() {
     remove_left_overs(folder_);
-    for (;;) {
+    constexpr int most_attempts = 16;
+    for (int attempt = 0; attempt < most_attempts; ++attempt) {
       name_.emplace(folder_);
       file_ = Descriptor(::openat(folder_.descriptor(), name_->get(),
-                                  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+                                  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_));
       if (!file_) throw refusal(shown_);
-      struct stat status {};
-      const bool locked = lock(file_.get()) || errno != EWOULDBLOCK;
-      if (locked && ::fstat(file_.get(), &status) == 0 && status.st_nlink > 0) return;
+      if (try_lock(file_.get()) != Locked::taken && name_->exists()) return;
     }
+    throw UnavailableError(shown_ +
+                           " cannot be written: other programs remove or lock new files in its "
+                           "folder; try again, or choose another folder");
   }
 
   void take_name() {
     remove_left_overs(folder_);
-    lock(file_.get());
+    try_lock(file_.get());
     name_.emplace(folder_);
-    if (!linked_as(name_->get())) throw refusal(shown_);
+    if (!linked_as(name_->get())) copy_to_name();
+  }
+
+  /// Some file systems make files without a name, but give them none later.
+  void copy_to_name() {
+    const Descriptor nameless = std::move(file_);
+    open_by_name();
+    off_t at = 0;
+    constexpr std::size_t piece = std::size_t{1} << 30;
+    ssize_t copied = 0;
+    while ((copied = ::sendfile(file_.get(), nameless.get(), &at, piece)) > 0) {
+    }
+    if (copied < 0) throw refusal(shown_);
   }
 
   const Directory& folder_;
   std::string target_, shown_;
+  mode_t mode_ = 0;  // what replaces a file may be private: meanwhile nobody else reads it
   std::optional<TemporaryName> name_;
   Descriptor file_;
 };

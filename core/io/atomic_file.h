@@ -2,12 +2,12 @@
 // the rules of writing, for the program and for the Python package alike:
 //
 // 1. A file appears or changes as a whole, by a link or a rename within its folder, once its
-// content
-//    is on disk. After an error, a full disk or a stop the old file is as it was, and nothing else
-//    is left.
+//    content is on disk. After an error, a full disk or a stop the old file is as it was, and
+//    nothing else is left.
 // 2. Until then the content is in a file without a name (O_TMPFILE). A file without a name cannot
 //    replace another: to replace, it takes a temporary name for a moment. Where the file system has
-//    no such files it has a temporary name from the start.
+//    no such files it has a temporary name from the start. Where such a file cannot get a name, its
+//    content is copied into one that has a temporary name.
 // 3. A temporary name is `.fovea-`, random letters and digits, `.part`: nobody can prepare it, and
 //    it is short whatever the file is called. Files are made under it with O_EXCL and O_NOFOLLOW.
 //    The writer holds a lock (flock) on its file while it has such a name. A process that is killed
@@ -17,9 +17,9 @@
 //    whose files have fixed names (a Directory) links are refused. Devices and pipes are written
 //    to. A write-protected file is refused, of root too.
 // 5. A new file has the mode that the system gives it. A file that replaces another keeps its mode,
-//    owner, group, access list and user attributes, as far as the system allows. A group that
-//    cannot be kept gets no more rights than all others have. The umask is never changed, not even
-//    for a moment: it belongs to all threads.
+//    owner, group, access list and user attributes, as far as the system allows, and gets no
+//    access list from its folder. A group that cannot be kept gets no more rights than all others
+//    have. The umask is never changed, not even for a moment: it belongs to all threads.
 #pragma once
 
 #include <functional>

@@ -4,6 +4,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -12,7 +13,8 @@
 namespace fovea {
 namespace {
 
-constexpr std::string_view access_list = "system.posix_acl_access", user_names = "user.";
+constexpr const char* access_list = "system.posix_acl_access";
+constexpr std::string_view user_names = "user.";
 
 /// Attributes of a file of O_PATH are read by this path alone.
 std::string path_of(int descriptor) {
@@ -35,18 +37,24 @@ bool copy_attribute(const char* name, int from, int to) {
   return got == size && ::fsetxattr(to, name, value.data(), value.size(), 0) == 0;
 }
 
-/// Whether the access list, if there is one, was copied.
-bool copy_attributes(int from, int to) {
-  bool kept = true;
+void copy_user_attributes(int from, int to) {
   const std::string names = names_of_attributes(from);
-  for (std::size_t at = 0; at < names.size(); at = names.find('\0', at) + 1) {
-    const char* name = names.c_str() + at;
-    if (name == access_list)
-      kept = copy_attribute(name, from, to);
-    else if (std::string_view(name).starts_with(user_names))
+  for (std::size_t at = 0; at < names.size(); at = names.find('\0', at) + 1)
+    if (const char* name = names.c_str() + at; std::string_view(name).starts_with(user_names))
       copy_attribute(name, from, to);
-  }
-  return kept;
+}
+
+bool lacks_list(int error) {
+  return error == ENODATA || error == EOPNOTSUPP;
+}
+
+/// Whether `to` has the access list of `from` now, or none if `from` has none: a new file inherits
+/// the default list of its folder.
+bool take_access_list(int from, int to) {
+  if (copy_attribute(access_list, from, to)) return true;
+  if (::getxattr(path_of(from).c_str(), access_list, nullptr, 0) >= 0 || !lacks_list(errno))
+    return false;
+  return ::fremovexattr(to, access_list) == 0 || lacks_list(errno);
 }
 
 mode_t umask_of_process() {
@@ -61,10 +69,11 @@ mode_t umask_of_process() {
 
 void take_attributes(int from, int to) {
   struct stat status {};
-  if (::fstat(from, &status) != 0) return;
+  if (::fstat(from, &status) != 0 || !S_ISREG(status.st_mode)) return;
   const bool has_group = ::fchown(to, status.st_uid, status.st_gid) == 0 ||
                          ::fchown(to, static_cast<uid_t>(-1), status.st_gid) == 0;
-  const bool has_list = copy_attributes(from, to);
+  const bool has_list = take_access_list(from, to);
+  copy_user_attributes(from, to);
   mode_t mode = status.st_mode & 0777;
   if (!has_group || !has_list)
     mode = (mode & (S_IRWXU | S_IRWXO)) | (mode & ((mode & S_IRWXO) << 3));

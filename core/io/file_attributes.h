@@ -3,9 +3,10 @@
 
 namespace fovea {
 
-/// Gives the file `to` what the file `from` has, as far as the system allows. A group that cannot
-/// be kept, or whose access list cannot, gets no more rights than all others have. Programs that
-/// run as their owner do not after they were replaced. Descriptors; `from` may be one of O_PATH.
+/// Gives the file `to` what the regular file `from` has, as far as the system allows; nothing if
+/// `from` is a link or device. If the group or the access list cannot be kept, the group gets no
+/// more rights than all others have. Set-user-ID and set-group-ID bits are not kept. Descriptors;
+/// `from` may be one of O_PATH.
 void take_attributes(int from, int to);
 
 /// For a new file that was made with mode 0666: before Linux 5.19 some file systems (tmpfs) leave

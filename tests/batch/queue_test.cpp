@@ -180,7 +180,9 @@ TEST_CASE("a folder whose plan has another number of items is refused") {
   plan["items"] = 1000;
   write_bytes(shared.folder.path() + "/plan.json", plan.dump());
   ResultsFolder again(shared.folder.path());
-  CHECK_SAYS(again.prepare(shared.items), "holds results of another plan");
+  CHECK_SAYS(
+      again.prepare(shared.items), "holds results of another plan",
+      "(a plan with 1000 items, this is one with " + std::to_string(shared.items.size()) + ")");
 }
 
 TEST_CASE("a folder with a line that is no row of the sweep is not changed at all") {

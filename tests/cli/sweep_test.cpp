@@ -136,7 +136,8 @@ TEST_CASE("sweep: a line cut short is computed again, and only that") {
   const Ended ended = run_program({"sweep", plan, "-o", results});
   CAPTURE(ended.err);
   CHECK(ended.status == 0);
-  check_says(ended.err, {"written only in part", "19 of 20 items"});
+  check_says(ended.err,
+             {"results.jsonl ends with a row that was written only in part", "19 of 20 items"});
   CHECK(rows_of(journal) == before);
   // All rows but the one that was lost are the old ones, with their times.
   CHECK(read_bytes(journal).starts_with(whole.substr(0, whole.rfind("{\"item\""))));

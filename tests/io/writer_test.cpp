@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -38,6 +39,20 @@ mode_t mode_of(const std::string& path) {
   struct stat status {};
   ::stat(path.c_str(), &status);
   return status.st_mode & 0777;
+}
+
+constexpr const char* access_list = "system.posix_acl_access";
+
+/// Files that are made in the folder from now on let user 1234 read and write them:
+/// user::rwx, user 1234:rwx, group::r-x, mask::rwx, other::--- (acl_permission_entry of Linux).
+bool give_default_list(const std::string& folder) {
+  const std::uint16_t list[] = {2,      0,      1,  7, 0xffff, 0xffff, 2,  7, 1234,   0,     4, 5,
+                                0xffff, 0xffff, 16, 7, 0xffff, 0xffff, 32, 0, 0xffff, 0xffff};
+  return ::setxattr(folder.c_str(), "system.posix_acl_default", list, sizeof list, 0) == 0;
+}
+
+bool has_access_list(const std::string& path) {
+  return ::getxattr(path.c_str(), access_list, nullptr, 0) >= 0;
 }
 
 }  // namespace
@@ -259,8 +274,7 @@ TEST_CASE("a file that is replaced keeps its owner, group, access list and user 
   // user::rw-, user 1234:rw-, group::---, mask::rw-, other::--- (acl_permission_entry of Linux).
   const std::uint16_t list[] = {2,      0,      1,  6, 0xffff, 0xffff, 2,  6, 1234,   0,     4, 0,
                                 0xffff, 0xffff, 16, 6, 0xffff, 0xffff, 32, 0, 0xffff, 0xffff};
-  const bool has_list =
-      ::setxattr(path.c_str(), "system.posix_acl_access", list, sizeof list, 0) == 0;
+  const bool has_list = ::setxattr(path.c_str(), access_list, list, sizeof list, 0) == 0;
   const bool is_root = ::geteuid() == 0;
   if (is_root) REQUIRE(::chown(path.c_str(), 1234, 5678) == 0);
   for (const bool nameless : {true, false}) {
@@ -271,7 +285,7 @@ TEST_CASE("a file that is replaced keeps its owner, group, access list and user 
     if (has_attributes) CHECK(::getxattr(path.c_str(), "user.note", note, sizeof note) == 4);
     std::uint16_t kept[32] = {};
     if (has_list) {
-      CHECK(::getxattr(path.c_str(), "system.posix_acl_access", kept, sizeof kept) == sizeof list);
+      CHECK(::getxattr(path.c_str(), access_list, kept, sizeof kept) == sizeof list);
       CHECK(std::equal(std::begin(list), std::end(list), kept));
       CHECK(mode_of(path) == 0660);
     }
@@ -280,6 +294,101 @@ TEST_CASE("a file that is replaced keeps its owner, group, access list and user 
     if (is_root) CHECK((status.st_uid == 1234 && status.st_gid == 5678));
   }
   writing_calls = {};
+}
+
+TEST_CASE("a file that is replaced gets no rights for others from its folder") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("out.txt", "old");
+  ::chmod(path.c_str(), 0640);
+  if (!give_default_list(directory.path())) {
+    MESSAGE("not tried: this file system has no access lists");
+    return;
+  }
+  for (const bool nameless : {true, false}) {
+    writing_calls.without_nameless_files = !nameless;
+    write_text(path, "new");
+    CHECK_FALSE(has_access_list(path));
+    CHECK(mode_of(path) == 0640);
+  }
+  write_text(directory / "another", "new");
+  CHECK(has_access_list(directory / "another"));
+  writing_calls = {};
+}
+
+TEST_CASE("a link that is put where a file is being written lends it no rights") {
+  for (const bool nameless : {true, false})
+    for (const char* before : {"", "old"}) {
+      const TemporaryDirectory directory;
+      const std::string path = directory / "out.txt";
+      if (*before) write_bytes(path, before);
+      writing_calls.without_nameless_files = !nameless;
+      write_atomically(path, [&](std::ostream& out) {
+        out << "new";
+        std::filesystem::remove(path);
+        std::filesystem::create_symlink("elsewhere", path);
+      });
+      CHECK(read_bytes(path) == "new");
+      CHECK_FALSE(std::filesystem::is_symlink(path));
+      CHECK((mode_of(path) & S_IWOTH) == 0);
+      CHECK(directory.files().size() == 1);
+    }
+  writing_calls = {};
+}
+
+TEST_CASE("what a file without a name holds is kept where the file cannot get one") {
+  for (const int error : {EPERM, EOPNOTSUPP, ENOENT})
+    for (const char* before : {"", "old"}) {
+      CAPTURE(error);
+      CAPTURE(before);
+      const TemporaryDirectory directory;
+      const std::string path = directory / "out.txt", text(100000, 'x');
+      if (*before) {
+        write_bytes(path, before);
+        ::chmod(path.c_str(), 0640);
+      }
+      const mode_t mask = ::umask(027);
+      writing_calls.link_error = error;
+      write_text(path, text);
+      writing_calls = {};
+      ::umask(mask);
+      CHECK(read_bytes(path) == text);
+      CHECK(mode_of(path) == 0640);
+      CHECK(directory.files().size() == 1);
+    }
+}
+
+TEST_CASE("a file system that counts no links, or has no locks, is written to") {
+  constexpr int many = 1000;
+  for (const bool nameless : {true, false})
+    for (const char* before : {"", "old"}) {
+      const TemporaryDirectory directory;
+      const std::string path = directory / "out.txt";
+      if (*before) write_bytes(path, before);
+      writing_calls = {.without_nameless_files = !nameless,
+                       .lock_error = ENOLCK,
+                       .bad_locks = many,
+                       .zero_links = many};
+      write_text(path, "new");
+      CHECK(writing_calls.zero_links > many - 100);
+      CHECK(read_bytes(path) == "new");
+      CHECK(directory.files().size() == 1);
+    }
+  writing_calls = {};
+}
+
+TEST_CASE("others that take every temporary file do not keep a writer for ever") {
+  constexpr int many = 1000;
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("out.txt", "old");
+  writing_calls = {.without_nameless_files = true, .lock_error = EWOULDBLOCK, .bad_locks = many};
+  CHECK(contains(message_of<UnavailableError>([&] { write_text(path, "new"); }),
+                 "out.txt cannot be written: other programs remove or lock"));
+  CHECK(writing_calls.bad_locks > many - 100);
+  writing_calls.bad_locks = 3;
+  write_text(path, "new");
+  writing_calls = {};
+  CHECK(read_bytes(path) == "new");
+  CHECK(directory.files().size() == 1);
 }
 
 TEST_CASE("several who write one file at once leave the whole of one, and nothing else") {

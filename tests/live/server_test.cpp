@@ -15,6 +15,7 @@
 #include <future>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "data/error.h"
 #include "live/blobs.h"
@@ -22,6 +23,7 @@
 #include "live/live_address.h"
 #include "live/live_server.h"
 #include "study/event_loop.h"
+#include "writing_calls.h"
 
 namespace fovea::test {
 namespace {
@@ -405,6 +407,25 @@ TEST_CASE("the file of a token goes with its window, or when the next one starts
     CHECK(::access((folder + "/other").c_str(), F_OK) == 0);
   }
   CHECK(::access(path.c_str(), F_OK) != 0);
+}
+
+TEST_CASE("the file of a token needs no locks, and is made again where another window takes it") {
+  constexpr int many = 1000;
+  const QTemporaryDir runtime;
+  const std::string folder = runtime.path().toStdString();
+  for (const auto& [error, times] : {std::pair{ENOLCK, many}, std::pair{EWOULDBLOCK, 3}}) {
+    writing_calls = {.lock_error = error, .bad_locks = times};
+    const LiveTokenFile token(folder, 8, "secret");
+    std::ifstream file(token.path());
+    std::string kept;
+    std::getline(file, kept);
+    CHECK(kept == "secret");
+  }
+  writing_calls = {.lock_error = EWOULDBLOCK, .bad_locks = many};
+  CHECK_THROWS_WITH_AS(LiveTokenFile(folder, 8, "secret"), doctest::Contains("token-8 cannot be"),
+                       UnavailableError);
+  CHECK(writing_calls.bad_locks > many - 100);
+  writing_calls = {};
 }
 
 TEST_CASE("tokens are long, different each time, and compared whole") {

@@ -1,4 +1,5 @@
 """Files that appear whole: what is kept, what is refused, and that nothing is left."""
+import errno
 import os
 import signal
 import stat
@@ -60,6 +61,57 @@ class Nameless(InFolder):
         self.assertEqual((new.st_mode, new.st_uid, new.st_gid), (old.st_mode, old.st_uid, old.st_gid))
         self.assertEqual({name: os.getxattr(self.path(), name) for name in attributes}, attributes)
         self.assertNotEqual(new.st_ino, old.st_ino)
+
+    def test_no_rights_come_from_the_folder_and_no_program_runs_as_its_owner(self):
+        # version 2: the owner rwx, user 1234 rwx, the group r-x, mask rwx, others ---
+        given = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in (
+            (1, 7, 0xFFFFFFFF), (2, 7, 1234), (4, 5, 0xFFFFFFFF), (0x10, 7, 0xFFFFFFFF), (0x20, 0, 0xFFFFFFFF)))
+        self.path().write_bytes(b"before")
+        self.path().chmod(0o4750)
+        has_lists = attribute_works(self.path().parent, "system.posix_acl_default", given)
+        self.write(self.path())
+        self.assertEqual(stat.S_IMODE(self.path().stat().st_mode), 0o750)
+        if not has_lists:
+            self.skipTest("this file system has no access lists")
+        self.assertNotIn("system.posix_acl_access", os.listxattr(self.path()))
+
+    def test_an_access_list_that_cannot_be_removed_lends_no_rights(self):
+        self.path().write_bytes(b"before")
+        self.path().chmod(0o674)
+        with mock.patch("os.removexattr", side_effect=PermissionError(1, "no")):
+            self.write(self.path())
+        self.assertEqual(stat.S_IMODE(self.path().stat().st_mode), 0o644)
+
+    def test_what_cannot_get_a_name_is_copied(self):
+        content = bytes(range(256)) * 1000
+        for number in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOENT):
+            for before in (None, b"before"):
+                self.path().unlink(missing_ok=True)
+                if before is not None:
+                    self.path().write_bytes(before)
+                    self.path().chmod(0o640)
+                with mock.patch("os.link", side_effect=OSError(number, "no")):
+                    self.write(self.path(), content)
+                self.assertEqual(self.path().read_bytes(), content)
+                self.assertEqual(self.files(), ["run.safetensors"])
+                if before is not None:
+                    self.assertEqual(stat.S_IMODE(self.path().stat().st_mode), 0o640)
+
+    def test_a_temporary_name_is_locked_and_attempts_end(self):
+        import fcntl
+
+        with mock.patch.object(self.kind, "_nameless", lambda self, mode: None):
+            whole = self.kind(self.path())
+            with open(whole._name, "rb") as other, self.assertRaises(BlockingIOError):
+                fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            whole.discard()
+            with mock.patch("fcntl.flock", side_effect=BlockingIOError(errno.EWOULDBLOCK, "taken")):
+                with self.assertRaisesRegex(self.error, "run.safetensors cannot be written: other programs"):
+                    self.kind(self.path())
+            with mock.patch("fcntl.flock", side_effect=OSError(errno.ENOLCK, "no locks")):
+                self.write(self.path())
+        self.assertEqual(self.path().read_bytes(), b"new")
+        self.assertEqual(self.files(), ["run.safetensors"])
 
     def test_a_group_that_cannot_be_kept_lends_no_rights(self):
         self.path().write_bytes(b"before")

@@ -1,19 +1,24 @@
 """A file that appears complete under its name or not at all, by the rules of the program.
 
 It has no name while it is written where the system can make such files, so that nothing is left of it when the process
-is killed; elsewhere its name is one that nobody can foresee, in the same folder. What it replaces lends it its mode,
-owner, access list and extended attributes. The target of a symbolic link is replaced, not the link. A file that is
-write-protected is never replaced.
+is killed; elsewhere its name is one that nobody can foresee, in the same folder, and it is locked while it has this
+name, so that no other writer takes it for one that is left over. What it replaces lends it its mode, owner, access list
+and user attributes. The target of a symbolic link is replaced, not the link. A file that is write-protected is never
+replaced.
 """
 from __future__ import annotations
 
+import errno
 import os
 import secrets
+import shutil
 import stat
 from typing import Any, BinaryIO, Optional
 
 from .errors import FoveaError
 
+_ACCESS_LIST = "system.posix_acl_access"
+_MOST_ATTEMPTS = 16
 _WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -29,12 +34,11 @@ class AtomicFile:
         if not os.path.isdir(self._folder):
             raise FoveaError(f"{self.path} is in a directory that does not exist; expected the name of a file")
         self._name: Optional[str] = None  # None: it has none
-        mode = 0o666 if old is None else 0o600  # less what the process or its folder masks
+        self._mode = 0o666 if old is None else 0o600  # less what the process or its folder masks
         try:
-            descriptor = self._nameless(mode)
+            descriptor = self._nameless(self._mode)
             if descriptor is None:
-                self._name = self._unforeseen()
-                descriptor = os.open(self._name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+                descriptor = self._named()
         except OSError as error:
             raise self._refusal(error) from error
         self.file: BinaryIO = os.fdopen(descriptor, "w+b")
@@ -42,15 +46,13 @@ class AtomicFile:
     def replace(self) -> None:
         """Waits until the content is on disk, and gives it the name. Raises FoveaError, and nothing is replaced."""
         try:
-            self.file.flush()
-            old = self._old()
-            if old is not None:
-                self._be_like(old)
-            os.fsync(self.file.fileno())
-            if self._name is None and not self._take_name():
-                self._name = self._unforeseen()
-                self._link_as(self._name)
-            if self._name is not None:
+            self._sync()
+            if self._name is not None or self._old() is not None or not self._link_as(self._target):
+                self._take_name()
+                old = self._old()
+                if old is not None:
+                    self._be_like(old)
+                    self._sync()
                 os.replace(self._name, self._target)
                 self._name = None
             self.file.close()
@@ -69,10 +71,7 @@ class AtomicFile:
             pass
         name, self._name = self._name, None
         if name is not None:
-            try:
-                os.remove(name)
-            except FileNotFoundError:
-                pass
+            _remove(name)
 
     def _old(self) -> Optional[os.stat_result]:
         """What is there. Raises FoveaError for what must not be replaced."""
@@ -104,47 +103,99 @@ class AtomicFile:
         os.close(descriptor)
         return None
 
+    def _named(self) -> int:
+        """A descriptor.
+
+        Another writer may look at the file before it is locked, take it for one that is left over and remove it: then
+        another is made.
+        """
+        for _ in range(_MOST_ATTEMPTS):
+            self._name = self._unforeseen()
+            descriptor = os.open(self._name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, self._mode)
+            if _lock(descriptor) and os.path.exists(self._name):
+                return descriptor
+            os.close(descriptor)
+            _remove(self._name)
+        raise OSError(errno.EBUSY, "other programs remove or lock new files in its folder; try again, or choose "
+                                   "another folder")
+
     def _unforeseen(self) -> str:
         """A short name: that of the target may be as long as a name can be."""
         return os.path.join(self._folder, f".fovea-{secrets.token_hex(8)}.part")
 
-    def _take_name(self) -> bool:
-        """False where the name is taken: a file without one cannot replace another."""
+    def _take_name(self) -> None:
+        """Gives it a temporary name, unless it has one: a file without a name cannot replace another.
+
+        Some file systems make files without a name, but give them none later: then its content is copied.
+        """
+        if self._name is not None:
+            return
+        _lock(self.file.fileno())
+        self._name = self._unforeseen()
+        if self._link_as(self._name):
+            return
+        with self.file as nameless:
+            self.file = os.fdopen(self._named(), "w+b")
+            nameless.seek(0)
+            shutil.copyfileobj(nameless, self.file)
+        self._sync()
+
+    def _link_as(self, name: str) -> bool:
+        own = self.file.fileno()
         try:
-            self._link_as(self._target)
-        except FileExistsError:
+            # A folder's descriptor, though the path needs none, makes Python call linkat, which follows the link in
+            # /proc.
+            os.link(f"/proc/self/fd/{own}", name, src_dir_fd=own, follow_symlinks=True)
+        except OSError:
             return False
         return True
 
-    def _link_as(self, name: str) -> None:
-        own = self.file.fileno()
-        # A folder's descriptor, though the path needs none, makes Python call linkat, which follows the link in /proc.
-        os.link(f"/proc/self/fd/{own}", name, src_dir_fd=own, follow_symlinks=True)
+    def _sync(self) -> None:
+        self.file.flush()
+        os.fsync(self.file.fileno())
 
     def _be_like(self, old: os.stat_result) -> None:
-        """Takes mode, owner, access list and attributes of the file that it replaces, as far as it may."""
+        """Takes mode, owner, access list and user attributes of the file that it replaces, as far as it may."""
         own = self.file.fileno()
-        mode = stat.S_IMODE(old.st_mode)
+        mode = old.st_mode & 0o777
+        keeps_group = True
         try:
             os.fchown(own, old.st_uid, old.st_gid)
         except OSError:
             try:
                 os.fchown(own, -1, old.st_gid)
-            except OSError:  # what the old group could do, the new one can only if everybody can
-                mode = mode & ~0o070 | (mode & 0o007) << 3
-            mode &= 0o777
+            except OSError:
+                keeps_group = False
+        if not self._take_attributes() or not keeps_group:
+            mode = mode & 0o707 | mode & (mode & 0o007) << 3  # what the old group could do only if everybody can
         os.fchmod(own, mode)
+
+    def _take_attributes(self) -> bool:
+        """Whether it has the access list of the file that it replaces now, or none if that has none.
+
+        A new file inherits the default list of its folder.
+        """
         if not hasattr(os, "listxattr"):
-            return
+            return True
+        own = self.file.fileno()
         try:
-            names = os.listxattr(self._target)
-        except OSError:
-            return
+            names = os.listxattr(self._target, follow_symlinks=False)
+        except OSError as error:
+            return error.errno == errno.EOPNOTSUPP
+        kept = True
         for name in names:
+            if name != _ACCESS_LIST and not name.startswith("user."):
+                continue
             try:
-                os.setxattr(own, name, os.getxattr(self._target, name))
-            except OSError:  # one that only the system sets
-                pass
+                os.setxattr(own, name, os.getxattr(self._target, name, follow_symlinks=False))
+            except OSError:
+                kept = kept and name != _ACCESS_LIST
+        if _ACCESS_LIST not in names:
+            try:
+                os.removexattr(own, _ACCESS_LIST)
+            except OSError as error:
+                kept = error.errno in (errno.ENODATA, errno.EOPNOTSUPP)
+        return kept
 
     def _refusal(self, error: OSError) -> FoveaError:
         return FoveaError(f"{self.path} cannot be written: {error.strerror or error}")
@@ -157,3 +208,25 @@ class AtomicFile:
             self.replace()
         else:
             self.discard()
+
+
+def _remove(name: str) -> None:
+    try:
+        os.remove(name)
+    except FileNotFoundError:
+        pass
+
+
+def _lock(descriptor: int) -> bool:
+    """False if another process has the lock; True also where there are no locks."""
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass
+    return True
