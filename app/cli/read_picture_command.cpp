@@ -18,9 +18,8 @@ void add_read_picture_command(CLI::App& program, Work& chosen) {
   command->add_option("--max-side", options->max_side)->check(CLI::NonNegativeNumber);
   command->add_option("--seconds", options->seconds)->check(CLI::PositiveNumber);
   command->callback([&chosen, options] {
-    chosen = [options](const Console& console) {
-      read_picture_for_other(std::cin, console.out, options->patch, options->max_side,
-                             options->seconds);
+    chosen = [options](const Console&) {
+      read_picture_for_other(std::cin, options->patch, options->max_side, options->seconds);
       std::_Exit(0);  // nothing that ends a program later may open a file
     };
   });

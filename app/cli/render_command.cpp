@@ -10,7 +10,6 @@
 #include "cli/render_options.h"
 #include "cli/report.h"
 #include "cli/text_table.h"
-#include "data/address.h"
 #include "data/error.h"
 #include "figure/figure.h"
 #include "figure/pgf_file.h"
@@ -32,15 +31,12 @@ bool has_content(const Source& source, const std::string& hash, const std::stop_
   }
 }
 
-/// What a session reads of this machine.
-std::vector<std::string> files_of(const Session& session) {
-  std::vector<std::string> files{session.source};
-  for (const Column& column : session.columns)
-    if (column.held && !column.held->source.empty()) files.push_back(column.held->source);
-  std::erase_if(files, is_address);
-  const auto repeated = std::ranges::unique(files);
-  files.erase(repeated.begin(), repeated.end());
-  return files;
+InputError refusal_of_elsewhere(const std::string& path, const std::string& file,
+                                const std::string& why) {
+  return {path, "its session shows " + file + " from another folder, " + why +
+                    ": it may have been written to show you a file of yours. If you want to see "
+                    "it, open " +
+                    file + " itself, or put it into the folder of " + path};
 }
 
 Source load(RenderOptions& options, const CLI::App& command, const Console& console) {
@@ -48,20 +44,21 @@ Source load(RenderOptions& options, const CLI::App& command, const Console& cons
   if (!is_session_file(path)) return options.source.load(console.stop);
   const SessionFile file = read_session(path);
   require_source(path, file);
-  if (const std::string text = foreign_text(path, file); !text.empty())
-    throw InputError(path, "its session names the text " + text +
-                               ", and no SHA-256 of its words: it may have been written to show "
-                               "you a file of yours. If you want to see it, open " +
-                               text + " itself, or put it into the folder of " + path);
+  const ContentElsewhere elsewhere = content_elsewhere(path, file);
+  if (!elsewhere.unknown.empty())
+    throw refusal_of_elsewhere(path, elsewhere.unknown, "and does not state its SHA-256");
   for (const std::string& one : files_of(file.session))
     print_note(console.err, path + ": its session reads " + one);
   take_up(options, file.session, command);
   Source source = options.source.load(console.stop);
   check_session(file.session, source);
-  if (!file.content_hash.empty() && !has_content(source, file.content_hash, console.stop))
-    print_note(console.err, file.session.source +
-                                ": its content has changed since the session of " + path +
-                                " was saved");
+  if (file.content_hash.empty() || has_content(source, file.content_hash, console.stop))
+    return source;
+  if (elsewhere.needs_hash)
+    throw refusal_of_elsewhere(path, file.session.source,
+                               "whose SHA-256 is not " + file.content_hash);
+  print_note(console.err, file.session.source + ": its content has changed since the session of " +
+                              path + " was saved");
   return source;
 }
 

@@ -5,16 +5,19 @@
 
 namespace fovea {
 
-/// Exit statuses of a confined process that has reached a limit.
-inline constexpr int out_of_time = 101, out_of_memory = 102;
+/// Exit statuses of a confined process that has reached a limit, or could not be confined.
+inline constexpr int out_of_time = 101, out_of_memory = 102, not_confined = 103;
 
 /// For the first lines of the process: it ends when the thread that started it ends, keeps no
-/// descriptor but the standard ones, writes no file, and ends with `out_of_time` after so many
-/// seconds of processor time.
-void begin_confinement(int seconds);
+/// descriptor but the standard ones, and writes no file. Returns the descriptor for its answer,
+/// which was standard output; what libraries print goes to standard error.
+int begin_confinement();
 
-/// From here on it opens no file, no connection and no program, and takes so many bytes of memory
-/// beyond those that it has; where C++ asks for more it ends with `out_of_memory`.
-void complete_confinement(std::size_t memory);
+/// From here on the process opens no file, no connection and no program, starts no other process
+/// and reaches none. It takes so many bytes of memory beyond those that it has (where C++ asks for
+/// more it ends with `out_of_memory`) and so many more seconds of processor time, after which it
+/// ends with `out_of_time`. Ends it with `not_confined` where the kernel refuses that; throws
+/// UnavailableError where the memory cannot be limited.
+void complete_confinement(std::size_t memory, int seconds);
 
 }  // namespace fovea

@@ -234,9 +234,10 @@ Source open_source(const std::string& what, const OpenOptions& options) {
   return source;
 }
 
-bool is_words(const std::string& path) {
+bool is_words_or_picture(const std::string& path) {
   try {
-    return loader_of(path).takes_tensors;
+    const Loader loader = loader_of(path);
+    return loader.takes_tensors || loader.open == open_image;
   } catch (const InputError&) {  // opening it says why
     return false;
   }

@@ -28,8 +28,8 @@ struct OpenOptions {
 /// UnavailableError for what does not fit into the memory budget, Cancelled.
 Source open_source(const std::string& what, const OpenOptions& options = {});
 
-/// Whether a file opens as a text or as tokens.
-bool is_words(const std::string& path);
+/// Whether a file opens as a text, as tokens or as a picture: what it holds can be read on a panel.
+bool is_words_or_picture(const std::string& path);
 
 /// "heads.npz": what can be opened, without the folder of a path.
 std::string short_name(const std::string& what);

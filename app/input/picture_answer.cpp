@@ -11,21 +11,25 @@ namespace {
 constexpr int answer_version = 1;
 constexpr std::size_t most_notes = 8;
 
-}  // namespace
-
-void write_picture_answer(std::ostream& out, const ImageFile& image) {
-  const Picture& picture = *image.picture;
-  out << Json{{"picture", answer_version},
-              {"width", picture.width},
-              {"height", picture.height},
-              {"notes", image.notes}}
-      << '\n';
-  out.write(reinterpret_cast<const char*>(picture.rgb.data()), std::ssize(picture.rgb));
+void write_line(std::FILE* out, const Json& json) {
+  const std::string line = json.dump() + '\n';
+  std::fwrite(line.data(), 1, line.size(), out);
 }
 
-void write_picture_answer(std::ostream& out, const Error& error) {
-  out << Json{{"picture", answer_version}, {"status", error.status()}, {"message", error.what()}}
-      << '\n';
+}  // namespace
+
+void write_picture_answer(std::FILE* out, const ImageFile& image) {
+  const Picture& picture = *image.picture;
+  write_line(out, {{"picture", answer_version},
+                   {"width", picture.width},
+                   {"height", picture.height},
+                   {"notes", image.notes}});
+  std::fwrite(picture.rgb.data(), 1, picture.rgb.size(), out);
+}
+
+void write_picture_answer(std::FILE* out, const Error& error) {
+  write_line(out,
+             {{"picture", answer_version}, {"status", error.status()}, {"message", error.what()}});
 }
 
 PictureHead read_picture_answer(std::string_view line, const std::string& path, int patch) {
@@ -36,7 +40,7 @@ PictureHead read_picture_answer(std::string_view line, const std::string& path, 
   int status = 0;
   std::string message;
   try {
-    const Json json = parse_json(path, std::string(line));
+    const Json json = Json::parse(line);
     if (json.at("picture") != answer_version) throw bad;
     status = json.value("status", 0);
     if (status != 0) {

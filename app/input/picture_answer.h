@@ -2,7 +2,7 @@
 // Whoever reads it believes nothing of it.
 #pragma once
 
-#include <ostream>
+#include <cstdio>
 #include <string>
 #include <string_view>
 
@@ -13,8 +13,8 @@ namespace fovea {
 
 inline constexpr std::size_t longest_answer_line = 16 << 10;
 
-void write_picture_answer(std::ostream& out, const ImageFile& image);
-void write_picture_answer(std::ostream& out, const Error& error);
+void write_picture_answer(std::FILE* out, const ImageFile& image);
+void write_picture_answer(std::FILE* out, const Error& error);
 
 /// Of its line: the notes, and a picture whose pixels are still to be read. `path` and `patch`: of
 /// what was asked for. Throws the error that the process wrote, naming the file, or InputError for

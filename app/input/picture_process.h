@@ -6,28 +6,30 @@
 
 #include <chrono>
 #include <istream>
-#include <ostream>
 #include <stop_token>
 #include <string>
 
 #include "input/image_file.h"
+#include "input/own_files.h"
 #include "io/file_bytes.h"
 
 namespace fovea {
 
-struct PictureLimits {
+/// The program that decodes pictures, and its limits.
+struct PictureDecoder {
   int processor_seconds = 30;
   std::chrono::seconds all = std::chrono::minutes(10);  // also while the machine is busy
+  std::string program = own_program();
 };
 
 /// What decode_image() makes of the file, decoded by another process. Throws InputError, also where
 /// that process crashes or takes too long, UsageError for a bad patch or max_side, UnavailableError
-/// where it needs more memory than the budget, or cannot be started, Cancelled.
+/// where it cannot be started or confined, needs more memory than the budget, or was ended by
+/// somebody else, Cancelled.
 ImageFile read_image(const FileBytes& file, int patch, int max_side,
-                     const std::stop_token& stop = {}, const PictureLimits& limits = {});
+                     const std::stop_token& stop = {}, const PictureDecoder& decoder = {});
 
-/// What that process does: confines itself, and answers on `out` to the bytes of `in`.
-void read_picture_for_other(std::istream& in, std::ostream& out, int patch, int max_side,
-                            int processor_seconds);
+/// What that process does: confines itself, and answers on standard output to the bytes of `in`.
+void read_picture_for_other(std::istream& in, int patch, int max_side, int processor_seconds);
 
 }  // namespace fovea

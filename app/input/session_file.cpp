@@ -18,8 +18,9 @@ namespace fovea {
 namespace {
 
 constexpr int version = 1;
-constexpr Index largest_side = 1 << 20;  // of blocks and leaves
-constexpr std::size_t most_views = 64;   // a command may name one several times
+constexpr Index largest_side = 1 << 20;   // of blocks and leaves
+constexpr std::size_t most_views = 64;    // a command may name one several times
+constexpr std::size_t most_names = 1024;  // of spans, and of what is hidden: people name them
 
 std::string text_of_pool(Pool::Kind kind) {
   return kind == Pool::Kind::mean ? "mean" : "max";
@@ -258,7 +259,7 @@ struct Reader {
 
   std::vector<Span> spans(const Json& json) const {
     std::vector<Span> spans;
-    for (const Json& one : get<std::vector<Json>>(json, "spans")) {
+    for (const Json& one : list(json, "spans", most_names)) {
       const auto first = token(one, "first"), last = token(one, "last");
       spans.push_back({get<std::string>(one, "name"), {first, last + 1}});
     }
@@ -295,9 +296,14 @@ struct Reader {
           named<RankColour>(json, "rank_colour", {RankColour::rank, RankColour::storage});
     s.shared_range = get<bool>(json, "shared_range");
     s.colormap = colour_map(json);
-    if (json.contains("ranges"))  // nor these
-      for (const Json& one : get<std::vector<Json>>(json, "ranges")) s.choose_range(range(one));
-    if (json.contains("hidden")) s.hidden = get<std::vector<std::string>>(json, "hidden");
+    // Nor these. Each view has a range of its own in each column, and one of all columns.
+    const std::size_t most_ranges = all_views().size() * (most_session_columns + 1);
+    if (json.contains("ranges"))
+      for (const Json& one : list(json, "ranges", most_ranges)) s.choose_range(range(one));
+    if (json.contains("hidden")) {
+      list(json, "hidden", most_names);
+      s.hidden = get<std::vector<std::string>>(json, "hidden");
+    }
     const auto require = [&](bool holds, const char* name, const std::string& expected) {
       if (!holds)
         throw InputError(where, std::string("'") + name + "' is " + excerpt(json[name]) +

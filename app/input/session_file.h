@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "data/source.h"
 #include "input/sort_orders.h"
@@ -37,10 +38,15 @@ SessionFile read_session(const std::string& path);
 bool is_session_file(const std::string& path);
 /// Whether a session's source is an address or a file that is there.
 bool is_source_there(const std::string& source);
-/// The text that a session names, outside the folder of the session's own file `path`, without
-/// saying by a hash which words it holds: whoever wrote the session may never have had it. Empty:
-/// it names none.
-std::string foreign_text(const std::string& path, const SessionFile& file);
+/// The files that a session reads: its source, and those of heads that its columns hold.
+std::vector<std::string> files_of(const Session& session);
+/// What whoever wrote a session may not know: words and pictures outside the folder of the
+/// session's own file `path`.
+struct ContentElsewhere {
+  std::string unknown;      // such a file, whose SHA-256 the session does not state; empty: none
+  bool needs_hash = false;  // the source is such a file: it has to have the SHA-256 that is stated
+};
+ContentElsewhere content_elsewhere(const std::string& path, const SessionFile& file);
 /// Throws InputError, naming the session's own file, when its source is no longer there.
 void require_source(const std::string& path, const SessionFile& file);
 /// Throws InputError when the source has not the session's layer or head.

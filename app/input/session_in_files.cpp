@@ -64,6 +64,10 @@ SessionFile session_of_figure(const FileBytes& file) {
   return session_from(path, recipe->session);
 }
 
+bool is_hash(const std::string& text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == text.npos;
+}
+
 }  // namespace
 
 void write_session(const std::string& path, const SessionFile& file) {
@@ -99,15 +103,32 @@ bool is_source_there(const std::string& source) {
   return source.starts_with(synthetic_prefix) || std::filesystem::exists(source, unknown);
 }
 
-std::string foreign_text(const std::string& path, const SessionFile& file) {
+std::vector<std::string> files_of(const Session& session) {
+  std::vector<std::string> files{session.source};
+  for (const Column& column : session.columns)
+    if (column.held && !column.held->source.empty() &&
+        std::ranges::find(files, column.held->source) == files.end())
+      files.push_back(column.held->source);
+  std::erase_if(files, is_address);
+  return files;
+}
+
+ContentElsewhere content_elsewhere(const std::string& path, const SessionFile& file) {
   namespace fs = std::filesystem;
-  const std::string& source = file.session.source;
-  if (is_address(source) || !file.content_hash.empty()) return {};
   std::error_code error;
-  if (!fs::is_regular_file(source, error) || !is_words(source)) return {};
-  const auto folder = fs::weakly_canonical(fs::absolute(path).parent_path(), error),
-             its = fs::weakly_canonical(source, error).parent_path();
-  return folder == its ? std::string() : source;
+  const auto own = fs::weakly_canonical(fs::absolute(path).parent_path(), error);
+  ContentElsewhere out;
+  for (const std::string& one : files_of(file.session)) {
+    if (!fs::is_regular_file(one, error) || !is_words_or_picture(one) ||
+        fs::weakly_canonical(one, error).parent_path() == own)
+      continue;
+    // Of other files than the source a session states no hash.
+    if (one == file.session.source && is_hash(file.content_hash))
+      out.needs_hash = true;
+    else if (out.unknown.empty())
+      out.unknown = one;
+  }
+  return out;
 }
 
 void require_source(const std::string& path, const SessionFile& file) {

@@ -10,6 +10,7 @@
 namespace fovea {
 namespace {
 
+/// Null: it has other content, for which is to be asked.
 std::shared_ptr<const Source> read(const SourceToOpen& from, const Run& run) {
   OpenOptions options{.stop = run.stop, .reached = [&run](double share) { run.reached(share); }};
   if (from.session) options.patch = from.session->patch;
@@ -17,6 +18,9 @@ std::shared_ptr<const Source> read(const SourceToOpen& from, const Run& run) {
       from.source ? from.source : std::make_shared<const Source>(open_source(from.what, options));
   if (source->layers.empty()) throw InputError(from.what, "found no layer, expected at least one");
   if (from.session) check_session(*from.session, *source);
+  if (from.ask_for_other_content &&
+      !content_hash_of(source->files, run.stop).is(from.expected_hash))
+    return nullptr;
   return source;
 }
 
@@ -40,6 +44,10 @@ void SourceOpening::open(SourceToOpen source) {
         const SourceToOpen done = std::move(pending_.value());
         pending_.reset();
         if (!opened_source) return failed(done, QString::fromStdString(error));
+        if (!*opened_source) {
+          emit failed(done, {});
+          return done.ask_for_other_content();
+        }
         emit about_to_open(done);
         content_hash_.clear();
         hash_found_ = false;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QObject>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,9 @@ struct SourceToOpen {
   std::string expected_hash;       // of the content the session was made with; empty: unknown
   bool new_source = true;          // false: the same image in other patches, or a later step
   std::shared_ptr<const Source> source = {};  // it is there already; null: it is to be read
+  /// Called instead of showing content that has another hash than the expected one; null: it is
+  /// shown, and reported.
+  std::function<void()> ask_for_other_content = {};
 };
 
 /// The Session in the patches of another one, and with what is seen of them.
@@ -56,6 +60,7 @@ class SourceOpening : public QObject {
   void opened(std::shared_ptr<const fovea::Source> source, const fovea::SourceToOpen& as);
   /// Just before `opened`: the hash is still that of the source before.
   void about_to_open(const fovea::SourceToOpen& as);
+  /// Without a message: it has other content, for which is asked.
   void failed(const fovea::SourceToOpen& as, const QString& message);
   /// The content has no hash, or not the expected one.
   void reported(const QString& message);

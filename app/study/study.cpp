@@ -43,7 +43,7 @@ Study::Study(std::unique_ptr<Backend> backend, std::shared_ptr<Background> backg
   connect(&opening_, &SourceOpening::failed, this,
           [this](const SourceToOpen&, const QString& message) {
             report_not_opened();
-            emit reported(message);
+            if (!message.isEmpty()) emit reported(message);
           });
   connect(&opening_, &SourceOpening::reported, this, [this](const QString& message) {
     emit reported(message);
@@ -52,9 +52,10 @@ Study::Study(std::unique_ptr<Backend> backend, std::shared_ptr<Background> backg
 }
 
 void Study::open(const std::string& what, std::optional<Session> session,
-                 const std::string& expected_hash) {
+                 const std::string& expected_hash, std::function<void()> ask_for_other_content) {
   auto known = find_source ? find_source(what) : nullptr;
-  opening_.open({what, std::move(session), expected_hash, true, std::move(known)});
+  opening_.open({what, std::move(session), expected_hash, true, std::move(known),
+                 std::move(ask_for_other_content)});
   if (!source()) update_later();  // to say so
 }
 

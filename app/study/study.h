@@ -26,9 +26,11 @@ class Study : public QObject {
 
   /// Opens on the engine's thread; then `opened`, or `reported` and everything stays as it was.
   /// `session`: to restore; else the standard one. `expected_hash`: of the content that a session
-  /// was made with; another one is reported.
+  /// was made with; another one is reported, or `ask_for_other_content` is called instead of
+  /// showing it.
   void open(const std::string& what, std::optional<Session> session = {},
-            const std::string& expected_hash = {});
+            const std::string& expected_hash = {},
+            std::function<void()> ask_for_other_content = {});
   /// Opens a source that is there already, by its path.
   void open(std::shared_ptr<const Source> source);
   /// The opened source goes on, as a live stream does with another step: this is no step of undo.

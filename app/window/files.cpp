@@ -180,26 +180,32 @@ void Files::open(const QString& what) {
 }
 
 void Files::open_session_file(const QString& path, const SessionFile& file) {
-  const std::string text = foreign_text(path.toStdString(), file);
-  if (text.empty()) {
-    if (!is_address(file.session.source))
-      window_.show_status(QFileInfo(path).fileName() + " reads " + to_qt(file.session.source));
-    return open_session(path, file);
-  }
-  window_.info_bar().offer(
-      path + " names your text " + to_qt(text) +
-          ", and no SHA-256 of its words: whoever wrote it may never have seen that text",
-      "Open it…", [this, path, file] {
-        window_.info_bar().hide();
-        open_session(path, file);
-      });
+  const ContentElsewhere elsewhere = content_elsewhere(path.toStdString(), file);
+  const auto ask = [this, path, file](const std::string& shown, const QString& why) {
+    window_.info_bar().offer(path + " shows " + to_qt(shown) + " from another folder, " + why +
+                                 ": whoever wrote it may never have seen that file",
+                             "Open it…", [this, path, file] {
+                               window_.info_bar().hide();
+                               open_session(path, file);
+                             });
+  };
+  if (!elsewhere.unknown.empty()) return ask(elsewhere.unknown, "and does not state its SHA-256");
+  if (!is_address(file.session.source))
+    window_.show_status(QFileInfo(path).fileName() + " reads " + to_qt(file.session.source));
+  std::function<void()> ask_for_other_content;
+  if (elsewhere.needs_hash)
+    ask_for_other_content = [ask, file] {
+      ask(file.session.source, "and states another SHA-256 than it has");
+    };
+  open_session(path, file, {}, std::move(ask_for_other_content));
 }
 
 void Files::open_recovered(const SessionFile& file, std::function<void()> then) {
   open_session({}, file, std::move(then));
 }
 
-void Files::open_session(const QString& path, const SessionFile& file, std::function<void()> then) {
+void Files::open_session(const QString& path, const SessionFile& file, std::function<void()> then,
+                         std::function<void()> ask_for_other_content) {
   const QString source = to_qt(file.session.source);
   if (is_source_there(file.session.source)) {
     opening_ = {.source = file.session.source,
@@ -209,7 +215,8 @@ void Files::open_session(const QString& path, const SessionFile& file, std::func
                 .is_session = true,
                 .then = std::move(then)};
     if (!file.layout.empty()) opening_.selected_column = file.selected_column;
-    return window_.study().open(file.session.source, file.session, file.content_hash);
+    return window_.study().open(file.session.source, file.session, file.content_hash,
+                                std::move(ask_for_other_content));
   }
   window_.info_bar().offer(source + ": the session's source is no longer there", "Locate it…",
                            [this, path, file, source, then = std::move(then)] {

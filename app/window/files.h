@@ -58,7 +58,8 @@ class Files {
   };
 
   bool can_save_session();
-  void open_session(const QString& path, const SessionFile& file, std::function<void()> then = {});
+  void open_session(const QString& path, const SessionFile& file, std::function<void()> then = {},
+                    std::function<void()> ask_for_other_content = {});
   /// The session of a file that may come from anybody.
   void open_session_file(const QString& path, const SessionFile& file);
   void source_opened(bool new_source);

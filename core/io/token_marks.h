@@ -15,9 +15,9 @@ namespace fovea {
 std::vector<std::string> display_tokens(const std::vector<std::string>& tokens);
 
 /// The text of a token with a sign for what has none, as every font has it: ↵ for a line break, ⇥
-/// for a tab, ⇤ for a carriage return, U+0001 for other characters that change the display. White
-/// space other than " " and characters of no width become U+200D too, where a token has nothing
-/// else.
+/// for a tab, ⇤ for a carriage return, the code of any other control character, such as the six
+/// letters U+0001. Where a token has nothing else, white space other than " " and characters of no
+/// width are written as their codes, too.
 std::string with_signs(std::string_view text);
 
 }  // namespace fovea

@@ -156,25 +156,44 @@ TEST_CASE("only a command of Fovea is shown as the command that makes a figure")
   CHECK_FALSE(contains(refusal, "curl"));
 }
 
-TEST_CASE("a text elsewhere that a session names without its hash is foreign to it") {
+TEST_CASE("words and pictures elsewhere need the hash that their session states") {
   const TemporaryDirectory figures, texts;
   const std::string text = texts.write("secret.txt", "all my words"),
                     tokens = texts.write("secret.json", R"(["all", "my", "words"])"),
-                    picture = texts.write("secret.png", "\x89PNG\r\n\x1A\n");
-  const auto foreign = [&](const std::string& figure, const std::string& source,
-                           const std::string& hash) {
-    SessionFile file{.session = standard_session("synthetic:golden", 64), .content_hash = hash};
+                    picture = texts.write("secret.png", "\x89PNG\r\n\x1A\n"),
+                    tensors = texts.write("heads.npz", "PK\x03\x04"), hash(64, 'a');
+  SessionFile file{.session = standard_session("synthetic:golden", 64)};
+  const auto elsewhere = [&](const std::string& figure, const std::string& source,
+                             const std::string& stated) {
     file.session.source = source;
-    return foreign_text(figure, file);
+    file.content_hash = stated;
+    return content_elsewhere(figure, file);
   };
-  CHECK(foreign(figures / "f.png", text, "") == text);
-  CHECK(foreign(figures / "f.png", tokens, "") == tokens);
-  CHECK(foreign(figures / "f.png", "/etc/passwd", "") == "/etc/passwd");
-  CHECK(foreign(figures / "f.png", text, "abc123").empty());
-  CHECK(foreign(figures / "f.png", picture, "").empty());
-  CHECK(foreign(texts / "f.png", text, "").empty());
-  CHECK(foreign(texts / "../" + std::filesystem::path(texts.path()).filename().string() + "/f.png",
-                text, "")
-            .empty());
-  CHECK(foreign(figures / "f.png", "synthetic:golden", "").empty());
+  std::filesystem::create_symlink(text, figures / "link.txt");
+  for (const std::string& one : {text, tokens, picture, std::string("/etc/passwd")}) {
+    CAPTURE(one);
+    for (const char* none : {"", "x", "abc123"})
+      CHECK(elsewhere(figures / "f.png", one, none).unknown == one);
+    for (const std::string& none : {hash + "a", hash.substr(1) + "g"})
+      CHECK(elsewhere(figures / "f.png", one, none).unknown == one);
+    CHECK(elsewhere(figures / "f.png", one, hash).unknown.empty());
+    CHECK(elsewhere(figures / "f.png", one, hash).needs_hash);
+  }
+  CHECK(elsewhere(figures / "f.png", figures / "link.txt", "").unknown == figures / "link.txt");
+  const std::string around =
+      texts / "../" + std::filesystem::path(texts.path()).filename().string() + "/f.png";
+  for (const std::string& beside : {texts / "f.png", around}) {
+    CHECK(elsewhere(beside, text, "").unknown.empty());
+    CHECK_FALSE(elsewhere(beside, text, hash).needs_hash);
+  }
+  for (const std::string& source : {std::string("synthetic:golden"), tensors}) {
+    CHECK(elsewhere(figures / "f.png", source, "").unknown.empty());
+    CHECK_FALSE(elsewhere(figures / "f.png", source, hash).needs_hash);
+  }
+  // Heads of other files, of which a session states no hash.
+  file.session.columns[1].held = HeldHead{.source = text, .layer = 0, .head = 0};
+  CHECK(elsewhere(figures / "f.png", "synthetic:golden", hash).unknown == text);
+  CHECK(elsewhere(figures / "f.png", picture, hash).unknown == text);
+  CHECK(elsewhere(figures / "f.png", text, hash).unknown.empty());  // of the source itself
+  CHECK(elsewhere(texts / "f.png", "synthetic:golden", "").unknown.empty());
 }

@@ -3,10 +3,16 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,7 +20,9 @@
 #include <QImage>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <future>
@@ -103,6 +111,34 @@ int status_of_child(const std::function<int()>& work) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+/// Whether confined processes have a filter of system calls here.
+bool has_filter() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return false;
+#endif
+  std::uint32_t action = SECCOMP_RET_ERRNO;
+  return ::syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
+}
+
+bool is_refused(long result) {
+  return result == -1 && errno == EPERM;
+}
+
+/// Of the scope, in the place of the program that decodes pictures.
+struct Script {
+  TemporaryDirectory folder;
+  PictureDecoder decoder;
+  explicit Script(const std::string& text) {
+    decoder.program = folder.write("script", "#!/bin/sh\n" + text + "\n");
+    std::filesystem::permissions(decoder.program, std::filesystem::perms::owner_all);
+  }
+  template <class Expected = InputError>
+  std::string message() const {
+    const std::string path = folder.write("p.png", "any bytes");
+    return message_of<Expected>([&] { read_image(FileBytes(path), 8, 0, {}, decoder); });
+  }
+};
+
 }  // namespace
 
 TEST_CASE("an SVG picture reads no other file, and says which one it names") {
@@ -157,12 +193,45 @@ TEST_CASE("a picture that takes too long to decode is refused, and the next one 
 }
 
 TEST_CASE("where the process that decodes a picture crashes, or is ended, this one says so") {
-  for (const int signal : {SIGSEGV, SIGKILL}) {
+  for (const auto& [signal, says] :
+       {std::pair(SIGSEGV, "crashed on it (signal 11)"), std::pair(SIGKILL, "was killed"),
+        std::pair(SIGTERM, "was told to end")}) {
     LongReading reading;
     ::kill(wait_for_child(), signal);
-    check_says(reading.message.get(), {reading.path, "crashed on it", "save it as PNG"});
+    const std::string message = reading.message.get();
+    check_says(message, {reading.path, says});
+    CHECK(contains(message, "save it as PNG") == (signal == SIGSEGV));
     CHECK(own_children().empty());
   }
+}
+
+TEST_CASE("the process that decodes pictures ends without an answer: its exit status says why") {
+  for (const auto& [status, says] :
+       {std::pair(4, "too little memory"), std::pair(102, "more memory than the budget"),
+        std::pair(103, "could not be confined"), std::pair(127, "a library is missing"),
+        std::pair(130, "was told to end")}) {
+    const Script script("exit " + std::to_string(status));
+    const std::string message = script.message<UnavailableError>();
+    check_says(message, {"p.png: ", says});
+    CHECK_FALSE(contains(message, "PNG"));
+  }
+  check_says(Script("exit 1").message(), {"p.png: ", "exit status 1", "save it as PNG"});
+  check_says(Script("exit 101").message(), {"p.png: ", "30 s of processor time"});
+  const Script none("");
+  std::filesystem::remove(none.decoder.program);
+  check_says(none.message<UnavailableError>(), {"p.png: ", none.decoder.program, "cannot be"});
+}
+
+TEST_CASE("a process that ends amid its answer is not waited for") {
+  const std::string head = R"({"picture":1,"width":8,"height":8,"notes":[]})";
+  for (const std::string& answer :
+       {std::string("printf '{'"), "echo '" + head + "'; printf '123'"}) {
+    Script script(answer);
+    script.decoder.all = std::chrono::seconds(60);  // longer than a shell takes anywhere
+    check_says(script.message(), {"p.png: ", "without an answer (exit status 0)"});
+  }
+  // More than an answer's line may have, and no line.
+  check_says(Script("head -c 100000 /dev/zero; exec sleep 600").message(), {"cannot be read"});
 }
 
 TEST_CASE("a stop ends the process that decodes a picture") {
@@ -218,28 +287,134 @@ TEST_CASE("a large picture is converted and scaled where no descriptor can be op
 TEST_CASE("a confined process opens nothing, starts nothing and has its limit of memory") {
   constexpr std::size_t limit = std::size_t{64} << 20;
   CHECK(status_of_child([] {
-          begin_confinement(20);
-          complete_confinement(limit);
+          begin_confinement();
+          complete_confinement(limit, 20);
           if (::open("/dev/null", O_RDONLY) >= 0) return 1;
           if (::socket(AF_UNIX, SOCK_STREAM, 0) >= 0) return 2;
           if (::dup(0) >= 0) return 3;
-          const bool filtered = ::prctl(PR_GET_SECCOMP) == 2;
-          if (filtered && (::kill(::getppid(), 0) == 0 || errno != EPERM)) return 4;
-          if (filtered && ::execl("/bin/true", "true", nullptr) == 0) return 5;
           std::thread([] {}).join();  // which it may
           return 0;
         }) == 0);
   CHECK(status_of_child([] {
-          begin_confinement(20);
-          complete_confinement(limit);
+          begin_confinement();
+          complete_confinement(limit, 20);
           const std::vector<char> most(std::size_t{1} << 40);
           return most.back();
         }) == out_of_memory);
   CHECK(status_of_child([] {
-          begin_confinement(1);
+          begin_confinement();
+          complete_confinement(limit, 1);
           for (volatile int count = 0;;) count = count + 1;
           return 0;
         }) == out_of_time);
+}
+
+TEST_CASE("a confined process reaches no other process, and keeps its limits") {
+  if (!has_filter()) return;
+  CHECK(status_of_child([] {
+          const pid_t parent = ::getppid();
+          begin_confinement();
+          complete_confinement(std::size_t{64} << 20, 20);
+          if (!is_refused(::kill(parent, 0))) return 1;
+          if (!is_refused(::syscall(SYS_tgkill, parent, parent, 0))) return 2;
+          if (::syscall(SYS_tgkill, ::getpid(), ::gettid(), 0) != 0) return 3;  // as abort() does
+          rlimit limits{};
+          if (!is_refused(::syscall(SYS_prlimit64, parent, RLIMIT_CPU, nullptr, &limits))) return 4;
+          if (!is_refused(::syscall(SYS_prlimit64, 0, RLIMIT_CPU, &limits, nullptr))) return 5;
+          if (::syscall(SYS_prlimit64, 0, RLIMIT_CPU, nullptr, &limits) != 0) return 6;
+          // A place whose address has zeros in its lower half.
+          void* place = ::mmap(reinterpret_cast<void*>(std::uintptr_t{7} << 32), sizeof limits,
+                               PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+          if (place == MAP_FAILED) return 7;
+          if (!is_refused(::syscall(SYS_prlimit64, 0, RLIMIT_CPU, place, nullptr))) return 8;
+          return 0;
+        }) == 0);
+}
+
+TEST_CASE("a confined process starts threads, and no process") {
+  if (!has_filter()) return;
+  CHECK(status_of_child([] {
+          begin_confinement();
+          complete_confinement(std::size_t{64} << 20, 20);
+          const auto end_copy = [](long result) {
+            if (result == 0) ::_exit(0);  // a copy of this process
+            return result;
+          };
+          if (!is_refused(end_copy(::syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0)))) return 1;
+          clone_args copy{};
+          copy.exit_signal = SIGCHLD;
+          if (end_copy(::syscall(SYS_clone3, &copy, sizeof copy)) != -1 || errno != ENOSYS)
+            return 2;
+          if (!is_refused(::execl("/bin/true", "true", nullptr))) return 3;
+          if (!is_refused(::prctl(PR_SET_PDEATHSIG, 0))) return 4;  // it would outlive its parent
+          if (!is_refused(::prctl(PR_SET_DUMPABLE, 1))) return 5;
+          if (::prctl(PR_SET_NAME, "decoder") != 0) return 6;
+          std::thread([] {}).join();
+          return 0;
+        }) == 0);
+}
+
+TEST_CASE("a process whose threads cannot all be confined ends") {
+  if (!has_filter()) return;
+  CHECK(status_of_child([] {
+          begin_confinement();
+          std::promise<void> filtered;
+          std::thread([&] {  // with a filter of its own, which the kernel does not replace
+            sock_filter allow{BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW};
+            const sock_fprog program{1, &allow};
+            ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+            ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
+            filtered.set_value();
+            ::pause();
+          })
+              .detach();
+          filtered.get_future().wait();
+          complete_confinement(std::size_t{64} << 20, 20);
+          return 0;
+        }) == not_confined);
+}
+
+TEST_CASE("seconds of processor time are those after the confinement is complete") {
+  CHECK(status_of_child([] {
+          begin_confinement();
+          const std::clock_t begin = std::clock();
+          while (std::clock() - begin < 2 * CLOCKS_PER_SEC) {  // as loading many fonts takes
+          }
+          complete_confinement(std::size_t{64} << 20, 1);
+          return 0;
+        }) == 0);
+}
+
+TEST_CASE("where the memory of a process cannot be known, no picture is said to need more") {
+  CHECK(status_of_child([] {
+          begin_confinement();
+          const rlimit none{};
+          ::setrlimit(RLIMIT_NOFILE, &none);  // as without /proc
+          try {
+            complete_confinement(std::size_t{64} << 20, 20);
+          } catch (const UnavailableError& error) {
+            return contains(error.what(), "mount /proc") ? 0 : 2;
+          }
+          return 1;
+        }) == 0);
+}
+
+TEST_CASE("what libraries print is no part of a confined process's answer") {
+  const TemporaryDirectory folder;
+  const std::string out = folder.write("out", ""), err = folder.write("err", "");
+  CHECK(status_of_child([&] {
+          ::dup2(::open(out.c_str(), O_WRONLY), STDOUT_FILENO);
+          ::dup2(::open(err.c_str(), O_WRONLY), STDERR_FILENO);
+          const int answer = begin_confinement();
+          const auto same = [](int descriptor, const std::string& path) {
+            struct stat one {
+            }, other{};
+            return ::fstat(descriptor, &one) == 0 && ::stat(path.c_str(), &other) == 0 &&
+                   one.st_ino == other.st_ino;
+          };
+          return same(answer, out) && same(STDOUT_FILENO, err) ? 0 : 1;
+        }) == 0);
 }
 
 TEST_CASE("without a home of its own the program takes that of its user, and never /") {

@@ -374,3 +374,23 @@ TEST_CASE("a session of more columns or views than a window can show is refused"
   written.write();
   CHECK(written.refusal().find("a session of 2000 views") != std::string::npos);
 }
+
+TEST_CASE("a session of more ranges, spans or hidden names than people give is refused") {
+  Written written;
+  Session& session = written.file.session;
+  const auto refused_with = [&](const char* says) {
+    written.write();
+    CHECK(written.refusal().find(says) != std::string::npos);
+  };
+  session.settings.hidden.assign(1025, "a");
+  refused_with("a session of 1025 hidden; expected at most 1024");
+  session.settings.hidden.clear();
+  for (Index span = 0; span < 1025; ++span)
+    session.spans.push_back({std::to_string(span), {span, span + 1}});
+  refused_with("a session of 1025 spans; expected at most 1024");
+  session.spans.clear();
+  // One of each view in each column, and of all columns.
+  const std::size_t most = all_views().size() * (most_session_columns + 1);
+  session.settings.ranges.assign(most + 1, {View::heatmap, 0, 0, 1});
+  refused_with(("a session of " + std::to_string(most + 1) + " ranges").c_str());
+}
