@@ -10,18 +10,28 @@
 namespace fovea {
 namespace {
 
-/// Null: it has other content, for which is to be asked.
-std::shared_ptr<const Source> read(const SourceToOpen& from, const Run& run) {
+struct OpenedSource {
+  std::shared_ptr<const Source> source;
+  std::optional<ContentHash> hash;  // of words and pictures, which a session elsewhere shows by it
+};
+
+std::optional<ContentHash> hash_at_once(const Source& source, const Run& run) {
+  if (source.kind != "text" && source.kind != "image") return {};  // which may be long work
+  try {
+    return content_hash_of(source.files, run.stop);
+  } catch (const ChangedError&) {
+    return {};
+  }
+}
+
+OpenedSource read(const SourceToOpen& from, const Run& run) {
   OpenOptions options{.stop = run.stop, .reached = [&run](double share) { run.reached(share); }};
   if (from.session) options.patch = from.session->patch;
   auto source =
       from.source ? from.source : std::make_shared<const Source>(open_source(from.what, options));
   if (source->layers.empty()) throw InputError(from.what, "found no layer, expected at least one");
   if (from.session) check_session(*from.session, *source);
-  if (from.ask_for_other_content &&
-      !content_hash_of(source->files, run.stop).is(from.expected_hash))
-    return nullptr;
-  return source;
+  return {source, hash_at_once(*source, run)};
 }
 
 }  // namespace
@@ -40,19 +50,22 @@ void SourceOpening::open(SourceToOpen source) {
   requests_.start(
       {RequestKind::open}, 0,
       [from = *pending_](const Backend&, Run& run) { return read(from, run); },
-      [this](const auto& opened_source, const std::string& error) {
+      [this](const auto& result, const std::string& error) {
         const SourceToOpen done = std::move(pending_.value());
         pending_.reset();
-        if (!opened_source) return failed(done, QString::fromStdString(error));
-        if (!*opened_source) {
+        if (!result) return failed(done, QString::fromStdString(error));
+        const auto& hash = result->hash;
+        if (done.ask_for_other_content && !(hash && hash->is(done.expected_hash))) {
           emit failed(done, {});
           return done.ask_for_other_content();
         }
         emit about_to_open(done);
-        content_hash_.clear();
-        hash_found_ = false;
+        content_hash_ = hash ? hash->text() : "";
+        hash_found_ = hash.has_value();
         expected_hash_ = done.expected_hash;
-        emit opened(*opened_source, done);
+        emit opened(result->source, done);
+        if (hash && !done.expected_hash.empty() && !hash->is(done.expected_hash))
+          report_other_content(result->source->path, done.expected_hash);
       });
 }
 

@@ -1,5 +1,5 @@
-// A SourceOpening reads a source on the engine's thread and finds the hash of its content, which is
-// long work for large files and done in pieces.
+// A SourceOpening reads a source on the engine's thread and finds the hash of its content: of words
+// and pictures at once, of tensors later and in pieces, as it is long work for large files.
 #pragma once
 
 #include <QObject>

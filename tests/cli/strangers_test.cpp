@@ -68,7 +68,7 @@ TEST_CASE("a figure does not show words of a text that its session names without
                     figure = figure_of(figures, text, false), again = figures / "again.png";
   const Ended refused = run_program({"render", figure, "-o", again});
   CHECK(refused.status == 3);
-  check_says(refused.err, {figure, text, "no SHA-256", "open"});
+  check_says(refused.err, {figure, text, "does not state its SHA-256", "open"});
   CHECK_FALSE(std::filesystem::exists(again));
   // Beside the text it is no stranger's.
   const std::string beside = texts / "figure.svg";

@@ -10,6 +10,7 @@
 #include "input/content_hash.h"
 #include "input/open_source.h"
 #include "io/file_bytes.h"
+#include "io/safetensors_writer.h"
 #include "messages.h"
 #include "study/event_loop.h"
 #include "study/session_editor.h"
@@ -25,6 +26,14 @@ std::string write_picture(const TemporaryDirectory& folder) {
   std::string bytes = "P5 400 400 255\n";
   for (int i = 0; i < 400 * 400; ++i) bytes.push_back(static_cast<char>(i % 251));
   return folder.write("picture.pgm", bytes);
+}
+
+std::string write_head(const TemporaryDirectory& folder, float value) {
+  std::vector<OutTensor> tensors;
+  for (const char* name : {"q", "k", "v"})
+    tensors.push_back({name, {6, 2}, std::vector<float>(12, value)});
+  write_safetensors(folder / "head.safetensors", tensors, {});
+  return folder / "head.safetensors";
 }
 
 /// A picture that is open in patches of 8, and its editor.
@@ -109,7 +118,7 @@ TEST_CASE("the expected hash of a session is kept until another is found") {
         },
         [](const std::string&) {});
   });
-  const std::string path = folder.write("t.txt", "the cat sat on the mat");
+  const std::string path = write_head(folder, 1);
   study.open(path, standard_session(path, 6), "0123abc");
   REQUIRE(wait_until([&] { return study.length() > 0; }));
   CHECK(study.content_hash() == "0123abc");
@@ -120,8 +129,8 @@ TEST_CASE("the expected hash of a session is kept until another is found") {
 }
 
 TEST_CASE("the window keeps the hash of what it shows, or none where the file was overwritten") {
-  const TemporaryDirectory folder;
-  const std::string path = folder.write("t.txt", "the cat sat on the mat");
+  const TemporaryDirectory folder, other_folder;
+  const std::string path = write_head(folder, 1), other = write_head(other_folder, 2);
   std::filesystem::last_write_time(
       path, std::filesystem::file_time_type::clock::now() - std::chrono::minutes(1));
   const std::string shown = content_hash_of(open_source(path).files).text();
@@ -129,17 +138,17 @@ TEST_CASE("the window keeps the hash of what it shows, or none where the file wa
   std::string said;
   QObject::connect(&study, &Study::reported, &study,
                    [&](const QString& text) { said += text.toStdString(); });
-  const std::string other = "another text of more than six words";
   bool replaced = false;
   QObject::connect(&study, &Study::opened, &study, [&] {  // before the hash is requested
-    if (replaced) std::filesystem::rename(folder.write("new.txt", other), path);
-    if (!replaced) write_bytes(path, other);
+    if (replaced) std::filesystem::rename(other, path);
+    if (!replaced) write_bytes(path, read_bytes(other));
   });
   SUBCASE("overwritten") {
     study.open(path, standard_session(path, 6), shown);
     REQUIRE(wait_until([&] { return study.settled() && !said.empty(); }));
     CHECK(study.content_hash().empty());
-    check_says(said, {"t.txt", "was changed after it was opened", "has no hash of its content"});
+    check_says(said, {"head.safetensors", "was changed after it was opened",
+                      "has no hash of its content"});
   }
   SUBCASE("replaced") {
     replaced = true;
@@ -147,6 +156,22 @@ TEST_CASE("the window keeps the hash of what it shows, or none where the file wa
     REQUIRE(wait_until([&] { return !study.content_hash().empty(); }));
     CHECK(study.content_hash() == shown);
     CHECK(said.empty());
+  }
+}
+
+TEST_CASE("the hash of words and pictures is there with them, so that what is saved has it") {
+  const TemporaryDirectory folder;
+  for (const std::string& path :
+       {folder.write("t.txt", "the cat sat on the mat"), write_picture(folder)}) {
+    Study study(std::make_unique<CpuLike>());
+    std::string hash, said;
+    QObject::connect(&study, &Study::opened, &study, [&] { hash = study.content_hash(); });
+    QObject::connect(&study, &Study::reported, &study,
+                     [&](const QString& text) { said = text.toStdString(); });
+    study.open(path, standard_session(path, 6), std::string(64, '0'));
+    REQUIRE(wait_until([&] { return !hash.empty(); }));
+    CHECK(hash == content_hash_of(open_source(path).files).text());
+    check_says(said, {path, "content has changed", hash.substr(0, 12)});
   }
 }
 
