@@ -128,13 +128,11 @@ class TemporaryFile {
   int descriptor() const { return file_.get(); }
 
   void become_target() {
+    finish();
     if (!name_) {
-      sync();
       if (!old_file() && linked_as(target_.c_str())) return;
-      take_name();
+      take_name();  // last of all: a process that is killed leaves nothing before
     }
-    if (const Descriptor old = old_file()) take_attributes(old.get(), file_.get());
-    sync();
     if (!name_->rename_to(target_)) throw refusal(shown_);
   }
 
@@ -147,7 +145,8 @@ class TemporaryFile {
     return Descriptor(
         ::openat(folder_.descriptor(), target_.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   }
-  void sync() const {
+  void finish() const {
+    if (const Descriptor old = old_file()) take_attributes(old.get(), file_.get());
     if (::fsync(file_.get()) != 0) throw refusal(shown_);
   }
 
@@ -186,6 +185,7 @@ class TemporaryFile {
     while ((copied = ::sendfile(file_.get(), nameless.get(), &at, piece)) > 0) {
     }
     if (copied < 0) throw refusal(shown_);
+    finish();
   }
 
   const Directory& folder_;
