@@ -162,6 +162,20 @@ class Record(InFolder):
         self.attend(self.q, self.k, self.v)
         self.assertEqual(self.torch.overrides._get_current_function_mode_stack(), [])
 
+    def test_wrong_tokens_in_the_block_lose_no_recording(self):
+        for given, says in (("text", "tokens is one string; expected .*: tokens are left out"),
+                            (3, "tokens is of the type int"), ({"input_ids": [3]}, "tokens has ids alone"),
+                            (["a", 3, [None], object], "6")):
+            def run():
+                self.attend(self.q, self.k, self.v)
+                self.recording.tokens = given
+
+            content = self.record(run, warns=says)
+            self.assertEqual(sorted(content.arrays), [f"attention.{name}" for name in "kqvz"])
+            self.assertNotIn("tokens", content.metadata)
+        with self.assertRaisesRegex(self.fovea.FoveaError, "one string"):
+            self.recording.tokens = "text"  # after the block they would be for nothing
+
     def test_recordings_follow_each_other_and_nest(self):
         other = self.folder / "run.safetensors"
         with self.fovea.record(self.path("outer.safetensors")) as outer:

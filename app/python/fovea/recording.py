@@ -54,6 +54,9 @@ class Recording:
                  key_tokens: Optional[Sequence], outputs: bool, model: Any) -> None:
         self.path = os.fspath(path)
         self.calls: List[str] = []
+        self._file: Optional[TensorWriter] = None
+        self._ended = False
+        self._warned: List[str] = []
         self.tokens, self.key_tokens = tokens, key_tokens
         self._model = model
         self._layers = None if layers is None else set([layers] if isinstance(layers, (int, str)) else layers)
@@ -63,20 +66,23 @@ class Recording:
         self._metadata: Dict[str, Dict[str, str]] = {}
         self._labelled: Dict[str, Labelled] = {}
         self._left_out: Set[str] = set()
-        self._warned: List[str] = []
         self._broken: Optional[Exception] = None  # the file cannot be written
-        self._ended = False
         self._lock = threading.Lock()
         self._random = random.Random(0)
         self._steps = Steps()
         self._unseen = Unseen()
         self._watch = Watch(self._keep, self._unseen)
-        self._file: Optional[TensorWriter] = None
         self._bias: Optional[SharedBias] = None
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in ("tokens", "key_tokens"):
-            value = token_lists(value, name)
+            try:
+                value = token_lists(value, name)
+            except Exception as error:
+                if self._file is None or self._ended:
+                    raise
+                self._warn(f"{error}: {name} are left out")  # the recording does not end with them
+                value = None
         super().__setattr__(name, value)
 
     def __enter__(self) -> "Recording":
