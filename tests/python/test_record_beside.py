@@ -384,11 +384,31 @@ class Beside(InFolder):
     def test_a_full_disk(self):
         from unittest import mock
 
-        import fovea.recording
+        import fovea.writer
 
-        with mock.patch.object(fovea.recording.TensorWriter, "add", side_effect=OSError(28, "No space left")):
-            self.nothing(lambda: self.layer()(self.x), "the file cannot be written: .*No space left")
-        self.assertEqual(self.files(), [])
+        class Full(fovea.writer.AtomicFile):
+            """On a disk that is full for a moment, in the middle of a tensor, and has room again."""
+
+            def __init__(file, path):
+                super().__init__(path)
+                real = file.file
+                file.file = mock.Mock(wraps=real)
+                tensors = iter(range(100))
+
+                def write(data):
+                    if next(tensors) == 5:
+                        real.write(data[:40])
+                        raise OSError(28, "No space left")
+                    return real.write(data)
+
+                file.file.write = write
+
+        layer = self.layer()
+        for before in (None, b"before"):
+            with mock.patch.object(fovea.writer, "AtomicFile", Full):
+                self.nothing(lambda: [layer(self.x) for _ in range(4)], "the file cannot be written: .*No space left")
+            self.assertEqual(self.path().read_bytes() if before else self.files(), before or [])
+            self.path().write_bytes(b"before")
 
     # The comparison with the model's output.
 

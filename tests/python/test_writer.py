@@ -88,6 +88,24 @@ class Writer(InFolder):
         self.assertEqual(self.path().read_bytes(), b"before")
         self.assertEqual(self.files(), ["run.safetensors"])
 
+    def test_nothing_is_written_after_a_fault(self):
+        from unittest import mock
+
+        from fovea import FoveaError
+
+        for error in (OSError(28, "No space left"), KeyboardInterrupt()):
+            file = self.writer(self.path())
+            file.add("q", self.numpy.zeros(4, "f4"))
+            with mock.patch.object(file._whole, "file", mock.Mock(write=mock.Mock(side_effect=error))):
+                with self.assertRaises((FoveaError, KeyboardInterrupt)):
+                    file.add("k", self.numpy.zeros(4, "f4"))
+            with self.assertRaisesRegex(FoveaError, "cannot be written: (No space left|KeyboardInterrupt)"):
+                file.add("v", self.numpy.zeros(4, "f4"))
+            with self.assertRaisesRegex(FoveaError, "cannot be written"):
+                file.finish()
+            file.discard()
+            self.assertEqual(self.files(), [])
+
     def test_names_and_types_are_checked(self):
         from fovea import FoveaError
 

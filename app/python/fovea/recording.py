@@ -66,7 +66,6 @@ class Recording:
         self._metadata: Dict[str, Dict[str, str]] = {}
         self._labelled: Dict[str, Labelled] = {}
         self._left_out: Set[str] = set()
-        self._broken: Optional[Exception] = None  # the file cannot be written
         self._lock = threading.Lock()
         self._random = random.Random(0)
         self._steps = Steps()
@@ -107,10 +106,10 @@ class Recording:
         self._watch.stop()
         with self._lock:  # a thread may still run
             self._ended = True
-            if kind is not None or not self.calls or self._broken:
+            if kind is not None or not self.calls or self._file.fault:
                 self._file.discard()
                 if kind is None:
-                    raise FoveaError(self._why_nothing()) from self._broken
+                    raise FoveaError(self._why_nothing()) from self._file.fault
                 return
             labels = TokenLabels(self.tokens, self.key_tokens, list(self._labelled.values()))
             try:
@@ -138,8 +137,8 @@ class Recording:
 
     def _why_nothing(self) -> str:
         nothing = "Nothing was recorded: "
-        if self._broken:
-            return f"{nothing}the file cannot be written: {self._broken}"
+        if self._file is not None and self._file.fault:
+            return f"{nothing}the file cannot be written: {self._file.fault}"
         missed = self._unseen.missed()
         if missed:
             return nothing + " ".join(missed)
@@ -156,7 +155,8 @@ class Recording:
     def _keep(self, seen: SeenAny) -> None:
         """Writes a call, one for each member of a batch."""
         with self._lock:
-            if self._ended or self._broken:
+            assert self._file is not None
+            if self._ended or self._file.fault:
                 return
             place = self._watch.places.of(seen.module)
             turn = self._steps.next(place.name, self._watch.stack.run, seen.queries, seen.keys, place.role == "cross")
@@ -180,14 +180,10 @@ class Recording:
     def _write(self, prefix: str, call: Any) -> None:
         assert self._file is not None and self._bias is not None
         call.check()
-        try:
-            if isinstance(call, Call):
-                self._bias.add(prefix, call.conditions.bias)
-                call = replace(call, conditions=replace(call.conditions, bias=None))
-            self._metadata[prefix] = call.write(self._file, prefix)
-        except OSError as error:
-            self._broken = error
-            raise
+        if isinstance(call, Call):
+            self._bias.add(prefix, call.conditions.bias)
+            call = replace(call, conditions=replace(call.conditions, bias=None))
+        self._metadata[prefix] = call.write(self._file, prefix)
         self.calls.append(prefix)
 
     def _wanted(self, place: Place, turn: Turn, module: Any) -> bool:

@@ -27,7 +27,8 @@ HELD = 1 << 26  # bytes of tensors of odd lengths that are held before they go t
 class TensorWriter:
     """A .safetensors file that grows. Use it in a with statement: the file appears at its end, complete.
 
-    When the block ends with an exception, a file that was there before stays as it was.
+    When the block ends with an exception, a file that was there before stays as it was. After an error of writing
+    nobody knows where the next tensor would lie: it is kept as `fault`, and nothing more is written.
     """
 
     def __init__(self, path: "str | os.PathLike[str]", room: int = ROOM) -> None:
@@ -37,6 +38,7 @@ class TensorWriter:
         self._tail: List[Tuple[str, str, Tuple[int, ...], int, int]] = []  # also its place in the tail
         self._names: set = set()
         self._length = 0
+        self.fault: Optional[BaseException] = None
         self._whole: Optional[AtomicFile] = AtomicFile(self.path)
         self._odd: BinaryIO = tempfile.SpooledTemporaryFile(HELD)  # type: ignore[assignment]
         self._whole.file.seek(8 + self._room)
@@ -56,9 +58,11 @@ class TensorWriter:
             if size % 8:
                 place = self._odd.seek(0, os.SEEK_END)
                 self._odd.write(block.data)
+                self._odd.flush()
                 self._tail.append((name, block.dtype, block.shape, size, place))
             else:
                 self._whole.file.write(block.data)
+                self._whole.file.flush()  # a fault is a fault of this tensor, and a forked process holds no bytes
                 self._body.append((name, block.dtype, block.shape, size))
                 self._length += size
 
@@ -101,11 +105,20 @@ class TensorWriter:
 
     @contextlib.contextmanager
     def _on_disk(self) -> Iterator[None]:
-        """Raises FoveaError where the disk is full, or gone."""
+        """Raises FoveaError where the disk is full, or gone, and ever after."""
+        if self.fault is not None:
+            raise FoveaError(self._refusal(self.fault)) from self.fault
         try:
             yield
-        except OSError as error:
-            raise FoveaError(f"{self.path} cannot be written: {error.strerror or error}") from error
+        except BaseException as error:
+            self.fault = error
+            if isinstance(error, OSError):
+                raise FoveaError(self._refusal(error)) from error
+            raise
+
+    def _refusal(self, error: BaseException) -> str:
+        why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        return f"{self.path} cannot be written: {why}"
 
     def _write_tail(self, file: BinaryIO) -> None:
         file.seek(0, os.SEEK_END)
