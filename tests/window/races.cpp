@@ -195,18 +195,19 @@ TEST_CASE("the hash of the content is computed whatever happens meanwhile") {
   Study& study = window.study();
   QStringList said;
   QObject::connect(&study, &Study::reported, &study, [&](const QString& text) { said << text; });
-  const std::string text = (assets + "/text/fovea.txt").toStdString();
+  // Heads: words are hashed as they are opened.
+  const std::string heads = (assets + "/minilm/minilm-l6.safetensors").toStdString();
   const auto open_and = [&](const std::function<void()>& then) {
     bool taken_up = false;
     keep_engine_from_hashing(study);
     QObject::connect(
         &study, &Study::opened, &study, [&] { taken_up = true; }, Qt::SingleShotConnection);
     Session session = study.session();
-    session.source = text;
+    session.source = heads;
     session.viewport = {};
     session.pinned_query.reset();
     said.clear();
-    study.open(text, session, "0123456789abcdef");
+    study.open(heads, session, "0123456789abcdef");
     REQUIRE(wait_until([&] { return taken_up; }));
     CHECK(study.content_hash() == "0123456789abcdef");  // for a session that is saved meanwhile
     then();
