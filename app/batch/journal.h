@@ -25,7 +25,7 @@ class Journal {
   void append(std::string_view line);
 
   const std::string& path() const { return path_; }
-  /// Of a last line that had been written only in part when the journal was opened.
+  /// The length of a last line that had been written only in part when the journal was opened.
   off_t unfinished_bytes() const { return unfinished_; }
 
  private:

@@ -15,7 +15,7 @@ struct HeadPagesRequest {
   const PanelGrid& grid;
   const Problem& problem;
   const Source& source;  // without a name where the report names nothing
-  std::string path;      // of the source, as the report names it; empty: not at all
+  std::string path;  // of the source, as the report names it; empty if the report does not name it
   Index layer = 0, head = 0;
   const Backend& backend;
   const std::vector<Column>& columns;

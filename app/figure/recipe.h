@@ -42,9 +42,9 @@ std::string links_to(const Recipe& recipe);
 /// is looked for: files of any size are searched in the same time.
 inline constexpr qsizetype recipe_reach = 8 << 20;
 
-/// Of a figure's or report's file, whatever its name: of its first and its last `recipe_reach`
-/// bytes, of which each are all that it has where it has fewer. Empty: it is one of Fovea without a
-/// recipe. Nothing: it is none of Fovea's, or damaged.
+/// The recipe in the first and the last `recipe_reach` bytes of a figure or report, whatever its
+/// name; both are the whole file if it is shorter. The recipe is empty if Fovea wrote the file
+/// without one. Returns nothing if Fovea did not write the file, or if it is damaged.
 std::optional<Recipe> recipe_in(const QByteArray& begin, const QByteArray& end);
 inline std::optional<Recipe> recipe_in(const QByteArray& file) {
   return recipe_in(file.left(recipe_reach), file.right(recipe_reach));

@@ -13,8 +13,8 @@ namespace fovea {
 /// To be called before anything is drawn.
 void attach(QPdfWriter& writer, const Recipe& recipe);
 
-/// Of the last bytes of a file. Empty: it has no such attachments. Files that other programs wrote
-/// again are not read.
+/// The recipe in the last bytes of a file; it is empty if the file has no such attachments. Files
+/// that other programs wrote again are not read.
 std::optional<Recipe> recipe_in_pdf(const QByteArray& pdf);
 
 }  // namespace fovea

@@ -14,10 +14,10 @@ inline constexpr int out_of_time = 101, out_of_memory = 102, not_confined = 103;
 int begin_confinement();
 
 /// From here on the process opens no file, no connection and no program, starts no other process
-/// and reaches none. It takes so many bytes of memory beyond those that it has (where C++ asks for
-/// more it ends with `out_of_memory`) and so many more seconds of processor time, after which it
-/// ends with `out_of_time`. Ends it with `not_confined` where the kernel refuses that; throws
-/// UnavailableError where the memory cannot be limited.
+/// and reaches none. `memory` is the number of bytes that it may take beyond those that it has: if
+/// C++ asks for more, it ends with `out_of_memory`. After `seconds` more of processor time it ends
+/// with `out_of_time`. It ends with `not_confined` if the kernel refuses the confinement. Throws
+/// UnavailableError if the memory cannot be limited.
 void complete_confinement(std::size_t memory, int seconds);
 
 }  // namespace fovea

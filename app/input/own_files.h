@@ -5,7 +5,7 @@
 
 namespace fovea {
 
-/// The program `fovea`: that which runs, or that beside it.
+/// The program `fovea`: the running program, or else the one in its folder.
 std::string own_program();
 
 /// Where HOME names no folder of a person, libraries take "/": then it becomes the home folder of

@@ -16,9 +16,9 @@ inline constexpr std::size_t longest_answer_line = 16 << 10;
 void write_picture_answer(std::FILE* out, const ImageFile& image);
 void write_picture_answer(std::FILE* out, const Error& error);
 
-/// Of its line: the notes, and a picture whose pixels are still to be read. `path` and `patch`: of
-/// what was asked for. Throws the error that the process wrote, naming the file, or InputError for
-/// a line that it does not write.
+/// The line before the pixels: the sides of the picture, and notes. Reading it takes the `path` and
+/// the `patch` that were asked for. It throws the error that the process wrote, naming the file, or
+/// InputError for a line that the process does not write.
 struct PictureHead {
   Index width = 0, height = 0;  // pixels, multiples of the patch
   std::vector<std::string> notes;

@@ -18,7 +18,7 @@ namespace fovea {
 /// Where these files are: fovea/recovery in XDG_STATE_HOME, else in ~/.local/state.
 std::string recovery_folder();
 
-/// A session that was left behind is kept for so long, and the newest of so many.
+/// How many days sessions that were left behind are kept, and how many of them: the newest.
 inline constexpr int kept_days = 30;
 inline constexpr std::size_t most_kept = 20;
 

@@ -43,7 +43,7 @@ std::vector<std::string> files_of(const Session& session);
 /// What whoever wrote a session may not know: words and pictures outside the folder of the
 /// session's own file `path`.
 struct ContentElsewhere {
-  std::string unknown;      // such a file, whose SHA-256 the session does not state; empty: none
+  std::string unknown;      // a file whose SHA-256 the session does not state; empty if none
   bool needs_hash = false;  // the source is such a file: it has to have the SHA-256 that is stated
 };
 ContentElsewhere content_elsewhere(const std::string& path, const SessionFile& file);

@@ -122,7 +122,7 @@ ContentElsewhere content_elsewhere(const std::string& path, const SessionFile& f
     if (!fs::is_regular_file(one, error) || !is_words_or_picture(one) ||
         fs::weakly_canonical(one, error).parent_path() == own)
       continue;
-    // Of other files than the source a session states no hash.
+    // A session states the hash of its source alone.
     if (one == file.session.source && is_hash(file.content_hash))
       out.needs_hash = true;
     else if (out.unknown.empty())

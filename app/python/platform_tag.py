@@ -1,7 +1,7 @@
 """The platform tag of a wheel that carries the program: which systems it runs on, found in what it holds."""
 import pathlib
 
-# Of glibc itself. All else that the files need must lie beside them.
+# The libraries of glibc. All others that the files need must lie beside the files.
 GLIBC = {"libc.so.6", "libm.so.6", "libdl.so.2", "librt.so.1", "libpthread.so.0", "libresolv.so.2", "libutil.so.1",
          "libanl.so.1", "libmvec.so.1"}
 

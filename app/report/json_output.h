@@ -22,7 +22,7 @@ Document cost_json(const Cost& cost);
 /// ...}; what is learnt beforehand is "learning" and in no total.
 Document timing_json(const Timing& timing);
 Document metrics_json(const Metrics& metrics, const std::vector<Diagnostic>& diagnostics);
-/// Of a sample with its standard error: "kappa", "kappa_standard_error".
+/// A figure of a sample with its standard error: "kappa", "kappa_standard_error".
 void put_diagnostic(Document& out, const Diagnostic& diagnostic);
 Document field_json(const Field& field);
 

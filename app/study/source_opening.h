@@ -20,8 +20,8 @@ struct SourceToOpen {
   std::string expected_hash;       // of the content the session was made with; empty: unknown
   bool new_source = true;          // false: the same image in other patches, or a later step
   std::shared_ptr<const Source> source = {};  // it is there already; null: it is to be read
-  /// Called instead of showing content that has another hash than the expected one; null: it is
-  /// shown, and reported.
+  /// Called instead of showing content that has another hash than the expected one. If it is
+  /// null, the content is shown and the change is reported.
   std::function<void()> ask_for_other_content = {};
 };
 

@@ -100,8 +100,9 @@ double share_on_support(const Support& support, Index i, Weight weight) {
   return kept / all;
 }
 
-/// Of the weights of a row of P, of which a sink may have left next to nothing: below
-/// `least_in_float` a float has few digits or none, and they are made again.
+/// The share of a row's weights on the support. If a sink leaves the row less than
+/// `least_in_float`, where a float has few digits or none, the weights are computed again from the
+/// logits.
 double mass_on_support(const Support& support, Index i, const float* exact,
                        const Problem& problem) {
   constexpr double least_in_float = 1e-30;

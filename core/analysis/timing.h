@@ -13,7 +13,7 @@ namespace fovea {
 /// Fewer runs than this are said to be few.
 inline constexpr int enough_samples = 5;
 
-/// Of rounds with this p90 over p10 or more, ratios of times say little.
+/// Ratios of times say little if p90 over p10 of the rounds is this or more.
 inline constexpr double unsteady_from = 1.5;
 
 /// Quantiles of a duration, or of a ratio of two.
@@ -26,7 +26,7 @@ struct StageSummary {
 };
 
 /// Why the ratio of two times, that of exact attention and another one, says little, and what to
-/// do; empty: both are steady.
+/// do. Empty if both are steady.
 std::string unsteady_note(const StageSummary& exact, const StageSummary& other);
 
 /// One run from Q, K and V to Z.

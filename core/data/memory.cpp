@@ -28,7 +28,7 @@ std::optional<std::size_t> number_in(const std::string& path) {
   return {};
 }
 
-/// The number after `key` in the line that begins with it; nothing: there is none.
+/// The number after `key` in the line that begins with it; nothing if there is none.
 std::optional<std::size_t> number_after(const std::string& key, const std::string& path) {
   std::ifstream in(path);
   for (std::string line; std::getline(in, line);) {

@@ -20,7 +20,7 @@ class Directory {
       : opened_(std::move(opened)), path_(std::move(path)) {}
 
   const std::string& path() const { return path_; }
-  /// Of a file in it, for messages.
+  /// The path of a file in it, for messages.
   std::string path_of(const std::string& name) const { return path_ + "/" + name; }
   int descriptor() const { return opened_.get(); }
 

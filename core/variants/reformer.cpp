@@ -97,7 +97,7 @@ class ReformerPlanner {
  private:
   Index n() const { return problem_.n(); }
 
-  // Of a round: those of the hash, or more where given tensors name more.
+  // The buckets of a round: those of the hash, or more if given tensors name more.
   Index buckets() const {
     Index count = 1;
     for (const Index factor : bucket_factors(n(), p_.chunk)) count *= factor;

@@ -13,7 +13,7 @@ using namespace fovea::test;
 
 namespace {
 
-/// Of `masses` without number `left_out`: the mean, and the standard error of a sample without
+/// The mean of `masses` without number `left_out`, and the standard error of a sample without
 /// replacement, s^2 / n (1 - n / N) with s^2 = sum (x - mean)^2 / (n - 1).
 Estimate without(const std::vector<double>& masses, std::size_t left_out) {
   const auto whole = static_cast<double>(masses.size()), count = whole - 1;

@@ -396,7 +396,7 @@ TEST_CASE("the file of a token goes with its window, or when the next one starts
   const QTemporaryDir runtime;
   const std::string folder = runtime.path().toStdString(), killed = folder + "/token-9";
   std::ofstream(killed) << "of a window that was killed\n";
-  std::ofstream(folder + "/other") << "none of ours\n";
+  std::ofstream(folder + "/other") << "of another program\n";
   std::string path;
   {
     const LiveTokenFile token(folder, 8, "secret");

@@ -1,8 +1,8 @@
 """Sees attention beneath PyTorch's functions, in the operations that every call of them ends in.
 
 A TorchDispatchMode sees every operation of its thread: of traced and exported models and of torch.ops, too. What
-no other route has seen is missed, unless it is told of here. Attention that a model computes by itself is a softmax
-whose result is a factor of a matrix product.
+no route has seen is reported here as left out. Attention that a model computes by itself is a softmax whose result is
+a factor of a matrix product.
 """
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class Softmax:
     held: List[Any] = field(default_factory=list)  # tensors whose storages are its own or its copies'
 
 
-class Told:
-    """What is told of what is seen."""
+class Listener:
+    """What Beneath calls when it has found something. Watch implements it."""
 
     def leaving_out(self) -> ContextManager:
         """In which faults are kept, and end nothing."""
@@ -76,13 +76,13 @@ class Told:
 
 
 class Beneath:
-    """Tells `told` of attention by hand, and of operations that are attention.
+    """Reports attention by hand, and operations that are attention, to `listener`.
 
-    It does not look where `told` skips. Products with `parameters`, which are storages, are of no attention.
+    It does not look where `listener` skips. Products with `parameters`, which are storages, are of no attention.
     """
 
-    def __init__(self, told: "Told", parameters: Set[int]) -> None:
-        self._told = told
+    def __init__(self, listener: "Listener", parameters: Set[int]) -> None:
+        self._listener = listener
         self._parameters = parameters
         self._kinds: Dict[Any, str] = {}
 
@@ -108,8 +108,8 @@ class Beneath:
                 kind = kinds.get(function)
                 if kind is None:
                     kind = kinds[function] = kind_of(function)
-                if kind and not beneath._told.skips():
-                    with beneath._told.leaving_out():
+                if kind and not beneath._listener.skips():
+                    with beneath._listener.leaving_out():
                         beneath._see(kind, function, args, result, self)
                 return result
 
@@ -123,15 +123,15 @@ class Beneath:
     def _see(self, kind: str, function: Any, args: Any, result: Any, mode: Any) -> None:
         waiting: "OrderedDict[int, Softmax]" = mode.waiting
         if kind == "fused":
-            self._told.operation(str(function))
+            self._listener.operation(str(function))
         elif kind == "softmax":
             axis = args[1] if len(args) > 1 and isinstance(args[1], int) else -1
-            softmax = Softmax(result, axis in (-1, result.ndim - 1), *self._told.here(), "log" in str(function))
+            softmax = Softmax(result, axis in (-1, result.ndim - 1), *self._listener.here(), "log" in str(function))
             self._hold(softmax, result, waiting)
         elif kind == "noise":
             mode.noise = result
         elif kind == "embedding":
-            self._told.length(int(args[1].shape[-1]) if args[1].ndim else 1)
+            self._listener.length(int(args[1].shape[-1]) if args[1].ndim else 1)
         elif waiting:
             tensors = [each for arg in args for each in (arg if isinstance(arg, (list, tuple)) else [arg])
                        if hasattr(each, "untyped_storage")]
@@ -153,7 +153,7 @@ class Beneath:
                 softmax.multiplied = True
                 self._drop(_storage(operand), waiting)
                 if not by_parameters:
-                    self._told.weights(softmax, operand)
+                    self._listener.weights(softmax, operand)
 
     def _hold(self, softmax: Softmax, tensor: Any, waiting: "OrderedDict[int, Softmax]") -> None:
         softmax.held.append(tensor)
@@ -168,7 +168,7 @@ class Beneath:
             waiting.pop(_storage(each), None)
         softmax.held = []
         if not softmax.multiplied:
-            self._told.no_product(softmax)
+            self._listener.no_product(softmax)
 
 
 def kind_of(function: Any) -> str:

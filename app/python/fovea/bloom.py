@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, Tuple
 
 
 def attach(module: Any, seen: Callable[..., None]) -> List[Any]:
-    """Hooks of one BloomAttention. `seen(module, arguments)` is told of every call, whose arguments() are
+    """Hooks of one BloomAttention. `seen(module, arguments)` runs after every call; arguments() returns
     q, k, v, mask, alibi, scale, z.
 
     q [B, H, nq, d], k and v [B, H, nk, d], z [B, nq, H, d], mask [B, 1, nq, nk] float or None, alibi [B, H, 1, nk].

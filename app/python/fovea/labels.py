@@ -37,7 +37,7 @@ class TokenLabels:
                 self._first.setdefault(call.name, call.turn)
                 self._ran[call.name] = call.turn
         self._tokens, self._key_tokens = tokens, key_tokens
-        self.complaint = ""  # in words; empty: all fits
+        self.complaint = ""  # in words; empty if all tokens fit
         if tokens is not None and key_tokens is None and "encoder" in self._roles.values():
             self._decide_side(tokens)
         self._find_misfit()

@@ -1,7 +1,7 @@
 """Watches for attention in whatever runs, in every thread, by four routes.
 
-Each route tells of the calls that it sees, once they are computed, and covers what runs inside them; what is
-attention and neither covered nor told of is missed, and `Unseen` keeps that.
+Each route reports a call after it ran. While the call runs, the other routes are off in this thread (`covered`).
+Attention that no route reports goes to `Unseen`.
 """
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, ContextManager, Dict, Iterator, List, Optional, Set, Tuple
 
 from . import bloom
-from .beneath import Beneath, Softmax, Told, used_weights
+from .beneath import Beneath, Listener, Softmax, used_weights
 from .errors import FoveaError, need
 from .modules import ModuleStack
 from .places import Places
@@ -28,7 +28,7 @@ class _Here(threading.local):
         self.covered = 0  # functions inside which nothing is looked for
         self.mode: Any = None
         self.pieces: Dict[int, Pieces] = {}  # by modules that run
-        self.told = 0  # calls of attention, whether recorded or missed
+        self.reported = 0  # calls of attention, whether recorded or missed
         self.dropout = 0.0  # of the function around, which was called without it
 
 
@@ -40,8 +40,8 @@ class Pieces:
     fault: str = ""  # why they are not those of a whole attention
 
 
-class Watch(Told):
-    """Between start and stop, `see` is told of every call of attention, and `unseen` of what is missed."""
+class Watch(Listener):
+    """Between start and stop, `see` gets every call of attention, and `unseen` what was missed."""
 
     def __init__(self, see: Callable[[SeenAny], None], unseen: Unseen) -> None:
         self._see = see
@@ -110,7 +110,7 @@ class Watch(Told):
 
     def _met(self) -> str:
         """Attention was computed. Where, in words."""
-        self._here.told += 1
+        self._here.reported += 1
         self.places.met(self.stack.innermost)
         return self.where()
 
@@ -135,9 +135,9 @@ class Watch(Told):
         if self._passes():
             return function(*args, **kwargs)
         if kind not in ("sdpa", "eager"):
-            before = self._here.told
+            before = self._here.reported
             result = function(*args, **kwargs)
-            if self._here.told == before:
+            if self._here.reported == before:
                 self._unseen.operation(kind, self._met())
             return result
         with self._cover():
@@ -179,8 +179,8 @@ class Watch(Told):
             result = function(*args, **kwargs)
         torch = need("torch", "Recording a model")
         with self.leaving_out(), torch.no_grad():
-            # Once more, with the same output, of which the watched function is told. Without dropout no random
-            # number is drawn.
+            # The same call without its weights, which runs the watched function and has the same output. Without
+            # dropout it draws no random number.
             self._here.dropout = float(given["dropout_p"]) if given["training"] else 0.0
             try:
                 function(**{**given, "need_weights": False, "training": False})
