@@ -4,6 +4,7 @@ import os
 import pathlib
 import sys
 import tempfile
+import threading
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -44,3 +45,12 @@ class InFolder(unittest.TestCase):
 
     def files(self):
         return sorted(path.name for path in self.folder.iterdir())
+
+
+def in_threads(work, each):
+    """Calls work(one) for each, all at once, and waits for all."""
+    threads = [threading.Thread(target=work, args=(one,)) for one in each]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()

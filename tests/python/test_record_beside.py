@@ -3,7 +3,7 @@ import threading
 import unittest
 import warnings
 
-from package import InFolder, needs
+from package import InFolder, in_threads, needs
 
 
 @needs("numpy", "torch")
@@ -89,14 +89,7 @@ class Beside(InFolder):
                 for _ in range(3):
                     model(self.x)
 
-        def run():
-            threads = [threading.Thread(target=work, args=(model,)) for model in models]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-
-        self.record(run)
+        self.record(lambda: in_threads(work, models))
         self.assertEqual(sorted(self.recording.calls), sorted(
             f"{layer}{model}{step}" for layer in range(4) for model in ("", ".other", ".other2")
             for step in ("", ".step1", ".step2")))

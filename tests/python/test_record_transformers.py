@@ -4,7 +4,7 @@ import unittest
 import warnings
 from unittest import mock
 
-from package import InFolder, needs
+from package import InFolder, in_threads, needs
 
 SMALL = dict(vocab_size=40, hidden_size=32, intermediate_size=32, num_hidden_layers=2, num_attention_heads=4)
 
@@ -331,8 +331,7 @@ class Record(InFolder):
         self.assertEqual(self.files(), [])
 
     def test_threads(self):
-        import threading
-
+        
         models = [self.llama() for _ in range(3)]
 
         def work(model):
@@ -340,14 +339,7 @@ class Record(InFolder):
                 for _ in range(3):
                     model(self.ids)
 
-        def run():
-            threads = [threading.Thread(target=work, args=(model,)) for model in models]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-
-        self.record(run)
+        self.record(lambda: in_threads(work, models))
         names = [("layer0", "layer1"), *((f"layers.0.self_attn{n}", f"layers.1.self_attn{n}") for n in ("", ".other"))]
         self.assertEqual({name for both in names for name in both},
                          {name.removesuffix(".step1").removesuffix(".step2") for name in self.recording.calls})
