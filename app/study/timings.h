@@ -1,4 +1,4 @@
-// Timings are repeated runs of the columns' computations, a few at a time while nothing else is to
+// Timings are repeated rounds of the columns of each head, a few at a time while nothing else is to
 // be done.
 #pragma once
 
@@ -16,24 +16,33 @@ class Timings {
 
   /// Sets time and memory of a column, as far as they were measured.
   void annotate(ColumnState& state);
-  /// Requests more rounds of the column that has the fewest; `done` is called when they are there.
+  /// Requests more rounds of the head that has the fewest; `done` is called when they are there.
   void measure_next(const Results& results, std::function<void()> done);
   /// Measures everything again.
-  void forget() { runs_.clear(); }
+  void forget() { rounds_.clear(); }
 
  private:
-  struct Measured {
-    TimedRuns runs;
-    std::shared_ptr<const MeasuredTime> time;  // what they say; null: nothing yet
+  /// Rounds in each of which every column of a head runs once: times and ratios are comparable only
+  /// within the same rounds, so another column begins them anew.
+  struct Rounds {
+    std::vector<ComputeKey> columns;  // exact attention first, if it takes part
+    std::vector<TimedRuns> runs;      // of each column
+    std::vector<std::shared_ptr<const MeasuredTime>> times;  // what they say; null: nothing yet
   };
-  using Cache = ResultCache<ComputeKey, Measured>;
-  double best_pace_ms(const HeadKey& head) const;
-  bool wants_more(const Cache::Answer& known) const;
-  TimedRuns exact_beside_others(const HeadKey& head) const;
-  void summarise_all(const HeadKey& head);
+  using Cache = ResultCache<HeadKey, Rounds>;
+  /// What can be timed of a head.
+  struct Subject {
+    HeadKey head;
+    std::vector<ComputeKey> columns;  // as in Rounds
+    std::vector<std::shared_ptr<const Computation>> computations;
+  };
+  static Subject subject_of(const Results& results, std::size_t head);
+  Cache::Answer& rounds_for(const Subject& subject);
+  static bool wants_more(const Cache::Answer& known);
+  static void summarise_all(Rounds& rounds);
 
   Requests& requests_;
-  Cache runs_{requests_, 64};
+  Cache rounds_{requests_, 16};
 };
 
 }  // namespace fovea
