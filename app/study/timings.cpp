@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "data/error.h"
 #include "variants/learned_tree.h"
 
 namespace fovea {
@@ -55,6 +56,7 @@ Timings::Subject Timings::subject_of(const Results& results, std::size_t head) {
   Subject subject{.head = of.key};
   const auto add = [&](const ColumnState& state) {
     if (!can_be_timed(state) || place_of(subject.columns, state.key)) return;
+    if (failures_.find(state.key)) return;
     subject.columns.push_back(state.key);
     subject.computations.push_back(state.computation);
   };
@@ -73,6 +75,7 @@ Timings::Cache::Answer& Timings::rounds_for(const Subject& subject) {
   rounds->runs.resize(subject.columns.size());
   rounds->times.resize(subject.columns.size());
   if (known) {
+    rounds->best_pace_ms = known->result->best_pace_ms;
     std::vector<std::optional<std::size_t>> before;
     for (const ComputeKey& column : subject.columns)
       before.push_back(place_of(known->result->columns, column));
@@ -92,24 +95,57 @@ Timings::Cache::Answer& Timings::rounds_for(const Subject& subject) {
 }
 
 // Rounds of a machine that was slowed down are replaced, as long as the time allows it.
-bool Timings::wants_more(const Cache::Answer& known) {
-  const std::vector<TimedRuns>& runs = known.result->runs;
-  if (runs.empty() || !known.error.empty()) return false;
+bool Timings::wants_more(const Rounds& rounds) {
   double spent = 0;
-  for (const TimedRuns& of_column : runs)
+  for (const TimedRuns& of_column : rounds.runs)
     for (const TimedRuns::Round& round : of_column.rounds) spent += round.run.spent_ms();
-  const TimedRuns& first = runs.front();
-  return spent < timing_ms * static_cast<double>(runs.size()) &&
+  const TimedRuns& first = rounds.runs.front();
+  return spent < timing_ms * static_cast<double>(rounds.runs.size()) &&
          first.rounds.size() < most_rounds &&
          (first.rounds.size() < enough_samples ||
-          quiet_rounds(first, first.best_pace_ms()).size() < wanted_rounds);
+          quiet_rounds(first, rounds.best_pace_ms).size() < wanted_rounds);
 }
 
-void Timings::summarise_all(Rounds& rounds) {
-  for (std::size_t c = 0; c < rounds.columns.size(); ++c) {
-    const auto time = summarise(rounds.runs[c], rounds.runs[c].best_pace_ms());
-    rounds.times[c] = time ? std::make_shared<const MeasuredTime>(*time) : nullptr;
+// Each column was computed once, but there may be no memory for a second run: where a round fails,
+// the columns are run one by one to see which.
+Timings::Measured Timings::measure(const Subject& subject, bool with_memory, const Backend& backend,
+                                   Run& run) {
+  std::vector<ComputeRequest> requests;
+  for (std::size_t c = 0; c < subject.columns.size(); ++c) {
+    ComputeRequest request = request_of(subject.columns[c].column);
+    request.given =
+        learned_tensors(*request.variant, request.values, subject.computations[c]->op->plan());
+    requests.push_back(std::move(request));
   }
+  const Problem& problem = subject.computations.front()->op->problem();
+  try {
+    return {
+        measure_rounds(problem, requests,
+                       {.with_memory = with_memory, .time = request_time * std::ssize(requests)},
+                       backend, run),
+        {}};
+  } catch (const DeviceLostError&) {
+    throw;
+  } catch (const UnavailableError&) {
+    Measured measured;
+    for (std::size_t c = 0; c < requests.size(); ++c) try {
+        time_run(problem, requests[c], backend, run);
+      } catch (const DeviceLostError&) {
+        throw;
+      } catch (const UnavailableError&) {
+        measured.failed.push_back(c);
+      }
+    if (measured.failed.empty()) throw;
+    return measured;
+  }
+}
+
+void Timings::take(const Measured& more, Rounds& rounds) {
+  for (std::size_t c = 0; c < more.runs.size(); ++c) rounds.runs[c].append(more.runs[c]);
+  rounds.best_pace_ms = std::min(rounds.best_pace_ms, rounds.runs.front().best_pace_ms());
+  for (std::size_t c = 0; c < rounds.columns.size(); ++c)
+    if (const auto time = summarise(rounds.runs[c], rounds.best_pace_ms))
+      rounds.times[c] = std::make_shared<const MeasuredTime>(*time);
 }
 
 void Timings::measure_next(const Results& results, std::function<void()> done) {
@@ -121,7 +157,7 @@ void Timings::measure_next(const Results& results, std::function<void()> done) {
     if (subject.columns.empty()) continue;
     const Cache::Answer& known = rounds_for(subject);
     const std::size_t rounds = known.result->runs.front().rounds.size();
-    if (!wants_more(known) || (next && fewest <= rounds)) continue;
+    if (!known.error.empty() || !wants_more(*known.result) || (next && fewest <= rounds)) continue;
     fewest = rounds;
     next = std::move(subject);
   }
@@ -131,28 +167,18 @@ void Timings::measure_next(const Results& results, std::function<void()> done) {
   requests_.start(
       {RequestKind::timing}, subject.head,
       [subject, first](const Backend& backend, Run& run) {
-        std::vector<ComputeRequest> requests;
-        for (std::size_t c = 0; c < subject.columns.size(); ++c) {
-          ComputeRequest request = request_of(subject.columns[c].column);
-          request.given = learned_tensors(*request.variant, request.values,
-                                          subject.computations[c]->op->plan());
-          requests.push_back(std::move(request));
-        }
         // A device has memory of its own.
-        return measure_rounds(subject.computations.front()->op->problem(), requests,
-                              {.with_memory = first && backend.id() == "cpu",
-                               .time = request_time * std::ssize(requests)},
-                              backend, run);
+        return measure(subject, first && backend.id() == "cpu", backend, run);
       },
-      // It was computed once: an error, such as no memory for a second run, only ends the timing.
       [this, subject, done = std::move(done)](const auto& more, const std::string& error) {
+        if (more)
+          for (const std::size_t c : more->failed)
+            failures_.put(
+                {.key = subject.columns[c], .result = nullptr, .error = "cannot be timed"});
         Cache::Answer* known = rounds_.find(subject.head);
         if (known && known->result->columns == subject.columns) {
-          if (more)
-            for (std::size_t c = 0; c < more->size(); ++c)
-              known->result->runs[c].append((*more)[c]);
           known->error = error;
-          if (more) summarise_all(*known->result);
+          if (more) take(*more, *known->result);
         }
         done();
       });

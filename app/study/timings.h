@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "study/results.h"
@@ -19,7 +20,10 @@ class Timings {
   /// Requests more rounds of the head that has the fewest; `done` is called when they are there.
   void measure_next(const Results& results, std::function<void()> done);
   /// Measures everything again.
-  void forget() { rounds_.clear(); }
+  void forget() {
+    rounds_.clear();
+    failures_.clear();
+  }
 
  private:
   /// Rounds in each of which every column of a head runs once: times and ratios are comparable only
@@ -28,21 +32,30 @@ class Timings {
     std::vector<ComputeKey> columns;  // exact attention first, if it takes part
     std::vector<TimedRuns> runs;      // of each column
     std::vector<std::shared_ptr<const MeasuredTime>> times;  // what they say; null: nothing yet
+    double best_pace_ms = std::numeric_limits<double>::infinity();  // of earlier rounds, too
   };
   using Cache = ResultCache<HeadKey, Rounds>;
+  /// One request: rounds, or which columns cannot be run again.
+  struct Measured {
+    std::vector<TimedRuns> runs;
+    std::vector<std::size_t> failed;
+  };
   /// What can be timed of a head.
   struct Subject {
     HeadKey head;
     std::vector<ComputeKey> columns;  // as in Rounds
     std::vector<std::shared_ptr<const Computation>> computations;
   };
-  static Subject subject_of(const Results& results, std::size_t head);
+  Subject subject_of(const Results& results, std::size_t head);
   Cache::Answer& rounds_for(const Subject& subject);
-  static bool wants_more(const Cache::Answer& known);
-  static void summarise_all(Rounds& rounds);
+  static bool wants_more(const Rounds& rounds);
+  static Measured measure(const Subject& subject, bool with_memory, const Backend& backend,
+                          Run& run);
+  static void take(const Measured& more, Rounds& rounds);
 
   Requests& requests_;
   Cache rounds_{requests_, 16};
+  ResultCache<ComputeKey, const Rounds> failures_{requests_, 64};  // without results
 };
 
 }  // namespace fovea

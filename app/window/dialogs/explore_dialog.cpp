@@ -215,17 +215,17 @@ QString ExploreDialog::not_tried() const {
   for (const Variant& variant : variants())
     if (const auto its = refused.find(&variant); its != refused.end() && its->second)
       without_form << to_qt(variant.label);
-  if (!without_form.isEmpty()) parts << "refused: " + without_form.join(", ");
+  if (!without_form.isEmpty()) parts << "Refused: " + without_form.join(", ");
   if (run_.options().learned_steps == 0) {
     const bool on_canvas = std::ranges::any_of(
         run_.options().own, [](const OwnSetting& own) { return own.only.has_value(); });
-    parts << (on_canvas ? "not tried: learned trees beside those of the canvas"
-                        : "not tried: learned trees");
+    parts << (on_canvas ? "Not tried: learned trees beside those of the canvas"
+                        : "Not tried: learned trees");
   }
   if (!run_.complete() && !run_.running())
-    parts << QString("not tried: the settings of the other %1 trials")
+    parts << QString("Not tried: the settings of the other %1 trials")
                  .arg(run_.total() - run_.trials()->size());
-  return parts.isEmpty() ? QString() : "Left out: " + parts.join("; ");
+  return parts.join(". ");
 }
 
 QString ExploreDialog::provenance(bool names_source) const {
