@@ -50,6 +50,14 @@ class ProgressLine {
   std::jthread thread_;
 };
 
+/// "running-time and tree-time".
+std::string timed_figures() {
+  std::string names;
+  for (const PaperFigure& figure : paper_figures())
+    if (figure.timed) names += (names.empty() ? "" : " and ") + figure.id;
+  return names;
+}
+
 Document list_json() {
   Document out = Document::array();
   for (const PaperFigure& figure : paper_figures())
@@ -65,6 +73,10 @@ void print_list(std::ostream& out) {
   for (const PaperFigure& figure : paper_figures())
     table.rows.push_back({figure.id, figure.paper, figure.sentence});
   print(out, table);
+}
+
+std::string device_of(const PaperResult& result, const Backend& backend) {
+  return result.device.empty() ? backend.device() : result.device;
 }
 
 Document result_json(const PaperFigure& figure, const PaperResult& result, const Backend& backend) {
@@ -83,7 +95,7 @@ Document result_json(const PaperFigure& figure, const PaperResult& result, const
           {"paper", figure.paper},
           {"title", figure.title},
           {"backend", backend.id()},
-          {"device", backend.device()},
+          {"device", device_of(result, backend)},
           {"precision", backend.precision()},
           {"numbers", std::move(numbers)},
           {"notes", result.notes}};
@@ -124,7 +136,8 @@ void run_paper(const PaperOptions& options, const Console& console) {
   }
   const PaperFigure& figure = find_paper_figure(options.name);
   if (options.longest && !figure.timed)
-    throw UsageError("--longest is of running-time; " + figure.id + " has no such length");
+    throw UsageError("--longest is of " + timed_figures() + "; " + figure.id +
+                     " has no such length");
   if (!options.output.empty()) {
     check_figure_name(options.output);
     require_writable(options.output);
@@ -142,8 +155,8 @@ void run_paper(const PaperOptions& options, const Console& console) {
   }
   if (!options.output.empty()) {
     Figure drawn{.title = figure.title,
-                 .footer = figure.paper + ", computed by Fovea; " + backend->device() + ", " +
-                           backend->precision(),
+                 .footer = figure.paper + ", computed by Fovea; " + device_of(result, *backend) +
+                           ", " + backend->precision(),
                  .rows = result.rows};
     drawn.style.width = paper_width * points_per_inch;
     if (!options.no_session) drawn.recipe.command = command_line(console.words, options.output);
@@ -164,8 +177,9 @@ void add_paper_command(CLI::App& program, Work& chosen) {
   command->add_option("NAME", options->name, "A figure, or list")->capture_default_str();
   command
       ->add_option("--longest", options->longest,
-                   "Of running-time: the longest head, in tokens (default 16384); 131072 takes "
-                   "minutes")
+                   "Of " + timed_figures() +
+                       ": the longest head, in tokens (default 16384; tree-time: at most 8192); "
+                       "131072 takes minutes")
       ->check(CLI::Range(Index{256}, Index{1} << 20));
   options->backend.add_to(*command);
   command->add_option("-o,--output", options->output, "Write the figure: .png, .svg, .pdf or .pgf")
