@@ -107,7 +107,10 @@ PaperResult ranks_of_equation_13(const PaperTask& task, Run& run) {
   for (const View view : {View::heatmap, View::rank}) {
     Panel panel = make_matrix_panel(view, a, settings, {0, n}, {0, n}, n, task.backend, run);
     panel.title = view == View::rank ? "Rank map, Eq. 13" : "A = exp(S), Eq. 12";
-    if (view == View::heatmap) show_entries(panel);
+    if (view == View::heatmap)
+      show_entries(panel);
+    else
+      std::get<BlockMap>(panel.body).quantity = "numerical rank of A at ε = 0.001";
     if (result.rows.empty()) result.rows.emplace_back();
     result.rows.front().push_back(std::move(panel));
   }
