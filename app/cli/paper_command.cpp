@@ -50,11 +50,11 @@ class ProgressLine {
   std::jthread thread_;
 };
 
-/// "running-time and tree-time".
+/// "tree-time, running-time".
 std::string timed_figures() {
   std::string names;
   for (const PaperFigure& figure : paper_figures())
-    if (figure.timed) names += (names.empty() ? "" : " and ") + figure.id;
+    if (figure.timed) names += (names.empty() ? "" : ", ") + figure.id;
   return names;
 }
 
@@ -75,10 +75,6 @@ void print_list(std::ostream& out) {
   print(out, table);
 }
 
-std::string device_of(const PaperResult& result, const Backend& backend) {
-  return result.device.empty() ? backend.device() : result.device;
-}
-
 Document result_json(const PaperFigure& figure, const PaperResult& result, const Backend& backend) {
   Document numbers = Document::array();
   for (const PaperNumber& number : result.numbers)
@@ -95,7 +91,7 @@ Document result_json(const PaperFigure& figure, const PaperResult& result, const
           {"paper", figure.paper},
           {"title", figure.title},
           {"backend", backend.id()},
-          {"device", device_of(result, backend)},
+          {"device", backend.device()},
           {"precision", backend.precision()},
           {"numbers", std::move(numbers)},
           {"notes", result.notes}};
@@ -153,17 +149,18 @@ void run_paper(const PaperOptions& options, const Console& console) {
     const ProgressLine told(progress, console.err);
     result = figure.make({*backend, example, options.longest.value_or(standard_longest)}, run);
   }
+  const Backend& used = result.backend ? *result.backend : *backend;
   if (!options.output.empty()) {
-    Figure drawn{.title = figure.title,
-                 .footer = figure.paper + ", computed by Fovea; " + device_of(result, *backend) +
-                           ", " + backend->precision(),
-                 .rows = result.rows};
+    Figure drawn{
+        .title = figure.title,
+        .footer = figure.paper + ", computed by Fovea; " + used.device() + ", " + used.precision(),
+        .rows = result.rows};
     drawn.style.width = paper_width * points_per_inch;
     if (!options.no_session) drawn.recipe.command = command_line(console.words, options.output);
     write_figure(options.output, drawn);
   }
   if (options.json)
-    print(console.out, result_json(figure, result, *backend));
+    print(console.out, result_json(figure, result, used));
   else
     print_result(console.out, figure, result);
 }

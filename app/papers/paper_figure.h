@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,7 +28,7 @@ struct PaperResult {
   std::vector<PaperNumber> numbers;
   std::vector<std::string> notes;        // what was computed, and how it differs from the paper's
   std::vector<std::vector<Panel>> rows;  // of the figure
-  std::string device = {};               // that computed it, where it is not the task's
+  std::shared_ptr<const Backend> backend = {};  // that computed it, where it is not the task's
 };
 
 struct PaperTask {

@@ -73,7 +73,7 @@ std::vector<std::string> add_numbers(const TimedTree& tree, const Sweep& sweep,
 }
 
 PaperResult times_of_trees(const PaperTask& task, Run& run) {
-  const auto one_thread = make_cpu_backend({.threads = 1});
+  const std::shared_ptr<const Backend> one_thread = make_cpu_backend({.threads = 1});
   const Index n = std::min(task.longest, longest_stated);
   const Problem head = problem_of(
       open_source("synthetic:clusters?n=" + std::to_string(n) + "&d=64"), {.causal = false});
@@ -90,7 +90,7 @@ PaperResult times_of_trees(const PaperTask& task, Run& run) {
   for (std::size_t t = 0; t < trees.size(); ++t) series[t + 1].name = trees[t].name;
   time.title = "Time of a head";
   result.rows = {{std::move(time)}};
-  result.device = one_thread->device();
+  result.backend = one_thread;
   result.notes = sweep_notes(panels.sweep);
   if (!unsteady.empty())
     result.notes.push_back(
