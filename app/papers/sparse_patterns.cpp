@@ -80,13 +80,14 @@ PaperResult factorized_patterns(const PaperTask& task, Run& run) {
 }  // namespace
 
 PaperFigure sparse_pattern_figure() {
-  return {.id = "sparse-patterns",
-          .paper = "Sparse Transformer (Child et al. 2019), Figure 3 and section 4.3",
-          .title = "Factorized attention patterns",
-          .sentence =
-              "Which keys each query attends, also with sub-blocks, and that two layers "
-              "connect every pair.",
-          .make = factorized_patterns};
+  return {
+      .id = "sparse-patterns",
+      .paper = "Sparse Transformer (Child et al. 2019), Figure 3 and section 4.3",
+      .title = "Factorized attention patterns",
+      .sentence =
+          "Which keys each query attends, also with sub-blocks, and which share of the pairs two "
+          "layers connect.",
+      .make = factorized_patterns};
 }
 
 }  // namespace fovea
