@@ -30,7 +30,7 @@ struct BatchPlan {
   std::vector<std::uint64_t> seeds{0};
   std::optional<bool> causal;  // nothing: as the source says
   BackendChoice backend;
-  std::size_t rounds = 5;  // in which times are measured; 0: none are
+  std::size_t rounds = 7;  // in which times are measured; 0: none are
   bool metrics = true;     // compared with exact attention
 };
 

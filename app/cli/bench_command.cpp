@@ -215,7 +215,8 @@ void print_outcome(std::ostream& out, const BenchOutcome& outcome) {
   out << "\n  speed-up: time of exact over time of the variant, for plan, "
       << upload_label(outcome.backend)
       << " and apply\n"
-         "  together, in the same rounds: the median and, from 6 samples on, an interval that "
+         "  together, in the same rounds: the median and, if there are enough samples, an interval "
+         "that "
          "holds it with\n"
          "  95 % confidence. learning, such as building a tree, is done beforehand and not part of "
          "it.\n"

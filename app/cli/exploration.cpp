@@ -43,7 +43,7 @@ std::vector<std::string> not_tried(const ExplorationOptions& options,
       tried, [](const Variant* variant) { return variant->tree_attention != TreeAttention::none; });
   if (trees && options.explore.learned_steps == 0)
     out.emplace_back(
-        "learned trees (--learn 300 tries them, in seconds for each head and setting)");
+        "learned trees (--learn 300 tries them, which takes seconds for each head and setting)");
   return out;
 }
 

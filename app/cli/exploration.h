@@ -30,7 +30,7 @@ struct Exploration {
   std::uint64_t seed = 0;
   std::string backend, device, precision;
   double first_seconds = 0, all_seconds = 0;  // until the first trial was done, and all were
-  std::vector<std::string> not_tried;         // of what the program has, and how it is tried
+  std::vector<std::string> not_tried;         // variants and options that were left out
 
   /// "504 trials in 3.2 s, the first after 21 ms".
   std::string time_text() const;

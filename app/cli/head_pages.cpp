@@ -159,7 +159,7 @@ class HeadPages {
       table.header.push_back(measure->label);
       definitions.rows.emplace_back(measure->label, measure->definition);
     }
-    bool few = false, slow = false;
+    bool few = false, slow = false, cold = false;
     int samples = 0;
     const auto times = in_.grid.times(run_);
     for (std::size_t c = 0; c < in_.columns.size(); ++c) {
@@ -168,6 +168,7 @@ class HeadPages {
       if (time) {
         few |= time->timing.few_samples();
         slow |= time->slow;
+        cold |= time->cold;
         samples = std::max(samples, time->timing.total.samples);
       }
       const Evaluation evaluation{.cost = &in_.grid.computation(c).cost,
@@ -181,8 +182,9 @@ class HeadPages {
     }
     table.caption =
         "Times are medians of up to " + std::to_string(samples) +
-        " rounds after a warm-up, in each of which every attention runs once; speed-ups "
-        "have intervals of 95 % confidence" +
+        " rounds after a warm-up, in each of which every attention runs once" +
+        (samples >= enough_samples ? "; speed-ups have intervals of 95 % confidence" : "") +
+        (cold ? "; what takes several seconds has its first, cold run alone" : "") +
         (few ? "; some of few rounds" : "") +
         (slow ? "; the machine was slowed down during some of them" : "") + ".";
     add(Heading{"Errors, cost and time"});

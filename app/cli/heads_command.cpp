@@ -50,10 +50,11 @@ void run_heads(HeadsOptions options, const Console& console) {
   const HeadTable table = head_table(tried.trials, tried.heads, options.budget());
   if (options.json) {
     Document out = begin_json(tried);
-    out.update(to_json(table, tried.source, tried.seed));
+    out.update(to_json(table, tried.source));
     print(console.out, out);
   } else if (options.csv) {
-    console.out << to_csv(table, tried.seed);
+    console.out << to_csv(table);
+    print_notes(console.err, notes_of(tried));
   } else {
     print_heads(console.out, tried, table);
   }

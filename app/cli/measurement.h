@@ -27,7 +27,7 @@ struct Measurement {
 };
 
 struct MeasureOptions {
-  int rounds = 5;
+  int rounds = 7;
   std::uint64_t seed = 0;
   std::function<void(int round)> on_round = {};  // for progress; round 0 is the warm-up
 };

@@ -110,7 +110,8 @@ void print_timing(std::ostream& out, const ComputeReport& report) {
                                 ? "total " + to_text(*time.total_speed_up) + ", apply " +
                                       to_text(*time.apply_speed_up) + ": over exact's total of " +
                                       format_time(time.exact_total->median_ms) +
-                                      " in the same rounds, with 95 % intervals"
+                                      (time.cold ? " in its first run" : " in the same rounds") +
+                                      (time.total_speed_up->interval ? ", with 95 % intervals" : "")
                                 : ""}});
 }
 

@@ -14,8 +14,7 @@ std::string exact_text(const std::optional<double>& number) {
   return number ? format_exactly(*number) : "";
 }
 
-Document row_json(const HeadTable& table, const HeadTable::Row& row, const Source& source,
-                  std::uint64_t seed) {
+Document row_json(const HeadTable& table, const HeadTable::Row& row, const Source& source) {
   const Trial& trial = *row.choice;
   Document out{{"layer", trial.layer},
                {"layer_label", layer_label(source, trial.layer)},
@@ -23,7 +22,7 @@ Document row_json(const HeadTable& table, const HeadTable::Row& row, const Sourc
                {"n", trial.n},
                {"variant", trial.variant->id},
                {"parameters", parameters_json(*trial.variant, trial.values)},
-               {"seed", seed},
+               {"seed", trial.seed},
                {"scale", number_json(trial.scale)},
                {"causal", trial.causal},
                {"within_budget", row.kept},
@@ -36,9 +35,9 @@ Document row_json(const HeadTable& table, const HeadTable::Row& row, const Sourc
 
 }  // namespace
 
-Document to_json(const HeadTable& table, const Source& source, std::uint64_t seed) {
+Document to_json(const HeadTable& table, const Source& source) {
   Document heads = Document::array();
-  for (const HeadTable::Row& row : table.rows) heads.push_back(row_json(table, row, source, seed));
+  for (const HeadTable::Row& row : table.rows) heads.push_back(row_json(table, row, source));
   return {{"budget",
            {{"measure", table.budget.measure},
             {"most", table.budget.most},
@@ -46,7 +45,7 @@ Document to_json(const HeadTable& table, const Source& source, std::uint64_t see
           {"heads", std::move(heads)}};
 }
 
-std::string to_csv(const HeadTable& table, std::uint64_t seed) {
+std::string to_csv(const HeadTable& table) {
   const Quantity &error = table.error(), &cost = table.cost();
   std::string text = "layer,head,n,variant,parameters,seed,scale,causal,within_budget," +
                      error.measure().id + ',' + cost.measure().id + ",multiply_adds\n";
@@ -58,7 +57,7 @@ std::string to_csv(const HeadTable& table, std::uint64_t seed) {
     add(std::to_string(trial.n));
     add(trial.variant->id);
     add('"' + assignments_text(*trial.variant, trial.values) + '"');
-    add(std::to_string(seed));
+    add(std::to_string(trial.seed));
     add(format_exactly(trial.scale));
     add(trial.causal ? "true" : "false");
     add(row.kept ? "true" : "false");

@@ -10,9 +10,9 @@
 namespace fovea {
 
 /// {"budget": ..., "heads": [{layer, head, variant, parameters, seed, scale, causal, ...}]}
-Document to_json(const HeadTable& table, const Source& source, std::uint64_t seed);
+Document to_json(const HeadTable& table, const Source& source);
 
 /// The same as a table: a heading, and a line for each head.
-std::string to_csv(const HeadTable& table, std::uint64_t seed);
+std::string to_csv(const HeadTable& table);
 
 }  // namespace fovea

@@ -1,7 +1,6 @@
 // Settings over heads as a table for other programs.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,7 +9,7 @@
 namespace fovea {
 
 /// A heading, and a line for each setting that was measured on some head.
-std::string to_csv(const std::vector<SettingSpread>& settings, const Quantity& x, const Quantity& y,
-                   std::uint64_t seed);
+std::string to_csv(const std::vector<SettingSpread>& settings, const Quantity& x,
+                   const Quantity& y);
 
 }  // namespace fovea

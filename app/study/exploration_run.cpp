@@ -23,6 +23,11 @@ std::vector<ExploredHead> heads_in(const Source& source, HeadScope scope,
   return heads;
 }
 
+bool is_being_learned(const ColumnState& state) {
+  const ComputeRequest request = request_of(state.column);
+  return learned_steps(*request.variant, request.values) && (!state.computation || state.stale);
+}
+
 /// What the canvas shows of the opened head. A tree that is still being learned is left out.
 std::vector<OwnSetting> columns_of(const Study& study) {
   const HeadChoice choice = choice_of(study.session());
@@ -31,9 +36,12 @@ std::vector<OwnSetting> columns_of(const Study& study) {
     const Column& column = state.column;
     const ComputeRequest request = request_of(column);
     if (column.held || request.variant->reference || request.variant->imported) continue;
-    OwnSetting setting{request.variant, request.values, request.seed};
+    if (is_being_learned(state)) continue;
+    OwnSetting setting{.variant = request.variant,
+                       .values = request.values,
+                       .seed = request.seed,
+                       .n = study.length()};
     if (learned_steps(*request.variant, request.values)) {
-      if (!state.computation || state.stale) continue;
       setting.given =
           learned_tensors(*request.variant, request.values, state.computation->op->plan());
       setting.only = std::pair(choice.layer, choice.head);
@@ -84,20 +92,37 @@ void ExplorationRun::start(HeadScope scope, ExploreOptions options, const QStrin
   options_ = std::move(options);
   heads_ = std::move(heads);
   provenance_ = provenance;
-  const auto open = [of](const ExploredHead& head, const std::stop_token& stop) {
+  free_heads();
+  std::vector<const Variant*> all;
+  for (const Variant& variant : variants()) all.push_back(&variant);
+  explorer_ = explorer_for(std::move(all));
+  earlier_.clear();
+  total_ = explorer_->total();
+  trials_ = std::make_shared<const std::vector<Trial>>();
+  done_ = 0;
+  seconds_spent_ = 0;
+  go_on();
+}
+
+std::shared_ptr<Explorer> ExplorationRun::explorer_for(std::vector<const Variant*> variants) const {
+  const auto open = [of = of_](const ExploredHead& head, const std::stop_token& stop) {
     HeadChoice choice = of.choice;
     choice.layer = head.layer;
     choice.head = head.head;
     return problem_of(*of.source, choice, stop);
   };
-  free_heads();
-  std::vector<const Variant*> all;
-  for (const Variant& variant : variants()) all.push_back(&variant);
-  explorer_ = std::make_shared<Explorer>(heads_, open, std::move(all), options_);
-  total_ = explorer_->total();
-  trials_ = std::make_shared<const std::vector<Trial>>();
-  done_ = 0;
-  seconds_spent_ = 0;
+  return std::make_shared<Explorer>(heads_, open, std::move(variants), options_);
+}
+
+void ExplorationRun::try_new_columns() {
+  if (running() || total_ == 0 || !complete() || stale()) return;
+  std::vector<OwnSetting> columns = new_columns();
+  if (columns.empty()) return;
+  earlier_ = *trials_;
+  options_.own = std::move(columns);
+  explorer_ = explorer_for({});
+  total_ = earlier_.size() + explorer_->total();
+  done_ = earlier_.size();
   go_on();
 }
 
@@ -108,8 +133,8 @@ void ExplorationRun::resume() {
 void ExplorationRun::go_on() {
   steps_.start(
       [this, explorer = explorer_](const Backend& backend, Run& run) -> std::function<void()> {
-        // The first trial is shown at once, later ones ten times a second; where they are many,
-        // less often.
+        // The first trial is delivered at once, later ones ten times a second, or less often if
+        // they are many.
         const qint64 batch_ms = std::max<qint64>(100, qint64(explorer->trials().size() / 10));
         QElapsedTimer timer;
         timer.start();
@@ -131,23 +156,37 @@ bool ExplorationRun::stale() const {
 }
 
 double ExplorationRun::seconds_left() const {
-  if (done_ == 0) return 0;
+  if (done_ == 0 || options_.learned_steps > 0) return 0;  // trees take longer, and come last
   return seconds_spent_ * static_cast<double>(total_ - done_) / static_cast<double>(done_);
 }
 
-bool ExplorationRun::tries_all_columns() const {
-  return std::ranges::all_of(columns_of(study_), [&](const OwnSetting& column) {
-    const auto same = [&](const auto& other) {
-      return other.variant == column.variant && other.values == column.values &&
-             other.seed == column.seed;
-    };
-    return std::ranges::any_of(options_.own, same) || std::ranges::any_of(*trials_, same);
+bool ExplorationRun::waits_for_trees() const {
+  return std::ranges::any_of(study_.columns(), is_being_learned);
+}
+
+// A tree that was learned for one head is another setting on each head.
+std::vector<OwnSetting> ExplorationRun::new_columns() const {
+  std::vector<OwnSetting> columns = columns_of(study_);
+  std::erase_if(columns, [&](const OwnSetting& column) {
+    return std::ranges::any_of(*trials_, [&](const Trial& trial) {
+      return trial.variant == column.variant && trial.values == column.values &&
+             trial.seed == column.seed &&
+             (!column.only || *column.only == std::pair(trial.layer, trial.head));
+    });
   });
+  return columns;
 }
 
 void ExplorationRun::take(const Progress& progress) {
-  study_.requests().discard(std::exchange(trials_, progress.comparable));
-  done_ = progress.done;
+  auto all = progress.comparable;
+  if (!earlier_.empty()) {  // exact attention, which is tried first, is among them
+    auto both = std::make_shared<std::vector<Trial>>(earlier_);
+    for (const Trial& trial : *progress.comparable)
+      if (!trial.variant->reference) both->push_back(trial);
+    all = both;
+  }
+  study_.requests().discard(std::exchange(trials_, std::move(all)));
+  done_ = earlier_.size() + progress.done;
   seconds_spent_ = progress.seconds_spent;
   if (!complete()) return emit changed();
   free_heads();

@@ -23,6 +23,8 @@ class ExplorationRun : public QObject {
   /// All variants and the columns of the canvas, with the mask and scale of the session. A tree
   /// that a column has learned is tried on its head alone. Nothing happens without Q, K and V.
   void start(HeadScope scope, ExploreOptions options, const QString& provenance);
+  /// After a complete run: the columns of the canvas that it did not try. What it tried is kept.
+  void try_new_columns();
   /// What was tried is kept.
   void stop() { steps_.stop(); }
   /// Goes on where it was stopped.
@@ -36,10 +38,10 @@ class ExplorationRun : public QObject {
   /// changed since.
   bool stale() const;
 
-  /// Whether every column of the canvas is among what is tried.
-  bool tries_all_columns() const;
+  /// Whether a column of the canvas has a tree that is not yet learned, and so is not tried.
+  bool waits_for_trees() const;
 
-  /// The first of those that were done, as many as compare all of their settings on the same heads;
+  /// The longest beginning of what was done in which every setting was tried on the same heads;
   /// never null.
   std::shared_ptr<const std::vector<Trial>> trials() const { return trials_; }
   /// That the trials are of; null before the first start.
@@ -65,6 +67,8 @@ class ExplorationRun : public QObject {
     friend bool operator==(const Subject&, const Subject&) = default;
   };
   Subject present(HeadScope scope) const;
+  std::vector<OwnSetting> new_columns() const;
+  std::shared_ptr<Explorer> explorer_for(std::vector<const Variant*> variants) const;
   void go_on();
   void free_heads();
   struct Progress {
@@ -81,6 +85,7 @@ class ExplorationRun : public QObject {
   ExploreOptions options_;
   std::vector<ExploredHead> heads_;
   std::shared_ptr<const std::vector<Trial>> trials_;
+  std::vector<Trial> earlier_;  // of a run that was complete, before new columns were tried
   std::size_t done_ = 0, total_ = 0;
   double seconds_spent_ = 0;
   QString provenance_;

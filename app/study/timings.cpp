@@ -1,6 +1,7 @@
 #include "study/timings.h"
 
 #include <algorithm>
+#include <exception>
 #include <optional>
 
 #include "data/error.h"
@@ -66,7 +67,7 @@ Timings::Subject Timings::subject_of(const Results& results, std::size_t head) {
   return subject;
 }
 
-// Of fewer columns the rounds go on; memory that was measured stays known in any case.
+// Rounds go on if columns are only removed. Memory that was measured stays known in any case.
 Timings::Cache::Answer& Timings::rounds_for(const Subject& subject) {
   Cache::Answer* known = rounds_.find(subject.head);
   if (known && known->result->columns == subject.columns) return *known;
@@ -100,10 +101,10 @@ bool Timings::wants_more(const Rounds& rounds) {
   for (const TimedRuns& of_column : rounds.runs)
     for (const TimedRuns::Round& round : of_column.rounds) spent += round.run.spent_ms();
   const TimedRuns& first = rounds.runs.front();
+  if (first.rounds.size() < enough_samples) return true;  // can_be_timed() bounds what they take
   return spent < timing_ms * static_cast<double>(rounds.runs.size()) &&
          first.rounds.size() < most_rounds &&
-         (first.rounds.size() < enough_samples ||
-          quiet_rounds(first, rounds.best_pace_ms).size() < wanted_rounds);
+         quiet_rounds(first, rounds.best_pace_ms).size() < wanted_rounds;
 }
 
 // Each column was computed once, but there may be no memory for a second run: where a round fails,
@@ -124,15 +125,19 @@ Timings::Measured Timings::measure(const Subject& subject, bool with_memory, con
                        {.with_memory = with_memory, .time = request_time * std::ssize(requests)},
                        backend, run),
         {}};
+  } catch (const Cancelled&) {
+    throw;
   } catch (const DeviceLostError&) {
     throw;
-  } catch (const UnavailableError&) {
+  } catch (const std::exception&) {
     Measured measured;
     for (std::size_t c = 0; c < requests.size(); ++c) try {
         time_run(problem, requests[c], backend, run);
+      } catch (const Cancelled&) {
+        throw;
       } catch (const DeviceLostError&) {
         throw;
-      } catch (const UnavailableError&) {
+      } catch (const std::exception&) {
         measured.failed.push_back(c);
       }
     if (measured.failed.empty()) throw;
@@ -162,7 +167,8 @@ void Timings::measure_next(const Results& results, std::function<void()> done) {
     next = std::move(subject);
   }
   if (!next) return;
-  const bool first = !rounds_for(*next).result->runs.back().memory;
+  const bool first = std::ranges::any_of(rounds_for(*next).result->runs,
+                                         [](const TimedRuns& runs) { return !runs.memory; });
   const Subject subject = std::move(*next);
   requests_.start(
       {RequestKind::timing}, subject.head,

@@ -26,7 +26,7 @@ void mark_best(ComparisonTable::Row& row, const std::vector<Evaluation>& evaluat
       differs = differs || row.cells[other].value != row.cells[c].value;
       best = best && !is_better(*row.measure, row.cells[other].value, row.cells[c].value);
     }
-    row.cells[c].best = best && differs;
+    row.cells[c].best = best && differs && !row.cells[c].undecided;
   }
 }
 
@@ -43,6 +43,7 @@ ComparisonTable comparison_table(std::vector<std::string> titles,
       if (!measured) continue;
       cell.text = to_text(measure, *measured);
       cell.value = measured->value;
+      cell.undecided = measured->ratio && measured->ratio->undecided();
     }
     if (std::ranges::all_of(row.cells, [](const auto& cell) { return cell.text.empty(); }))
       continue;

@@ -16,6 +16,23 @@ double quantile(const std::vector<double>& sorted, double q) {
   return sorted[low] + (at - static_cast<double>(low)) * (sorted[high] - sorted[low]);
 }
 
+/// The largest k for which fewer than k of `count` coin tosses are heads with a probability of at
+/// most 2.5 %; 0: there is none.
+std::size_t place_of_interval(std::size_t count) {
+  constexpr double outside = 0.025, deviations = 1.96;
+  constexpr std::size_t most_summed = 500;  // beyond them the normal distribution has the same k
+  const auto n = static_cast<double>(count);
+  if (count > most_summed) return static_cast<std::size_t>((n - deviations * std::sqrt(n)) / 2);
+  std::size_t place = 0;
+  double term = std::pow(0.5, n), below = term;
+  while (below <= outside) {
+    ++place;
+    term *= static_cast<double>(count - place + 1) / static_cast<double>(place);
+    below += term;
+  }
+  return place;
+}
+
 std::string spread_text(const StageSummary& time) {
   return format_number(time.p90_ms / time.p10_ms, 2);
 }
@@ -31,24 +48,19 @@ std::string unsteady_note(const StageSummary& exact, const StageSummary& other) 
 }
 
 SpeedUp speed_up_of(std::vector<double> ratios) {
-  constexpr double outside = 0.025;  // of either end
   std::ranges::sort(ratios);
-  const auto count = ratios.size();
+  const std::size_t count = ratios.size(), place = place_of_interval(count);
   SpeedUp out{.median = quantile(ratios, 0.5), .samples = static_cast<int>(count)};
-  // The median lies below the k-th ratio if fewer than k of the tosses of a coin are heads.
-  std::size_t place = 0;
-  double term = std::pow(0.5, static_cast<double>(count)), below = term;
-  while (below <= outside) {
-    ++place;
-    term *= static_cast<double>(count - place + 1) / static_cast<double>(place);
-    below += term;
-  }
   if (place > 0) out.interval = {ratios[place - 1], ratios[count - place]};
   return out;
 }
 
 std::string to_text(const SpeedUp& speed_up) {
-  const auto number = [](double ratio) { return format_number(ratio, 2); };
+  const auto number = [](double ratio) {
+    // A bound is not written as 1 that lies on one side of it.
+    const std::string text = format_drawn(ratio, 2);
+    return text == "1" && ratio != 1 ? format_drawn(ratio, 3) : text;
+  };
   const std::string ratio = number(speed_up.median) + " ×";
   if (!speed_up.interval) return ratio;
   const std::string interval =

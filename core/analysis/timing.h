@@ -32,8 +32,8 @@ std::string unsteady_note(const StageSummary& exact, const StageSummary& other);
 /// How many times faster one computation is than exact attention: the median of the ratios of their
 /// times in the same rounds.
 struct SpeedUp {
-  /// Holds the median of all possible rounds with a probability of 95 % or more: two of the ordered
-  /// ratios, as many from either end as the binomial distribution allows. Only independence of the
+  /// Holds the median of all possible rounds with a probability of 95 % or more: the k-th smallest
+  /// and the k-th largest ratio, with the largest k that keeps 95 %. Only independence of the
   /// rounds is assumed.
   struct Interval {
     double low = 0, high = 0;

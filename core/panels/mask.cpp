@@ -8,8 +8,8 @@
 namespace fovea::panels {
 namespace {
 
-// What a pixel shows. `mixed` of an element: a pair of a mixed tile that has no weight; `kept`: one
-// that has.
+// What a pixel shows. Where it is a pair, `mixed` is one without weight in a mixed tile, and `kept`
+// one with weight.
 enum Category { empty, mixed, full, cluster_mean, kept };
 
 struct Tiles {
@@ -106,7 +106,7 @@ std::string count_words(const Tiles& tiles) {
 /// What happens to the pairs without weight of mixed tiles. A kernel of whole tiles computes them,
 /// but none does where the tokens are sorted into groups first.
 const char* words_of_mixed(const Plan& plan) {
-  return plan.groups.kind.empty() ? "computed, then masked out" : "not computed, in a mixed tile";
+  return plan.groups.kind.empty() ? "computed, then masked out" : "no weight, in a mixed tile";
 }
 
 std::string rounded_percent(double share) {

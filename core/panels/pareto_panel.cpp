@@ -98,8 +98,7 @@ std::string caption_of(const std::vector<SettingSpread>& settings, bool curves) 
   if (!curves && of_several_lengths(settings)) text += " Each length has a front of its own.";
   if (!curves && elsewhere > 0)
     text +=
-        " Of fewer heads than the others, so not on the front: " + plural(elsewhere, "setting") +
-        ".";
+        " Not on the front: " + plural(elsewhere, "setting") + " measured on fewer or other heads.";
   if (endless) text += " A bar that ends at its point has no upper end.";
   const auto add = [&](Index count, const char* why) {
     if (count > 0) text += " Not shown: " + plural(count, "setting") + why;
@@ -108,8 +107,8 @@ std::string caption_of(const std::vector<SettingSpread>& settings, bool curves) 
   add(absent, ", not defined.");
   add(refused, ", refused.");
   if (few > 0)
-    text += " Of fewer than " + std::to_string(enough_samples) + " runs: the times of " +
-            plural(few, "setting") + ".";
+    text += " " + plural(few, "setting") + " with times of fewer than " +
+            std::to_string(enough_samples) + " runs.";
   if (slow > 0)
     text += " Measured on a slowed machine: the times of " + plural(slow, "setting") + ".";
   return text.starts_with(' ') ? text.substr(1) : text;

@@ -113,9 +113,10 @@ std::vector<std::vector<Explorer::Setting>> Explorer::rounds_of(const ExploredHe
     if (round >= rounds.size()) rounds.resize(round + 1);
     rounds[round].push_back({std::move(request), own});
   };
-  add(0, {.variant = variants_.front()}, false);
+  add(0, {.variant = variants_.front(), .seed = options_.seed}, false);
   for (const OwnSetting& own : options_.own)
-    if (!own.variant->reference && (!own.only || *own.only == std::pair(head.layer, head.head)))
+    if (!own.variant->reference && (own.n == 0 || own.n == head.lengths.keys) &&
+        (!own.only || *own.only == std::pair(head.layer, head.head)))
       add(0, {own.variant, own.values, own.seed, own.given}, true);
   std::vector<ComputeRequest> learned;
   for (const Variant* variant : variants_) {
@@ -127,7 +128,9 @@ std::vector<std::vector<Explorer::Setting>> Explorer::rounds_of(const ExploredHe
       learned.push_back({.variant = variant, .values = settings[round], .seed = options_.seed});
     }
   }
-  for (ComputeRequest& request : learned) add(rounds.size(), std::move(request), false);
+  // A round each, on every head the same, also where one of them was tried as an own setting.
+  std::size_t round = rounds.size();
+  for (ComputeRequest& request : learned) add(round++, std::move(request), false);
   return rounds;
 }
 
@@ -187,7 +190,12 @@ void Explorer::measure(Trial& trial, const Reference& reference, const Task& tas
   const Computation made =
       request.variant->reference ? exact : compute(reference.problem, request, backend, run);
   const Metrics metrics = compare(*made.op, made.output, *exact.op, exact.output, run);
-  if (options_.timed) measure_time(trial, task.head, reference.problem, request, backend, run);
+  if (options_.timed) {
+    ComputeRequest again = request;
+    if (!request.variant->reference)
+      again.given = learned_tensors(*request.variant, request.values, made.op->plan());
+    measure_time(trial, task.head, reference.problem, again, backend, run);
+  }
   trial.cost = made.cost;
   trial.notes = made.op->plan().notes;
   trial.measured.resize(measures().size());

@@ -32,6 +32,7 @@ struct OwnSetting {
   Values values;
   std::uint64_t seed = 0;
   Structure given = {};  // a learned tree
+  Index n = 0;           // only on heads of so many keys; 0: of any number
   /// Layer and head, the only ones on which it is tried, such as those of a learned tree; absent:
   /// all heads.
   std::optional<std::pair<Index, Index>> only = {};
@@ -40,7 +41,7 @@ struct OwnSetting {
 struct ExploreOptions {
   std::uint64_t seed = 0;
   std::size_t most_settings = 40;  // of each variant on each head
-  Index learned_steps = 0;         // trees learned in so many steps are tried, too; 0: none
+  Index learned_steps = 0;         // also tries trees learned in this many steps; 0: none
   std::vector<OwnSetting> own = {};
   bool timed = false;  // rounds beside exact, `round_time` each
   std::chrono::milliseconds round_time{40};
@@ -63,7 +64,8 @@ class Explorer {
 
   /// Those that were done, in the order in which they were done.
   const std::vector<Trial>& trials() const { return trials_; }
-  /// How many of the first trials compare all of their settings on the same heads.
+  /// The length of the longest beginning of trials() in which every setting was tried on the same
+  /// heads; own settings of single heads aside.
   std::size_t comparable() const;
   /// In step(), cancelled trials too.
   double seconds_spent() const { return spent_seconds_; }

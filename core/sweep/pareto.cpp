@@ -138,7 +138,8 @@ std::vector<SettingSpread> settings_over_heads(const std::vector<Trial>& trials,
   std::vector<SettingSpread> settings;
   std::vector<std::vector<double>> xs, ys;
   std::map<std::tuple<const Variant*, Index, Values, std::uint64_t>, std::size_t> places;
-  std::map<Index, std::set<std::tuple<std::string, Index, Index>>> heads;  // by length
+  using Heads = std::set<std::tuple<std::string, Index, Index>>;  // source, layer, head
+  std::vector<Heads> heads;
   for (const Trial& trial : trials) {
     const std::uint64_t seed = trial.variant->reference ? 0 : trial.seed;
     const auto [at, first] =
@@ -147,9 +148,10 @@ std::vector<SettingSpread> settings_over_heads(const std::vector<Trial>& trials,
     if (first) {
       settings.push_back({.variant = trial.variant,
                           .values = trial.values,
-                          .seed = seed,
+                          .seed = trial.seed,
                           .own = trial.own,
                           .n = trial.n});
+      heads.emplace_back();
       xs.emplace_back();
       ys.emplace_back();
     }
@@ -164,7 +166,7 @@ std::vector<SettingSpread> settings_over_heads(const std::vector<Trial>& trials,
       continue;
     }
     ++setting.heads;
-    heads[trial.n].emplace(trial.source, trial.layer, trial.head);
+    heads[place].emplace(trial.source, trial.layer, trial.head);
     if (trial.time && (x.is_timed() || y.is_timed())) {
       setting.few_runs = setting.few_runs || trial.time->timing.total.samples < enough_samples;
       setting.slow = setting.slow || trial.time->slow;
@@ -176,10 +178,16 @@ std::vector<SettingSpread> settings_over_heads(const std::vector<Trial>& trials,
     if (settings[s].heads > 0) {
       settings[s].x = spread_of(std::move(xs[s]));
       settings[s].y = spread_of(std::move(ys[s]));
-      settings[s].on_all_heads = settings[s].heads >= std::ssize(heads[settings[s].n]);
     }
+  std::map<Index, const Heads*> most;  // by length: the heads of the setting that has the most
+  for (std::size_t s = 0; s < settings.size(); ++s) {
+    const Heads*& known = most[settings[s].n];
+    if (!known || heads[s].size() > known->size()) known = &heads[s];
+  }
+  for (std::size_t s = 0; s < settings.size(); ++s)
+    settings[s].on_all_heads = settings[s].heads > 0 && heads[s] == *most[settings[s].n];
   if (x.is_parameter() || y.is_parameter()) return settings;
-  for (const auto& [n, measured] : heads) mark_front(settings, n, x, y);
+  for (const auto& [n, measured] : most) mark_front(settings, n, x, y);
   return settings;
 }
 

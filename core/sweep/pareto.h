@@ -17,7 +17,7 @@ struct Trial {
   Values values;
   std::uint64_t seed = 0;
   bool own = false;         // a setting of the user's own, such as a column of the canvas
-  std::string source = {};  // whose head it is, where trials are of several sources
+  std::string source = {};  // of the head, if there are several
   Index layer = 0, head = 0, n = 0;
   double scale = 0;  // 0: exact attention could not be computed
   bool causal = false;
@@ -85,14 +85,13 @@ struct SettingSpread {
   Index refused = 0;          // for which the setting was refused
   bool few_runs = false;      // x or y is a time, of fewer than enough_samples runs on some head
   bool slow = false;          // x or y is a time, measured while the machine was slowed down
-  bool on_all_heads = false;  // that any setting of this length was measured on
-  bool on_front = false;      // of the medians of the settings of this length that are on all heads
-  std::string refusal = {};   // why, for the first of those heads
+  bool on_all_heads = false;  // of this length, as the setting with the most heads
+  bool on_front = false;      // of the medians of the settings that are on all heads
 };
 
 /// In the order in which settings first appear. Each length has a front of its own, of the settings
-/// that were measured on every head of that length on which any setting was: all of a front are
-/// compared on the same heads. Over a parameter there is no front.
+/// that were measured on the same heads as the one that was measured on the most. Over a parameter
+/// there is no front.
 std::vector<SettingSpread> settings_over_heads(const std::vector<Trial>& trials, const Quantity& x,
                                                const Quantity& y);
 

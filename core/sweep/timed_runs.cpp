@@ -5,6 +5,7 @@
 
 #include "session/pace.h"
 #include "sweep/sweep.h"
+#include "variants/learned_tree.h"
 
 namespace fovea {
 namespace {
@@ -83,12 +84,17 @@ std::vector<TimedRuns> measure_rounds(const Problem& problem,
   if (options.with_memory)
     for (std::size_t r = 0; r < requests.size(); ++r)
       all[r].memory = resident_use_of([&] { time_run(problem, requests[r], backend, run); });
+  std::size_t begin = 0;  // of the requests the first of the next round
   const auto round = [&] {
     std::vector<TimedRuns::Round> timed(requests.size());
+    // Each begins in turn, so that none has always the same one's memory in the caches.
     for (std::size_t r = 0; r < requests.size(); ++r) {
-      timed[r].run = time_run(problem, requests[r], backend, run);
-      if (r > 0 && requests.front().variant->reference) timed[r].exact = timed.front().run;
+      const std::size_t turn = (begin + r) % requests.size();
+      timed[turn].run = time_run(problem, requests[turn], backend, run);
     }
+    begin = (begin + 1) % requests.size();
+    if (requests.front().variant->reference)
+      for (std::size_t r = 1; r < requests.size(); ++r) timed[r].exact = timed.front().run;
     return timed;
   };
   const auto start = Clock::now();
@@ -130,7 +136,8 @@ TimedRuns first_run_alone(const Computation& computed, const Computation* exact)
 
 std::vector<TimedRuns> measure_again(const Problem& problem, const std::vector<Repeated>& columns,
                                      const Computation* exact, const Backend& backend, Run& run) {
-  constexpr double budget_ms = 5e3;
+  constexpr double budget_ms = 5e3, most_ms = 20e3;
+  double spent_ms = exact ? exact->first_run.total_ms() : 0;  // by a round, about
   std::vector<TimedRuns> all(columns.size());
   std::vector<ComputeRequest> requests;
   std::vector<std::size_t> places;  // of the columns that are repeated
@@ -147,12 +154,20 @@ std::vector<TimedRuns> measure_again(const Problem& problem, const std::vector<R
     } else {
       places.push_back(c);
       requests.push_back(columns[c].request);
+      if (computed.op)
+        requests.back().given =
+            learned_tensors(variant, columns[c].request.values, computed.op->plan());
+      spent_ms += computed.first_run.total_ms();
     }
   }
   if (places.empty()) return all;
+  // A second for each column, or as long as the rounds take that an interval needs.
+  const double ms = std::max(1e3 * static_cast<double>(requests.size()),
+                             std::min(most_ms, (enough_samples + 2) * spent_ms));
   const auto rounds = measure_rounds(
-      problem, requests, {.time = std::chrono::seconds(std::ssize(requests)), .most_rounds = 9},
-      backend, run);
+      problem, requests,
+      {.time = std::chrono::milliseconds(static_cast<std::int64_t>(ms)), .most_rounds = 9}, backend,
+      run);
   std::size_t next = exact ? 1 : 0;
   for (const std::size_t c : places)
     all[c] = exact && columns[c].request.variant->reference ? rounds.front() : rounds[next++];

@@ -43,10 +43,11 @@ struct RoundOptions {
   std::size_t most_rounds = 16;
 };
 
-/// Rounds for about the time given, at least one, in each of which every request is run once, in
-/// their order, from Q, K and V to Z; then the machine's pace. If the first request is exact
-/// attention, the rounds of the others hold its run, too. A round that warms up comes first and
-/// does not count, unless it alone takes all the time. The result has an element for each request.
+/// Rounds for about the time given, at least one, in each of which every request is run once from
+/// Q, K and V to Z, another one first in each round; then the machine's pace. If the first request
+/// is exact attention, the rounds of the others hold its run, too. A round that warms up comes
+/// first and does not count, unless it alone takes all the time. The result has an element for each
+/// request.
 std::vector<TimedRuns> measure_rounds(const Problem& problem,
                                       const std::vector<ComputeRequest>& requests,
                                       const RoundOptions& options, const Backend& backend,
@@ -56,10 +57,10 @@ std::vector<TimedRuns> measure_rounds(const Problem& problem,
 TimedRuns measure_beside_exact(const Problem& problem, const ComputeRequest& request,
                                const RoundOptions& options, const Backend& backend, Run& run);
 
-/// Whether there is time for one more round and for one that warms up. Null: without exact.
+/// Whether there is time for one more round and for one that warms up. `exact` may be null.
 bool can_be_repeated(const TimedRun& first, const TimedRun* exact, double budget_ms);
 
-/// The first run as the only round, cold. Null: without exact.
+/// The first run as the only round, cold. `exact` may be null.
 TimedRuns first_run_alone(const Computation& computed, const Computation* exact);
 
 /// What was computed already, to be run again.

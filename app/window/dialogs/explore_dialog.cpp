@@ -138,7 +138,10 @@ void ExploreDialog::open_dialog(Page page) {
     pareto_->plot().setFocus();
   else
     heads_->table().setFocus();
-  if (!is_tried()) start();
+  if (!is_tried())
+    start();
+  else
+    run_.try_new_columns();
   refresh();
 }
 
@@ -163,8 +166,7 @@ bool ExploreDialog::is_tried() const {
   const ExploreOptions wanted = options(), &tried = run_.options();
   return run_.total() > 0 && !run_.stale() && run_.scope() == scope() &&
          tried.most_settings == wanted.most_settings &&
-         tried.learned_steps == wanted.learned_steps && (tried.timed || !wanted.timed) &&
-         run_.tries_all_columns();
+         tried.learned_steps == wanted.learned_steps && (tried.timed || !wanted.timed);
 }
 
 void ExploreDialog::start() {
@@ -180,6 +182,8 @@ QString ExploreDialog::message() const {
   if (study_.shows_matrix())
     return "This source holds only an attention matrix: without Q, K and V there is nothing to try";
   if (run_.waiting()) return "Waiting until the window has computed what it shows";
+  if (run_.done() > 0 && run_.trials()->empty())
+    return "Settings are compared as soon as the first head has tried all of the first round";
   return run_.running() ? "Trying settings…" : "No setting has both numbers";
 }
 
@@ -205,26 +209,28 @@ QString ExploreDialog::extent() const {
   return QString("%1 of %2 trials").arg(run_.trials()->size()).arg(run_.total());
 }
 
-/// What the answer does not know of.
+/// What was refused or not tried.
 QString ExploreDialog::not_tried() const {
   if (run_.trials()->empty() || !is_of_this_source()) return {};
   std::map<const Variant*, bool> refused;  // all trials of a variant
   for (const Trial& trial : *run_.trials())
     refused.try_emplace(trial.variant, true).first->second &= !trial.refused.empty();
-  QStringList parts, without_form;
+  QStringList parts, refused_everywhere;
   for (const Variant& variant : variants())
     if (const auto its = refused.find(&variant); its != refused.end() && its->second)
-      without_form << to_qt(variant.label);
-  if (!without_form.isEmpty()) parts << "Refused: " + without_form.join(", ");
+      refused_everywhere << to_qt(variant.label);
+  if (!refused_everywhere.isEmpty()) parts << "Refused: " + refused_everywhere.join(", ");
   if (run_.options().learned_steps == 0) {
     const bool on_canvas = std::ranges::any_of(
         run_.options().own, [](const OwnSetting& own) { return own.only.has_value(); });
-    parts << (on_canvas ? "Not tried: learned trees beside those of the canvas"
+    parts << (on_canvas ? "Not tried: learned trees other than those on the canvas"
                         : "Not tried: learned trees");
   }
+  if (run_.waits_for_trees()) parts << "Not tried: a tree of the canvas that is being learned";
   if (!run_.complete() && !run_.running())
-    parts << QString("Not tried: the settings of the other %1 trials")
-                 .arg(run_.total() - run_.trials()->size());
+    parts << QString("Not compared yet: %1 trials, of which %2 are done")
+                 .arg(run_.total() - run_.trials()->size())
+                 .arg(run_.done() - run_.trials()->size());
   return parts.join(". ");
 }
 
@@ -301,10 +307,9 @@ void ExploreDialog::show_trial(const Trial& trial) {
 
 void ExploreDialog::copy() {
   const ParetoPlot& plot = pareto_->plot();
-  QApplication::clipboard()->setText(
-      to_qt(pages_->currentIndex() == int(Page::plot)
-                ? to_csv(plot.settings(), plot.x(), plot.y(), run_.options().seed)
-                : to_csv(heads_->head_table(), run_.options().seed)));
+  QApplication::clipboard()->setText(to_qt(pages_->currentIndex() == int(Page::plot)
+                                               ? to_csv(plot.settings(), plot.x(), plot.y())
+                                               : to_csv(heads_->head_table())));
 }
 
 void ExploreDialog::export_by_dialog() {
@@ -334,9 +339,9 @@ void ExploreDialog::export_heads(const QString& path) {
                     {"trials", run_.trials()->size()},
                     {"complete", run_.complete()},
                     {"left_out", not_tried().toStdString()}};
-  document.update(to_json(heads_->head_table(), *run_.source(), run_.options().seed));
-  const std::string text = path.endsWith(".csv") ? to_csv(heads_->head_table(), run_.options().seed)
-                                                 : text_of(document, 2) + "\n";
+  document.update(to_json(heads_->head_table(), *run_.source()));
+  const std::string text =
+      path.endsWith(".csv") ? to_csv(heads_->head_table()) : text_of(document, 2) + "\n";
   footer_->write(window_.background(), path, [path = path.toStdString(), text] {
     write_atomically(path, [&](std::ostream& out) { out << text; });
   });

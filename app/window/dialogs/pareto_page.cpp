@@ -29,7 +29,8 @@ QString setting_reading(const SettingSpread& setting, const Quantity& x, const Q
   if (several) parts << to_qt("medians of " + plural(setting.heads, "head") + " (p10 – p90)");
   if (setting.own) parts << "a column of the canvas";
   if (setting.on_front) parts << "on the Pareto front";
-  if (!setting.on_all_heads) parts << "of fewer heads than others, so not compared";
+  if (!setting.on_all_heads && !x.is_parameter())
+    parts << "measured on fewer or other heads, so not compared";
   if (setting.few_runs) parts << QString("a time of fewer than %1 runs").arg(enough_samples);
   if (setting.slow) parts << "measured on a slowed machine";
   return to_qt(setting.variant->label + ", " +

@@ -318,7 +318,7 @@ std::vector<Reading> InspectorDock::details(const PairReading& reading) const {
   if (shared) entry_tip = QString("Level %1. ").arg(info.level) + entry_tip;
   return {
       {"attended", !approximate ? none : QString(covered ? "yes" : "no"),
-       "Whether the query attends the key" + of + ", or the variant leaves the pair out"},
+       "Whether the query attends to the key" + of + ", or the variant leaves the pair out"},
       {"entry", shared ? QString("mean of %1 keys").arg(1 << info.level) : none, entry_tip},
       {"weight", covered ? number_text(info.weight) : none,
        "How many keys the entry stands for: a sampled key represents others."},

@@ -19,7 +19,14 @@ namespace fovea {
 namespace {
 
 // Columns of the table.
-enum { title_place, bar_place, first_number, note_place = first_number + 10, place_count };
+enum {
+  title_place,
+  bar_place,
+  first_number,
+  total_ratio_place = first_number + 4,
+  note_place = first_number + 10,
+  place_count
+};
 struct Heading {
   const char* text;
   int width;
@@ -45,7 +52,7 @@ constexpr Heading number_headings[] = {
      "Measured: the rise of the program's resident memory in one run, without memory that earlier "
      "work had left allocated."},
     {"", 170,
-     "few runs: fewer than 6, which leave no interval. Below best clock: the machine ran at less "
+     "few runs: too few for an interval. Below best clock: the machine ran at less "
      "than two thirds of its "
      "best pace in some of the rounds. Unsteady: p90 of the totals is 1.5 times p10 or more, so "
      "that "
@@ -53,7 +60,8 @@ constexpr Heading number_headings[] = {
 
 /// What was measured of a column.
 struct TimingRow {
-  QStringList texts;  // of the table's columns
+  QStringList texts;   // of the table's columns
+  QStringList ratios;  // total and apply, with their intervals
   QString tip;
   std::vector<StageSummary> stages;
   double total = 0, whisker_low = 0, whisker_high = 0;  // ms
@@ -124,6 +132,9 @@ void add_measurements(TimingRow& row, const ColumnState& state, const Backend& b
             << to_qt(format_bytes(state.computation->cost.bytes))
             << (state.memory ? "+" + to_qt(format_bytes(state.memory->rise())) : "–")
             << note_of(state);
+  if (state.time && state.time->total_speed_up)
+    row.ratios << to_qt(to_text(*state.time->total_speed_up))
+               << to_qt(to_text(*state.time->apply_speed_up));
   for (const StageSummary& stage : row.stages)
     row.tip += QString("\n%1  %2  [%3]")
                    .arg(to_qt(stage.name), ms_text(stage.median_ms), spread_text(stage));
@@ -274,8 +285,11 @@ MarkedTable TimingTable::whole() const {
   table.titles.emplace_back("stages");
   for (const TimingRow& timing : rows_) {
     MarkedTable::Row row{timing.texts[title_place].toStdString(), {}};
-    for (int place = first_number; place < place_count; ++place)
-      row.cells.push_back({timing.texts[place].toStdString()});
+    for (int place = first_number; place < place_count; ++place) {
+      const int ratio = place - total_ratio_place;
+      const bool is_ratio = ratio >= 0 && ratio < timing.ratios.size();
+      row.cells.push_back({(is_ratio ? timing.ratios[ratio] : timing.texts[place]).toStdString()});
+    }
     QStringList stages;
     for (const StageSummary& stage : timing.stages)
       stages << to_qt(stage.name) + " " + ms_text(stage.median_ms);
