@@ -157,6 +157,7 @@ struct BodyJson {
   }
 };
 
+/// "4", "4-7": of tokens, or of leaves.
 std::string token_text(IndexRange tokens) {
   const std::string first = std::to_string(tokens.begin);
   return tokens.size() <= 1 ? first : first + "-" + std::to_string(tokens.end - 1);
@@ -210,7 +211,7 @@ std::string csv_of(const BlockMap& map) {
 std::string csv_of(const LeafSizes& leaves) {
   std::string text = csv_cell(leaves.kind) + ",queries,keys\n";
   for (std::size_t l = 0; l < leaves.keys.size(); ++l)
-    text += std::to_string(l) + ',' +
+    text += token_text({Index(l) * leaves.together, Index(l + 1) * leaves.together}) + ',' +
             (l < leaves.queries.size() ? std::to_string(leaves.queries[l]) : "") + ',' +
             std::to_string(leaves.keys[l]) + '\n';
   return text;

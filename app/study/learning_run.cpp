@@ -229,7 +229,6 @@ void LearningRun::take(const Step& step) {
     work_->shown = step.tree;
     study_.put_computation(*column, step.column, step.computation);
     shown_ = step.column;
-    shown_.held = before_.held;
     editor_.change_during_run("learning",
                               [&](Session& session) { session.columns[*column] = shown_; });
   }

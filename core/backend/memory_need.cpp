@@ -115,11 +115,15 @@ MemoryNeed projected_need(const ProjectedPlan& plan, const Sides& s, int threads
                   place * count(std::ssize(pass.rows) + std::ssize(pass.cols)) +
                   real * count(std::ssize(pass.weight));
   if (plan.mix.empty()) return need;
-  const double values = count(s.keys) * padded(s.dv), mixes = count(plan.mixtures()) * padded(s.dv);
+  // What mixes the values is kept for other matrices while the mixtures are attended: blocks of V,
+  // V with whole vectors as rows, and sums, in pieces where they are few.
+  const double mixes = count(plan.mixtures()) * padded(s.dv);
   const bool few = count(plan.mix.rows()) * count(plan.block) * padded(s.dv) <= 0x1p16;
-  const double pieces = few ? 1 + count(plan.mix.cols()) / 2048 : 1;
-  need.applied += real * (2 * values + mixes * (1 + pieces) + count(positions) * padded(s.dv) +
-                          count(s.queries) * padded(s.dv));
+  const double pieces = few ? 1 + count(plan.mix.cols()) / 2048 : 0;
+  const double blocks = plan.block > 1 ? count(s.keys) * padded(s.dv) : 0;
+  need.applied += real * (blocks + mixes * (1 + pieces) + count(positions) * padded(s.dv) +
+                          count(s.queries) * padded(s.dv)) +
+                  copy_of_values(plan.mix.cols(), plan.block * s.dv);
   return need;
 }
 

@@ -178,6 +178,21 @@ TEST_CASE("leaf skew of sizes counted by hand") {
   // the keys, (2*(4+2+2+2+2+0)/16)/4 for the queries.
   CHECK(s.keys.gini == doctest::Approx(40.0 / 16.0 / 4.0));
   CHECK(s.queries.gini == doctest::Approx(24.0 / 16.0 / 4.0));
+  // The figures are these numbers, each under its name.
+  const std::pair<const char*, double> named[] = {
+      {"chi", s.chi},
+      {"effective_leaves_of_queries", s.queries.effective_leaves},
+      {"effective_leaves_of_keys", s.keys.effective_leaves},
+      {"gini_of_queries", s.queries.gini},
+      {"gini_of_keys", s.keys.gini},
+      {"queries_without_keys", 4},
+      {"empty_leaves", 2},
+      {"leaves_without_queries", 1},
+      {"largest_leaf", 6},
+      {"effective_leaves", 8}};
+  const auto figures = skew_diagnostics(s, "leaf");
+  REQUIRE(figures.size() == std::size(named));
+  for (const auto& [id, value] : named) CHECK(value_of(figures, id) == value);
   const std::vector<std::int32_t> even{0, 1, 2, 2, 1, 0, 0, 1, 2};
   const LeafSkew balanced = leaf_skew({"leaf", even, even, {3}, 3}, run);
   CHECK(balanced.queries.gini == 0);

@@ -54,3 +54,17 @@ TEST_CASE("law: the memory that a plan is said to need is above its peak, below 
       }
   MESSAGE("need over peak: ", least, " to ", most);
 }
+
+TEST_CASE("law: where values are nearly all that a mixed plan takes, its need is near its peak") {
+  for (const std::string id : {"linformer", "sinkhorn"})
+    for (const Index dv : {512, 520}) {  // rows of whole vectors, and others
+      const Problem problem = make_data(Data::gaussian, token_count, 4, dv, false);
+      const Used used = used_by({id, {}}, problem, *backends().back());
+      CAPTURE(id);
+      CAPTURE(dv);
+      CAPTURE(used.need);
+      CAPTURE(used.peak);
+      CHECK(used.need >= used.peak);
+      CHECK(used.need <= 1.25 * used.peak);
+    }
+}

@@ -1,6 +1,8 @@
 // Costs of whole plans as equalities, from the formulas of the papers.
 #include <doctest/doctest.h>
 
+#include <tuple>
+
 #include "analysis/cost.h"
 #include "harness.h"
 
@@ -79,4 +81,16 @@ TEST_CASE("cost: h1d adds up the levels below its top, of queries only where the
             4 * (coarse * (d + dv) + coarse * c.queries_merged * (c.queries_added * d + dv + 2) +
                  2 * n));
     }
+}
+
+TEST_CASE(
+    "cost: sinkhorn mixes all keys for each block, and once more where the last one is shorter") {
+  constexpr double n = Counted::n, d = Counted::d, iterations = 5;
+  for (const auto& [block, blocks, mixtures] : {std::tuple{"32", 8.0, 8.0}, {"48", 6.0, 12.0}}) {
+    CAPTURE(block);
+    const Counted sinkhorn("sinkhorn", {{"block", block}, {"iterations", "5"}});
+    // Means of Q and K, their products, two divisions of every entry in each round, mixtures.
+    CHECK(sinkhorn.plan.planning_multiply_adds ==
+          2 * n * d + blocks * blocks * d + 2 * blocks * blocks * iterations + mixtures * n * d);
+  }
 }

@@ -76,3 +76,23 @@ TEST_CASE("runs over seeds have the median of each measure, and the fewest runs"
     CHECK(output_error(trials[0])->value == 0.25);
   }
 }
+
+TEST_CASE("law: rows that differ in anything but the seed are trials of their own") {
+  const std::string same = R"("source":"a","layer":1,"head":1,"variant":"window","set.width":2)";
+  const std::pair<const char*, const char*> others[] = {
+      {R"("source":"a")", R"("source":"b")"},
+      {R"("layer":1)", R"("layer":2)"},
+      {R"("head":1)", R"("head":2)"},
+      {R"("variant":"window","set.width":2)", R"("variant":"exact")"},
+      {R"("set.width":2)", R"("set.width":3)"},
+      {"", R"("seed":1,)"}};
+  for (const auto& [part, by] : others) {
+    CAPTURE(by);
+    std::string other = same;
+    other.replace(same.find(part), std::string(part).size(), by);
+    ResultsTable table("p", 2);
+    table.add("r.jsonl", R"({"item":0,"plan":"p","error":null,)" + same + "}");
+    table.add("r.jsonl", R"({"item":1,"plan":"p","error":null,)" + other + "}");
+    CHECK(trials_of(table).size() == (*part ? 2 : 1));
+  }
+}

@@ -156,6 +156,49 @@ TEST_CASE(
   CHECK(words_at({above.right() + 5, above.centre().y}).empty());
 }
 
+TEST_CASE("the strip beside a mask is in percent, in its legend and at the pointer") {
+  const ScreenLetters letters;
+  const auto model = matrix_model(64, 1);
+  auto panel = std::make_shared<Panel>(*model->cells[2][0].panel);
+  Raster& mask = std::get<Raster>(panel->body);
+  mask.row_quantity = "mass dropped of the row";
+  mask.row_values.assign(64, 0.25f);
+  mask.row_values[40] = 0.5f;
+  model->cells[2][0].panel = panel;
+  SceneOfModel laid_out(*model, letters, {700, 1200});
+  canvas::Scene& scene = laid_out.scene;
+  const std::string legend = "strip: mass dropped of the row, colours 0 to 100 %";
+  CHECK(scene.captions[2][0].find(legend) != std::string::npos);
+  const drawing::Rect place = scene.grid.panel(2, 0);
+  scene.pointer = scene.point_at({place.right() + 5, place.y + 20.5 / 64 * place.height});
+  const std::string card = words_at_pointer(scene);
+  CHECK(card.find("mass dropped of the row 25 %") != std::string::npos);
+  CHECK(card.find(legend) != std::string::npos);
+}
+
+TEST_CASE("the card over a rank map has the rank, the most it can be, and the block's sides") {
+  const ScreenLetters letters;
+  const auto model = base_model(8, 1);
+  BlockMap blocks;
+  blocks.map.lengths = {8, 8};
+  blocks.map.blocks = {
+      {{0, 8}, {0, 2}, 0, 1, {}}, {{0, 2}, {2, 8}, 0, 2, {}}, {{2, 8}, {2, 8}, 0, 5, {}}};
+  auto panel = std::make_shared<Panel>();
+  panel->view = View::rank;
+  panel->body = blocks;
+  model->views = {View::rank};
+  model->cells = {{CanvasCell{panel, false, "", false}}};
+  SceneOfModel laid_out(*model, letters, {600, 600});
+  canvas::Scene& scene = laid_out.scene;
+  const auto says = [&](Index query, Index key, const std::string& words) {
+    scene.pointer = {.query = query, .key = key, .row = 0, .column = 0};
+    CHECK(words_at_pointer(scene).find(words) != std::string::npos);
+  };
+  says(5, 1, "rank 1 of 2, block 8 × 2\n");
+  says(0, 3, "rank 2 of 2, block 2 × 6\n");
+  says(3, 3, "rank 5 of 6, block 6 × 6\n");
+}
+
 TEST_CASE("the card over a map of two-hop reach says in words whether the pair is reached") {
   const ScreenLetters letters;
   const auto model = base_model(4, 1);

@@ -70,7 +70,53 @@ struct Pooled {
   QImage image;
 };
 
+/// A heatmap of other numbers of keys than of queries.
+std::shared_ptr<CanvasModel> unequal_model(Lengths lengths) {
+  auto model = base_model(std::max(lengths.queries, lengths.keys), 1);
+  Raster raster = heat(8, 8);
+  raster.rows = {0, lengths.queries};
+  raster.cols = {0, lengths.keys};
+  model->views = {View::heatmap};
+  model->cells = {{cell_of(raster, "")}};
+  model->lengths = lengths;
+  model->viewport = whole(lengths);
+  return model;
+}
+
 }  // namespace
+
+TEST_CASE("a crosshair from elsewhere stays as long as its pair is there" *
+          doctest::test_suite("pictures")) {
+  const auto stays = [](Lengths before, Lengths now, Index query, Index key) {
+    Shown shown(unequal_model(before));
+    shown.canvas.point_to(query, key);
+    shown.settle();
+    shown.canvas.set_model(unequal_model(now));
+    const QImage pointed = shown.picture();
+    shown.canvas.point_to(-1, -1);
+    return pointed != shown.picture();
+  };
+  CHECK(stays({8, 64}, {8, 60}, 3, 50));
+  CHECK(stays({64, 8}, {60, 8}, 50, 3));
+  CHECK_FALSE(stays({8, 64}, {8, 40}, 3, 50));
+  CHECK_FALSE(stays({64, 8}, {40, 8}, 50, 3));
+}
+
+TEST_CASE("tokens that were found are marked on their own axis" * doctest::test_suite("pictures")) {
+  Shown shown(unequal_model({8, 64}));
+  const auto differs = [&, none = shown.picture()](const FoundTokens& found, bool at_left) {
+    shown.canvas.set_found(found);
+    const QImage image = shown.picture();
+    // Away from the corner, where both marks begin.
+    const QPoint edge = at_left ? within(shown, 0, 0, 0, 0.5) : within(shown, 0, 0, 0.5, 0);
+    const QPoint in = edge + (at_left ? QPoint(2, 0) : QPoint(0, 2));
+    return pixel(shown, image, in) != pixel(shown, none, in);
+  };
+  CHECK(differs({.queries = {}, .keys = {40}}, false));
+  CHECK_FALSE(differs({.queries = {}, .keys = {40}}, true));
+  CHECK(differs({.queries = {5}, .keys = {}}, true));
+  CHECK_FALSE(differs({.queries = {5}, .keys = {}}, false));
+}
 
 TEST_CASE("below two entries a pixel has their average by area, whatever pooling was chosen") {
   for (const double each : {1.5, 1.9}) {

@@ -235,6 +235,42 @@ TEST_CASE("every command takes the same parameters for a head") {
   CHECK(mapped["seed"] == 7);
 }
 
+TEST_CASE("law: the options of a head are the same for random heads of bench and for a source") {
+  const std::vector<std::string> options[] = {
+      {}, {"--causal"}, {"--no-causal"}, {"--window", "3"}, {"--softcap", "2"}, {"--scale", "0.3"}};
+  for (const char* variant : {"strided", "performer"})  // the second one has no form with most
+    for (const auto& option : options) {
+      CAPTURE(variant);
+      CAPTURE(option);
+      std::vector<std::string> computed{"compute", "synthetic:gaussian?n=24&d=4"},
+          timed{"bench", "--n", "24", "--d", "4", "--repeat", "1"};
+      for (auto* words : {&computed, &timed}) {
+        words->insert(words->end(), {"--variant", variant, "--json"});
+        words->insert(words->end(), option.begin(), option.end());
+      }
+      const Ended one = run_program(computed), other = run_program(timed);
+      REQUIRE(one.status == other.status);
+      if (one.status == 0)
+        CHECK(one.json()["cost"]["multiply_adds"] ==
+              other.json()["measurements"][1]["cost"]["multiply_adds"]);
+    }
+}
+
+TEST_CASE("a rank map of logits is compared with all pairs, under a causal mask, too") {
+  const auto map = [](const std::string& matrix, bool causal) {
+    std::vector<std::string> words{"rankmap", "synthetic:gaussian?n=64", "--of", matrix, "--json"};
+    if (causal) words.emplace_back("--causal");
+    return document_of(words);
+  };
+  const auto dense = [](const nlohmann::json& of) {
+    return of["compression"].get<double>() * of["stored_entries"].get<double>();
+  };
+  for (const bool causal : {false, true}) {
+    CHECK(dense(map("logits", causal)) == doctest::Approx(64 * 64));
+    CHECK(dense(map("attention", causal)) == doctest::Approx(causal ? 64 * 65 / 2 : 64 * 64));
+  }
+}
+
 TEST_CASE("blocks of rank 0 store 0 entries, which JSON does not write as null") {
   const std::vector<std::string> map{
       "rankmap", "synthetic:gaussian?n=64", "--of", "error", "--partition", "uniform"};

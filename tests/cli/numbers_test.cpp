@@ -238,6 +238,31 @@ TEST_CASE("every head is given its own part of a structure, whichever heads are 
   }
 }
 
+TEST_CASE("every head is compared with its own output in the file") {
+  const TemporaryDirectory scratch;
+  const Index heads = 3, n = 5, d = 2;
+  std::vector<OutTensor> tensors;
+  for (const char* name : {"q", "k", "v"}) {
+    std::vector<float> values;
+    for (Index at = 0; at < heads * n * d; ++at)
+      values.push_back(static_cast<float>((at * 37 + 11 * (name[0] - 'a')) % 29) / 13 - 1);
+    tensors.push_back({name, {heads, n, d}, std::move(values)});
+  }
+  const std::string source = scratch / "heads.safetensors", out = scratch / "out.safetensors";
+  write_safetensors(source, tensors, {});
+  document_of({"compute", source, "--variant", "exact", "--json", "-o", out});
+  tensors.push_back({"z", {heads, n, d}, read_floats(read_safetensors(out), "z")});
+  write_safetensors(source, tensors, {});
+  for (const char* head : {"all", "0", "1", "2"}) {
+    CAPTURE(head);
+    const auto document =
+        document_of({"compute", source, "--variant", "exact", "--json", "--head", head});
+    REQUIRE(document["metrics"].size() == (head == std::string("all") ? 3 : 1));
+    for (const auto& metrics : document["metrics"])
+      CHECK(metrics["from_own_output"] == 0.0);  // the same bits
+  }
+}
+
 TEST_CASE("the rank map of the paper's example is the paper's") {
   const auto map =
       run_program({"rankmap", "synthetic:hmatrix", "--leaf", "4", "--tolerance", "1e-3", "--json"})

@@ -120,6 +120,19 @@ TEST_CASE("pareto: what cannot be drawn is counted in the caption") {
   CHECK(words.join(' ').contains(QStringLiteral("nothing was tried")));
 }
 
+TEST_CASE(
+    "pareto: no line joins the fronts of several lengths, and the caption says there are some") {
+  auto settings = example_settings(4, 1e4, 1e6);
+  const std::string each = "Each length has a front of its own.";
+  for (const bool several : {false, true}) {
+    CAPTURE(several);
+    if (several) settings.back().n = 128;
+    const Figure figure = figure_of(settings, cost, 360);
+    CHECK(plot_of(figure).front.empty() == several);
+    CHECK((figure.rows[0][0].caption.find(each) != std::string::npos) == several);
+  }
+}
+
 TEST_CASE("pareto: over a parameter the settings that differ in nothing else are one curve") {
   example::application();
   const Variant& longformer = find_variant("longformer");

@@ -7,9 +7,11 @@
 #include <fstream>
 
 #include "data/error.h"
-#include "input/session_file.h"
+#include "drawing/colormap.h"
+#include "session_fields.h"
 
 using namespace fovea;
+using namespace fovea::test;
 
 namespace {
 
@@ -41,96 +43,26 @@ struct Written {
 
 }  // namespace
 
-namespace {
-
-// Every field is bound by name: a new one must be given a value here, or this does not compile.
-Session unlike_any_default() {
-  Session session;
-  auto& [source, patch, layer, head, causal, scale, window, soft_cap, columns, views, settings,
-         viewport, pinned, span_choice, spans] = session;
-  source = "synthetic:gaussian?n=64&d=8&heads=3";
-  patch = 5;
-  layer = 2;
-  head = 1;
-  causal = true;
-  scale = 0.3;
-  window = 12;
-  soft_cap = 30.5;
-  for (const Variant& variant : variants()) {
-    Column column{.variant = variant.id, .values = defaults(variant.schema), .seed = 1};
-    column.seed += columns.size();
-    columns.push_back(column);
-  }
-  set_value(find_variant("hyper").schema, columns.back().values, "block", "17");
-  views = {View::cost, View::output, View::row,  View::tree,  View::level,
-           View::rank, View::reach,  View::mask, View::error, View::heatmap};
-  viewport = {1.5, 20.25, 3, 47.5};
-  pinned = 7;
-  span_choice = SpanChoice::named;
-  spans = {{"the “system” prompt", {0, 24}}, {"question", {30, 31}}};
-  auto& [norm, log_floor, error, pool, mask_block, rank_of, rank_leaf, rank_tolerance,
-         rank_partition, rank_colour, shared_range, colormap, ranges, hidden] = settings;
-  norm = Norm::row_max;
-  log_floor = 3e-3;
-  error = ErrorKind::relative;
-  pool = Pool::Kind::mean;
-  mask_block = 24;
-  rank_of = RankSubject::error;
-  rank_leaf = 12;
-  rank_tolerance = 0.05;
-  rank_partition = Partition::uniform;
-  rank_colour = RankColour::storage;
-  shared_range = false;
-  colormap = "cividis";
-  ranges = {{View::heatmap, -1, 1e-3, 0.7}, {View::error, 1, -0.25, 0.25}};
-  hidden = {"exact", "empty"};
-  return session;
-}
-
-}  // namespace
-
-TEST_CASE("a session written is the session read, field by field") {
+TEST_CASE("law: each field of a session, alone and beside all others, is written and read") {
   Written written;
-  const Session session = written.file.session = unlike_any_default();
-  written.file.content_hash = "abc123";
-  written.file.layout = "[n,h,d]";
-  written.file.selected_column = 2;
-  written.file.orders = {"mass_kept", HeadOrder::density, true};
-  written.write();
-  const SessionFile read = read_session(written.path);
-  const Session& found = read.session;
-  CHECK(read.content_hash == "abc123");
-  CHECK(read.layout == "[n,h,d]");
-  CHECK(read.selected_column == 2);
-  CHECK(read.orders == written.file.orders);
-  // One by one, so that a failure names the field.
-  CHECK(found.source == session.source);
-  CHECK(found.patch == session.patch);
-  CHECK(found.layer == session.layer);
-  CHECK(found.head == session.head);
-  CHECK(found.causal == session.causal);
-  CHECK(found.scale == session.scale);
-  CHECK(found.columns == session.columns);
-  CHECK(found.views == session.views);
-  CHECK(found.viewport == session.viewport);
-  CHECK(found.pinned_query == session.pinned_query);
-  CHECK(found.span_choice == session.span_choice);
-  CHECK(found.spans == session.spans);
-  CHECK(found.settings.norm == session.settings.norm);
-  CHECK(found.settings.log_floor == session.settings.log_floor);
-  CHECK(found.settings.error == session.settings.error);
-  CHECK(found.settings.pool == session.settings.pool);
-  CHECK(found.settings.mask_block == session.settings.mask_block);
-  CHECK(found.settings.rank_of == session.settings.rank_of);
-  CHECK(found.settings.rank_leaf == session.settings.rank_leaf);
-  CHECK(found.settings.rank_tolerance == session.settings.rank_tolerance);
-  CHECK(found.settings.rank_partition == session.settings.rank_partition);
-  CHECK(found.settings.rank_colour == session.settings.rank_colour);
-  CHECK(found.settings.shared_range == session.settings.shared_range);
-  CHECK(found.settings.colormap == session.settings.colormap);
-  CHECK(found.settings.ranges == session.settings.ranges);
-  CHECK(found.settings.hidden == session.settings.hidden);
-  CHECK(found == session);
+  SessionFile all = unlike_any_default(), standard = written.file;
+  const auto comes_back = [&](SessionFile& file) {
+    written.file = file;
+    written.write();
+    SessionFile read = read_session(written.path);
+    for_fields<SessionFile>([&](auto place) {
+      CAPTURE(place.value);
+      CHECK(std::get<place.value>(fields_of(read)) == std::get<place.value>(fields_of(file)));
+    });
+  };
+  comes_back(standard);
+  comes_back(all);
+  for_fields<SessionFile>([&](auto place) {
+    SessionFile file = standard;
+    std::get<place.value>(fields_of(file)) = std::get<place.value>(fields_of(all));
+    CAPTURE(place.value);
+    comes_back(file);
+  });
 }
 
 TEST_CASE("a sort order that is not known is refused") {
@@ -150,28 +82,27 @@ TEST_CASE("a sort order that is not known is refused") {
 TEST_CASE("every choice of a session is written and read") {
   Written written;
   Session& session = written.file.session;
-  const auto comes_back = [&] {
-    written.write();
-    return read_session(written.path).session == session;
+  const auto come_back = [&](auto& field, const auto& choices) {
+    for (const auto& choice : choices) {
+      field = choice;
+      written.write();
+      const SessionFile read = read_session(written.path);
+      CHECK(read.session == session);
+      CHECK(read.orders == written.file.orders);
+    }
   };
-  for (auto norm : {Norm::linear, Norm::log, Norm::row_max}) {
-    session.settings.norm = norm;
-    CHECK(comes_back());
-  }
-  for (auto error : {ErrorKind::signed_difference, ErrorKind::absolute, ErrorKind::squared,
-                     ErrorKind::relative, ErrorKind::log10_absolute}) {
-    session.settings.error = error;
-    CHECK(comes_back());
-  }
-  for (auto subject : {RankSubject::attention, RankSubject::unnormalised, RankSubject::logits,
-                       RankSubject::error}) {
-    session.settings.rank_of = subject;
-    CHECK(comes_back());
-  }
-  for (const std::optional<bool> causal : {std::optional<bool>(), {false}, {true}}) {
-    session.causal = causal;
-    CHECK(comes_back());
-  }
+  ViewSettings& settings = session.settings;
+  come_back(settings.norm, all_norms());
+  come_back(settings.error, all_error_kinds());
+  come_back(settings.pool, std::vector{Pool::Kind::max, Pool::Kind::mean});
+  come_back(settings.rank_of, std::vector{RankSubject::attention, RankSubject::unnormalised,
+                                          RankSubject::logits, RankSubject::error});
+  come_back(settings.rank_partition, std::vector{Partition::uniform, Partition::hierarchy});
+  come_back(settings.rank_colour, std::vector{RankColour::rank, RankColour::storage});
+  come_back(settings.colormap, colormap_ids());
+  come_back(session.span_choice, all_span_choices());
+  come_back(session.causal, std::vector<std::optional<bool>>{{}, {false}, {true}});
+  come_back(written.file.orders.heads, all_head_orders());
 }
 
 TEST_CASE("a session opens from any directory: a file is named from the root") {

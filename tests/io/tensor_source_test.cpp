@@ -213,6 +213,13 @@ TEST_CASE(
   CHECK(sequence_of(steps, 0).tokens == Tokens{"c", "d"});
   CHECK(key_sequence_of(steps, 0).tokens == Tokens{"a", "b", "c", "d"});
   CHECK(steps.notes.empty());
+  // A window is of one sequence, too, whether the file states a mask or not.
+  for (const auto& said : {std::map<std::string, std::string>{{"window", "3"}},
+                           {{"window", "3"}, {"causal", "true"}}}) {
+    std::map<std::string, std::string> metadata = said;
+    metadata["tokens"] = R"(["a","b","c","d"])";
+    CHECK(sequence_of(source_with(metadata), 0).tokens == Tokens{"c", "d"});
+  }
   const Source queries = source_with({{"tokens", R"(["x","y"])"}});
   CHECK(sequence_of(queries, 0).tokens == Tokens{"x", "y"});
   CHECK(key_sequence_of(queries, 0).tokens.empty());

@@ -215,6 +215,14 @@ TEST_CASE("vLLM-Hook: in the compact form pieces that follow each other are one 
   check_layer(apart, 0, part(two.q[0], {0, 2}), part(seven, {0, 2}));
   check_layer(apart, 1, part(two.q[0], {2, 5}), seven);
   check_layer(apart, 2, two.q[1], two.k[1]);
+
+  // A batch of one has no number, however many pieces it has.
+  sidecar["q_seq_lens"] = {2, 3};
+  sidecar["k_full_lens"] = {7};
+  sidecar["k_prefix_ends"] = {{2, 7}};
+  const Source one =
+      HookFile({joined_batch(key_q, {two.q[0]}), joined_batch(key_k, {seven})}, sidecar).open();
+  CHECK(names_of_layers(one) == LayerNames{"layer3 part0", "layer3 part1"});
 }
 
 TEST_CASE("vLLM-Hook: heads wider than hidden_size says are as wide as the tensors say") {

@@ -316,6 +316,12 @@ TEST_CASE(
     const CurvePoint& point = trainer.curve()[p];
     CHECK(point.step == static_cast<Index>(5 * p));
     CHECK(point.effective_leaves <= 8 * (1 + 1e-12));
+    if (p == 0 || p + 1 == trainer.curve().size()) {
+      const LeafSkew skew = (p == 0 ? trainer.start() : current(trainer)).measured.skew;
+      REQUIRE(skew.keys.effective_leaves != skew.queries.effective_leaves);
+      CHECK(point.effective_leaves == skew.keys.effective_leaves);
+      CHECK(point.chi == skew.chi);
+    }
     if (point.chi * 8 <= 1.1) least = std::min(least, point.error);
   }
   CHECK(trainer.best().measured.error == least);

@@ -62,6 +62,16 @@ TEST_CASE("memory is bounded, the newest steps are all kept, and older ones ever
     CHECK(kept[i + 1] - kept[i] <= 3 * (kept[i] - kept[i - 1]) + 1);
 }
 
+TEST_CASE("a stream that begins anew has thinned out nothing, one that goes back keeps the count") {
+  LiveStreams streams({.most_steps = 4});
+  for (Index number = 0; number < 10; ++number) streams.add(step("a", number));
+  REQUIRE(streams.stream("a").thinned_out == 6);
+  streams.add(step("a", 9));  // the last step once more
+  CHECK(streams.stream("a").thinned_out == 6);
+  streams.add(step("a", 0));
+  CHECK(streams.stream("a").thinned_out == 0);
+}
+
 TEST_CASE(
     "the largest stream gives way, and the newest step is kept even if it is too large alone") {
   const std::size_t size = blob("a", "10").size();

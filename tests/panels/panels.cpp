@@ -296,6 +296,60 @@ TEST_CASE("the divisor of rows of mean pixels is named") {
   CHECK(std::get<Raster>(scene.panel(View::heatmap).body).quantity == "P / largest of its row");
 }
 
+TEST_CASE("law: an estimated map has standard errors where they are of the numbers that it shows") {
+  Scene scene = hyper_scene();
+  scene.settings.pool = Pool::Kind::mean;
+  Run run{scene.profile};
+  const auto has_errors = [&](View view) {
+    const auto map = make_map(view, scene.computation, scene.exact, scene.settings, 10);
+    map->estimate(2, 0, run);
+    const IndexRange all{0, 40};
+    const Panel panel = make_panel(view,
+                                   {.computation = scene.computation,
+                                    .exact = scene.exact,
+                                    .backend = *backends().front(),
+                                    .sequence = scene.sequence,
+                                    .settings = scene.settings,
+                                    .rows = all,
+                                    .cols = all,
+                                    .max_pixels = 10,
+                                    .map = map.get()},
+                                   run);
+    const auto& raster = std::get<Raster>(panel.body);
+    REQUIRE(raster.estimated == 1);
+    return !raster.standard_error.empty();
+  };
+  for (const Norm norm : all_norms()) {
+    scene.settings.norm = norm;
+    CAPTURE(to_text(norm));
+    CHECK(has_errors(View::heatmap) == (norm != Norm::row_max));
+  }
+  for (const ErrorKind kind : all_error_kinds()) {
+    scene.settings.error = kind;
+    CAPTURE(to_text(kind));
+    CHECK(has_errors(View::error) == (kind != ErrorKind::log10_absolute));
+  }
+}
+
+TEST_CASE("the largest output error is that of the rows that have one, wherever the others are") {
+  Scene scene = hyper_scene();
+  const Matrix z = scene.computation.output.z;
+  for (const Index odd : {0, 5, 39}) {
+    CAPTURE(odd);
+    scene.computation.output.z = z;
+    scene.computation.output.z(odd, 1) = std::numeric_limits<float>::quiet_NaN();
+    const Panel panel = scene.panel(View::output);
+    const auto& values = std::get<Strip>(panel.body).values;
+    Index worst = -1;
+    for (Index i = 0; i < 40; ++i)
+      if (i != odd && (worst < 0 || values[std::size_t(i)] > values[std::size_t(worst)])) worst = i;
+    CAPTURE(panel.caption);
+    CHECK(panel.caption.find("largest " + format_number(values[std::size_t(worst)]) + " at ") == 0);
+    CHECK(panel.caption.find(std::to_string(worst)) != std::string::npos);
+    CHECK(panel.caption.find("not defined in 1 row") != std::string::npos);
+  }
+}
+
 TEST_CASE("a rank map that stores nothing says so") {
   Scene scene = hyper_scene();
   scene.settings.rank_tolerance = 1e6;

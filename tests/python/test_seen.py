@@ -1,4 +1,5 @@
 """What a call is, with NumPy alone: scales, members of batches, steps, labels, and the comparison with the output."""
+import itertools
 import json
 import unittest
 from unittest import mock
@@ -101,6 +102,52 @@ class Seen(unittest.TestCase):
                 call.check()
 
 
+@needs("numpy")
+class Heads(unittest.TestCase):
+    def test_each_chosen_head_keeps_its_keys_and_values(self):
+        """The program takes key head h // (H / Hkv) for query head h, in whatever order heads were chosen."""
+        import numpy
+
+        from fovea.call import Call
+
+        heads, key_heads = 6, 3
+        names = numpy.arange(heads, dtype="f4")[:, None, None]  # the numbers of heads are their numbers
+        call = Call(names, names[:key_heads], names[:key_heads], names)
+        for count in (1, 2, 3, 4):
+            for chosen in itertools.permutations(range(heads), count):
+                some = call.of_heads(list(chosen))
+                some.check()
+                group = count // len(some.k)
+                for place, head in enumerate(chosen):
+                    for array, expected in ((some.q[place], head), (some.z[place], head),
+                                            (some.k[place // group], head // 2), (some.v[place // group], head // 2)):
+                        self.assertEqual(array, expected, chosen)
+
+
+@needs("numpy")
+class Biases(unittest.TestCase):
+    def test_every_call_has_its_own_bias_in_the_file(self):
+        """Whichever calls have the same one, another one, or none."""
+        import numpy
+
+        from fovea.shared_bias import SharedBias
+
+        some, other = numpy.zeros((2, 2), "f4"), numpy.ones((2, 2), "f4")
+        for biases in itertools.product((None, some, other, some.astype("f2")), repeat=3):
+            written = {}
+            file = mock.Mock(add=lambda name, array: written.__setitem__(name, array))
+            shared = SharedBias(file)
+            for call, bias in enumerate(biases):
+                shared.add(f"layer{call}", bias)
+            shared.finish()
+            for call, bias in enumerate(biases):
+                found = written.get(f"layer{call}.bias", written.get("bias"))
+                self.assertIs(found is None, bias is None)
+                if bias is not None:
+                    self.assertEqual(found.dtype, bias.dtype)
+                    self.assertTrue((found == bias).all())
+
+
 class StepsAndLabels(unittest.TestCase):
     def setUp(self):
         from fovea.labels import Labelled, TokenLabels
@@ -121,6 +168,12 @@ class StepsAndLabels(unittest.TestCase):
         self.assertEqual(self.names(calls), ["layer0", "layer0.call1", "layer0.step1", "layer0.step1.call1",
                                              "layer0.step2", "layer0.step3"])
         self.assertEqual([call.turn.total for call in calls], [4, 4, 5, 5, 6, 7])
+
+    def test_another_window_in_the_same_step_has_seen_all_its_keys(self):
+        """Else those beyond the first window's queries were taken for places of a cache that are not filled yet."""
+        calls = self.calls((1, 4, 4), (1, 3, 9), (1, 4, 4))
+        self.assertEqual([(call.turn.step, call.turn.call, call.turn.total) for call in calls],
+                         [(0, 0, 4), (0, 1, 9), (0, 2, 4)])
 
     def test_a_loop_inside_the_model_has_steps(self):
         self.assertEqual(self.names(self.calls((1, 4, 4), (1, 1, 5), (1, 1, 6))),

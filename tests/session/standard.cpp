@@ -5,6 +5,7 @@
 #include <set>
 
 #include "session/session.h"
+#include "session/settings.h"
 
 using namespace fovea;
 
@@ -53,4 +54,22 @@ TEST_CASE("every choice of a session has a name and a label of its own") {
   check(ErrorKind::log10_absolute);
   check(Norm::row_max);
   check(RankColour::storage);
+}
+
+TEST_CASE("law: the text of a setting names each parameter in which the settings tried differ") {
+  for (const Variant& variant : variants()) {
+    const auto settings = settings_worth_trying(variant, 256, 200);
+    std::set<std::string> texts;
+    for (const Values& values : settings) texts.insert(setting_text(variant, values, 256));
+    CAPTURE(variant.id);
+    CHECK(texts.size() == settings.size());
+    for (std::size_t f = 0; f < variant.schema.size(); ++f) {
+      const bool differ = std::ranges::any_of(
+          settings, [&](const Values& values) { return values[f] != settings[0][f]; });
+      CAPTURE(variant.schema[f].id);
+      for (const std::string& text : texts)
+        CHECK(
+            (!differ || (' ' + text).find(' ' + variant.schema[f].id + ' ') != std::string::npos));
+    }
+  }
 }

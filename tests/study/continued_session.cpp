@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include "input/assets.h"
+#include "input/open_source.h"
+#include "session_fields.h"
 #include "study/opened.h"
 #include "window/backend.h"
 
@@ -68,6 +71,30 @@ TEST_CASE("columns and views that nobody changed become those of a first look at
   CHECK(study.session().columns == standard_session(shorter, 96).columns);
   CHECK(study.session().views == standard_session(shorter, 96).views);
   CHECK(study.session().settings.colormap == "magma");
+}
+
+TEST_CASE(
+    "law: each setting that was changed stays, and each other one is that of the next source") {
+  ViewSettings unlike = unlike_any_default().session.settings;
+  for (const Index before : {96, 512})
+    for (const char* next : {"synthetic:clusters?n=40&d=8", "synthetic:clusters?n=512&d=8"}) {
+      CAPTURE(before);
+      CAPTURE(next);
+      const Source source = open_source(next, {});
+      Session left = standard_session(shorter, before);
+      ViewSettings first = first_session(source).settings;
+      CHECK(continued_session(left, before, source).settings == first);
+      for_fields<ViewSettings>([&](auto place) {
+        left.settings = standard_session(shorter, before).settings;
+        auto& changed = std::get<place.value>(fields_of(left.settings));
+        changed = std::get<place.value>(fields_of(unlike));
+        ViewSettings expected = first;
+        std::get<place.value>(fields_of(expected)) = changed;
+        expected.ranges.clear();  // they are of the numbers before
+        CAPTURE(place.value);
+        CHECK(continued_session(left, before, source).settings == expected);
+      });
+    }
 }
 
 TEST_CASE("of a long head only columns that take moments are kept") {

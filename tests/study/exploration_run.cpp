@@ -7,10 +7,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 #include "data/kept_blocks.h"
+#include "io/safetensors_writer.h"
 #include "study/background.h"
 #include "study/opened.h"
+#include "temporary_directory.h"
 
 namespace fovea::test {
 namespace {
@@ -120,6 +123,36 @@ TEST_CASE("trials have the mask and scale of the session, and are stale with ano
   session.head = 0;
   e.study.set_session(session);
   CHECK_FALSE(e.run.stale());  // all heads were asked for
+}
+
+TEST_CASE("law: trials are stale where a head or layer is chosen that was not asked for") {
+  const TemporaryDirectory folder;
+  std::vector<OutTensor> tensors;
+  for (const char* name : {"layer0.q", "layer0.k", "layer0.v", "layer1.q", "layer1.k", "layer1.v"})
+    tensors.push_back({name, {2, 8, 2}, std::vector<float>(32, 0.5f)});
+  const std::string path = folder / "heads.safetensors";
+  write_safetensors(path, tensors, {});
+  Study study(std::make_unique<CpuLike>());
+  ExplorationRun run(study);
+  open(study, path, {"exact", "h1d"}, {View::heatmap});
+  const Session opened = study.session();
+  const std::tuple<HeadScope, bool, bool> rows[] = {{HeadScope::head, true, true},
+                                                    {HeadScope::layer, false, true},
+                                                    {HeadScope::source, false, false}};
+  for (const auto& [scope, by_head, by_layer] : rows) {
+    CAPTURE(static_cast<int>(scope));
+    study.set_session(opened);
+    run.start(scope, {.most_settings = 1}, "");
+    CHECK_FALSE(run.stale());
+    Session session = opened;
+    session.head = 1;
+    study.set_session(session);
+    CHECK(run.stale() == by_head);
+    session.head = 0;
+    session.layer = 1;
+    study.set_session(session);
+    CHECK(run.stale() == by_layer);
+  }
 }
 
 TEST_CASE("what was tried stays when it is stopped, and ends with its source") {

@@ -330,6 +330,73 @@ TEST_CASE("two held heads of another file are of one source, read once") {
   CHECK(sources.size() == 1);
 }
 
+TEST_CASE("a column that holds a head of another picture has the patches that are chosen") {
+  const TemporaryDirectory folder;
+  const auto picture = [&](const char* name, int side) {
+    std::string bytes = "P5 " + std::to_string(side) + " " + std::to_string(side) + " 255\n";
+    for (int i = 0; i < side * side; ++i) bytes.push_back(static_cast<char>(i * 7 % 251));
+    return folder.write(name, bytes);
+  };
+  const std::string opened = picture("one.pgm", 32), held = picture("two.pgm", 32),
+                    larger = picture("three.pgm", 64);
+  Study study(std::make_unique<CpuLike>());
+  SessionEditor editor(study);
+  open(study, opened, {"exact", "strided"}, {View::heatmap});
+  editor.start();
+  hold(study, 1, {.source = held, .layer = 0, .head = 0});
+  const auto settles = [&] { return wait_until([&] { return study.settled(); }); };
+  const auto choose = [&](int patch) {
+    editor.choose_patch(patch);
+    REQUIRE(wait_until([&] { return study.session().patch == patch && !study.opening(); }));
+    REQUIRE(settles());
+  };
+  for (const int patch : {8, 4, 16, 8}) {  // to sizes that were not read yet, and back
+    CAPTURE(patch);
+    choose(patch);
+    const ColumnState& column = study.columns()[1];
+    CHECK(column.error == "");
+    REQUIRE(study.head_of(column).problem);
+    CHECK(study.head_of(column).problem->keys() == (32 / patch) * (32 / patch));
+  }
+  // The source that was opened before is kept, but in its own patches.
+  open(study, larger, {"exact", "strided"}, {View::heatmap});
+  choose(16);
+  hold(study, 1, {.source = {}, .layer = 0, .head = 0});
+  study.open(opened);
+  REQUIRE(wait_until([&] { return study.session().source == opened && !study.opening(); }));
+  REQUIRE(study.session().patch == 8);
+  REQUIRE(settles());
+  CHECK(study.columns()[1].error.find("n = 64; expected n = 16") != std::string::npos);
+}
+
+TEST_CASE("law: a head is held beside one of the same lengths alone") {
+  const TemporaryDirectory folder;
+  const Lengths all[] = {{8, 8}, {8, 12}, {6, 8}};
+  std::vector<std::string> paths;
+  for (const Lengths lengths : all) {
+    std::vector<OutTensor> tensors;
+    for (const auto& [name, n] :
+         {std::pair{"q", lengths.queries}, {"k", lengths.keys}, {"v", lengths.keys}})
+      tensors.push_back(
+          {name, {1, n, 2}, std::vector<float>(static_cast<std::size_t>(2 * n), 0.5f)});
+    paths.push_back(folder / std::to_string(paths.size()) + ".safetensors");
+    write_safetensors(paths.back(), tensors, {});
+  }
+  for (std::size_t opened = 0; opened < paths.size(); ++opened)
+    for (std::size_t held = 0; held < paths.size(); ++held) {
+      if (held == opened) continue;
+      CAPTURE(all[opened].text());
+      CAPTURE(all[held].text());
+      Study study(std::make_unique<CpuLike>());
+      open(study, paths[opened], {"exact", "exact"}, {View::heatmap});
+      hold(study, 1, {.source = paths[held], .layer = 0, .head = 0});
+      REQUIRE(wait_until([&] { return study.settled(); }));
+      CHECK(study.columns()[0].error == "");
+      CHECK(study.columns()[1].error.find(all[held].text() + "; expected " + all[opened].text()) !=
+            std::string::npos);
+    }
+}
+
 TEST_CASE("holding a head and showing one beside it are steps of undo") {
   Study study(std::make_unique<CpuLike>());
   open(study, heads, {"exact", "h1d", "hyper"}, {View::heatmap});

@@ -65,6 +65,22 @@ TEST_CASE("a column that has learned shows what planning makes of its parameters
   }
 }
 
+TEST_CASE("a column that holds a head holds it while it learns and afterwards") {
+  Learning l({"exact", "tf"});
+  l.editor.hold_head(true);
+  const auto held = l.column(1).held;
+  REQUIRE(held);
+  REQUIRE(wait_until([&] { return l.study.settled(); }));
+  l.run.learn();
+  REQUIRE(l.learns_past(20));
+  l.run.pause();
+  REQUIRE(wait_until([&] { return l.study.settled() && l.learned(1) > 0; }));
+  CHECK(l.column(1).held == held);
+  l.run.revert();
+  CHECK(l.column(1).held == held);
+  CHECK(l.learned(1) == 0);
+}
+
 TEST_CASE("the column shows the best tree, also where results are lost") {
   Learning l({"exact", "tf"});
   l.run.learn();

@@ -116,6 +116,11 @@ TEST_CASE("numbers of groups, of a row, of tokens and of a table are the same in
   CHECK(of_leaves["chi"] == 1.5);
   CHECK(rows_of(numbers_csv(leaves, {})) ==
         Rows{{"leaf", "queries", "keys"}, {"0", "3", "2"}, {"1", "5", "4"}, {"2", "7", "6"}});
+  const Panel together =
+      panel_of(LeafSizes{.kind = "bucket", .queries = {3, 5}, .keys = {2, 4}, .together = 16});
+  CHECK(numbers_json(together, {})["together"] == 16);
+  CHECK(rows_of(numbers_csv(together, {})) ==
+        Rows{{"bucket", "queries", "keys"}, {"0-15", "3", "2"}, {"16-31", "5", "4"}});
 
   const Panel row = panel_of(RowCurve{.query = 9,
                                       .keys = {20, 22},

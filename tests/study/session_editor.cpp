@@ -3,8 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include "io/safetensors_writer.h"
 #include "study/background.h"
 #include "study/opened.h"
+#include "temporary_directory.h"
 
 namespace fovea::test {
 namespace {
@@ -46,6 +48,45 @@ TEST_CASE("changes of one kind soon after each other are one step of undo, later
   e.set_floor(0.07);
   e.editor.undo();
   CHECK(e.floor() == 0.06);
+}
+
+TEST_CASE(
+    "law: what is of the tokens of a layer goes with a layer of other lengths, and only then") {
+  const TemporaryDirectory folder;
+  const Lengths lengths[] = {{8, 8}, {8, 8}, {6, 8}, {8, 12}};
+  std::vector<OutTensor> tensors;
+  for (int layer = 0; layer < 4; ++layer)
+    for (const auto& [name, n] : {std::pair{"q", lengths[layer].queries},
+                                  {"k", lengths[layer].keys},
+                                  {"v", lengths[layer].keys}})
+      tensors.push_back({"layer" + std::to_string(layer) + "." + name,
+                         {1, n, 2},
+                         std::vector<float>(static_cast<std::size_t>(2 * n), 0.5f)});
+  const std::string path = folder / "layers.safetensors";
+  write_safetensors(path, tensors, {});
+  for (const Index from : {0, 1, 2, 3})
+    for (const Index to : {0, 1, 2, 3}) {
+      CAPTURE(from);
+      CAPTURE(to);
+      Study study(std::make_unique<CpuLike>());
+      SessionEditor editor(study);
+      open(study, path, {"exact"}, {View::heatmap});
+      editor.start();
+      editor.choose_head(from, 0);
+      editor.change({}, [](Session& s) {
+        s.viewport = {1, 3, 1, 3};
+        s.pinned_query = 2;
+        s.spans = {{"some", {1, 4}}};
+      });
+      const Session before = study.session();
+      editor.choose_head(to, 0);
+      const Session& now = study.session();
+      const bool stays = lengths[from] == lengths[to];
+      CHECK(now.layer == to);
+      CHECK(now.viewport == (stays ? before.viewport : whole(lengths[to])));
+      CHECK(now.pinned_query == (stays ? before.pinned_query : std::nullopt));
+      CHECK(now.spans == (stays ? before.spans : std::vector<Span>{}));
+    }
 }
 
 TEST_CASE("a change that is taken back at once is no step") {

@@ -10,6 +10,7 @@
 
 #include "window/docks/inspector_dock.h"
 #include "window/pointer.h"
+#include "window/widgets/text.h"
 
 namespace fovea::test {
 
@@ -96,7 +97,9 @@ TEST_CASE("dragging a rectangle shows the statistics of its pairs") {
     for (Index j = 0; j < p.cols(); ++j) mass += p(i, j);
   // A sum of some 3000 floats below 1.
   CHECK(read->exact_mass.value == doctest::Approx(mass / double(p.rows())).epsilon(1e-5));
-  CHECK(said(window, "mass a row").contains("→"));
+  CHECK(said(window, "mass a row").startsWith(number_text(read->exact_mass.value) + " → "));
+  const double keys = double(p.cols());
+  CHECK(said(window, "mean").startsWith(number_text(read->exact_mass.value / keys) + " → "));
   window.trigger("cancel");
   CHECK_FALSE(window.study().selection());
 }

@@ -1,0 +1,89 @@
+// Each option of a head and its source changes the numbers of each command that takes it.
+#include <doctest/doctest.h>
+
+#include "cli/option_words.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+/// Without times, and without what a command only repeats of its options.
+nlohmann::json numbers_in(const nlohmann::json& document) {
+  static const std::set<std::string> others{
+      "timings_ms", "seconds", "source", "notes",      "scale",      "causal",      "conditions",
+      "seed",       "head",    "layer",  "parameters", "layer_name", "layer_label", "speed_up"};
+  if (!document.is_structured()) return document;
+  nlohmann::json numbers = document.is_array() ? nlohmann::json::array() : nlohmann::json::object();
+  for (const auto& [key, value] : document.items())
+    if (document.is_array())
+      numbers.push_back(numbers_in(value));
+    else if (!others.contains(key))
+      numbers[key] = numbers_in(value);
+  return numbers;
+}
+
+/// Null: the command refuses its input.
+nlohmann::json numbers_of(const Words& words) {
+  const Ended ended = run_program(joined(words, {"--json", "--backend", "cpu"}));
+  CAPTURE(ended.err);
+  CHECK((ended.status == 0 || ended.status == 3));
+  return ended.status == 0 ? numbers_in(ended.json()) : nlohmann::json();
+}
+
+}  // namespace
+
+TEST_CASE("law: each option of a head and its source changes the numbers of each command") {
+  const Sources sources;
+  const std::string drawn = "synthetic:gaussian?n=24&d=8&heads=3";
+  const Words image{FOVEA_ASSETS "/image/retina.jpg"};
+  struct Row {
+    Words option, source;  // the source with other options of it
+    std::string variant = "strided";
+    std::set<std::string> not_in = {};
+  };
+  const Row rows[] = {
+      {{"--seed", "3"}, {drawn}, "performer"},
+      {{"--layer", "1"}, {sources.layers}},
+      {{"--head", "2"}, {drawn}},
+      {{"--causal"}, {drawn}},
+      {{"--no-causal"}, {sources.layers}},
+      {{"--scale", "0.3"}, {drawn}},
+      {{"--window", "5"}, {drawn}},
+      {{"--softcap", "0.5"}, {drawn}},
+      {{"--allow-non-finite"}, {sources.not_finite}},
+      {{"--layout", "[n,H,d]"}, {sources.cube}},
+      {{"--tensors", sources.cube}, {sources.text, "--one-token-per-line"}},
+      {{"--one-token-per-line"}, {sources.text}},
+      {{"--patch", "32"}, {image[0], "--max-side", "128"}},
+      {{"--max-side", "64"}, {image[0], "--patch", "16"}},
+      {{"--bf16"}, {sources.bits.path()}},
+  };
+  const std::pair<std::string, Words> commands[] = {{"compute", {"--head", "0"}},
+                                                    {"rankmap", {}},
+                                                    {"spans", {"--span", "first=0:2"}},
+                                                    {"heads", {"--at-most", "0.9", "--head", "0"}},
+                                                    {"pareto", {"--head", "0"}}};
+  const std::set<std::string> other_options{
+      "-h",       "--help",      "--help-all",  "-o",           "--output",    "--json",
+      "--csv",    "--backend",   "--precision", "--threads",    "--memory",    "--variant",
+      "--set",    "--settings",  "--structure", "--no-metrics", "--dense",     "--of",
+      "--leaf",   "--tolerance", "--relative",  "--partition",  "--span",      "--sinks",
+      "--within", "--at-most",   "--x",         "--y",          "--no-session"};
+  for (const auto& [command, own] : commands) {
+    CAPTURE(command);
+    std::set<std::string> known;
+    for (const Row& row : rows) {
+      CAPTURE(row.option.front());
+      known.insert(row.option.front());
+      Words base = joined(joined({command}, row.source), {"--variant", row.variant});
+      const bool heads = row.option.front() == "--head" && !own.empty() && own.back() == "0";
+      base = joined(base, heads ? Words(own.begin(), own.end() - 2) : own);
+      CHECK((numbers_of(base) != numbers_of(joined(base, row.option))) ==
+            !row.not_in.contains(command));
+    }
+    // A new option of a head or a source needs a row.
+    for (const std::string& option : options_of(command))
+      CHECK_MESSAGE((known.contains(option) || other_options.contains(option)), option);
+  }
+}

@@ -1,0 +1,118 @@
+// The fields of a Session and its file, for laws over each of them.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <tuple>
+#include <typeinfo>
+#include <utility>
+
+#include "input/session_file.h"
+
+namespace fovea::test {
+
+// Every field is bound by name: with a new one this does not compile.
+inline auto fields_of(ViewSettings& settings) {
+  auto& [norm, log_floor, error, pool, mask_block, rank_of, rank_leaf, rank_tolerance,
+         rank_partition, rank_colour, shared_range, colormap, ranges, hidden] = settings;
+  return std::tie(norm, log_floor, error, pool, mask_block, rank_of, rank_leaf, rank_tolerance,
+                  rank_partition, rank_colour, shared_range, colormap, ranges, hidden);
+}
+inline auto fields_of(Session& session) {
+  auto& [source, patch, layer, head, causal, scale, window, soft_cap, columns, views, settings,
+         viewport, pinned, span_choice, spans] = session;
+  return std::tuple_cat(std::tie(source, patch, layer, head, causal, scale, window, soft_cap,
+                                 columns, views, viewport, pinned, span_choice, spans),
+                        fields_of(settings));
+}
+// Without `directory`: the file says what the source is when it is written.
+inline auto fields_of(SessionFile& file) {
+  auto& [session, content_hash, layout, directory, selected_column, orders] = file;
+  auto& [comparison, heads, all_layers] = orders;
+  return std::tuple_cat(
+      std::tie(content_hash, layout, selected_column, comparison, heads, all_layers),
+      fields_of(session));
+}
+inline auto fields_of(HeldHead& held) {
+  auto& [source, layer, head, causal, scale, window, soft_cap] = held;
+  return std::tie(source, layer, head, causal, scale, window, soft_cap);
+}
+inline auto fields_of(Column& column) {
+  auto& [variant, values, seed, held] = column;
+  return std::tie(variant, values, seed, held);
+}
+inline auto fields_of(ColourRange& range) {
+  auto& [view, column, low, high] = range;
+  return std::tie(view, column, low, high);
+}
+
+// Calls `take` with the place of each field, as a constant.
+template <class T, class Take>
+void for_fields(Take take) {
+  [&]<std::size_t... place>(std::index_sequence<place...>) {
+    (take(std::integral_constant<std::size_t, place>()), ...);
+  }
+  (std::make_index_sequence<std::tuple_size_v<decltype(fields_of(std::declval<T&>()))>>());
+}
+
+// A value whose fields all differ from the default ones.
+template <class T>
+T unlike_default(T value) {
+  T standard;
+  for_fields<T>([&](auto place) {
+    CAPTURE(typeid(T).name());
+    CAPTURE(place.value);
+    CHECK(std::get<place.value>(fields_of(value)) != std::get<place.value>(fields_of(standard)));
+  });
+  return value;
+}
+
+inline SessionFile unlike_any_default() {
+  SessionFile file;
+  file.content_hash = "abc123";
+  file.layout = "[n,h,d]";
+  file.selected_column = 2;
+  file.orders = {"mass_kept", HeadOrder::density, true};
+  Session& session = file.session;
+  session.source = "synthetic:gaussian?n=64&d=8&heads=3";
+  session.patch = 5;
+  session.layer = 2;
+  session.head = 1;
+  session.causal = true;
+  session.scale = 0.3;
+  session.window = 12;
+  session.soft_cap = 30.5;
+  for (const Variant& variant : variants())
+    session.columns.push_back({.variant = variant.id,
+                               .values = defaults(variant.schema),
+                               .seed = session.columns.size() + 1});
+  Column own{.variant = "hyper", .values = defaults(find_variant("hyper").schema), .seed = 1};
+  set_value(find_variant("hyper").schema, own.values, "block", "17");
+  own.held = unlike_default(HeldHead{"synthetic:golden", 3, 2, false, 0.7, 0, 20});
+  session.columns.push_back(unlike_default(own));
+  session.views = {View::cost, View::output, View::row,  View::tree,  View::level,
+                   View::rank, View::reach,  View::mask, View::error, View::heatmap};
+  session.viewport = {1.5, 20.25, 3, 47.5};
+  session.pinned_query = 7;
+  session.span_choice = SpanChoice::named;
+  session.spans = {{"the “system” prompt", {0, 24}}, {"question", {30, 31}}};
+  ViewSettings& settings = session.settings;
+  settings.norm = Norm::row_max;
+  settings.log_floor = 3e-3;
+  settings.error = ErrorKind::relative;
+  settings.pool = Pool::Kind::mean;
+  settings.mask_block = 24;
+  settings.rank_of = RankSubject::error;
+  settings.rank_leaf = 12;
+  settings.rank_tolerance = 0.05;
+  settings.rank_partition = Partition::uniform;
+  settings.rank_colour = RankColour::storage;
+  settings.shared_range = false;
+  settings.colormap = "cividis";
+  settings.ranges = {{View::heatmap, -1, 1e-3, 0.7},
+                     unlike_default(ColourRange{View::error, 1, -0.25, 0.25})};
+  settings.hidden = {"exact", "empty"};
+  return unlike_default(file);
+}
+
+}  // namespace fovea::test
