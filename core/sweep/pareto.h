@@ -85,6 +85,7 @@ struct SettingSpread {
   Index refused = 0;          // for which the setting was refused
   bool few_runs = false;      // x or y is a time, of fewer than enough_samples runs on some head
   bool slow = false;          // x or y is a time, measured while the machine was slowed down
+  std::string refusal = {};   // why, for the first of those heads
   bool on_all_heads = false;  // of this length, as the setting with the most heads
   bool on_front = false;      // of the medians of the settings that are on all heads
 };
