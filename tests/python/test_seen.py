@@ -104,13 +104,13 @@ class Seen(unittest.TestCase):
 class StepsAndLabels(unittest.TestCase):
     def setUp(self):
         from fovea.labels import Labelled, TokenLabels
-        from fovea.steps import Steps
+        from fovea.steps import Run, Steps
 
-        self.steps, self.labelled, self.labels = Steps(), Labelled, TokenLabels
+        self.steps, self.run_of, self.labelled, self.labels = Steps(), Run, Labelled, TokenLabels
 
     def calls(self, *calls, name="layer0", role="", batch=0):
         """Of (run, queries, keys)."""
-        turns = [self.steps.next(name, run, nq, nk, role == "cross") for run, nq, nk in calls]
+        turns = [self.steps.next(name, run and self.run_of(0, run, 0), nq, nk, role == "cross") for run, nq, nk in calls]
         return [self.labelled(name, role, turn, batch) for turn in turns]
 
     def names(self, calls):

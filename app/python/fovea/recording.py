@@ -14,11 +14,12 @@ from .encoding import token_lists
 from .errors import FoveaError, FoveaWarning, need
 from .labels import Labelled, TokenLabels
 from .names import Place, model_name
+from .places import Places
 from .seen import SeenAny
 from .shared_bias import SharedBias
 from .steps import Steps, Turn
 from .unseen import Unseen
-from .watch import Watch
+from .watch import WATCH, Audience
 from .writer import TensorWriter
 
 
@@ -69,8 +70,10 @@ class Recording:
         self._lock = threading.Lock()
         self._random = random.Random(0)
         self._steps = Steps()
-        self._unseen = Unseen()
-        self._watch = Watch(self._keep, self._unseen)
+        self._places = Places(WATCH.stack)
+        self._unseen = Unseen(self._places.where)
+        self._audience = Audience(self._places, self._unseen, self._keep, self._end_in_fork)
+        self._forked = False  # this is a copy in another process
         self._bias: Optional[SharedBias] = None
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -92,18 +95,21 @@ class Recording:
         self._file = TensorWriter(self.path)
         self._bias = SharedBias(self._file)
         try:
-            self._watch.start()
             if self._model is not None:
-                self._watch.stack.know(getattr(self._model, "_orig_mod", self._model))
+                self._places.know(getattr(self._model, "_orig_mod", self._model))
+            WATCH.start(self._audience)
         except BaseException:
-            self._watch.stop()
+            WATCH.stop(self._audience)
             self._file.discard()
             raise
         return self
 
     def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
         assert self._file is not None and self._bias is not None
-        self._watch.stop()
+        if self._forked:
+            return _warn("Nothing is recorded here: this process was forked inside the block, and the process that "
+                         "began it writes the file")
+        WATCH.stop(self._audience)
         with self._lock:  # a thread may still run
             self._ended = True
             if kind is not None or not self.calls or self._file.fault:
@@ -120,7 +126,7 @@ class Recording:
                 raise
         for missed in self._unseen.missed():
             _warn(f"Left out: {missed}")
-        without = self._watch.places.without()
+        without = self._places.without()
         if without and self._layers is None:
             _warn("No softmax attention was seen in " + _listed(without))
         for note in [*self._unseen.notes(), *self._warned, labels.complaint]:
@@ -145,12 +151,17 @@ class Recording:
         if self._left_out:
             return (nothing + "none of the attentions is in `layers` and `steps`. Seen were " +
                     _listed(sorted(self._left_out)))
-        roots = self._watch.roots
+        roots = self._places.roots
         if not roots:
             return (nothing + "no module of PyTorch was called, and no attention was computed. Call the model inside "
                     "the with block.")
         return (f"{nothing}no attention was seen in {', '.join(roots)}: there is no softmax that values are "
                 "multiplied with. If it computes attention in another way, give q, k and v to fovea.save.")
+
+    def _end_in_fork(self) -> None:
+        self._forked = True
+        if self._file is not None:
+            self._file.let_go()
 
     def _keep(self, seen: SeenAny) -> None:
         """Writes a call, one for each member of a batch."""
@@ -158,8 +169,8 @@ class Recording:
             assert self._file is not None
             if self._ended or self._file.fault:
                 return
-            place = self._watch.places.of(seen.module)
-            turn = self._steps.next(place.name, self._watch.stack.run, seen.queries, seen.keys, place.role == "cross")
+            place = self._places.of(seen.module)
+            turn = self._steps.next(place.name, WATCH.stack.run, seen.queries, seen.keys, place.role == "cross")
             if not self._wanted(place, turn, seen.module):
                 return
             chosen = self._chosen_heads(place, seen.heads)
@@ -168,7 +179,7 @@ class Recording:
                            "model.eval()")
             for batch, call in enumerate(seen.calls(turn.total, self._outputs)):
                 call = call.of_heads(chosen) if chosen is not None else call
-                call.model, call.module = self._model_name(), self._watch.stack.path(seen.module) or None
+                call.model, call.module = self._model_name(), self._places.path(seen.module) or None
                 prefix = turn.name(place.name, batch, seen.members)
                 self._write(prefix, call)
                 self._labelled[prefix] = Labelled(place.name, place.role, turn, batch)
@@ -187,7 +198,7 @@ class Recording:
         self.calls.append(prefix)
 
     def _wanted(self, place: Place, turn: Turn, module: Any) -> bool:
-        named = self._layers is None or self._layers & {place.layer, place.name, self._watch.stack.path(module)}
+        named = self._layers is None or self._layers & {place.layer, place.name, self._places.path(module)}
         if named and (self._kept_steps is None or turn.step in self._kept_steps):
             return True
         self._left_out.add(place.name)
@@ -200,7 +211,7 @@ class Recording:
         return self._heads
 
     def _model_name(self) -> str:
-        running = self._watch.stack.running
+        running = WATCH.stack.running
         root = running[0] if running else self._model
         return "" if root is None else model_name(root)
 

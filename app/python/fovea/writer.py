@@ -90,6 +90,14 @@ class TensorWriter:
         whole.discard()
         self._odd.close()
 
+    def let_go(self) -> None:
+        """In a forked process: whatever it writes or moves would be in the file of the other one."""
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for file in (self._odd, self._whole and self._whole.file):
+            if file is not None and getattr(file, "_rolled", True) and not file.closed:
+                os.dup2(nowhere, file.fileno(), inheritable=False)
+        os.close(nowhere)
+
     def __enter__(self) -> "TensorWriter":
         return self
 
