@@ -1,114 +1,13 @@
-"""fovea.record on attention beside the functions that are watched: by hand, beneath them, and in threads."""
-import threading
+"""fovea.record on attention beside the functions that are watched: by hand, and beneath them."""
 import unittest
 import warnings
 
-from package import InFolder, in_threads, needs
+from package import needs
+from recorded import Recorded
 
 
 @needs("numpy", "torch")
-class Beside(InFolder):
-    def setUp(self):
-        super().setUp()
-        import torch
-
-        import fovea
-
-        self.torch, self.fovea = torch, fovea
-        self.attend = torch.nn.functional.scaled_dot_product_attention
-        torch.manual_seed(0)
-        self.x = 2 * torch.randn(1, 6, 8)
-        grad = torch.no_grad()
-        grad.__enter__()
-        self.addCleanup(grad.__exit__, None, None, None)
-
-    def module(self, forward, name="Layer", **attributes):
-        layer = type(name, (self.torch.nn.Module,), {"forward": forward})()
-        for key, value in attributes.items():
-            setattr(layer, key, value)
-        return layer
-
-    def layer(self):
-        """One that is watched."""
-        return self.module(lambda layer, x: self.torch.nn.functional.scaled_dot_product_attention(x, x, x), "Watched")
-
-    def record(self, run, says="^$", **more):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", self.fovea.FoveaWarning)
-            with self.fovea.record(self.path(), **more) as self.recording:
-                self.result = run()
-        said = "\n".join(str(w.message) for w in caught if issubclass(w.category, self.fovea.FoveaWarning))
-        self.assertRegex(said, says)
-        return self.fovea.read(self.path())
-
-    def nothing(self, run, says, **more):
-        """Of which nothing can be recorded; the run ends by itself."""
-        ended = []
-        with self.assertRaisesRegex(self.fovea.FoveaError, says):
-            with self.fovea.record(self.path(), **more):
-                run()
-                ended.append(True)
-        self.assertEqual(ended, [True])
-
-    # Threads.
-
-    def test_another_thread(self):
-        a, b = self.layer(), self.layer()
-        seen = []
-
-        def run():
-            thread = threading.Thread(target=lambda: seen.append(b(self.x)))
-            a(self.x)
-            thread.start()
-            thread.join()
-
-        self.record(run)
-        self.assertEqual(self.recording.calls, ["Watched", "Watched.other"])
-
-    def test_by_hand_in_another_thread(self):
-        torch = self.torch
-        hand = self.module(lambda layer, x: torch.softmax(x @ x.mT, -1)[:, :, :3] @ x[:, :3], "Hand")
-
-        def run():
-            self.layer()(self.x)
-            thread = threading.Thread(target=lambda: hand(self.x), name="worker")
-            thread.start()
-            thread.join()
-
-        self.record(run, "Left out: Hand, in the thread worker cannot be recorded: it computes weights in pieces")
-
-    def test_many_threads(self):
-        """Nothing is lost, no name changes, and each thread has the modules that it runs."""
-        torch = self.torch
-        models = [torch.nn.Sequential(*(self.layer() for _ in range(4))) for _ in range(3)]
-        barrier = threading.Barrier(3)
-
-        def work(model):
-            with torch.no_grad():
-                barrier.wait()
-                for _ in range(3):
-                    model(self.x)
-
-        self.record(lambda: in_threads(work, models))
-        self.assertEqual(sorted(self.recording.calls), sorted(
-            f"{layer}{model}{step}" for layer in range(4) for model in ("", ".other", ".other2")
-            for step in ("", ".step1", ".step2")))
-
-    def test_threads_are_left_as_they_were(self):
-        states = []
-
-        def work():
-            self.layer()(self.x)
-            states.append(self.torch.overrides._get_current_function_mode_stack())
-
-        def run():
-            thread = threading.Thread(target=work)
-            thread.start()
-            thread.join()
-
-        self.record(run)
-        self.assertEqual(states, [[]])
-
+class Beside(Recorded):
     # Attention by hand: weights alone.
 
     def test_weights_by_hand(self):

@@ -49,8 +49,8 @@ class Softmax:
 class Listener:
     """What Beneath calls when it has found something. Watch implements it."""
 
-    def leaving_out(self) -> ContextManager:
-        """In which faults are kept, and end nothing."""
+    def looking(self) -> ContextManager:
+        """In which faults are kept, and end nothing, and modes do not see what is asked of tensors."""
         raise NotImplementedError
 
     def skips(self) -> bool:
@@ -118,6 +118,10 @@ class Beneath:
             def ignore_compile_internals(cls) -> bool:
                 return True
 
+            @classmethod
+            def _should_skip_dynamo(cls) -> bool:
+                return False  # nothing is compiled in the block, and every operation would pay for the wrapper
+
             def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
                 kind = kinds.get(function)
                 if kind is None:
@@ -126,7 +130,7 @@ class Beneath:
                     return beneath._look_inside(function, args, kwargs or {})
                 result = function(*args, **(kwargs or {}))
                 if (kind in FIRST or (kind and self.waiting)) and not listener.skips():
-                    with listener.leaving_out():
+                    with listener.looking():
                         beneath._see(kind, function, args, result, self)
                 return result
 

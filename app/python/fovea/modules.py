@@ -37,6 +37,7 @@ class ModuleStack:
 
     def start(self) -> None:
         if not self._hooks:
+            self._here = _Here()  # without what was interrupted before
             hooks = need("torch.nn.modules.module", "Recording a model")
             self._hooks = [
                 hooks.register_module_forward_pre_hook(self._enter),
@@ -92,8 +93,9 @@ class ModuleStack:
             here.lengths = set()
             self._begins(module)
         here.modules.append(module)
-        for each in inputs:
-            here.lengths.update(_lengths(each))
+        with need("torch", "Recording a model")._C.DisableTorchFunction():  # or modes would see the questions
+            for each in inputs:
+                here.lengths.update(_lengths(each))
 
     def _leave(self, module: Any, inputs: Any, output: Any) -> None:
         here = self._here

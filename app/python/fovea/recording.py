@@ -15,12 +15,16 @@ from .errors import FoveaError, FoveaWarning, need
 from .labels import Labelled, TokenLabels
 from .names import Place, model_name
 from .places import Places
+from .reader import LONGEST_HEADER
 from .seen import SeenAny
 from .shared_bias import SharedBias
 from .steps import Steps, Turn
 from .unseen import Unseen
 from .watch import WATCH, Audience
-from .writer import TensorWriter
+from .writer import TensorWriter, metadata_length
+
+ROOM_OF_CALL = 1 << 14  # bytes that the header may grow by one call without its tokens
+ENTRY = 128  # bytes of a tensor in the header, without the name of its call
 
 
 def record(path: "str | os.PathLike[str]", model: Any = None, *, layers: Optional[Iterable[Union[int, str]]] = None,
@@ -65,6 +69,7 @@ class Recording:
         self._kept_steps = [steps] if isinstance(steps, int) else steps
         self._outputs = outputs
         self._metadata: Dict[str, Dict[str, str]] = {}
+        self._said = 0  # bytes of it
         self._labelled: Dict[str, Labelled] = {}
         self._left_out: Set[str] = set()
         self._lock = threading.Lock()
@@ -120,7 +125,7 @@ class Recording:
             labels = TokenLabels(self.tokens, self.key_tokens, list(self._labelled.values()))
             try:
                 self._bias.finish()
-                self._file.finish(shared_metadata(self._named(labels)))
+                self._file.finish(self._named(labels))
             except BaseException:
                 self._file.discard()
                 raise
@@ -133,13 +138,30 @@ class Recording:
             if note:
                 _warn(note)
 
-    def _named(self, labels: TokenLabels) -> Dict[str, Dict[str, str]]:
-        """The metadata of all calls, with their tokens."""
-        result = {}
-        for prefix, metadata in self._metadata.items():
-            said = names_metadata(*labels.of(self._labelled[prefix]))
-            result[prefix] = {**metadata, **{key: text for key, text in said.items() if text is not None}}
-        return result
+    def _named(self, labels: TokenLabels) -> Dict[str, str]:
+        """The metadata of the file, with the tokens of all calls, or of the first for which its header has room."""
+        assert self._file is not None
+        named = {prefix: {**said, **self._tokens_of(labels, prefix)} for prefix, said in self._metadata.items()}
+        result = shared_metadata(named)
+        room = LONGEST_HEADER - ROOM_OF_CALL - self._file.header_length
+        if metadata_length(result) <= room:
+            return result
+        room -= self._said
+        first = ""  # call without tokens
+        for prefix, said in self._metadata.items():
+            if not first:
+                own = self._tokens_of(labels, prefix)
+                room -= metadata_length({f"{prefix}.{key}": text for key, text in own.items()})
+                first = prefix if room < 0 else ""
+            if first:
+                named[prefix] = said
+        self._warn(f"The header of the file has no room for all tokens: {first} and the calls after it are without "
+                   "them: record fewer calls, with steps= or layers=")
+        return shared_metadata(named)
+
+    def _tokens_of(self, labels: TokenLabels, prefix: str) -> Dict[str, str]:
+        said = names_metadata(*labels.of(self._labelled[prefix]))
+        return {key: text for key, text in said.items() if text is not None}
 
     def _why_nothing(self) -> str:
         nothing = "Nothing was recorded: "
@@ -151,11 +173,11 @@ class Recording:
         if self._left_out:
             return (nothing + "none of the attentions is in `layers` and `steps`. Seen were " +
                     _listed(sorted(self._left_out)))
-        roots = self._places.roots
+        roots = list(dict.fromkeys(self._places.roots))
         if not roots:
             return (nothing + "no module of PyTorch was called, and no attention was computed. Call the model inside "
                     "the with block.")
-        return (f"{nothing}no attention was seen in {', '.join(roots)}: there is no softmax that values are "
+        return (f"{nothing}no attention was seen in {_listed(roots)}: there is no softmax that values are "
                 "multiplied with. If it computes attention in another way, give q, k and v to fovea.save.")
 
     def _end_in_fork(self) -> None:
@@ -191,10 +213,20 @@ class Recording:
     def _write(self, prefix: str, call: Any) -> None:
         assert self._file is not None and self._bias is not None
         call.check()
+        if self._file.header_length + self._said > LONGEST_HEADER - ROOM_OF_CALL:
+            raise FoveaError(f"the file has {len(self.calls)} calls, and its header has no room for more: record some "
+                             "with steps= and layers=, or record in several files")
+        bias = None
         if isinstance(call, Call):
-            self._bias.add(prefix, call.conditions.bias)
+            bias = call.conditions.bias
             call = replace(call, conditions=replace(call.conditions, bias=None))
-        self._metadata[prefix] = call.write(self._file, prefix)
+        said = call.write(self._file, prefix)
+        if isinstance(call, Call):
+            self._bias.add(prefix, bias)
+        if bias is not None:
+            self._said += len(prefix) + ENTRY
+        self._metadata[prefix] = said
+        self._said += metadata_length({f"{prefix}.{key}": text for key, text in said.items()})
         self.calls.append(prefix)
 
     def _wanted(self, place: Place, turn: Turn, module: Any) -> bool:

@@ -295,8 +295,10 @@ class Watch(Listener):
 
     # What the operations tell of.
 
-    def leaving_out(self) -> ContextManager:
-        return self._leaving_out(self.stack.innermost)
+    @contextlib.contextmanager
+    def looking(self) -> Iterator[None]:
+        with self._leaving_out(self.stack.innermost), need("torch", "Recording a model")._C.DisableTorchFunction():
+            yield
 
     def skips(self) -> bool:
         return self._is_off() or bloom.is_bloom(self.stack.innermost)
