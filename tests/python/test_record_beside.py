@@ -106,6 +106,127 @@ class Beside(Recorded):
                     self.record(lambda: model(self.x))
                 self.assertEqual(self.recording.calls, ["0"])
 
+    def test_experts_as_many_as_tokens(self):
+        """Each query has values of its own: that is no attention, however long the axes are."""
+        torch = self.torch
+        x = torch.randn(2, 4, 8)
+        experts = torch.randn(2, 4, 4, 8)
+        forms = (lambda gates: torch.einsum("bne,bned->bnd", gates, experts),
+                 lambda gates: (gates[:, :, None] @ experts).squeeze(2),
+                 lambda gates: gates @ torch.randn(4))
+        for form in forms:
+            model = torch.nn.Sequential(self.layer(), self.module(lambda layer, x: form(torch.softmax(x[..., :4], -1))))
+            for inference in (False, True):
+                with torch.inference_mode(inference):
+                    self.record(lambda: model(x))
+                self.assertEqual(self.recording.calls, ["0"])
+
+    def test_inputs_by_keyword(self):
+        """Numbers of tokens are those of whatever the modules inside are called with."""
+        torch = self.torch
+        mix = self.module(lambda layer, x: torch.softmax(layer.q(x) @ x.mT, -1) @ x, "Mix", q=torch.nn.Linear(8, 8))
+        model = self.module(lambda layer, *, x: layer.mix(x), "Around", mix=mix)
+        self.record(lambda: model(x=self.x), "weights alone")
+        self.assertEqual(self.recording.calls, ["mix"])
+
+    def test_weights_that_the_model_changes_later(self):
+        torch = self.torch
+
+        def forward(layer, x):
+            weights = torch.softmax(x @ x.mT, -1)
+            output = weights @ x
+            weights.zero_()
+            return output
+
+        content = self.record(lambda: self.module(forward, "Attention")(self.x), "weights alone")
+        self.assertTrue((content.arrays["Attention.attention"] == torch.softmax(self.x @ self.x.mT, -1).numpy()).all())
+
+    def test_parameters_that_are_replaced(self):
+        """The addresses of those that have ended are soon those of other tensors."""
+        torch = self.torch
+
+        def forward(layer, x):
+            q = layer.q(x)
+            return torch.softmax(q @ q.mT, -1) @ q
+
+        def replaced():
+            for _ in range(3):
+                model(self.x)
+                model.load_state_dict({name: each.clone() for name, each in model.state_dict().items()}, assign=True)
+            for layer in model:
+                layer.q = torch.nn.Linear(8, 8)
+            model(self.x)
+
+        model = torch.nn.Sequential(*(self.module(forward, "Hand", q=torch.nn.Linear(8, 8)) for _ in range(24)))
+        self.record(replaced, "weights alone")
+        self.assertEqual(len(self.recording.calls), 4 * 24)
+
+    def test_models_that_end(self):
+        """They are not kept, and a model at the address of another does not have its names."""
+        import weakref
+
+        torch = self.torch
+
+        def run():
+            for n in range(10):
+                model = torch.nn.Sequential(*(n % 3) * [torch.nn.Identity()], self.layer())
+                model(self.x)
+                ended.append(weakref.ref(model))
+                del model
+
+        ended = []
+        self.record(run)
+        self.assertEqual([each() for each in ended], 10 * [None])
+        self.assertEqual({name.split(".")[0] for name in self.recording.calls}, {"0", "1", "2"})
+        self.assertEqual(len(self.recording.calls), 10)
+
+    def test_operations_of_operations(self):
+        torch = self.torch
+        if not hasattr(torch.library, "custom_op"):
+            self.skipTest("this PyTorch has no custom operations in Python")
+
+        def of_function(x: torch.Tensor) -> torch.Tensor:
+            return torch.nn.functional.scaled_dot_product_attention(x, x, x)
+
+        def by_hand(x: torch.Tensor) -> torch.Tensor:
+            return torch.softmax(x @ x.mT, -1) @ x
+
+        for inside, says in ((of_function, "^$"), (by_hand, "weights alone")):
+            custom = torch.library.custom_op(f"fovea_tests::{inside.__name__}", mutates_args=())(inside)
+            conditional = lambda x: torch.cond(torch.tensor(True), inside, lambda x: x.clone(), (x,))
+            for outside in (custom, conditional):
+                model = self.module(lambda layer, x: outside(x), "Layer")
+                with self.subTest(inside=inside.__name__, custom=outside is custom):
+                    plain = model(self.x)
+                    self.record(lambda: model(self.x), says)
+                    self.assertTrue(torch.equal(plain, self.result))
+                    self.assertEqual(self.recording.calls, ["Layer"])
+
+    def test_a_backward_pass_is_no_step(self):
+        from torch.utils.checkpoint import checkpoint
+
+        torch = self.torch
+        for reentrant in (False, True):
+            def forward(model, x):
+                for layer in model.layers:
+                    x = checkpoint(layer, x, use_reentrant=reentrant)
+                return x
+
+            model = self.module(forward, layers=torch.nn.ModuleList([self.layer(), self.layer()]))
+
+            def run():
+                for _ in range(2):
+                    model(x).sum().backward()
+                return x.grad.clone()
+
+            with torch.enable_grad():
+                x = self.x.clone().requires_grad_()
+                plain = run()
+                x.grad = None
+                self.record(run)
+            self.assertTrue(torch.equal(plain, self.result))
+            self.assertEqual(self.recording.calls, ["layers.0", "layers.1", "layers.0.step1", "layers.1.step1"])
+
     def test_traced_and_exported(self):
         torch = self.torch
 
@@ -255,6 +376,56 @@ class Beside(Recorded):
                 self.record(lambda: (good(self.x), run()), f"Left out: .*{message}")
                 self.assertEqual(self.recording.calls, ["0"])
                 self.nothing(run, message)
+
+    def test_inputs_without_a_shape(self):
+        torch = self.torch
+        parts = [torch.randn(3, 8), torch.randn(4, 8)]
+        model = self.module(lambda layer, given: self.layer()(self.x))
+        odd = type("Odd", (), {"shape": None})(), type("Odd", (), {"shape": (None, 3)})()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            nested = [torch.nested.nested_tensor(parts, layout=layout) for layout in (torch.strided, torch.jagged)]
+        for given in (*nested, *odd):
+            self.record(lambda: model(given))
+
+    def test_a_header_that_is_full(self):
+        """Earlier calls keep what they have, and the file can be read."""
+        from unittest import mock
+
+        layer = self.layer()
+        tokens = [f"token {i}" for i in range(6)]
+
+        def run():
+            for _ in range(20):
+                layer(self.x)
+
+        self.record(run, tokens=tokens)
+        whole = self.recording._file.header_length + self.recording._said
+        with mock.patch("fovea.recording.ROOM_OF_CALL", 700):
+            with mock.patch("fovea.recording.LONGEST_HEADER", 700 + whole // 2):
+                self.record(run, "Watched cannot be recorded: the file has 1. calls, and its header has no room for more: "
+                                 "record some with steps= and layers=", tokens=tokens)
+                self.assertIn(len(self.recording.calls), (10, 11))
+
+    def test_tokens_for_which_the_header_has_no_room(self):
+        from unittest import mock
+
+        layer = self.module(lambda layer, q, k: self.attend(q, k, k), "Watched")
+        keys = self.torch.randn(1, 40, 8)
+
+        def run():
+            for n in range(4, 41):
+                layer(keys[:, :4] if n == 4 else keys[:, :1], keys[:, :n])
+            self.recording.tokens = [f"token {i}" for i in range(40)]
+
+        content = self.record(run)
+        whole = self.recording._file.header_length + self.recording._said
+        with mock.patch("fovea.recording.LONGEST_HEADER", whole + 1000), mock.patch("fovea.recording.ROOM_OF_CALL", 0):
+            cut = self.record(run, r"no room for all tokens: Watched.step\d and the calls after it are without them")
+        self.assertEqual(sorted(content.arrays), sorted(cut.arrays))
+        self.assertIn("Watched.step1.key_tokens", cut.metadata)
+        self.assertNotIn("Watched.step36.key_tokens", cut.metadata)
+        self.assertIn("Watched.step36.key_tokens", content.metadata)
 
     def test_heads_that_some_layers_lack(self):
         model = self.torch.nn.Module()

@@ -116,6 +116,40 @@ class Writer(InFolder):
             with self.assertRaisesRegex(FoveaError, "complex64"):
                 file.add({"c": self.numpy.zeros(4, "c8")})
 
+    def test_a_call_is_written_as_a_whole(self):
+        """Or, where one of its tensors cannot be, not at all."""
+        from fovea import FoveaError, read
+        from fovea.call import Call
+
+        good, bad = self.numpy.zeros((1, 4, 4), "f4"), self.numpy.zeros((1, 4, 4), "c8")
+        with self.writer(self.path()) as file:
+            for prefix, arrays in (("a", (good, good, good)), ("b", (good, bad, good)), ("c", (good, good, bad))):
+                try:
+                    Call(*arrays).write(file, prefix)
+                except FoveaError as error:
+                    self.assertRegex(str(error), "complex64")
+        self.assertEqual(sorted(read(self.path()).arrays), ["a.k", "a.q", "a.v"])
+
+    def test_a_header_that_nobody_would_read(self):
+        from unittest import mock
+
+        from fovea import FoveaError, save
+
+        array = self.numpy.zeros((1, 4, 4), "f4")
+        with mock.patch("fovea.writer.LONGEST_HEADER", 400):
+            save(self.path(), array, array, array)
+            with self.assertRaisesRegex(FoveaError, "would have .* bytes, and no more than 400 are read: give fewer"):
+                save(self.path(), array, array, array, tokens=4 * ["a long token" * 10])
+
+    def test_the_length_of_the_header_is_not_underrated(self):
+        with self.writer(self.path()) as file:
+            for n in range(50):
+                file.add({f"layer{n}.q": self.numpy.zeros((n, 3), "f4"), f"layer{n}.mask": self.numpy.zeros(n, bool)})
+            length = file.header_length
+        content = self.path().read_bytes()
+        header = int.from_bytes(content[:8], "little")
+        self.assertGreaterEqual(length, len(content[8 : 8 + header].rstrip()))
+
     def test_paths_are_checked_first(self):
         from fovea import FoveaError
 
