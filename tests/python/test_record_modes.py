@@ -18,8 +18,16 @@ class Modes(Recorded):
         return self.module(lambda layer, x: torch.softmax(x @ x.mT, -1) @ x, "Hand")
 
     def models(self):
-        attention = self.torch.nn.MultiheadAttention(8, 2, batch_first=True).eval()
-        return [lambda x: self.layer()(x), lambda x: attention(x, x, x), self.by_hand()]
+        torch = self.torch
+        attention = torch.nn.MultiheadAttention(8, 2, batch_first=True).eval()
+        models = [lambda x: self.layer()(x), lambda x: attention(x, x, x), self.by_hand()]
+        if hasattr(torch.library, "custom_op"):
+            def inside(x: torch.Tensor) -> torch.Tensor:
+                return torch.softmax(x @ x.mT, -1) @ x
+
+            custom = torch.library.custom_op("fovea_tests::inside", mutates_args=())(inside)
+            models.append(self.module(lambda layer, x: custom(x) + self.layer()(x), "Custom"))
+        return models
 
     def test_counters_count_the_model_alone(self):
         from torch.utils.flop_counter import FlopCounterMode
@@ -65,6 +73,9 @@ class Modes(Recorded):
                 alone = run()
                 self.record(run, ".*")
                 self.assertEqual(self.result, alone)
+                with mode():
+                    self.record(lambda: model(self.x), ".*")
+                self.assertEqual(seen, alone)
 
     def test_a_default_device(self):
         """It would make the recorder's own tensors, too, and hides a function inside that of MultiheadAttention."""

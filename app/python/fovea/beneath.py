@@ -104,6 +104,7 @@ class Beneath:
 
     def _class(self) -> Any:
         dispatch = need("torch.utils._python_dispatch", "Recording a model")
+        others = need("torch", "Recording a model")._C._len_torch_dispatch_stack  # modes around this one
         kinds, beneath, listener = self._kinds, self, self._listener
 
         class Mode(dispatch.TorchDispatchMode):  # type: ignore[misc, name-defined]
@@ -126,7 +127,7 @@ class Beneath:
                 kind = kinds.get(function)
                 if kind is None:
                     kind = kinds[function] = kind_of(function)
-                if kind == "container" and not listener.skips():
+                if kind == "container" and not others() and not listener.skips():
                     return beneath._look_inside(function, args, kwargs or {})
                 result = function(*args, **(kwargs or {}))
                 if (kind in FIRST or (kind and self.waiting)) and not listener.skips():
@@ -142,7 +143,10 @@ class Beneath:
         return Mode
 
     def _look_inside(self, function: Any, args: Any, kwargs: Dict[str, Any]) -> Any:
-        """Of an operation of operations: its functions, or its kernel, run with the modes."""
+        """Of an operation of operations: its functions, or its kernel, run with the modes.
+
+        Where the user has modes around these, they would see what is inside, too: then it is not looked at.
+        """
         keys = _kernel_of(function, args)
         if keys is not None:
             with self._listener.inside():

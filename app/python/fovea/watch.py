@@ -164,7 +164,7 @@ class Watch(Listener):
         here = self._here
         if here.thread.modes is not None:
             here.thread.modes[1].drop_waiting()
-        here.covered, here.pieces = 0, {}
+        here.pieces = {}
         self._settle(False)
 
     def _audience(self) -> List[Audience]:
