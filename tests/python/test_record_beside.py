@@ -121,6 +121,19 @@ class Beside(Recorded):
                     self.record(lambda: model(x))
                 self.assertEqual(self.recording.calls, ["0"])
 
+    def test_values_of_relative_positions_come_first(self):
+        torch = self.torch
+        values = torch.randn(6, 6, 8)
+
+        def forward(layer, x):
+            weights = torch.softmax(x @ x.mT, -1)
+            return torch.einsum("bqk,qkd->bqd", weights, values) + weights @ x
+
+        for inference in (False, True):
+            with torch.inference_mode(inference):
+                self.record(lambda: self.module(forward, "Attention")(self.x), "weights alone")
+                self.assertEqual(self.recording.calls, ["Attention"])
+
     def test_inputs_by_keyword(self):
         """Numbers of tokens are those of whatever the modules inside are called with."""
         torch = self.torch
@@ -389,6 +402,15 @@ class Beside(Recorded):
             nested = [torch.nested.nested_tensor(parts, layout=layout) for layout in (torch.strided, torch.jagged)]
         for given in (*nested, *odd):
             self.record(lambda: model(given))
+
+    def test_modules_without_a_hash(self):
+        """Such as dataclasses: PyTorch can call them, but cannot list their parts."""
+        inner = self.module(lambda layer, x: self.layer()(x))
+        type(inner).__hash__ = None
+        self.record(lambda: inner(self.x))
+        outer = self.module(lambda layer, x: layer.inner(x), inner=inner)
+        self.record(lambda: outer(self.x), "Left out: Layer cannot be recorded: TypeError: unhashable type")
+        self.assertEqual(self.recording.calls, ["Watched"])
 
     def test_a_header_that_is_full(self):
         """Earlier calls keep what they have, and the file can be read."""

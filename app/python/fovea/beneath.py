@@ -188,8 +188,8 @@ class Beneath:
             if kind == "product" and by_parameters and operand.shape[-1] != softmax.weights.shape[-1]:
                 kind = "change"  # heads are mixed
             if kind == "product" and not by_parameters and not _as_matrix(softmax, operand, args):
-                self._drop(_storage(operand), waiting)
-            elif kind != "product":
+                return  # another product may come, as with values beside those of relative positions
+            if kind != "product":
                 result = result[0] if isinstance(result, (tuple, list)) else result
                 if result.numel() == softmax.weights.numel():
                     softmax.changed |= kind == "change"
@@ -255,7 +255,7 @@ def _kernel_of(function: Any, args: Any) -> Any:
 
 
 def _as_matrix(softmax: Softmax, operand: Any, args: Any) -> bool:
-    """Whether all queries meet the same values; else the softmax mixes something else, such as experts."""
+    """Whether queries meet the same values. Where each has its own, the softmax mixes something else, such as experts."""
     if operand.numel() != softmax.weights.numel() or min(operand.ndim, softmax.weights.ndim) < 2:
         return True  # a piece, which is reported as such
     queries, keys = softmax.weights.shape[-2:]
@@ -265,7 +265,9 @@ def _as_matrix(softmax: Softmax, operand: Any, args: Any) -> bool:
         at = next(i for i, each in enumerate(args[1]) if each is operand)
         query = terms[at][-2 if across else -1 :][:1]
         return not any(query in term for i, term in enumerate(terms) if i != at)
-    return int(operand.shape[-2 if across else -1]) % int(queries) == 0
+    if len(args) == 2 and min(each.ndim for each in args) < 2:
+        return False  # with a vector, such as the centres of bins
+    return bool(operand.shape[-2 if across else -1] > 1 or queries == 1)
 
 
 def used_weights(softmax: Softmax, operand: Any) -> Any:

@@ -115,7 +115,8 @@ def in_backward() -> bool:
 
 
 def _passes(module: Any) -> bool:
-    return hasattr(module, "_orig_mod") or in_backward()  # the first: the wrapper of a compiled module
+    """The wrapper of a compiled module, and one without a hash, as a dataclass, whose parts PyTorch cannot list."""
+    return hasattr(module, "_orig_mod") or type(module).__hash__ is None or in_backward()
 
 
 def _lengths(given: Any) -> List[int]:

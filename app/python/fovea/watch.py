@@ -100,6 +100,7 @@ class Watch(Listener):
         with self._lock:
             self._all = [each for each in self._all if each is not audience]
             self._settle(bool(self.stack.running))
+        self._audience()  # forgets this one
 
     def _install(self) -> None:
         compiler = need("torch.compiler", "Recording a model")
@@ -147,7 +148,7 @@ class Watch(Listener):
 
     def _begin(self, root: Any) -> None:
         """A model begins to run, for all that hear of it."""
-        with self._leaving_out(root):
+        with self._leaving_out(root), self._lock:
             if self._all and root not in self._prepared:
                 self._prepared.add(root)
                 self._registry.know(root)
