@@ -154,6 +154,34 @@ class Beside(Recorded):
         content = self.record(lambda: self.module(forward, "Attention")(self.x), "weights alone")
         self.assertTrue((content.arrays["Attention.attention"] == torch.softmax(self.x @ self.x.mT, -1).numpy()).all())
 
+    def test_softmaxes_that_are_no_weights_are_let_go(self):
+        """When the module around theirs has returned, to which they may have been given."""
+        import gc
+        import weakref
+
+        torch = self.torch
+        kept = []
+
+        def router(layer, x):
+            gates = torch.softmax(x, -1)
+            kept.append(weakref.ref(gates.untyped_storage()))
+            return gates.sum()
+
+        def block(layer, x):
+            return layer.router(x)
+
+        def forward(model, x):
+            for layer in model.blocks:
+                layer(x)
+            gc.collect()
+            alive.append(sum(each() is not None for each in kept))
+
+        alive = []
+        blocks = [self.module(block, router=self.module(router)) for _ in range(4)]
+        model = self.module(forward, blocks=torch.nn.ModuleList(blocks))
+        self.record(lambda: (self.layer()(self.x), model(self.x)))
+        self.assertEqual(alive, [0])
+
     def test_parameters_that_are_replaced(self):
         """The addresses of those that have ended are soon those of other tensors."""
         torch = self.torch

@@ -38,6 +38,7 @@ class Softmax:
     weights: Any
     axis_is_last: bool
     module: Any  # the innermost one where it was computed
+    around: Any  # the one around that, which may get it and multiply it
     heads: Optional[int]  # of that module, if it says so
     is_log: bool
     changed: bool = False
@@ -61,8 +62,8 @@ class Listener:
         """In which operations inside an operation are looked at."""
         raise NotImplementedError
 
-    def here(self) -> Tuple[Any, Optional[int]]:
-        """The innermost module, and the number of its heads, if that is known."""
+    def here(self) -> Tuple[Any, Any, Optional[int]]:
+        """The innermost module, the one around it, and the number of its heads, if that is known."""
         raise NotImplementedError
 
     def parameters(self) -> Iterator[Any]:
@@ -135,10 +136,12 @@ class Beneath:
                         beneath._see(kind, function, args, result, self)
                 return result
 
-            def drop_waiting(self) -> None:
-                self.noise = None
-                while self.waiting:
-                    beneath._drop(next(iter(self.waiting)), self.waiting)
+            def forget(self, around: Any = None) -> None:
+                """All softmaxes that wait, or those that were computed inside a module in this one."""
+                self.noise = None if around is None else self.noise
+                for storage, softmax in list(self.waiting.items()):
+                    if storage in self.waiting and (around is None or softmax.around is around):
+                        beneath._drop(storage, self.waiting)
 
         return Mode
 

@@ -72,11 +72,10 @@ class ModuleStack:
                 return module
         return None
 
-    def around(self, module: Any) -> List[Any]:
-        """A module that runs and the one around it."""
+    def around(self, module: Any) -> Optional[Any]:
+        """The module around one that runs."""
         modules = self._here.modules
-        at = next((i for i, each in enumerate(modules) if each is module), None)
-        return [] if at is None else list(reversed(modules[max(0, at - 1) : at + 1]))
+        return next((outer for outer, inner in zip(modules, modules[1:]) if inner is module), None)
 
     def parameters(self) -> Iterator[Any]:
         """Those that the code which runs has at hand: of the innermost module and its parts, and of those around."""

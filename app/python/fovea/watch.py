@@ -95,8 +95,8 @@ class Watch(Listener):
 
     def stop(self, audience: Audience) -> None:
         """In any thread, and in any order."""
-        if self._here.thread.modes is not None and audience in self._audience():
-            self._here.thread.modes[1].drop_waiting()
+        if audience in self._audience():
+            self._forget_softmaxes()
         with self._lock:
             self._all = [each for each in self._all if each is not audience]
             self._settle(bool(self.stack.running))
@@ -162,11 +162,16 @@ class Watch(Listener):
         self._settle(True)
 
     def _end(self) -> None:
-        here = self._here
-        if here.thread.modes is not None:
-            here.thread.modes[1].drop_waiting()
-        here.pieces = {}
+        self._forget_softmaxes()
+        self._here.pieces = {}
         self._settle(False)
+
+    def _forget_softmaxes(self, left: Any = None) -> None:
+        """All, or those inside a module that has returned, which nobody multiplies any more."""
+        modes = self._here.thread.modes
+        if modes is not None and modes[1].waiting:
+            with self.looking():
+                modes[1].forget(left)
 
     def _audience(self) -> List[Audience]:
         """Those who hear of this thread."""
@@ -316,9 +321,10 @@ class Watch(Listener):
         finally:
             _take_off(*modes)
 
-    def here(self) -> Tuple[Any, Optional[int]]:
+    def here(self) -> Tuple[Any, Any, Optional[int]]:
         module = self.stack.innermost
-        return module, heads_of(self.stack.around(module))
+        around = self.stack.around(module)
+        return module, around, heads_of([module, around])
 
     def parameters(self) -> Iterator[Any]:
         return self.stack.parameters()
@@ -367,6 +373,7 @@ class Watch(Listener):
                    for audience in self._audience())
 
     def _left(self, module: Any) -> None:
+        self._forget_softmaxes(module)
         pieces = self._here.pieces.pop(id(module), None)
         if pieces is not None:
             self._keep(pieces)
