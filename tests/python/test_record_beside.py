@@ -420,6 +420,26 @@ class Beside(Recorded):
                 self.assertEqual(self.recording.calls, ["0"])
                 self.nothing(run, message)
 
+    def test_a_run_that_is_interrupted(self):
+        """PyTorch calls no hook after Ctrl+C; the next call is a call of the model all the same."""
+        def forward(layer, x, interrupts):
+            layer.inner(x)
+            if interrupts:
+                raise interrupts
+            return layer.inner(x)
+
+        model = self.module(forward, inner=self.layer())
+
+        def run():
+            for error in (KeyboardInterrupt, ValueError):
+                with self.assertRaises(error):
+                    model(self.x, error)
+            model(self.x, None)
+            self.layer()(self.x)
+
+        self.record(run)
+        self.assertEqual(self.recording.calls, ["inner", "inner.step1", "inner.step2", "inner.step2.call1", "Watched"])
+
     def test_inputs_without_a_shape(self):
         torch = self.torch
         parts = [torch.randn(3, 8), torch.randn(4, 8)]
@@ -455,8 +475,8 @@ class Beside(Recorded):
         whole = self.recording._file.header_length + self.recording._said
         with mock.patch("fovea.recording.ROOM_OF_CALL", 700):
             with mock.patch("fovea.recording.LONGEST_HEADER", 700 + whole // 2):
-                self.record(run, "Watched cannot be recorded: the file has 1. calls, and its header has no room for more: "
-                                 "record some with steps= and layers=", tokens=tokens)
+                self.record(run, "Watched cannot be recorded: the file has 1. calls, and its header has no room for "
+                                 "more: record some with steps= and layers=", tokens=tokens)
                 self.assertIn(len(self.recording.calls), (10, 11))
 
     def test_tokens_for_which_the_header_has_no_room(self):

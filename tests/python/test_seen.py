@@ -110,7 +110,8 @@ class StepsAndLabels(unittest.TestCase):
 
     def calls(self, *calls, name="layer0", role="", batch=0):
         """Of (run, queries, keys)."""
-        turns = [self.steps.next(name, run and self.run_of(0, run, 0), nq, nk, role == "cross") for run, nq, nk in calls]
+        runs = [run and self.run_of(0, run, 0) for run, _, _ in calls]
+        turns = [self.steps.next(name, run, nq, nk, role == "cross") for run, (_, nq, nk) in zip(runs, calls)]
         return [self.labelled(name, role, turn, batch) for turn in turns]
 
     def names(self, calls):

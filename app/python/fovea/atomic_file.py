@@ -3,9 +3,9 @@
 It has no name while it is written where the system can make such files, so that nothing is left of it when the process
 is killed; elsewhere its name is one that nobody can foresee, in the same folder, and it is locked while it has this
 name, so that no other writer takes it for one that is left over. Those of this user that nobody has locked, which a
-killed writer left, are removed by the next one that needs such a name. What it replaces lends it its mode, owner, access list
-and user attributes. The target of a symbolic link is replaced, not the link. A file that is write-protected is never
-replaced.
+killed writer left, are removed by the next one that needs such a name. What it replaces lends it its mode, owner,
+access list and user attributes. The target of a symbolic link is replaced, not the link. A file that is write-protected
+is never replaced.
 """
 from __future__ import annotations
 

@@ -258,7 +258,7 @@ def _kernel_of(function: Any, args: Any) -> Any:
 
 
 def _as_matrix(softmax: Softmax, operand: Any, args: Any) -> bool:
-    """Whether queries meet the same values. Where each has its own, the softmax mixes something else, such as experts."""
+    """Whether queries meet the same values. Where each has its own, the softmax mixes something else, as experts."""
     if operand.numel() != softmax.weights.numel() or min(operand.ndim, softmax.weights.ndim) < 2:
         return True  # a piece, which is reported as such
     queries, keys = softmax.weights.shape[-2:]

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import sys
 import threading
 import weakref
 from typing import Any, Callable, Iterator, List, Optional, Set
@@ -17,6 +18,7 @@ class _Here(threading.local):
     def __init__(self) -> None:
         self.modules: List[Any] = []  # from the root to the innermost
         self.run: Optional[Run] = None
+        self.frame: Any = None  # of Python, in which PyTorch calls the root
         self.lengths: Set[int] = set()
 
 
@@ -86,8 +88,11 @@ class ModuleStack:
         if _passes(module):
             return
         here = self._here
+        if here.modules and not _runs(here.frame):
+            here.modules = []  # Ctrl+C has ended it, after which PyTorch calls no hook
         if not here.modules:
             number = next(self._count)
+            here.frame = sys._getframe(1)
             here.run = Run(self._roots.setdefault(module, number), number, threading.get_ident())
             here.lengths = set()
             self._begins(module)
@@ -104,7 +109,17 @@ class ModuleStack:
         while here.modules and here.modules.pop() is not module:
             pass
         if not here.modules:
+            here.frame = None
             self._ends()
+
+
+def _runs(frame: Any) -> bool:
+    """Python refuses to clear a frame that still runs."""
+    try:
+        frame.clear()
+    except RuntimeError:
+        return True
+    return False
 
 
 def in_backward() -> bool:

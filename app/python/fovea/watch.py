@@ -107,9 +107,10 @@ class Watch(Listener):
         with contextlib.ExitStack() as block:
             if hasattr(compiler, "set_stance"):  # what was compiled could not be watched
                 block.enter_context(compiler.set_stance("force_eager"))
-            for part in (self._registry, self._causal_bias):
-                block.callback(part.stop)
-                part.start()
+            block.callback(self._registry.stop)
+            block.callback(self._causal_bias.stop)
+            self._registry.start()
+            self._causal_bias.start()
             block.callback(self._prepared.clear)
             self.stack.start()
             self._block = block.pop_all()
@@ -148,9 +149,11 @@ class Watch(Listener):
 
     def _begin(self, root: Any) -> None:
         """A model begins to run, for all that hear of it."""
+        self._here.pieces = {}
         with self._leaving_out(root), self._lock:
             if self._all and root not in self._prepared:
                 self._prepared.add(root)
+                self._registry.start()  # transformers may have been imported since the last model
                 self._registry.know(root)
                 for module in root.modules():
                     if bloom.is_bloom(module):
@@ -163,7 +166,6 @@ class Watch(Listener):
 
     def _end(self) -> None:
         self._forget_softmaxes()
-        self._here.pieces = {}
         self._settle(False)
 
     def _forget_softmaxes(self, left: Any = None) -> None:
