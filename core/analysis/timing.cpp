@@ -20,7 +20,8 @@ double quantile(const std::vector<double>& sorted, double q) {
 /// most 2.5 %; 0: there is none.
 std::size_t place_of_interval(std::size_t count) {
   constexpr double outside = 0.025, deviations = 1.96;
-  constexpr std::size_t most_summed = 500;  // beyond them the normal distribution has the same k
+  constexpr std::size_t most_summed =
+      500;  // beyond them the normal distribution has the same k or one less
   const auto n = static_cast<double>(count);
   if (count > most_summed) return static_cast<std::size_t>((n - deviations * std::sqrt(n)) / 2);
   std::size_t place = 0;
@@ -57,9 +58,10 @@ SpeedUp speed_up_of(std::vector<double> ratios) {
 
 std::string to_text(const SpeedUp& speed_up) {
   const auto number = [](double ratio) {
-    // A bound is not written as 1 that lies on one side of it.
-    const std::string text = format_drawn(ratio, 2);
-    return text == "1" && ratio != 1 ? format_drawn(ratio, 3) : text;
+    // What lies on one side of 1 is not written as 1.
+    int digits = 2;
+    while (ratio != 1 && digits < 6 && format_drawn(ratio, digits) == "1") ++digits;
+    return format_drawn(ratio, digits);
   };
   const std::string ratio = number(speed_up.median) + " ×";
   if (!speed_up.interval) return ratio;

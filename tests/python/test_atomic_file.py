@@ -200,6 +200,36 @@ class Nameless(InFolder):
         self.assertEqual(done.returncode, -signal.SIGKILL)
         self.assertEqual(self.files(), [])
 
+    def test_what_a_killed_writer_left_is_removed_by_the_next_one(self):
+        """Those that somebody holds stay, and whatever is no file of this user."""
+        import fcntl
+
+        script = (f"import os, sys; sys.path.insert(0, {str(ROOT / 'app' / 'python')!r})\n"
+                  "from fovea.atomic_file import AtomicFile\n"
+                  "AtomicFile._nameless = lambda self, mode: None\n"
+                  f"AtomicFile({str(self.path())!r}).file.write(bytes(1 << 20)); os.kill(os.getpid(), 9)")
+        subprocess.run([sys.executable, "-c", script])
+        (left,) = self.files()
+        self.assertRegex(left, r"^\.fovea-\w+\.part$")
+        self.path("thesis").write_bytes(b"years of work")
+        self.path(".fovea-link.part").symlink_to("thesis")
+        os.mkfifo(self.path(".fovea-pipe.part"))
+        self.path(".fovea-folder.part").mkdir()
+        self.path(".fovea-mine.txt").write_bytes(b"")
+        others = [".fovea-folder.part", ".fovea-link.part", ".fovea-mine.txt", ".fovea-pipe.part", "thesis"]
+        if os.geteuid() == 0:
+            self.path(".fovea-other.part").write_bytes(b"")
+            os.chown(self.path(".fovea-other.part"), 1234, 2345)
+            others.insert(3, ".fovea-other.part")
+        self.path().write_bytes(b"before")  # to replace it, a file takes a name
+        with open(self.path(left), "rb") as holder:
+            fcntl.flock(holder, fcntl.LOCK_EX)
+            self.write(self.path())
+            self.assertIn(left, self.files())
+        self.write(self.path())
+        self.assertEqual(self.files(), sorted([*others, "run.safetensors"]))
+        self.assertEqual(self.path("thesis").read_bytes(), b"years of work")
+
     @needs("numpy")
     def test_threads_save_to_one_path(self):
         import numpy

@@ -1,114 +1,13 @@
-"""fovea.record on attention beside the functions that are watched: by hand, beneath them, and in threads."""
-import threading
+"""fovea.record on attention beside the functions that are watched: by hand, and beneath them."""
 import unittest
 import warnings
 
-from package import InFolder, in_threads, needs
+from package import needs
+from recorded import Recorded
 
 
 @needs("numpy", "torch")
-class Beside(InFolder):
-    def setUp(self):
-        super().setUp()
-        import torch
-
-        import fovea
-
-        self.torch, self.fovea = torch, fovea
-        self.attend = torch.nn.functional.scaled_dot_product_attention
-        torch.manual_seed(0)
-        self.x = 2 * torch.randn(1, 6, 8)
-        grad = torch.no_grad()
-        grad.__enter__()
-        self.addCleanup(grad.__exit__, None, None, None)
-
-    def module(self, forward, name="Layer", **attributes):
-        layer = type(name, (self.torch.nn.Module,), {"forward": forward})()
-        for key, value in attributes.items():
-            setattr(layer, key, value)
-        return layer
-
-    def layer(self):
-        """One that is watched."""
-        return self.module(lambda layer, x: self.torch.nn.functional.scaled_dot_product_attention(x, x, x), "Watched")
-
-    def record(self, run, says="^$", **more):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", self.fovea.FoveaWarning)
-            with self.fovea.record(self.path(), **more) as self.recording:
-                self.result = run()
-        said = "\n".join(str(w.message) for w in caught if issubclass(w.category, self.fovea.FoveaWarning))
-        self.assertRegex(said, says)
-        return self.fovea.read(self.path())
-
-    def nothing(self, run, says, **more):
-        """Of which nothing can be recorded; the run ends by itself."""
-        ended = []
-        with self.assertRaisesRegex(self.fovea.FoveaError, says):
-            with self.fovea.record(self.path(), **more):
-                run()
-                ended.append(True)
-        self.assertEqual(ended, [True])
-
-    # Threads.
-
-    def test_another_thread(self):
-        a, b = self.layer(), self.layer()
-        seen = []
-
-        def run():
-            thread = threading.Thread(target=lambda: seen.append(b(self.x)))
-            a(self.x)
-            thread.start()
-            thread.join()
-
-        self.record(run)
-        self.assertEqual(self.recording.calls, ["Watched", "Watched.other"])
-
-    def test_by_hand_in_another_thread(self):
-        torch = self.torch
-        hand = self.module(lambda layer, x: torch.softmax(x @ x.mT, -1)[:, :, :3] @ x[:, :3], "Hand")
-
-        def run():
-            self.layer()(self.x)
-            thread = threading.Thread(target=lambda: hand(self.x), name="worker")
-            thread.start()
-            thread.join()
-
-        self.record(run, "Left out: Hand, in the thread worker cannot be recorded: it computes weights in pieces")
-
-    def test_many_threads(self):
-        """Nothing is lost, no name changes, and each thread has the modules that it runs."""
-        torch = self.torch
-        models = [torch.nn.Sequential(*(self.layer() for _ in range(4))) for _ in range(3)]
-        barrier = threading.Barrier(3)
-
-        def work(model):
-            with torch.no_grad():
-                barrier.wait()
-                for _ in range(3):
-                    model(self.x)
-
-        self.record(lambda: in_threads(work, models))
-        self.assertEqual(sorted(self.recording.calls), sorted(
-            f"{layer}{model}{step}" for layer in range(4) for model in ("", ".other", ".other2")
-            for step in ("", ".step1", ".step2")))
-
-    def test_threads_are_left_as_they_were(self):
-        states = []
-
-        def work():
-            self.layer()(self.x)
-            states.append(self.torch.overrides._get_current_function_mode_stack())
-
-        def run():
-            thread = threading.Thread(target=work)
-            thread.start()
-            thread.join()
-
-        self.record(run)
-        self.assertEqual(states, [[]])
-
+class Beside(Recorded):
     # Attention by hand: weights alone.
 
     def test_weights_by_hand(self):
@@ -206,6 +105,170 @@ class Beside(InFolder):
                 with torch.inference_mode(inference):
                     self.record(lambda: model(self.x))
                 self.assertEqual(self.recording.calls, ["0"])
+
+    def test_experts_as_many_as_tokens(self):
+        """Each query has values of its own: that is no attention, however long the axes are."""
+        torch = self.torch
+        x = torch.randn(2, 4, 8)
+        experts = torch.randn(2, 4, 4, 8)
+        forms = (lambda gates: torch.einsum("bne,bned->bnd", gates, experts),
+                 lambda gates: (gates[:, :, None] @ experts).squeeze(2),
+                 lambda gates: gates @ torch.randn(4))
+        for form in forms:
+            model = torch.nn.Sequential(self.layer(), self.module(lambda layer, x: form(torch.softmax(x[..., :4], -1))))
+            for inference in (False, True):
+                with torch.inference_mode(inference):
+                    self.record(lambda: model(x))
+                self.assertEqual(self.recording.calls, ["0"])
+
+    def test_values_of_relative_positions_come_first(self):
+        torch = self.torch
+        values = torch.randn(6, 6, 8)
+
+        def forward(layer, x):
+            weights = torch.softmax(x @ x.mT, -1)
+            return torch.einsum("bqk,qkd->bqd", weights, values) + weights @ x
+
+        for inference in (False, True):
+            with torch.inference_mode(inference):
+                self.record(lambda: self.module(forward, "Attention")(self.x), "weights alone")
+                self.assertEqual(self.recording.calls, ["Attention"])
+
+    def test_inputs_by_keyword(self):
+        """Numbers of tokens are those of whatever the modules inside are called with."""
+        torch = self.torch
+        mix = self.module(lambda layer, x: torch.softmax(layer.q(x) @ x.mT, -1) @ x, "Mix", q=torch.nn.Linear(8, 8))
+        model = self.module(lambda layer, *, x: layer.mix(x), "Around", mix=mix)
+        self.record(lambda: model(x=self.x), "weights alone")
+        self.assertEqual(self.recording.calls, ["mix"])
+
+    def test_weights_that_the_model_changes_later(self):
+        torch = self.torch
+
+        def forward(layer, x):
+            weights = torch.softmax(x @ x.mT, -1)
+            output = weights @ x
+            weights.zero_()
+            return output
+
+        content = self.record(lambda: self.module(forward, "Attention")(self.x), "weights alone")
+        self.assertTrue((content.arrays["Attention.attention"] == torch.softmax(self.x @ self.x.mT, -1).numpy()).all())
+
+    def test_softmaxes_that_are_no_weights_are_let_go(self):
+        """When the module around theirs has returned, to which they may have been given."""
+        import gc
+        import weakref
+
+        torch = self.torch
+        kept = []
+
+        def router(layer, x):
+            gates = torch.softmax(x, -1)
+            kept.append(weakref.ref(gates.untyped_storage()))
+            return gates.sum()
+
+        def block(layer, x):
+            return layer.router(x)
+
+        def forward(model, x):
+            for layer in model.blocks:
+                layer(x)
+            gc.collect()
+            alive.append(sum(each() is not None for each in kept))
+
+        alive = []
+        blocks = [self.module(block, router=self.module(router)) for _ in range(4)]
+        model = self.module(forward, blocks=torch.nn.ModuleList(blocks))
+        self.record(lambda: (self.layer()(self.x), model(self.x)))
+        self.assertEqual(alive, [0])
+
+    def test_parameters_that_are_replaced(self):
+        """The addresses of those that have ended are soon those of other tensors."""
+        torch = self.torch
+
+        def forward(layer, x):
+            q = layer.q(x)
+            return torch.softmax(q @ q.mT, -1) @ q
+
+        def replaced():
+            for _ in range(3):
+                model(self.x)
+                model.load_state_dict({name: each.clone() for name, each in model.state_dict().items()}, assign=True)
+            for layer in model:
+                layer.q = torch.nn.Linear(8, 8)
+            model(self.x)
+
+        model = torch.nn.Sequential(*(self.module(forward, "Hand", q=torch.nn.Linear(8, 8)) for _ in range(24)))
+        self.record(replaced, "weights alone")
+        self.assertEqual(len(self.recording.calls), 4 * 24)
+
+    def test_models_that_end(self):
+        """They are not kept, and a model at the address of another does not have its names."""
+        import gc
+        import weakref
+
+        torch = self.torch
+
+        def run():
+            for n in range(10):
+                model = torch.nn.Sequential(*(n % 3) * [torch.nn.Identity()], self.layer())
+                model(self.x)
+                ended.append(weakref.ref(model))
+                del model
+            gc.collect()
+            self.assertEqual([each() for each in ended], 10 * [None])
+
+        ended = []
+        self.record(run)
+        self.assertEqual({name.split(".")[0] for name in self.recording.calls}, {"0", "1", "2"})
+        self.assertEqual(len(self.recording.calls), 10)
+
+    def test_operations_of_operations(self):
+        torch = self.torch
+        if not hasattr(torch.library, "custom_op"):
+            self.skipTest("this PyTorch has no custom operations in Python")
+
+        def of_function(x: torch.Tensor) -> torch.Tensor:
+            return torch.nn.functional.scaled_dot_product_attention(x, x, x)
+
+        def by_hand(x: torch.Tensor) -> torch.Tensor:
+            return torch.softmax(x @ x.mT, -1) @ x
+
+        for inside, says in ((of_function, "^$"), (by_hand, "weights alone")):
+            custom = torch.library.custom_op(f"fovea_tests::{inside.__name__}", mutates_args=())(inside)
+            conditional = lambda x: torch.cond(torch.tensor(True), inside, lambda x: x.clone(), (x,))
+            for outside in (custom, conditional):
+                model = self.module(lambda layer, x: outside(x), "Layer")
+                with self.subTest(inside=inside.__name__, custom=outside is custom):
+                    plain = model(self.x)
+                    self.record(lambda: model(self.x), says)
+                    self.assertTrue(torch.equal(plain, self.result))
+                    self.assertEqual(self.recording.calls, ["Layer"])
+
+    def test_a_backward_pass_is_no_step(self):
+        from torch.utils.checkpoint import checkpoint
+
+        torch = self.torch
+        for reentrant in (False, True):
+            def forward(model, x):
+                for layer in model.layers:
+                    x = checkpoint(layer, x, use_reentrant=reentrant)
+                return x
+
+            model = self.module(forward, layers=torch.nn.ModuleList([self.layer(), self.layer()]))
+
+            def run():
+                for _ in range(2):
+                    model(x).sum().backward()
+                return x.grad.clone()
+
+            with torch.enable_grad():
+                x = self.x.clone().requires_grad_()
+                plain = run()
+                x.grad = None
+                self.record(run)
+            self.assertTrue(torch.equal(plain, self.result))
+            self.assertEqual(self.recording.calls, ["layers.0", "layers.1", "layers.0.step1", "layers.1.step1"])
 
     def test_traced_and_exported(self):
         torch = self.torch
@@ -356,6 +419,85 @@ class Beside(InFolder):
                 self.record(lambda: (good(self.x), run()), f"Left out: .*{message}")
                 self.assertEqual(self.recording.calls, ["0"])
                 self.nothing(run, message)
+
+    def test_a_run_that_is_interrupted(self):
+        """PyTorch calls no hook after Ctrl+C; the next call is a call of the model all the same."""
+        def forward(layer, x, interrupts):
+            layer.inner(x)
+            if interrupts:
+                raise interrupts
+            return layer.inner(x)
+
+        model = self.module(forward, inner=self.layer())
+
+        def run():
+            for error in (KeyboardInterrupt, ValueError):
+                with self.assertRaises(error):
+                    model(self.x, error)
+            model(self.x, None)
+            self.layer()(self.x)
+
+        self.record(run)
+        self.assertEqual(self.recording.calls, ["inner", "inner.step1", "inner.step2", "inner.step2.call1", "Watched"])
+
+    def test_inputs_without_a_shape(self):
+        torch = self.torch
+        parts = [torch.randn(3, 8), torch.randn(4, 8)]
+        model = self.module(lambda layer, given: self.layer()(self.x))
+        odd = type("Odd", (), {"shape": None})(), type("Odd", (), {"shape": (None, 3)})()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            nested = [torch.nested.nested_tensor(parts, layout=layout) for layout in (torch.strided, torch.jagged)]
+        for given in (*nested, *odd):
+            self.record(lambda: model(given))
+
+    def test_modules_without_a_hash(self):
+        """Such as dataclasses: PyTorch can call them, but cannot list their parts."""
+        inner = self.module(lambda layer, x: self.layer()(x))
+        type(inner).__hash__ = None
+        self.record(lambda: inner(self.x))
+        outer = self.module(lambda layer, x: layer.inner(x), inner=inner)
+        self.record(lambda: outer(self.x), "Left out: Layer cannot be recorded: TypeError: unhashable type")
+        self.assertEqual(self.recording.calls, ["Watched"])
+
+    def test_a_header_that_is_full(self):
+        """Earlier calls keep what they have, and the file can be read."""
+        from unittest import mock
+
+        layer = self.layer()
+        tokens = [f"token {i}" for i in range(6)]
+
+        def run():
+            for _ in range(20):
+                layer(self.x)
+
+        self.record(run, tokens=tokens)
+        whole = self.recording._file.header_length + self.recording._said
+        with mock.patch("fovea.recording.ROOM_OF_CALL", 700):
+            with mock.patch("fovea.recording.LONGEST_HEADER", 700 + whole // 2):
+                self.record(run, "Watched cannot be recorded: the file has 1. calls, and its header has no room for "
+                                 "more: record some with steps= and layers=", tokens=tokens)
+                self.assertIn(len(self.recording.calls), (10, 11))
+
+    def test_tokens_for_which_the_header_has_no_room(self):
+        from unittest import mock
+
+        layer = self.module(lambda layer, q, k: self.attend(q, k, k), "Watched")
+        keys = self.torch.randn(1, 40, 8)
+
+        def run():
+            for n in range(4, 41):
+                layer(keys[:, :4] if n == 4 else keys[:, :1], keys[:, :n])
+            self.recording.tokens = [f"token {i}" for i in range(40)]
+
+        content = self.record(run)
+        whole = self.recording._file.header_length + self.recording._said
+        with mock.patch("fovea.recording.LONGEST_HEADER", whole + 1000), mock.patch("fovea.recording.ROOM_OF_CALL", 0):
+            cut = self.record(run, r"no room for all tokens: Watched.step\d and the calls after it are without them")
+        self.assertEqual(sorted(content.arrays), sorted(cut.arrays))
+        self.assertIn("Watched.step1.key_tokens", cut.metadata)
+        self.assertNotIn("Watched.step36.key_tokens", cut.metadata)
+        self.assertIn("Watched.step36.key_tokens", content.metadata)
 
     def test_heads_that_some_layers_lack(self):
         model = self.torch.nn.Module()

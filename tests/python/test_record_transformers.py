@@ -1,5 +1,6 @@
 """fovea.record on models of transformers with random weights."""
 import json
+import sys
 import unittest
 import warnings
 from unittest import mock
@@ -88,6 +89,19 @@ class Record(InFolder):
         self.assertFalse(module._global_forward_pre_hooks or module._global_forward_hooks)
         self.assertEqual(self.torch.overrides._get_current_function_mode_stack(), [])
         self.assertEqual(model.config._attn_implementation, "sdpa")
+
+    def test_transformers_may_be_imported_in_the_block(self):
+        model = self.llama("eager")
+        utils = sys.modules["transformers.modeling_utils"]
+
+        def run():
+            sys.modules["transformers.modeling_utils"] = utils
+            return model(self.ids)
+
+        with mock.patch.dict(sys.modules):
+            del sys.modules["transformers.modeling_utils"]
+            self.record(run)
+        self.assertEqual(self.recording.calls, ["layer0", "layer1"])
 
     def test_the_models_own_functions(self):
         self.record(lambda: self.llama("eager")(self.ids))

@@ -151,13 +151,14 @@ class Biases(unittest.TestCase):
 class StepsAndLabels(unittest.TestCase):
     def setUp(self):
         from fovea.labels import Labelled, TokenLabels
-        from fovea.steps import Steps
+        from fovea.steps import Run, Steps
 
-        self.steps, self.labelled, self.labels = Steps(), Labelled, TokenLabels
+        self.steps, self.run_of, self.labelled, self.labels = Steps(), Run, Labelled, TokenLabels
 
     def calls(self, *calls, name="layer0", role="", batch=0):
         """Of (run, queries, keys)."""
-        turns = [self.steps.next(name, run, nq, nk, role == "cross") for run, nq, nk in calls]
+        runs = [run and self.run_of(0, run, 0) for run, _, _ in calls]
+        turns = [self.steps.next(name, run, nq, nk, role == "cross") for run, (_, nq, nk) in zip(runs, calls)]
         return [self.labelled(name, role, turn, batch) for turn in turns]
 
     def names(self, calls):
@@ -174,6 +175,20 @@ class StepsAndLabels(unittest.TestCase):
         calls = self.calls((1, 4, 4), (1, 3, 9), (1, 4, 4))
         self.assertEqual([(call.turn.step, call.turn.call, call.turn.total) for call in calls],
                          [(0, 0, 4), (0, 1, 9), (0, 2, 4)])
+
+    def test_steps_are_the_same_in_all_layers(self):
+        """Though one was left out of a call, and others run in several threads."""
+        a, b, c = (self.run_of(0, n, n) for n in range(3))
+        for name, runs, steps in (("layer0", (a, b, c), [0, 1, 2]), ("layer1", (b, a, c), [1, 0, 2]),
+                                  ("layer2", (c, a), [2, 0])):
+            self.assertEqual([self.steps.next(name, run, 4, 4).step for run in runs], steps)
+        other = self.run_of(1, 3, 0)  # of another model with the same attention
+        self.assertEqual([self.steps.next(name, other, 4, 4).step for name in ("layer0", "layer2")], [3, 3])
+
+    def test_calls_in_several_threads_are_those_of_their_run(self):
+        a, b = (self.run_of(0, n, n) for n in range(2))
+        turns = [self.steps.next("layer0", run, 4, 4) for run in (a, b, a, b)]
+        self.assertEqual([(turn.step, turn.call) for turn in turns], [(0, 0), (1, 0), (0, 1), (1, 1)])
 
     def test_a_loop_inside_the_model_has_steps(self):
         self.assertEqual(self.names(self.calls((1, 4, 4), (1, 1, 5), (1, 1, 6))),

@@ -215,8 +215,9 @@ TEST_CASE("a speed-up has an interval of order statistics, by the binomial distr
   CHECK(of(20).interval->high == 15);
   CHECK(of(100).interval->low == 40);
   CHECK(of(100).median == 50.5);
-  // Where the normal distribution takes over both agree, and many ratios end, too.
-  CHECK(of(500).interval->low == 229);
+  // Sums of binomial coefficients in exact integers give 228, 229 and 2431; beyond 500 ratios it
+  // may be one less, and there is no end to how many there may be.
+  CHECK(of(500).interval->low == 228);
   CHECK(of(501).interval->low == 228);
   CHECK(of(5000).interval->low == 2430);
   CHECK(to_text(speed_up_of({120, 121, 122, 119, 118, 124})) == "120 × (118 – 124)");

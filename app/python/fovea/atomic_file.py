@@ -2,9 +2,10 @@
 
 It has no name while it is written where the system can make such files, so that nothing is left of it when the process
 is killed; elsewhere its name is one that nobody can foresee, in the same folder, and it is locked while it has this
-name, so that no other writer takes it for one that is left over. What it replaces lends it its mode, owner, access list
-and user attributes. The target of a symbolic link is replaced, not the link. A file that is write-protected is never
-replaced.
+name, so that no other writer takes it for one that is left over. Those of this user that nobody has locked, which a
+killed writer left, are removed by the next one that needs such a name. What it replaces lends it its mode, owner,
+access list and user attributes. The target of a symbolic link is replaced, not the link. A file that is write-protected
+is never replaced.
 """
 from __future__ import annotations
 
@@ -13,11 +14,13 @@ import os
 import secrets
 import shutil
 import stat
+from contextlib import suppress
 from typing import Any, BinaryIO, Optional
 
 from .errors import FoveaError
 
 _ACCESS_LIST = "system.posix_acl_access"
+_BEGIN, _END = ".fovea-", ".part"  # of temporary names
 _MOST_ATTEMPTS = 16
 _WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
@@ -109,6 +112,7 @@ class AtomicFile:
         Another writer may look at the file before it is locked, take it for one that is left over and remove it: then
         another is made.
         """
+        _remove_left_overs(self._folder)
         for _ in range(_MOST_ATTEMPTS):
             self._name = self._unforeseen()
             descriptor = os.open(self._name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, self._mode)
@@ -121,7 +125,7 @@ class AtomicFile:
 
     def _unforeseen(self) -> str:
         """A short name: that of the target may be as long as a name can be."""
-        return os.path.join(self._folder, f".fovea-{secrets.token_hex(8)}.part")
+        return os.path.join(self._folder, f"{_BEGIN}{secrets.token_hex(8)}{_END}")
 
     def _take_name(self) -> None:
         """Gives it a temporary name, unless it has one: a file without a name cannot replace another.
@@ -130,6 +134,7 @@ class AtomicFile:
         """
         if self._name is not None:
             return
+        _remove_left_overs(self._folder)
         _lock(self.file.fileno())
         self._name = self._unforeseen()
         if self._link_as(self._name):
@@ -215,6 +220,30 @@ def _remove(name: str) -> None:
         os.remove(name)
     except FileNotFoundError:
         pass
+
+
+def _remove_left_overs(folder: str) -> None:
+    """A folder that cannot be listed keeps them, and so does a system without locks."""
+    try:
+        import fcntl
+
+        names = os.listdir(folder)
+    except (ImportError, OSError):
+        return
+    for name in names:
+        if not name.startswith(_BEGIN) or not name.endswith(_END):
+            continue
+        path = os.path.join(folder, name)
+        with suppress(OSError):  # another writer has it locked, or has removed it
+            # For writing, as NFS gives no exclusive lock otherwise.
+            descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+            try:
+                status = os.fstat(descriptor)
+                if stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid():
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    os.remove(path)
+            finally:
+                os.close(descriptor)
 
 
 def _lock(descriptor: int) -> bool:

@@ -6,16 +6,19 @@ a factor of a matrix product.
 """
 from __future__ import annotations
 
+import functools
+import sys
+import types
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import Any, ContextManager, Dict, List, Optional, Set, Tuple
+from typing import Any, ContextManager, Dict, Iterator, List, Optional, Tuple
 
 from .errors import FoveaError, need
 
 # In inference mode the functions themselves are operations, such as matmul.
 KINDS = {
     "softmax": {"_softmax", "_safe_softmax", "_log_softmax", "_masked_softmax", "softmax", "log_softmax"},
-    "product": {"mm", "bmm", "mv", "addmm", "baddbmm", "matmul", "linear", "einsum"},
+    "product": {"mm", "bmm", "addmm", "baddbmm", "matmul", "linear", "einsum"},
     # Their results hold the numbers of an argument in the same order, perhaps changed.
     "copy": {"clone", "_to_copy", "copy", "_unsafe_view", "contiguous", "lift_fresh", "to", "type_as", "reshape",
              "flatten"},
@@ -24,6 +27,7 @@ KINDS = {
     "embedding": {"embedding"},
 }
 FUSED = {"_transformer_encoder_layer_fwd"}
+FIRST = {"softmax", "fused", "noise", "embedding"}  # what is looked at though no softmax waits
 HELD = 8  # softmaxes of a model that wait for a product
 
 
@@ -34,8 +38,8 @@ class Softmax:
     weights: Any
     axis_is_last: bool
     module: Any  # the innermost one where it was computed
+    around: Any  # the one around that, which may get it and multiply it
     heads: Optional[int]  # of that module, if it says so
-    where: str  # in words
     is_log: bool
     changed: bool = False
     dropped: bool = False  # by dropout, after the softmax
@@ -46,16 +50,24 @@ class Softmax:
 class Listener:
     """What Beneath calls when it has found something. Watch implements it."""
 
-    def leaving_out(self) -> ContextManager:
-        """In which faults are kept, and end nothing."""
+    def looking(self) -> ContextManager:
+        """In which faults are kept, and end nothing, and modes do not see what is asked of tensors."""
         raise NotImplementedError
 
     def skips(self) -> bool:
         """Whether nothing is looked for here."""
         raise NotImplementedError
 
-    def here(self) -> Tuple[Any, Optional[int], str]:
-        """The innermost module, the number of its heads, if that is known, and where it is in words."""
+    def inside(self) -> ContextManager:
+        """In which operations inside an operation are looked at."""
+        raise NotImplementedError
+
+    def here(self) -> Tuple[Any, Any, Optional[int]]:
+        """The innermost module, the one around it, and the number of its heads, if that is known."""
+        raise NotImplementedError
+
+    def parameters(self) -> Iterator[Any]:
+        """Those that the running modules have at hand."""
         raise NotImplementedError
 
     def weights(self, softmax: Softmax, operand: Any) -> None:
@@ -78,18 +90,23 @@ class Listener:
 class Beneath:
     """Reports attention by hand, and operations that are attention, to `listener`.
 
-    It does not look where `listener` skips. Products with `parameters`, which are storages, are of no attention.
+    It does not look where `listener` skips. Products with parameters are of no attention.
     """
 
-    def __init__(self, listener: "Listener", parameters: Set[int]) -> None:
+    def __init__(self, listener: "Listener") -> None:
         self._listener = listener
-        self._parameters = parameters
         self._kinds: Dict[Any, str] = {}
+        self._mode: Any = None
 
     def mode(self) -> Any:
-        """A context manager for one thread."""
+        """A mode for one thread."""
+        self._mode = self._mode or self._class()
+        return self._mode()
+
+    def _class(self) -> Any:
         dispatch = need("torch.utils._python_dispatch", "Recording a model")
-        kinds, beneath = self._kinds, self
+        others = need("torch", "Recording a model")._C._len_torch_dispatch_stack  # modes around this one
+        kinds, beneath, listener = self._kinds, self, self._listener
 
         class Mode(dispatch.TorchDispatchMode):  # type: ignore[misc, name-defined]
             supports_higher_order_operators = True
@@ -103,22 +120,53 @@ class Beneath:
             def ignore_compile_internals(cls) -> bool:
                 return True
 
+            @classmethod
+            def _should_skip_dynamo(cls) -> bool:
+                return False  # nothing is compiled in the block, and every operation would pay for the wrapper
+
             def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-                result = function(*args, **(kwargs or {}))
                 kind = kinds.get(function)
                 if kind is None:
                     kind = kinds[function] = kind_of(function)
-                if kind and not beneath._listener.skips():
-                    with beneath._listener.leaving_out():
+                if kind == "container" and not others() and not listener.skips():
+                    return beneath._look_inside(function, args, kwargs or {})
+                result = function(*args, **(kwargs or {}))
+                if (kind in FIRST or (kind and self.waiting)) and not listener.skips():
+                    with listener.looking():
                         beneath._see(kind, function, args, result, self)
                 return result
 
-            def drop_waiting(self) -> None:
-                self.noise = None
-                while self.waiting:
-                    beneath._drop(next(iter(self.waiting)), self.waiting)
+            def forget(self, around: Any = None) -> None:
+                """All softmaxes that wait, or those that were computed inside a module in this one."""
+                self.noise = None if around is None else self.noise
+                for storage, softmax in list(self.waiting.items()):
+                    if storage in self.waiting and (around is None or softmax.around is around):
+                        beneath._drop(storage, self.waiting)
 
-        return Mode()
+        return Mode
+
+    def _look_inside(self, function: Any, args: Any, kwargs: Dict[str, Any]) -> Any:
+        """Of an operation of operations: its functions, or its kernel, run with the modes.
+
+        Where the user has modes around these, they would see what is inside, too: then it is not looked at.
+        """
+        keys = _kernel_of(function, args)
+        if keys is not None:
+            with self._listener.inside():
+                return function.redispatch(keys, *args, **kwargs)
+
+        def watched(part: Any) -> Any:
+            if not isinstance(part, types.FunctionType):
+                return part
+
+            @functools.wraps(part)
+            def run(*args: Any, **kwargs: Any) -> Any:
+                with self._listener.inside():
+                    return part(*args, **kwargs)
+
+            return run
+
+        return function(*(watched(arg) for arg in args), **{name: watched(arg) for name, arg in kwargs.items()})
 
     def _see(self, kind: str, function: Any, args: Any, result: Any, mode: Any) -> None:
         waiting: "OrderedDict[int, Softmax]" = mode.waiting
@@ -139,9 +187,11 @@ class Beneath:
             if found is None:
                 return
             softmax, operand = found
-            by_parameters = any(_storage(each) in self._parameters for each in tensors)
+            by_parameters = self._any_parameter(tensors)
             if kind == "product" and by_parameters and operand.shape[-1] != softmax.weights.shape[-1]:
                 kind = "change"  # heads are mixed
+            if kind == "product" and not by_parameters and not _as_matrix(softmax, operand, args):
+                return  # another product may come, as with values beside those of relative positions
             if kind != "product":
                 result = result[0] if isinstance(result, (tuple, list)) else result
                 if result.numel() == softmax.weights.numel():
@@ -154,6 +204,12 @@ class Beneath:
                 self._drop(_storage(operand), waiting)
                 if not by_parameters:
                     self._listener.weights(softmax, operand)
+
+    def _any_parameter(self, tensors: List[Any]) -> bool:
+        """Whether one is a parameter, or a view of one, now: a storage that ends gives its address to another."""
+        storages = {_storage(each) for each in tensors}
+        return any(hasattr(each, "untyped_storage") and _storage(each) in storages
+                   for each in self._listener.parameters())
 
     def _hold(self, softmax: Softmax, tensor: Any, waiting: "OrderedDict[int, Softmax]") -> None:
         softmax.held.append(tensor)
@@ -172,16 +228,49 @@ class Beneath:
 
 
 def kind_of(function: Any) -> str:
-    """What an operation does here: a key of KINDS, "fused", or "" for all others."""
+    """What an operation does here: a key of KINDS, "fused", "container" of other operations, or "" for all others."""
     schema = getattr(function, "_schema", None)
-    space, _, name = (schema.name if schema is not None else f"higher_order::{function}").rpartition("::")
+    whole = schema.name if schema is not None else f"higher_order::{function}"
+    space, _, name = whole.rpartition("::")
     if "backward" in name:
         return ""
     if name in FUSED or "attention" in name or (space != "aten" and "attn" in name):
         return "fused"
     if space != "aten":
-        return ""
+        return "container" if space == "higher_order" or whole in _custom_operations() else ""
     return next((kind for kind, names in KINDS.items() if name in names or name.rstrip("_") in names), "")
+
+
+def _custom_operations() -> Any:
+    """The names of those that are written in Python. PyTorch before 2.4 has none."""
+    return getattr(sys.modules.get("torch._library.custom_ops"), "OPDEFS", {})
+
+
+def _kernel_of(function: Any, args: Any) -> Any:
+    """The keys of the kernel of a custom operation on plain tensors; None for others."""
+    torch = need("torch", "Recording a model")
+    tensors = [arg for arg in args if isinstance(arg, torch.Tensor)]
+    devices = {each.device.type for each in tensors}
+    if not hasattr(function, "redispatch") or len(devices) != 1 or any(
+            type(each) not in (torch.Tensor, torch.nn.Parameter) or each.layout != torch.strided for each in tensors):
+        return None
+    return torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, torch._C._dispatch_key_for_device(devices.pop())))
+
+
+def _as_matrix(softmax: Softmax, operand: Any, args: Any) -> bool:
+    """Whether queries meet the same values. Where each has its own, the softmax mixes something else, as experts."""
+    if operand.numel() != softmax.weights.numel() or min(operand.ndim, softmax.weights.ndim) < 2:
+        return True  # a piece, which is reported as such
+    queries, keys = softmax.weights.shape[-2:]
+    across = operand.shape[-1] == keys
+    if args and isinstance(args[0], str):  # of an einsum
+        terms = args[0].split("->")[0].replace(" ", "").split(",")
+        at = next(i for i, each in enumerate(args[1]) if each is operand)
+        query = terms[at][-2 if across else -1 :][:1]
+        return not any(query in term for i, term in enumerate(terms) if i != at)
+    if len(args) == 2 and min(each.ndim for each in args) < 2:
+        return False  # with a vector, such as the centres of bins
+    return bool(operand.shape[-2 if across else -1] > 1 or queries == 1)
 
 
 def used_weights(softmax: Softmax, operand: Any) -> Any:

@@ -87,14 +87,11 @@ class Call:
         numpy = need("numpy", "Writing tensors")
         self.check()
         c = self.conditions
-        for name, array in (("q", self.q), ("k", self.k), ("v", self.v), ("z", self.z), ("mask", c.mask),
-                            ("bias", c.bias)):
-            if array is not None:
-                file.add(f"{prefix}.{name}", array)
+        arrays = {"q": self.q, "k": self.k, "v": self.v, "z": self.z, "mask": c.mask, "bias": c.bias}
         for name, array, kind in (("alibi", c.alibi, numpy.float32), ("sinks", c.sinks, numpy.float32),
                                   ("segments", c.segments, numpy.int32)):
-            if array is not None:
-                file.add(f"{prefix}.{name}", numpy.asarray(array, dtype=kind))
+            arrays[name] = None if array is None else numpy.asarray(array, dtype=kind)
+        file.add({f"{prefix}.{name}": array for name, array in arrays.items() if array is not None})
         return self.metadata()
 
     def metadata(self) -> Dict[str, str]:
@@ -126,7 +123,7 @@ class Weights:
 
     def write(self, file: Union[TensorWriter, TensorBytes], prefix: str) -> Dict[str, str]:
         """Writes the tensor as PREFIX.attention. Returns the metadata of this call, without the prefix."""
-        file.add(f"{prefix}.attention", self.attention)
+        file.add({f"{prefix}.attention": self.attention})
         said = names_metadata(None, None, self.model, self.module)
         return {key: value for key, value in said.items() if value is not None}
 

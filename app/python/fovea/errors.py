@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from types import ModuleType
 
 
@@ -15,6 +16,9 @@ class FoveaWarning(UserWarning):
 
 def need(package: str, purpose: str) -> ModuleType:
     """The imported package, or a FoveaError which says what it is needed for."""
+    known = sys.modules.get(package)
+    if known is not None:  # asked thousands of times
+        return known
     try:
         return importlib.import_module(package)
     except ImportError as error:

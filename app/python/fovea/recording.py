@@ -14,12 +14,17 @@ from .encoding import token_lists
 from .errors import FoveaError, FoveaWarning, need
 from .labels import Labelled, TokenLabels
 from .names import Place, model_name
+from .places import Places
+from .reader import LONGEST_HEADER
 from .seen import SeenAny
 from .shared_bias import SharedBias
 from .steps import Steps, Turn
 from .unseen import Unseen
-from .watch import Watch
-from .writer import TensorWriter
+from .watch import WATCH, Audience
+from .writer import TensorWriter, metadata_length
+
+ROOM_OF_CALL = 1 << 14  # bytes that the header may grow by one call without its tokens
+ENTRY = 128  # bytes of a tensor in the header, without the name of its call
 
 
 def record(path: "str | os.PathLike[str]", model: Any = None, *, layers: Optional[Iterable[Union[int, str]]] = None,
@@ -64,13 +69,16 @@ class Recording:
         self._kept_steps = [steps] if isinstance(steps, int) else steps
         self._outputs = outputs
         self._metadata: Dict[str, Dict[str, str]] = {}
+        self._said = 0  # bytes of it
         self._labelled: Dict[str, Labelled] = {}
         self._left_out: Set[str] = set()
         self._lock = threading.Lock()
         self._random = random.Random(0)
         self._steps = Steps()
-        self._unseen = Unseen()
-        self._watch = Watch(self._keep, self._unseen)
+        self._places = Places(WATCH.stack)
+        self._unseen = Unseen(self._places.where)
+        self._audience = Audience(self._places, self._unseen, self._keep, self._end_in_fork)
+        self._forked = False  # this is a copy in another process
         self._bias: Optional[SharedBias] = None
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -92,18 +100,21 @@ class Recording:
         self._file = TensorWriter(self.path)
         self._bias = SharedBias(self._file)
         try:
-            self._watch.start()
             if self._model is not None:
-                self._watch.stack.know(getattr(self._model, "_orig_mod", self._model))
+                self._places.know(getattr(self._model, "_orig_mod", self._model))
+            WATCH.start(self._audience)
         except BaseException:
-            self._watch.stop()
+            WATCH.stop(self._audience)
             self._file.discard()
             raise
         return self
 
     def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
         assert self._file is not None and self._bias is not None
-        self._watch.stop()
+        if self._forked:
+            return _warn("Nothing is recorded here: this process was forked inside the block, and the process that "
+                         "began it writes the file")
+        WATCH.stop(self._audience)
         with self._lock:  # a thread may still run
             self._ended = True
             if kind is not None or not self.calls or self._file.fault:
@@ -114,26 +125,43 @@ class Recording:
             labels = TokenLabels(self.tokens, self.key_tokens, list(self._labelled.values()))
             try:
                 self._bias.finish()
-                self._file.finish(shared_metadata(self._named(labels)))
+                self._file.finish(self._named(labels))
             except BaseException:
                 self._file.discard()
                 raise
         for missed in self._unseen.missed():
             _warn(f"Left out: {missed}")
-        without = self._watch.places.without()
+        without = self._places.without()
         if without and self._layers is None:
             _warn("No softmax attention was seen in " + _listed(without))
         for note in [*self._unseen.notes(), *self._warned, labels.complaint]:
             if note:
                 _warn(note)
 
-    def _named(self, labels: TokenLabels) -> Dict[str, Dict[str, str]]:
-        """The metadata of all calls, with their tokens."""
-        result = {}
-        for prefix, metadata in self._metadata.items():
-            said = names_metadata(*labels.of(self._labelled[prefix]))
-            result[prefix] = {**metadata, **{key: text for key, text in said.items() if text is not None}}
-        return result
+    def _named(self, labels: TokenLabels) -> Dict[str, str]:
+        """The metadata of the file, with the tokens of all calls, or of the first for which its header has room."""
+        assert self._file is not None
+        named = {prefix: {**said, **self._tokens_of(labels, prefix)} for prefix, said in self._metadata.items()}
+        result = shared_metadata(named)
+        room = LONGEST_HEADER - ROOM_OF_CALL - self._file.header_length
+        if metadata_length(result) <= room:
+            return result
+        room -= self._said
+        first = ""  # call without tokens
+        for prefix, said in self._metadata.items():
+            if not first:
+                own = self._tokens_of(labels, prefix)
+                room -= metadata_length({f"{prefix}.{key}": text for key, text in own.items()})
+                first = prefix if room < 0 else ""
+            if first:
+                named[prefix] = said
+        self._warn(f"The header of the file has no room for all tokens: {first} and the calls after it are without "
+                   "them: record fewer calls, with steps= or layers=")
+        return shared_metadata(named)
+
+    def _tokens_of(self, labels: TokenLabels, prefix: str) -> Dict[str, str]:
+        said = names_metadata(*labels.of(self._labelled[prefix]))
+        return {key: text for key, text in said.items() if text is not None}
 
     def _why_nothing(self) -> str:
         nothing = "Nothing was recorded: "
@@ -145,12 +173,17 @@ class Recording:
         if self._left_out:
             return (nothing + "none of the attentions is in `layers` and `steps`. Seen were " +
                     _listed(sorted(self._left_out)))
-        roots = self._watch.roots
+        roots = list(dict.fromkeys(self._places.roots))
         if not roots:
             return (nothing + "no module of PyTorch was called, and no attention was computed. Call the model inside "
                     "the with block.")
-        return (f"{nothing}no attention was seen in {', '.join(roots)}: there is no softmax that values are "
+        return (f"{nothing}no attention was seen in {_listed(roots)}: there is no softmax that values are "
                 "multiplied with. If it computes attention in another way, give q, k and v to fovea.save.")
+
+    def _end_in_fork(self) -> None:
+        self._forked = True
+        if self._file is not None:
+            self._file.let_go()
 
     def _keep(self, seen: SeenAny) -> None:
         """Writes a call, one for each member of a batch."""
@@ -158,8 +191,8 @@ class Recording:
             assert self._file is not None
             if self._ended or self._file.fault:
                 return
-            place = self._watch.places.of(seen.module)
-            turn = self._steps.next(place.name, self._watch.stack.run, seen.queries, seen.keys, place.role == "cross")
+            place = self._places.of(seen.module)
+            turn = self._steps.next(place.name, WATCH.stack.run, seen.queries, seen.keys, place.role == "cross")
             if not self._wanted(place, turn, seen.module):
                 return
             chosen = self._chosen_heads(place, seen.heads)
@@ -168,7 +201,7 @@ class Recording:
                            "model.eval()")
             for batch, call in enumerate(seen.calls(turn.total, self._outputs)):
                 call = call.of_heads(chosen) if chosen is not None else call
-                call.model, call.module = self._model_name(), self._watch.stack.path(seen.module) or None
+                call.model, call.module = self._model_name(), self._places.path(seen.module) or None
                 prefix = turn.name(place.name, batch, seen.members)
                 self._write(prefix, call)
                 self._labelled[prefix] = Labelled(place.name, place.role, turn, batch)
@@ -180,14 +213,24 @@ class Recording:
     def _write(self, prefix: str, call: Any) -> None:
         assert self._file is not None and self._bias is not None
         call.check()
+        if self._file.header_length + self._said > LONGEST_HEADER - ROOM_OF_CALL:
+            raise FoveaError(f"the file has {len(self.calls)} calls, and its header has no room for more: record some "
+                             "with steps= and layers=, or record in several files")
+        bias = None
         if isinstance(call, Call):
-            self._bias.add(prefix, call.conditions.bias)
+            bias = call.conditions.bias
             call = replace(call, conditions=replace(call.conditions, bias=None))
-        self._metadata[prefix] = call.write(self._file, prefix)
+        said = call.write(self._file, prefix)
+        if isinstance(call, Call):
+            self._bias.add(prefix, bias)
+        if bias is not None:
+            self._said += len(prefix) + ENTRY
+        self._metadata[prefix] = said
+        self._said += metadata_length({f"{prefix}.{key}": text for key, text in said.items()})
         self.calls.append(prefix)
 
     def _wanted(self, place: Place, turn: Turn, module: Any) -> bool:
-        named = self._layers is None or self._layers & {place.layer, place.name, self._watch.stack.path(module)}
+        named = self._layers is None or self._layers & {place.layer, place.name, self._places.path(module)}
         if named and (self._kept_steps is None or turn.step in self._kept_steps):
             return True
         self._left_out.add(place.name)
@@ -200,7 +243,7 @@ class Recording:
         return self._heads
 
     def _model_name(self) -> str:
-        running = self._watch.stack.running
+        running = WATCH.stack.running
         root = running[0] if running else self._model
         return "" if root is None else model_name(root)
 

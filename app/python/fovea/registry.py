@@ -32,7 +32,9 @@ class Registry:
         self._own: Dict[Any, Any] = {}  # the modules of Python whose eager functions are replaced
 
     def start(self) -> None:
-        """Does nothing as long as transformers is not imported: then no model of it is there."""
+        """Does nothing while transformers is not imported, when no model of it is there, and after the first time."""
+        if self._interface is not None:
+            return
         utils = sys.modules.get("transformers.modeling_utils")
         self._interface = getattr(utils, "AttentionInterface", None)
         if self._interface is None:

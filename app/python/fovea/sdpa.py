@@ -20,31 +20,41 @@ class Functions:
     def __init__(self, attention: Route, multihead: Route) -> None:
         self._attention = attention
         self._multihead = multihead
+        self._mode: Any = None
 
     def mode(self) -> Any:
-        """A context manager for one thread."""
+        """A mode for one thread."""
+        self._mode = self._mode or self._class()
+        return self._mode()
+
+    def _class(self) -> Any:
         functional = need("torch.nn.functional", "Recording a model")
         overrides = need("torch.overrides", "Recording a model")
         attention, multihead = functional.scaled_dot_product_attention, functional.multi_head_attention_forward
-
-        def seen(*args: Any, **kwargs: Any) -> Any:
-            return self._attention(attention, args, kwargs)
-
-        # Functions of PyTorch run without the mode: here is this one with a call of attention that is seen.
-        names = {**multihead.__globals__, "scaled_dot_product_attention": seen}
-        seeing = types.FunctionType(multihead.__code__, names, multihead.__name__, multihead.__defaults__,
-                                    multihead.__closure__)
-        seeing.__kwdefaults__ = multihead.__kwdefaults__
 
         class Mode(overrides.TorchFunctionMode):  # type: ignore[misc, name-defined]
             def __torch_function__(mode, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
                 if function is attention:
                     return self._attention(function, args, kwargs or {})
                 if function is multihead:
-                    return self._multihead(seeing, args, kwargs or {})
+                    return self._multihead(function, args, kwargs or {})
                 return function(*args, **(kwargs or {}))
 
-        return Mode()
+        return Mode
+
+    def seeing(self) -> Any:
+        """multi_head_attention_forward with a call of attention that is seen where there are no modes."""
+        functional = need("torch.nn.functional", "Recording a model")
+        attention, multihead = functional.scaled_dot_product_attention, functional.multi_head_attention_forward
+
+        def seen(*args: Any, **kwargs: Any) -> Any:
+            return self._attention(attention, args, kwargs)
+
+        names = {**multihead.__globals__, "scaled_dot_product_attention": seen}
+        copy = types.FunctionType(multihead.__code__, names, multihead.__name__, multihead.__defaults__,
+                                  multihead.__closure__)
+        copy.__kwdefaults__ = multihead.__kwdefaults__
+        return copy
 
 
 def multihead_arguments(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Optional[Dict[str, Any]]:
@@ -81,3 +91,9 @@ class CausalBias:
         if self._kind is not None:
             del self._kind.__new__
             self._kind = None
+
+
+def has_others(given: Dict[str, Any]) -> bool:
+    """Whether other modes, or tensors of kinds that have functions of their own, take part in a function."""
+    overrides = need("torch.overrides", "Recording a model")
+    return bool(overrides.has_torch_function(tuple(each for each in given.values() if hasattr(each, "shape"))))

@@ -54,7 +54,6 @@ class SeenWeights:
 
     module: Any
     weights: Any  # [B, H, nq, nk]
-    where: str  # in words
     dropout: float = 0.0
 
     members = property(lambda self: int(self.weights.shape[0]))
@@ -137,7 +136,7 @@ def of_bloom(module: Any, q: Any, k: Any, v: Any, mask: Any, alibi: Any, scale: 
                 mask, alibi, ends_causal=True, dropout=dropout)
 
 
-def of_softmax(module: Any, weights: Any, heads: Optional[int], where: str) -> SeenWeights:
+def of_softmax(module: Any, weights: Any, heads: Optional[int]) -> SeenWeights:
     """Weights [..., nq, nk] that a module of so many heads, if that is known, computes by itself."""
     check_readable(weights)
     shape = [int(n) for n in weights.shape]
@@ -148,7 +147,8 @@ def of_softmax(module: Any, weights: Any, heads: Optional[int], where: str) -> S
         shape = [1, *shape]
     if len(shape) > 4 or (heads is not None and shape[1] != heads):
         raise FoveaError(f"it computes weights in pieces, {list(weights.shape)}")
-    return SeenWeights(module, weights.reshape(shape), where)
+    copy = weights.detach().to("cpu", copy=True)  # the model may change its own before the module is done
+    return SeenWeights(module, copy.reshape(shape))
 
 
 def heads_of(modules: List[Any]) -> Optional[int]:

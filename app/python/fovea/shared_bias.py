@@ -29,16 +29,16 @@ class SharedBias:
         self._differ = True
         self._write_each()
         if bias is not None:
-            self._file.add(f"{prefix}.bias", bias)
+            self._file.add({f"{prefix}.bias": bias})
 
     def finish(self) -> None:
         """A tensor without the name of a call is of all calls that have none of their own."""
         if len(self._calls) > 1:
-            self._file.add("bias", self._held)
+            self._file.add({"bias": self._held})
         else:
             self._write_each()
 
     def _write_each(self) -> None:
         for prefix in self._calls:
-            self._file.add(f"{prefix}.bias", self._held)
+            self._file.add({f"{prefix}.bias": self._held})
         self._calls, self._held = [], None

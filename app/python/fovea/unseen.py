@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from typing import Any, Callable, Dict, Iterator, List
+from typing import Any, Callable, Dict, Iterable, Iterator, List
 
 from .errors import FoveaError
 
@@ -19,15 +19,19 @@ MOST = 8  # reasons that are said
 
 
 class Unseen:
-    """Attention that was missed, or of which only weights are known. Threads may tell of it at once."""
+    """Attention that was missed, or of which only weights are known. Threads may tell of it at once.
 
-    def __init__(self) -> None:
+    `where` says in words where a module is.
+    """
+
+    def __init__(self, where: Callable[[Any], str]) -> None:
+        self._where = where
         self._lock = threading.Lock()
         self._by_hand: Dict[str, str] = {}  # places of which weights are known, and what to do
         self._operations: Dict[str, List[str]] = {}  # places by operations
         self._errors: Dict[str, List[str]] = {}  # places by messages
 
-    def weights_alone(self, where: str, module: Any, root: Any) -> None:
+    def weights_alone(self, module: Any, root: Any) -> None:
         """`root` is the model that runs."""
         more = ""
         if type(module).__module__.startswith("timm."):
@@ -36,25 +40,16 @@ class Unseen:
                 root, "_supports_sdpa", False):
             more = ", or load the model with attn_implementation=\"sdpa\""
         with self._lock:
-            self._by_hand.setdefault(where, f"Give q, k and v to fovea.save for more{more}.")
+            self._by_hand.setdefault(self._where(module), f"Give q, k and v to fovea.save for more{more}.")
 
-    def operation(self, name: str, where: str) -> None:
-        self._add(self._operations, name, where)
+    def operation(self, name: str, module: Any) -> None:
+        self._add(self._operations, name, module)
 
-    @contextlib.contextmanager
-    def leaving_out(self, where: Callable[[], str]) -> Iterator[None]:
-        """What goes wrong inside ends nothing."""
-        try:
-            yield
-        except FoveaError as error:
-            self.error(str(error), where())
-        except Exception as error:
-            self.error(f"{type(error).__name__}: {error}".splitlines()[0][:300], where())
+    def error(self, message: str, module: Any) -> None:
+        self._add(self._errors, message, module)
 
-    def error(self, message: str, where: str) -> None:
-        self._add(self._errors, message, where)
-
-    def _add(self, to: Dict[str, List[str]], key: str, where: str) -> None:
+    def _add(self, to: Dict[str, List[str]], key: str, module: Any) -> None:
+        where = self._where(module)
         with self._lock:
             places = to.setdefault(key, [])
             if where not in places:
@@ -79,6 +74,17 @@ class Unseen:
         for message, places in self._errors.items():
             lines.append(f"{_listed(places)} cannot be recorded: {message.rstrip('.')}.")
         return lines[:MOST] + [f"There are {len(lines) - MOST} more reasons."] * (len(lines) > MOST)
+
+
+@contextlib.contextmanager
+def leaving_out(unseen: Iterable[Unseen], module: Any) -> Iterator[None]:
+    """What goes wrong inside ends nothing, and is kept as an attention of this module that was missed."""
+    try:
+        yield
+    except Exception as error:
+        message = str(error) if isinstance(error, FoveaError) else f"{type(error).__name__}: {error}"
+        for each in unseen:
+            each.error(message.splitlines()[0][:300] if message else type(error).__name__, module)
 
 
 def _listed(places: List[str]) -> str:

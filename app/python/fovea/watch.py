@@ -1,32 +1,57 @@
-"""Watches for attention in whatever runs, in every thread, by four routes.
+"""Watches for attention in whatever runs, in every thread, by four routes, for all recordings that run.
 
 Each route reports a call after it ran. While the call runs, the other routes are off in this thread (`covered`).
 Attention that no route reports goes to `Unseen`.
+
+What watches is put into PyTorch once, however many recordings run, and in whatever order they end: one recording never
+takes out what another one needs. A thread that has recordings of its own is recorded by these, any other thread by all.
 """
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
+import weakref
 from dataclasses import dataclass, field
-from typing import Any, Callable, ContextManager, Dict, Iterator, List, Optional, Set, Tuple
+from typing import Any, Callable, ContextManager, Dict, Iterator, List, Optional, Tuple
 
 from . import bloom
 from .beneath import Beneath, Listener, Softmax, used_weights
 from .errors import FoveaError, need
-from .modules import ModuleStack
+from .modules import ModuleStack, in_backward
 from .places import Places
 from .registry import Registry
-from .sdpa import CausalBias, Functions, multihead_arguments
+from .sdpa import CausalBias, Functions, has_others, multihead_arguments
 from .seen import SeenAny, SeenWeights, heads_of, of_bloom, of_sdpa, of_softmax, of_transformers
-from .unseen import Unseen
+from .unseen import Unseen, leaving_out
+
+
+@dataclass(eq=False)
+class Audience:
+    """A recording, as the watch knows it."""
+
+    places: Places
+    unseen: Unseen
+    see: Callable[[SeenAny], None]
+    forked: Callable[[], None]  # called in the child
+    thread: Any = None  # the one that it runs in
+
+
+class Thread:
+    """Stands for a thread as long as it lives, and says what of ours is on in it."""
+
+    def __init__(self) -> None:
+        self.modes: Optional[Tuple[Any, Any]] = None  # of functions, of operations
 
 
 class _Here(threading.local):
     """Where a thread is."""
 
     def __init__(self) -> None:
+        self.thread = Thread()
+        self.all: List[Audience] = []  # that `audience` was chosen from
+        self.audience: List[Audience] = []
         self.covered = 0  # functions inside which nothing is looked for
-        self.mode: Any = None
         self.pieces: Dict[int, Pieces] = {}  # by modules that run
         self.reported = 0  # calls of attention, whether recorded or missed
         self.dropout = 0.0  # of the function around, which was called without it
@@ -41,64 +66,137 @@ class Pieces:
 
 
 class Watch(Listener):
-    """Between start and stop, `see` gets every call of attention, and `unseen` what was missed."""
+    """Tells every audience, between its start and its stop, of every call of attention, and of what was missed."""
 
-    def __init__(self, see: Callable[[SeenAny], None], unseen: Unseen) -> None:
-        self._see = see
-        self._unseen = unseen
-        self.roots: List[str] = []  # their types
-        self._here = _Here()
-        self._parameters: Set[int] = set()  # storages
-        self._lengths: Set[int] = set()  # numbers of queries and keys that were seen
-        self._hooks: List[Any] = []
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._all: List[Audience] = []  # is replaced, and never changed
+        self._threads: Any = weakref.WeakSet()  # with modes
+        self._prepared: Any = weakref.WeakSet()  # roots
         self._block = contextlib.ExitStack()
-        self.stack = ModuleStack(self._know, self._thread, self._left)
-        self.places = Places(self.stack)
+        self._here = _Here()
+        self.stack = ModuleStack(self._begin, self._left, self._end)
         self._registry = Registry(self._transformers)
         self._functions = Functions(self._sdpa, self._multihead)
         self._causal_bias = CausalBias()
-        self._beneath = Beneath(self, self._parameters)
+        self._beneath = Beneath(self)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._end_in_fork)
 
-    def start(self) -> None:
+    def start(self, audience: Audience) -> None:
+        with self._lock:
+            if not self._all:
+                self._install()
+            audience.thread = self._here.thread
+            self._all = [*self._all, audience]
+            self._settle(bool(self.stack.running))
+        for root in self.stack.running[:1]:
+            audience.places.know(root)
+
+    def stop(self, audience: Audience) -> None:
+        """In any thread, and in any order."""
+        if audience in self._audience():
+            self._forget_softmaxes()
+        with self._lock:
+            self._all = [each for each in self._all if each is not audience]
+            self._settle(bool(self.stack.running))
+        self._audience()  # forgets this one
+
+    def _install(self) -> None:
         compiler = need("torch.compiler", "Recording a model")
-        if hasattr(compiler, "set_stance"):  # what was compiled could not be watched
-            self._block.enter_context(compiler.set_stance("force_eager"))
-        for part in (self._registry, self._causal_bias, self.stack):
-            self._block.callback(part.stop)
-            part.start()
-        self._block.enter_context(self._thread())
+        with contextlib.ExitStack() as block:
+            if hasattr(compiler, "set_stance"):  # what was compiled could not be watched
+                block.enter_context(compiler.set_stance("force_eager"))
+            block.callback(self._registry.stop)
+            block.callback(self._causal_bias.stop)
+            self._registry.start()
+            self._causal_bias.start()
+            block.callback(self._prepared.clear)
+            self.stack.start()
+            self._block = block.pop_all()
 
-    def stop(self) -> None:
-        self._block.close()
-        for hook in self._hooks:
-            hook.remove()
-        self._hooks = []
+    def _settle(self, inside: bool) -> None:
+        """Puts the modes of this thread on or off, and takes everything out when nobody needs it any more.
+
+        `inside`: a model runs in this thread. While one runs with modes in another thread, the hooks stay, which take
+        the modes off when it is done.
+        """
+        thread = self._here.thread
+        with self._lock:
+            wanted = bool(self._all) and (inside or any(each.thread is thread for each in self._all))
+            if wanted and thread.modes is None:
+                thread.modes = self._functions.mode(), self._beneath.mode()
+                _push(*thread.modes)
+                self._threads.add(thread)
+            elif not wanted and thread.modes is not None:
+                _take_off(*thread.modes)
+                self._threads.discard(thread)
+                thread.modes = None
+            if not self._all:
+                self._block.close()
+                if not self._threads:
+                    self.stack.stop()
+
+    def _end_in_fork(self) -> None:
+        """In the child of a fork, which records nothing: the files are those of its parent."""
+        self._lock = threading.RLock()  # a thread that is not here may have had it
+        ended, self._all = self._all, []
+        for audience in ended:
+            audience.forked()
+        self._threads = weakref.WeakSet([self._here.thread] if self._here.thread.modes else [])
+        if ended:
+            self._settle(False)
+
+    def _begin(self, root: Any) -> None:
+        """A model begins to run, for all that hear of it."""
+        self._here.pieces = {}
+        with self._leaving_out(root), self._lock:
+            if self._all and root not in self._prepared:
+                self._prepared.add(root)
+                self._registry.start()  # transformers may have been imported since the last model
+                self._registry.know(root)
+                for module in root.modules():
+                    if bloom.is_bloom(module):
+                        for hook in bloom.attach(module, self._bloom):
+                            self._block.callback(hook.remove)
+        for audience in self._audience():
+            with leaving_out([audience.unseen], root):
+                audience.places.know(root)
+        self._settle(True)
+
+    def _end(self) -> None:
+        self._forget_softmaxes()
+        self._settle(False)
+
+    def _forget_softmaxes(self, left: Any = None) -> None:
+        """All, or those inside a module that has returned, which nobody multiplies any more."""
+        modes = self._here.thread.modes
+        if modes is not None and modes[1].waiting:
+            with self.looking():
+                modes[1].forget(left)
+
+    def _audience(self) -> List[Audience]:
+        """Those who hear of this thread."""
+        here = self._here
+        if here.all is not self._all:
+            here.all = self._all
+            here.audience = [each for each in here.all if each.thread is here.thread] or here.all
+        return here.audience
+
+    # Work of the recorder, and what it tells.
+
+    def _leaving_out(self, module: Any) -> ContextManager:
+        """Whatever goes wrong inside is kept, and is not the model's affair."""
+        return leaving_out((audience.unseen for audience in self._audience()), module)
 
     @contextlib.contextmanager
-    def _thread(self) -> Iterator[None]:
-        """Watches the thread that runs this, once."""
-        here = self._here
-        if here.mode is not None:
+    def _apart(self, module: Any) -> Iterator[None]:
+        """The same, and no mode of this thread takes part: neither counts nor bends what is done inside."""
+        torch = need("torch", "Recording a model")
+        dispatch = need("torch.utils._python_dispatch", "Recording a model")
+        with self._leaving_out(module), torch._C.DisableTorchFunction(), dispatch._disable_current_modes(), (
+                torch.no_grad()):
             yield
-            here.mode.drop_waiting()
-            return
-        with self._functions.mode(), self._beneath.mode() as here.mode:
-            try:
-                yield
-                here.mode.drop_waiting()
-            finally:
-                here.mode, here.covered, here.pieces = None, 0, {}
-
-    def _know(self, root: Any) -> None:
-        self.roots.append(type(root).__name__)
-        with self._unseen.leaving_out(lambda: type(root).__name__):
-            self.places.know(root)
-            self._registry.know(root)
-            for module in root.modules():
-                if bloom.is_bloom(module):
-                    self._hooks += bloom.attach(module, self._bloom)
-        with contextlib.suppress(Exception):  # of parameters that have no storage
-            self._parameters.update(each.untyped_storage()._cdata for each in root.parameters())
 
     @contextlib.contextmanager
     def _cover(self) -> Iterator[None]:
@@ -108,28 +206,37 @@ class Watch(Listener):
         finally:
             self._here.covered -= 1
 
-    def _met(self) -> str:
-        """Attention was computed. Where, in words."""
+    def _met(self, module: Any) -> None:
+        """Attention was computed."""
         self._here.reported += 1
-        self.places.met(self.stack.innermost)
-        return self.where()
-
-    def where(self) -> str:
-        return self.stack.where(self.stack.innermost)
+        for audience in self._audience():
+            audience.places.met(module)
 
     def _tell(self, make: Callable[[], SeenAny]) -> None:
-        """Tells of a call. Whatever goes wrong with it is kept, and is not the model's affair."""
-        torch = need("torch", "Recording a model")
-        self._met()
-        with self.leaving_out(), self._cover(), torch.no_grad():
-            seen = make()
-            self._lengths |= {seen.queries, seen.keys}
-            self._see(seen)
+        """Tells of a call."""
+        module = self.stack.innermost
+        with self._apart(module):
+            self._met(module)
+            self._see(make())
+
+    def _see(self, seen: SeenAny) -> None:
+        self.stack.lengths.update((seen.queries, seen.keys))
+        for audience in self._audience():
+            with leaving_out([audience.unseen], seen.module):
+                audience.see(seen)
+
+    def _missed(self, message: str, module: Any) -> None:
+        for audience in self._audience():
+            audience.unseen.error(message, module)
 
     # The routes.
 
     def _passes(self) -> bool:
-        return bool(self._here.covered) or need("torch", "Recording a model").compiler.is_compiling()
+        return self._is_off() or need("torch", "Recording a model").compiler.is_compiling()
+
+    def _is_off(self) -> bool:
+        """In a function that is reported as a whole, or in a backward pass, which computes only again."""
+        return bool(self._here.covered) or not self._audience() or in_backward()
 
     def _transformers(self, function: Any, kind: str, args: Any, kwargs: Dict[str, Any]) -> Any:
         if self._passes():
@@ -138,7 +245,7 @@ class Watch(Listener):
             before = self._here.reported
             result = function(*args, **kwargs)
             if self._here.reported == before:
-                self._unseen.operation(kind, self._met())
+                self.operation(kind)
             return result
         with self._cover():
             result = function(*args, **kwargs)
@@ -146,7 +253,8 @@ class Watch(Listener):
         def call() -> SeenAny:
             names = ("module", "query", "key", "value", "attention_mask")
             given = {**dict(zip(names, args)), **kwargs}
-            return of_transformers(given["module"], kind, given, result[0], self.places.is_cross(given["module"]))
+            places = self._audience()[0].places
+            return of_transformers(given["module"], kind, given, result[0], places.is_cross(given["module"]))
 
         self._tell(call)
         return result
@@ -168,22 +276,24 @@ class Watch(Listener):
     def _multihead(self, function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
         """Where weights are asked for, PyTorch computes without the function that is watched.
 
-        `function` is one in which the call of that function is seen.
+        Where other modes take part, that function is called where this package's mode is not on.
         """
         if self._passes():
             return function(*args, **kwargs)
         given = multihead_arguments(args, kwargs)
-        if given is None or not given["need_weights"]:
+        if given is None:
             return function(*args, **kwargs)
+        seeing = self._functions.seeing()
+        if not given["need_weights"] and not has_others(given):
+            return seeing(*args, **kwargs)
         with self._cover():
             result = function(*args, **kwargs)
-        torch = need("torch", "Recording a model")
-        with self.leaving_out(), torch.no_grad():
+        with self._apart(self.stack.innermost):
             # The same call without its weights, which runs the watched function and has the same output. Without
             # dropout it draws no random number.
             self._here.dropout = float(given["dropout_p"]) if given["training"] else 0.0
             try:
-                function(**{**given, "need_weights": False, "training": False})
+                seeing(**{**given, "need_weights": False, "training": False})
             finally:
                 self._here.dropout = 0.0
         return result
@@ -193,56 +303,79 @@ class Watch(Listener):
 
     # What the operations tell of.
 
-    def leaving_out(self) -> ContextManager:
-        return self._unseen.leaving_out(self.where)
+    @contextlib.contextmanager
+    def looking(self) -> Iterator[None]:
+        with self._leaving_out(self.stack.innermost), need("torch", "Recording a model")._C.DisableTorchFunction():
+            yield
 
     def skips(self) -> bool:
-        return bool(self._here.covered) or bloom.is_bloom(self.stack.innermost)
+        return self._is_off() or bloom.is_bloom(self.stack.innermost)
 
-    def here(self) -> Tuple[Any, Optional[int], str]:
+    @contextlib.contextmanager
+    def inside(self) -> Iterator[None]:
+        modes = self._here.thread.modes
+        if modes is None:
+            yield
+            return
+        _push(*modes)
+        try:
+            yield
+        finally:
+            _take_off(*modes)
+
+    def here(self) -> Tuple[Any, Any, Optional[int]]:
         module = self.stack.innermost
-        return module, heads_of(self.stack.around(module)), self.where()
+        around = self.stack.around(module)
+        return module, around, heads_of([module, around])
+
+    def parameters(self) -> Iterator[Any]:
+        return self.stack.parameters()
 
     def operation(self, name: str) -> None:
-        self._unseen.operation(name, self._met())
+        module = self.stack.innermost
+        self._met(module)
+        for audience in self._audience():
+            audience.unseen.operation(name, module)
 
     def length(self, tokens: int) -> None:
-        self._lengths.add(tokens)
+        self.stack.lengths.add(tokens)
 
     def weights(self, softmax: Softmax, operand: Any) -> None:
         module = softmax.module
         if not self._over_tokens(softmax):
             return
-        self._met()
+        self._met(module)
         if not softmax.axis_is_last:
-            return self._unseen.error("it computes a softmax over another axis than the last", softmax.where)
+            return self._missed("it computes a softmax over another axis than the last", module)
         pieces = Pieces() if module is None else self._here.pieces.setdefault(id(module), Pieces())
-        with self._unseen.leaving_out(lambda: softmax.where), self._cover():
+        with self._apart(module):
             try:
-                weights = used_weights(softmax, operand)
-                pieces.seen.append(of_softmax(module, weights, softmax.heads, softmax.where))
+                pieces.seen.append(of_softmax(module, used_weights(softmax, operand), softmax.heads))
             except FoveaError as error:
                 pieces.fault = str(error)
-                self._unseen.error(pieces.fault, softmax.where)
+                raise
         if module is None:
             self._keep(pieces)
 
     def no_product(self, softmax: Softmax) -> None:
         shape = softmax.weights.shape
         if len(shape) > 2 and min(shape[-2:]) > 1 and self._named(softmax.module) and self._over_tokens(softmax):
-            self.places.met(softmax.module)
-            self._unseen.error("its weights are not multiplied with values as one matrix", softmax.where)
+            for audience in self._audience():
+                audience.places.met(softmax.module)
+            self._missed("its weights are not multiplied with values as one matrix", softmax.module)
 
     def _over_tokens(self, softmax: Softmax) -> bool:
         """Not over streams, bins or experts: a module with heads, or an axis as long as tokens are known to be."""
-        lengths = self._lengths | self.stack.sizes
+        lengths = self.stack.lengths
         return bool(softmax.module is None or softmax.weights.shape[-1] in lengths or (
             self._named(softmax.module) and (softmax.heads or not lengths)))
 
     def _named(self, module: Any) -> bool:
-        return "att" in f"{type(module).__name__}.{self.stack.path(module)}".lower()
+        return any("att" in f"{type(module).__name__}.{audience.places.path(module)}".lower()
+                   for audience in self._audience())
 
     def _left(self, module: Any) -> None:
+        self._forget_softmaxes(module)
         pieces = self._here.pieces.pop(id(module), None)
         if pieces is not None:
             self._keep(pieces)
@@ -250,7 +383,38 @@ class Watch(Listener):
     def _keep(self, pieces: Pieces) -> None:
         """A module is done, of which all weights are known now."""
         for seen in [] if pieces.fault else pieces.seen:
-            with self._unseen.leaving_out(lambda: seen.where), self._cover():
-                self._lengths |= {seen.queries, seen.keys}
+            with self._apart(seen.module):
                 self._see(seen)
-                self._unseen.weights_alone(seen.where, seen.module, next(iter(self.stack.running), None))
+                for audience in self._audience():
+                    audience.unseen.weights_alone(seen.module, next(iter(self.stack.running), None))
+
+
+def _stacks() -> Any:
+    """The stacks of modes of this thread, of functions and of operations: how to push, to pop and to count them."""
+    torch = need("torch", "Recording a model")
+    overrides = need("torch.overrides", "Recording a model")
+    dispatch = need("torch.utils._python_dispatch", "Recording a model")
+    return ((overrides._push_mode, overrides._pop_mode, torch._C._len_torch_function_stack),
+            (dispatch._push_mode, dispatch._pop_mode, torch._C._len_torch_dispatch_stack))
+
+
+def _push(*modes: Any) -> None:
+    """Not as a with statement does: PyTorch then keeps flags that are of all threads, and that end in disorder."""
+    for mode, (push, _, _) in zip(modes, _stacks()):
+        push(mode)
+
+
+def _take_off(*modes: Any) -> None:
+    """Wherever they are among those of the user."""
+    for mode, (push, pop, count) in zip(modes, _stacks()):
+        above = []
+        while count():
+            top = pop()
+            if top is mode:
+                break
+            above.append(top)
+        for each in reversed(above):
+            push(each)
+
+
+WATCH = Watch()

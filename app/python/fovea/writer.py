@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, Dict, Iterator, List, Optional, Tuple
 from .arrays import SIZES, Block, block_of
 from .atomic_file import AtomicFile
 from .errors import FoveaError
+from .reader import LARGEST, LONGEST_HEADER
 
 ROOM = 1 << 20  # bytes kept for the header
 WORTH_ROOM = 16  # a file smaller than this many times the room is copied and keeps none
@@ -38,33 +39,42 @@ class TensorWriter:
         self._tail: List[Tuple[str, str, Tuple[int, ...], int, int]] = []  # also its place in the tail
         self._names: set = set()
         self._length = 0
+        self.header_length = 0  # at most, without metadata
         self.fault: Optional[BaseException] = None
         self._whole: Optional[AtomicFile] = AtomicFile(self.path)
         self._odd: BinaryIO = tempfile.SpooledTemporaryFile(HELD)  # type: ignore[assignment]
         self._whole.file.seek(8 + self._room)
 
-    def add(self, name: str, array: Any) -> None:
-        """Writes a tensor of PyTorch or NumPy. Names must be new: FoveaError."""
+    def add(self, arrays: Dict[str, Any]) -> None:
+        """Writes tensors of PyTorch or NumPy, all or, where one cannot be read, none. Names must be new: FoveaError."""
         if self._whole is None:
             raise FoveaError(f"{self.path} is complete: no tensor can be added")
-        if name in self._names:
-            raise FoveaError(f"{self.path} has a tensor '{name}' already")
-        block = block_of(array)
+        for name in arrays:
+            if name in self._names:
+                raise FoveaError(f"{self.path} has a tensor '{name}' already")
+        blocks = {name: block_of(array) for name, array in arrays.items()}
+        with self._on_disk():
+            for name, block in blocks.items():
+                self._add(name, block)
+
+    def _add(self, name: str, block: Block) -> None:
+        """The tensors follow each other without gaps. Those which would leave the next one at an odd place come last,
+        the widest type first, so that every tensor begins at a multiple of its type's size.
+        """
+        assert self._whole is not None
         self._names.add(name)
         size = block.data.nbytes
-        # The tensors follow each other without gaps. Those which would leave the next one at an odd place
-        # come last, the widest type first, so that every tensor begins at a multiple of its type's size.
-        with self._on_disk():
-            if size % 8:
-                place = self._odd.seek(0, os.SEEK_END)
-                self._odd.write(block.data)
-                self._odd.flush()
-                self._tail.append((name, block.dtype, block.shape, size, place))
-            else:
-                self._whole.file.write(block.data)
-                self._whole.file.flush()  # a fault is a fault of this tensor, and a forked process holds no bytes
-                self._body.append((name, block.dtype, block.shape, size))
-                self._length += size
+        if size % 8:
+            place = self._odd.seek(0, os.SEEK_END)
+            self._odd.write(block.data)
+            self._odd.flush()
+            self._tail.append((name, block.dtype, block.shape, size, place))
+        else:
+            self._whole.file.write(block.data)
+            self._whole.file.flush()  # a fault is a fault of this tensor, and a forked process holds no bytes
+            self._body.append((name, block.dtype, block.shape, size))
+            self._length += size
+        self.header_length += len(_json({name: _entry(block.dtype, block.shape, LARGEST, LARGEST)}))
 
     def finish(self, metadata: Optional[Dict[str, str]] = None) -> None:
         """Writes the header and puts the file in its place."""
@@ -89,6 +99,14 @@ class TensorWriter:
         whole, self._whole = self._whole, None
         whole.discard()
         self._odd.close()
+
+    def let_go(self) -> None:
+        """In a forked process: whatever it writes or moves would be in the file of the other one."""
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for file in (self._odd, self._whole and self._whole.file):
+            if file is not None and getattr(file, "_rolled", True) and not file.closed:
+                os.dup2(nowhere, file.fileno(), inheritable=False)
+        os.close(nowhere)
 
     def __enter__(self) -> "TensorWriter":
         return self
@@ -151,11 +169,12 @@ class TensorBytes:
     def __init__(self) -> None:
         self._blocks: Dict[str, Block] = {}
 
-    def add(self, name: str, array: Any) -> None:
-        """Adds a tensor of PyTorch or NumPy, which may change only after `pieces`. Names must be new: FoveaError."""
-        if name in self._blocks:
-            raise FoveaError(f"there is a tensor '{name}' already")
-        self._blocks[name] = block_of(array)
+    def add(self, arrays: Dict[str, Any]) -> None:
+        """Adds tensors of PyTorch or NumPy, which may change only after `pieces`. Names must be new: FoveaError."""
+        for name in arrays:
+            if name in self._blocks:
+                raise FoveaError(f"there is a tensor '{name}' already")
+        self._blocks.update({name: block_of(array) for name, array in arrays.items()})
 
     def pieces(self, metadata: Optional[Dict[str, str]] = None) -> List[Any]:
         """The content, in pieces that follow each other."""
@@ -178,9 +197,26 @@ def _header(body: List[Tuple[str, str, Tuple[int, ...], int]], metadata: Dict[st
         entries["__metadata__"] = metadata
     begin = 0
     for name, dtype, shape, size in body:
-        entries[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [begin, begin + size]}
+        entries[name] = _entry(dtype, shape, begin, begin + size)
         begin += size
+    header = _json(entries)
+    if len(header) > LONGEST_HEADER:
+        raise FoveaError(f"the header of the file would have {len(header)} bytes, and no more than {LONGEST_HEADER} "
+                         "are read: give fewer tensors or tokens")
+    return header
+
+
+def _entry(dtype: str, shape: Tuple[int, ...], begin: int, end: int) -> Dict[str, Any]:
+    return {"dtype": dtype, "shape": list(shape), "data_offsets": [begin, end]}
+
+
+def _json(entries: Dict[str, Any]) -> bytes:
     return json.dumps(entries, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def metadata_length(metadata: Dict[str, str]) -> int:
+    """What it adds to the header."""
+    return len(_json({"__metadata__": metadata}))
 
 
 def _write_header(file: BinaryIO, header: bytes, room: int) -> None:
