@@ -134,17 +134,25 @@ Matrix error_of_values(MatrixView approximate, MatrixView exact,
   return out;
 }
 
-// The m that the paper's lemmas ask for, for eps = 1.
-Diagnostic samples_of_lemma_1(double kappa, double alpha) {
-  return {"lemma_1_samples", "Samples m of Lemma 1, ε = 1", std::pow(kappa, 7) * alpha * alpha,
-          "κ⁷ α² / ε⁶ for ε = 1, constants and logarithms left out: so many uniformly sampled keys "
-          "are enough for Eq. 2, the paper proves. Above n it promises nothing for this head."};
+// The m that the paper's lemmas ask for, for eps = 1, and the m of the plan.
+std::string in_use(const Plan& plan) {
+  if (plan.samples.empty()) return "";
+  return " The plan draws m = " + std::to_string(plan.structure.integers(plan.samples).size()) +
+         ".";
 }
 
-Diagnostic samples_of_lemma_2(double stable_rank, Index dv) {
+Diagnostic samples_of_lemma_1(double kappa, double alpha, const Plan& plan) {
+  return {"lemma_1_samples", "Samples m of Lemma 1, ε = 1", std::pow(kappa, 7) * alpha * alpha,
+          "κ⁷ α² / ε⁶ for ε = 1, constants and logarithms left out: so many uniformly sampled keys "
+          "are enough for Eq. 2, the paper proves. Above n it promises nothing for this head." +
+              in_use(plan)};
+}
+
+Diagnostic samples_of_lemma_2(double stable_rank, Index dv, const Plan& plan) {
   return {"lemma_2_samples", "Samples m of Lemma 2, ε = 1", static_cast<double>(dv) * stable_rank,
           "d srank(P) / ε² for ε = 1, d being the width of V, constants left out: so many keys, "
-          "sampled by the norms of their values, are enough for Eq. 3, the paper proves."};
+          "sampled by the norms of their values, are enough for Eq. 3, the paper proves." +
+              in_use(plan)};
 }
 
 // Those that need every row of P several times; without `run` they are left out.
@@ -166,7 +174,7 @@ void add_spectral_figures(const Diagnosis& of, const std::vector<std::size_t>& r
           "value_epsilon", "Sampled-value error ε, Eq. 3", 0,
           "|Z̃ − D̃⁻¹ A V|_op / (|P|_op |V|_op): the error of the sampled values beside those of all "
           "keys, both divided by the estimated row sums (HyperAttention, Eq. 3)."};
-  Diagnostic needed = samples_of_lemma_2(0, of.exact.problem().dv());
+  Diagnostic needed = samples_of_lemma_2(0, of.exact.problem().dv(), of.approximate.plan());
   if (run) {
     const auto& [approximate, approximate_output, exact, exact_output, backend] = of;
     Run of_exact = run->part(0, 0.2), of_sums = run->part(0.2, 0.4),
@@ -176,7 +184,7 @@ void add_spectral_figures(const Diagnosis& of, const std::vector<std::size_t>& r
                  value_norm = v.empty() ? 0 : largest_singular_value(v, of_exact);
     const std::vector<double> factors = row_factors_less_1(approximate_output, exact_output, rows);
     rank.value = squares / (norm * norm);
-    needed = samples_of_lemma_2(rank.value, exact.problem().dv());
+    needed = samples_of_lemma_2(rank.value, exact.problem().dv(), approximate.plan());
     of_d.value = weighted_norm(exact, factors, of_sums) / norm;
     of_p.value = difference_norm(approximate, exact, of_difference) / norm;
     // V = 0: both sides are 0, which every epsilon solves, 0 too.
@@ -240,7 +248,7 @@ std::vector<Diagnostic> sampling_figures(const Diagnosis& of, Run& run, double m
     kappa.value = row_sum_ratio(log_sums_over(pairs_of(plan, {outside_of(blocks.front(), plan)}),
                                               problem, backend, of_outside),
                                 rows);
-  Diagnostic needed = samples_of_lemma_1(kappa.value, n * top);
+  Diagnostic needed = samples_of_lemma_1(kappa.value, n * top, plan);
   if (exact.plan().causal)
     for (Diagnostic* figure : {&kappa, &needed})
       leave_out(*figure, "under a causal mask the blocks cover all keys of the first rows");

@@ -127,6 +127,8 @@ TEST_CASE("figures of sampling: both modes agree with dense matrices") {
             doctest::Approx(std::pow(most / least, 7) * std::pow(figures.at("alpha").value, 2))
                 .epsilon(2e-4));
       CHECK(figures.at("lemma_2_samples").value == near(4 * figures.at("stable_rank").value));
+      for (const char* id : {"lemma_1_samples", "lemma_2_samples"})
+        CHECK(figures.at(id).meaning.ends_with("The plan draws m = 20."));
       CHECK(figures.at("block_mass").value == near(mass));
       CHECK(figures.at("kappa").value == near(most / least));
       CHECK(figures.at("row_sum_error").value == near(sums));

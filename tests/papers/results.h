@@ -1,0 +1,29 @@
+// What the items of the papers find, for their tests.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "harness.h"
+#include "input/open_source.h"
+#include "papers/paper_figure.h"
+
+namespace fovea::test {
+
+inline PaperResult result_of(const std::string& id, const std::string& example,
+                             Index longest = 512) {
+  const Source source = open_source(example);
+  Profile profile;
+  Run run{profile};
+  return find_paper_figure(id).make({*backends().front(), source, longest}, run);
+}
+
+inline const PaperNumber& number(const PaperResult& result, const std::string& id) {
+  const auto found = std::ranges::find(result.numbers, id, &PaperNumber::id);
+  REQUIRE_MESSAGE(found != result.numbers.end(), id);
+  return *found;
+}
+
+}  // namespace fovea::test
