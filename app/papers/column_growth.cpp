@@ -125,7 +125,7 @@ PaperResult growth_of_columns(const PaperTask& task, Run& run) {
       source.name + ": " + std::to_string(heads) +
           " heads under a causal mask, cut to their first n tokens. α is max_j Σ_i P_ij², as in "
           "section 4.3; α of Lemma 1 is n times as much. Bars are quartiles of the heads.",
-      "As in the paper the first 32 columns are left out: under a causal mask early keys have few "
+      "The first 32 columns are left out, as in the paper: under a causal mask early keys have few "
       "competitors, so that their columns are large whatever the head.",
       "α grows more slowly than n where α/n falls, as Fig. 5 shows for longer texts, without "
       "numbers in the text. These are a sentence encoder's heads, which were trained without a "

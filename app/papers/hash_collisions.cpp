@@ -130,9 +130,9 @@ PaperResult collisions_against_angles(const PaperTask& task, Run& run) {
           std::to_string(hashes_drawn) +
           ") with p by the formula: where it holds, about a third of the shares differ from it by "
           "more.",
-      "Definition 1 asks that vectors of angle θ meet with probability (1 − θ/π)^r, and orders "
-      "the buckets so that adjacent ones differ in one bit: 2 θ/π (1 − θ/π)^(r−1), the first and "
-      "the last being adjacent too. The paper states formulas and no measurement."};
+      "Definition 1 asks that vectors of angle θ meet with probability (1 − θ/π)^r, and orders the "
+      "buckets so that adjacent ones differ in one bit: 2 θ/π (1 − θ/π)^(r−1), the first and the "
+      "last being adjacent too. The paper states formulas and no measurement."};
   return result;
 }
 

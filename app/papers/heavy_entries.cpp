@@ -130,18 +130,17 @@ PaperResult masks_of_heavy_entries(const PaperTask& task, Run& run) {
     add_panel(View::mask, inside, "Mask, τ = " + text);
     run.reached(++done / double(std::size(taus)));
   }
-  result.notes = {
-      task.example.name + ", " + layer_label(task.example, session.layer) + ", head " +
-          std::to_string(session.head) + ", n = " + std::to_string(n) +
-          ", without a causal mask. The mask M has the pairs with (QKᵀ)ᵢⱼ² ≥ |QKᵀ eⱼ|² / τ: at "
-          "most τ of each key. Tiles of the figure are " +
-          std::to_string(tile_side) + " × " + std::to_string(tile_side) + ".",
-      "The mask is of squares: it takes the most negative logits, too, whose weights are the "
-      "smallest. Such pairs take nothing off κ = max_i / min_i <1 − M_i, A_i>, on which the "
-      "guarantee rests.",
-      "Here the mask is found by computing all of QKᵀ; the paper finds it by sketching. Beside it "
-      "are the blocks of the sorted hash that hold about as many pairs. The paper states no number "
-      "for either."};
+  result.notes = {task.example.name + ", " + layer_label(task.example, session.layer) + ", head " +
+                      std::to_string(session.head) + ", n = " + std::to_string(n) +
+                      ", without a causal mask. The mask M has the pairs with (QKᵀ)ᵢⱼ² ≥ |QKᵀ eⱼ|² "
+                      "/ τ: at most τ of each key. Tiles of the figure are " +
+                      std::to_string(tile_side) + " × " + std::to_string(tile_side) + ".",
+                  "The mask is of squares: it takes the most negative logits, too, whose weights "
+                  "are the smallest. Such pairs take nothing off κ = max_i / min_i <1 − M_i, A_i>, "
+                  "on which the guarantee rests.",
+                  "Here the mask is found by computing all of QKᵀ; the paper finds it by "
+                  "sketching. Beside it are the blocks of the sorted hash that hold about as many "
+                  "pairs. The paper states no number for either."};
   return result;
 }
 

@@ -109,12 +109,10 @@ PaperResult errors_in_the_spectral_norm(const PaperTask& task, Run& run) {
       "Z̃ = D̃⁻¹ A S Sᵀ V. Eq. 1: |Z̃ − Z|_op = ε |P|_op |V|_op. Eq. 2: |(D̃⁻¹ − D⁻¹) A|_op = ε "
       "|P|_op. Eq. 3: |Z̃ − D̃⁻¹ A V|_op = ε |P|_op |V|_op. Eq. 1's is at most the sum of the other "
       "two.",
-      "Lemma 1 proves Eq. 2 for m beyond κ⁷ α² / ε⁶ and Lemma 2 Eq. 3 for m beyond d srank(P) / "
-      "ε², "
-      "constants and logarithms left out, so that they cannot be compared with m to a factor. "
-      "Where "
-      "such an m is above n, the lemma promises nothing for this head; what is found at smaller m "
-      "is not its merit. The paper states no number for these errors."};
+      "Lemma 1 proves Eq. 2 for m beyond κ⁷ α² / ε⁶, and Lemma 2 proves Eq. 3 for m beyond d "
+      "srank(P) / ε². Constants and logarithms are left out, so that only orders of magnitude can "
+      "be compared with m. If such an m is above n, the lemma promises nothing for this head, and "
+      "errors at smaller m owe nothing to it. The paper states no number for these errors."};
   result.rows = {{{.title = "Errors in the spectral norm",
                    .subtitle = {},
                    .caption = {},
@@ -129,8 +127,7 @@ PaperFigure spectral_error_figure() {
           .paper = "HyperAttention (Han et al. 2023), Eq. 1-3, Lemmas 1 and 2",
           .title = "Errors of row sums and sampled values in the spectral norm",
           .sentence =
-              "The errors that the paper bounds, each apart, and the m that its lemmas ask "
-              "for.",
+              "The errors that the paper bounds, each apart, and the m that its lemmas ask for.",
           .make = errors_in_the_spectral_norm};
 }
 

@@ -143,15 +143,16 @@ std::string in_use(const Plan& plan) {
 
 Diagnostic samples_of_lemma_1(double kappa, double alpha, const Plan& plan) {
   return {"lemma_1_samples", "Samples m of Lemma 1, ε = 1", std::pow(kappa, 7) * alpha * alpha,
-          "κ⁷ α² / ε⁶ for ε = 1, constants and logarithms left out: so many uniformly sampled keys "
-          "are enough for Eq. 2, the paper proves. Above n it promises nothing for this head." +
+          "κ⁷ α² / ε⁶ for ε = 1, constants and logarithms left out. The paper proves that so many "
+          "uniformly sampled keys are enough for Eq. 2; if this is above n, the lemma promises "
+          "nothing for this head." +
               in_use(plan)};
 }
 
 Diagnostic samples_of_lemma_2(double stable_rank, Index dv, const Plan& plan) {
   return {"lemma_2_samples", "Samples m of Lemma 2, ε = 1", static_cast<double>(dv) * stable_rank,
-          "d srank(P) / ε² for ε = 1, d being the width of V, constants left out: so many keys, "
-          "sampled by the norms of their values, are enough for Eq. 3, the paper proves." +
+          "d srank(P) / ε² for ε = 1, d being the width of V, constants left out. The paper proves "
+          "that so many keys, sampled by the norms of their values, are enough for Eq. 3." +
               in_use(plan)};
 }
 

@@ -65,9 +65,9 @@ TEST_CASE("points with standard errors have bars of one to either side, and no l
   CHECK(std::ranges::count(all, "path", &Operation::kind) == 0);
   CHECK(std::ranges::count(all, "dot", &Operation::kind) == 2);
   for (const auto& [x, from, to] : {std::tuple{2, 0.5, 1.5}, {10, 0.0, 4.0}}) {
-    CAPTURE(x);
     const Rect bar{frame.width * x / 10, frame.height * (1 - to / high), 0,
                    frame.height * (to - from) / high};
+    CAPTURE(bar.x);
     CHECK(std::ranges::any_of(all, [&](const Operation& one) {
       const double off = std::abs(one.where.x - bar.x) + std::abs(one.where.y - bar.y) +
                          std::abs(one.where.width) + std::abs(one.where.height - bar.height);
