@@ -76,7 +76,7 @@ void add_curves(CurvePlot& plot, const std::string& name, int r, double Collisio
                 const std::vector<Collisions>& found) {
   const std::size_t colour = plot.curves.size() / 2 + 1;
   CurvePlot::Curve line{.name = name, .colour = colour}, bars{.colour = colour};
-  for (int degrees = 0; degrees <= angles[std::size(angles) - 1]; ++degrees)
+  for (int degrees = 0; degrees <= 180; ++degrees)
     line.points.emplace_back(degrees, by_formula(degrees, r).*which);
   for (std::size_t a = 0; a < found.size(); ++a) {
     bars.points.emplace_back(angles[a], found[a].*which);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "input/assets.h"
+#include "input/open_source.h"
 #include "papers/paper_figure.h"
 #include "variants/schema.h"
 
@@ -77,67 +78,80 @@ SortedBlocks sorted_blocks(double keys_a_query, const Computation& exact, const 
   return blocks;
 }
 
-PaperResult masks_of_heavy_entries(const PaperTask& task, Run& run) {
-  const Session session = first_session(task.example);
-  const Problem problem =
-      problem_of(task.example, {.layer = session.layer, .head = session.head, .causal = false});
+/// A row of the figure and the numbers of one head, whose ids begin with `id`.
+void add_head(const std::string& id, const std::string& name, const Problem& problem,
+              const Sequence& sequence, const Backend& backend, Run& run, PaperResult& result) {
   const Index n = problem.n();
   Run quiet = run.quiet();
   const auto exact_of = [&](const Problem& head) {
-    return compute(head, {.variant = &reference_variant()}, task.backend, quiet);
+    return compute(head, {.variant = &reference_variant()}, backend, quiet);
   };
   const Computation exact = exact_of(problem);
-  PaperResult result;
-  result.rows.emplace_back();
+  auto& row = result.rows.emplace_back();
   const auto add_panel = [&](View view, const Computation& shown, std::string title) {
     ViewSettings settings;
     settings.mask_block = tile_side;
     Panel panel = make_panel(view,
                              {.computation = shown,
                               .exact = exact,
-                              .backend = task.backend,
-                              .sequence = task.example.sequence,
+                              .backend = backend,
+                              .sequence = sequence,
                               .settings = settings,
                               .rows = {0, n},
                               .cols = {0, n}},
                              quiet);
     panel.title = std::move(title);
     panel.subtitle.clear();
-    result.rows.front().push_back(std::move(panel));
+    row.push_back(std::move(panel));
   };
-  add_panel(View::heatmap, exact, "Exact P");
+  add_panel(View::heatmap, exact, name);
   double done = 0;
   for (const int tau : taus) {
-    const std::string text = std::to_string(tau), at = "_" + text, of = "τ = " + text + ": ";
+    const std::string text = std::to_string(tau), at = "_" + text,
+                      of = name + ", τ = " + text + ": ";
     const BitMatrix mask = heavy_entries(problem, tau, quiet);
     const Computation inside = exact_of(with_pairs(problem, mask)),
                       outside = exact_of(with_pairs(problem, others(mask, problem)));
     const HeavyMask found = mask_of(mask, problem, exact.output, inside.output, outside.output);
-    const SortedBlocks blocks = sorted_blocks(found.pairs / double(n), exact, task.backend, quiet);
+    const SortedBlocks blocks = sorted_blocks(found.pairs / double(n), exact, backend, quiet);
     const std::string as_many = of + "blocks of " + std::to_string(blocks.side) + " sorted keys, ";
     result.numbers.insert(
         result.numbers.end(),
-        {{"pairs" + at,
-          of + "pairs of the mask, at most n τ = " + std::to_string(n * tau),
+        {{id + "pairs" + at,
+          of + "pairs, at most n τ = " + std::to_string(n * tau),
           {},
           found.pairs},
-         {"share" + at, of + "share of all pairs", {}, found.pairs / double(n) / double(n)},
-         {"negative" + at, of + "pairs of the mask whose logits are negative", {}, found.negative},
-         {"mass" + at, of + "mean mass of exact attention on the mask", {}, found.mass},
-         {"kappa" + at, of + "κ, row sums outside the mask", {}, found.kappa},
-         {"block_mass" + at, as_many + "mass", {}, blocks.mass},
-         {"block_kappa" + at, as_many + "κ", {}, blocks.kappa}});
+         {id + "negative" + at, of + "pairs with negative logits", {}, found.negative},
+         {id + "mass" + at, of + "mean mass of exact attention", {}, found.mass},
+         {id + "kappa" + at, of + "κ, row sums outside", {}, found.kappa},
+         {id + "block_mass" + at, as_many + "mass", {}, blocks.mass},
+         {id + "block_kappa" + at, as_many + "κ", {}, blocks.kappa}});
     add_panel(View::mask, inside, "Mask, τ = " + text);
     run.reached(++done / double(std::size(taus)));
   }
-  result.notes = {task.example.name + ", " + layer_label(task.example, session.layer) + ", head " +
-                      std::to_string(session.head) + ", n = " + std::to_string(n) +
-                      ", without a causal mask. The mask M has the pairs with (QKᵀ)ᵢⱼ² ≥ |QKᵀ eⱼ|² "
-                      "/ τ: at most τ of each key. Tiles of the figure are " +
+}
+
+PaperResult masks_of_heavy_entries(const PaperTask& task, Run& run) {
+  const Session session = first_session(task.example);
+  const Source clusters = open_source("synthetic:clusters?n=256&d=32");
+  PaperResult result;
+  Run of_example = run.part(0, 0.5), of_clusters = run.part(0.5, 1);
+  add_head(
+      "", task.example.name,
+      problem_of(task.example, {.layer = session.layer, .head = session.head, .causal = false}),
+      task.example.sequence, task.backend, of_example, result);
+  add_head("clusters_", "clusters", problem_of(clusters, {.causal = false}), clusters.sequence,
+           task.backend, of_clusters, result);
+  result.notes = {task.example.name + ": " + layer_label(task.example, session.layer) + ", head " +
+                      std::to_string(session.head) + "; clusters: " + clusters.path +
+                      ". Both without a causal mask. The mask M has the pairs with (QKᵀ)ᵢⱼ² ≥ |QKᵀ "
+                      "eⱼ|² / τ: at most τ of each key. Tiles of the figure are " +
                       std::to_string(tile_side) + " × " + std::to_string(tile_side) + ".",
                   "The mask is of squares: it takes the most negative logits, too, whose weights "
-                  "are the smallest. Such pairs take nothing off κ = max_i / min_i <1 − M_i, A_i>, "
-                  "on which the guarantee rests.",
+                  "are the smallest. Where logits of a key are mostly negative, as in the "
+                  "encoder's head, it holds little else, and κ = max_i / min_i <1 − M_i, A_i>, on "
+                  "which the guarantee rests, is no smaller for it. Where few logits are large and "
+                  "positive, as between tokens of a cluster, it holds most of the attention.",
                   "Here the mask is found by computing all of QKᵀ; the paper finds it by "
                   "sketching. Beside it are the blocks of the sorted hash that hold about as many "
                   "pairs. The paper states no number for either."};

@@ -148,37 +148,41 @@ TEST_CASE("the errors of Eq. 1, 2 and 3 are those of dense matrices in float64")
 }
 
 TEST_CASE("heavy entries: pairs, mass and kappa are those of the definition in float64") {
-  const std::string example = "synthetic:gaussian?n=48&d=4";
-  const Problem problem = problem_of(open_source(example), {});
+  const std::string example = "synthetic:gaussian?n=48&d=4",
+                    clusters = "synthetic:clusters?n=256&d=32";
   const PaperResult result = result_of("heavy-entries", example);
-  const Dense<double> p = softmax(problem);
-  for (const int tau : {32, 64, 128}) {
-    CAPTURE(tau);
-    double pairs = 0, negative = 0, mass = 0;
-    std::vector<double> outside(48);
-    for (Index j = 0; j < 48; ++j) {
-      double column = 0;
-      for (Index i = 0; i < 48; ++i) column += std::pow(problem.logit(i, j), 2);
-      for (Index i = 0; i < 48; ++i) {
-        const double logit = problem.logit(i, j);
-        const bool heavy = logit * logit >= column / tau;
-        pairs += heavy;
-        negative += heavy && logit < 0;
-        if (heavy) mass += p(i, j) / 48;
-        if (!heavy) outside[static_cast<std::size_t>(i)] += std::exp(logit);
+  for (const bool own : {true, false}) {
+    const Problem problem = problem_of(open_source(own ? example : clusters), {});
+    const Dense<double> p = softmax(problem);
+    const Index n = p.n;
+    for (const int tau : {32, 64, 128}) {
+      CAPTURE(own);
+      CAPTURE(tau);
+      double pairs = 0, negative = 0, mass = 0;
+      std::vector<double> outside(static_cast<std::size_t>(n));
+      for (Index j = 0; j < n; ++j) {
+        double column = 0;
+        for (Index i = 0; i < n; ++i) column += std::pow(problem.logit(i, j), 2);
+        for (Index i = 0; i < n; ++i) {
+          const double logit = problem.logit(i, j);
+          const bool heavy = logit * logit >= column / tau;
+          pairs += heavy;
+          negative += heavy && logit < 0;
+          if (heavy) mass += p(i, j) / double(n);
+          if (!heavy) outside[static_cast<std::size_t>(i)] += std::exp(logit);
+        }
       }
+      const auto found = [&](const std::string& id) {
+        return number(result, (own ? "" : "clusters_") + id + "_" + std::to_string(tau)).found;
+      };
+      CHECK(found("pairs") == pairs);
+      CHECK(found("negative") == negative);
+      // Row sums are float32: n terms, each within a few roundings.
+      CHECK(found("mass") == doctest::Approx(mass).epsilon(1e-5));
+      CHECK(found("kappa") ==
+            doctest::Approx(std::ranges::max(outside) / std::ranges::min(outside)).epsilon(1e-5));
+      CHECK(found("block_kappa") >= 1);
     }
-    const auto found = [&](const std::string& id) {
-      return number(result, id + "_" + std::to_string(tau)).found;
-    };
-    CHECK(found("pairs") == pairs);
-    CHECK(found("share") == doctest::Approx(pairs / 48 / 48).epsilon(1e-12));
-    CHECK(found("negative") == negative);
-    // Row sums are float32: 48 terms, each within a few roundings.
-    CHECK(found("mass") == doctest::Approx(mass).epsilon(1e-5));
-    CHECK(found("kappa") ==
-          doctest::Approx(std::ranges::max(outside) / std::ranges::min(outside)).epsilon(1e-5));
-    CHECK(found("block_kappa") >= 1);
   }
 }
 
