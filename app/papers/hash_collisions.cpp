@@ -9,7 +9,7 @@ namespace fovea {
 namespace {
 
 constexpr int hashes_drawn = 1000;  // hashes, each with directions of its own
-constexpr int bit_counts[] = {3, 7};
+constexpr int bit_counts[] = {2, 7};
 constexpr int angles[] = {10, 20, 36, 60, 90, 120};  // degrees
 
 double radians(double degrees) {
