@@ -31,6 +31,10 @@ void put_measures(const Evaluation& evaluation, Document& row) {
     const auto measured = measure.of(evaluation);
     if (!measured) continue;
     row[measure.id] = number_json(measured->value);
+    if (measured->ratio && measured->ratio->interval) {
+      row[measure.id + "_low"] = number_json(measured->ratio->interval->low);
+      row[measure.id + "_high"] = number_json(measured->ratio->interval->high);
+    }
     if (measured->standard_error > 0)
       row[measure.id + "_standard_error"] = number_json(measured->standard_error);
   }
@@ -74,15 +78,11 @@ TimedRuns rounds_of(const Problem& problem, const ComputeRequest& request, const
                     const Computation* exact, std::size_t rounds, const Backend& backend,
                     Run& run) {
   const TimedRun* exact_run = exact ? &exact->first_run : nullptr;
-  if (!can_be_repeated(made.first_run, exact_run, repeated_up_to_ms)) {
-    TimedRuns::Round only{.run = made.first_run, .cold = true};
-    if (exact_run) only.exact = *exact_run;
-    return {.rounds = {only}};
-  }
-  return measure_rounds(
-      problem, request,
-      {.beside_exact = exact != nullptr, .time = std::chrono::hours(1), .most_rounds = rounds},
-      backend, run);
+  if (!can_be_repeated(made.first_run, exact_run, repeated_up_to_ms))
+    return first_run_alone(made, exact);
+  const RoundOptions options{.time = std::chrono::hours(1), .most_rounds = rounds};
+  if (!exact) return measure_rounds(problem, {request}, options, backend, run).front();
+  return measure_beside_exact(problem, request, options, backend, run);
 }
 
 }  // namespace

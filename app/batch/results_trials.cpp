@@ -94,14 +94,13 @@ std::vector<Trial> trials_of(const ResultsTable& table) {
     if (!setting) continue;
     Trial trial{.variant = setting->first,
                 .values = setting->second,
+                .source = read_or<std::string>(row, "source", ""),
                 .layer = read_or(row, "layer", Index{0}),
                 .head = read_or(row, "head", Index{0}),
                 .n = read_or(row, "n", Index{0}),
                 .causal = read_or(row, "causal", false)};
-    const auto [place, added] =
-        places.try_emplace({read_or<std::string>(row, "source", ""), trial.layer, trial.head,
-                            trial.variant, trial.values},
-                           trials.size());
+    const auto [place, added] = places.try_emplace(
+        {trial.source, trial.layer, trial.head, trial.variant, trial.values}, trials.size());
     if (added) {
       trials.push_back(std::move(trial));
       rows.emplace_back();

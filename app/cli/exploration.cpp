@@ -6,6 +6,7 @@
 #include "cli/report.h"
 #include "data/error.h"
 #include "data/number_text.h"
+#include "variants/learned_tree.h"
 
 namespace fovea {
 namespace {
@@ -30,6 +31,22 @@ std::vector<ExploredHead> heads_of(const HeadOptions& options, const Source& sou
   return heads;
 }
 
+std::vector<std::string> not_tried(const ExplorationOptions& options,
+                                   const std::vector<const Variant*>& tried) {
+  std::vector<std::string> out;
+  std::string others;
+  for (const Variant& variant : variants())
+    if (std::ranges::find(tried, &variant) == tried.end() && !variant.reference)
+      others += (others.empty() ? "" : ", ") + variant.id;
+  if (!others.empty()) out.push_back(others + " (--variant all tries them)");
+  const bool trees = std::ranges::any_of(
+      tried, [](const Variant* variant) { return variant->tree_attention != TreeAttention::none; });
+  if (trees && options.explore.learned_steps == 0)
+    out.emplace_back(
+        "learned trees (--learn 300 tries them, in seconds for each head and setting)");
+  return out;
+}
+
 }  // namespace
 
 void ExplorationOptions::add_to(CLI::App& command, const std::string& standard_layer) {
@@ -45,6 +62,13 @@ void ExplorationOptions::add_to(CLI::App& command, const std::string& standard_l
                   "At most so many settings of each variant: its default, then from coarse to fine")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  command
+      .add_option("--learn", explore.learned_steps,
+                  "Also try each setting of Treeformer with a tree that is learned for the head in "
+                  "so many steps, which takes seconds each; 0: none")
+      ->type_name("STEPS")
+      ->check(CLI::Range(Index{0}, most_learning_steps))
+      ->capture_default_str();
   add_seed(command, explore.seed);
   heads.add_all_to(command, standard_layer);
   backend.add_to(command);
@@ -59,6 +83,7 @@ Exploration explore(const ExplorationOptions& options, const Console& console) {
   const std::vector<const Variant*> variants = variants_named(options.variants);
   refuse_imported(variants);
   Exploration out{.source = options.source.load(console.stop), .seed = options.explore.seed};
+  out.not_tried = not_tried(options, variants);
   out.heads = heads_of(options.heads, out.source);
   if (options.of_outputs && lack_values(out.heads))
     throw InputError(out.source.path,
@@ -101,7 +126,26 @@ Document begin_json(const Exploration& exploration) {
           {"precision", exploration.precision},
           {"seed", exploration.seed},
           {"seconds", {{"first", exploration.first_seconds}, {"all", exploration.all_seconds}}},
+          {"not_tried", exploration.not_tried},
           {"notes", notes_of(exploration.source)}};
+}
+
+std::vector<std::string> notes_of(const Exploration& exploration) {
+  std::vector<std::pair<std::string, Index>> refused;  // of a variant and why, on how many trials
+  for (const Trial& trial : exploration.trials) {
+    if (trial.refused.empty()) continue;
+    const std::string what = trial.variant->id + ": " + trial.refused;
+    const auto known = std::ranges::find(refused, what, &std::pair<std::string, Index>::first);
+    if (known == refused.end())
+      refused.emplace_back(what, 1);
+    else
+      ++known->second;
+  }
+  std::vector<std::string> notes;
+  for (const auto& [what, count] : refused)
+    notes.push_back("refused " + what + " (" + plural(count, "trial") + ")");
+  for (const std::string& what : exploration.not_tried) notes.push_back("not tried: " + what);
+  return notes;
 }
 
 }  // namespace fovea

@@ -15,7 +15,7 @@ struct ExplorationOptions {
   SourceOptions source;
   HeadOptions heads;
   BackendOptions backend;
-  std::vector<std::string> variants{"papers"};
+  std::vector<std::string> variants{"all"};
   ExploreOptions explore;
   bool of_outputs = false;  // what is asked for needs values
 
@@ -30,6 +30,7 @@ struct Exploration {
   std::uint64_t seed = 0;
   std::string backend, device, precision;
   double first_seconds = 0, all_seconds = 0;  // until the first trial was done, and all were
+  std::vector<std::string> not_tried;         // of what the program has, and how it is tried
 
   /// "504 trials in 3.2 s, the first after 21 ms".
   std::string time_text() const;
@@ -39,7 +40,11 @@ struct Exploration {
 /// where no head has the values that are needed.
 Exploration explore(const ExplorationOptions& options, const Console& console);
 
-/// What every document begins with: source, back end, device, precision, seed, seconds, notes.
+/// What every document begins with: source, back end, device, precision, seed, seconds, what was
+/// not tried, notes.
 Document begin_json(const Exploration& exploration);
+
+/// What was refused, a note for each variant and reason, and what was not tried.
+std::vector<std::string> notes_of(const Exploration& exploration);
 
 }  // namespace fovea

@@ -20,6 +20,8 @@ Document curve_json(const std::vector<CurvePoint>& curve) {
   for (const CurvePoint& point : curve)
     out.push_back({{"step", point.step},
                    {"loss", number_json(point.loss)},
+                   {"gradient_norm",
+                    point.gradient_norm ? number_json(*point.gradient_norm) : Document(nullptr)},
                    {"error", number_json(point.error)},
                    {"held_out_error", number_json(point.held_out_error)},
                    {"chi", number_json(point.chi)},

@@ -29,14 +29,14 @@ std::string scale_text(const HeadPagesRequest& request) {
   const bool stated = stated_scale(request.source, request.layer) == scale;
   const bool standard =
       format_plain(scale) == format_plain(1 / std::sqrt(static_cast<double>(request.problem.d())));
-  return format_plain(scale) + (stated     ? ", as the file states"
+  return format_plain(scale) + (stated     ? ", " + statement_text(request.source)
                                 : standard ? ", 1/√d"
                                            : ", as chosen");
 }
 
 std::string mask_text(const HeadPagesRequest& request) {
   const auto stated = stated_causal(request.source, request.layer);
-  const std::string how = stated == request.problem.causal ? ", as stated"
+  const std::string how = stated == request.problem.causal ? ", " + statement_text(request.source)
                           : stated                         ? ", as chosen"
                           : mask_is_assumed(request.source, request.layer)
                               ? ", not stated by the file"
@@ -161,8 +161,9 @@ class HeadPages {
     }
     bool few = false, slow = false;
     int samples = 0;
+    const auto times = in_.grid.times(run_);
     for (std::size_t c = 0; c < in_.columns.size(); ++c) {
-      const auto time = in_.grid.time(c, run_);
+      const auto& time = times[c];
       run_.check();
       if (time) {
         few |= time->timing.few_samples();
@@ -178,10 +179,12 @@ class HeadPages {
         table.rows.back().push_back(found ? to_text(*measure, *found) : "–");
       }
     }
-    table.caption = "Times are medians of up to " + std::to_string(samples) +
-                    " rounds after a warm-up, each beside a round of exact attention" +
-                    (few ? "; some of few rounds" : "") +
-                    (slow ? "; the machine was slowed down during some of them" : "") + ".";
+    table.caption =
+        "Times are medians of up to " + std::to_string(samples) +
+        " rounds after a warm-up, in each of which every attention runs once; speed-ups "
+        "have intervals of 95 % confidence" +
+        (few ? "; some of few rounds" : "") +
+        (slow ? "; the machine was slowed down during some of them" : "") + ".";
     add(Heading{"Errors, cost and time"});
     add(std::move(table));
     add(std::move(definitions));

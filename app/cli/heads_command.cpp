@@ -40,6 +40,7 @@ void print_heads(std::ostream& out, const Exploration& tried, const HeadTable& c
   }
   print(out, table);
   out << "\n  " << sum_text(choices) << '\n';
+  print_notes(out, notes_of(tried), 2);
   print_notes(out, notes_of(tried.source), 2);
 }
 

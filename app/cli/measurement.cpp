@@ -67,7 +67,7 @@ Measurement measurement_of(const Contender& contender, const Samples& samples,
                   .timing = summarise(samples.runs),
                   .cost = samples.cost,
                   .notes = samples.notes,
-                  .speed_up = median(std::move(speed_ups)),
+                  .speed_up = speed_up_of(std::move(speed_ups)),
                   .promised_speed_up = exact.cost.multiply_adds / samples.cost.multiply_adds};
   if (contender.variant->reference) return out;
   if (auto note = unsteady_note(summarise(exact.runs).total, out.timing.total); !note.empty())

@@ -21,9 +21,9 @@ struct Measurement {
   std::vector<std::string> notes;
 
   double rate() const { return 2e-6 * cost.multiply_adds / timing.total.median_ms; }  // GFLOP/s
-  double speed_up = 1;           // exact's total over this one's, the median over rounds and heads
+  SpeedUp speed_up;              // exact's total over this one's, over rounds and heads
   double promised_speed_up = 1;  // exact's multiply-adds over this one's
-  double share() const { return speed_up / promised_speed_up; }
+  double share() const { return speed_up.median / promised_speed_up; }
 };
 
 struct MeasureOptions {

@@ -121,24 +121,32 @@ Panel PanelGrid::panel(View view, std::size_t column, Run& run) const {
 
 std::vector<Panel> PanelGrid::timings(Run& run) const {
   std::vector<Panel> panels;
+  const auto measured = times(run);
   for (std::size_t c = 0; c < columns_.size(); ++c) {
-    const auto measured = time(c, run);
-    panels.push_back(measured ? timing_panel(computation(c), *measured)
-                              : Panel{.view = View::cost,
-                                      .body = Message{"read from the file: there is no time"}});
+    panels.push_back(measured[c] ? timing_panel(computation(c), *measured[c])
+                                 : Panel{.view = View::cost,
+                                         .body = Message{"read from the file: there is no time"}});
     panels.back().title = title_of(c);
   }
   return panels;
 }
 
-std::optional<MeasuredTime> PanelGrid::time(std::size_t column, Run& run) const {
-  const Computation& its = computation(column);
-  if (its.variant->imported) return {};
-  const Head& head = heads_[columns_[column].head];
-  const TimedRuns runs =
-      measure_again(problem_of(head), request_of(request_.columns[column]), its,
-                    its.variant->reference ? nullptr : head.exact.get(), request_.backend, run);
-  return summarise(runs, runs.best_pace_ms());
+std::vector<std::optional<MeasuredTime>> PanelGrid::times(Run& run) const {
+  std::vector<std::optional<MeasuredTime>> times(columns_.size());
+  for (std::size_t h = 0; h < heads_.size(); ++h) {
+    std::vector<std::size_t> places;
+    std::vector<Repeated> columns;
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      if (columns_[c].head != h) continue;
+      places.push_back(c);
+      columns.push_back({request_of(request_.columns[c]), columns_[c].computation.get()});
+    }
+    const auto runs =
+        measure_again(problem_of(heads_[h]), columns, heads_[h].exact.get(), request_.backend, run);
+    for (std::size_t c = 0; c < places.size(); ++c)
+      times[places[c]] = summarise(runs[c], runs[c].best_pace_ms());
+  }
+  return times;
 }
 
 Panel PanelGrid::panel(View view, const Drawn& column, Run& run) const {

@@ -44,8 +44,9 @@ class PanelGrid {
   Panel panel(View view, std::size_t column, Run& run) const;
   /// Measures some rounds of each column.
   std::vector<Panel> timings(Run& run) const;
-  /// Nothing for a column that is not computed, but read.
-  std::optional<MeasuredTime> time(std::size_t column, Run& run) const;
+  /// Of each column, all columns of a head in the same rounds; nothing for one that is not
+  /// computed, but read.
+  std::vector<std::optional<MeasuredTime>> times(Run& run) const;
 
   std::string title_of(std::size_t column) const;
   /// Which rows of exact attention and of the columns are not finite, and why.

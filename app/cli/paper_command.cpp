@@ -50,6 +50,14 @@ class ProgressLine {
   std::jthread thread_;
 };
 
+/// "tree-time, running-time".
+std::string timed_figures() {
+  std::string names;
+  for (const PaperFigure& figure : paper_figures())
+    if (figure.timed) names += (names.empty() ? "" : ", ") + figure.id;
+  return names;
+}
+
 Document list_json() {
   Document out = Document::array();
   for (const PaperFigure& figure : paper_figures())
@@ -124,7 +132,8 @@ void run_paper(const PaperOptions& options, const Console& console) {
   }
   const PaperFigure& figure = find_paper_figure(options.name);
   if (options.longest && !figure.timed)
-    throw UsageError("--longest is of running-time; " + figure.id + " has no such length");
+    throw UsageError("--longest is of " + timed_figures() + "; " + figure.id +
+                     " has no such length");
   if (!options.output.empty()) {
     check_figure_name(options.output);
     require_writable(options.output);
@@ -140,17 +149,18 @@ void run_paper(const PaperOptions& options, const Console& console) {
     const ProgressLine told(progress, console.err);
     result = figure.make({*backend, example, options.longest.value_or(standard_longest)}, run);
   }
+  const Backend& used = result.backend ? *result.backend : *backend;
   if (!options.output.empty()) {
-    Figure drawn{.title = figure.title,
-                 .footer = figure.paper + ", computed by Fovea; " + backend->device() + ", " +
-                           backend->precision(),
-                 .rows = result.rows};
+    Figure drawn{
+        .title = figure.title,
+        .footer = figure.paper + ", computed by Fovea; " + used.device() + ", " + used.precision(),
+        .rows = result.rows};
     drawn.style.width = paper_width * points_per_inch;
     if (!options.no_session) drawn.recipe.command = command_line(console.words, options.output);
     write_figure(options.output, drawn);
   }
   if (options.json)
-    print(console.out, result_json(figure, result, *backend));
+    print(console.out, result_json(figure, result, used));
   else
     print_result(console.out, figure, result);
 }
@@ -164,8 +174,9 @@ void add_paper_command(CLI::App& program, Work& chosen) {
   command->add_option("NAME", options->name, "A figure, or list")->capture_default_str();
   command
       ->add_option("--longest", options->longest,
-                   "Of running-time: the longest head, in tokens (default 16384); 131072 takes "
-                   "minutes")
+                   "Of " + timed_figures() +
+                       ": the longest head, in tokens (default 16384; tree-time: at most 8192); "
+                       "131072 takes minutes")
       ->check(CLI::Range(Index{256}, Index{1} << 20));
   options->backend.add_to(*command);
   command->add_option("-o,--output", options->output, "Write the figure: .png, .svg, .pdf or .pgf")

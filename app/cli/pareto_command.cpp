@@ -88,8 +88,8 @@ Document trial_json(const Trial& trial) {
   out["measures"] = std::move(numbers);
   if (trial.time) {
     out["timings_ms"] = timing_json(trial.time->timing);
-    if (trial.time->total_speed_up)
-      out["speed_up"] = number_json(trial.time->total_speed_up->median_ms);
+    if (trial.time->total_speed_up) put_speed_up(out, "speed_up", *trial.time->total_speed_up);
+    if (trial.time->exact_total) out["exact_ms"] = summary_json(*trial.time->exact_total);
     out["slow_machine"] = trial.time->slow;
   }
   out["notes"] = trial.notes;
@@ -145,11 +145,11 @@ TextTable table_of(const ParetoOutcome& outcome) {
 std::vector<std::string> notes_of(const SettingSpread& s) {
   const std::string what = s.variant->id + " " + setting_text(*s.variant, s.values, s.n) + ": ";
   std::vector<std::string> notes;
-  if (s.refused > 0) notes.push_back(what + s.refusal + " (" + plural(s.refused, "head") + ")");
   if (s.without > 0)
     notes.push_back(what + plural(s.without, "head") +
                     " left out, where one of the two numbers is not defined");
-  if (s.few_runs) notes.push_back(what + "the time is of fewer than 5 runs");
+  if (s.few_runs)
+    notes.push_back(what + "the time is of fewer than " + std::to_string(enough_samples) + " runs");
   if (s.slow) notes.push_back(what + "the time was measured on a slowed machine");
   return notes;
 }
@@ -165,6 +165,7 @@ void print_pareto(std::ostream& out, const ParetoOutcome& outcome) {
            "better in one"
         << (tried.heads.size() > 1 ? ", in the median over heads" : "") << "\n";
   for (const SettingSpread& s : outcome.settings) print_notes(out, notes_of(s), 2);
+  print_notes(out, fovea::notes_of(tried), 2);
   print_notes(out, fovea::notes_of(tried.source), 2);
 }
 

@@ -29,8 +29,9 @@ Panel timing_panel(const Computation& computation, const MeasuredTime& time) {
   line("total p10 – p90",
        format_time(timing.total.p10_ms) + " – " + format_time(timing.total.p90_ms));
   if (time.total_speed_up) {
-    line("total, exact / this", format_plain(time.total_speed_up->median_ms));
-    line("apply, exact / this", format_plain(time.apply_speed_up->median_ms));
+    line("exact's total, same rounds", format_time(time.exact_total->median_ms));
+    line("total, exact / this", to_text(*time.total_speed_up));
+    line("apply, exact / this", to_text(*time.apply_speed_up));
   }
   line("first run, cold", format_time(computation.first_run.total_ms()));
   if (timing.learning.samples > 0)

@@ -33,6 +33,11 @@ std::vector<Point> polygon_around(Point centre, double radius, Corners corners) 
   return points;
 }
 
+void draw_frame(Ink& ink, Point centre) {
+  ink.path(polygon_around(centre, 2.4 * kMarker * ink.letters.size(), {4, 45}),
+           {ink.style.text, 2 * ink.style.hair});
+}
+
 void draw_ring(Ink& ink, Point centre, double radius, Rgba colour) {
   ink.path(polygon_around(centre, radius * kMarker * ink.letters.size(), kMarkers[0]),
            {colour, 2 * ink.style.hair});
@@ -64,6 +69,7 @@ void draw_curve(const BodyDrawing& d, const SeriesPlot& plot, std::size_t s) {
       ink.line({centre.x, low}, {centre.x, high}, thin);
     }
     draw_series_marker(ink, centre, s, point.hollow);
+    if (point.framed) draw_frame(ink, centre);
     if (point.ringed) draw_ring(ink, centre, 2.2, ink.style.text);
   }
 }

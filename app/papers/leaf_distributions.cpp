@@ -1,17 +1,24 @@
-// How keys spread over the leaves of a tree while it learns (Treeformer, Figure 4).
+// How keys spread over the leaves of trees that learn, in several layers (Treeformer, Figure 4).
 #include <algorithm>
 
 #include "data/number_text.h"
-#include "learning/trainer.h"
-#include "panels/learning_panels.h"
+#include "papers/learned_head.h"
 #include "papers/paper_figure.h"
-#include "variants/learned_tree.h"
 
 namespace fovea {
 namespace {
 
-constexpr Index all_steps = 300, steps_between = 50;
-constexpr Index shown_layer = 1, shown_head = 1;  // of the bundled encoder; 0 where there are fewer
+constexpr Index steps_between = 50;
+constexpr Index most_layers = 3;
+constexpr const char* variant_ids[] = {"tf", "tc"};
+
+/// The first, the last and what is in the middle.
+std::vector<Index> layers_of(const Source& source) {
+  const auto all = static_cast<Index>(source.layers.size()), count = std::min(all, most_layers);
+  std::vector<Index> layers;
+  for (Index l = 0; l < count; ++l) layers.push_back(count > 1 ? l * (all - 1) / (count - 1) : 0);
+  return layers;
+}
 
 LeafSnapshot snapshot_of(const LearnedTree& learned, const Problem& problem, const Backend& backend,
                          Run& run) {
@@ -22,23 +29,12 @@ LeafSnapshot snapshot_of(const LearnedTree& learned, const Problem& problem, con
   return snapshot;
 }
 
-PaperResult leaves_while_learning(const PaperTask& task, Run& run) {
-  const auto layers = static_cast<Index>(task.example.layers.size());
-  const HeadChoice choice{
-      .layer = std::min(shown_layer, layers - 1),
-      .head = std::min(
-          shown_head,
-          task.example.layers[static_cast<std::size_t>(std::min(shown_layer, layers - 1))].heads() -
-              1)};
-  const Problem problem = problem_of(task.example, choice);
-  const Variant& variant = find_variant("tf");
-  const Fit fit = fit_of(variant, defaults(variant.schema));
-  const LearningOptions options = learning_options(fit.parameters, fit.goal, 0, problem.head);
+LearningRecord learn(const Variant& variant, const Problem& problem, const PaperTask& task,
+                     Run run) {
   Run quiet = run.quiet();
-  Trainer trainer = make_trainer(fit, options, problem, 0, task.backend, quiet);
+  Trainer trainer = trainer_of(variant, problem, 0, task.backend, quiet);
   LearningRecord record{.tokens = problem.n(),
                         .leaves = trainer.start().tree.leaves(),
-                        .cost_limit = options.cost,
                         .start = trainer.start().measured,
                         .curve = {},
                         .snapshots = {}};
@@ -49,33 +45,55 @@ PaperResult leaves_while_learning(const PaperTask& task, Run& run) {
     if (done >= all_steps) break;
   }
   record.curve = trainer.curve();
+  return record;
+}
+
+void add_numbers(const LearningRecord& record, const std::string& place, const std::string& id,
+                 PaperResult& result) {
   const CurvePoint &first = record.curve.front(), &last = record.curve.back();
+  const std::string begun = ", median tree", ended = ", after 300 steps",
+                    leaves = place + ": effective leaves of the keys",
+                    error = place + ": relative output error on held-out rows";
+  result.numbers.push_back(
+      {"effective_leaves_start_" + id, leaves + begun, {}, first.effective_leaves});
+  result.numbers.push_back(
+      {"effective_leaves_end_" + id, leaves + ended, {}, last.effective_leaves});
+  result.numbers.push_back({"held_out_error_start_" + id, error + begun, {}, first.held_out_error});
+  result.numbers.push_back({"held_out_error_end_" + id, error + ended, {}, last.held_out_error});
+}
+
+PaperResult leaves_while_learning(const PaperTask& task, Run& run) {
+  const std::vector<Index> layers = layers_of(task.example);
+  const double all = double(layers.size() * std::size(variant_ids));
   PaperResult result;
-  result.numbers = {{"effective_leaves_start",
-                     "Effective leaves of the keys, median tree",
-                     {},
-                     first.effective_leaves},
-                    {"effective_leaves_end",
-                     "Effective leaves of the keys, after 300 steps",
-                     {},
-                     last.effective_leaves},
-                    {"held_out_error_start",
-                     "Relative output error on held-out rows, median tree",
-                     {},
-                     first.held_out_error},
-                    {"held_out_error_end",
-                     "Relative output error on held-out rows, after 300 steps",
-                     {},
-                     last.held_out_error}};
+  double done = 0;
+  Index n = 0;
+  for (const char* id : variant_ids) {
+    const Variant& variant = find_variant(id);
+    result.rows.emplace_back();
+    for (const Index layer : layers) {
+      const Problem problem = shown_head(task.example, layer);
+      const LearningRecord record =
+          learn(variant, problem, task, run.part(done / all, (done + 1) / all));
+      const std::string place = variant.label + ", " + layer_label(task.example, layer);
+      add_numbers(record, place, std::string(id) + "_" + std::to_string(layer), result);
+      Panel panel = std::move(make_panels(record).back());
+      panel.title = place;
+      std::get<CurvePlot>(panel.body).y_label = "keys of the leaf";
+      result.rows.back().push_back(std::move(panel));
+      n = problem.n();
+      ++done;
+    }
+  }
   result.notes = {
-      "One TF-attention head of a trained encoder (" + layer_label(task.example, choice.layer) +
-          ", head " + std::to_string(choice.head) + ", n = " + std::to_string(problem.n()) +
-          "), height 6, learned alone for the outputs of exact "
-          "attention, from a median tree, whose leaves are even. The paper trains the whole model, "
-          "and draws its leaves without stating numbers.",
-      "Curves go from light to dark with the steps of learning."};
-  result.rows.emplace_back();
-  for (Panel& panel : make_panels(record)) result.rows.front().push_back(std::move(panel));
+      "One head of each of " + plural(Index(layers.size()), "layer") +
+          " of a trained encoder (head " + std::to_string(shown_head_index) +
+          ", n = " + std::to_string(n) +
+          "), height 6, learned alone for the outputs of exact attention, from a median tree, "
+          "whose leaves are even. TC-attention learns the weights α of the depths, too. The paper "
+          "trains the whole model, and draws its leaves without stating numbers.",
+      "Panels draw the keys of each leaf, the fullest first; curves go from light to dark with "
+      "the steps of learning."};
   return result;
 }
 
@@ -84,8 +102,10 @@ PaperResult leaves_while_learning(const PaperTask& task, Run& run) {
 PaperFigure leaf_distribution_figure() {
   return {.id = "leaf-distributions",
           .paper = "Treeformer (Madaan et al. 2022), Figure 4",
-          .title = "Leaves of a tree while it learns",
-          .sentence = "How the keys of a head spread over the leaves of a tree that learns.",
+          .title = "Leaves of trees while they learn",
+          .sentence =
+              "How keys spread over the leaves of trees that learn, TF and TC in several "
+              "layers.",
           .make = leaves_while_learning};
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,6 +28,7 @@ struct PaperResult {
   std::vector<PaperNumber> numbers;
   std::vector<std::string> notes;        // what was computed, and how it differs from the paper's
   std::vector<std::vector<Panel>> rows;  // of the figure
+  std::shared_ptr<const Backend> backend = {};  // that computed it, where it is not the task's
 };
 
 struct PaperTask {
@@ -53,9 +55,14 @@ const PaperFigure& find_paper_figure(const std::string& id);
 
 // One function for each file of this folder.
 PaperFigure rank_map_figure();
-PaperFigure arena_cost_figure();
-PaperFigure leaf_distribution_figure();
+PaperFigure hierarchy_cost_figure();
 PaperFigure sparse_pattern_figure();
+PaperFigure summary_column_figure();
+PaperFigure arena_cost_figure();
+PaperFigure tree_time_figure();
+PaperFigure leaf_distribution_figure();
+PaperFigure gradient_norm_figure();
+PaperFigure exact_tree_figure();
 PaperFigure sampled_sum_figure();
 PaperFigure column_spread_figure();
 PaperFigure column_growth_figure();

@@ -7,10 +7,12 @@ namespace fovea {
 
 std::span<const PaperFigure> paper_figures() {
   static const std::vector<PaperFigure> figures{
-      rank_map_figure(),          sparse_pattern_figure(), arena_cost_figure(),
-      leaf_distribution_figure(), sampled_sum_figure(),    column_spread_figure(),
-      column_growth_figure(),     spectral_error_figure(), heavy_entry_figure(),
-      hash_collision_figure(),    running_time_figure()};
+      rank_map_figure(),          hierarchy_cost_figure(), sparse_pattern_figure(),
+      summary_column_figure(),    arena_cost_figure(),     tree_time_figure(),
+      leaf_distribution_figure(), gradient_norm_figure(),  exact_tree_figure(),
+      sampled_sum_figure(),       column_spread_figure(),  column_growth_figure(),
+      spectral_error_figure(),    heavy_entry_figure(),    hash_collision_figure(),
+      running_time_figure()};
   return figures;
 }
 

@@ -7,13 +7,6 @@
 namespace fovea {
 namespace {
 
-Document summary_json(const StageSummary& summary) {
-  return {{"median", summary.median_ms},
-          {"p10", summary.p10_ms},
-          {"p90", summary.p90_ms},
-          {"samples", summary.samples}};
-}
-
 const char* type_of(const Field& field) {
   if (!field.choices.empty()) return "choice";
   return std::visit(
@@ -63,6 +56,19 @@ Document cost_json(const Cost& cost) {
           {"bytes", number_json(cost.bytes)},
           {"ratio_to_exact", number_json(cost.ratio_to_exact())},
           {"exact_multiply_adds", number_json(cost.exact_multiply_adds)}};
+}
+
+Document summary_json(const StageSummary& summary) {
+  return {{"median", summary.median_ms},
+          {"p10", summary.p10_ms},
+          {"p90", summary.p90_ms},
+          {"samples", summary.samples}};
+}
+
+void put_speed_up(Document& out, const std::string& id, const SpeedUp& ratio) {
+  out[id] = number_json(ratio.median);
+  if (ratio.interval)
+    out[id + "_interval"] = {number_json(ratio.interval->low), number_json(ratio.interval->high)};
 }
 
 Document timing_json(const Timing& timing) {

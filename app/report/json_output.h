@@ -18,6 +18,10 @@ Document number_json(double value);
 Document value_json(const Value& value);
 Document parameters_json(const Variant& variant, const Values& values);
 Document cost_json(const Cost& cost);
+/// {median, p10, p90, samples}, in milliseconds.
+Document summary_json(const StageSummary& summary);
+/// Its median under `id`, and its interval, if there is one, under `id` + "_interval".
+void put_speed_up(Document& out, const std::string& id, const SpeedUp& ratio);
 /// {"plan": {median, p10, p90, samples}, "plan/hash": ..., "upload": ..., "apply": ..., "total":
 /// ...}; what is learnt beforehand is "learning" and in no total.
 Document timing_json(const Timing& timing);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "session/held_head.h"
+#include "variants/learned_tree.h"
 
 namespace fovea {
 namespace {
@@ -20,6 +21,26 @@ std::vector<ExploredHead> heads_in(const Source& source, HeadScope scope,
             {.layer = l, .head = h, .lengths = layer.lengths(), .d = layer.d(), .dv = layer.dv()});
   }
   return heads;
+}
+
+/// What the canvas shows of the opened head. A tree that is still being learned is left out.
+std::vector<OwnSetting> columns_of(const Study& study) {
+  const HeadChoice choice = choice_of(study.session());
+  std::vector<OwnSetting> own;
+  for (const ColumnState& state : study.columns()) {
+    const Column& column = state.column;
+    const ComputeRequest request = request_of(column);
+    if (column.held || request.variant->reference || request.variant->imported) continue;
+    OwnSetting setting{request.variant, request.values, request.seed};
+    if (learned_steps(*request.variant, request.values)) {
+      if (!state.computation || state.stale) continue;
+      setting.given =
+          learned_tensors(*request.variant, request.values, state.computation->op->plan());
+      setting.only = std::pair(choice.layer, choice.head);
+    }
+    own.push_back(std::move(setting));
+  }
+  return own;
 }
 
 }  // namespace
@@ -52,15 +73,15 @@ ExplorationRun::Subject ExplorationRun::present(HeadScope scope) const {
   return of;
 }
 
-void ExplorationRun::start(HeadScope scope, const ExploreOptions& options,
-                           const QString& provenance) {
+void ExplorationRun::start(HeadScope scope, ExploreOptions options, const QString& provenance) {
   if (!study_.source()) return;
   const Subject of = present(scope);
   auto heads = heads_in(*of.source, scope, of.choice);
   if (heads.empty()) return;
   stop();
   of_ = of;
-  options_ = options;
+  options.own = columns_of(study_);
+  options_ = std::move(options);
   heads_ = std::move(heads);
   provenance_ = provenance;
   const auto open = [of](const ExploredHead& head, const std::stop_token& stop) {
@@ -70,9 +91,12 @@ void ExplorationRun::start(HeadScope scope, const ExploreOptions& options,
     return problem_of(*of.source, choice, stop);
   };
   free_heads();
-  explorer_ = std::make_shared<Explorer>(heads_, open, variants_of(Group::papers), options);
+  std::vector<const Variant*> all;
+  for (const Variant& variant : variants()) all.push_back(&variant);
+  explorer_ = std::make_shared<Explorer>(heads_, open, std::move(all), options_);
   total_ = explorer_->total();
   trials_ = std::make_shared<const std::vector<Trial>>();
+  done_ = 0;
   seconds_spent_ = 0;
   go_on();
 }
@@ -92,8 +116,11 @@ void ExplorationRun::go_on() {
         const bool first = explorer->trials().empty();
         while (explorer->step(backend, run) && !first && timer.elapsed() < batch_ms) {
         }
-        const auto trials = std::make_shared<const std::vector<Trial>>(explorer->trials());
-        return [this, trials, spent = explorer->seconds_spent()] { take(trials, spent); };
+        const auto& trials = explorer->trials();
+        const auto end = trials.begin() + static_cast<std::ptrdiff_t>(explorer->comparable());
+        return
+            [this, now = Progress{std::make_shared<const std::vector<Trial>>(trials.begin(), end),
+                                  trials.size(), explorer->seconds_spent()}] { take(now); };
       },
       [this] { return study_.source() == of_.source; });
   emit changed();
@@ -104,14 +131,24 @@ bool ExplorationRun::stale() const {
 }
 
 double ExplorationRun::seconds_left() const {
-  if (trials_->empty()) return 0;
-  return seconds_spent_ * static_cast<double>(total_ - trials_->size()) /
-         static_cast<double>(trials_->size());
+  if (done_ == 0) return 0;
+  return seconds_spent_ * static_cast<double>(total_ - done_) / static_cast<double>(done_);
 }
 
-void ExplorationRun::take(std::shared_ptr<const std::vector<Trial>> trials, double seconds_spent) {
-  study_.requests().discard(std::exchange(trials_, std::move(trials)));
-  seconds_spent_ = seconds_spent;
+bool ExplorationRun::tries_all_columns() const {
+  return std::ranges::all_of(columns_of(study_), [&](const OwnSetting& column) {
+    const auto same = [&](const auto& other) {
+      return other.variant == column.variant && other.values == column.values &&
+             other.seed == column.seed;
+    };
+    return std::ranges::any_of(options_.own, same) || std::ranges::any_of(*trials_, same);
+  });
+}
+
+void ExplorationRun::take(const Progress& progress) {
+  study_.requests().discard(std::exchange(trials_, progress.comparable));
+  done_ = progress.done;
+  seconds_spent_ = progress.seconds_spent;
   if (!complete()) return emit changed();
   free_heads();
   stop();

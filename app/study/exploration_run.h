@@ -20,8 +20,9 @@ class ExplorationRun : public QObject {
   explicit ExplorationRun(Study& study, QObject* parent = nullptr);
   ~ExplorationRun() override;
 
-  /// All variants, with the mask and scale of the session. Nothing happens without Q, K and V.
-  void start(HeadScope scope, const ExploreOptions& options, const QString& provenance);
+  /// All variants and the columns of the canvas, with the mask and scale of the session. A tree
+  /// that a column has learned is tried on its head alone. Nothing happens without Q, K and V.
+  void start(HeadScope scope, ExploreOptions options, const QString& provenance);
   /// What was tried is kept.
   void stop() { steps_.stop(); }
   /// Goes on where it was stopped.
@@ -30,17 +31,22 @@ class ExplorationRun : public QObject {
   bool running() const { return steps_.running(); }
   bool can_resume() const { return explorer_ && !running() && !complete() && !stale(); }
   bool waiting() const { return steps_.waiting(); }  // for other requests
-  bool complete() const { return trials_->size() == total_; }
+  bool complete() const { return done_ == total_; }
   /// The source, the mask, the scale, the back end, or the head or layer that was asked for has
   /// changed since.
   bool stale() const;
 
-  /// Those that were done so far; never null.
+  /// Whether every column of the canvas is among what is tried.
+  bool tries_all_columns() const;
+
+  /// The first of those that were done, as many as compare all of their settings on the same heads;
+  /// never null.
   std::shared_ptr<const std::vector<Trial>> trials() const { return trials_; }
   /// That the trials are of; null before the first start.
   std::shared_ptr<const Source> source() const { return of_.source; }
   const std::vector<ExploredHead>& heads() const { return heads_; }
   HeadScope scope() const { return of_.scope; }
+  std::size_t done() const { return done_; }
   std::size_t total() const { return total_; }
   const ExploreOptions& options() const { return options_; }
   double seconds_left() const;  // 0: too early to say
@@ -61,7 +67,12 @@ class ExplorationRun : public QObject {
   Subject present(HeadScope scope) const;
   void go_on();
   void free_heads();
-  void take(std::shared_ptr<const std::vector<Trial>> trials, double seconds_spent);
+  struct Progress {
+    std::shared_ptr<const std::vector<Trial>> comparable;
+    std::size_t done = 0;
+    double seconds_spent = 0;
+  };
+  void take(const Progress& progress);
 
   Study& study_;
   BackgroundRun steps_{study_, RequestKind::trials};
@@ -70,7 +81,7 @@ class ExplorationRun : public QObject {
   ExploreOptions options_;
   std::vector<ExploredHead> heads_;
   std::shared_ptr<const std::vector<Trial>> trials_;
-  std::size_t total_ = 0;
+  std::size_t done_ = 0, total_ = 0;
   double seconds_spent_ = 0;
   QString provenance_;
 };

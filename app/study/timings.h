@@ -1,8 +1,9 @@
-// Timings are repeated runs of the columns' computations, a few at a time while nothing else is to
+// Timings are repeated rounds of the columns of each head, a few at a time while nothing else is to
 // be done.
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "study/results.h"
@@ -16,24 +17,45 @@ class Timings {
 
   /// Sets time and memory of a column, as far as they were measured.
   void annotate(ColumnState& state);
-  /// Requests more rounds of the column that has the fewest; `done` is called when they are there.
+  /// Requests more rounds of the head that has the fewest; `done` is called when they are there.
   void measure_next(const Results& results, std::function<void()> done);
   /// Measures everything again.
-  void forget() { runs_.clear(); }
+  void forget() {
+    rounds_.clear();
+    failures_.clear();
+  }
 
  private:
-  struct Measured {
-    TimedRuns runs;
-    std::shared_ptr<const MeasuredTime> time;  // what they say; null: nothing yet
+  /// Rounds in each of which every column of a head runs once: times and ratios are comparable only
+  /// within the same rounds, so another column begins them anew.
+  struct Rounds {
+    std::vector<ComputeKey> columns;  // exact attention first, if it takes part
+    std::vector<TimedRuns> runs;      // of each column
+    std::vector<std::shared_ptr<const MeasuredTime>> times;  // what they say; null: nothing yet
+    double best_pace_ms = std::numeric_limits<double>::infinity();  // of earlier rounds, too
   };
-  using Cache = ResultCache<ComputeKey, Measured>;
-  double best_pace_ms(const HeadKey& head) const;
-  bool wants_more(const Cache::Answer& known) const;
-  TimedRuns exact_beside_others(const HeadKey& head) const;
-  void summarise_all(const HeadKey& head);
+  using Cache = ResultCache<HeadKey, Rounds>;
+  /// One request: rounds, or which columns cannot be run again.
+  struct Measured {
+    std::vector<TimedRuns> runs;
+    std::vector<std::size_t> failed;
+  };
+  /// What can be timed of a head.
+  struct Subject {
+    HeadKey head;
+    std::vector<ComputeKey> columns;  // as in Rounds
+    std::vector<std::shared_ptr<const Computation>> computations;
+  };
+  Subject subject_of(const Results& results, std::size_t head);
+  Cache::Answer& rounds_for(const Subject& subject);
+  static bool wants_more(const Rounds& rounds);
+  static Measured measure(const Subject& subject, bool with_memory, const Backend& backend,
+                          Run& run);
+  static void take(const Measured& more, Rounds& rounds);
 
   Requests& requests_;
-  Cache runs_{requests_, 64};
+  Cache rounds_{requests_, 16};
+  ResultCache<ComputeKey, const Rounds> failures_{requests_, 64};  // without results
 };
 
 }  // namespace fovea

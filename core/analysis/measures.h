@@ -23,8 +23,9 @@ struct Evaluation {
 
 struct Measured {
   double value = 0;
-  double standard_error = 0;  // of an estimate from sampled rows
-  std::string note = {};      // "in 12 rows"
+  double standard_error = 0;          // of an estimate from sampled rows
+  std::string note = {};              // "in 12 rows"
+  std::optional<SpeedUp> ratio = {};  // of times
 };
 
 struct Measure {
@@ -44,7 +45,8 @@ struct Measure {
 /// Errors first, then cost, then time; in the order in which they are shown.
 const std::vector<Measure>& measures();
 
-/// "0.275", "0.12 ± 0.003", "∞ in 12 rows", "1.2 M", "3.45 ms", "2.5 ×"; "–": not defined.
+/// "0.275", "0.12 ± 0.003", "∞ in 12 rows", "1.2 M", "3.45 ms", "2.5 × (2.4 – 2.6)"; "–": not
+/// defined.
 std::string to_text(const Measure& measure, const Measured& measured);
 
 }  // namespace fovea

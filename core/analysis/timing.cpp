@@ -30,6 +30,32 @@ std::string unsteady_note(const StageSummary& exact, const StageSummary& other) 
          "machine, or with more rounds";
 }
 
+SpeedUp speed_up_of(std::vector<double> ratios) {
+  constexpr double outside = 0.025;  // of either end
+  std::ranges::sort(ratios);
+  const auto count = ratios.size();
+  SpeedUp out{.median = quantile(ratios, 0.5), .samples = static_cast<int>(count)};
+  // The median lies below the k-th ratio if fewer than k of the tosses of a coin are heads.
+  std::size_t place = 0;
+  double term = std::pow(0.5, static_cast<double>(count)), below = term;
+  while (below <= outside) {
+    ++place;
+    term *= static_cast<double>(count - place + 1) / static_cast<double>(place);
+    below += term;
+  }
+  if (place > 0) out.interval = {ratios[place - 1], ratios[count - place]};
+  return out;
+}
+
+std::string to_text(const SpeedUp& speed_up) {
+  const auto number = [](double ratio) { return format_number(ratio, 2); };
+  const std::string ratio = number(speed_up.median) + " ×";
+  if (!speed_up.interval) return ratio;
+  const std::string interval =
+      " (" + number(speed_up.interval->low) + " – " + number(speed_up.interval->high) + ")";
+  return (speed_up.undecided() ? "no difference" : ratio) + interval;
+}
+
 StageSummary summary_of(std::string name, std::vector<double> values) {
   if (values.empty()) return {.name = std::move(name)};
   std::ranges::sort(values);

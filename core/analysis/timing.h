@@ -10,13 +10,13 @@
 
 namespace fovea {
 
-/// Fewer runs than this are said to be few.
-inline constexpr int enough_samples = 5;
+/// Fewer runs than this are said to be few: they leave no 95 % interval of a median.
+inline constexpr int enough_samples = 6;
 
 /// Ratios of times say little if p90 over p10 of the rounds is this or more.
 inline constexpr double unsteady_from = 1.5;
 
-/// Quantiles of a duration, or of a ratio of two.
+/// Quantiles of a duration.
 struct StageSummary {
   std::string name;
   double median_ms = 0, p10_ms = 0, p90_ms = 0;
@@ -28,6 +28,27 @@ struct StageSummary {
 /// Why the ratio of two times, that of exact attention and another one, says little, and what to
 /// do. Empty if both are steady.
 std::string unsteady_note(const StageSummary& exact, const StageSummary& other);
+
+/// How many times faster one computation is than exact attention: the median of the ratios of their
+/// times in the same rounds.
+struct SpeedUp {
+  /// Holds the median of all possible rounds with a probability of 95 % or more: two of the ordered
+  /// ratios, as many from either end as the binomial distribution allows. Only independence of the
+  /// rounds is assumed.
+  struct Interval {
+    double low = 0, high = 0;
+  };
+  double median = 0;
+  std::optional<Interval> interval = {};  // absent where there are fewer than enough_samples
+  int samples = 0;
+
+  /// The rounds do not tell which is faster.
+  bool undecided() const { return interval && interval->low <= 1 && 1 <= interval->high; }
+};
+/// `ratios` are not empty.
+SpeedUp speed_up_of(std::vector<double> ratios);
+/// "2.4 × (2.3 – 2.5)", "no difference (0.94 – 1.1)"; "2.4 ×" without an interval.
+std::string to_text(const SpeedUp& speed_up);
 
 /// One run from Q, K and V to Z.
 struct TimedRun {
@@ -49,8 +70,8 @@ struct Timing {
 /// What repeated rounds of a computation and of exact attention say.
 struct MeasuredTime {
   Timing timing;
-  // Exact's time over this one's, in the same rounds.
-  std::optional<StageSummary> apply_speed_up, total_speed_up;
+  std::optional<SpeedUp> apply_speed_up, total_speed_up;
+  std::optional<StageSummary> exact_total;  // of exact attention, in the rounds of the speed-ups
   bool slow = false;  // the machine was slowed down during some of these rounds
   bool cold = false;  // some are first runs, which took too long to be repeated
 };

@@ -54,6 +54,11 @@ std::optional<bool> stated_causal(const Source& source, Index layer) {
   return own ? own : source.causal;
 }
 
+std::string statement_text(const Source& source) {
+  if (!source.content.empty()) return "chosen by Fovea";
+  return source.files.empty() ? "stated by the program that sent it" : "stated in the file";
+}
+
 bool mask_is_assumed(const Source& source, Index layer) {
   return !stated_causal(source, layer) && source.content.empty() && source.kind != "synthetic" &&
          source.layers[static_cast<std::size_t>(layer)].has_qk();

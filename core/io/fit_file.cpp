@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "data/error.h"
 #include "data/shape.h"
@@ -28,18 +29,26 @@ Json number(double value) {
 double number_of(const Json& json) {
   return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>();
 }
+/// Before the first step there is no gradient; earlier versions did not write its norm.
+Json number(std::optional<double> value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+std::optional<double> optional_of(const Json& json) {
+  return json.is_null() ? std::nullopt : std::optional(json.get<double>());
+}
 
 Json state_json(const TrainerState& state) {
   Json curve = Json::array();
   for (const CurvePoint& p : state.curve)
     curve.push_back({p.step, number(p.loss), number(p.error), number(p.held_out_error),
-                     number(p.chi), number(p.effective_leaves)});
+                     number(p.chi), number(p.effective_leaves), number(p.gradient_norm)});
   return {{"step", state.step},
           {"adam_steps", state.adam_steps},
           {"best_step", state.best_step},
           {"height", state.height},
           {"diverged", state.diverged},
           {"loss", number(state.loss)},
+          {"gradient_norm", number(state.gradient_norm)},
           {"multiplier", number(state.multiplier)},
           {"parameters", state.parameters.size()},
           {"curve", std::move(curve)}};
@@ -53,7 +62,8 @@ TrainerState state_of(const Json& json, std::size_t longest) {
                      .height = json.at("height").get<int>(),
                      .diverged = json.at("diverged").get<bool>(),
                      .loss = number_of(json.at("loss")),
-                     .multiplier = number_of(json.at("multiplier"))};
+                     .multiplier = number_of(json.at("multiplier")),
+                     .gradient_norm = optional_of(json.value("gradient_norm", Json(nullptr)))};
   const auto count = std::min(json.at("parameters").get<std::size_t>(), longest);
   state.parameters.resize(count);
   state.first.resize(count);
@@ -62,6 +72,7 @@ TrainerState state_of(const Json& json, std::size_t longest) {
   for (const Json& p : json.at("curve"))
     state.curve.push_back({.step = p.at(0).get<Index>(),
                            .loss = number_of(p.at(1)),
+                           .gradient_norm = p.size() > 6 ? optional_of(p.at(6)) : std::nullopt,
                            .error = number_of(p.at(2)),
                            .held_out_error = number_of(p.at(3)),
                            .chi = number_of(p.at(4)),

@@ -200,6 +200,12 @@ NodeGradient Trainer::loss_gradient(const std::vector<Index>& batch, const Route
   return {.by_leaf = fine_gradient(batch, leaf, run, backend), .alpha = {}};
 }
 
+double Trainer::Gradient::norm() const {
+  double squares = 0;
+  for (const float g : by_parameter) squares += static_cast<double>(g) * static_cast<double>(g);
+  return std::sqrt(squares);
+}
+
 Trainer::Gradient Trainer::gradient_of_step(Run& run, const Backend* backend) const {
   const std::vector<Index> batch = batch_of_step();
   const auto count = static_cast<float>(batch.size());
@@ -263,6 +269,7 @@ void Trainer::take_step(Run& run, const Backend* backend) {
   last_.reset();
   if (!is_scheduled(state_.curve.back().step)) state_.curve.pop_back();
   state_.loss = gradient.loss;
+  state_.gradient_norm = gradient.norm();
   state_.multiplier = gradient.multiplier;
   ++state_.step;
   if (is_scheduled(state_.step)) measure(run);
@@ -306,6 +313,7 @@ void Trainer::measure_end(Run& run) {
 void Trainer::add_to_curve(const LearnedTree& now) {
   state_.curve.push_back({.step = state_.step,
                           .loss = state_.loss,
+                          .gradient_norm = state_.gradient_norm,
                           .error = now.measured.error,
                           .held_out_error = now.measured.held_out_error,
                           .chi = now.measured.skew.chi,

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "learning/adam.h"
@@ -54,6 +55,9 @@ struct LearnedTree {
 struct CurvePoint {
   Index step = 0;
   double loss = 0;  // of the last batch, without the term of cost: relative and squared
+  /// Euclidean norm of the last step's gradient, with the term of cost, by all that is learned;
+  /// nothing before the first step.
+  std::optional<double> gradient_norm = {};
   double error = 0, held_out_error = 0;
   double chi = 0;
   double effective_leaves = 0;  // of the keys
@@ -66,6 +70,7 @@ struct TrainerState {
   int height = 0;  // reached
   bool diverged = false;
   double loss = 0, multiplier = 0;
+  std::optional<double> gradient_norm = {};
   std::vector<float> parameters, first, second;  // alpha, then TreeWeights::values()
   std::vector<float> best;                       // parameters
   std::vector<CurvePoint> curve;
@@ -110,6 +115,8 @@ class Trainer {
   struct Gradient {
     double loss = 0, multiplier = 0;
     std::vector<float> by_parameter;
+
+    double norm() const;
   };
   /// The leaves of this moment: of all queries to learn from, of the batch and of the keys.
   struct Routed {

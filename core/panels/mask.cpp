@@ -8,8 +8,8 @@
 namespace fovea::panels {
 namespace {
 
-// What a pixel shows. `mixed` of an element: its tile is computed, the pair itself masked out;
-// `kept` is a pair of such a tile that has weight.
+// What a pixel shows. `mixed` of an element: a pair of a mixed tile that has no weight; `kept`: one
+// that has.
 enum Category { empty, mixed, full, cluster_mean, kept };
 
 struct Tiles {
@@ -103,6 +103,12 @@ std::string count_words(const Tiles& tiles) {
   return out + " tiles";
 }
 
+/// What happens to the pairs without weight of mixed tiles. A kernel of whole tiles computes them,
+/// but none does where the tokens are sorted into groups first.
+const char* words_of_mixed(const Plan& plan) {
+  return plan.groups.kind.empty() ? "computed, then masked out" : "not computed, in a mixed tile";
+}
+
 std::string rounded_percent(double share) {
   return format_percent(share, share < 0.995 ? 2 : 3);  // not "10² %"
 }
@@ -140,6 +146,7 @@ void add_dropped(const Metrics& metrics, Raster& raster, std::string& caption) {
 
 Body mask(const PanelInputs& in, std::string& caption, Run& run) {
   run.check();
+  const Plan& plan = in.computation.op->plan();
   const Index side = std::max(in.rows.size(), in.cols.size());
   Index block = std::max<Index>(1, in.settings.mask_block);
   while (side > block * in.max_pixels) block *= 2;  // a tile is a pixel at least
@@ -151,7 +158,7 @@ Body mask(const PanelInputs& in, std::string& caption, Run& run) {
   raster.rows = in.rows;
   raster.cols = in.cols;
   raster.palette = Palette::categories;
-  raster.categories = {"empty", elements ? "computed, then masked out" : "mixed tile", "full",
+  raster.categories = {"empty", elements ? words_of_mixed(plan) : "mixed tile", "full",
                        "cluster mean"};
   if (elements) raster.categories.emplace_back("kept, in a mixed tile");
   raster.high = static_cast<double>(raster.categories.size() - 1);
@@ -169,11 +176,13 @@ Body mask(const PanelInputs& in, std::string& caption, Run& run) {
     for (std::size_t c = 0; c < columns.size(); ++c)
       values[c] = static_cast<float>(category(shares[columns[c]], values[c], elements));
   }
-  add(caption, "density " + format_number(tiles.covered / tiles.all, 2));
-  add(caption, count_words(tiles));
-  if (tiles.mixed > 0)
-    add(caption,
-        rounded_percent(1 - tiles.covered / tiles.touched) + " of computed pairs are discarded");
+  const std::string part = shown_part(in), apart = part.empty() ? " · " : ", ";
+  std::string words =
+      part + "density " + format_number(tiles.covered / tiles.all, 2) + apart + count_words(tiles);
+  if (tiles.mixed > 0 && plan.groups.kind.empty())
+    words += apart + rounded_percent(1 - tiles.covered / tiles.touched) +
+             " of computed pairs are discarded";
+  add(caption, words);
   if (in.metrics) add_dropped(*in.metrics, raster, caption);
   return raster;
 }

@@ -23,6 +23,13 @@ void set_range(Raster& raster) {
   raster.high = static_cast<double>(high);
 }
 
+std::string shown_part(const PanelInputs& in) {
+  const Plan& plan = in.computation.op->plan();
+  const bool whole =
+      in.rows == IndexRange{0, plan.queries()} && in.cols == IndexRange{0, plan.keys()};
+  return whole ? "" : "shown part: ";
+}
+
 void add(std::string& caption, const std::string& text) {
   caption += (caption.empty() ? "" : " · ") + text;
 }

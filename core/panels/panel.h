@@ -92,6 +92,7 @@ struct SeriesPlot {
     bool hollow = false;                  // its marker
     bool weak = false;                    // lines to it are dashed
     bool ringed = false;                  // it is the chosen one
+    bool framed = false;                  // it is one of the user's own
   };
   /// A place on a curve, with its n written above the plot.
   struct Mark {

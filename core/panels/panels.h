@@ -113,6 +113,8 @@ inline std::string named(const Sequence& sequence, Index token) {
 
 /// Sets low and high to the range of the finite values; 0 and 1 when there are none.
 void set_range(Raster& raster);
+/// "shown part: " where the view does not show the whole matrix; what follows is of the view.
+std::string shown_part(const PanelInputs& in);
 /// Adds a sentence part, separated by " · ".
 void add(std::string& caption, const std::string& text);
 

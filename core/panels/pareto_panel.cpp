@@ -60,7 +60,8 @@ SeriesPlot::Point point_of(const SettingSpread& setting, bool on_curve) {
                           .low = y.median,
                           .high = y.median,
                           .joined = on_curve,
-                          .hollow = !setting.on_front && !on_curve};
+                          .hollow = !setting.on_front && !on_curve,
+                          .framed = setting.own};
   if (point.hollow) return point;
   point.low = y.p10;
   point.high = std::isfinite(y.p90) ? y.p90 : y.median;
@@ -86,11 +87,19 @@ std::string caption_of(const std::vector<SettingSpread>& settings, bool curves) 
   }
   const bool fewer =
       std::ranges::any_of(settings, [&](const auto& s) { return s.heads > 0 && s.heads < most; });
+  const auto elsewhere = std::ranges::count_if(
+      settings, [](const auto& s) { return can_be_drawn(s) && !s.on_all_heads; });
   std::string text = curves ? "" : "Filled: on the Pareto front.";
   if (most > 1)
     text = "Points: medians of " + std::string(fewer ? "up to " : "") + plural(most, "head") +
            (curves ? ", bars p10 to p90." : ". Filled: on the Pareto front, bars p10 to p90.");
+  if (std::ranges::any_of(settings, [](const auto& s) { return s.own && can_be_drawn(s); }))
+    text += " Framed: columns of the canvas.";
   if (!curves && of_several_lengths(settings)) text += " Each length has a front of its own.";
+  if (!curves && elsewhere > 0)
+    text +=
+        " Of fewer heads than the others, so not on the front: " + plural(elsewhere, "setting") +
+        ".";
   if (endless) text += " A bar that ends at its point has no upper end.";
   const auto add = [&](Index count, const char* why) {
     if (count > 0) text += " Not shown: " + plural(count, "setting") + why;
@@ -98,7 +107,9 @@ std::string caption_of(const std::vector<SettingSpread>& settings, bool curves) 
   add(infinite, ", infinite.");
   add(absent, ", not defined.");
   add(refused, ", refused.");
-  if (few > 0) text += " Of fewer than 5 runs: the times of " + plural(few, "setting") + ".";
+  if (few > 0)
+    text += " Of fewer than " + std::to_string(enough_samples) + " runs: the times of " +
+            plural(few, "setting") + ".";
   if (slow > 0)
     text += " Measured on a slowed machine: the times of " + plural(slow, "setting") + ".";
   return text.starts_with(' ') ? text.substr(1) : text;

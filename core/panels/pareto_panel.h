@@ -20,9 +20,9 @@ std::vector<std::vector<std::size_t>> drawn_settings(const std::vector<SettingSp
                                                      const Quantity& x);
 
 /// A point for each setting, of each variant a series, exact first: on the front filled and, where
-/// there are several heads, with a bar from p10 to p90 of y; others hollow. The caption tells what
-/// is not shown. Over a parameter the points of a series are joined to a curve, all filled and with
-/// their bars.
+/// there are several heads, with a bar from p10 to p90 of y; others hollow. Those of the user's own
+/// have a frame. The caption tells what is not shown. Over a parameter the points of a series are
+/// joined to a curve, all filled and with their bars.
 Panel make_panel(const ParetoPanel& in);
 
 }  // namespace fovea

@@ -142,7 +142,8 @@ Body reach(const PanelInputs& in, std::string& caption, Run& run) {
         std::ssize(evenly_spaced(grid.row_tokens(r), all ? grid.row_tokens(r).size() : most));
   }
   set_range_of_reached(raster);
-  add(caption, "pairs reached in one layer: " + share_words(sum.one_hop, sum.allowed) +
+  add(caption, shown_part(in) +
+                   "pairs reached in one layer: " + share_words(sum.one_hop, sum.allowed) +
                    ", in two: " + share_words(sum.two_hops, sum.allowed));
   if (sampled < grid.rows.size()) {
     raster.quantity += ", rows sampled";

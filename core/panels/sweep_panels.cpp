@@ -105,7 +105,8 @@ std::string weak_note(const Sweep& sweep) {
       slow = slow || throttled(sweep, point);
     }
   if (!few && !slow) return {};
-  return std::string(" Dashed: ") + (few ? "fewer than 5 runs" : "") +
+  return std::string(" Dashed: ") +
+         (few ? "fewer than " + std::to_string(enough_samples) + " runs" : "") +
          (few && slow ? ", or " : "") +
          (slow ? "the machine ran at less than two thirds of its best pace" : "") + ".";
 }

@@ -8,6 +8,7 @@
 #include "data/error.h"
 #include "data/number_text.h"
 #include "session/settings.h"
+#include "variants/learned_tree.h"
 
 namespace fovea {
 namespace {
@@ -32,6 +33,11 @@ class AddedTime {
   double& seconds_;
   const Clock::time_point start_ = Clock::now();
 };
+
+bool same(const ComputeRequest& a, const ComputeRequest& b) {
+  return a.variant == b.variant && a.values == b.values &&
+         (a.variant->reference || a.seed == b.seed);
+}
 
 /// What the evaluation says; the rest stays.
 void put(Trial& trial, const Evaluation& evaluation) {
@@ -66,33 +72,68 @@ Explorer::Explorer(std::vector<ExploredHead> heads, OpenHead open,
   for (const Variant* variant : variants)
     if (std::ranges::find(variants_, variant) == variants_.end()) variants_.push_back(variant);
   double bytes = 0;
-  std::map<Index, std::vector<std::vector<Values>>> settings;  // by length and variant
-  std::size_t rounds = 0;
+  std::vector<std::vector<std::vector<Setting>>> rounds;  // of each head
+  std::size_t most_rounds = 0;
   for (const ExploredHead& head : heads_) {
     bytes += bytes_of(head);
-    auto& of_length = settings[head.lengths.keys];
-    if (!of_length.empty()) continue;
-    for (const Variant* variant : variants_) {
-      of_length.push_back(
-          settings_worth_trying(*variant, head.lengths.keys, options_.most_settings));
-      rounds = std::max(rounds, of_length.back().size());
-    }
+    rounds.push_back(rounds_of(head));
+    most_rounds = std::max(most_rounds, rounds.back().size());
   }
+  const auto add = [&](std::size_t h, std::size_t round) {
+    if (round >= rounds[h].size()) return;
+    for (Setting& setting : rounds[h][round]) {
+      tasks_.push_back({h, std::move(setting)});
+      if (heads_.size() == 1) comparable_.push_back(tasks_.size());
+    }
+  };
   head_by_head_ = bytes > options_.most_bytes;
   if (head_by_head_)
-    for (std::size_t h = 0; h < heads_.size(); ++h)
-      for (std::size_t round = 0; round < rounds; ++round) add_round(h, round, settings);
+    for (std::size_t h = 0; h < heads_.size(); ++h) {
+      for (std::size_t round = 0; round < most_rounds; ++round) add(h, round);
+      comparable_.push_back(tasks_.size());
+    }
   else
-    for (std::size_t round = 0; round < rounds; ++round)
-      for (std::size_t h = 0; h < heads_.size(); ++h) add_round(h, round, settings);
+    for (std::size_t round = 0; round < most_rounds; ++round) {
+      for (std::size_t h = 0; h < heads_.size(); ++h) {
+        add(h, round);
+        if (round == 0) comparable_.push_back(tasks_.size());
+      }
+      comparable_.push_back(tasks_.size());
+    }
 }
 
-void Explorer::add_round(std::size_t head, std::size_t round,
-                         const std::map<Index, std::vector<std::vector<Values>>>& settings) {
-  const auto& of_length = settings.at(heads_[head].lengths.keys);
-  for (std::size_t v = 0; v < variants_.size(); ++v)
-    if (round < of_length[v].size())
-      tasks_.push_back({.head = head, .variant = variants_[v], .values = of_length[v][round]});
+// A setting that is also one of the options' own is tried once, as that.
+std::vector<std::vector<Explorer::Setting>> Explorer::rounds_of(const ExploredHead& head) const {
+  std::vector<ComputeRequest> known;
+  std::vector<std::vector<Setting>> rounds(1);
+  const auto add = [&](std::size_t round, ComputeRequest request, bool own) {
+    if (std::ranges::any_of(known, [&](const ComputeRequest& r) { return same(r, request); }))
+      return;
+    known.push_back(request);
+    if (round >= rounds.size()) rounds.resize(round + 1);
+    rounds[round].push_back({std::move(request), own});
+  };
+  add(0, {.variant = variants_.front()}, false);
+  for (const OwnSetting& own : options_.own)
+    if (!own.variant->reference && (!own.only || *own.only == std::pair(head.layer, head.head)))
+      add(0, {own.variant, own.values, own.seed, own.given}, true);
+  std::vector<ComputeRequest> learned;
+  for (const Variant* variant : variants_) {
+    auto settings = settings_worth_trying(*variant, head.lengths.keys, options_.most_settings);
+    for (std::size_t round = 0; round < settings.size(); ++round) {
+      add(round, {.variant = variant, .values = settings[round], .seed = options_.seed}, false);
+      if (options_.learned_steps == 0 || variant->tree_attention == TreeAttention::none) continue;
+      set_learned(*variant, settings[round], options_.learned_steps);
+      learned.push_back({.variant = variant, .values = settings[round], .seed = options_.seed});
+    }
+  }
+  for (ComputeRequest& request : learned) add(rounds.size(), std::move(request), false);
+  return rounds;
+}
+
+std::size_t Explorer::comparable() const {
+  const auto after = std::ranges::upper_bound(comparable_, trials_.size());
+  return after == comparable_.begin() ? 0 : *std::prev(after);
 }
 
 bool Explorer::step(const Backend& backend, Run& run) {
@@ -101,8 +142,11 @@ bool Explorer::step(const Backend& backend, Run& run) {
   run.check();
   const Task& task = tasks_[trials_.size()];
   const ExploredHead& head = heads_[task.head];
-  Trial trial{.variant = task.variant,
-              .values = task.values,
+  const ComputeRequest& request = task.setting.request;
+  Trial trial{.variant = request.variant,
+              .values = request.values,
+              .seed = request.seed,
+              .own = task.setting.own,
               .layer = head.layer,
               .head = head.head,
               .n = head.lengths.keys};
@@ -138,11 +182,10 @@ const Explorer::Reference& Explorer::reference(std::size_t head, const Backend& 
 
 void Explorer::measure(Trial& trial, const Reference& reference, const Task& task,
                        const Backend& backend, Run& run) {
-  const ComputeRequest request{
-      .variant = task.variant, .values = task.values, .seed = options_.seed};
+  const ComputeRequest& request = task.setting.request;
   const Computation& exact = reference.exact;
   const Computation made =
-      task.variant->reference ? exact : compute(reference.problem, request, backend, run);
+      request.variant->reference ? exact : compute(reference.problem, request, backend, run);
   const Metrics metrics = compare(*made.op, made.output, *exact.op, exact.output, run);
   if (options_.timed) measure_time(trial, task.head, reference.problem, request, backend, run);
   trial.cost = made.cost;
@@ -154,9 +197,8 @@ void Explorer::measure(Trial& trial, const Reference& reference, const Task& tas
 
 void Explorer::measure_time(Trial& trial, std::size_t head, const Problem& problem,
                             const ComputeRequest& request, const Backend& backend, Run& run) {
-  TimedRuns runs = measure_rounds(
-      problem, request, {.beside_exact = !request.variant->reference, .time = options_.round_time},
-      backend, run);
+  TimedRuns runs =
+      measure_beside_exact(problem, request, {.time = options_.round_time}, backend, run);
   double& best =
       best_pace_ms_.try_emplace(runs.paced, std::numeric_limits<double>::infinity()).first->second;
   const bool faster = runs.best_pace_ms() < best;

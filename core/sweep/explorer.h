@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <stop_token>
 #include <utility>
 #include <vector>
@@ -25,10 +26,23 @@ std::string to_text(const std::vector<ExploredHead>& heads, const Source& source
 bool lack_values(const std::vector<ExploredHead>& heads);
 using OpenHead = std::function<Problem(const ExploredHead&, const std::stop_token&)>;
 
+/// A setting that is tried beside those worth trying, such as a column of the canvas.
+struct OwnSetting {
+  const Variant* variant = nullptr;
+  Values values;
+  std::uint64_t seed = 0;
+  Structure given = {};  // a learned tree
+  /// Layer and head, the only ones on which it is tried, such as those of a learned tree; absent:
+  /// all heads.
+  std::optional<std::pair<Index, Index>> only = {};
+};
+
 struct ExploreOptions {
   std::uint64_t seed = 0;
   std::size_t most_settings = 40;  // of each variant on each head
-  bool timed = false;              // rounds beside exact, `round_time` each
+  Index learned_steps = 0;         // trees learned in so many steps are tried, too; 0: none
+  std::vector<OwnSetting> own = {};
+  bool timed = false;  // rounds beside exact, `round_time` each
   std::chrono::milliseconds round_time{40};
   double most_bytes = 512.0 * 1024 * 1024;  // of heads that are held at the same time
 };
@@ -39,15 +53,18 @@ class Explorer {
   Explorer(std::vector<ExploredHead> heads, OpenHead open, std::vector<const Variant*> variants,
            ExploreOptions options = {});
 
-  /// Does one trial and returns true; false: nothing is left to do. First all heads with the first
-  /// setting of every variant, then with the second, and so on, which is from coarse to fine; where
-  /// the heads take more memory together than the options allow, one head after the other. A trial
-  /// that is refused keeps the reason, as do all of a head that cannot be opened. Throws Cancelled
-  /// and DeviceLostError; then the trials are as they were.
+  /// Does one trial and returns true; false: nothing is left to do. First all heads with exact
+  /// attention, the options' own settings and the first setting of every variant, then with the
+  /// second, and so on, which is from coarse to fine; trees that have to be learned come last. If
+  /// the heads take more memory together than the options allow, one head follows the other. A
+  /// trial that is refused keeps the reason, as do all of a head that cannot be opened. Throws
+  /// Cancelled and DeviceLostError; then the trials are as they were.
   bool step(const Backend& backend, Run& run);
 
   /// Those that were done, in the order in which they were done.
   const std::vector<Trial>& trials() const { return trials_; }
+  /// How many of the first trials compare all of their settings on the same heads.
+  std::size_t comparable() const;
   /// In step(), cancelled trials too.
   double seconds_spent() const { return spent_seconds_; }
   std::size_t left() const { return tasks_.size() - trials_.size(); }
@@ -56,18 +73,21 @@ class Explorer {
   const std::vector<ExploredHead>& heads() const { return heads_; }
 
  private:
+  /// What is tried on a head: a request, and whether it is one of the options' own.
+  struct Setting {
+    ComputeRequest request;
+    bool own = false;
+  };
   struct Task {
     std::size_t head = 0;
-    const Variant* variant = nullptr;
-    Values values;
+    Setting setting;
   };
   /// A head with exact attention, which all its trials are compared with.
   struct Reference {
     Problem problem;
     Computation exact;
   };
-  void add_round(std::size_t head, std::size_t round,
-                 const std::map<Index, std::vector<std::vector<Values>>>& settings);
+  std::vector<std::vector<Setting>> rounds_of(const ExploredHead& head) const;
   const Reference& reference(std::size_t head, const Backend& backend, Run& run);
   void measure(Trial& trial, const Reference& reference, const Task& task, const Backend& backend,
                Run& run);
@@ -81,6 +101,7 @@ class Explorer {
   ExploreOptions options_;
   bool head_by_head_ = false;
   std::vector<Task> tasks_;
+  std::vector<std::size_t> comparable_;  // numbers of trials, ascending
   std::vector<Trial> trials_;
   double spent_seconds_ = 0;
   std::map<std::size_t, TimedRuns> runs_;            // by trial

@@ -46,13 +46,10 @@ double quantile_of(const std::vector<double>& sorted, double q) {
 
 void mark_front(std::vector<SettingSpread>& settings, Index n, const Quantity& x,
                 const Quantity& y) {
-  Index most = 1;
-  for (const SettingSpread& s : settings)
-    if (s.n == n) most = std::max(most, s.heads);
   std::vector<ParetoPoint> points;
   for (const SettingSpread& s : settings) {
     ParetoPoint& point = points.emplace_back();
-    if (s.n != n || s.heads < most) continue;
+    if (s.n != n || !s.on_all_heads) continue;
     point.x = more_is_better(x) ? -s.x.median : s.x.median;
     point.y = more_is_better(y) ? -s.y.median : s.y.median;
   }
@@ -140,13 +137,19 @@ std::vector<SettingSpread> settings_over_heads(const std::vector<Trial>& trials,
                                                const Quantity& y) {
   std::vector<SettingSpread> settings;
   std::vector<std::vector<double>> xs, ys;
-  std::map<std::tuple<const Variant*, Index, Values>, std::size_t> places;
+  std::map<std::tuple<const Variant*, Index, Values, std::uint64_t>, std::size_t> places;
+  std::map<Index, std::set<std::tuple<std::string, Index, Index>>> heads;  // by length
   for (const Trial& trial : trials) {
+    const std::uint64_t seed = trial.variant->reference ? 0 : trial.seed;
     const auto [at, first] =
-        places.try_emplace({trial.variant, trial.n, trial.values}, settings.size());
+        places.try_emplace({trial.variant, trial.n, trial.values, seed}, settings.size());
     const std::size_t place = at->second;
     if (first) {
-      settings.push_back({.variant = trial.variant, .values = trial.values, .n = trial.n});
+      settings.push_back({.variant = trial.variant,
+                          .values = trial.values,
+                          .seed = seed,
+                          .own = trial.own,
+                          .n = trial.n});
       xs.emplace_back();
       ys.emplace_back();
     }
@@ -161,6 +164,7 @@ std::vector<SettingSpread> settings_over_heads(const std::vector<Trial>& trials,
       continue;
     }
     ++setting.heads;
+    heads[trial.n].emplace(trial.source, trial.layer, trial.head);
     if (trial.time && (x.is_timed() || y.is_timed())) {
       setting.few_runs = setting.few_runs || trial.time->timing.total.samples < enough_samples;
       setting.slow = setting.slow || trial.time->slow;
@@ -172,11 +176,10 @@ std::vector<SettingSpread> settings_over_heads(const std::vector<Trial>& trials,
     if (settings[s].heads > 0) {
       settings[s].x = spread_of(std::move(xs[s]));
       settings[s].y = spread_of(std::move(ys[s]));
+      settings[s].on_all_heads = settings[s].heads >= std::ssize(heads[settings[s].n]);
     }
   if (x.is_parameter() || y.is_parameter()) return settings;
-  std::set<Index> lengths;
-  for (const SettingSpread& setting : settings) lengths.insert(setting.n);
-  for (const Index n : lengths) mark_front(settings, n, x, y);
+  for (const auto& [n, measured] : heads) mark_front(settings, n, x, y);
   return settings;
 }
 

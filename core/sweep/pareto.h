@@ -15,6 +15,9 @@ namespace fovea {
 struct Trial {
   const Variant* variant = nullptr;
   Values values;
+  std::uint64_t seed = 0;
+  bool own = false;         // a setting of the user's own, such as a column of the canvas
+  std::string source = {};  // whose head it is, where trials are of several sources
   Index layer = 0, head = 0, n = 0;
   double scale = 0;  // 0: exact attention could not be computed
   bool causal = false;
@@ -73,20 +76,23 @@ Spread spread_of(std::vector<double> values);
 struct SettingSpread {
   const Variant* variant = nullptr;
   Values values;
-  Index n = 0;               // equal values at another length are another setting
-  Spread x, y;               // of the heads that have both numbers
-  Index heads = 0;           // that have both numbers
-  Index without = 0;         // that were measured and lack one of them
-  Index refused = 0;         // for which the setting was refused
-  bool few_runs = false;     // x or y is a time, of fewer than enough_samples runs on some head
-  bool slow = false;         // x or y is a time, measured while the machine was slowed down
-  bool on_front = false;     // of the medians of all settings of this length
-  std::string refusal = {};  // why, for the first of those heads
+  std::uint64_t seed = 0;
+  bool own = false;           // of the user's own
+  Index n = 0;                // equal values at another length are another setting
+  Spread x, y;                // of the heads that have both numbers
+  Index heads = 0;            // that have both numbers
+  Index without = 0;          // that were measured and lack one of them
+  Index refused = 0;          // for which the setting was refused
+  bool few_runs = false;      // x or y is a time, of fewer than enough_samples runs on some head
+  bool slow = false;          // x or y is a time, measured while the machine was slowed down
+  bool on_all_heads = false;  // that any setting of this length was measured on
+  bool on_front = false;      // of the medians of the settings of this length that are on all heads
+  std::string refusal = {};   // why, for the first of those heads
 };
 
 /// In the order in which settings first appear. Each length has a front of its own, of the settings
-/// that were measured on as many heads as any of that length was: none is there for its easy heads.
-/// Over a parameter there is no front.
+/// that were measured on every head of that length on which any setting was: all of a front are
+/// compared on the same heads. Over a parameter there is no front.
 std::vector<SettingSpread> settings_over_heads(const std::vector<Trial>& trials, const Quantity& x,
                                                const Quantity& y);
 

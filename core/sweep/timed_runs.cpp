@@ -55,7 +55,7 @@ std::optional<MeasuredTime> summarise(const TimedRuns& runs, double best_pace_ms
   if (rounds.empty()) return std::nullopt;
   MeasuredTime measured;
   std::vector<TimedRun> its;
-  std::vector<double> apply_speed_ups, total_speed_ups;
+  std::vector<double> apply_speed_ups, total_speed_ups, exact_totals;
   for (const TimedRuns::Round& round : rounds) {
     its.push_back(round.run);
     measured.slow = measured.slow || slow_pace(round.pace_ms, best_pace_ms);
@@ -63,60 +63,106 @@ std::optional<MeasuredTime> summarise(const TimedRuns& runs, double best_pace_ms
     if (!has_speed_up(round)) continue;
     apply_speed_ups.push_back(round.exact->apply.total_ms() / round.run.apply.total_ms());
     total_speed_ups.push_back(round.exact->total_ms() / round.run.total_ms());
+    exact_totals.push_back(round.exact->total_ms());
   }
   measured.timing = summarise(its);
   if (!total_speed_ups.empty()) {
-    measured.apply_speed_up = summary_of("apply", std::move(apply_speed_ups));
-    measured.total_speed_up = summary_of("total", std::move(total_speed_ups));
+    measured.apply_speed_up = speed_up_of(std::move(apply_speed_ups));
+    measured.total_speed_up = speed_up_of(std::move(total_speed_ups));
+    measured.exact_total = summary_of("total", std::move(exact_totals));
   }
   return measured;
 }
 
-TimedRuns measure_rounds(const Problem& problem, const ComputeRequest& request,
-                         const RoundOptions& options, const Backend& backend, Run& run) {
+std::vector<TimedRuns> measure_rounds(const Problem& problem,
+                                      const std::vector<ComputeRequest>& requests,
+                                      const RoundOptions& options, const Backend& backend,
+                                      Run& run) {
   using Clock = std::chrono::steady_clock;
-  const ComputeRequest exact{.variant = &reference_variant()};
+  std::vector<TimedRuns> all(requests.size());
+  if (options.with_memory)
+    for (std::size_t r = 0; r < requests.size(); ++r)
+      all[r].memory = resident_use_of([&] { time_run(problem, requests[r], backend, run); });
   const auto round = [&] {
-    TimedRuns::Round timed;
-    if (options.beside_exact) timed.exact = time_run(problem, exact, backend, run);
-    timed.run = time_run(problem, request, backend, run);
+    std::vector<TimedRuns::Round> timed(requests.size());
+    for (std::size_t r = 0; r < requests.size(); ++r) {
+      timed[r].run = time_run(problem, requests[r], backend, run);
+      if (r > 0 && requests.front().variant->reference) timed[r].exact = timed.front().run;
+    }
     return timed;
   };
-  TimedRuns runs;
-  if (options.with_memory)
-    runs.memory = resident_use_of([&] { time_run(problem, request, backend, run); });
   const auto start = Clock::now();
-  const TimedRuns::Round first = round();
-  if (Clock::now() - start >= options.time)
-    runs.rounds = {first};
-  else
-    do runs.rounds.push_back(round());
-    while (Clock::now() - start < options.time && runs.rounds.size() < options.most_rounds);
-  runs.paced = std::min({problem.queries(), problem.keys(), pace_length});
-  const double pace = pace_ms(prefix_of(problem, runs.paced), backend, run);
-  for (TimedRuns::Round& timed : runs.rounds) timed.pace_ms = pace;
-  return runs;
+  std::vector<std::vector<TimedRuns::Round>> rounds{round()};
+  if (Clock::now() - start < options.time) {
+    rounds.clear();  // it warmed up
+    do rounds.push_back(round());
+    while (Clock::now() - start < options.time && rounds.size() < options.most_rounds);
+  }
+  const Index paced = std::min({problem.queries(), problem.keys(), pace_length});
+  const double pace = pace_ms(prefix_of(problem, paced), backend, run);
+  for (std::size_t r = 0; r < requests.size(); ++r) {
+    all[r].paced = paced;
+    for (auto& timed : rounds) {
+      timed[r].pace_ms = pace;
+      all[r].rounds.push_back(std::move(timed[r]));
+    }
+  }
+  return all;
+}
+
+TimedRuns measure_beside_exact(const Problem& problem, const ComputeRequest& request,
+                               const RoundOptions& options, const Backend& backend, Run& run) {
+  std::vector<ComputeRequest> requests;
+  if (!request.variant->reference) requests.push_back({.variant = &reference_variant()});
+  requests.push_back(request);
+  return measure_rounds(problem, requests, options, backend, run).back();
 }
 
 bool can_be_repeated(const TimedRun& first, const TimedRun* exact, double budget_ms) {
   return 2 * (first.spent_ms() + (exact ? exact->spent_ms() : 0)) < budget_ms;
 }
 
+TimedRuns first_run_alone(const Computation& computed, const Computation* exact) {
+  TimedRuns::Round only{.run = computed.first_run, .cold = true};
+  if (exact) only.exact = exact->first_run;
+  return {.rounds = {only}};
+}
+
+std::vector<TimedRuns> measure_again(const Problem& problem, const std::vector<Repeated>& columns,
+                                     const Computation* exact, const Backend& backend, Run& run) {
+  constexpr double budget_ms = 5e3;
+  std::vector<TimedRuns> all(columns.size());
+  std::vector<ComputeRequest> requests;
+  std::vector<std::size_t> places;  // of the columns that are repeated
+  if (exact) requests.push_back({.variant = &reference_variant()});
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    const Computation& computed = *columns[c].computed;
+    const Variant& variant = *columns[c].request.variant;
+    if (variant.imported) continue;
+    const bool beside = exact && !variant.reference;
+    if (!can_be_repeated(computed.first_run, beside ? &exact->first_run : nullptr, budget_ms)) {
+      all[c] = first_run_alone(computed, beside ? exact : nullptr);
+    } else if (!beside && exact) {
+      places.push_back(c);  // its runs are those beside the others
+    } else {
+      places.push_back(c);
+      requests.push_back(columns[c].request);
+    }
+  }
+  if (places.empty()) return all;
+  const auto rounds = measure_rounds(
+      problem, requests, {.time = std::chrono::seconds(std::ssize(requests)), .most_rounds = 9},
+      backend, run);
+  std::size_t next = exact ? 1 : 0;
+  for (const std::size_t c : places)
+    all[c] = exact && columns[c].request.variant->reference ? rounds.front() : rounds[next++];
+  return all;
+}
+
 TimedRuns measure_again(const Problem& problem, const ComputeRequest& request,
                         const Computation& computed, const Computation* exact,
                         const Backend& backend, Run& run) {
-  constexpr double budget_ms = 5e3;
-  if (request.variant->imported) return {};
-  const TimedRun* exact_run = exact ? &exact->first_run : nullptr;
-  if (!can_be_repeated(computed.first_run, exact_run, budget_ms)) {
-    TimedRuns::Round only{.run = computed.first_run, .cold = true};
-    if (exact_run) only.exact = *exact_run;
-    return {.rounds = {only}};
-  }
-  return measure_rounds(
-      problem, request,
-      {.beside_exact = exact_run != nullptr, .time = std::chrono::seconds(1), .most_rounds = 9},
-      backend, run);
+  return measure_again(problem, {{request, &computed}}, exact, backend, run).front();
 }
 
 }  // namespace fovea

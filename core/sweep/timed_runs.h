@@ -38,22 +38,43 @@ TimedRuns exact_runs(const TimedRuns& runs);
 std::optional<MeasuredTime> summarise(const TimedRuns& runs, double best_pace_ms);
 
 struct RoundOptions {
-  bool beside_exact = false;
   bool with_memory = false;  // first once more, for the rise of the program's memory
   std::chrono::milliseconds time{40};
   std::size_t most_rounds = 16;
 };
 
-/// Rounds for about the time given, at least one, all from Q, K and V to Z; then the machine's
-/// pace. A round that warms up comes first and does not count, unless it alone takes all the time.
-TimedRuns measure_rounds(const Problem& problem, const ComputeRequest& request,
-                         const RoundOptions& options, const Backend& backend, Run& run);
+/// Rounds for about the time given, at least one, in each of which every request is run once, in
+/// their order, from Q, K and V to Z; then the machine's pace. If the first request is exact
+/// attention, the rounds of the others hold its run, too. A round that warms up comes first and
+/// does not count, unless it alone takes all the time. The result has an element for each request.
+std::vector<TimedRuns> measure_rounds(const Problem& problem,
+                                      const std::vector<ComputeRequest>& requests,
+                                      const RoundOptions& options, const Backend& backend,
+                                      Run& run);
+
+/// Rounds of exact attention and the request; of exact attention by itself where it is the request.
+TimedRuns measure_beside_exact(const Problem& problem, const ComputeRequest& request,
+                               const RoundOptions& options, const Backend& backend, Run& run);
 
 /// Whether there is time for one more round and for one that warms up. Null: without exact.
 bool can_be_repeated(const TimedRun& first, const TimedRun* exact, double budget_ms);
 
-/// Some rounds of what was computed already, beside exact attention unless that is null. What would
-/// take several seconds is not run again: the first runs are its only round.
+/// The first run as the only round, cold. Null: without exact.
+TimedRuns first_run_alone(const Computation& computed, const Computation* exact);
+
+/// What was computed already, to be run again.
+struct Repeated {
+  ComputeRequest request;
+  const Computation* computed = nullptr;
+};
+
+/// Some rounds of all columns, beside exact attention unless that is null, so that their times and
+/// ratios are of the same rounds. What would take several seconds is not run again: the first runs
+/// are its only round. An imported column has none. The result has an element for each column.
+std::vector<TimedRuns> measure_again(const Problem& problem, const std::vector<Repeated>& columns,
+                                     const Computation* exact, const Backend& backend, Run& run);
+
+/// The same of one column.
 TimedRuns measure_again(const Problem& problem, const ComputeRequest& request,
                         const Computation& computed, const Computation* exact,
                         const Backend& backend, Run& run);

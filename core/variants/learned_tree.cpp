@@ -63,9 +63,7 @@ Trainer make_trainer(const Fit& fit, const LearningOptions& options, const Probl
                      std::uint64_t seed, const Backend& backend, Run& run) {
   const auto set =
       std::make_shared<const LearningSet>(make_learning_set(problem, seed, backend, run));
-  Tree start = fit.parameters.tree == TreeKind::random
-                   ? random_tree(problem.d(), fit.shape, seed, problem.head, run)
-                   : median_tree(problem.k, fit.shape, backend, run);
+  Tree start = start_tree(fit.parameters.tree, problem, fit.shape, seed, backend, run);
   return Trainer(set, std::move(start), options, run);
 }
 

@@ -21,7 +21,7 @@ LearningOptions learning_options(const TreeParameters& parameters, const Learnin
 
 /// Learning for one head as the values of a variant say, to be done step by step.
 struct Fit {
-  TreeParameters parameters;  // `tree` is what learning begins with: median, unless it is random
+  TreeParameters parameters;  // `tree` is what learning begins with; learned: median
   TreeShape shape;
   LearningGoal goal;
 };

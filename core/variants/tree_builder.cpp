@@ -185,20 +185,15 @@ void build(const Problem& problem, const TreeParameters& parameters, const TreeS
            const LearningGoal& goal, Planning& planning, Plan& plan, RoutedTree& out) {
   const auto stage = planning.run.profile.stage(building_stage);
   Run& run = planning.run;
-  switch (parameters.tree) {
-    case TreeKind::median:
-      out.tree = median_tree(problem.k, shape, planning.backend, run);
-      break;
-    case TreeKind::random:
-      out.tree = random_tree(problem.d(), shape, planning.seed, problem.head, run);
-      break;
-    case TreeKind::learned: {
-      LearnedTree learned = learn_tree(problem, parameters, shape, goal, planning, plan.notes);
-      out.tree = std::move(learned.tree);
-      out.alpha = std::move(learned.alpha);
-    }
+  if (parameters.tree == TreeKind::learned) {
+    LearnedTree learned = learn_tree(problem, parameters, shape, goal, planning, plan.notes);
+    out.tree = std::move(learned.tree);
+    out.alpha = std::move(learned.alpha);
+  } else {
+    out.tree = start_tree(parameters.tree, problem, shape, planning.seed, planning.backend, run);
   }
-  plan.fitted_to_all_tokens = parameters.tree != TreeKind::random;
+  plan.fitted_to_all_tokens =
+      parameters.tree == TreeKind::median || parameters.tree == TreeKind::learned;
 }
 
 }  // namespace
@@ -280,6 +275,29 @@ Tree random_tree(Index d, const TreeShape& shape, std::uint64_t seed, Index head
     tree.levels.push_back(std::move(level));
   }
   return tree;
+}
+
+Tree single_tree(Index d, const TreeShape& shape) {
+  Tree tree = unknown_tree(shape, d);
+  for (TreeLevel& level : tree.levels) {
+    const std::size_t rows = level.by_sign ? 1 : static_cast<std::size_t>(level.branching);
+    for (std::size_t row = rows - 1; row < level.bias.size(); row += rows) level.bias[row] = 1;
+  }
+  return tree;
+}
+
+Tree start_tree(TreeKind kind, const Problem& problem, const TreeShape& shape, std::uint64_t seed,
+                const Backend& backend, Run& run) {
+  switch (kind) {
+    case TreeKind::random:
+      return random_tree(problem.d(), shape, seed, problem.head, run);
+    case TreeKind::single:
+      return single_tree(problem.d(), shape);
+    case TreeKind::median:
+    case TreeKind::learned:
+      break;
+  }
+  return median_tree(problem.k, shape, backend, run);
 }
 
 std::vector<TensorField> routed_tree_tensors() {

@@ -20,7 +20,8 @@ namespace fovea {
 /// random: Gaussian directions of unit length through the origin, so that the leaf of a token
 /// depends on nothing but the token and the seed.
 /// learned: learned from the median tree, for the outputs of exact attention (core/learning).
-enum class TreeKind { median, random, learned };
+/// single: all tokens go to the last leaf, as in T_0 of Lemma 1.
+enum class TreeKind { median, random, learned, single };
 
 inline constexpr int standard_height = 6, most_height = 16;
 
@@ -43,6 +44,11 @@ TreeShape tree_shape(const TreeParameters& parameters);
 
 Tree median_tree(MatrixView keys, const TreeShape& shape, const Backend& backend, Run& run);
 Tree random_tree(Index d, const TreeShape& shape, std::uint64_t seed, Index head, Run& run);
+/// w = 0 everywhere, and b = 1 for the last child of each node, b = 0 for others (Lemma 1).
+Tree single_tree(Index d, const TreeShape& shape);
+/// The tree of a head that is not learned, or from which learning begins.
+Tree start_tree(TreeKind kind, const Problem& problem, const TreeShape& shape, std::uint64_t seed,
+                const Backend& backend, Run& run);
 
 /// A tree and the leaves to which it routes the tokens of a head.
 struct RoutedTree {
@@ -90,11 +96,12 @@ std::vector<TypedField<P>> tree_fields() {
   branching.field.span = [](const Value& v) { return leaves_of_branching(v); };
   branching.field.followers = {"height"};
   auto tree =
-      choice_field<P, TreeKind>("tree", "Tree", &P::tree, {"median", "random", "learned"},
+      choice_field<P, TreeKind>("tree", "Tree", &P::tree, {"median", "random", "learned", "single"},
                                 "median: every node splits its keys evenly along their leading "
                                 "principal direction. random: random directions through the "
                                 "origin. learned: from the median tree, for the outputs of exact "
-                                "attention.");
+                                "attention. single: w = 0 and b = 1, so that all tokens meet in "
+                                "the last leaf (T₀ of Lemma 1).");
   // A learned tree takes seconds, and is compared where it is asked for.
   tree.field.worth_trying = [](Index) {
     return std::vector<Value>{std::string("median"), std::string("random")};

@@ -35,7 +35,7 @@ struct Example {
     far.mass_kept = {0.4, 0.01};
     far.attention_kl = near.attention_kl;
     time.timing.total = {"total", 2, 1, 3, 9};
-    time.total_speed_up = StageSummary{"total", 2.5, 2, 3, 9};
+    time.total_speed_up = SpeedUp{.median = 2.5, .interval = {{2, 3}}, .samples = 9};
     table =
         comparison_table({"Exact", "A_1", "B"}, {{.cost = &exact},
                                                  {.cost = &cheap, .metrics = &near},
@@ -58,7 +58,7 @@ TEST_CASE("the best of a row is marked, whichever way is better") {
   CHECK(best("bytes") == "---");         // all are equal
   CHECK(best("attention_kl") == "---");  // all are infinite
   CHECK(best("density") == "---");       // neither way is better
-  CHECK(row_of(example.table, "total_speed_up").cells[2].text == "2.5 ×");
+  CHECK(row_of(example.table, "total_speed_up").cells[2].text == "2.5 × (2 – 3)");
   CHECK(row_of(example.table, "total_ms").cells[0].text.empty());
   CHECK(row_of(example.table, "output_rel_fro").cells[0].text.empty());  // the reference
   CHECK(std::ranges::none_of(example.table.rows, [](const auto& row) {

@@ -57,9 +57,9 @@ void measure_efficient(const Backend& backend, int rounds, TextTable& goals) {
     goals.rows.push_back(
         {m.contender.variant->id + ", n = 32768, d = 64",
          "0.5 of " + format_plain(m.promised_speed_up) + " x, or 3 passes of " + format_time(pass),
-         format_plain(m.share()) + " (" + format_plain(m.speed_up) + " x), " +
-             format_plain(passes) + " passes; plan " + format_time(m.timing.plan_total.median_ms) +
-             ", apply " + format_time(m.timing.apply_total.median_ms),
+         format_plain(m.share()) + " (" + to_text(m.speed_up) + "), " + format_plain(passes) +
+             " passes; plan " + format_time(m.timing.plan_total.median_ms) + ", apply " +
+             format_time(m.timing.apply_total.median_ms),
          verdict(m.share() >= 0.5 || passes <= 3)});
   }
 }

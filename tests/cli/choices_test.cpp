@@ -315,7 +315,13 @@ TEST_CASE("the papers' numbers are listed, computed, drawn, and refused by a wro
   CHECK(ranks["numbers"][3]["published"] == 192);
   CHECK(ranks["numbers"][3]["found"] == 192);
   CHECK(std::filesystem::exists(figure));
-  check_refused({"paper", "figure-9"}, 2, "expected one of rank-map");
+  const Ended refused = check_refused({"paper", "figure-9"}, 2, "expected one of rank-map");
+  for (const auto& figure : list)
+    CHECK(refused.err.find(figure["id"].get<std::string>()) != std::string::npos);
+  check_refused({"paper", "rank-map", "--longest", "512"}, 2,
+                "--longest is of tree-time, running-time;");
+  const auto times = document_of({"paper", "tree-time", "--longest", "256", "--json"});
+  CHECK(times["device"].get<std::string>().ends_with("1 thread"));
   check_refused({"paper", "list", "-o", figure}, 2, "name of a figure");
   check_refused({"paper", "rank-map", "-o", "ranks.doc"}, 2, "ranks.doc");
 }

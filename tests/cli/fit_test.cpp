@@ -49,6 +49,8 @@ TEST_CASE("a fitted tree is what --structure takes, and has the error that fit s
     const nlohmann::json& best = fit["heads"][0]["best"];
     CHECK(fit["heads"][0]["steps"] == 40);
     CHECK(fit["heads"][0]["curve"].size() == 9);
+    CHECK(fit["heads"][0]["curve"][0]["gradient_norm"].is_null());  // before the first step
+    CHECK(fit["heads"][0]["curve"][8]["gradient_norm"].get<double>() > 0);
     CHECK(best.contains("alpha") == (variant == "tc"));
     CHECK(best["error"].get<double>() < fit["heads"][0]["start"]["error"].get<double>());
     const nlohmann::json computed =

@@ -135,7 +135,7 @@ TEST_CASE("sweep: notes say what was fitted, measured badly, left out or refused
   std::string all;
   for (const std::string& note : sweep_notes(figure.panels.sweep)) all += note + "\n";
   CHECK(all.find("HyperAttention up to n = 2048") != std::string::npos);
-  CHECK(all.find("fewer than 5 runs") != std::string::npos);
+  CHECK(all.find("fewer than 6 runs") != std::string::npos);
   CHECK(all.find("best pace") == std::string::npos);
   CHECK(all.find("beyond the time allowed: Exact beyond n = 32768") != std::string::npos);
   CHECK(all.find("Fixed cannot be computed at n = 256: too short") != std::string::npos);

@@ -23,6 +23,7 @@ TrainerState state(std::size_t parameters, std::size_t best, float value) {
           .height = 1,
           .loss = 0.1,
           .multiplier = 1.0 / 3,
+          .gradient_norm = 1.0 / 9,
           .parameters = std::vector<float>(parameters, value),
           .first = std::vector<float>(parameters, value + 1),
           .second = std::vector<float>(parameters, value + 2),
@@ -33,7 +34,7 @@ TrainerState state(std::size_t parameters, std::size_t best, float value) {
                      .held_out_error = 0.7,
                      .chi = 0.1,
                      .effective_leaves = 3.5},
-                    {.step = 5, .loss = 1e-300, .error = 1.0 / 7}}};
+                    {.step = 5, .loss = 1e-300, .gradient_norm = 2.0 / 3, .error = 1.0 / 7}}};
 }
 
 FitFile two_heads() {
@@ -70,6 +71,29 @@ TEST_CASE("a held-out error that is not defined stays so") {
   file.states[0].curve[0].held_out_error = std::numeric_limits<double>::quiet_NaN();
   write_fit(directory / "fit.safetensors", file);
   CHECK(std::isnan(read_fit(directory / "fit.safetensors").states[0].curve[0].held_out_error));
+}
+
+TEST_CASE("a fit of a version that recorded no gradient norms is read, without them") {
+  const TemporaryDirectory directory;
+  FitFile file = two_heads();
+  write_fit(directory / "fit.safetensors", file);
+  std::string bytes = read_bytes(directory / "fit.safetensors");
+  const auto replace_all = [&](const std::string& from, std::string to) {
+    to.resize(from.size(), ' ');
+    int count = 0;
+    for (std::size_t at; (at = bytes.find(from)) != std::string::npos; ++count)
+      bytes.replace(at, from.size(), to);
+    CHECK(count == 2);  // of each head
+  };
+  replace_all(R"(\"gradient_norm\":0.1111111111111111,)", "");
+  replace_all(",0.6666666666666666]", "]");
+  replace_all("3.5,null]", "3.5]");
+  directory.write("fit.safetensors", bytes);
+  for (TrainerState& state : file.states) {
+    state.gradient_norm.reset();
+    for (CurvePoint& point : state.curve) point.gradient_norm.reset();
+  }
+  CHECK(read_fit(directory / "fit.safetensors").states == file.states);
 }
 
 TEST_CASE("files that fit has not written, or that are damaged, are refused") {

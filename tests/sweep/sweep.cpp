@@ -151,7 +151,7 @@ TEST_CASE("sweep: every point is a measurement of a prefix of the head") {
   const Problem whole = head(600);
   const std::vector<Column> columns{column("exact", 600), column("h1d", 600), column("h1d", 600),
                                     column("tf", 600)};
-  Sweeper sweeper(whole, columns, {.seconds = 200, .slice_ms = 1, .samples = 5});
+  Sweeper sweeper(whole, columns, {.seconds = 200, .slice_ms = 1, .samples = enough_samples});
   finish(sweeper);
   const Sweep& sweep = sweeper.sweep();
   CHECK(sweep.complete);
@@ -163,7 +163,7 @@ TEST_CASE("sweep: every point is a measurement of a prefix of the head") {
     for (std::size_t l = 0; l < sweep.lengths.size(); ++l) {
       const SweepPoint& point = series.points[l];
       CHECK(point.n == sweep.lengths[l]);
-      CHECK(point.total.samples == 5);  // 200 s are ample: nothing stays with few runs
+      CHECK(point.total.samples == enough_samples);  // 200 s are ample: nothing stays with few runs
       CHECK_FALSE(point.few_samples());
       CHECK(point.apply.samples == point.total.samples);
       CHECK(point.total.median_ms > 0);

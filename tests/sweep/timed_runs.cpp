@@ -42,9 +42,10 @@ TEST_CASE("speed-ups are of the same rounds, and their median is taken") {
   }
   const auto measured = summarise(runs, 1);
   REQUIRE(measured);
-  CHECK(measured->total_speed_up->median_ms == doctest::Approx(2));
-  CHECK(measured->total_speed_up->p10_ms == doctest::Approx(2));
-  CHECK(measured->apply_speed_up->median_ms == doctest::Approx(2.5));
+  CHECK(measured->total_speed_up->median == doctest::Approx(2));
+  CHECK(measured->total_speed_up->interval->low == doctest::Approx(2));
+  CHECK(measured->exact_total->median_ms == doctest::Approx(10));
+  CHECK(measured->apply_speed_up->median == doctest::Approx(2.5));
   CHECK(measured->timing.total.median_ms == doctest::Approx(5));
   CHECK(measured->timing.total.p90_ms == doctest::Approx(10));
   CHECK_FALSE(measured->slow);
@@ -56,17 +57,17 @@ TEST_CASE("speed-ups are of the same rounds, and their median is taken") {
 TEST_CASE("rounds of a machine that is slowed down count only where there are no others") {
   TimedRuns runs;
   for (int i = 0; i < 20; ++i) {
-    const bool slow = i >= 4;
+    const bool slow = i >= 5;
     runs.rounds.push_back({.run = run_of(0, slow ? 30 : 10), .pace_ms = slow ? 1.6 : 1.0});
   }
   CHECK(runs.best_pace_ms() == 1);
   const auto mixed = summarise(runs, runs.best_pace_ms());
-  CHECK(mixed->slow);  // four quiet ones are too few
+  CHECK(mixed->slow);  // five quiet ones are too few
   CHECK(mixed->timing.total.median_ms == doctest::Approx(30));
   runs.rounds.push_back({.run = run_of(0, 10), .pace_ms = 1});
   const auto quiet = summarise(runs, runs.best_pace_ms());
   CHECK_FALSE(quiet->slow);
-  CHECK(quiet->timing.total.samples == 5);
+  CHECK(quiet->timing.total.samples == 6);
   CHECK(quiet->timing.total.p90_ms == doctest::Approx(10));
   // A machine that was faster at another column makes all of them slow.
   CHECK(summarise(runs, 0.5)->slow);
@@ -132,9 +133,8 @@ TEST_CASE("rounds alternate with exact attention, and the first one warms up") {
       .values = values_of(hyper, {{"block", "8"}, {"samples", "8"}, {"min_length", "0"}})};
   Profile profile;
   Run run{profile};
-  const TimedRuns runs = measure_rounds(
-      problem, request, {.beside_exact = true, .time = std::chrono::hours(1), .most_rounds = 3},
-      backend, run);
+  const TimedRuns runs = measure_beside_exact(
+      problem, request, {.time = std::chrono::hours(1), .most_rounds = 3}, backend, run);
   CHECK(runs.rounds.size() == 3);
   CHECK(backend.bound.substr(0, 8) == "eheheheh");
   CHECK(runs.best_pace_ms() > 0);
@@ -148,8 +148,68 @@ TEST_CASE("rounds alternate with exact attention, and the first one warms up") {
   // One that takes all the time is the only one.
   backend.bound.clear();
   const TimedRuns one =
-      measure_rounds(problem, request, {.time = std::chrono::milliseconds(0)}, backend, run);
+      measure_rounds(problem, {request}, {.time = std::chrono::milliseconds(0)}, backend, run)
+          .front();
   CHECK(one.rounds.size() == 1);
   CHECK_FALSE(one.rounds[0].exact);
   CHECK(backend.bound[0] == 'h');
+}
+
+TEST_CASE("all columns of a table run in the same rounds, in turn") {
+  Counting backend;
+  const Problem problem = make_data(Data::gaussian, 96, 4, 2, false);
+  const Variant& hyper = find_variant("hyper");
+  const ComputeRequest exact{.variant = &reference_variant()};
+  const ComputeRequest sorted{
+      .variant = &hyper,
+      .values = values_of(hyper, {{"block", "8"}, {"samples", "8"}, {"min_length", "0"}})};
+  const Variant& banded = find_variant("h1d");
+  const ComputeRequest other{.variant = &banded, .values = values_for_length(banded, 96)};
+  Profile profile;
+  Run run{profile};
+  const auto all = measure_rounds(problem, {exact, sorted, other},
+                                  {.time = std::chrono::hours(1), .most_rounds = 4}, backend, run);
+  CHECK(backend.bound.substr(0, 15) == "eheeheeheeheehe");  // 'e' too: what does not sort
+  REQUIRE(all.size() == 3);
+  for (std::size_t round = 0; round < 4; ++round) {
+    CHECK_FALSE(all[0].rounds[round].exact);
+    for (const std::size_t column : {1, 2})
+      CHECK(all[column].rounds[round].exact->total_ms() == all[0].rounds[round].run.total_ms());
+  }
+  // A report's columns: exact attention has the rounds of the others, a slow column its first run.
+  const Computation quick_exact{.variant = &reference_variant(), .first_run = run_of(1, 2)},
+      quick{.variant = &hyper, .first_run = run_of(1, 2)},
+      slow{.variant = &banded, .first_run = run_of(100, 6000)};
+  const auto again =
+      measure_again(problem, {{exact, &quick_exact}, {sorted, &quick}, {other, &slow}},
+                    &quick_exact, backend, run);
+  REQUIRE(again.size() == 3);
+  REQUIRE(again[0].rounds.size() == again[1].rounds.size());
+  CHECK(again[1].rounds.size() > 1);
+  for (std::size_t round = 0; round < again[0].rounds.size(); ++round)
+    CHECK(again[1].rounds[round].exact->total_ms() == again[0].rounds[round].run.total_ms());
+  REQUIRE(again[2].rounds.size() == 1);
+  CHECK(again[2].rounds[0].cold);
+}
+
+TEST_CASE("a speed-up has an interval of order statistics, by the binomial distribution") {
+  const auto of = [](int count) {
+    std::vector<double> ratios;
+    for (int i = count; i >= 1; --i) ratios.push_back(i);
+    return speed_up_of(std::move(ratios));
+  };
+  CHECK_FALSE(of(1).interval);
+  CHECK_FALSE(of(5).interval);           // 2 / 2^5 = .0625 lies outside of the extremes
+  REQUIRE(of(enough_samples).interval);  // 2 / 2^6 = .031
+  CHECK(of(6).interval->low == 1);
+  CHECK(of(6).interval->high == 6);
+  // The tables of the sign test, two-sided at .05: 2 of 9, 6 of 20, 40 of 100.
+  CHECK(of(9).interval->low == 2);
+  CHECK(of(20).interval->low == 6);
+  CHECK(of(20).interval->high == 15);
+  CHECK(of(100).interval->low == 40);
+  CHECK(of(100).median == 50.5);
+  CHECK(to_text(speed_up_of({2.44, 2.34, 2.41, 2.42, 2.52, 2.5})) == "2.4 × (2.3 – 2.5)");
+  CHECK(to_text(speed_up_of({0.94, 0.96, 1.04, 1.02, 1.1, 0.99})) == "no difference (0.94 – 1.1)");
+  CHECK(to_text(speed_up_of({2.44})) == "2.4 ×");
 }

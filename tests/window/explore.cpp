@@ -15,7 +15,9 @@
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
+#include <set>
 
+#include "variants/learned_tree.h"
 #include "window/dialogs/explore_dialog.h"
 #include "window/dialogs/heads_model.h"
 #include "window/dialogs/pareto_plot.h"
@@ -57,6 +59,52 @@ std::pair<QPointF, std::size_t> point_of(ParetoPlot& plot, const std::string& va
 }
 
 }  // namespace
+
+TEST_CASE("all variants and the columns of the canvas are tried, and what is not tried is said") {
+  Window window(two_heads);
+  show(window, {View::heatmap}, {"exact"});
+  REQUIRE(window.settle());
+  const Variant& banded = find_variant("longformer");
+  Values odd = values_for_length(banded, 96);
+  set_value(banded.schema, odd, "width", "14");
+  const Variant& tree = find_variant("tf");
+  Values learned = values_for_length(tree, 96);
+  set_learned(tree, learned, 3);
+  window->editor().add_columns(
+      {{.variant = banded.id, .values = odd, .seed = 5}, {.variant = tree.id, .values = learned}});
+  REQUIRE(window.settle());
+  ExploreDialog& dialog = open_dialog(window, "explore");
+  REQUIRE(finish(dialog));
+  std::set<const Variant*> tried;
+  for (const Trial& trial : *dialog.run().trials()) tried.insert(trial.variant);
+  CHECK(tried.size() == variants().size());
+  const auto own = [&](const Variant& variant, const Values& values) {
+    return std::ranges::count_if(dialog.plot().settings(), [&](const SettingSpread& setting) {
+      return setting.own && setting.variant == &variant && setting.values == values;
+    });
+  };
+  CHECK(own(banded, odd) == 1);
+  CHECK(own(tree, learned) == 1);
+  CHECK(said(dialog, "explore_not_tried").contains("learned trees beside those of the canvas"));
+  // Another column is not yet tried: opening the dialog tries it.
+  set_value(banded.schema, odd, "width", "10");
+  window->editor().add_columns({{.variant = banded.id, .values = odd, .seed = 5}});
+  REQUIRE(window.settle());
+  CHECK_FALSE(dialog.run().tries_all_columns());
+  open_dialog(window, "explore");
+  REQUIRE(finish(dialog));
+  CHECK(own(banded, odd) == 1);
+  // Learned trees are tried where they are asked for.
+  auto* trees = dialog.findChild<QComboBox*>("explore_learned");
+  trees->setItemData(1, 2);  // steps, so that it takes no time
+  trees->setCurrentIndex(1);
+  emit trees->activated(1);
+  REQUIRE(finish(dialog));
+  CHECK(std::ranges::any_of(*dialog.run().trials(), [](const Trial& trial) {
+    return learned_steps(*trial.variant, trial.values) == Index{2} && trial.refused.empty();
+  }));
+  CHECK_FALSE(said(dialog, "explore_not_tried").contains("trees"));
+}
 
 TEST_CASE("error against cost: points are tried, read and shown as columns by a click") {
   Window window(two_heads);
@@ -221,7 +269,7 @@ TEST_CASE("heads × variants: the best choice under a budget, shown by a double 
 }
 
 TEST_CASE("settings are tried while the window stays in use") {
-  Window window("synthetic:clusters?n=1024&d=32&heads=8&seed=1");
+  Window window("synthetic:clusters?n=1024&d=32&heads=3&seed=1");
   show(window, {View::heatmap}, {"exact", "h1d"});
   REQUIRE(window.settle());
   ExploreDialog& dialog = open_dialog(window, "explore");
@@ -243,15 +291,15 @@ TEST_CASE("settings are tried while the window stays in use") {
   // Stopped, it keeps what it has, also while the table is looked at, and goes on.
   auto* button = dialog.findChild<QPushButton*>("explore_start");
   button->click();
-  const std::size_t kept = dialog.run().trials()->size();
+  const std::size_t kept = dialog.run().done();
   window.trigger("heads");
   CHECK_FALSE(dialog.run().running());
-  CHECK(dialog.run().trials()->size() == kept);
+  CHECK(dialog.run().done() == kept);
   emit settings->activated(2);  // the same again
   CHECK_FALSE(dialog.run().running());
   CHECK(button->text().contains("Go on"));
   button->click();
-  REQUIRE(wait_until([&] { return dialog.run().trials()->size() > kept; }));
+  REQUIRE(wait_until([&] { return dialog.run().done() > kept; }));
   settings->setCurrentIndex(0);
   emit settings->activated(0);
   REQUIRE(finish(dialog));

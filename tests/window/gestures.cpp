@@ -194,7 +194,7 @@ TEST_CASE("hovering hyper says how a pair is covered: in its block, sampled, or 
              said(window, "query").section(' ', 0, 0) == "7";
     }));
     const QString place = said(window, "place").section(' ', 0, 0);
-    places.insert(said(window, "evaluated").startsWith("no") ? "no" : place);
+    places.insert(said(window, "attended").startsWith("no") ? "no" : place);
     if (place == "sampled") CHECK(sampled.contains(std::int32_t(key)));
   }
   CHECK(places == std::set<QString>{"block", "sampled", "no"});

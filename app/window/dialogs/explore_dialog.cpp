@@ -8,6 +8,8 @@
 #include <QSettings>
 #include <QTabWidget>
 #include <QTableView>
+#include <algorithm>
+#include <map>
 
 #include "figure/figure.h"
 #include "io/atomic_file.h"
@@ -42,6 +44,8 @@ ExploreDialog::ExploreDialog(MainWindow& window)
   column->addWidget(pages_ = new QTabWidget, 1);
   pages_->addTab(pareto_ = new ParetoPage, "&Error against cost");
   pages_->addTab(heads_ = new HeadsPage, "&Heads × variants");
+  column->addWidget(not_tried_ = make_note());
+  not_tried_->setObjectName("explore_not_tried");
   column->addWidget(
       footer_ = new MeasuringFooter(
           *this, "explore_state",
@@ -96,11 +100,19 @@ QLayout* ExploreDialog::make_controls() {
   for (const int most : {6, 12, 40}) settings_->addItem(QString("at most %1").arg(most), most);
   settings_->setToolTip(
       "Its standard setting first, then others of its parameters, from coarse to fine");
+  row->addSpacing(2 * rhythm);
+  add_field(*row, "&Learned trees", learned_ = new QComboBox);
+  learned_->setObjectName("explore_learned");
+  learned_->addItem("none", 0);
+  for (const int steps : {100, 300, 1000}) learned_->addItem(QString("%1 steps").arg(steps), steps);
+  learned_->setToolTip(
+      "Each setting of Treeformer also with a tree that is learned for the head, which takes "
+      "seconds each. Learned trees on the canvas are always tried.");
   row->addStretch(1);
   row->addWidget(start_ = new QPushButton(start_trials));
   start_->setObjectName("explore_start");
   start_->setAutoDefault(false);
-  for (QComboBox* choice : {scope_, settings_})
+  for (QComboBox* choice : {scope_, settings_, learned_})
     connect(choice, &QComboBox::activated, this, [this] {
       if (!is_tried()) start();
     });
@@ -142,6 +154,7 @@ HeadScope ExploreDialog::scope() const {
 
 ExploreOptions ExploreDialog::options() const {
   return {.most_settings = settings_->currentData().value<std::size_t>(),
+          .learned_steps = learned_->currentData().toInt(),
           .timed = pareto_->x().is_timed()};
 }
 
@@ -149,7 +162,9 @@ ExploreOptions ExploreDialog::options() const {
 bool ExploreDialog::is_tried() const {
   const ExploreOptions wanted = options(), &tried = run_.options();
   return run_.total() > 0 && !run_.stale() && run_.scope() == scope() &&
-         tried.most_settings == wanted.most_settings && (tried.timed || !wanted.timed);
+         tried.most_settings == wanted.most_settings &&
+         tried.learned_steps == wanted.learned_steps && (tried.timed || !wanted.timed) &&
+         run_.tries_all_columns();
 }
 
 void ExploreDialog::start() {
@@ -171,7 +186,7 @@ QString ExploreDialog::message() const {
 QString ExploreDialog::state() const {
   if (run_.running()) {
     if (run_.waiting()) return "Waiting while the window computes";
-    QString text = QString("%1 of %2 trials").arg(run_.trials()->size()).arg(run_.total());
+    QString text = QString("%1 of %2 trials").arg(run_.done()).arg(run_.total());
     if (run_.stale())
       text += to_qt(" of " + to_text(run_.heads(), *run_.source())) + ", which is no longer shown";
     if (run_.seconds_left() > 1) text += QString(", %1 s left").arg(run_.seconds_left(), 0, 'f', 0);
@@ -181,16 +196,43 @@ QString ExploreDialog::state() const {
   if (!is_of_this_source()) return "Another file was opened since";
   if (run_.stale()) return "Another head, mask, scale or back end was chosen since: try again";
   if (!run_.complete())
-    return QString("Stopped after %1 of %2 trials").arg(run_.trials()->size()).arg(run_.total());
+    return QString("Stopped after %1 of %2 trials").arg(run_.done()).arg(run_.total());
   return provenance();
+}
+
+/// "816 of 1776 trials": those that plot and table hold.
+QString ExploreDialog::extent() const {
+  return QString("%1 of %2 trials").arg(run_.trials()->size()).arg(run_.total());
+}
+
+/// What the answer does not know of.
+QString ExploreDialog::not_tried() const {
+  if (run_.trials()->empty() || !is_of_this_source()) return {};
+  std::map<const Variant*, bool> refused;  // all trials of a variant
+  for (const Trial& trial : *run_.trials())
+    refused.try_emplace(trial.variant, true).first->second &= !trial.refused.empty();
+  QStringList parts, without_form;
+  for (const Variant& variant : variants())
+    if (const auto its = refused.find(&variant); its != refused.end() && its->second)
+      without_form << to_qt(variant.label);
+  if (!without_form.isEmpty()) parts << "Refused: " + without_form.join(", ");
+  if (run_.options().learned_steps == 0) {
+    const bool on_canvas = std::ranges::any_of(
+        run_.options().own, [](const OwnSetting& own) { return own.only.has_value(); });
+    parts << (on_canvas ? "Not tried: learned trees beside those of the canvas"
+                        : "Not tried: learned trees");
+  }
+  if (!run_.complete() && !run_.running())
+    parts << QString("Not tried: the settings of the other %1 trials")
+                 .arg(run_.total() - run_.trials()->size());
+  return parts.join(". ");
 }
 
 QString ExploreDialog::provenance(bool names_source) const {
   const Source& source = *run_.source();
   QString text = names_source ? to_qt(source.name + ", ") : "";
   text += to_qt(to_text(run_.heads(), source)) + "; " + run_.provenance();
-  if (!run_.complete())
-    text += QString("; %1 of %2 trials").arg(run_.trials()->size()).arg(run_.total());
+  if (!run_.complete()) text += "; " + extent();
   return text;
 }
 
@@ -212,8 +254,10 @@ void ExploreDialog::refresh_state() {
                   : is_tried() && run_.can_resume() ? resume_trials
                                                     : start_trials);
   start_->setEnabled(run_.running() || study_.problem());
-  const double tried =
-      double(run_.trials()->size()) / double(std::max<std::size_t>(1, run_.total()));
+  const double tried = double(run_.done()) / double(std::max<std::size_t>(1, run_.total()));
+  const QString left_out = not_tried();
+  not_tried_->setText(left_out);
+  not_tried_->setVisible(!left_out.isEmpty());
   footer_->show_state({.text = state(),
                        .warns = !run_.running() && run_.stale(),
                        .progress = run_.running() ? std::optional(tried) : std::nullopt,
@@ -237,7 +281,7 @@ void ExploreDialog::show_settings(const std::vector<std::size_t>& places) {
   for (const std::size_t place : places) {
     const SettingSpread& setting = pareto_->plot().settings()[place];
     const Column column{
-        .variant = setting.variant->id, .values = setting.values, .seed = run_.options().seed};
+        .variant = setting.variant->id, .values = setting.values, .seed = setting.seed};
     columns.push_back(column);
     if (setting.n != study_.length())
       columns.back().values = fitted_values(column, setting.n, study_.length()).values;
@@ -252,7 +296,7 @@ void ExploreDialog::show_trial(const Trial& trial) {
   if (!is_of_this_source()) return;
   window_.editor().choose_head(trial.layer, trial.head);
   window_.editor().add_columns(
-      {{.variant = trial.variant->id, .values = trial.values, .seed = run_.options().seed}});
+      {{.variant = trial.variant->id, .values = trial.values, .seed = trial.seed}});
 }
 
 void ExploreDialog::copy() {
@@ -264,13 +308,14 @@ void ExploreDialog::copy() {
 }
 
 void ExploreDialog::export_by_dialog() {
+  const QString part = run_.complete() ? "" : " (" + extent() + ")";
   if (pages_->currentIndex() == int(Page::plot)) {
-    if (const auto wanted = ask_export(*this, "Export the plot", "front.pdf", true))
+    if (const auto wanted = ask_export(*this, "Export the plot" + part, "front.pdf", true))
       export_plot(wanted->path, wanted->style, wanted->carries_session);
     return;
   }
-  const QString path = ask_new_file(*this, "Export the best choice for each head", "heads.json",
-                                    {"JSON (*.json)", "CSV (*.csv)"});
+  const QString path = ask_new_file(*this, "Export the best choice for each head" + part,
+                                    "heads.json", {"JSON (*.json)", "CSV (*.csv)"});
   if (!path.isEmpty()) export_heads(path);
 }
 
@@ -287,7 +332,8 @@ void ExploreDialog::export_heads(const QString& path) {
   Document document{{"source", run_.source()->path},
                     {"computed_on", run_.provenance().toStdString()},
                     {"trials", run_.trials()->size()},
-                    {"complete", run_.complete()}};
+                    {"complete", run_.complete()},
+                    {"left_out", not_tried().toStdString()}};
   document.update(to_json(heads_->head_table(), *run_.source(), run_.options().seed));
   const std::string text = path.endsWith(".csv") ? to_csv(heads_->head_table(), run_.options().seed)
                                                  : text_of(document, 2) + "\n";

@@ -7,6 +7,7 @@
 #include "study/exploration_run.h"
 
 class QComboBox;
+class QLabel;
 class QPushButton;
 class QTableView;
 class QTabWidget;
@@ -57,6 +58,8 @@ class ExploreDialog : public QDialog {
   void refresh_state();
   QString message() const;
   QString state() const;
+  QString extent() const;
+  QString not_tried() const;
   QString provenance(bool names_source = true) const;
   void show_settings(const std::vector<std::size_t>& places);
   void show_trial(const Trial& trial);
@@ -66,7 +69,8 @@ class ExploreDialog : public QDialog {
   Study& study_;
   ExplorationRun run_;
   QTabWidget* pages_;
-  QComboBox *scope_, *settings_;
+  QComboBox *scope_, *settings_, *learned_;
+  QLabel* not_tried_;
   QPushButton* start_;
   ParetoPage* pareto_;
   HeadsPage* heads_;

@@ -27,8 +27,10 @@ QString setting_reading(const SettingSpread& setting, const Quantity& x, const Q
   const bool several = setting.heads > 1;
   QStringList parts{amount_text(y, setting.y, several), amount_text(x, setting.x, several)};
   if (several) parts << to_qt("medians of " + plural(setting.heads, "head") + " (p10 – p90)");
+  if (setting.own) parts << "a column of the canvas";
   if (setting.on_front) parts << "on the Pareto front";
-  if (setting.few_runs) parts << "a time of fewer than 5 runs";
+  if (!setting.on_all_heads) parts << "of fewer heads than others, so not compared";
+  if (setting.few_runs) parts << QString("a time of fewer than %1 runs").arg(enough_samples);
   if (setting.slow) parts << "measured on a slowed machine";
   return to_qt(setting.variant->label + ", " +
                setting_text(*setting.variant, setting.values, setting.n) +

@@ -59,8 +59,9 @@ QString facts_of(const Source& source, Index opened) {
 
 /// Mask and scale, and how each is known.
 QString conditions_of(const Source& source, const Session& session, const Problem& problem) {
-  const auto known = [](bool by_hand, bool stated) {
-    return by_hand ? "set by hand" : stated ? "stated in the file" : "not stated";
+  const QString statement = to_qt(statement_text(source));
+  const auto known = [&](bool by_hand, bool stated) {
+    return by_hand ? QString("set by hand") : stated ? statement : "not stated";
   };
   const Layer& layer = source.layers[session.layer];
   QStringList lines;
@@ -68,9 +69,8 @@ QString conditions_of(const Source& source, const Session& session, const Proble
              scale = stated_scale(source, session.layer).has_value();
   lines << QString("mask %1: %2")
                .arg(problem.causal ? "causal" : "bidirectional",
-                    !session.causal && !mask && !mask_is_assumed(source, session.layer)
-                        ? "as generated"
-                        : known(session.causal.has_value(), mask));
+                    known(session.causal.has_value(),
+                          mask || !mask_is_assumed(source, session.layer)));
   lines << QString("scale %1: %2%3")
                .arg(number_text(problem.scale), session.scale || scale ? "" : "1/√d, ",
                     known(session.scale.has_value(), scale));
@@ -87,7 +87,7 @@ QString conditions_of(const Source& source, const Session& session, const Proble
   others.window.reset();
   others.soft_cap.reset();
   if (const std::string text = others.text(); !text.empty())
-    lines << to_qt(text) + ": stated in the file";
+    lines << to_qt(text) + ": " + statement;
   if (layer.k.heads != layer.q.heads)
     lines << QString("%1 for %2")
                  .arg(to_qt(plural(layer.k.heads, "key/value head")),

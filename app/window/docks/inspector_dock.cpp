@@ -317,8 +317,8 @@ std::vector<Reading> InspectorDock::details(const PairReading& reading) const {
       "cluster of a level may have fewer.";
   if (shared) entry_tip = QString("Level %1. ").arg(info.level) + entry_tip;
   return {
-      {"evaluated", !approximate ? none : QString(covered ? "yes" : "no"),
-       "Whether the pair is evaluated" + of + ", or left out by the variant"},
+      {"attended", !approximate ? none : QString(covered ? "yes" : "no"),
+       "Whether the query attends the key" + of + ", or the variant leaves the pair out"},
       {"entry", shared ? QString("mean of %1 keys").arg(1 << info.level) : none, entry_tip},
       {"weight", covered ? number_text(info.weight) : none,
        "How many keys the entry stands for: a sampled key represents others."},

@@ -31,9 +31,13 @@ constexpr Heading number_headings[] = {
      "and apply. Learning is not in it."},
     {"p10 – p90", 134, "Of ten rounds' totals one is below the first and one above the second."},
     {"apply", 66, "Of a plan that is there: the median over rounds."},
-    {"runs", 44, "Rounds after a warm-up, in turn with exact attention."},
-    {"total ×", 66, "Exact's total over this one's, in the same rounds: the median of the ratios."},
-    {"apply ×", 66, "Exact's apply over this one's, in the same rounds: the median of the ratios."},
+    {"runs", 44, "Rounds after a warm-up; in each of them every column runs once."},
+    {"total ×", 118,
+     "Exact's total over this one's, in the same rounds: the median of the ratios, and an interval "
+     "that holds it with 95 % confidence. No difference: the interval holds 1."},
+    {"apply ×", 118,
+     "Exact's apply over this one's, in the same rounds: the median of the ratios, and an interval "
+     "that holds it with 95 % confidence. No difference: the interval holds 1."},
     {"first", 66, "The total of the first, cold run."},
     {"learning", 70, "What the paper does beforehand, such as building a tree. It is in no total."},
     {"memory", 76, "Counted: of the plan and of the operator, without Q, K, V and Z."},
@@ -41,7 +45,8 @@ constexpr Heading number_headings[] = {
      "Measured: the rise of the program's resident memory in one run, without memory that earlier "
      "work had left allocated."},
     {"", 170,
-     "few runs: fewer than 5. Below best clock: the machine ran at less than two thirds of its "
+     "few runs: fewer than 6, which leave no interval. Below best clock: the machine ran at less "
+     "than two thirds of its "
      "best pace in some of the rounds. Unsteady: p90 of the totals is 1.5 times p10 or more, so "
      "that "
      "ratios say little."}};
@@ -63,11 +68,9 @@ QString spread_text(const StageSummary& stage) {
   return ms_text(stage.p10_ms) + " – " + ms_text(stage.p90_ms);
 }
 
-QString times_text(double ratio) {
-  if (!(ratio > 0)) return {};
-  if (ratio < 0.001) return "< 0.001 ×";  // more digits would not fit
-  if (ratio < 0.1 || ratio >= 1000) return QString::number(ratio, 'f', ratio < 1 ? 3 : 0) + " ×";
-  return number_text(ratio, 3) + " ×";
+// Without the interval where it only says that there is no difference: the tool tip has it.
+QString ratio_text(const SpeedUp& ratio) {
+  return ratio.undecided() ? QString("no difference") : to_qt(to_text(ratio));
 }
 
 // Of several rounds, or of the first run until these have been measured.
@@ -91,8 +94,7 @@ QString memory_words(const ColumnState& state) {
 std::pair<QString, QString> speed_ups(const ColumnState& state) {
   if (is_reference(state.column.variant)) return {};
   if (!state.time || !state.time->total_speed_up) return {"–", "–"};
-  return {times_text(state.time->total_speed_up->median_ms),
-          times_text(state.time->apply_speed_up->median_ms)};
+  return {ratio_text(*state.time->total_speed_up), ratio_text(*state.time->apply_speed_up)};
 }
 
 QString note_of(const ColumnState& state) {
@@ -125,6 +127,9 @@ void add_measurements(TimingRow& row, const ColumnState& state, const Backend& b
   for (const StageSummary& stage : row.stages)
     row.tip += QString("\n%1  %2  [%3]")
                    .arg(to_qt(stage.name), ms_text(stage.median_ms), spread_text(stage));
+  if (state.time && state.time->total_speed_up)
+    row.tip += "\nexact / this: total " + to_qt(to_text(*state.time->total_speed_up)) + ", apply " +
+               to_qt(to_text(*state.time->apply_speed_up));
   row.tip += "\n" + memory_words(state);
 }
 
@@ -233,11 +238,11 @@ TimingTable::TimingTable(Study& study) : QTableWidget(0, place_count), study_(st
 
 void TimingTable::refresh() {
   const Backend& backend = study_.backend();
-  conditions_ =
-      QString(
-          "Medians over rounds in turn with exact, whiskers: p10–p90 of the total   ·   %1, %2%3")
-          .arg(to_qt(backend.device()), to_qt(backend.precision()),
-               niceness > 0 ? QString(", at nice %1").arg(niceness) : "");
+  conditions_ = QString(
+                    "Medians over rounds in which every column runs once, whiskers: p10–p90 of the "
+                    "total   ·   %1, %2%3")
+                    .arg(to_qt(backend.device()), to_qt(backend.precision()),
+                         niceness > 0 ? QString(", at nice %1").arg(niceness) : "");
   std::vector<TimingRow> now;
   for (int c = 0; c < std::ssize(study_.columns()); ++c) now.push_back(row_of(study_, c));
   // Painting this dock repaints the whole window.

@@ -105,8 +105,12 @@ VariantLaws tf_laws() {
        {.settings = {{"height", "3"}, {"tree", "learned"}, {"steps", "5"}, {"cost", "4"}},
         .random = true},
        {.settings = {{"branching", "3,3"}, {"tree", "learned"}, {"steps", "5"}, {"cost", "4"}},
-        .random = true}});
-  laws.exact_settings = {{{{"height", "0"}}}, {{}, one_leaf(exact_settings_d)}};
+        .random = true},
+       {.settings = {{"height", "3"}, {"tree", "single"}}}});
+  laws.exact_settings = {{{{"height", "0"}}},
+                         {{}, one_leaf(exact_settings_d)},
+                         {{{"tree", "single"}}},
+                         {{{"branching", "3,4"}, {"tree", "single"}}}};
   return laws;
 }
 
@@ -116,6 +120,7 @@ VariantLaws tc_laws() {
                 {{.settings = {{"height", "3"}}},
                  {.settings = {{"height", "4"}, {"alpha", "0.5,-0.25,1,0,0.125"}}},
                  {.settings = {{"branching", "3,2"}, {"tree", "random"}}, .random = true},
+                 {.settings = {{"branching", "3,2"}, {"tree", "single"}}},
                  {.settings = {{"height", "3"}, {"tree", "learned"}, {"steps", "5"}, {"cost", "4"}},
                   .random = true}});
   for (Case& c : laws.cases) c.rows_sum_to_one = false;
