@@ -148,9 +148,11 @@ struct Maker {
   Axes operator()(const CurvePlot& plot) const {
     double right = 0, high = 0;
     for (const CurvePlot::Curve& curve : plot.curves)
-      for (const auto& [x, y] : curve.points) {
+      for (std::size_t p = 0; p < curve.points.size(); ++p) {
+        const auto& [x, y] = curve.points[p];
         right = std::max(right, x);
-        if (std::isfinite(y)) high = std::max(high, y);
+        if (std::isfinite(y))
+          high = std::max(high, y + (curve.errors.empty() ? 0 : curve.errors[p]));
       }
     for (const CurvePlot::Level& level : plot.levels) high = std::max(high, level.value);
     PanelAxis x = amount_axis(right, plot.x_label, size.x, letters);

@@ -22,7 +22,21 @@ Legend legend_of(const CurvePlot& plot, const Style& style, const Lettering& let
   return Legend(std::move(items), letters, width);
 }
 
+void draw_bars(const BodyDrawing& d, const CurvePlot::Curve& curve) {
+  const double letter = d.ink.letters.size(), cap = 0.2 * letter;
+  const Stroke thin{colour_of(curve, d.ink.style), 0.08 * letter};
+  for (std::size_t p = 0; p < curve.points.size(); ++p) {
+    const auto& [x, y] = curve.points[p];
+    const double at = d.plot.x(x), low = d.plot.y(y - curve.errors[p]),
+                 high = d.plot.y(y + curve.errors[p]);
+    d.ink.line({at, low}, {at, high}, thin);
+    for (const double end : {low, high}) d.ink.line({at - cap, end}, {at + cap, end}, thin);
+    d.ink.dot({at, d.plot.y(y)}, 0.2 * letter, thin.colour);
+  }
+}
+
 void draw_curve(const BodyDrawing& d, const CurvePlot::Curve& curve) {
+  if (!curve.errors.empty()) return draw_bars(d, curve);
   const Stroke stroke{colour_of(curve, d.ink.style), 0.13 * d.ink.letters.size(), curve.dashed};
   std::vector<Point> piece;
   const auto draw_piece = [&] {

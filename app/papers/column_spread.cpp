@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "analysis/column_squares.h"
+#include "papers/median.h"
 #include "papers/paper_figure.h"
 
 namespace fovea {
@@ -46,19 +47,18 @@ PaperResult spread_of_columns(const PaperTask& task, Run& run) {
   plot.levels = {{0, "1"},
                  {std::log10(norm_of_t2t_vit), "T2T-ViT, n = 3136"},
                  {std::log10(n), "n = " + n_text}};
-  std::ranges::sort(all);
-  const double median = (all[(all.size() - 1) / 2] + all[all.size() / 2]) / 2;
+  const double median = median_of(all), greatest = std::ranges::max(all);
   const std::string other_model = "the paper's is of a vision model with n = 3136";
   PaperResult result;
   result.numbers = {
       {"column_norm_median", "max_j Σ_i P_ij², median of the heads (α of section 4.3)",
        norm_of_t2t_vit, median, other_model},
-      {"column_norm_max", "max_j Σ_i P_ij², greatest of the heads", {}, all.back()},
+      {"column_norm_max", "max_j Σ_i P_ij², greatest of the heads", {}, greatest},
       {"column_norm_share_median", "1/n max_j Σ_i P_ij², median of the heads (axis of Fig. 5)",
        norm_share_of_t2t_vit, median / n, other_model},
-      {"column_norm_share_max", "1/n max_j Σ_i P_ij², greatest of the heads", {}, all.back() / n},
+      {"column_norm_share_max", "1/n max_j Σ_i P_ij², greatest of the heads", {}, greatest / n},
       {"alpha_median", "n max_j Σ_i P_ij², median of the heads (α of Lemma 1)", {}, n * median},
-      {"alpha_max", "n max_j Σ_i P_ij², greatest of the heads", {}, n * all.back()}};
+      {"alpha_max", "n max_j Σ_i P_ij², greatest of the heads", {}, n * greatest}};
   result.notes = {
       source.name + ": " + std::to_string(all.size()) + " heads, n = " + n_text +
           ". max_j Σ_i P_ij² of exact P, the largest squared norm of a column, is 1/n where "

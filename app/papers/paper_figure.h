@@ -65,6 +65,10 @@ PaperFigure gradient_norm_figure();
 PaperFigure exact_tree_figure();
 PaperFigure sampled_sum_figure();
 PaperFigure column_spread_figure();
+PaperFigure column_growth_figure();
+PaperFigure spectral_error_figure();
+PaperFigure heavy_entry_figure();
+PaperFigure hash_collision_figure();
 PaperFigure running_time_figure();
 
 }  // namespace fovea

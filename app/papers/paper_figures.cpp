@@ -10,7 +10,9 @@ std::span<const PaperFigure> paper_figures() {
       rank_map_figure(),          hierarchy_cost_figure(), sparse_pattern_figure(),
       summary_column_figure(),    arena_cost_figure(),     tree_time_figure(),
       leaf_distribution_figure(), gradient_norm_figure(),  exact_tree_figure(),
-      sampled_sum_figure(),       column_spread_figure(),  running_time_figure()};
+      sampled_sum_figure(),       column_spread_figure(),  column_growth_figure(),
+      spectral_error_figure(),    heavy_entry_figure(),    hash_collision_figure(),
+      running_time_figure()};
   return figures;
 }
 

@@ -4,6 +4,7 @@
 
 #include "data/number_text.h"
 #include "input/assets.h"
+#include "papers/log_slope.h"
 #include "papers/paper_figure.h"
 #include "variants/schema.h"
 
@@ -63,18 +64,6 @@ Values values_with(const Variant& variant, Index n, int samples) {
   return values;
 }
 
-/// The slope of the line of least squares through (log x, log y).
-double slope_of(const std::vector<std::pair<double, double>>& points) {
-  double mx = 0, my = 0, above = 0, below = 0;
-  for (const auto& [x, y] : points) mx += std::log(x), my += std::log(y);
-  mx /= double(points.size()), my /= double(points.size());
-  for (const auto& [x, y] : points) {
-    above += (std::log(x) - mx) * (std::log(y) - my);
-    below += std::pow(std::log(x) - mx, 2);
-  }
-  return above / below;
-}
-
 PaperResult estimates_of_row_sums(const PaperTask& task, Run& run) {
   const Session session = first_session(task.example);
   const Problem problem =
@@ -130,7 +119,7 @@ PaperResult estimates_of_row_sums(const PaperTask& task, Run& run) {
         {.n = m, .value = expected, .low = expected, .high = expected, .weak = true});
   }
   result.numbers.push_back(
-      {"slope", "Slope of log deviation against log m", {}, slope_of(points), {}, -0.5});
+      {"slope", "Slope of log deviation against log m", {}, log_slope(points), {}, -0.5});
   result.notes = {
       task.example.name + ", " + layer_label(task.example, session.layer) + ", head " +
           std::to_string(session.head) + ", n = " + std::to_string(problem.n()) + ", " +

@@ -137,8 +137,10 @@ struct BodyJson {
   }
   Document operator()(const CurvePlot& plot) const {
     Document curves = Document::array();
-    for (const CurvePlot::Curve& curve : plot.curves)
+    for (const CurvePlot::Curve& curve : plot.curves) {
       curves.push_back({{"name", curve.name}, {"points", pairs_json(curve.points)}});
+      if (!curve.errors.empty()) curves.back()["standard_errors"] = curve.errors;
+    }
     return {{"kind", "curves"},
             {"x", plot.x_label},
             {"y", plot.y_label},

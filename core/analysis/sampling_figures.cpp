@@ -92,6 +92,12 @@ double block_mass(const std::vector<float>& log_inside, const Output& exact,
   return sum / static_cast<double>(rows.size());
 }
 
+void leave_out(Diagnostic& figure, const std::string& why) {
+  figure.value = std::numeric_limits<double>::quiet_NaN();
+  figure.left_out = true;
+  figure.meaning += " Left out: " + why + ".";
+}
+
 // What becomes of a row's estimate: algorithm 2 of the paper.
 void add_estimate_figures(const RowEstimates& rows, std::vector<Diagnostic>& out) {
   if (rows.empty()) return;
@@ -105,44 +111,99 @@ void add_estimate_figures(const RowEstimates& rows, std::vector<Diagnostic>& out
                  "downwards: ε is small for so few samples."});
 }
 
+// [n] d_i / d~_i - 1 of the row sums; 0 of a row without keys.
+std::vector<double> row_factors_less_1(const Output& approximate, const Output& exact,
+                                       const std::vector<std::size_t>& rows) {
+  std::vector<double> factors(exact.lse.size());
+  for (const std::size_t i : rows)
+    factors[i] =
+        std::expm1(static_cast<double>(exact.lse[i]) - static_cast<double>(approximate.lse[i]));
+  return factors;
+}
+
+// D~^-1 (W A - A) V, W being the weights of the plan: Z~ less the rows of Z times d_i / d~_i.
+Matrix error_of_values(MatrixView approximate, MatrixView exact,
+                       const std::vector<double>& factors_less_1) {
+  Matrix out = Matrix::copy_of(approximate);
+  for (Index i = 0; i < exact.rows; ++i) {
+    const double factor = 1 + factors_less_1[static_cast<std::size_t>(i)];
+    for (Index c = 0; c < exact.cols; ++c)
+      out(i, c) = static_cast<float>(static_cast<double>(out(i, c)) -
+                                     factor * static_cast<double>(exact(i, c)));
+  }
+  return out;
+}
+
+// The m that the paper's lemmas ask for, for eps = 1, and the m of the plan.
+std::string in_use(const Plan& plan) {
+  if (plan.samples.empty()) return "";
+  return " The plan draws m = " + std::to_string(plan.structure.integers(plan.samples).size()) +
+         ".";
+}
+
+Diagnostic samples_of_lemma_1(double kappa, double alpha, const Plan& plan) {
+  return {"lemma_1_samples", "Samples m of Lemma 1, ε = 1", std::pow(kappa, 7) * alpha * alpha,
+          "κ⁷ α² / ε⁶ for ε = 1, constants and logarithms left out. The paper proves that so many "
+          "uniformly sampled keys are enough for Eq. 2; if this is above n, the lemma promises "
+          "nothing for this head." +
+              in_use(plan)};
+}
+
+Diagnostic samples_of_lemma_2(double stable_rank, Index dv, const Plan& plan) {
+  return {"lemma_2_samples", "Samples m of Lemma 2, ε = 1", static_cast<double>(dv) * stable_rank,
+          "d srank(P) / ε² for ε = 1, d being the width of V, constants left out. The paper proves "
+          "that so many keys, sampled by the norms of their values, are enough for Eq. 3." +
+              in_use(plan)};
+}
+
 // Those that need every row of P several times; without `run` they are left out.
-void add_spectral_figures(const Diagnosis& of, double squares, Run* run,
-                          std::vector<Diagnostic>& out) {
+void add_spectral_figures(const Diagnosis& of, const std::vector<std::size_t>& rows, double squares,
+                          Run* run, std::vector<Diagnostic>& out) {
   Diagnostic rank{"stable_rank", "Stable rank", 0,
                   "|P|_F² / |P|_op² of exact P: about how many directions P has. The fewer, the "
                   "fewer keys need be sampled for the values (the paper, algorithm 3)."},
       of_p{"operator_error", "Operator-norm error of P", 0,
            "|P̃ − P|_op / |P|_op: for no column x is |P̃ x − P x| more than this times |P|_op |x|. "
            "Whatever V is, ε of Eq. 1 is no larger."},
-      of_z{"spectral_epsilon", "Spectral error ε", 0,
+      of_z{"spectral_epsilon", "Spectral error ε, Eq. 1", 0,
            "The ε that solves |Z̃ − Z|_op = ε |P|_op |V|_op: what the paper bounds "
-           "(HyperAttention, Eq. 1)."};
-  const std::array figures{&rank, &of_p, &of_z};
+           "(HyperAttention, Eq. 1). It is at most the sum of those of Eq. 2 and 3."},
+      of_d{"row_sum_epsilon", "Row-sum error ε, Eq. 2", 0,
+           "|(D̃⁻¹ − D⁻¹) A|_op / |P|_op: the error if only the row sums D were estimated "
+           "(HyperAttention, Eq. 2)."},
+      of_v{
+          "value_epsilon", "Sampled-value error ε, Eq. 3", 0,
+          "|Z̃ − D̃⁻¹ A V|_op / (|P|_op |V|_op): the error of the sampled values beside those of all "
+          "keys, both divided by the estimated row sums (HyperAttention, Eq. 3)."};
+  Diagnostic needed = samples_of_lemma_2(0, of.exact.problem().dv(), of.approximate.plan());
   if (run) {
     const auto& [approximate, approximate_output, exact, exact_output, backend] = of;
-    Run of_exact = run->part(0, 0.3), of_difference = run->part(0.3, 1);
+    Run of_exact = run->part(0, 0.2), of_sums = run->part(0.2, 0.4),
+        of_difference = run->part(0.4, 1);
     const MatrixView v = exact.problem().v;
     const double norm = operator_norm(exact, of_exact),
                  value_norm = v.empty() ? 0 : largest_singular_value(v, of_exact);
+    const std::vector<double> factors = row_factors_less_1(approximate_output, exact_output, rows);
     rank.value = squares / (norm * norm);
+    needed = samples_of_lemma_2(rank.value, exact.problem().dv(), approximate.plan());
+    of_d.value = weighted_norm(exact, factors, of_sums) / norm;
     of_p.value = difference_norm(approximate, exact, of_difference) / norm;
-    // V = 0: both sides of Eq. 1 are 0, which every epsilon solves, 0 too.
-    if (!(value_norm == 0))  // NaN is none of these
-      of_z.value =
-          largest_singular_value(difference(approximate_output.z, exact_output.z), of_difference) /
-          (norm * value_norm);
-  }
-  if (!of.exact.problem().has_values()) {
-    of_z.value = std::numeric_limits<double>::quiet_NaN();
-    of_z.left_out = true;
-    of_z.meaning += std::string(" Left out: ") + no_values + ".";
-  }
-  for (Diagnostic* figure : figures) {
-    if (!run && !figure->left_out) {
-      figure->value = std::numeric_limits<double>::quiet_NaN();
-      figure->left_out = true;
-      figure->meaning += " Left out: it needs every row of P, and the head is too long for that.";
+    // V = 0: both sides are 0, which every epsilon solves, 0 too.
+    if (!(value_norm == 0)) {  // NaN is none of these
+      const auto epsilon_of = [&](const Matrix& error) {
+        return largest_singular_value(error, of_difference) / (norm * value_norm);
+      };
+      of_z.value = epsilon_of(difference(approximate_output.z, exact_output.z));
+      of_v.value = std::ranges::any_of(factors, [](double factor) { return std::isinf(factor); })
+                       ? infinity  // a row with keys, none of which is in a block or sampled
+                       : epsilon_of(error_of_values(approximate_output.z, exact_output.z, factors));
     }
+  }
+  if (!of.exact.problem().has_values())
+    for (Diagnostic* figure : {&of_z, &of_v, &needed}) leave_out(*figure, no_values);
+  for (Diagnostic* figure : {&rank, &of_p, &of_z, &of_d, &of_v, &needed}) {
+    if (!run && !figure->left_out)
+      leave_out(*figure, "it needs every row of P, and the head is too long for that");
     out.push_back(std::move(*figure));
   }
 }
@@ -184,24 +245,24 @@ std::vector<Diagnostic> sampling_figures(const Diagnosis& of, Run& run, double m
        "Exact attention that falls into the sorted blocks M, mean over rows: the more, the less is "
        "left to the samples."}};
   Diagnostic &kappa = out[2], &mass = out[3];
-  if (exact.plan().causal) {
-    kappa.value = std::numeric_limits<double>::quiet_NaN();
-    kappa.left_out = true;
-    kappa.meaning += " Left out: under a causal mask the blocks cover all keys of the first rows.";
-  } else {
+  if (!exact.plan().causal)
     kappa.value = row_sum_ratio(log_sums_over(pairs_of(plan, {outside_of(blocks.front(), plan)}),
                                               problem, backend, of_outside),
                                 rows);
-  }
+  Diagnostic needed = samples_of_lemma_1(kappa.value, n * top, plan);
+  if (exact.plan().causal)
+    for (Diagnostic* figure : {&kappa, &needed})
+      leave_out(*figure, "under a causal mask the blocks cover all keys of the first rows");
   mass.value = block_mass(log_sums_over(pairs_of(plan, blocks), problem, backend, of_blocks),
                           exact_output, rows);
+  out.push_back(std::move(needed));
   if (!approximate_output.lse.empty())
     out.push_back({"row_sum_error", "Row-sum error",
                    row_sum_error(approximate_output, exact_output, rows),
                    "|d̃/d − 1| of the row sums d of A, mean over rows; d̃ is what the rows of P̃ are "
                    "divided by."});
   add_estimate_figures(std::get<TilePlan>(plan.form).row_estimates, out);
-  add_spectral_figures(of, all_squares, spectral ? &of_norms : nullptr, out);
+  add_spectral_figures(of, rows, all_squares, spectral ? &of_norms : nullptr, out);
   return out;
 }
 

@@ -47,14 +47,25 @@ double norm_by_rows(const ReadRows& read, VectorXd start, double settled, Run& r
 }  // namespace
 
 double operator_norm(const Operator& op, Run& run) {
+  return weighted_norm(op, {}, run);
+}
+
+double weighted_norm(const Operator& op, std::span<const double> w, Run& run) {
   const Index n = op.plan().lengths.n();
   Random random(0, 0);
   VectorXd start(n);
-  // Weights are positive: so is the leading vector, and this start is never orthogonal to it.
+  // Entries are positive: so is the leading vector, and this start is never orthogonal to it.
   for (Index i = 0; i < n; ++i) start(i) = 1 + 0.1 * random.uniform();
   return norm_by_rows(
       [&](IndexRange rows, Run& its) {
-        return op.tile(rows, {0, n}, its);
+        Matrix p = op.tile(rows, {0, n}, its);
+        if (!w.empty())
+          for (Index i = 0; i < p.rows(); ++i) {
+            const double of_row = w[static_cast<std::size_t>(rows.begin + i)];
+            for (float& x : std::span(p.row(i), static_cast<std::size_t>(n)))
+              x = static_cast<float>(of_row * static_cast<double>(x));
+          }
+        return p;
       },
       std::move(start), 1e-7, run);
 }

@@ -123,6 +123,9 @@ struct CurvePlot {
     std::size_t colour = 0;                         // of the colours of series
     double shade = 1;                               // of that colour; towards 0 it is lighter
     bool dashed = false;
+    /// [points] standard errors: points stand apart, each with a bar of one to either side. Empty:
+    /// a line joins them.
+    std::vector<double> errors = {};
   };
   /// A value that curves are compared with, as a faint line with its name.
   struct Level {

@@ -93,6 +93,7 @@ TEST_CASE("figures of sampling: both modes agree with dense matrices") {
       const auto of_query = place("query_order"), of_key = place("key_order");
       const auto s = fine_logits<double>(problem);
       double mass = 0, least = 1e300, most = 0, sums = 0;
+      MatrixXd rows_of_sums = p, rows_of_values = q;  // of Eq. 2 and 3
       const bool theory = std::string(mode) == "theory";
       const std::vector<double> log_d = theory ? row_sum_steps(0.0, x).d : std::vector<double>();
       std::map<Index, double> times;
@@ -112,7 +113,22 @@ TEST_CASE("figures of sampling: both modes agree with dense matrices") {
         const double estimate =
             theory ? std::exp(log_d[static_cast<std::size_t>(i)]) : inside + sampled;
         sums += std::abs(estimate / (inside + outside) - 1) / 90;
+        const double factor = (inside + outside) / estimate;
+        rows_of_sums.row(i) *= factor - 1;
+        rows_of_values.row(i) -= factor * p.row(i);
       }
+      CHECK(figures.at("row_sum_epsilon").value == near(norm_of(rows_of_sums) / norm));
+      CHECK(figures.at("value_epsilon").value ==
+            near(norm_of(rows_of_values * v) / (norm * norm_of(v))));
+      CHECK(figures.at("spectral_epsilon").value <=
+            1.0001 * (figures.at("row_sum_epsilon").value + figures.at("value_epsilon").value));
+      // kappa is within 2e-5 of itself, and its seventh power within seven times as much.
+      CHECK(figures.at("lemma_1_samples").value ==
+            doctest::Approx(std::pow(most / least, 7) * std::pow(figures.at("alpha").value, 2))
+                .epsilon(2e-4));
+      CHECK(figures.at("lemma_2_samples").value == near(4 * figures.at("stable_rank").value));
+      for (const char* id : {"lemma_1_samples", "lemma_2_samples"})
+        CHECK(figures.at(id).meaning.ends_with("The plan draws m = 20."));
       CHECK(figures.at("block_mass").value == near(mass));
       CHECK(figures.at("kappa").value == near(most / least));
       CHECK(figures.at("row_sum_error").value == near(sums));
@@ -169,6 +185,32 @@ TEST_CASE("figures of sampling: a row without keys has no say in any of them") {
   CHECK(figures.at("block_mass").value < 1);
 }
 
+TEST_CASE("figures of sampling: a row whose keys are all left out makes the errors infinite") {
+  // Query 5 may attend one key alone, which is in another block and is not sampled.
+  Problem problem = make_data(Data::gaussian, 90, 6, 4, false);
+  const Instance open =
+      make_instance(*backends().front(), problem, "hyper", settings_of("practical"));
+  const auto at = [&](const char* order, Index token) {
+    const std::vector<std::int32_t>& tokens = open.plan->structure.integers(order);
+    return (std::ranges::find(tokens, token) - tokens.begin()) / 12;
+  };
+  const auto& sampled = open.plan->structure.integers("sampled_keys");
+  Index key = 0;
+  while (at("query_order", 5) == at("key_order", key) ||
+         std::ranges::find(sampled, key) != sampled.end())
+    ++key;
+  BitMatrix pairs(90, 90);
+  for (Index i = 0; i < 90; ++i)
+    for (Index j = 0; j < 90; ++j)
+      if (i != 5 || j == key) pairs.set(i, j);
+  set_mask(problem, {}, {}, std::move(pairs));
+  auto figures =
+      figures_of(make_instance(*backends().front(), problem, "hyper", settings_of("practical")));
+  CHECK(figures.at("row_sum_epsilon").value == std::numeric_limits<double>::infinity());
+  CHECK(figures.at("value_epsilon").value == std::numeric_limits<double>::infinity());
+  CHECK(std::isfinite(figures.at("spectral_epsilon").value));
+}
+
 TEST_CASE("figures of sampling: shares of rows at the floor and of entries at their cap") {
   const Problem problem = make_data(Data::gaussian, 90, 6, 4, false);
   for (const auto& [epsilon, kappa] : {std::pair{"1.5", "2"}, {"0.01", "1"}, {"1000", "1e12"}}) {
@@ -219,8 +261,9 @@ TEST_CASE("figures of sampling: those of long heads are of all rows, but for nor
     for (const Diagnostic& d : sampling_figures(
              {*x.bound, approximate, *exact.bound, reference, *backends().front()}, run, 30 * 90)) {
       CAPTURE(d.id);
-      const bool spectral =
-          d.id == "stable_rank" || d.id == "operator_error" || d.id == "spectral_epsilon";
+      const bool spectral = d.id == "stable_rank" || d.id == "operator_error" ||
+                            d.id == "lemma_2_samples" || d.id == "spectral_epsilon" ||
+                            d.id == "row_sum_epsilon" || d.id == "value_epsilon";
       CHECK_FALSE(d.sampled);
       CHECK(d.left_out == spectral);
       CHECK(std::isnan(d.value) == spectral);

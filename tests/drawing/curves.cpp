@@ -1,7 +1,9 @@
-// A query's row over the keys.
+// A query's row over the keys, and curves.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "drawing/recording_ink.h"
 
@@ -47,4 +49,29 @@ TEST_CASE("a strip without an amount says whether it is 0 or not defined") {
   CHECK(message({nan, nan}).find("error is not defined for any token ") != std::string::npos);
   CHECK(message({0, nan}).find("error is 0 for every token for which it is defined ") !=
         std::string::npos);
+}
+
+TEST_CASE("points with standard errors have bars of one to either side, and no line joins them") {
+  const Rect frame{0, 0, 400, 300};
+  CurvePlot plot;
+  plot.curves.push_back({.points = {{2, 1}, {10, 2}}, .errors = {0.5, 2}});
+  Panel panel;
+  panel.body = plot;
+  const FixedLettering letters;
+  const double high =
+      axes_of(panel, {.size = {frame.width, frame.height}, .letters = letters}).y->high;
+  CHECK(high >= 4);  // the end of the longer bar
+  const auto all = operations_of(panel, frame);
+  CHECK(std::ranges::count(all, "path", &Operation::kind) == 0);
+  CHECK(std::ranges::count(all, "dot", &Operation::kind) == 2);
+  for (const auto& [x, from, to] : {std::tuple{2, 0.5, 1.5}, {10, 0.0, 4.0}}) {
+    const Rect bar{frame.width * x / 10, frame.height * (1 - to / high), 0,
+                   frame.height * (to - from) / high};
+    CAPTURE(bar.x);
+    CHECK(std::ranges::any_of(all, [&](const Operation& one) {
+      const double off = std::abs(one.where.x - bar.x) + std::abs(one.where.y - bar.y) +
+                         std::abs(one.where.width) + std::abs(one.where.height - bar.height);
+      return one.kind == "line" && off < 1e-6;
+    }));
+  }
 }

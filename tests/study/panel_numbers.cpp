@@ -169,11 +169,14 @@ TEST_CASE("numbers of curves and of a picture are in JSON") {
         Document::parse(R"({"x":64,"y":3,"low":2,"high":5})"));
   CurvePlot curves{.x_label = "step", .y_label = "error"};
   curves.curves.push_back({.name = "held out", .points = {{1, 0.5}, {2, 0.25}}});
+  curves.curves.push_back({.name = "bars", .points = {{1, 0.5}}, .errors = {0.125}});
   const Document of_curves = numbers_json(panel_of(curves), {});
   CHECK(of_curves["x"] == "step");
   CHECK(of_curves["y"] == "error");
   CHECK(of_curves["curves"][0]["name"] == "held out");
   CHECK(of_curves["curves"][0]["points"] == Document::parse("[[1,0.5],[2,0.25]]"));
+  CHECK_FALSE(of_curves["curves"][0].contains("standard_errors"));
+  CHECK(of_curves["curves"][1]["standard_errors"] == Document::parse("[0.125]"));
   const Document of_picture =
       numbers_json(panel_of(OutputPicture{.rows = 1, .cols = 2, .rgb = {1, 2, 3, 4, 5, 6}}), {});
   CHECK(of_picture["rows"] == 1);
