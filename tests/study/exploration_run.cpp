@@ -177,7 +177,7 @@ TEST_CASE("what was tried stays when it is stopped, and ends with its source") {
 
 TEST_CASE("what was stopped goes on where it was") {
   Explored e;
-  e.run.start(HeadScope::source, {.most_settings = 6}, "");
+  e.run.start(HeadScope::source, {.most_settings = 40}, "");
   REQUIRE(wait_until([&] { return !e.run.trials()->empty(); }));
   e.run.stop();
   REQUIRE(e.run.can_resume());
