@@ -1,14 +1,13 @@
 """`fovea bench --json`, where it is no time, against what compute says."""
 import compute
 from compared import differences, leaves, number
-from layers import Layer
 
 TEXTS = ("input", "backend", "device", "precision", "measurements[")
 TIMES = ("gemm_gflops", "memory_pass_ms", "peak_bytes")  # and memory: of this machine
 
 
 def check(program, layer, exact, computed):
-    document = program.json("bench", Layer.FILE, *computed.words, "--repeat", 1)
+    document = program.json("bench", *layer.source, *computed.words, "--repeat", 1)
     wrong = []
     for name in TIMES:
         document.pop(name)

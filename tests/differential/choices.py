@@ -8,15 +8,9 @@ import numpy as np
 import compute
 from compared import differences, leaves, number
 from computed import Computed
-from layers import Layer
 
 TEXTS = ("source", "backend", "device", "precision", "notes", "x.", "y.", "settings[", "trials[", "refused", "budget.", "heads[")
 MORE_IS_BETTER = ("mass_kept", "top1_recall", "top8_recall", "top64_recall", "speed_up")
-# What compute calls otherwise.
-CALLED = {"row_rel_error_p50": "row_rel_error.p50", "row_rel_error_p90": "row_rel_error.p90",
-          "row_rel_error_max": "row_rel_error.max", "attention_tv": "attention_tv.mean",
-          "attention_tv_p90": "attention_tv.p90", "attention_tv_max": "attention_tv.max", "attention_kl": "attention_kl.mean",
-          "attention_reverse_kl": "attention_reverse_kl.mean"}
 COSTS = ("multiply_adds", "ratio_to_exact", "bytes")
 
 
@@ -79,15 +73,6 @@ def settings_differ(document, x, y):
     return expected, wrong
 
 
-def as_trial(computed, head, key):
-    """A measure of a trial, from the document of compute."""
-    flat = dict(leaves(computed.document["metrics"][head]))
-    name = CALLED.get(key, key)
-    if name in ("attention_kl.mean", "attention_reverse_kl.mean") and flat.get(name) is None:
-        return math.inf if flat[name.replace("mean", "infinite_rows")] else None
-    return number(flat.get(name, "missing"))
-
-
 def trials_differ(program, layer, document, seed):
     """Some settings once more by compute: the same functions give the same numbers."""
     wrong = []
@@ -102,7 +87,7 @@ def trials_differ(program, layer, document, seed):
             continue
         values = {key: ",".join(map(str, value)) if isinstance(value, list) else value
                   for key, value in trials[0][1]["parameters"].items() if value != []}
-        computed = Computed(program, which[0], values, seed)
+        computed = Computed(program, layer, which[0], values, seed)
         exact = exact or computed
         wrong += compute.check(layer, exact, computed)
         total = {cost: 0.0 for cost in COSTS}
@@ -112,7 +97,7 @@ def trials_differ(program, layer, document, seed):
                 total[cost] += number(measures[cost]) or 0
             for key, value in measures.items():
                 if key not in COSTS:
-                    right = as_trial(computed, trial["head"], key)
+                    right = computed.measure(trial["head"], key)
                     if number(value) != right:
                         wrong.append(f"trials[{place}].measures.{key} is {value}; expected {right}, as of compute")
         for cost in ("multiply_adds", "bytes"):
@@ -148,7 +133,7 @@ def heads_differ(program, layer, trials, words, seed):
     by_cost = bool(layer.draw.one_in(2))
     most = layer.draw.of([0.2, 0.5, 1.5] if by_cost else [0.05, 0.5, 2.0])
     budget = ["--at-most" if by_cost else "--within", most]
-    document = program.json("heads", Layer.FILE, *words, *budget)
+    document = program.json("heads", *layer.source, *words, *budget)
     limited, wanted = ("ratio_to_exact", "output_rel_fro") if by_cost else ("output_rel_fro", "ratio_to_exact")
     expected = {"seed": (seed, 0), "budget.most": (most, 0), "budget.measure": (limited, 0), "budget.least": (wanted, 0)}
     document.pop("seconds")
@@ -163,7 +148,7 @@ def heads_differ(program, layer, trials, words, seed):
         plain |= {name: choice["measures"].get(name) for name in ("output_rel_fro", "ratio_to_exact", "multiply_adds")}
         expected |= {where + name: (number(value), 0) for name, value in plain.items()}
     wrong = differences(document, expected, TEXTS)
-    table = list(csv.DictReader(io.StringIO(program.call("heads", Layer.FILE, *words, *budget, "--csv"))))
+    table = list(csv.DictReader(io.StringIO(program.call("heads", *layer.source, *words, *budget, "--csv"))))
     for row, entry in zip(table, document["heads"], strict=True):
         for name, text in row.items():
             value = entry[name]
@@ -199,7 +184,7 @@ def check(program, layer, variants, seed):
     x = layer.draw.of(["multiply_adds", "ratio_to_exact", "bytes"])
     y = layer.draw.of(["output_rel_fro", "attention_tv", "attention_kl", "mass_kept", "row_rel_error_p90"]
                       if layer.dv else ["attention_tv", "attention_kl", "mass_kept"])
-    document = program.json("pareto", Layer.FILE, *words, "--x", x, "--y", y)
+    document = program.json("pareto", *layer.source, *words, "--x", x, "--y", y)
     document.pop("seconds")  # times
     expected, wrong = settings_differ(document, x, y)
     expected["seed"] = (seed, 0)

@@ -46,26 +46,23 @@ def tensors_differ(head, made, computed, index):
 
 def figures_of(head, exact_made, made, exact, computed, index):
     """{name: (value, error)} of one entry of `metrics`."""
-    p, q = exact.of_head("p", index), computed.of_head("p", index)
-    lse, lse_q = exact.of_head("lse", index), computed.of_head("lse", index)
+    written = figures.Written(exact, computed, index)
     expected = {"head": (index, 0)}
     if head.dv:
-        z, z_q = exact.of_head("z", index), computed.of_head("z", index)
-        expected |= figures.of_outputs(z, z_q)
+        expected |= figures.of_outputs(written.exact_z, written.approximate_z)
     else:
-        z = z_q = None
         names = ("output_rel_fro", "output_max_abs", "row_rel_error.p50", "row_rel_error.p90", "row_rel_error.max")
         expected |= {name: (None, 0) for name in names}
-    expected |= figures.of_attention(head, made, p, q, lse, lse_q)
+    expected |= figures.of_attention(head, made, written)
     variant = computed.variant
     if variant in ("fixed", "strided", "longformer", "bigbird", "window", "reformer"):
         expected |= figures.of_key_sets(head, made)
     if made.leaves is not None:
         expected |= figures.of_leaves(made)
     if made.levels is not None:
-        expected |= figures.of_levels(head, made, p, q, computed.document["parameters"]["causal_query"])
+        expected |= figures.of_levels(head, made, written, computed.document["parameters"]["causal_query"])
     if variant == "hyper" and made.blocks is not None:
-        expected |= figures.of_sampling(head, made, exact_made, variants, (z, lse, z_q, lse_q, p, q))
+        expected |= figures.of_sampling(head, made, exact_made.p, written)
     return expected
 
 

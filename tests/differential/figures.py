@@ -8,7 +8,9 @@ import math
 import numpy as np
 
 UNIT = 2.0 ** -24  # half of the distance of float32 numbers at 1
+LEAST = 2.0 ** -149  # float32 number
 SUMS = 1e-10  # of sums of up to 10^4 terms in float64, in another order, and of square roots of what cancels in them
+NORM, NORM_OF_DIFFERENCE = 4e-6, 2e-3  # norms that the program finds by iterations, to about 1e-6 and 1e-3
 ROUNDED_SUM = 1e-5  # a row of weights in float32 sums to 1 within this
 
 
@@ -84,19 +86,29 @@ def kept_mass(head, p, support):
     return kept
 
 
-def of_attention(head, made, exact, approximate, exact_lse, lse):
-    """`exact` and `approximate`: P as written, in float64."""
-    p, q = with_sink(head, exact, exact_lse), with_sink(head, approximate, lse)
+class Written:
+    """P, Z and log-sum-exps of a head as the program wrote them, in float64; None where there are none."""
+
+    def __init__(self, exact, approximate, head):
+        self.exact, self.approximate = exact.of_head("p", head), approximate.of_head("p", head)
+        self.exact_z, self.approximate_z = exact.of_head("z", head), approximate.of_head("z", head)
+        self.exact_lse, self.approximate_lse = exact.of_head("lse", head), approximate.of_head("lse", head)
+
+
+def of_attention(head, made, written):
+    exact, approximate = written.exact, written.approximate
+    p, q = with_sink(head, exact, written.exact_lse), with_sink(head, approximate, written.approximate_lse)
     difference = approximate - exact
     norm = math.sqrt((exact ** 2).sum())
     error = math.sqrt((difference ** 2).sum())
     relative = 0.0 if error == 0 else math.inf if norm == 0 else error / norm
     variation = np.abs(q - p).sum(axis=1) / 2
     variation = np.where((variation > 1) & (variation < 1 + ROUNDED_SUM), 1, variation)
+    near = 1e-14  # of what a sink leaves beside it, where it takes nearly all
     figures = {"attention_rel_fro": (relative, SUMS * relative if np.isfinite(relative) else 0),
-               "attention_tv.mean": (variation.mean(), SUMS * variation.mean() + 1e-14),
-               "attention_tv.p90": (quantile(variation, 0.9), SUMS * variation.max() + 1e-14),
-               "attention_tv.max": (variation.max(), SUMS * variation.max() + 1e-14)}
+               "attention_tv.mean": (variation.mean(), SUMS * variation.mean() + near),
+               "attention_tv.p90": (quantile(variation, 0.9), SUMS * variation.max() + near),
+               "attention_tv.max": (variation.max(), SUMS * variation.max() + near)}
     if (approximate < 0).any():  # no divergence is defined
         figures["attention_kl.mean"] = (None, 0)
         figures["attention_kl.infinite_rows"] = (0, 0)
@@ -160,7 +172,7 @@ def of_key_sets(head, made):
     return figures
 
 
-def of_levels(head, made, exact, approximate, coarse_query):
+def of_levels(head, made, written, coarse_query):
     """Of a hierarchy of clusters: how much attention each level has, and how logits spread within its blocks."""
     top_level = int(made.levels.max())
     if top_level == 0:
@@ -170,7 +182,7 @@ def of_levels(head, made, exact, approximate, coarse_query):
     logits = head.logits()
     for level in range(top_level + 1):
         own = (made.levels == level) & head.allowed
-        for name, p in (("exact", exact), ("approximate", approximate)):
+        for name, p in (("exact", written.exact), ("approximate", written.approximate)):
             mass = np.minimum(1, np.where(own, p, 0).sum(axis=1)).mean()
             figures[f"level_mass_{name}_{level}"] = (mass, SUMS)
         if level == 0:
@@ -187,9 +199,8 @@ def of_levels(head, made, exact, approximate, coarse_query):
     return figures
 
 
-def of_sampling(head, made, exact, formula, written):
-    """HyperAttention's own: alpha, kappa, ...; `exact` is the Attention of the formula, `written` the outputs of both."""
-    p = exact.p
+def of_sampling(head, made, p, written):
+    """HyperAttention's own: alpha, kappa, ...; `p` is that of the formula of exact attention."""
     relative = 2 * logit_error(head, made)
     some = head.allowed.any(axis=1)
     squares = (p ** 2).sum(axis=0).max()
@@ -203,14 +214,10 @@ def of_sampling(head, made, exact, formula, written):
     elif len(outside):
         kappa = math.inf if np.isinf(outside).any() else math.exp(min(outside.max() - outside.min(), 700))
         figures["kappa"] = (kappa, relative * kappa if np.isfinite(kappa) else 0)
-    weights, _ = formula.softmax(head.logits(), head.allowed.astype(float), None)
-    if head.sink is not None:
-        weights = p
-    mass = np.where(made.blocks & head.allowed, weights, 0).sum(axis=1)[some]
+    mass = np.where(made.blocks, p, 0).sum(axis=1)[some]
     figures["block_mass"] = (mass.mean() if some.any() else None, relative)
-    _, exact_lse, _, lse = written[:4]
     with np.errstate(over="ignore", invalid="ignore"):
-        errors = np.abs(np.expm1(lse - exact_lse))[some]
+        errors = np.abs(np.expm1(written.approximate_lse - written.exact_lse))[some]
     figures["row_sum_error"] = (errors.mean() if some.any() else None, SUMS * max(1, errors.max(initial=0)))
     if made.rows is not None:
         near = 4 * logit_error(head, made)
@@ -218,17 +225,17 @@ def of_sampling(head, made, exact, formula, written):
         figures["floored_rows"] = ((floored < 0).mean(), (np.abs(floored) < near).mean() + SUMS)
         share = (capped > 0).mean() if capped.size else 0.0
         figures["capped_entries"] = (share, ((np.abs(capped) < near).mean() if capped.size else 0) + SUMS)
-    return figures | of_norms(head, written)
+    return figures | of_norms(head, written, relative)
 
 
-def of_norms(head, written):
-    """From singular values of what was written, which the program finds by iterations to 1e-6 of the largest."""
-    z, _, z_approximate, _, exact, approximate = written
-    near = 1e-5
+def of_norms(head, written, relative):
+    """From singular values of what was written; squares are summed of weights that are found again."""
+    exact, approximate = written.exact, written.approximate
     norm = np.linalg.norm(exact, 2)
-    figures = {"stable_rank": ((exact ** 2).sum() / norm ** 2 if norm else None, near * head.keys)}
+    rank = (exact ** 2).sum() / norm ** 2 if norm else None
+    figures = {"stable_rank": (rank, (NORM + relative) * (rank or 0))}
     error = np.linalg.norm(approximate - exact, 2) / norm if norm else None
-    figures["operator_error"] = (error, near * (1 + (error or 0)))
+    figures["operator_error"] = (error, NORM_OF_DIFFERENCE * (error or 0))
     if head.v is None:
         figures["spectral_epsilon"] = (None, 0)
         return figures
@@ -236,6 +243,6 @@ def of_norms(head, written):
     if of_values == 0:
         figures["spectral_epsilon"] = (0.0, 0)
     else:
-        epsilon = np.linalg.norm(z_approximate - z, 2) / (norm * of_values) if norm else None
-        figures["spectral_epsilon"] = (epsilon, near * (1 + (epsilon or 0)))
+        epsilon = np.linalg.norm(written.approximate_z - written.exact_z, 2) / (norm * of_values) if norm else None
+        figures["spectral_epsilon"] = (epsilon, NORM * (epsilon or 0))
     return figures

@@ -4,6 +4,7 @@
 in the forms and under the names that programs write.
 """
 import math
+import os
 
 import numpy as np
 
@@ -82,9 +83,10 @@ KINDS = ("normal", "normal", "normal", "clusters", "huge", "tiny", "duplicate", 
 
 
 class Layer:
-    """[H, n, d] arrays as they are stored, their conditions, and how they are written."""
+    """[H, n, d] arrays as they are stored, their conditions, and how a file and a command line state them."""
 
-    FILE = "layer.safetensors"
+    # Options that stand above what the metadata of a file say. A .npz file has no metadata.
+    OPTIONS = {"layout": "--layout", "scale": "--scale", "window": "--window", "softcap": "--softcap"}
 
     def __init__(self, seed, number, longest):
         self.name = f"--seed {seed} --layer {number}"
@@ -96,16 +98,19 @@ class Layer:
         self.d = draw.size(1, 48)
         self.dv = 0 if draw.one_in(12) else draw.size(1, 48)
         self.type = draw.of(["F32", "F32", "F32", "F64", "F16", "BF16"])
+        self.file = "layer.npz" if self.type != "BF16" and draw.one_in(8) else "layer.safetensors"
+        self.source = [self.file]  # with the options that a command needs
         self.layout = draw.of(["[H,n,d]", "[H,n,d]", "[n,H,d]", "[B,H,n,d]", "[B,n,H,d]"])
         self.prefix = draw.of(["", "", "layer0.", "model.layers.0.self_attn."])
-        self.metadata, self.tensors = {"layout": self.layout}, {}
+        self.metadata, self.tensors = {}, {}
+        self.causal = bool(draw.one_in(2))
+        self._state("layout", self.layout)
         self.scale = 1 / math.sqrt(self.d)
         if draw.one_in(4):
             self.scale = float(draw.of([1.0, 0.125, 0.3, 2.5]))
-            self.metadata["scale"] = repr(self.scale)
-        self.causal = bool(draw.one_in(2))
+            self._state("scale", repr(self.scale))
         if self.causal or draw.one_in(2):
-            self.metadata["causal"] = draw.of(["true", "True", "1"] if self.causal else ["false", "False", "0"])
+            self._state("causal", draw.of(["true", "True", "1"] if self.causal else ["false", "False", "0"]))
         self._draw_rows()
         self.offset = self.keys - self.queries
         self._draw_conditions()
@@ -159,14 +164,20 @@ class Layer:
     def _put(self, names, kind, array):
         self.tensors[self.prefix + self.draw.of(names)] = (kind, np.asarray(array))
 
-    def _say(self, key, value):
-        """Of the file, or of the layer, where it has a name."""
-        own = self.prefix[:-1] + "." + key if self.prefix and self.draw.one_in(2) else key
-        self.metadata[own] = value
+    def _state(self, key, value):
+        """In the metadata, of the file or of the layer; or by an option, beside metadata that may say otherwise."""
+        own = self.prefix[:-1] + "." + key if self.prefix and key != "layout" and self.draw.one_in(2) else key
+        by_option = self.file.endswith(".npz") or (key != "layout" and self.draw.one_in(6))
+        if not by_option or self.draw.one_in(2):
+            other = {"scale": "7.5", "window": "1", "softcap": "0.25", "causal": "0" if self.causal else "1"}
+            self.metadata[own] = other[key] if by_option and key in other else value
+        if by_option:
+            causal = "--causal" if self.causal else "--no-causal"
+            self.source += [causal] if key == "causal" else [self.OPTIONS[key], value]
 
     def _add_window(self, place, key):
         self.window = self.draw.size(1, self.keys)
-        self._say("window", str(self.window))
+        self._state("window", str(self.window))
         self.allowed &= key > place - self.window
 
     def _add_documents(self, place, key):
@@ -227,7 +238,7 @@ class Layer:
 
     def _add_cap(self, place, key):
         self.cap = float(self.draw.of([0.5, 1.5, 30.0]))
-        self._say("softcap", repr(self.cap))
+        self._state("softcap", repr(self.cap))
 
     def _add_sinks(self, place, key):
         sinks = self.draw.of([0.5, 2.0, 25.0]) * self.draw.normal(self.heads)
@@ -239,8 +250,12 @@ class Layer:
         return Head(self.q[h], self.k[kv], None if self.v is None else self.v[kv], self.scale, self.causal,
                     self.allowed[h], self.bias[h], self.cap, None if self.sinks is None else self.sinks[h], h)
 
-    def write(self, path):
-        tensor_file.write(path, self.tensors, self.metadata)
+    def write(self, folder):
+        path = os.path.join(folder, self.file)
+        if self.file.endswith(".npz"):
+            np.savez(path, **{name: array.astype(tensor_file.TYPES[kind]) for name, (kind, array) in self.tensors.items()})
+        else:
+            tensor_file.write(path, self.tensors, self.metadata)
 
     def describe(self):
         kinds = "; ".join(" ".join(k) for k in self.kinds)

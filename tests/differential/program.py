@@ -15,8 +15,9 @@ class Program:
     def call(self, *words):
         """What it prints. Raises Refused for what it will not do, AssertionError for anything else that went wrong."""
         self.words = ["fovea", *map(str, words)]
-        done = subprocess.run([self.path, *map(str, words), "--threads", "1"], capture_output=True, text=True,
-                              cwd=self.folder, env=dict(os.environ, QT_QPA_PLATFORM="offscreen"))
+        threads = [] if words[0] == "sweep" else ["--threads", "1"]  # a plan states them
+        done = subprocess.run([self.path, *map(str, words), *threads], capture_output=True, text=True, cwd=self.folder,
+                              env=dict(os.environ, QT_QPA_PLATFORM="offscreen"))
         if done.returncode in (2, 4):
             raise Refused(done.stderr.strip())
         assert done.returncode == 0, f"exit status {done.returncode}: {done.stderr.strip()}"

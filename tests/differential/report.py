@@ -4,7 +4,6 @@ import os
 import re
 
 from compared import leaves, number
-from layers import Layer
 
 COLUMNS = {"relative output error": "output_rel_fro", "token error, 90 %": "row_rel_error.p90",
            "total variation, mean": "attention_tv.mean", "mass kept": "mass_kept",
@@ -45,7 +44,7 @@ def close(text, value):
 
 def check(program, layer, exact, computed):
     index = int(layer.draw.random.integers(layer.heads))
-    program.call("report", Layer.FILE, *computed.words, "--head", index, "-o", "report.html")
+    program.call("report", *layer.source, *computed.words, "--head", index, "-o", "report.html")
     with open(os.path.join(program.folder, "report.html"), encoding="utf-8") as file:
         text = file.read()
     wrong = []

@@ -25,6 +25,7 @@ import rankmap
 import report
 import settings
 import spans
+import sweep
 from computed import Computed
 from layers import Layer
 from program import Program, Refused
@@ -62,7 +63,7 @@ class Trial:
         return result
 
     def compute(self, variant, values, seed):
-        computed = Computed(self.program, variant, values, seed)
+        computed = Computed(self.program, self.layer, variant, values, seed)
         self.exact = self.exact or computed  # the first is that of exact attention
         self.counts[variant] += self.layer.heads
         return compute.check(self.layer, self.exact, computed), computed
@@ -76,7 +77,7 @@ class Trial:
             computed = self.attempt(self.compute, variant, values, seed)
             if computed is None:
                 continue
-            for share, check in ((4, rankmap.check), (4, spans.check), (15, report.check), (60, bench.check)):
+            for share, check in ((4, rankmap.check), (4, spans.check), (15, report.check), (15, sweep.check), (60, bench.check)):
                 if draw.one_in(share):
                     self.attempt(lambda: (check(self.program, layer, self.exact, computed), None))
         if chosen and draw.one_in(8):
@@ -89,7 +90,7 @@ def try_layer(task):
     seed, number, longest, path = task
     with tempfile.TemporaryDirectory() as folder:
         layer = Layer(seed, number, longest)
-        layer.write(os.path.join(folder, Layer.FILE))
+        layer.write(folder)
         trial = Trial(layer, Program(path, folder))
         trial.run()
         return trial.counts, trial.lines

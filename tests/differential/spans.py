@@ -2,7 +2,6 @@
 import numpy as np
 
 from compared import differences, leaves
-from layers import Layer
 
 TEXTS = ("head", "queries[", "keys[", "variants[0].variant")
 
@@ -19,7 +18,7 @@ def check(program, layer, exact, computed):
     for number, (begin, end) in enumerate(spans):
         words += ["--span", f"part {number}={begin}:{end}"]
     sinks = bool(draw.one_in(3))
-    document = program.json("spans", Layer.FILE, *computed.words, *words, "--head", index, *(["--sinks"] if sinks else []))
+    document = program.json("spans", *layer.source, *computed.words, *words, "--head", index, *(["--sinks"] if sinks else []))
     names = {name: np.arange(begin, end) for name, (begin, end) in zip((f"part {i}" for i in range(len(spans))), spans)}
     rest = np.setdiff1d(np.arange(n), np.concatenate([np.zeros(0, int), *names.values()]))
     if not spans:
