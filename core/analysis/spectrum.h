@@ -10,7 +10,7 @@ namespace fovea {
 double operator_norm(const Operator& op, Run& run);
 
 /// |P~ - P|_op of two operators on as many tokens, in the same way: every step reads both. Infinite
-/// where an entry is not finite. Relative error about 1e-3, mostly far less.
+/// where an entry is not finite.
 double difference_norm(const Operator& approximate, const Operator& exact, Run& run);
 
 }  // namespace fovea

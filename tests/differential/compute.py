@@ -30,13 +30,17 @@ def tensors_differ(head, made, computed, index):
             wrong.append(f"{name}{list(at)} is {found[at]}; expected {expected[at]} within {error[at]:.2g}, "
                          f"and {int(far.sum()) - 1} more")
 
-    relative = rounding(head, made)
-    entries = made.p if made.bound is None else made.bound
+    relative = 0 if made.given and "p" in computed.structure(index) else rounding(head, made)
+    if made.p is None:
+        compare("z", computed.of_head("z", index), made.z, 0)
+        return wrong
+    entries = np.abs(made.p) if made.bound is None else made.bound
     smallest = 1e-37 * head.keys  # numbers below are denormal or 0 in float32
     compare("p", computed.of_head("p", index), made.p, relative * entries + smallest)
     if head.dv:
-        z = made.p @ head.v
-        compare("z", computed.of_head("z", index), z, relative * (entries @ np.abs(head.v)) + smallest)
+        error = rounding(head, made) * (entries @ np.abs(head.v)) + smallest
+        z = made.p @ head.v if made.z is None else made.z
+        compare("z", computed.of_head("z", index), z, error if made.z is None else 0)
     lse = computed.of_head("lse", index)
     if made.lse is not None and lse is not None:
         error = figures.logit_error(head, made) + 2 * figures.UNIT * np.abs(np.where(np.isfinite(made.lse), made.lse, 0))
@@ -44,7 +48,7 @@ def tensors_differ(head, made, computed, index):
     return wrong
 
 
-def figures_of(head, exact_made, made, exact, computed, index):
+def figures_of(layer, head, exact_made, made, exact, computed, index):
     """{name: (value, error)} of one entry of `metrics`."""
     written = figures.Written(exact, computed, index)
     expected = {"head": (index, 0)}
@@ -53,8 +57,13 @@ def figures_of(head, exact_made, made, exact, computed, index):
     else:
         names = ("output_rel_fro", "output_max_abs", "row_rel_error.p50", "row_rel_error.p90", "row_rel_error.max")
         expected |= {name: (None, 0) for name in names}
-    expected |= figures.of_attention(head, made, written)
+    if made.p is not None:
+        expected |= figures.of_attention(head, made, written)
     variant = computed.variant
+    if variant == "imported":
+        expected |= figures.of_imported(layer, head, exact_made, made, written)
+    elif "z" in layer.imported:
+        expected["from_own_output"] = figures.from_own_output(written, layer.imported["z"][index])
     if variant in ("fixed", "strided", "longformer", "bigbird", "window", "reformer"):
         expected |= figures.of_key_sets(head, made)
     if made.leaves is not None:
@@ -82,7 +91,7 @@ def times_differ(times, path="timings_ms"):
 def check(layer, exact, computed):
     """Lines that say what is wrong with what was computed of a layer."""
     document = dict(computed.document)
-    wrong = times_differ(document.pop("timings_ms"))
+    wrong = times_differ(document.pop("timings_ms") or {})  # null: it was not computed here
     for name in NO_FORMULA:
         part, key = name.split(".")
         document[part] = {k: v for k, v in document[part].items() if k != key}
@@ -95,14 +104,15 @@ def check(layer, exact, computed):
         expected["parameters." + path] = (computed.chosen.get(path, value), 0)
     for index in range(layer.heads):
         head = layer.head(index)
+        given = layer.imported_of(index)
         exact_made = variants.exact(head, {}, {})
-        made = variants.FORMULAS[computed.variant](head, parameters, computed.structure(index))
+        made = variants.FORMULAS[computed.variant](head, parameters, given if computed.variant == "imported" else computed.structure(index))
         multiply_adds += made.multiply_adds
         pairs += head.allowed.sum() * (head.d + head.dv)
         where = f"metrics[{index}]"
         wrong += [f"head {index}: {line}" for line in tensors_differ(head, made, computed, index)]
         expected |= {f"{where}.{name}": figure
-                     for name, figure in figures_of(head, exact_made, made, exact, computed, index).items()}
+                     for name, figure in figures_of(layer, head, exact_made, made, exact, computed, index).items()}
     expected["cost.multiply_adds"] = (multiply_adds, 0)
     expected["cost.exact_multiply_adds"] = (float(pairs), 0)
     ratio = multiply_adds / pairs if pairs else math.inf if multiply_adds else None  # a mask may admit no pair

@@ -24,7 +24,8 @@ class Computed:
         name = "out.safetensors"
         self.words = ["--variant", variant, *(word for key, value in values.items() for word in ("--set", f"{key}={value}")),
                       "--seed", seed]
-        self.document = program.json("compute", *layer.source, *self.words, "--dense", "-o", name)
+        dense = [] if variant == "imported" and not {"p", "kept"} & set(layer.imported) else ["--dense"]  # P is not known
+        self.document = program.json("compute", *layer.source, *self.words, *dense, "-o", name)
         self.tensors, self.metadata = tensor_file.read(os.path.join(program.folder, name))
         self.variant, self.values, self.seed = variant, values, seed
         # Parameters that were not set are taken from the program.

@@ -10,7 +10,7 @@ import numpy as np
 UNIT = 2.0 ** -24  # half of the distance of float32 numbers at 1
 LEAST = 2.0 ** -149  # float32 number
 SUMS = 1e-10  # of sums of up to 10^4 terms in float64, in another order, and of square roots of what cancels in them
-NORM, NORM_OF_DIFFERENCE = 4e-6, 2e-3  # norms that the program finds by iterations, to about 1e-6 and 1e-3
+NORM = 4e-6  # of quotients and squares of norms that the program finds by iterations, each to about 1e-6
 ROUNDED_SUM = 1e-5  # a row of weights in float32 sums to 1 within this
 
 
@@ -53,10 +53,11 @@ def recall(exact, approximate, count):
 
 
 def with_sink(head, p, lse):
-    """P with what the sink takes as one more column; as it is without a sink."""
+    """P with what the sink takes as one more column; as it is without a sink. Without sums, rows leave it what they do
+    not have."""
     if head.sink is None:
         return p
-    return np.column_stack([p, np.minimum(1, np.exp(head.sink - lse))])
+    return np.column_stack([p, np.clip(1 - p.sum(axis=1), 0, 1) if lse is None else np.minimum(1, np.exp(head.sink - lse))])
 
 
 def divergence(p, q):
@@ -97,7 +98,7 @@ class Written:
 
 def of_attention(head, made, written):
     exact, approximate = written.exact, written.approximate
-    p, q = with_sink(head, exact, written.exact_lse), with_sink(head, approximate, written.approximate_lse)
+    p, q = with_sink(head, exact, written.exact_lse), with_sink(head, approximate, None if made.given else written.approximate_lse)
     difference = approximate - exact
     norm = math.sqrt((exact ** 2).sum())
     error = math.sqrt((difference ** 2).sum())
@@ -235,7 +236,7 @@ def of_norms(head, written, relative):
     rank = (exact ** 2).sum() / norm ** 2 if norm else None
     figures = {"stable_rank": (rank, (NORM + relative) * (rank or 0))}
     error = np.linalg.norm(approximate - exact, 2) / norm if norm else None
-    figures["operator_error"] = (error, NORM_OF_DIFFERENCE * (error or 0))
+    figures["operator_error"] = (error, NORM * (error or 0))
     if head.v is None:
         figures["spectral_epsilon"] = (None, 0)
         return figures
@@ -245,4 +246,40 @@ def of_norms(head, written, relative):
     else:
         epsilon = np.linalg.norm(written.approximate_z - written.exact_z, 2) / (norm * of_values) if norm else None
         figures["spectral_epsilon"] = (epsilon, NORM * (epsilon or 0))
+    return figures
+
+
+def from_own_output(written, own):
+    """Of the model's output to Z, over its largest entry; rows without a key aside, where models leave anything."""
+    lse = written.approximate_lse
+    rows = slice(None) if lse is None else lse > -np.inf
+    apart, largest = np.abs(own - written.approximate_z)[rows].max(initial=0), np.abs(own[rows]).max(initial=0)
+    return (apart / largest if largest > 0 else apart), SUMS * apart
+
+
+ROUNDING = {"F64": 2.0 ** -53, "F32": UNIT, "F16": 2.0 ** -11, "BF16": 2.0 ** -8}
+
+
+def of_imported(layer, head, exact, made, written):
+    """How much of the errors of a result rounding to its type explains (core/analysis/rounding_budget.h)."""
+    figures = {}
+    if made.z is not None:
+        norms = np.linalg.norm(head.v, axis=1)
+        logit = head.d * UNIT * head.scale * np.linalg.norm(head.q, axis=1) * np.linalg.norm(head.k, axis=1).max()
+        u = ROUNDING[layer.type]
+        budget = ((2 * u + 4 * logit + 2 * head.keys * UNIT) * (exact.p @ norms)
+                  + u * np.linalg.norm(written.exact_z, axis=1))
+        budget += 2 * head.keys * math.sqrt(head.dv) * LEAST
+        if layer.type == "F16":
+            budget += 2.0 ** -25 * (norms.sum() + math.sqrt(head.dv))
+        errors = np.linalg.norm(written.approximate_z - written.exact_z, axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares = np.where(errors == 0, 0, errors / budget)
+        near = 1e-6 + 2 * logit_error(head, exact) + LEAST / budget  # the budget holds weights, and is kept, in float32
+        figures["rows_beyond_rounding"] = ((shares > 1).sum(), (np.abs(shares - 1) < near).sum())
+        figures["largest_share_of_rounding"] = (shares.max(), (near * shares).max())
+    if made.lse is not None:
+        with np.errstate(invalid="ignore"):
+            apart = np.where(made.lse == written.exact_lse, 0, np.abs(made.lse - written.exact_lse))
+        figures["lse_max_abs"] = (apart.max(), 0)
     return figures

@@ -1,6 +1,6 @@
 """A layer of heads drawn at random, as a file of a stranger holds it, and what each of its heads means.
 
-`Layer(number, longest)` is the same layer whenever it is drawn. Rows are normal, huge, tiny, tied, ...; conditions come
+`Layer(seed, number, longest)` is the same layer whenever it is drawn. Rows are normal, huge, tiny, tied, ...; conditions come
 in the forms and under the names that programs write.
 """
 import math
@@ -9,6 +9,7 @@ import os
 import numpy as np
 
 import tensor_file
+import variants
 
 EXCLUDED = np.finfo(np.float32).min  # what models add to a logit in place of -inf
 
@@ -89,7 +90,7 @@ class Layer:
     OPTIONS = {"layout": "--layout", "scale": "--scale", "window": "--window", "softcap": "--softcap"}
 
     def __init__(self, seed, number, longest):
-        self.name = f"--seed {seed} --layer {number}"
+        self.name = f"python3 tests/differential/run.py --seed {seed} --layer {number} --longest {longest}"
         draw = self.draw = Draw(seed, number)
         self.heads = draw.of([1, 2, 4, 6, 8, 8])
         self.kv_heads = draw.of([h for h in (1, 2, 4, 6, 8) if self.heads % h == 0])
@@ -114,6 +115,9 @@ class Layer:
         self._draw_rows()
         self.offset = self.keys - self.queries
         self._draw_conditions()
+        self.imported = {}  # what another program computed, as it is read: z, lse, p, kept
+        if self.dv and draw.one_in(5):
+            self._draw_imported()
 
     def _draw_rows(self):
         draw = self.draw
@@ -127,16 +131,16 @@ class Layer:
                 rows = np.clip(rows, -6e4, 6e4)
             return rows
 
-        self.q = self._store("q", stored(self.kinds[0], self.queries, self.d, large))
-        self.k = self._store("k", stored(self.kinds[1], self.keys, self.d, large))
-        self.v = self._store("v", stored(self.kinds[2], self.keys, self.dv, of_values)) if self.dv else None
+        self.q = self._store("q", stored(self.kinds[0], self.queries, self.d, large), self.layout)
+        self.k = self._store("k", stored(self.kinds[1], self.keys, self.d, large), self.layout)
+        self.v = self._store("v", stored(self.kinds[2], self.keys, self.dv, of_values), self.layout) if self.dv else None
 
-    def _store(self, name, rows):
-        """Puts [H, n, d] into the file in its layout; what the program reads of it, in float64."""
+    def _store(self, name, rows, layout):
+        """Puts [H, n, d] into the file in a layout; what the program reads of it, in float64."""
         kind = self.type
         array = tensor_file.bfloat16(rows) if kind == "BF16" else rows.astype(tensor_file.TYPES[kind])
-        moved = np.swapaxes(array, 0, 1) if "n,H" in self.layout else array
-        self.tensors[self.prefix + name] = (kind, moved[None] if "B" in self.layout else moved)
+        moved = np.swapaxes(array, 0, 1) if "n,H" in layout else array
+        self.tensors[self.prefix + name] = (kind, moved[None] if "B" in layout else moved)
         seen = tensor_file.of_bfloat16(array) if kind == "BF16" else array.astype(np.float32)  # it computes from fp32
         return seen.astype(np.float64)
 
@@ -245,6 +249,27 @@ class Layer:
         self.sinks = sinks.astype(np.float32).astype(np.float64)
         self._put(["sinks", "s_aux"], "F32", self.sinks)
 
+    def _draw_imported(self):
+        draw = self.draw
+        parts = draw.of([["z"], ["z", "lse"], ["z", "kept"], ["z", "lse", "kept"], ["p"], ["z", "p"]])
+        kept = draw.random.uniform(size=draw.of([(1, self.queries, self.keys), self.allowed.shape])) < draw.of([0.5, 1.0])
+        kept = kept if "kept" in parts else np.ones_like(kept)
+        made = [variants.of_pairs(self.head(h), kept[h % len(kept)]) for h in range(self.heads)]
+        noise = 1 + draw.of([0, 1e-7, 1e-3, 0.5]) * draw.normal(self.heads, self.queries, 1)
+        if "z" in parts:
+            z = np.stack([m.p @ self.head(h).v for h, m in enumerate(made)]) * noise
+            self.imported["z"] = self._store("z", np.clip(z, -6e4, 6e4) if self.type == "F16" else z, "[H,n,d]")
+        if "p" in parts:
+            self.imported["p"] = (np.stack([m.p for m in made]) * noise).astype(np.float32).astype(float)
+            self._put(["p"], "F32", self.imported["p"])
+        if "lse" in parts:
+            with np.errstate(invalid="ignore"):
+                self.imported["lse"] = (np.stack([m.lse for m in made]) * noise[..., 0]).astype(np.float32).astype(float)
+            self._put(["lse"], "F32", self.imported["lse"])
+        if "kept" in parts:
+            self.imported["kept"] = np.broadcast_to(kept, self.allowed.shape)
+            self._put(["kept"], draw.of(["BOOL", "U8"]), kept[0] if len(kept) == 1 else kept)
+
     def head(self, h):
         kv = h // (self.heads // self.kv_heads)
         return Head(self.q[h], self.k[kv], None if self.v is None else self.v[kv], self.scale, self.causal,
@@ -257,8 +282,12 @@ class Layer:
         else:
             tensor_file.write(path, self.tensors, self.metadata)
 
+    def imported_of(self, h):
+        return {name: tensor[h] for name, tensor in self.imported.items()}
+
     def describe(self):
         kinds = "; ".join(" ".join(k) for k in self.kinds)
         return (f"{self.queries} queries, {self.keys} keys, d {self.d}, dv {self.dv}, {self.heads} heads on "
                 f"{self.kv_heads}, {self.type} {self.layout}, {'causal' if self.causal else 'bidirectional'}, "
-                f"scale {self.scale:.4g}, {' '.join(self.conditions) or 'no conditions'}, rows: {kinds}")
+                f"scale {self.scale:.4g}, {' '.join(self.conditions) or 'no conditions'}, "
+                f"{'with ' + ' '.join(self.imported) if self.imported else 'no result'}, rows: {kinds}")

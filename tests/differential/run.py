@@ -12,6 +12,7 @@ import collections
 import multiprocessing
 import os
 import pathlib
+import re
 import sys
 import tempfile
 
@@ -40,7 +41,7 @@ class Trial:
 
     def __init__(self, layer, program):
         self.layer, self.program, self.draw = layer, program, layer.draw
-        self.counts, self.lines = collections.Counter(), []
+        self.counts, self.refusals, self.lines = collections.Counter(), collections.Counter(), []
         self.exact = None
 
     def attempt(self, check, *arguments):
@@ -49,7 +50,7 @@ class Trial:
         try:
             wrong, result = check(*arguments)
         except Refused as refusal:
-            self.counts["refused"] += 1
+            self.refusals[re.sub(r"[0-9.]+", "N", str(refusal))] += 1
             wrong = [] if "expected" in str(refusal) else [f"refused: {refusal}"]
         except Exception as error:  # whatever it is, the campaign goes on and says so
             if os.environ.get("FOVEA_TRACE"):
@@ -72,7 +73,7 @@ class Trial:
         draw, layer = self.draw, self.layer
         possible = [variant for variant in VARIANTS if settings.takes(variant, layer)]
         chosen = [str(variant) for variant in draw.random.permutation(possible)[:3]]
-        for variant in ["exact"] + chosen:
+        for variant in ["exact"] + chosen + (["imported"] if layer.imported else []):
             values, seed = settings.drawn(variant, layer, draw), int(draw.random.integers(1000))
             computed = self.attempt(self.compute, variant, values, seed)
             if computed is None:
@@ -86,14 +87,14 @@ class Trial:
 
 
 def try_layer(task):
-    """(counts, lines): how many heads were tried of which variant, and what was wrong."""
+    """(counts, refusals, lines): how many heads were tried of which variant, what was refused, what was wrong."""
     seed, number, longest, path = task
     with tempfile.TemporaryDirectory() as folder:
         layer = Layer(seed, number, longest)
         layer.write(folder)
         trial = Trial(layer, Program(path, folder))
         trial.run()
-        return trial.counts, trial.lines
+        return trial.counts, trial.refusals, trial.lines
 
 
 def program_path():
@@ -114,27 +115,25 @@ def main():
     if not path:
         sys.exit("the program is not built; expected its path in FOVEA_PROGRAM, or `cmake --build --preset tests --target fovea`")
     first = options.layer if options.layer is not None else 1
-    tasks = ((options.seed, number, options.longest, path) for number in range(first, sys.maxsize))
-    counts, wrong = collections.Counter(), 0
+    # A layer has a head at least.
+    tasks = [(options.seed, number, options.longest, path) for number in range(first, first + options.heads)]
+    counts, refusals, wrong = collections.Counter(), collections.Counter(), 0
     with multiprocessing.Pool(options.jobs) as pool:
-        for more, lines in pool.imap(try_layer, iter_until(tasks, options)) if options.layer is None else [try_layer(next(tasks))]:
+        alone = options.layer is not None
+        for more, refused, lines in [try_layer(tasks[0])] if alone else pool.imap(try_layer, tasks):
             counts += more
+            refusals += refused
             wrong += bool(lines)
             for line in lines:
                 print(line, flush=True)
-            if sum(counts.values()) - counts["refused"] >= options.heads or options.layer is not None:
+            if counts.total() >= options.heads:
                 pool.terminate()
                 break
-    refused = counts.pop("refused", 0)
-    print(f"{sum(counts.values())} heads, {wrong} layers with differences, {refused} settings refused")
-    print(", ".join(f"{variant} {count}" for variant, count in sorted(counts.items())))
+    print(f"{counts.total()} heads, {wrong} layers with differences; "
+          + ", ".join(f"{variant} {count}" for variant, count in sorted(counts.items())))
+    for text, count in refusals.most_common():
+        print(f"refused {count} times: {text}")
     return 1 if wrong else 0
-
-
-def iter_until(tasks, options):
-    """Layers have a head and a variant at least: no more tasks than heads are handed out."""
-    for _, task in zip(range(options.heads), tasks):
-        yield task
 
 
 if __name__ == "__main__":

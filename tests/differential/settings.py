@@ -32,9 +32,6 @@ def drawn(variant, layer, draw):
     def size(least=1):
         return draw.size(least, max(least, n + 2))
 
-    def power():
-        return int(2 ** draw.random.integers(0, 6))
-
     sampling = {"block": size(), "samples": size(), "projections": int(draw.random.integers(1, 9))}
     if variant == "h1d":
         return {"block": 2 * draw.size(1, n // 4 + 1), "structure": draw.of(["banded", "nested"]),
@@ -48,7 +45,7 @@ def drawn(variant, layer, draw):
         return {"stride": size(), "heads": draw.of(["merged", "first", "second", "split"])}
     if variant in ("tf", "tc"):
         tree = {"tree": draw.of(["median", "median", "random"])}
-        tree |= ({"branching": draw.of(["3", "2,3", "5,2", "3,1,2".replace("1,", "")])} if draw.one_in(3) else
+        tree |= ({"branching": draw.of(["3", "2,3", "5,2", "3,2"])} if draw.one_in(3) else
                  {"height": draw.size(0, 6)})
         if variant == "tf":
             return tree | {"empty": draw.of(["zero", "ancestor"])}

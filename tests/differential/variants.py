@@ -17,6 +17,8 @@ class Attention:
         self.leaves = None  # (leaf of each query, leaf of each key, number of leaves)
         self.levels = None  # [nq, nk], of a hierarchy of clusters
         self.blocks = None  # [nq, nk], that are summed exactly, beside samples
+        self.z = None  # where it is not P V
+        self.given = False  # what the program only read
         self.rows = None  # what theory mode says of its rows
 
 
@@ -430,5 +432,18 @@ def performer(head, p, drawn):
     return made
 
 
+def imported(head, p, drawn):
+    """What the file holds; without P a softmax over the pairs that it says were kept, if it does."""
+    kept = drawn.get("kept", drawn.get("p", 1) != 0)
+    made = of_pairs(head, np.broadcast_to(kept, (head.queries, head.keys)))
+    if "p" in drawn:
+        made.p = drawn["p"]
+    elif "kept" not in drawn:
+        made.p = None  # not known
+    made.z, made.lse = drawn.get("z"), drawn.get("lse")
+    made.given = True
+    return made
+
+
 FORMULAS = {f.__name__: f for f in (exact, h1d, fixed, strided, tf, tc, hyper, window, longformer, bigbird, reformer, kde,
-                                    linformer, sinkhorn, synthesizer, linear, performer)}
+                                    linformer, sinkhorn, synthesizer, linear, performer, imported)}
