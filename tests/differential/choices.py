@@ -1,15 +1,15 @@
-"""`fovea pareto --json` and `fovea heads --json`, `--csv`: trials of settings, their spread over heads, the best of them."""
+"""`fovea pareto --json`, `fovea heads --json` and `--csv`: trials of settings, their spread, the best of them."""
 import csv
 import io
 import math
 
-import numpy as np
 
 import compute
 from compared import differences, leaves, number
 from computed import Computed
 
-TEXTS = ("source", "backend", "device", "precision", "notes", "x.", "y.", "settings[", "trials[", "refused", "budget.", "heads[")
+TEXTS = ("source", "backend", "device", "precision", "notes", "x.", "y.", "settings[", "trials[", "refused",
+         "budget.", "heads[")
 MORE_IS_BETTER = ("mass_kept", "top1_recall", "top8_recall", "top64_recall", "speed_up")
 COSTS = ("multiply_adds", "ratio_to_exact", "bytes")
 
@@ -101,8 +101,9 @@ def trials_differ(program, layer, document, seed):
                     if number(value) != right:
                         wrong.append(f"trials[{place}].measures.{key} is {value}; expected {right}, as of compute")
         for cost in ("multiply_adds", "bytes"):
-            if total[cost] != computed.document["cost"][cost]:
-                wrong.append(f"{cost} of {which} is {total[cost]}; expected {computed.document['cost'][cost]}, as of compute")
+            right = computed.document["cost"][cost]
+            if total[cost] != right:
+                wrong.append(f"{cost} of {which} is {total[cost]}; expected {right}, as of compute")
     return wrong
 
 
@@ -135,15 +136,16 @@ def heads_differ(program, layer, trials, words, seed):
     budget = ["--at-most" if by_cost else "--within", most]
     document = program.json("heads", *layer.source, *words, *budget)
     limited, wanted = ("ratio_to_exact", "output_rel_fro") if by_cost else ("output_rel_fro", "ratio_to_exact")
-    expected = {"seed": (seed, 0), "budget.most": (most, 0), "budget.measure": (limited, 0), "budget.least": (wanted, 0)}
+    plain = {"seed": seed, "budget.most": most, "budget.measure": limited, "budget.least": wanted}
+    expected = {name: (value, 0) for name, value in plain.items()}
     document.pop("seconds")
     for head in range(layer.heads):
         own = [t for t in trials if t["head"] == head]
         found = best(own, limited, most, wanted)
         choice = found or own[0]
         where = f"heads[{head}]."
-        plain = {"layer": 0, "head": head, "n": layer.keys, "variant": choice["variant"], "seed": seed, "scale": layer.scale,
-                 "causal": layer.causal, "within_budget": found is not None}
+        plain = {"layer": 0, "head": head, "n": layer.keys, "variant": choice["variant"], "seed": seed,
+                 "scale": layer.scale, "causal": layer.causal, "within_budget": found is not None}
         plain |= {"parameters." + path: value for path, value in leaves(choice["parameters"])}
         plain |= {name: choice["measures"].get(name) for name in ("output_rel_fro", "ratio_to_exact", "multiply_adds")}
         expected |= {where + name: (number(value), 0) for name, value in plain.items()}
@@ -172,7 +174,7 @@ def numbers_equal(text, other):
     def parsed(words):
         pairs = [word.split("=") for word in words.split()]
         try:
-            return [(key, [float(v) for v in value.split(",")]) if value[:1] in "-.0123456789" and value else (key, value)
+            return [(key, [float(v) for v in value.split(",")] if value and value[0] in "-.0123456789" else value)
                     for key, value in pairs]
         except ValueError:
             return pairs
@@ -196,8 +198,8 @@ def check(program, layer, variants, seed):
         # Numbers of a trial are those of compute, which trials_differ compares.
         expected |= {where + path: (number(value), 0) for path, value in leaves(trial)
                      if path.split(".")[0].split("[")[0] in ("measures", "parameters", "head")}
-    expected |= {f"settings[{place}].parameters.{path}": (value, 0) for place, setting in enumerate(document["settings"])
-                 for path, value in leaves(setting["parameters"])}
+    expected |= {f"settings[{place}].parameters.{path}": (value, 0)
+                 for place, setting in enumerate(document["settings"]) for path, value in leaves(setting["parameters"])}
     wrong += differences(document, expected, TEXTS) + ratios_differ(document)
     wrong += trials_differ(program, layer, document, seed)
     if layer.dv:

@@ -23,14 +23,15 @@ def tensors_differ(head, made, computed, index):
 
     def compare(name, found, expected, error):
         with np.errstate(invalid="ignore"):
-            far = ~(np.abs(found - expected) <= error) & (found != expected)  # of equal infinities the difference is NaN
+            # Of equal infinities the difference is NaN.
+            far = ~(np.abs(found - expected) <= error) & (found != expected)
         if far.any():
             at = tuple(int(x) for x in np.argwhere(far)[0])
             error = np.broadcast_to(error, expected.shape)
             wrong.append(f"{name}{list(at)} is {found[at]}; expected {expected[at]} within {error[at]:.2g}, "
                          f"and {int(far.sum()) - 1} more")
 
-    relative = 0 if made.given and "p" in computed.structure(index) else rounding(head, made)
+    relative = 0 if made.is_read else rounding(head, made)
     if made.p is None:
         compare("z", computed.of_head("z", index), made.z, 0)
         return wrong
@@ -43,7 +44,8 @@ def tensors_differ(head, made, computed, index):
         compare("z", computed.of_head("z", index), z, error if made.z is None else 0)
     lse = computed.of_head("lse", index)
     if made.lse is not None and lse is not None:
-        error = figures.logit_error(head, made) + 2 * figures.UNIT * np.abs(np.where(np.isfinite(made.lse), made.lse, 0))
+        finite = np.where(np.isfinite(made.lse), made.lse, 0)
+        error = 0 if made.given else figures.logit_error(head, made) + 2 * figures.UNIT * np.abs(finite)
         compare("lse", lse, made.lse, error)
     return wrong
 
@@ -104,9 +106,9 @@ def check(layer, exact, computed):
         expected["parameters." + path] = (computed.chosen.get(path, value), 0)
     for index in range(layer.heads):
         head = layer.head(index)
-        given = layer.imported_of(index)
+        drawn = layer.imported_of(index) if computed.variant == "imported" else computed.structure(index)
         exact_made = variants.exact(head, {}, {})
-        made = variants.FORMULAS[computed.variant](head, parameters, given if computed.variant == "imported" else computed.structure(index))
+        made = variants.FORMULAS[computed.variant](head, parameters, drawn)
         multiply_adds += made.multiply_adds
         pairs += head.allowed.sum() * (head.d + head.dv)
         where = f"metrics[{index}]"

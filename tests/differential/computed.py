@@ -8,8 +8,8 @@ from compared import leaves, number
 # Where other commands and tables call a number otherwise.
 CALLED = {"row_rel_error_p50": "row_rel_error.p50", "row_rel_error_p90": "row_rel_error.p90",
           "row_rel_error_max": "row_rel_error.max", "attention_tv": "attention_tv.mean",
-          "attention_tv_p90": "attention_tv.p90", "attention_tv_max": "attention_tv.max", "attention_kl": "attention_kl.mean",
-          "attention_reverse_kl": "attention_reverse_kl.mean"}
+          "attention_tv_p90": "attention_tv.p90", "attention_tv_max": "attention_tv.max",
+          "attention_kl": "attention_kl.mean", "attention_reverse_kl": "attention_reverse_kl.mean"}
 
 
 def list_of(value):
@@ -19,12 +19,12 @@ def list_of(value):
 
 
 class Computed:
-
     def __init__(self, program, layer, variant, values, seed):
         name = "out.safetensors"
-        self.words = ["--variant", variant, *(word for key, value in values.items() for word in ("--set", f"{key}={value}")),
-                      "--seed", seed]
-        dense = [] if variant == "imported" and not {"p", "kept"} & set(layer.imported) else ["--dense"]  # P is not known
+        settings = [word for key, value in values.items() for word in ("--set", f"{key}={value}")]
+        self.words = ["--variant", variant, *settings, "--seed", seed]
+        has_p = variant != "imported" or "p" in layer.imported or "kept" in layer.imported
+        dense = ["--dense"] if has_p else []
         self.document = program.json("compute", *layer.source, *self.words, *dense, "-o", name)
         self.tensors, self.metadata = tensor_file.read(os.path.join(program.folder, name))
         self.variant, self.values, self.seed = variant, values, seed

@@ -21,8 +21,8 @@ def quantile(values, share):
 
 
 def logit_error(head, made):
-    """Of an exponent of P, against float64: roundings of d products and their sum, of exp and of a sum of n, relative to the
-    largest product. The factor of 4 is for bounds that all roundings at once would reach."""
+    """Of an exponent of P, against float64: roundings of d products and their sum, of exp and of a sum of n, relative
+    to the largest product. The factor of 4 is for bounds that all roundings at once would reach."""
     magnitude = max(head.magnitude(), made.magnitude or 0)
     return 4 * UNIT * ((4 + math.sqrt(head.d)) * magnitude + head.keys + 16)
 
@@ -57,7 +57,8 @@ def with_sink(head, p, lse):
     not have."""
     if head.sink is None:
         return p
-    return np.column_stack([p, np.clip(1 - p.sum(axis=1), 0, 1) if lse is None else np.minimum(1, np.exp(head.sink - lse))])
+    left = np.clip(1 - p.sum(axis=1), 0, 1) if lse is None else np.minimum(1, np.exp(head.sink - lse))
+    return np.column_stack([p, left])
 
 
 def divergence(p, q):
@@ -76,7 +77,7 @@ def mean_divergence(name, p, q):
 
 
 def kept_mass(head, p, support):
-    """The share of exact weights on the support, of each row; from logits where a sink leaves weights without digits."""
+    """The share of exact weights on the support, of each row; from logits where a sink leaves them no digits."""
     kept = np.ones(head.queries)
     for i in np.nonzero(head.allowed.any(axis=1))[0]:
         weights = p[i]
@@ -98,7 +99,8 @@ class Written:
 
 def of_attention(head, made, written):
     exact, approximate = written.exact, written.approximate
-    p, q = with_sink(head, exact, written.exact_lse), with_sink(head, approximate, None if made.given else written.approximate_lse)
+    p = with_sink(head, exact, written.exact_lse)
+    q = with_sink(head, approximate, None if made.given else written.approximate_lse)
     difference = approximate - exact
     norm = math.sqrt((exact ** 2).sum())
     error = math.sqrt((difference ** 2).sum())
@@ -154,9 +156,9 @@ def of_leaves(made):
     q, k = np.bincount(queries, minlength=count).astype(float), np.bincount(keys, minlength=count).astype(float)
     chi = (q * k).sum() / (q.sum() * k.sum())
     return exactly(chi=chi, effective_leaves_of_queries=q.sum() ** 2 / (q ** 2).sum(),
-                   effective_leaves_of_keys=k.sum() ** 2 / (k ** 2).sum(), gini_of_queries=gini(q), gini_of_keys=gini(k),
-                   queries_without_keys=(~made.support.any(axis=1)).sum(), empty_leaves=(k == 0).sum(),
-                   leaves_without_queries=(q == 0).sum(), largest_leaf=k.max(),
+                   effective_leaves_of_keys=k.sum() ** 2 / (k ** 2).sum(), gini_of_queries=gini(q),
+                   gini_of_keys=gini(k), queries_without_keys=(~made.support.any(axis=1)).sum(),
+                   empty_leaves=(k == 0).sum(), leaves_without_queries=(q == 0).sum(), largest_leaf=k.max(),
                    effective_leaves=1 / chi if chi else math.inf)
 
 

@@ -1,7 +1,7 @@
 """A layer of heads drawn at random, as a file of a stranger holds it, and what each of its heads means.
 
-`Layer(seed, number, longest)` is the same layer whenever it is drawn. Rows are normal, huge, tiny, tied, ...; conditions come
-in the forms and under the names that programs write.
+`Layer(seed, number, longest)` is the same layer whenever it is drawn. Rows are normal, huge, tiny, tied, ...;
+conditions come in the forms and under the names that programs write.
 """
 import math
 import os
@@ -133,7 +133,9 @@ class Layer:
 
         self.q = self._store("q", stored(self.kinds[0], self.queries, self.d, large), self.layout)
         self.k = self._store("k", stored(self.kinds[1], self.keys, self.d, large), self.layout)
-        self.v = self._store("v", stored(self.kinds[2], self.keys, self.dv, of_values), self.layout) if self.dv else None
+        self.v = None
+        if self.dv:
+            self.v = self._store("v", stored(self.kinds[2], self.keys, self.dv, of_values), self.layout)
 
     def _store(self, name, rows, layout):
         """Puts [H, n, d] into the file in a layout; what the program reads of it, in float64."""
@@ -252,7 +254,8 @@ class Layer:
     def _draw_imported(self):
         draw = self.draw
         parts = draw.of([["z"], ["z", "lse"], ["z", "kept"], ["z", "lse", "kept"], ["p"], ["z", "p"]])
-        kept = draw.random.uniform(size=draw.of([(1, self.queries, self.keys), self.allowed.shape])) < draw.of([0.5, 1.0])
+        shape = draw.of([(1, self.queries, self.keys), self.allowed.shape])
+        kept = draw.random.uniform(size=shape) < draw.of([0.5, 1.0])
         kept = kept if "kept" in parts else np.ones_like(kept)
         made = [variants.of_pairs(self.head(h), kept[h % len(kept)]) for h in range(self.heads)]
         noise = 1 + draw.of([0, 1e-7, 1e-3, 0.5]) * draw.normal(self.heads, self.queries, 1)
@@ -264,7 +267,8 @@ class Layer:
             self._put(["p"], "F32", self.imported["p"])
         if "lse" in parts:
             with np.errstate(invalid="ignore"):
-                self.imported["lse"] = (np.stack([m.lse for m in made]) * noise[..., 0]).astype(np.float32).astype(float)
+                lse = (np.stack([m.lse for m in made]) * noise[..., 0]).astype(np.float32)
+            self.imported["lse"] = lse.astype(float)
             self._put(["lse"], "F32", self.imported["lse"])
         if "kept" in parts:
             self.imported["kept"] = np.broadcast_to(kept, self.allowed.shape)
@@ -278,7 +282,8 @@ class Layer:
     def write(self, folder):
         path = os.path.join(folder, self.file)
         if self.file.endswith(".npz"):
-            np.savez(path, **{name: array.astype(tensor_file.TYPES[kind]) for name, (kind, array) in self.tensors.items()})
+            arrays = {name: array.astype(tensor_file.TYPES[kind]) for name, (kind, array) in self.tensors.items()}
+            np.savez(path, **arrays)
         else:
             tensor_file.write(path, self.tensors, self.metadata)
 

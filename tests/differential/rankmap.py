@@ -58,7 +58,8 @@ def check(program, layer, exact, computed):
     what = draw.of(["attention", "error", "logits", "unnormalised"])
     hierarchy = layer.queries == layer.keys and not draw.one_in(3)
     leaf, tolerance, relative = draw.size(1, layer.keys), draw.of([0.5, 1e-2, 1e-3]), bool(draw.one_in(2))
-    document = program.json("rankmap", *layer.source, *computed.words, "--head", index, "--of", what, "--leaf", leaf, "--tolerance", tolerance, "--partition",
+    document = program.json("rankmap", *layer.source, *computed.words, "--head", index, "--of", what,
+                            "--leaf", leaf, "--tolerance", tolerance, "--partition",
                             "hierarchy" if hierarchy else "uniform", *(["--relative"] if relative else []))
     matrix, error = matrix_of(what, head, exact.of_head("p", index), computed.of_head("p", index))
     if not np.abs(matrix).max() < np.finfo(np.float32).max:  # exp of a logit may be infinite in float32
@@ -90,8 +91,9 @@ def check(program, layer, exact, computed):
         expected[where + "resolved"] = (resolved, 0)
         expected |= {f"{where}singular_values[{i}]": (float(s), moved) for i, s in enumerate(sigma[:resolved])}
         expected |= {f"{where}singular_values[{i}]": (written[resolved], 0) for i in range(resolved, len(sigma))}
-        if resolved < len(sigma) and math.fsum(sigma[resolved:]) > math.fsum(written[resolved:]) + moved:
-            return [f"{where}singular_values[{resolved}] is {written[resolved]}; expected a bound of {sigma[resolved:].sum()}"]
+        rest = math.fsum(sigma[resolved:])
+        if resolved < len(sigma) and rest > math.fsum(written[resolved:]) + moved:
+            return [f"{where}singular_values[{resolved}] is {written[resolved]}; expected a bound of {rest} in all"]
         own = rank(written, tolerance, relative) if None not in written and len(written) == len(sigma) else -1
         expected[where + "rank"] = (own, 0)
         entries = int(counted[rows, cols].sum())

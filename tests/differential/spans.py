@@ -18,7 +18,8 @@ def check(program, layer, exact, computed):
     for number, (begin, end) in enumerate(spans):
         words += ["--span", f"part {number}={begin}:{end}"]
     sinks = bool(draw.one_in(3))
-    document = program.json("spans", *layer.source, *computed.words, *words, "--head", index, *(["--sinks"] if sinks else []))
+    document = program.json("spans", *layer.source, *computed.words, *words, "--head", index,
+                            *(["--sinks"] if sinks else []))
     names = {name: np.arange(begin, end) for name, (begin, end) in zip((f"part {i}" for i in range(len(spans))), spans)}
     rest = np.setdiff1d(np.arange(n), np.concatenate([np.zeros(0, int), *names.values()]))
     if not spans:
@@ -38,6 +39,6 @@ def check(program, layer, exact, computed):
         expected[f"variants[0].queries_used[{i}]"] = (len(queries), 0)
         for j, keys in enumerate(key_names.values()):
             sums = p[np.ix_(queries, keys)].sum(axis=1)
-            # Sums of float32 numbers in float64.
-            expected[f"variants[0].mass[{i}][{j}].mass"] = (sums.mean(), 1e-10 * np.abs(p[queries]).sum(axis=1).mean() + 1e-300)
+            error = 1e-10 * np.abs(p[queries]).sum(axis=1).mean() + 1e-300  # sums of float32 numbers in float64
+            expected[f"variants[0].mass[{i}][{j}].mass"] = (sums.mean(), error)
     return differences(document, expected, TEXTS)

@@ -6,15 +6,16 @@ import os
 from compared import number
 
 # What is no number of the head: names, settings, the machine and the run.
-TEXTS = ("item", "source", "layer_name", "variant", "notes", "backend", "device", "precision", "host", "process", "version",
-         "plan", "error")
+TEXTS = ("item", "source", "layer_name", "variant", "notes", "backend", "device", "precision", "host", "process",
+         "version", "plan", "error")
 COSTS = ("multiply_adds", "bytes", "exact_multiply_adds")
 
 
 def rows_differ(layer, computed, rows):
     wrong, total = [], dict.fromkeys(COSTS, 0.0)
     for row in rows:
-        plain = {"layer": 0, "n": layer.keys, "d": layer.d, "dv": layer.dv, "causal": layer.causal, "seed": computed.seed}
+        plain = {"layer": 0, "n": layer.keys, "d": layer.d, "dv": layer.dv, "causal": layer.causal,
+                 "seed": computed.seed}
         for name, value in row.items():
             if name in TEXTS or name.startswith("set."):
                 continue

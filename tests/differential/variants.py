@@ -1,6 +1,6 @@
 """P of each variant in float64, from the formulas of the papers, what the program drew for it, and what that costs.
 
-Every function takes a Head, the parameters and the structure that the program wrote for the head, and gives an Attention.
+Every function takes a Head, the parameters and the structure that the program wrote for it, and gives an Attention.
 """
 import math
 
@@ -18,7 +18,8 @@ class Attention:
         self.levels = None  # [nq, nk], of a hierarchy of clusters
         self.blocks = None  # [nq, nk], that are summed exactly, beside samples
         self.z = None  # where it is not P V
-        self.given = False  # what the program only read
+        self.given = False  # another program's result,
+        self.is_read = False  # of which P is only read
         self.rows = None  # what theory mode says of its rows
 
 
@@ -441,9 +442,9 @@ def imported(head, p, drawn):
     elif "kept" not in drawn:
         made.p = None  # not known
     made.z, made.lse = drawn.get("z"), drawn.get("lse")
-    made.given = True
+    made.given, made.is_read = True, "p" in drawn
     return made
 
 
-FORMULAS = {f.__name__: f for f in (exact, h1d, fixed, strided, tf, tc, hyper, window, longformer, bigbird, reformer, kde,
-                                    linformer, sinkhorn, synthesizer, linear, performer, imported)}
+FORMULAS = {f.__name__: f for f in (exact, h1d, fixed, strided, tf, tc, hyper, window, longformer, bigbird, reformer,
+                                    kde, linformer, sinkhorn, synthesizer, linear, performer, imported)}
