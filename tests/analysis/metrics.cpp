@@ -439,11 +439,11 @@ TEST_CASE("rows of equal weights are counted where their sums are rounded, too")
     counted += metrics_of(problem, "window", {{"width", "5"}}).rows_of_equal_weights;
   }
   CHECK(counted == 50 * 22);
-  // Of two weights a sink leaves one, 3e-44, and less than the least float of the other.
+  // Of two weights a sink leaves one, 5e-35, and less than the least float of the other.
   Matrix q(2, 1), k(2, 1);
   q(0, 0) = q(1, 0) = k(0, 0) = 1;
-  k(1, 0) = -20;
+  k(1, 0) = -30;
   Problem sunk = make_problem(std::move(q), std::move(k), gaussian(2, 1, 3));
-  sunk.rule = std::make_shared<const LogitRule>(LogitRule{.sink = 101.0});
+  sunk.rule = std::make_shared<const LogitRule>(LogitRule{.sink = 80.0});
   CHECK(metrics_of(sunk, "window", {{"width", "0"}}).rows_of_equal_weights == 0);
 }
