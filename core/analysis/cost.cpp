@@ -109,7 +109,8 @@ void count_tiles(const TilePlan& plan, const PairMask* mask, Lengths lengths, do
 
 // Those of the pairs that count; how another program found its result is not known.
 void count_imported(const Plan& plan, double width, Cost& cost) {
-  cost.pairs = Support(plan).pairs();
+  const bool kept = std::get<ImportedPlan>(plan.form).kept;
+  cost.pairs = kept ? Support(plan).pairs() : admissible_pairs(plan);
   cost.multiply_adds += cost.pairs * width;
 }
 

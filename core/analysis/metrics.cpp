@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numeric>
 
 #include "analysis/row_bands.h"
 #include "analysis/row_sizes.h"
@@ -117,16 +118,19 @@ double mass_on_support(const Support& support, Index i, const float* exact,
       support, i, [&](Index j) { return std::exp(logs[static_cast<std::size_t>(j)] - top); });
 }
 
-/// Whether all positive weights of a row are equal but for some roundings.
-bool are_equal(const float* weights, Index keys) {
+/// Whether the weights of a row of so many admissible keys are equal but for some roundings. Some
+/// that a sink leaves nothing in fp32 are not equal to others.
+bool are_equal(const float* weights, Index keys, Index admissible) {
   constexpr float roundings = 1e-6f;  // some 16 of 6e-8, of a logit, its exponential and their sum
   float least = std::numeric_limits<float>::infinity(), most = 0;
+  Index positive = 0;
   for (Index j = 0; j < keys; ++j)
     if (weights[j] > 0) {
       least = std::min(least, weights[j]);
       most = std::max(most, weights[j]);
+      ++positive;
     }
-  return most <= least * (1 + roundings);
+  return positive == 0 || (positive == admissible && most <= least * (1 + roundings));
 }
 
 /// False for plans without row sums: means of tree nodes, mixed values.
@@ -138,6 +142,11 @@ bool has_nan_sum(const Output& output, Index i) {
 double sink_share(double sink, const Output& output, Index i) {
   return std::min(1.0,
                   std::exp(sink - static_cast<double>(output.lse[static_cast<std::size_t>(i)])));
+}
+
+/// What a row of weights leaves of 1.
+double rest_of(const float* weights, Index keys) {
+  return std::clamp(1 - std::accumulate(weights, weights + keys, 0.0), 0.0, 1.0);
 }
 
 /// The sink is one more outcome of a row: p of P, q of P~.
@@ -196,8 +205,10 @@ void compare_attention(const Operator& approximate, const Output& approximate_ou
   Run quiet = run.quiet();  // progress counts rows
   for (const IndexRange& band : sample.bands) {
     // The device finds masses beside a sink from weights that may have no digits left.
-    const auto there =
-        has_sink && !complete ? std::nullopt : approximate.compare_rows(exact, band, quiet);
+    const auto there = has_sink && (is_imported || !complete)
+                           ? std::nullopt
+                           : approximate.compare_rows(exact, band, quiet);
+    std::vector<double> left_to_sink;  // by each row of the band of an imported P~
     if (there) {
       rows.insert(rows.end(), there->begin(), there->end());
     } else {
@@ -208,6 +219,7 @@ void compare_attention(const Operator& approximate, const Output& approximate_ou
         if (!complete)
           row.mass = mass_on_support(support, i, p.row(i - band.begin), exact.problem());
         rows.push_back(row);
+        if (has_sink && is_imported) left_to_sink.push_back(rest_of(q.row(i - band.begin), keys));
       }
     }
     for (Index i = band.begin; i < band.end; ++i) {
@@ -216,7 +228,9 @@ void compare_attention(const Operator& approximate, const Output& approximate_ou
       double sum = 1;  // of the row of P
       if (has_sink) {
         const double p = sink_share(sink, exact_output, i);
-        count_sink(sink_share(sink, approximate_output, i), p, row);
+        const double q = is_imported ? left_to_sink[static_cast<std::size_t>(i - band.begin)]
+                                     : sink_share(sink, approximate_output, i);
+        count_sink(q, p, row);
         sum -= p;
       }
       if (std::isnan(row.reverse_kl)) row.kl = not_defined;  // a negative entry of P~
@@ -224,11 +238,14 @@ void compare_attention(const Operator& approximate, const Output& approximate_ou
       if (its_keys == 0 || std::isnan(row.top_recall[0])) row.top_recall.fill(1);  // no weight
       row.mass = std::min(1.0, row.mass);
       if (row.variation > 1 && row.variation < 1 + row_sum_rounding) row.variation = 1;
-      // The sum of squares is least where all weights are equal: such rows are looked at again.
-      constexpr double near = 1.00001, most_of_a_sink = 0.999;
+      // The sum of squares is least where all weights are equal: such rows are looked at again. The
+      // sums are rounded as the weights are: by some percent where logits are in the ten thousands
+      // (the least number of fp16 as a bias) or a sink leaves a thousandth.
+      constexpr double near = 1.05, most_of_a_sink = 0.999;
       if (its_keys > 1 && (sum < 1 - most_of_a_sink ||
                            row.norm * static_cast<double>(its_keys) <= near * sum * sum))
-        m.rows_of_equal_weights += are_equal(exact.tile({i, i + 1}, {0, keys}, quiet).row(0), keys);
+        m.rows_of_equal_weights +=
+            are_equal(exact.tile({i, i + 1}, {0, keys}, quiet).row(0), keys, its_keys);
       const bool not_finite =
           has_nan_sum(exact_output, i) || (!is_imported && has_nan_sum(approximate_output, i));
       if (not_finite || !std::isfinite(row.error) || !std::isfinite(row.norm))

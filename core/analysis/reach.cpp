@@ -87,6 +87,13 @@ std::vector<std::int32_t> TwoHops::paths_from(Index query) const {
   return paths;
 }
 
+Index TwoHops::reached(Index query, const std::vector<std::int32_t>& paths, IndexRange keys) const {
+  Index count = 0;
+  for (Index j = keys.begin; j < keys.end; ++j)
+    count += paths[static_cast<std::size_t>(j)] > 0 && is_admissible(support_.plan(), query, j);
+  return count;
+}
+
 bool TwoHops::one_is_enough(const std::stop_token& stop) const {
   const Plan& plan = support_.plan();
   for (Index i = 0; i < plan.queries(); ++i) {
@@ -105,7 +112,7 @@ Reach two_hop_reach(const Plan& plan, std::stop_token stop, Index max_rows, std:
     for (Index i = band.begin; i < band.end; ++i) {
       if (stop.stop_requested()) throw Cancelled();
       const auto paths = hops.paths_from(i);
-      reached.push_back(static_cast<double>(std::ssize(paths) - std::ranges::count(paths, 0)));
+      reached.push_back(static_cast<double>(hops.reached(i, paths, {0, plan.keys()})));
       admissible.push_back(static_cast<double>(admissible_keys(plan, i)));
     }
   return {ratio_of_sums(rows, reached, admissible), rows.sampled() ? rows.rows : 0};

@@ -70,7 +70,9 @@ std::vector<float> rounding_budget(const Operator& exact, const Output& exact_ou
   }
   const Matrix spread = exact.apply(norms, run).z;
   const double smallest = type == ElementType::f16 ? 0x1p-25 : 0;
-  const double of_smallest = smallest * (all_norms + std::sqrt(static_cast<double>(problem.dv())));
+  const double width = std::sqrt(static_cast<double>(problem.dv()));
+  const double of_smallest =
+      smallest * (all_norms + width) + 2 * static_cast<double>(problem.keys()) * width * 0x1p-149;
   const double u = unit_roundoff(type), sums = 2 * static_cast<double>(problem.keys()) * fp32;
   std::vector<float> budget;
   for (Index i = 0; i < problem.queries(); ++i) {

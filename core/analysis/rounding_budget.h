@@ -14,9 +14,11 @@ double unit_roundoff(ElementType type);
 
 /// [nq] bounds of |z~_i - z_i| where z~ is rounded to `type`, weights are rounded to `type` before
 /// and after their sum, and logits and sums are of fp32 on both sides:
-///   (2 u + 4 delta_i + 2 nk 2^-24) sum_j p_ij |v_j| + u |z_i| + s (sum_j |v_j| + sqrt(dv)),
+///   (2 u + 4 delta_i + 2 nk 2^-24) sum_j p_ij |v_j| + u |z_i| + s (sum_j |v_j| + sqrt(dv))
+///     + 2 nk sqrt(dv) 2^-149,
 ///   delta_i = d 2^-24 scale |q_i| max_j |k_j|, the error of a logit,
-/// s being half the distance of the smallest numbers of the type: 2^-25 of fp16.
+/// s being half the distance of the smallest numbers of the type: 2^-25 of fp16. The last term is
+/// that of products below the normal numbers of fp32.
 std::vector<float> rounding_budget(const Operator& exact, const Output& exact_output,
                                    ElementType type, Run& run);
 

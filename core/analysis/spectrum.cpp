@@ -35,13 +35,13 @@ VectorXd normal_product(const ReadRows& read, const RowBands& all, const VectorX
   return y;
 }
 
-double norm_by_rows(const ReadRows& read, VectorXd start, double settled, Run& run) {
+double norm_by_rows(const ReadRows& read, VectorXd start, Run& run) {
   const Index n = start.size();
   const RowBands all = row_bands({n, n}, static_cast<double>(n) * static_cast<double>(n), 0);
   Run quiet = run.quiet();
   return largest_singular_value(
       [&](const VectorXd& x) { return normal_product(read, all, x, quiet); }, std::move(start),
-      settled, most_steps, run);
+      1e-6, most_steps, run);
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ double weighted_norm(const Operator& op, std::span<const double> w, Run& run) {
           }
         return p;
       },
-      std::move(start), 1e-7, run);
+      std::move(start), run);
 }
 
 double difference_norm(const Operator& approximate, const Operator& exact, Run& run) {
@@ -86,7 +86,7 @@ double difference_norm(const Operator& approximate, const Operator& exact, Run& 
         }
         return difference;
       },
-      std::move(start), 1e-5, run);
+      std::move(start), run);
 }
 
 }  // namespace fovea

@@ -16,7 +16,7 @@ double operator_norm(const Operator& op, Run& run);
 double weighted_norm(const Operator& op, std::span<const double> w, Run& run);
 
 /// |P~ - P|_op of two operators on as many tokens, in the same way: every step reads both. Infinite
-/// where an entry is not finite. Relative error about 1e-3, mostly far less.
+/// where an entry is not finite.
 double difference_norm(const Operator& approximate, const Operator& exact, Run& run);
 
 }  // namespace fovea

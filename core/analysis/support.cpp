@@ -137,6 +137,11 @@ Index admissible_keys(const Plan& plan, Index query, IndexRange keys) {
   return mask ? mask->count(query, keys) : std::max<Index>(0, keys.size());
 }
 
+bool is_admissible(const Plan& plan, Index query, Index key) {
+  const PairMask* mask = head_mask(plan);
+  return plan.band().contains(query, key) && (!mask || mask->admits(query, key));
+}
+
 double admissible_pairs(const Plan& plan) {
   if (!head_mask(plan)) return pairs_in_band({0, plan.queries()}, {0, plan.keys()}, plan.band());
   double sum = 0;

@@ -51,6 +51,7 @@ inline Index admissible_keys(const Plan& plan, Index query) {
   return admissible_keys(plan, query, {0, plan.keys()});
 }
 double admissible_pairs(const Plan& plan);
+bool is_admissible(const Plan& plan, Index query, Index key);
 
 /// Bands are on tokens, so a tile of clusters has none.
 inline bool is_banded(const Pass& pass, const Tile& tile) {

@@ -19,6 +19,8 @@ using Rows = Eigen::Map<const RowMatrix, 0, Eigen::OuterStride<>>;
 // Decomposing the Gram matrix of this side takes about a tenth of a second.
 constexpr Index largest_gram = 512;
 constexpr int most_steps_in_memory = 300;
+// Later steps are checked every so often, as decomposing takes their number cubed.
+constexpr int often = 40;
 
 double from_gram(const Rows& m, Run& run) {
   const bool tall = m.cols() <= m.rows();
@@ -51,38 +53,44 @@ double by_lanczos(const Rows& m, Run& run) {
   VectorXd start(m.cols());
   for (Index i = 0; i < start.size(); ++i) start(i) = random.normal();
   const double value =
-      largest_singular_value(product, std::move(start), 1e-12, most_steps_in_memory, run);
+      largest_singular_value(product, std::move(start), 1e-9, most_steps_in_memory, run);
   return std::isfinite(value) ? value : std::numeric_limits<double>::quiet_NaN();
 }
 
 }  // namespace
 
-double largest_singular_value(const NormalProduct& product, VectorXd x, double settled, int most,
+double largest_singular_value(const NormalProduct& product, VectorXd x, double residual, int most,
                               Run& run) {
   const Index n = x.size();
   const int steps = static_cast<int>(std::min<Index>(most, n));
   MatrixXd basis(n, steps);
-  VectorXd diagonal(steps), beside(steps);
+  VectorXd diagonal(steps), beside(steps);  // of the tridiagonal matrix, over `scale`
   x.normalize();
-  double top = 0;
+  double top = 0, scale = 0;
   for (int k = 0; k < steps; ++k) {
     basis.col(k) = x;
     VectorXd y = product(x);
     if (!y.allFinite()) return std::numeric_limits<double>::infinity();
+    // The solver drops numbers beside a diagonal of far less than 1, so they are scaled.
+    if (k == 0) scale = y.norm();
+    if (scale == 0) break;
+    y /= scale;
     diagonal(k) = x.dot(y);
     for (int pass = 0; pass < 2; ++pass)  // twice is enough for orthogonality
       y -= basis.leftCols(k + 1) * (basis.leftCols(k + 1).transpose() * y);
     beside(k) = y.norm();
-    Eigen::SelfAdjointEigenSolver<MatrixXd> ritz;
-    ritz.computeFromTridiagonal(diagonal.head(k + 1), beside.head(k), Eigen::EigenvaluesOnly);
-    const double before = top;
-    top = ritz.eigenvalues()(k);
     run.reached(static_cast<double>(k + 1) / steps);
-    if (beside(k) <= 1e-14 * top || (k > 2 && top - before <= settled * top)) break;
+    if (k < often || k % often == 0 || k + 1 == steps || beside(k) == 0) {
+      Eigen::SelfAdjointEigenSolver<MatrixXd> ritz;
+      ritz.computeFromTridiagonal(diagonal.head(k + 1), beside.head(k), Eigen::ComputeEigenvectors);
+      top = ritz.eigenvalues()(k);
+      // |M^T M v - top v| of the leading Ritz vector v.
+      if (beside(k) * std::abs(ritz.eigenvectors()(k, k)) <= residual * top) break;
+    }
     x = y / beside(k);
   }
   run.reached(1);  // it may have settled early
-  return std::sqrt(std::max(0.0, top));
+  return std::sqrt(std::max(0.0, scale * top));
 }
 
 double largest_singular_value(MatrixView m, Run& run) {

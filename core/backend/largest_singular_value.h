@@ -12,10 +12,11 @@ namespace fovea {
 /// M^T M x.
 using NormalProduct = std::function<Eigen::VectorXd(const Eigen::VectorXd& x)>;
 
-/// By Lanczos iteration on M^T M from `start`, until the square changes by no more than `settled`
-/// of itself in a step, or for `most_steps`. A start that is orthogonal to the leading vector does
-/// not find it. Infinite if a product is not finite. O(n) memory times the steps.
-double largest_singular_value(const NormalProduct& product, Eigen::VectorXd start, double settled,
+/// By Lanczos iteration on M^T M from `start`, for at most `most_steps`, until some eigenvalue is
+/// known to lie within `residual` of the square that was found, relative to it. A square that only
+/// grows slowly is not found yet. A start that is orthogonal to the leading vector does not find
+/// it. Infinite if a product is not finite. O(n) memory times the steps.
+double largest_singular_value(const NormalProduct& product, Eigen::VectorXd start, double residual,
                               int most_steps, Run& run);
 
 /// That of a matrix in memory: from the eigenvalues of the smaller Gram matrix in double if that is

@@ -40,10 +40,10 @@ struct Counting {
       const IndexRange keys = grid.col_tokens(c);
       for (Index j = keys.begin; j < keys.end; ++j) {
         const auto count = static_cast<double>(paths[static_cast<std::size_t>(j)]);
-        counts.two_hops += count > 0;
         pixel = mean ? pixel + count : std::max(pixel, count);
       }
     }
+    counts.two_hops += static_cast<double>(hops.reached(query, paths, grid.cols));
     hops.support().for_parts(query, grid.cols, [&](const Support::Part& part) {
       counts.one_hop += static_cast<double>(part.keys.size());
     });

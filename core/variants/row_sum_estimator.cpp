@@ -51,8 +51,10 @@ class Estimator {
     const std::vector<double> inside = block_sums();
     const double log_floor = largest_outside() - std::log(samples_.kappa);
     EstimatedSums out;
-    out.estimates.log_sums = estimated_sums(inside, log_floor, out.estimates);
-    out.multiply_adds = multiply_adds_;
+    Index sampled = 0;
+    out.estimates.log_sums = estimated_sums(inside, log_floor, out.estimates, sampled);
+    out.multiply_adds =
+        static_cast<double>((pairs_inside() + pairs_outside_of_rows() + sampled) * problem_.d());
     return out;
   }
 
@@ -68,6 +70,21 @@ class Estimator {
   bool meet(std::int32_t query, std::int32_t key) const {
     return query_block_[static_cast<std::size_t>(query)] ==
            key_block_[static_cast<std::size_t>(key)];
+  }
+
+  Index size_of_block(Index block) const {
+    return std::min(samples_.block, n() - block * samples_.block);
+  }
+  Index pairs_inside() const {
+    Index pairs = 0;
+    for (Index b = 0; b * samples_.block < n(); ++b) pairs += size_of_block(b) * size_of_block(b);
+    return pairs;
+  }
+  Index pairs_outside_of_rows() const {
+    Index pairs = 0;
+    for (const std::int32_t row : samples_.rows)
+      pairs += n() - size_of_block(query_block_[static_cast<std::size_t>(row)]);
+    return pairs;
   }
 
   // [n] log <M_i, A_i>. Small blocks are evaluated together with their neighbours.
@@ -104,9 +121,9 @@ class Estimator {
     return std::ranges::max(logs_of(sums));
   }
 
-  // [n] log(<M_i, A_i> + max(d_i, floor)).
+  // [n] log(<M_i, A_i> + max(d_i, floor)); `sampled`: the entries outside M that were sampled.
   std::vector<double> estimated_sums(const std::vector<double>& inside, double log_floor,
-                                     RowEstimates& out) {
+                                     RowEstimates& out, Index& sampled) {
     const auto stage = planning_.run.profile.stage("row sums");
     const double tokens = static_cast<double>(n()),
                  draws = static_cast<double>(samples_.keys.size());
@@ -138,10 +155,10 @@ class Estimator {
       sums[i] = log_add(inside[i], std::max(sums[i], log_floor));
     }
     out.floored = static_cast<double>(floored) / static_cast<double>(n());
-    const auto entries = std::reduce(met.begin(), met.end());
-    if (entries > 0)
+    sampled = std::reduce(met.begin(), met.end());
+    if (sampled > 0)
       out.capped = static_cast<double>(std::reduce(capped.begin(), capped.end())) /
-                   static_cast<double>(entries);
+                   static_cast<double>(sampled);
     return sums;
   }
 
@@ -188,7 +205,6 @@ class Estimator {
           use(static_cast<std::size_t>(q + r), static_cast<std::size_t>(k),
               std::span<const float>(dots.row(r), some.size()));
         });
-        multiply_adds_ += static_cast<double>(rows * std::ssize(some) * problem_.d());
       }
     }
   }
@@ -211,7 +227,6 @@ class Estimator {
   const RowSumSamples& samples_;
   Planning& planning_;
   std::vector<Index> query_block_, key_block_;  // [n]
-  double multiply_adds_ = 0;
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ struct RowSumSamples {
 
 struct EstimatedSums {
   RowEstimates estimates;    // all but `exactly`
-  double multiply_adds = 0;  // of the logits
+  double multiply_adds = 0;  // of the logits that are summed, whatever others are found with them
 };
 
 /// With tau = max over i in T of <1 - M_i, A_i> and the natural logarithm,

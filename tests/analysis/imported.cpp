@@ -139,6 +139,44 @@ TEST_CASE("imported weights are drawn and applied as they are") {
   }
 }
 
+// A file holds no sums, or those of its z: what its weights do not have is the sink's.
+TEST_CASE("imported weights beside a sink: the sink has the rest of each row") {
+  Problem problem = make_data(Data::gaussian, 20, 4, 3, true);
+  problem.rule = std::make_shared<const LogitRule>(LogitRule{.sink = 0.5});
+  const Matrix p = make_instance(*backends().front(), problem, "exact", {}).all();
+  Matrix half = Matrix::copy_of(p);
+  double variation = 0;
+  for (Index i = 0; i < 20; ++i) {
+    double sum = 0;
+    for (Index j = 0; j < 20; ++j) {
+      half(i, j) /= 2;
+      sum += static_cast<double>(p(i, j));
+    }
+    variation += sum / 2 / 20;  // half of it moves to the sink
+  }
+  const std::vector<float> other_sums(20, 7.0f);
+  for (const bool with_sums : {false, true}) {
+    ImportedTensors result{.p = tensor(Matrix::copy_of(half))};
+    if (with_sums) result.lse = tensor(column_of(other_sums));
+    const AgainstExact x(with(problem, result));
+    CHECK(x.metrics.attention_tv.value == doctest::Approx(variation).epsilon(1e-5));
+    CHECK(std::isfinite(x.metrics.attention_kl.value));
+  }
+}
+
+TEST_CASE("products below the normal numbers of fp32 are explained by rounding") {
+  Problem problem = make_data(Data::gaussian, 40, 4, 3, false);
+  Matrix tiny = Matrix::copy_of(problem.v);
+  for (Index j = 0; j < 40; ++j)
+    for (Index c = 0; c < 3; ++c) tiny(j, c) *= 1e-43f;
+  problem = make_problem(Matrix::copy_of(problem.q), Matrix::copy_of(problem.k), std::move(tiny),
+                         problem.scale);
+  const auto unrounded = [](float x) { return x; };
+  const AgainstExact x(with(problem, {.z = tensor(run_kernel(problem, unrounded, everything).z)}));
+  CHECK(x.figure("rows_beyond_rounding") == 0);
+  CHECK(x.figure("largest_share_of_rounding") <= 1);
+}
+
 TEST_CASE("the pairs that a kernel keeps are the mask, and softmax over them its weights") {
   const Problem problem = make_data(Data::gaussian, 40, 8, 6, true);
   const auto keeps = [](Index i, Index j) { return (i / 8 + j / 8) % 2 == 0; };

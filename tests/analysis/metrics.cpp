@@ -421,3 +421,29 @@ TEST_CASE("rows whose weights are equal within rounding are counted beside the r
   CHECK(metrics_of(make_data(Data::gaussian, 30, 3, 2, false), "window", {{"width", "5"}})
             .rows_of_equal_weights == 0);
 }
+
+// Weights that are equal, of rows whose sum is not: the least number of fp16 as the bias of all
+// pairs takes 1 / 250 of a weight, and a sink of 5.5 most digits of what it leaves.
+TEST_CASE("rows of equal weights are counted where their sums are rounded, too") {
+  Problem problem = make_problem(Matrix(22, 3), gaussian(22, 3, 2), gaussian(22, 2, 3));
+  LogitRule rule;
+  rule.bias = Matrix(22, 22);
+  for (Index j = 0; j < 22; ++j)
+    for (Index i = 0; i < 22; ++i) rule.bias(j, i) = -65504;
+  problem.rule = std::make_shared<const LogitRule>(std::move(rule));
+  CHECK(metrics_of(problem, "window", {{"width", "5"}}).rows_of_equal_weights == 22);
+  Index counted = 0;
+  for (int step = 0; step < 50; ++step) {  // sums are rounded in one or the other direction
+    problem.rule =
+        std::make_shared<const LogitRule>(LogitRule{.sink = 5.5 + static_cast<double>(step) / 20});
+    counted += metrics_of(problem, "window", {{"width", "5"}}).rows_of_equal_weights;
+  }
+  CHECK(counted == 50 * 22);
+  // Of two weights a sink leaves one, 5e-35, and less than the least float of the other.
+  Matrix q(2, 1), k(2, 1);
+  q(0, 0) = q(1, 0) = k(0, 0) = 1;
+  k(1, 0) = -30;
+  Problem sunk = make_problem(std::move(q), std::move(k), gaussian(2, 1, 3));
+  sunk.rule = std::make_shared<const LogitRule>(LogitRule{.sink = 80.0});
+  CHECK(metrics_of(sunk, "window", {{"width", "0"}}).rows_of_equal_weights == 0);
+}

@@ -65,9 +65,21 @@ TEST_CASE("two hops under a mask and a window go through the pairs that these ad
     const TwoHops hops(*x.plan);
     CAPTURE(id);
     bool same = true;
-    for (Index i = 0; i < 43; ++i)
+    double reached = 0, admissible = 0, beyond = 0;  // pairs
+    for (Index i = 0; i < 43; ++i) {
       same &= hops.paths_from(i) == expected[static_cast<std::size_t>(i)];
+      for (Index j = 0; j < 43; ++j) {
+        const bool path = expected[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)] > 0,
+                   sees = problem.admits(i, j);
+        reached += path && sees;
+        beyond += path && !sees;
+        admissible += sees;
+      }
+    }
     CHECK(same);
+    // Neither the window nor the mask of pairs is transitive.
+    CHECK(beyond > 0);
+    CHECK(two_hop_reach(*x.plan).share.value == doctest::Approx(reached / admissible));
   }
 }
 

@@ -71,6 +71,29 @@ TEST_CASE("the largest singular value, by either way") {
   CHECK(value_of(Matrix(5, 3)) == 0);
 }
 
+// A square that grows slowly at first is not taken for the largest one: steps go on until one is
+// known to be near. And sums beside a sink leave weights of any size.
+TEST_CASE("the largest singular value by products, from a start that is nearly another's vector") {
+  const Eigen::Index n = 60;
+  Eigen::VectorXd squares = Eigen::VectorXd::LinSpaced(n, 0.3, 0), start(n);
+  squares(0) = 1;
+  squares(1) = 0.6;
+  start.setConstant(1e-2);
+  start(0) = 1e-6;
+  start(1) = 1;
+  for (const double size : {1.0, 1e-40, 1e20}) {
+    CAPTURE(size);
+    Profile profile;
+    Run run{profile};
+    const double found = largest_singular_value(
+        [&](const Eigen::VectorXd& x) -> Eigen::VectorXd {
+          return size * size * squares.cwiseProduct(x);
+        },
+        start, 2e-6, 40, run);
+    CHECK(found / size == doctest::Approx(1).epsilon(1e-6));
+  }
+}
+
 // As wide as the values of some heads are: what takes their width cubed would take minutes.
 TEST_CASE("a wide matrix costs no more than a tall one") {
   CHECK(value_of(with_largest_3(16, 8192)) == doctest::Approx(3).epsilon(1e-5));

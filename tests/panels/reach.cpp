@@ -59,6 +59,20 @@ TEST_CASE("two-hop reach shows through how many keys each pair is reached, the f
   CHECK(panel.caption.find("in two: all") != std::string::npos);
 }
 
+TEST_CASE("two-hop reach under a window: shares are of the pairs that the window admits") {
+  Problem problem = make_data(Data::gaussian, 40, 3, 2, true);
+  problem.window = 6;  // two hops lead up to 10 keys back
+  Scene scene(problem, "strided", {{"stride", "4"}, {"heads", "first"}});
+  const Panel panel = scene.panel(View::reach);
+  const auto pair = [](Index i, Index j) { return j <= i && j > i - 4; };
+  double one = 0, all = 0;
+  for (Index i = 0; i < 40; ++i)
+    for (Index j = std::max<Index>(0, i - 5); j <= i; ++j, ++all) one += pair(i, j);
+  CHECK(panel.caption ==
+        "pairs reached in one layer: " + format_percent(one / all, 2) + ", in two: all");
+  CHECK(std::get<Raster>(panel.body).values(39, 33) == 1);
+}
+
 TEST_CASE("two-hop reach of summary columns alone leaves pairs unreached, and says how many") {
   Scene scene(make_data(Data::gaussian, 40, 3, 2, true), "fixed",
               {{"stride", "8"}, {"summary", "2"}, {"heads", "second"}});

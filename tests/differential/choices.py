@@ -1,0 +1,207 @@
+"""`fovea pareto --json`, `fovea heads --json` and `--csv`: trials of settings, their spread, the best of them."""
+import csv
+import io
+import math
+
+
+import compute
+from compared import differences, leaves, number
+from computed import Computed
+
+TEXTS = ("source", "backend", "device", "precision", "notes", "x.", "y.", "settings[", "trials[", "refused",
+         "budget.", "heads[")
+MORE_IS_BETTER = ("mass_kept", "top1_recall", "top8_recall", "top64_recall", "speed_up")
+COSTS = ("multiply_adds", "ratio_to_exact", "bytes")
+
+
+def defined(value):
+    value = number(value)
+    return value is not None and not math.isnan(value)
+
+
+def quantile(values, share):
+    """Straight lines between the ordered numbers; infinite next to infinity."""
+    ordered = sorted(values)
+    at = share * (len(ordered) - 1)
+    low = math.floor(at)
+    high = min(low + 1, len(ordered) - 1)
+    if at == low or ordered[low] == ordered[high]:
+        return ordered[low]
+    return math.inf if math.isinf(ordered[high]) else ordered[low] + (at - low) * (ordered[high] - ordered[low])
+
+
+def setting_of(trial):
+    return trial["variant"], str(trial["parameters"])
+
+
+def settings_differ(document, x, y):
+    """What is said of each setting over the heads, from the trials."""
+    places, wrong = {}, []
+    for trial in document["trials"]:
+        places.setdefault(setting_of(trial), []).append(trial)
+    found = document["settings"]
+    expected = {}
+    medians = []
+    for number_of, trials in enumerate(places.values()):
+        refused = [t for t in trials if "refused" in t]
+        both = [(number(t["measures"].get(x)), number(t["measures"].get(y))) for t in trials if "refused" not in t]
+        pairs = [(a, b) for a, b in both if defined(a) and defined(b)]
+        where = f"settings[{number_of}]."
+        expected[where + "n"] = (trials[0]["n"], 0)
+        expected[where + "heads"] = (len(pairs), 0)
+        if len(both) > len(pairs):
+            expected[where + "heads_without"] = (len(both) - len(pairs), 0)
+        if refused:
+            expected[where + "heads_refused"] = (len(refused), 0)
+        for axis, numbers in (("x", [a for a, _ in pairs]), ("y", [b for _, b in pairs])):
+            if not numbers:
+                expected[where + axis] = (None, 0)
+            for name, share in (("median", 0.5), ("p10", 0.1), ("p90", 0.9)) if numbers else ():
+                value = quantile(numbers, share)
+                expected[where + f"{axis}.{name}"] = (value, 1e-12 * abs(value) if math.isfinite(value) else 0)
+        medians.append((quantile([a for a, _ in pairs], 0.5), quantile([b for _, b in pairs], 0.5), len(pairs))
+                       if pairs else (math.inf, math.inf, 0))
+    most = max([1] + [count for _, _, count in medians])
+    signed = [(-a if x in MORE_IS_BETTER else a, -b if y in MORE_IS_BETTER else b, count == most)
+              for a, b, count in medians]
+    for place, (a, b, on_all) in enumerate(signed):
+        beaten = any(all_heads and math.isfinite(c) and math.isfinite(d) and c <= a and d <= b and (c < a or d < b)
+                     for c, d, all_heads in signed)
+        expected[f"settings[{place}].on_front"] = (on_all and math.isfinite(a) and math.isfinite(b) and not beaten, 0)
+    if len(found) != len(places):
+        wrong.append(f"{len(found)} settings; expected {len(places)}")
+    return expected, wrong
+
+
+def trials_differ(program, layer, document, seed):
+    """Some settings once more by compute: the same functions give the same numbers."""
+    wrong = []
+    places = {}
+    for place, trial in enumerate(document["trials"]):
+        places.setdefault(setting_of(trial), []).append((place, trial))
+    exact = None
+    names = list(places)
+    for which in [names[0]] + [names[i] for i in layer.draw.random.permutation(len(names))[:3]]:
+        trials = places[which]
+        if any("refused" in trial for _, trial in trials):
+            continue
+        values = {key: ",".join(map(str, value)) if isinstance(value, list) else value
+                  for key, value in trials[0][1]["parameters"].items() if value != []}
+        computed = Computed(program, layer, which[0], values, seed)
+        exact = exact or computed
+        wrong += compute.check(layer, exact, computed)
+        total = {cost: 0.0 for cost in COSTS}
+        for place, trial in trials:
+            measures = trial["measures"]
+            for cost in COSTS:
+                total[cost] += number(measures[cost]) or 0
+            for key, value in measures.items():
+                if key not in COSTS:
+                    right = computed.measure(trial["head"], key)
+                    if number(value) != right:
+                        wrong.append(f"trials[{place}].measures.{key} is {value}; expected {right}, as of compute")
+        for cost in ("multiply_adds", "bytes"):
+            right = computed.document["cost"][cost]
+            if total[cost] != right:
+                wrong.append(f"{cost} of {which} is {total[cost]}; expected {right}, as of compute")
+    return wrong
+
+
+def ratios_differ(document):
+    wrong, exact = [], {}
+    for place, trial in enumerate(document["trials"]):
+        if "refused" in trial:
+            continue
+        if trial["variant"] == "exact":
+            exact[trial["head"]] = trial["measures"]["multiply_adds"]
+        own, of = trial["measures"]["multiply_adds"], exact[trial["head"]]
+        ratio = trial["measures"]["ratio_to_exact"]
+        right = own / of if of else math.inf if own else None
+        if number(ratio) != right and not (right and abs(number(ratio) - right) <= 1e-15 * right):
+            wrong.append(f"trials[{place}].measures.ratio_to_exact is {ratio}; expected {right}")
+    return wrong
+
+
+def best(trials, limited, most, wanted):
+    """The least of `wanted` that keeps the budget; of equals the one with less of the other."""
+    kept = [(number(t["measures"][wanted]), number(t["measures"][limited]), place) for place, t in enumerate(trials)
+            if "refused" not in t and defined(t["measures"].get(wanted)) and defined(t["measures"].get(limited))]
+    kept = [k for k in kept if k[1] <= most and math.isfinite(k[0])]
+    return trials[min(kept)[2]] if kept else None
+
+
+def heads_differ(program, layer, trials, words, seed):
+    by_cost = bool(layer.draw.one_in(2))
+    most = layer.draw.of([0.2, 0.5, 1.5] if by_cost else [0.05, 0.5, 2.0])
+    budget = ["--at-most" if by_cost else "--within", most]
+    document = program.json("heads", *layer.source, *words, *budget)
+    limited, wanted = ("ratio_to_exact", "output_rel_fro") if by_cost else ("output_rel_fro", "ratio_to_exact")
+    plain = {"seed": seed, "budget.most": most, "budget.measure": limited, "budget.least": wanted}
+    expected = {name: (value, 0) for name, value in plain.items()}
+    document.pop("seconds")
+    for head in range(layer.heads):
+        own = [t for t in trials if t["head"] == head]
+        found = best(own, limited, most, wanted)
+        choice = found or own[0]
+        where = f"heads[{head}]."
+        plain = {"layer": 0, "head": head, "n": layer.keys, "variant": choice["variant"], "seed": seed,
+                 "scale": layer.scale, "causal": layer.causal, "within_budget": found is not None}
+        plain |= {"parameters." + path: value for path, value in leaves(choice["parameters"])}
+        plain |= {name: choice["measures"].get(name) for name in ("output_rel_fro", "ratio_to_exact", "multiply_adds")}
+        expected |= {where + name: (number(value), 0) for name, value in plain.items()}
+    wrong = differences(document, expected, TEXTS)
+    table = list(csv.DictReader(io.StringIO(program.call("heads", *layer.source, *words, *budget, "--csv"))))
+    for row, entry in zip(table, document["heads"], strict=True):
+        for name, text in row.items():
+            value = entry[name]
+            if name == "parameters":
+                value = " ".join(f"{key}={','.join(f'{v:g}' for v in x) if isinstance(x, list) else x}"
+                                 for key, x in value.items())
+                same = [word for word in text.split()] == [w for w in value.split()] or numbers_equal(text, value)
+            elif isinstance(value, bool):
+                same = text == str(value).lower()
+            elif isinstance(value, str):
+                same = text == value
+            else:
+                same = text == "" if value is None else float(text) == value
+            if not same:
+                wrong.append(f"heads --csv: {name} is {text}; expected {value}, as in --json")
+    return wrong
+
+
+def numbers_equal(text, other):
+    """Words key=value, whose values may be written as 1 or 1.0."""
+    def parsed(words):
+        pairs = [word.split("=") for word in words.split()]
+        try:
+            return [(key, [float(v) for v in value.split(",")] if value and value[0] in "-.0123456789" else value)
+                    for key, value in pairs]
+        except ValueError:
+            return pairs
+    return parsed(text) == parsed(other)
+
+
+def check(program, layer, variants, seed):
+    words = [word for variant in variants for word in ("--variant", variant)] + ["--settings", 4, "--seed", seed]
+    x = layer.draw.of(["multiply_adds", "ratio_to_exact", "bytes"])
+    y = layer.draw.of(["output_rel_fro", "attention_tv", "attention_kl", "mass_kept", "row_rel_error_p90"]
+                      if layer.dv else ["attention_tv", "attention_kl", "mass_kept"])
+    document = program.json("pareto", *layer.source, *words, "--x", x, "--y", y)
+    document.pop("seconds")  # times
+    expected, wrong = settings_differ(document, x, y)
+    expected["seed"] = (seed, 0)
+    expected |= {"x.id": (x, 0), "y.id": (y, 0)}
+    for place, trial in enumerate(document["trials"]):
+        where = f"trials[{place}]."
+        plain = {"layer": 0, "n": layer.keys, "scale": layer.scale, "causal": layer.causal}
+        expected |= {where + name: (value, 0) for name, value in plain.items()}
+        # Numbers of a trial are those of compute, which trials_differ compares.
+        expected |= {where + path: (number(value), 0) for path, value in leaves(trial)
+                     if path.split(".")[0].split("[")[0] in ("measures", "parameters", "head")}
+    expected |= {f"settings[{place}].parameters.{path}": (value, 0)
+                 for place, setting in enumerate(document["settings"]) for path, value in leaves(setting["parameters"])}
+    wrong += differences(document, expected, TEXTS) + ratios_differ(document)
+    wrong += trials_differ(program, layer, document, seed)
+    if layer.dv:
+        wrong += heads_differ(program, layer, document["trials"], words, seed)
+    return wrong

@@ -1,0 +1,287 @@
+"""Every number that is reported of a head, from P, Z and log-sum-exps, in float64.
+
+A figure is (value, error): how far the program's may be from it. Those of written P and Z are sums of the same float32
+numbers in float64; where the program computes from q and k again, errors are those of a logit.
+"""
+import math
+
+import numpy as np
+
+UNIT = 2.0 ** -24  # half of the distance of float32 numbers at 1
+LEAST = 2.0 ** -149  # float32 number
+SUMS = 1e-10  # of sums of up to 10^4 terms in float64, in another order, and of square roots of what cancels in them
+NORM = 4e-6  # of quotients and squares of norms that the program finds by iterations, each to about 1e-6
+ROUNDED_SUM = 1e-5  # a row of weights in float32 sums to 1 within this
+
+
+def quantile(values, share):
+    """The least of the values that the share of them does not exceed."""
+    ordered = sorted(values)
+    return ordered[max(0, math.ceil(share * len(ordered) - 1e-9) - 1)]
+
+
+def logit_error(head, made):
+    """Of an exponent of P, against float64: roundings of d products and their sum, of exp and of a sum of n, relative
+    to the largest product. The factor of 4 is for bounds that all roundings at once would reach."""
+    magnitude = max(head.magnitude(), made.magnitude or 0)
+    return 4 * UNIT * ((4 + math.sqrt(head.d)) * magnitude + head.keys + 16)
+
+
+def of_outputs(exact, approximate):
+    """`exact` and `approximate`: Z in float64."""
+    difference = approximate - exact
+    errors, norms = (difference ** 2).sum(axis=1), (exact ** 2).sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rows = np.where(errors == 0, 0, np.sqrt(errors / norms))
+        whole = math.inf if norms.sum() == 0 else math.sqrt(errors.sum() / norms.sum())
+    figures = {"output_rel_fro": 0.0 if errors.sum() == 0 else whole, "output_max_abs": np.abs(difference).max()}
+    for name, value in (("p50", quantile(rows, 0.5)), ("p90", quantile(rows, 0.9)), ("max", rows.max())):
+        figures["row_rel_error." + name] = value
+    return {name: (value, SUMS * value if np.isfinite(value) else 0) for name, value in figures.items()}
+
+
+def top(weights, count):
+    """The keys of the largest positive weights, the lower key first among equals."""
+    order = np.argsort(-weights, kind="stable")[:count]
+    return set(order[weights[order] > 0])
+
+
+def recall(exact, approximate, count):
+    """Of a row; 1 where the query has no key."""
+    wanted = top(exact, count)
+    return len(wanted & top(approximate, len(wanted))) / len(wanted) if wanted else 1.0
+
+
+def with_sink(head, p, lse):
+    """P with what the sink takes as one more column; as it is without a sink. Without sums, rows leave it what they do
+    not have."""
+    if head.sink is None:
+        return p
+    left = np.clip(1 - p.sum(axis=1), 0, 1) if lse is None else np.minimum(1, np.exp(head.sink - lse))
+    return np.column_stack([p, left])
+
+
+def divergence(p, q):
+    """KL(p || q) of rows, and the sum of the magnitudes of their terms."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        terms = np.where(p > 0, p * np.log(p / q), 0)
+    finite = np.where(np.isfinite(terms), np.abs(terms), 0)
+    return terms.sum(axis=1), finite.sum(axis=1)
+
+
+def mean_divergence(name, p, q):
+    rows, magnitudes = divergence(p, q)
+    infinite = int(np.isinf(rows).sum())
+    mean = None if infinite else rows.mean()
+    return {name + ".mean": (mean, SUMS + 1e-13 * magnitudes.mean()), name + ".infinite_rows": (infinite, 0)}
+
+
+def kept_mass(head, p, support):
+    """The share of exact weights on the support, of each row; from logits where a sink leaves them no digits."""
+    kept = np.ones(head.queries)
+    for i in np.nonzero(head.allowed.any(axis=1))[0]:
+        weights = p[i]
+        if weights.max() < 1e-30:
+            logits = np.where(head.allowed[i], head.logits()[i], -np.inf)
+            weights = np.exp(logits - logits.max())
+        kept[i] = min(1, weights[support[i]].sum() / weights.sum())
+    return kept
+
+
+class Written:
+    """P, Z and log-sum-exps of a head as the program wrote them, in float64; None where there are none."""
+
+    def __init__(self, exact, approximate, head):
+        self.exact, self.approximate = exact.of_head("p", head), approximate.of_head("p", head)
+        self.exact_z, self.approximate_z = exact.of_head("z", head), approximate.of_head("z", head)
+        self.exact_lse, self.approximate_lse = exact.of_head("lse", head), approximate.of_head("lse", head)
+
+
+def of_attention(head, made, written):
+    exact, approximate = written.exact, written.approximate
+    p = with_sink(head, exact, written.exact_lse)
+    q = with_sink(head, approximate, None if made.given else written.approximate_lse)
+    difference = approximate - exact
+    norm = math.sqrt((exact ** 2).sum())
+    error = math.sqrt((difference ** 2).sum())
+    relative = 0.0 if error == 0 else math.inf if norm == 0 else error / norm
+    variation = np.abs(q - p).sum(axis=1) / 2
+    variation = np.where((variation > 1) & (variation < 1 + ROUNDED_SUM), 1, variation)
+    near = 1e-14  # of what a sink leaves beside it, where it takes nearly all
+    figures = {"attention_rel_fro": (relative, SUMS * relative if np.isfinite(relative) else 0),
+               "attention_tv.mean": (variation.mean(), SUMS * variation.mean() + near),
+               "attention_tv.p90": (quantile(variation, 0.9), SUMS * variation.max() + near),
+               "attention_tv.max": (variation.max(), SUMS * variation.max() + near)}
+    if (approximate < 0).any():  # no divergence is defined
+        figures["attention_kl.mean"] = (None, 0)
+        figures["attention_kl.infinite_rows"] = (0, 0)
+    else:
+        figures |= mean_divergence("attention_kl", p, q) | mean_divergence("attention_reverse_kl", q, p)
+    mass = kept_mass(head, exact, made.support)
+    scarce = exact.max(axis=1, initial=0) < 1e-30
+    figures["mass_kept"] = (mass.mean(), SUMS + (logit_error(head, made) if scarce.any() else 0))
+    for count in (1, 8, 64):
+        rows = [recall(a, b, count) for a, b in zip(exact, approximate)]
+        figures[f"top{count}_recall"] = (np.mean(rows), SUMS)
+    figures["density"] = (made.support.sum() / made.support.size, SUMS)
+    equal = equal_rows(head, exact)
+    if equal:
+        figures["rows_of_equal_weights"] = (equal, 0)
+    return figures
+
+
+def equal_rows(head, exact):
+    """Rows of at least two keys whose weights are all equal within 1e-6, some 16 roundings."""
+    count = 0
+    for weights, allowed in zip(exact, head.allowed):
+        own = weights[allowed]
+        if len(own) > 1 and own.max() <= np.float32(own.min()) * np.float32(1 + 1e-6):
+            count += 1
+    return count
+
+
+def exactly(**figures):
+    return {name: (float(value), SUMS * abs(value)) for name, value in figures.items()}
+
+
+def gini(counts):
+    """Mean absolute difference of all pairs over twice the mean."""
+    ordered = np.sort(counts)
+    n = len(ordered)
+    return float((ordered * (2 * np.arange(1, n + 1) - n - 1)).sum() / (n * ordered.sum()))
+
+
+def of_leaves(made):
+    queries, keys, count = made.leaves
+    q, k = np.bincount(queries, minlength=count).astype(float), np.bincount(keys, minlength=count).astype(float)
+    chi = (q * k).sum() / (q.sum() * k.sum())
+    return exactly(chi=chi, effective_leaves_of_queries=q.sum() ** 2 / (q ** 2).sum(),
+                   effective_leaves_of_keys=k.sum() ** 2 / (k ** 2).sum(), gini_of_queries=gini(q),
+                   gini_of_keys=gini(k), queries_without_keys=(~made.support.any(axis=1)).sum(),
+                   empty_leaves=(k == 0).sum(), leaves_without_queries=(q == 0).sum(), largest_leaf=k.max(),
+                   effective_leaves=1 / chi if chi else math.inf)
+
+
+def of_key_sets(head, made):
+    """Only where not all that exact attention sees is attended."""
+    if made.support.sum() == head.allowed.sum():
+        return {}
+    sizes = made.support.sum(axis=1)
+    figures = exactly(row_size_mean=sizes.mean(), row_size_max=sizes.max())
+    if head.queries == head.keys:
+        hops = made.support.astype(float)
+        reached = (hops @ hops > 0) & head.allowed
+        figures |= exactly(two_hop_reach=reached.sum() / head.allowed.sum() if head.allowed.any() else 0)
+    return figures
+
+
+def of_levels(head, made, written, coarse_query):
+    """Of a hierarchy of clusters: how much attention each level has, and how logits spread within its blocks."""
+    top_level = int(made.levels.max())
+    if top_level == 0:
+        return {}
+    figures = {}
+    token = np.arange(head.keys)
+    logits = head.logits()
+    for level in range(top_level + 1):
+        own = (made.levels == level) & head.allowed
+        for name, p in (("exact", written.exact), ("approximate", written.approximate)):
+            mass = np.minimum(1, np.where(own, p, 0).sum(axis=1)).mean()
+            figures[f"level_mass_{name}_{level}"] = (mass, SUMS)
+        if level == 0:
+            continue
+        row = token if coarse_query == "fine" and head.causal else token >> level
+        block = row[:, None] * (head.keys + 1) + (token >> level)[None]
+        _, where = np.unique(block[own], return_inverse=True)
+        count, one = np.bincount(where), logits[own]
+        mean = np.bincount(where, one) / count
+        variance = np.bincount(where, (one - mean[where]) ** 2) / count
+        spread = math.sqrt(variance.mean())
+        # Logits are found in float64 or float32; a spread of 0 has the spread of their roundings.
+        figures[f"block_spread_{level}"] = (spread, logit_error(head, made))
+    return figures
+
+
+def of_sampling(head, made, p, written):
+    """HyperAttention's own: alpha, kappa, ...; `p` is that of the formula of exact attention."""
+    relative = 2 * logit_error(head, made)
+    some = head.allowed.any(axis=1)
+    squares = (p ** 2).sum(axis=0).max()
+    figures = {"alpha": (head.keys * squares, relative * head.keys * squares + 1e-30),
+               "column_norm": (squares, relative * squares + 1e-30)}
+    logits = np.where(head.allowed, head.logits(), -np.inf)
+    with np.errstate(divide="ignore"):
+        outside = np.logaddexp.reduce(np.where(made.blocks, -np.inf, logits), axis=1)[some]
+    if head.causal:
+        figures["kappa"] = (None, 0)
+    elif len(outside):
+        kappa = math.inf if np.isinf(outside).any() else math.exp(min(outside.max() - outside.min(), 700))
+        figures["kappa"] = (kappa, relative * kappa if np.isfinite(kappa) else 0)
+    mass = np.where(made.blocks, p, 0).sum(axis=1)[some]
+    figures["block_mass"] = (mass.mean() if some.any() else None, relative)
+    with np.errstate(over="ignore", invalid="ignore"):
+        errors = np.abs(np.expm1(written.approximate_lse - written.exact_lse))[some]
+    figures["row_sum_error"] = (errors.mean() if some.any() else None, SUMS * max(1, errors.max(initial=0)))
+    if made.rows is not None:
+        near = 4 * logit_error(head, made)
+        floored, capped = made.rows["floored"], made.rows["capped"]
+        figures["floored_rows"] = ((floored < 0).mean(), (np.abs(floored) < near).mean() + SUMS)
+        share = (capped > 0).mean() if capped.size else 0.0
+        figures["capped_entries"] = (share, ((np.abs(capped) < near).mean() if capped.size else 0) + SUMS)
+    return figures | of_norms(head, written, relative)
+
+
+def of_norms(head, written, relative):
+    """From singular values of what was written; squares are summed of weights that are found again."""
+    exact, approximate = written.exact, written.approximate
+    norm = np.linalg.norm(exact, 2)
+    rank = (exact ** 2).sum() / norm ** 2 if norm else None
+    figures = {"stable_rank": (rank, (NORM + relative) * (rank or 0))}
+    error = np.linalg.norm(approximate - exact, 2) / norm if norm else None
+    figures["operator_error"] = (error, NORM * (error or 0))
+    if head.v is None:
+        figures["spectral_epsilon"] = (None, 0)
+        return figures
+    of_values = np.linalg.norm(head.v, 2)
+    if of_values == 0:
+        figures["spectral_epsilon"] = (0.0, 0)
+    else:
+        epsilon = np.linalg.norm(written.approximate_z - written.exact_z, 2) / (norm * of_values) if norm else None
+        figures["spectral_epsilon"] = (epsilon, NORM * (epsilon or 0))
+    return figures
+
+
+def from_own_output(written, own):
+    """Of the model's output to Z, over its largest entry; rows without a key aside, where models leave anything."""
+    lse = written.approximate_lse
+    rows = slice(None) if lse is None else lse > -np.inf
+    apart, largest = np.abs(own - written.approximate_z)[rows].max(initial=0), np.abs(own[rows]).max(initial=0)
+    return (apart / largest if largest > 0 else apart), SUMS * apart
+
+
+ROUNDING = {"F64": 2.0 ** -53, "F32": UNIT, "F16": 2.0 ** -11, "BF16": 2.0 ** -8}
+
+
+def of_imported(layer, head, exact, made, written):
+    """How much of the errors of a result rounding to its type explains (core/analysis/rounding_budget.h)."""
+    figures = {}
+    if made.z is not None:
+        norms = np.linalg.norm(head.v, axis=1)
+        logit = head.d * UNIT * head.scale * np.linalg.norm(head.q, axis=1) * np.linalg.norm(head.k, axis=1).max()
+        u = ROUNDING[layer.type]
+        budget = ((2 * u + 4 * logit + 2 * head.keys * UNIT) * (exact.p @ norms)
+                  + u * np.linalg.norm(written.exact_z, axis=1))
+        budget += 2 * head.keys * math.sqrt(head.dv) * LEAST
+        if layer.type == "F16":
+            budget += 2.0 ** -25 * (norms.sum() + math.sqrt(head.dv))
+        errors = np.linalg.norm(written.approximate_z - written.exact_z, axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares = np.where(errors == 0, 0, errors / budget)
+        near = 1e-6 + 2 * logit_error(head, exact) + LEAST / budget  # the budget holds weights, and is kept, in float32
+        figures["rows_beyond_rounding"] = ((shares > 1).sum(), (np.abs(shares - 1) < near).sum())
+        figures["largest_share_of_rounding"] = (shares.max(), (near * shares).max())
+    if made.lse is not None:
+        with np.errstate(invalid="ignore"):
+            apart = np.where(made.lse == written.exact_lse, 0, np.abs(made.lse - written.exact_lse))
+        figures["lse_max_abs"] = (apart.max(), 0)
+    return figures

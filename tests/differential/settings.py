@@ -1,0 +1,76 @@
+"""Settings of the variants that are drawn for a layer."""
+
+# That take conditions on single pairs; a soft cap and sinks alone; nothing beside a causal mask (README.md).
+PAIRS = ("fixed", "strided", "tf", "hyper", "window", "longformer", "bigbird", "reformer", "kde")
+CAP_AND_SINK = ("h1d",)
+NOTHING = ("tc", "linformer", "sinkhorn", "synthesizer", "linear", "performer")
+BIDIRECTIONAL = ("kde", "linformer", "sinkhorn")
+ANY_LENGTHS = ("tf", "tc")
+LAST_QUERIES = ("fixed", "strided", "window", "longformer", "bigbird")  # under a causal mask
+
+
+def takes(variant, layer):
+    """Whether a variant has a form for the conditions, the mask, the lengths and the values of a layer."""
+    if variant == "exact":
+        return True
+    if layer.pairs and variant not in PAIRS:
+        return False
+    if layer.conditions and variant in NOTHING:
+        return False
+    if layer.causal and variant in BIDIRECTIONAL:
+        return False
+    if variant == "kde" and not layer.dv:
+        return False
+    last = layer.causal and layer.queries < layer.keys
+    return layer.queries == layer.keys or variant in ANY_LENGTHS or (variant in LAST_QUERIES and last)
+
+
+def drawn(variant, layer, draw):
+    """{parameter: value}, all that may be set."""
+    n = layer.keys
+
+    def size(least=1):
+        return draw.size(least, max(least, n + 2))
+
+    sampling = {"block": size(), "samples": size(), "projections": int(draw.random.integers(1, 9))}
+    if variant == "h1d":
+        return {"block": 2 * draw.size(1, n // 4 + 1), "structure": draw.of(["banded", "nested"]),
+                "causal_query": draw.of(["first", "fine", "mean"])}
+    if variant == "fixed":
+        stride = size()
+        summary = draw.size(1, stride)
+        return {"stride": stride, "summary": summary, "heads": draw.of(["merged", "first", "second", "split"]),
+                "subblocks": draw.size(1, stride // summary)}
+    if variant == "strided":
+        return {"stride": size(), "heads": draw.of(["merged", "first", "second", "split"])}
+    if variant in ("tf", "tc"):
+        tree = {"tree": draw.of(["median", "median", "random"])}
+        tree |= ({"branching": draw.of(["3", "2,3", "5,2", "3,2"])} if draw.one_in(3) else
+                 {"height": draw.size(0, 6)})
+        if variant == "tf":
+            return tree | {"empty": draw.of(["zero", "ancestor"])}
+        depths = len(tree["branching"].split(",")) if "branching" in tree else tree["height"]
+        alphas = draw.random.uniform(-0.5, 1, depths + 1).round(3)
+        return tree | ({"alpha": ",".join(map(str, alphas))} if draw.one_in(2) else {})
+    if variant == "hyper":
+        sampling["min_length"] = draw.of([0, 1, size(0), size(0)])
+        if not layer.causal and layer.dv and draw.one_in(3):
+            sampling |= {"mode": "theory", "epsilon": draw.of([0.5, 1.5, 1000.0]), "kappa": draw.of([1.0, 3.0, 100.0])}
+        return sampling
+    if variant == "kde":
+        return sampling
+    if variant == "window":
+        return {"width": size(0)}
+    if variant == "longformer":
+        return {"width": size(0), "globals": size(0)}
+    if variant == "bigbird":
+        return {"block": size(), "window": int(2 * draw.random.integers(0, 4) + 1), "random": draw.size(0, 8)}
+    if variant == "reformer":
+        return {"rounds": int(draw.random.integers(1, 5)), "chunk": size()}
+    if variant == "sinkhorn":
+        return {"block": size(), "iterations": draw.size(1, 20), "temperature": draw.of([0.3, 0.75, 5.0])}
+    if variant in ("linformer", "synthesizer"):
+        return {"rank": size()}
+    if variant == "performer":
+        return {"features": size()}
+    return {}
