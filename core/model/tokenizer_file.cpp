@@ -143,10 +143,10 @@ void read_pre_tokenizer(const TokenizerObject& step, TokenizerParts& out) {
     }
     if (step.flag("use_regex", true)) out.word_rules.push_back(WordRule::gpt2);
   } else if (type == "Split") {
-    constexpr char marks[] = R"(<\|startoftext\|>|<\|endoftext\|>|)";
+    constexpr std::string_view newer = clip_words, older = newer.substr(newer.find("'s|"));
     const Json& pattern = step.at("pattern");
-    const bool with_marks = pattern == Json{{"Regex", std::string(marks) + clip_words}};
-    if (!with_marks && pattern != Json{{"Regex", clip_words}})
+    const bool with_marks = pattern == Json{{"Regex", newer}};
+    if (!with_marks && pattern != Json{{"Regex", older}})
       step.refuse("pattern", "the words of CLIP");
     if (step.text("behavior") != "Removed") step.refuse("behavior", "\"Removed\"");
     if (!step.flag("invert", false)) step.refuse("invert", "true");

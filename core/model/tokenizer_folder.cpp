@@ -21,12 +21,30 @@ Json read_json(const std::string& path, const std::stop_token& stop) {
   return parse_json(path, FileBytes(path).text(stop), stop);
 }
 
+/// tokenizer_config.json, in which the settings used here are what they should be; an empty object
+/// where there is none.
 Json config_of(const std::string& folder, const std::stop_token& stop) {
   const std::string path = folder + "/tokenizer_config.json";
   if (!has_file(path)) return Json::object();
   Json config = read_json(path, stop);
   if (!config.is_object())
     throw InputError(path, "holds " + kind_of(config) + "; expected an object");
+  const auto require = [&](const char* name, bool holds, const char* expected) {
+    if (!holds)
+      throw InputError(
+          path, std::string(name) + " is " + excerpt(config[name]) + "; expected " + expected);
+  };
+  for (const char* name : {"do_lower_case", "tokenize_chinese_chars", "strip_accents",
+                           "add_prefix_space", "trim_offsets"})
+    if (config.contains(name))
+      require(name, config[name].is_boolean() || config[name].is_null(), "true or false");
+  for (const char* name : {"unk_token", "cls_token", "sep_token", "pad_token", "mask_token",
+                           "bos_token", "eos_token"}) {
+    if (!config.contains(name)) continue;
+    Json& token = config[name];  // "[CLS]" or {"content": "[CLS]", ...}
+    if (token.is_object() && token.contains("content")) token = Json(token["content"]);
+    require(name, token.is_string() || token.is_null(), "a token");
+  }
   return config;
 }
 
@@ -42,14 +60,9 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// A special token of tokenizer_config.json: "[CLS]" or {"content": "[CLS]", ...}.
 std::string special_token(const Json& config, const char* name, const char* otherwise) {
   const auto found = config.find(name);
-  if (found == config.end()) return otherwise;
-  if (found->is_string()) return *found;
-  if (found->is_object() && found->contains("content") && (*found)["content"].is_string())
-    return (*found)["content"];
-  return otherwise;
+  return found == config.end() || found->is_null() ? otherwise : found->get<std::string>();
 }
 
 /// A setting of tokenizer_config.json.
@@ -83,16 +96,15 @@ Json added_tokens(const Json& config, const Json& vocabulary,
   for (const std::string& token : special) {
     if (!vocabulary.contains(token) || std::ranges::count(done, token) > 0) continue;
     done.push_back(token);
-    out.push_back({{"content", token}, {"normalized", false}, {"lstrip", token == "<mask>"}});
+    out.push_back({{"content", token}, {"normalized", false}});
   }
   return out;
 }
 
-}  // namespace
-
+/// What tokenizer.json would say of BERT's tokenizer with the tokens of vocab.txt, one a line.
 Json bert_tokenizer(const std::string& where, const std::string& vocabulary, const Json& config) {
   Json ids = Json::object();
-  std::int32_t id = 0;
+  std::uint32_t id = 0;
   for (const std::string& line : lines_of(vocabulary)) {
     if (!is_utf8(line))
       throw InputError(where, "line " + std::to_string(id + 1) + " is not UTF-8: " +
@@ -120,6 +132,8 @@ Json bert_tokenizer(const std::string& where, const std::string& vocabulary, con
   return out;
 }
 
+/// The same of the tokenizer of RoBERTa or CLIP with the tokens of vocab.json and the lines of
+/// merges.txt.
 Json byte_pair_tokenizer(const std::string& where, Json vocabulary, const std::string& merges,
                          const Json& config) {
   if (!vocabulary.is_object())
@@ -174,19 +188,35 @@ Json byte_pair_tokenizer(const std::string& where, Json vocabulary, const std::s
   return out;
 }
 
+/// What tokenizer_config.json says of BERT's normalizer holds, as in transformers.
+void configure_bert(const Json& config, Json& document) {
+  if (!document.is_object() || !document.contains("normalizer")) return;
+  Json& normalizer = document["normalizer"];
+  if (!normalizer.is_object() || normalizer.value("type", Json()) != "BertNormalizer") return;
+  // This class takes tokenizer.json as it is.
+  if (setting(config, "tokenizer_class", nullptr) == "PreTrainedTokenizerFast") return;
+  for (const auto& [name, field] : {std::pair("do_lower_case", "lowercase"),
+                                    std::pair("tokenize_chinese_chars", "handle_chinese_chars"),
+                                    std::pair("strip_accents", "strip_accents")})
+    if (config.contains(name)) normalizer[field] = config[name];
+}
+
+}  // namespace
+
 std::unique_ptr<Tokenizer> read_tokenizer(const std::string& folder, const std::stop_token& stop) {
-  const auto path = [&](const char* name) { return folder + "/" + name; };
-  if (has_file(path("tokenizer.json")))
-    return tokenizer_from(path("tokenizer.json"), read_json(path("tokenizer.json"), stop));
-  if (has_file(path("vocab.txt")))
-    return tokenizer_from(path("vocab.txt"),
-                          bert_tokenizer(path("vocab.txt"), FileBytes(path("vocab.txt")).text(stop),
-                                         config_of(folder, stop)));
-  if (has_file(path("vocab.json")))
-    return tokenizer_from(
-        path("vocab.json"),
-        byte_pair_tokenizer(path("vocab.json"), read_json(path("vocab.json"), stop),
-                            FileBytes(path("merges.txt")).text(stop), config_of(folder, stop)));
+  const std::string whole = folder + "/tokenizer.json", lines = folder + "/vocab.txt",
+                    pairs = folder + "/vocab.json", merges = folder + "/merges.txt";
+  const Json config = config_of(folder, stop);
+  if (has_file(whole)) {
+    Json document = read_json(whole, stop);
+    configure_bert(config, document);
+    return tokenizer_from(whole, document);
+  }
+  if (has_file(lines))
+    return tokenizer_from(lines, bert_tokenizer(lines, FileBytes(lines).text(stop), config));
+  if (has_file(pairs))
+    return tokenizer_from(pairs, byte_pair_tokenizer(pairs, read_json(pairs, stop),
+                                                     FileBytes(merges).text(stop), config));
   throw InputError(folder,
                    "the folder has no tokenizer; expected tokenizer.json, vocab.txt, or vocab.json "
                    "and merges.txt");
