@@ -11,13 +11,13 @@ namespace {
 
 constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
 
-bool all_finite(const float* row, Index count) {
+bool is_finite_row(const float* row, Index count) {
   return std::all_of(row, row + count, [](float x) { return std::isfinite(x); });
 }
 
-bool all_finite(MatrixView m) {
+bool is_finite_matrix(MatrixView m) {
   for (Index i = 0; i < m.rows; ++i)
-    if (!all_finite(m.row(i), m.cols)) return false;
+    if (!is_finite_row(m.row(i), m.cols)) return false;
   return true;
 }
 
@@ -25,7 +25,7 @@ std::string cause_of(const Computation& computation) {
   const Problem& problem = computation.op->problem();
   std::string tensors;
   const auto look_at = [&](const char* name, MatrixView m) {
-    if (!all_finite(m)) tensors += (tensors.empty() ? "" : ", ") + std::string(name);
+    if (!is_finite_matrix(m)) tensors += (tensors.empty() ? "" : ", ") + std::string(name);
   };
   look_at("q", problem.q);
   look_at("k", problem.k);
@@ -40,7 +40,8 @@ Index count_not_finite(const Output& output) {
   if (output.z.cols() == 0)
     return std::ranges::count_if(
         output.lse, [](float sum) { return !std::isfinite(sum) && sum != minus_infinity; });
-  for (Index i = 0; i < output.z.rows(); ++i) rows += !all_finite(output.z.row(i), output.z.cols());
+  for (Index i = 0; i < output.z.rows(); ++i)
+    rows += !is_finite_row(output.z.row(i), output.z.cols());
   return rows;
 }
 
