@@ -253,6 +253,14 @@ bool is_words_or_picture(const std::string& path) {
   }
 }
 
+bool is_picture(const std::string& path) {
+  try {
+    return loader_of(path).open == open_image;
+  } catch (const Error&) {  // opening it says why
+    return false;
+  }
+}
+
 std::string short_name(const std::string& what) {
   if (what.starts_with(synthetic_prefix)) return what;
   if (is_model_address(what)) return short_name(parse_model_address(what).folder);

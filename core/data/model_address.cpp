@@ -76,6 +76,11 @@ std::string to_text(const ModelAddress& address) {
   return out;
 }
 
+bool same_model(std::string_view a, std::string_view b) {
+  const auto folder = [](std::string_view address) { return address.substr(0, address.find('?')); };
+  return is_model_address(a) && a != b && folder(a) == folder(b);
+}
+
 ModelAddress parse_model_address(std::string_view text) {
   if (!is_model_address(text)) throw bad(text, "does not begin with model:");
   const std::string_view rest = text.substr(model_prefix.size());

@@ -32,6 +32,9 @@ struct ModelAddress {
 /// %XX.
 std::string to_text(const ModelAddress& address);
 
+/// Whether both name the same model, which reads something else.
+bool same_model(std::string_view a, std::string_view b);
+
 /// Throws UsageError, with what was found and what was expected.
 ModelAddress parse_model_address(std::string_view text);
 

@@ -16,16 +16,16 @@ namespace {
 HeadTensor heads_of(Matrix all, Index heads) {
   const auto kept = std::make_shared<const Matrix>(std::move(all));
   const Index rows = kept->rows(), cols = kept->cols() / heads;
+  const std::span content(kept->data(),
+                          static_cast<std::size_t>((rows - 1) * kept->stride() + kept->cols()));
   constexpr Index bytes = sizeof(float);
   return {.type = ElementType::f32,
-          .bytes = bytes_in_memory(
-              std::as_bytes(std::span(kept->data(), static_cast<std::size_t>(rows * kept->cols()))),
-              kept),
+          .bytes = bytes_in_memory(std::as_bytes(content), kept),
           .heads = heads,
           .rows = rows,
           .cols = cols,
           .head_stride = cols * bytes,
-          .row_stride = heads * cols * bytes,
+          .row_stride = kept->stride() * bytes,
           .col_stride = bytes};
 }
 

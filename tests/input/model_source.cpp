@@ -14,6 +14,7 @@
 #include "messages.h"
 #include "model/encoded_source.h"
 #include "temporary_directory.h"
+#include "tiny_text_model.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -24,36 +25,15 @@ namespace fs = std::filesystem;
 
 const std::string tiny_models = FOVEA_TESTS "/model/fixtures/";
 
-/// The tiny encoder of texts with a vocabulary of 40 words, of which most are letters.
-class TinyTextModel {
- public:
-  TinyTextModel() {
-    fs::create_directory(folder());
-    for (const auto& entry : fs::directory_iterator(tiny_models + "bert"))
-      fs::copy(entry.path(), fs::path(folder()) / entry.path().filename());
-    std::string words = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
-    for (char c = 'a'; c <= 'z'; ++c) words += std::string(1, c) + "\n";
-    words += "cat\nsat\nthe\n##s\n.\ncafe\n##e\n##a\n##t\n";
-    scratch_.write("tiny/vocab.txt", words);
-    scratch_.write("tiny/tokenizer_config.json", R"({"do_lower_case": true})");
-  }
-  std::string folder() const { return scratch_.path() + "/tiny"; }
-  std::string file(const std::string& name, const std::string& text) const {
-    return scratch_.write(name, text);
-  }
-  Source source(const std::string& text) const {
-    return open_source(to_text(ModelAddress{.folder = folder(), .text = text}));
-  }
-
- private:
-  TemporaryDirectory scratch_;
-};
+Source source_of(const TinyTextModel& model, const std::string& text) {
+  return open_source(model.address(text));
+}
 
 }  // namespace
 
 TEST_CASE("a model that reads a text is a source of all its heads, with the words of the text") {
   const TinyTextModel model;
-  const Source source = model.source("The CAT sats café.");
+  const Source source = source_of(model, "The CAT sats café.");
   CHECK(source.sequence.tokens ==
         std::vector<std::string>{"[CLS]", "The", "CAT", "sat", "s", "café", ".", "[SEP]"});
   CHECK(source.kind == "model");
@@ -88,7 +68,7 @@ TEST_CASE("a file of text is read as the text itself, and its place is in the so
   const TinyTextModel model;
   const std::string path = model.file("words.txt", "\xEF\xBB\xBFthe cat");
   const Source source = open_source(to_text(ModelAddress{.folder = model.folder(), .input = path}));
-  CHECK(source.sequence.tokens == model.source("the cat").sequence.tokens);
+  CHECK(source.sequence.tokens == source_of(model, "the cat").sequence.tokens);
   CHECK(source.name == "tiny: words.txt");
   REQUIRE_FALSE(source.files.empty());
   CHECK(source.files.front()->path() == path);
@@ -98,7 +78,7 @@ TEST_CASE("a text that is longer than the model reads is cut off, and that is sa
   const TinyTextModel model;
   std::string text;
   for (int i = 0; i < 40; ++i) text += "cat ";
-  const Source all = model.source(text);
+  const Source all = source_of(model, text);
   CHECK(all.sequence.tokens.size() == 20);  // as many as it has positions for
   REQUIRE(all.notes.size() == 1);
   CHECK(all.notes[0].find("as it has 20 positions") != std::string::npos);
@@ -144,13 +124,13 @@ TEST_CASE("what is no model, or reads nothing, is refused with what to do") {
   CHECK_THROWS_WITH_AS(open_source("model:/nowhere?text=a"),
                        doctest::Contains("is no model; expected a folder with config.json"),
                        InputError);
-  for (const char* text : {"", " \n\t"}) CHECK_THROWS_AS(model.source(text), InputError);
+  for (const char* text : {"", " \n\t"}) CHECK_THROWS_AS(source_of(model, text), InputError);
   const std::string vocabulary = model.file("tiny/vocab.txt", "[PAD]\n[UNK]\n");
-  CHECK_THROWS_AS(model.source("a"), InputError);
+  CHECK_THROWS_AS(source_of(model, "a"), InputError);
   std::string words = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
   for (int w = 0; w < 60; ++w) words += "w" + std::to_string(w) + "\n";
   model.file("tiny/vocab.txt", words);
-  CHECK_THROWS_WITH_AS(model.source("w1"), doctest::Contains("expected files of one model"),
+  CHECK_THROWS_WITH_AS(source_of(model, "w1"), doctest::Contains("expected files of one model"),
                        InputError);
 }
 
