@@ -11,7 +11,10 @@
 #include "cli/whole_numbers.h"
 #include "data/error.h"
 #include "data/memory.h"
+#include "data/model_address.h"
+#include "data/synthetic.h"
 #include "data/utf8.h"
+#include "input/model_source.h"
 #include "io/file_bytes.h"
 
 namespace fovea {
@@ -58,10 +61,26 @@ void SourceOptions::add_to(CLI::App& command, bool required) {
   auto* source = command.add_option(
       "SOURCE", what,
       "A .safetensors or .npz file, a directory of .npy files, a text, a tokenizer's .json, an "
-      "image, or synthetic:NAME?n=...&d=...&seed=... (hmatrix, gaussian, clusters, smooth, needle, "
-      "golden)");
+      "image, a model's folder with --text or --input, or synthetic:NAME?n=...&d=...&seed=... "
+      "(hmatrix, gaussian, clusters, smooth, needle, golden)");
   source->check(refuse_empty);
   if (required) source->required();
+  const std::string of_model = "What a model reads (SOURCE is its folder)";
+  auto* text =
+      command.add_option("--text", model_text, "A text for a model of texts")->group(of_model);
+  command
+      .add_option("--input", model_input,
+                  "A file for the model: a text, or an image for a model "
+                  "of images")
+      ->check(refuse_empty)
+      ->excludes(text)
+      ->group(of_model);
+  command
+      .add_option("--max-tokens", model_tokens,
+                  "At most so many tokens of the text; what is cut off is said")
+      ->check(CLI::Range(Index{1}, most_tokens))
+      ->capture_default_str()
+      ->group(of_model);
   const std::string group = "How SOURCE is read";
   command.add_option("--layout", layout, "Axes of its tensors, such as [B,n,H,d] or [n,3,H,d]")
       ->check(refuse_empty)
@@ -101,11 +120,25 @@ void refuse_to_replace(const std::string& option, const std::string& output, con
                        ": this command reads the file, and would replace it; name another one");
 }
 
+std::string SourceOptions::address() const {
+  if (!model_text && !model_input) return what;
+  namespace fs = std::filesystem;
+  const std::string option = model_text ? "--text" : "--input";
+  if (!is_model_folder(what))
+    throw UsageError(option + " goes with a model: " + fovea::quoted(what) +
+                     " found; expected a folder with config.json and model.safetensors");
+  ModelAddress address{.folder = fs::absolute(what).lexically_normal().string(),
+                       .text = model_text,
+                       .most_tokens = model_tokens};
+  if (model_input) address.input = fs::absolute(*model_input).lexically_normal().string();
+  return to_text(address);
+}
+
 Source SourceOptions::load(const std::stop_token& stop) const {
   OpenOptions options = open;
   options.stop = stop;
   if (!layout.empty()) options.layout = layout;
-  return open_source(what, options);
+  return open_source(address(), options);
 }
 
 void HeadOptions::add_to(CLI::App& command, const std::string& standard, bool all) {

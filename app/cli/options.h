@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "data/model_address.h"
 #include "input/backend_choice.h"
 #include "input/open_source.h"
 #include "session/session.h"
@@ -31,8 +32,14 @@ void refuse_to_replace(const std::string& option, const std::string& output, con
 struct SourceOptions {
   std::string what, layout;
   OpenOptions open;
+  /// What a model reads, whose folder is `what`.
+  std::optional<std::string> model_text, model_input;
+  Index model_tokens = ModelAddress::standard_tokens;
 
   void add_to(CLI::App& command, bool required = true);
+  /// `what`, or the ModelAddress of the model and what it reads. Throws UsageError where that is no
+  /// model.
+  std::string address() const;
   Source load(const std::stop_token& stop) const;
 };
 

@@ -14,7 +14,7 @@ void add_read_picture_command(CLI::App& program, Work& chosen) {
   auto* command = program.add_subcommand("read-picture", "Decode a picture for another process");
   command->group("");  // not in the list of commands
   auto options = std::make_shared<Options>();
-  command->add_option("--patch", options->patch)->check(CLI::Range(1, 4096));
+  command->add_option("--patch", options->patch)->check(CLI::Range(0, 4096));
   command->add_option("--max-side", options->max_side)->check(CLI::NonNegativeNumber);
   command->add_option("--seconds", options->seconds)->check(CLI::PositiveNumber);
   command->callback([&chosen, options] {

@@ -47,6 +47,7 @@ void require_size(QSize size, int patch, bool scaled) {
   if (!scaled && std::max(size.width(), size.height()) > most_side)
     throw refusal(size_text(size) + "; expected at most " + std::to_string(most_side) +
                   " a side: scale it down (from the command line: --max-side)");
+  if (patch == whole_picture) return;  // the memory budget is its bound
   const Index cols = size.width() / patch, rows = size.height() / patch;
   if (cols == 0 || rows == 0)
     throw refusal(size_text(size) + " hold no whole patch of " + std::to_string(patch) + " x " +
@@ -302,6 +303,10 @@ ImageFile decode_image(const std::string& bytes, int patch, int max_side) {
     out.notes.push_back("scaled from " + size_text(whole) + " to " + size_text(target));
   if (reader.imageCount() > 1)
     out.notes.push_back("the first of " + std::to_string(reader.imageCount()) + " pictures");
+  if (patch == whole_picture) {
+    out.picture = std::make_shared<Picture>(picture_of(image, image.rect()));
+    return out;
+  }
   out.grid = {image.height() / patch, image.width() / patch, 0};
   const QSize used(image.width() / patch * patch, image.height() / patch * patch);
   if (used != image.size())

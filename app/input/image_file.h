@@ -11,16 +11,20 @@
 
 namespace fovea {
 
+/// Instead of the side of a patch: the picture is not cut, and has no grid.
+inline constexpr int whole_picture = 0;
+
 struct ImageFile {
   std::shared_ptr<const Picture> picture;  // sides are multiples of the patch
-  ImageGrid grid;                          // patches
+  ImageGrid grid;                          // patches; empty: the whole picture
   std::vector<std::string> notes;          // what was scaled or cut off
 };
 
 /// The bytes of an image. EXIF orientation is applied, transparency laid over white, colours
 /// brought to sRGB. Then the picture is scaled down to `max_side` (when not 0) and its middle cut
-/// to whole patches. Sizes are judged before anything is decoded. Throws InputError, which does not
-/// name the file, or UnavailableError for what the memory budget does not allow.
+/// to whole patches, unless `patch` is whole_picture. Sizes are judged before anything is decoded.
+/// Throws InputError, which does not name the file, or UnavailableError for what the memory budget
+/// does not allow.
 ImageFile decode_image(const std::string& bytes, int patch, int max_side);
 
 /// Loads the plugins and the fonts with which these bytes are decoded, and starts the thread: then

@@ -12,6 +12,7 @@
 #include "data/synthetic.h"
 #include "figure/recipe.h"
 #include "input/image_file.h"
+#include "input/model_source.h"
 #include "input/picture_process.h"
 #include "input/text_file.h"
 #include "io/file_bytes.h"
@@ -194,6 +195,10 @@ Loader loader_of(const std::string& path) {
   if (fs::is_fifo(status) || fs::is_socket(status) || fs::is_character_file(status) ||
       fs::is_block_file(status))  // reading from a pipe would wait for ever
     throw InputError(path, "is a device or pipe; expected a file or a directory of .npy");
+  if (is_model_folder(path) && !is_there(path + "/q.npy"))
+    throw UsageError(path +
+                     " is a model: say what it reads with --text TEXT or --input FILE, or open "
+                     "model:FOLDER?text=TEXT");
   if (fs::is_directory(status)) return {"NumPy directories", {}, nullptr, open_npy_directory};
   const std::vector<Loader> loaders = make_loaders();
   const std::string extension = extension_of(path);
@@ -221,6 +226,11 @@ Source open_source(const std::string& what, const OpenOptions& options) {
     throw InputError(what,
                      "is a stream that a program sends to the window while it runs; expected one "
                      "that is being sent, or a capture of it (File > Save capture)");
+  if (is_model_address(what)) {
+    if (!options.tensors.empty())
+      throw UsageError("--tensors goes with a text (.txt or .json) only, not with a model");
+    return open_model(what, options);
+  }
   const bool synthetic = what.starts_with(synthetic_prefix);
   const Loader loader = synthetic ? Loader{} : loader_of(what);
   if (!options.tensors.empty() && !loader.takes_tensors)
@@ -243,8 +253,17 @@ bool is_words_or_picture(const std::string& path) {
   }
 }
 
+bool is_picture(const std::string& path) {
+  try {
+    return loader_of(path).open == open_image;
+  } catch (const Error&) {  // opening it says why
+    return false;
+  }
+}
+
 std::string short_name(const std::string& what) {
   if (what.starts_with(synthetic_prefix)) return what;
+  if (is_model_address(what)) return short_name(parse_model_address(what).folder);
   fs::path path = fs::path(what).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();  // "dir/"
   return path.filename().string();

@@ -30,6 +30,7 @@ Source open_source(const std::string& what, const OpenOptions& options = {});
 
 /// Whether a file opens as a text, as tokens or as a picture: what it holds can be read on a panel.
 bool is_words_or_picture(const std::string& path);
+bool is_picture(const std::string& path);
 
 /// "heads.npz": what can be opened, without the folder of a path.
 std::string short_name(const std::string& what);

@@ -54,11 +54,14 @@ PictureHead read_picture_answer(std::string_view line, const std::string& path, 
   }
   if (status == UnavailableError("").status()) throw UnavailableError(path + ": " + message);
   if (status != 0) throw InputError(path, message);
+  constexpr Index most_pixels = Index{1} << 31, largest_side = Index{1} << 20;
   const auto is_side = [&](Index side) {
+    if (patch == whole_picture) return side >= 1 && side <= largest_side;
     return side >= patch && side % patch == 0 && side <= Index{patch} * most_tokens;
   };
-  if (!is_side(head.width) || !is_side(head.height) ||
-      head.width / patch * (head.height / patch) > most_tokens || head.notes.size() > most_notes)
+  if (!is_side(head.width) || !is_side(head.height) || head.notes.size() > most_notes) throw bad;
+  if (patch == whole_picture ? head.width * head.height > most_pixels
+                             : head.width / patch * (head.height / patch) > most_tokens)
     throw bad;
   for (std::string& note : head.notes) note = printable(note);
   return head;

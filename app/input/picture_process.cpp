@@ -161,7 +161,7 @@ class PictureProcess {
 
 ImageFile read_image(const FileBytes& file, int patch, int max_side, const std::stop_token& stop,
                      const PictureDecoder& decoder) {
-  if (patch < 1 || patch > 4096)
+  if (patch != whole_picture && (patch < 1 || patch > 4096))
     throw UsageError("--patch is " + std::to_string(patch) + "; expected 1 to 4096");
   if (max_side < 0)
     throw UsageError("--max-side is " + std::to_string(max_side) + "; expected 0 or more");
@@ -175,9 +175,10 @@ ImageFile read_image(const FileBytes& file, int patch, int max_side, const std::
   require_memory(static_cast<double>(bytes), path, "Fewer pixels need less");
   Picture picture{head.width, head.height, std::vector<std::uint8_t>(bytes)};
   process.read(picture.rgb.data(), std::ssize(picture.rgb));
-  return {std::make_shared<Picture>(std::move(picture)),
-          {head.height / patch, head.width / patch, 0},
-          std::move(head.notes)};
+  return {
+      std::make_shared<Picture>(std::move(picture)),
+      patch == whole_picture ? ImageGrid{} : ImageGrid{head.height / patch, head.width / patch, 0},
+      std::move(head.notes)};
 }
 
 void read_picture_for_other(std::istream& in, int patch, int max_side, int processor_seconds) {

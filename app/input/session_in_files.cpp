@@ -8,6 +8,7 @@
 #include "data/error.h"
 #include "data/synthetic.h"
 #include "figure/recipe.h"
+#include "input/model_source.h"
 #include "input/open_source.h"
 #include "input/recorded_command.h"
 #include "input/session_file.h"
@@ -100,6 +101,13 @@ bool is_session_file(const std::string& path) {
 
 bool is_source_there(const std::string& source) {
   std::error_code unknown;
+  if (is_model_address(source)) try {
+      const ModelAddress address = parse_model_address(source);
+      return is_model_folder(address.folder) &&
+             (!address.input || std::filesystem::exists(*address.input, unknown));
+    } catch (const UsageError&) {  // of a session that somebody has edited
+      return false;
+    }
   return source.starts_with(synthetic_prefix) || std::filesystem::exists(source, unknown);
 }
 
@@ -109,6 +117,11 @@ std::vector<std::string> files_of(const Session& session) {
     if (column.held && !column.held->source.empty() &&
         std::ranges::find(files, column.held->source) == files.end())
       files.push_back(column.held->source);
+  for (std::string& file : files)
+    if (is_model_address(file)) try {
+        file = parse_model_address(file).input.value_or(file);
+      } catch (const UsageError&) {  // opening it says why
+      }
   std::erase_if(files, is_address);
   return files;
 }
@@ -123,7 +136,9 @@ ContentElsewhere content_elsewhere(const std::string& path, const SessionFile& f
         fs::weakly_canonical(one, error).parent_path() == own)
       continue;
     // A session states the hash of its source alone.
-    if (one == file.session.source && is_hash(file.content_hash))
+    Session of_source;
+    of_source.source = file.session.source;
+    if (files_of(of_source) == std::vector{one} && is_hash(file.content_hash))
       out.needs_hash = true;
     else if (out.unknown.empty())
       out.unknown = one;

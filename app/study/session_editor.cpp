@@ -42,7 +42,7 @@ SessionEditor::SessionEditor(Study& study) : study_(study) {
   });
   connect(&study_, &Study::not_opened, this, [this] {
     going_to_.reset();
-    keep_shown_patches();
+    keep_shown_content();
   });
   connect(&study_, &Study::leaving, this, &SessionEditor::leave);
 }
@@ -116,15 +116,19 @@ void SessionEditor::forget_first_steps() {
   if (going_to_) going_to_ = *going_to_ > 0 ? std::optional(*going_to_ - 1) : std::nullopt;
 }
 
-// No step may open patches again that were refused or cancelled. What was changed while they were
-// being opened stays.
-void SessionEditor::keep_shown_patches() {
+// No step may open content again that was refused or cancelled: other patches, or another text for
+// a model. What was changed while it was being opened stays.
+void SessionEditor::keep_shown_content() {
   const Session& shown = study_.session();
-  if (steps_.empty() || steps_[at_].session.patch == shown.patch) return;
-  const auto [refused, visit] = std::pair(steps_[at_].session.patch, steps_[at_].visit);
+  const auto same_content = [](const Session& a, const Session& b) {
+    return a.patch == b.patch && a.source == b.source;
+  };
+  if (steps_.empty() || same_content(steps_[at_].session, shown)) return;
+  const Session refused = steps_[at_].session;
+  const std::size_t visit = steps_[at_].visit;
   for (Step& step : steps_)
-    if (step.visit == visit && step.session.patch == refused)
-      step.session = with_patches_of(shown, std::move(step.session));
+    if (step.visit == visit && same_content(step.session, refused))
+      step.session = with_content_of(shown, std::move(step.session));
   steps_.erase(std::unique(steps_.begin(), steps_.end()), steps_.end());
   last_kind_.clear();
   const auto last = std::find(steps_.rbegin(), steps_.rend(), Step{shown, visit});
@@ -162,7 +166,8 @@ void SessionEditor::go_to(std::size_t step) {
   if (reopens()) study_.cancel_opening();
   going_to_.reset();
   at_ = step;
-  if (session.patch == study_.session().patch) study_.keep_patches();
+  if (session.patch == study_.session().patch && session.source == study_.session().source)
+    study_.keep_content();
   study_.set_session(session);
 }
 
@@ -310,10 +315,23 @@ void SessionEditor::choose_head(Index layer, Index head) {
 void SessionEditor::choose_patch(int patch) {
   if (patch == study_.session().patch) {
     record(study_.session(), "patch", soon);
-    return study_.keep_patches();
+    return study_.keep_content();
   }
   change("patch", [&](Session& s) {
     s.patch = patch;
+    s.viewport = {};  // all of it, however many tokens that are
+    s.pinned_query.reset();
+    s.spans.clear();
+  });
+}
+
+void SessionEditor::choose_input(const std::string& address) {
+  if (address == study_.session().source) {
+    record(study_.session(), "input", soon);
+    return study_.keep_content();
+  }
+  change("input", [&](Session& s) {
+    s.source = address;
     s.viewport = {};  // all of it, however many tokens that are
     s.pinned_query.reset();
     s.spans.clear();

@@ -67,6 +67,8 @@ class SessionEditor : public QObject {
   void reset_column();
   void choose_head(Index layer, Index head);
   void choose_patch(int patch);
+  /// What the model of the source reads: another ModelAddress of the same model.
+  void choose_input(const std::string& address);
   /// Pins the query; pinned already: unpins it. Nothing happens where the head has no such query.
   void pin(Index query);
   /// The columns and views with which the source opens where nothing was open before.
@@ -94,7 +96,7 @@ class SessionEditor : public QObject {
   void record(const Session& session, const std::string& kind, std::chrono::milliseconds together);
   std::string set_spans(std::vector<Span> spans);
   void forget_first_steps();
-  void keep_shown_patches();
+  void keep_shown_content();
   void insert_copy(const std::function<void(Column&)>& edit);
   void go_to(std::size_t step);  // nothing happens where there is none
   /// Whether the source of a step is being opened to go there.

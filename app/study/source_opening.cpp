@@ -36,7 +36,8 @@ OpenedSource read(const SourceToOpen& from, const Run& run) {
 
 }  // namespace
 
-Session with_patches_of(const Session& other, Session session) {
+Session with_content_of(const Session& other, Session session) {
+  session.source = other.source;
   session.patch = other.patch;
   session.viewport = other.viewport;
   session.pinned_query = other.pinned_query;

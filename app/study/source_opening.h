@@ -18,15 +18,16 @@ struct SourceToOpen {
   std::string what;                // a path, or synthetic:
   std::optional<Session> session;  // to restore; nullopt: the standard one
   std::string expected_hash;       // of the content the session was made with; empty: unknown
-  bool new_source = true;          // false: the same image in other patches, or a later step
+  bool new_source = true;  // false: the same image in other patches, what the same model reads
+                           // now, or a later step
   std::shared_ptr<const Source> source = {};  // it is there already; null: it is to be read
   /// Called instead of showing content that has another hash than the expected one. If it is
   /// null, the content is shown and the change is reported.
   std::function<void()> ask_for_other_content = {};
 };
 
-/// The Session in the patches of another one, and with what is seen of them.
-Session with_patches_of(const Session& other, Session session);
+/// The Session of what another one shows, in the same patches, and with what is seen of them.
+Session with_content_of(const Session& other, Session session);
 
 class SourceOpening : public QObject {
   Q_OBJECT
@@ -37,11 +38,11 @@ class SourceOpening : public QObject {
   /// Replaces one that is still being opened.
   void open(SourceToOpen source);
   void cancel();
-  /// Whether the same image opens in other patches.
+  /// Whether the same image opens in other patches, or the same model reads something else.
   bool reopens() const { return pending_ && !pending_->new_source; }
   /// Meanwhile the Session that is shown has changed: that goes for both.
   void change_session(const Session& session) {
-    pending_->session = with_patches_of(*pending_->session, session);
+    pending_->session = with_content_of(*pending_->session, session);
   }
   /// Opens what is still pending again, after its request was lost.
   void restart();

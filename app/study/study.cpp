@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "data/model_address.h"
 #include "input/assets.h"
 #include "input/open_source.h"
 #include "study/continued_session.h"
@@ -166,8 +167,9 @@ void Study::report_not_opened() {
 }
 
 Session Study::when_reopened(const Session& session) const {
-  const bool other_patches = opening_.reopens() && session.patch == subject_.session.patch;
-  return other_patches ? with_patches_of(*opening_.pending()->session, session) : session;
+  const bool same_content = opening_.reopens() && session.patch == subject_.session.patch &&
+                            session.source == subject_.session.source;
+  return same_content ? with_content_of(*opening_.pending()->session, session) : session;
 }
 
 void Study::cancel_opening() {
@@ -176,29 +178,32 @@ void Study::cancel_opening() {
   update_later();
 }
 
-void Study::keep_patches() {
+void Study::keep_content() {
   if (!opening_.reopens()) return;
   opening_.cancel();
-  emit session_changed();  // some of the window may show the others already
+  emit session_changed();  // some of the window may show the other content already
   update_later();
 }
 
-bool Study::opens_patches(const Session& next) const {
-  return subject_.source && next.source == session().source && subject_.source->kind == "image" &&
-         next.patch != session().patch;
+bool Study::opens_content(const Session& next) const {
+  if (!subject_.source) return false;
+  return same_model(next.source, session().source) ||
+         (next.source == session().source && subject_.source->kind == "image" &&
+          next.patch != session().patch);
 }
 
 Session Study::fitting(Session session) const {
-  if (!source() || opens_patches(session)) return session;
+  if (!source() || opens_content(session)) return session;
   return fitting_session(std::move(session), *source());
 }
 
 void Study::set_session(Session next) {
   next = fitting(std::move(next));
   if (next == session()) return update_later();
-  if (opens_patches(next)) {
+  if (opens_content(next)) {
     const std::string source = next.source;
-    return opening_.open({source, std::move(next), opening_.content_hash(), false});
+    const std::string hash = source == session().source ? opening_.content_hash() : "";
+    return opening_.open({source, std::move(next), hash, false});
   }
   if (opening_.reopens()) opening_.change_session(next);
   apply(std::move(next));

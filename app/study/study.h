@@ -58,7 +58,7 @@ class Study : public QObject {
   /// What such a change makes of the Session, once other patches that are being opened are there.
   Session when_reopened(const Session& session) const;
   /// Other patches that are being opened are not wanted any more.
-  void keep_patches();
+  void keep_content();
   std::shared_ptr<const Source> source() const { return subject_.source; }
   /// Whether the source was opened with the columns, views and look of the one before.
   bool continued() const { return continued_; }
@@ -173,7 +173,8 @@ class Study : public QObject {
   Requests& requests() { return requests_; }
 
  signals:
-  /// `new_source`: another source; else the same image in other patches.
+  /// `new_source`: another source; else the same image in other patches, or what
+  /// the same model reads now.
   void opened(bool new_source);
   /// Another source is there: the last moment of this one.
   void leaving();
@@ -201,7 +202,7 @@ class Study : public QObject {
  private:
   void show(std::shared_ptr<const Source> source, const SourceToOpen& as);
   void report_not_opened();
-  bool opens_patches(const Session& session) const;
+  bool opens_content(const Session& session) const;
   void apply(Session session);
   void forget_results();
   void update();

@@ -16,6 +16,8 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "data/model_address.h"
+#include "input/open_source.h"
 #include "window/actions.h"
 #include "window/dialogs/add_column_dialog.h"
 #include "window/dialogs/explore_dialog.h"
@@ -264,10 +266,24 @@ void MainWindow::dropEvent(QDropEvent* event) {
   const auto urls = event->mimeData()->urls();
   if (urls.isEmpty()) return;
   event->acceptProposedAction();
-  open(urls.front().isLocalFile() ? urls.front().toLocalFile() : urls.front().toString());
+  const QString what =
+      urls.front().isLocalFile() ? urls.front().toLocalFile() : urls.front().toString();
+  if (!give_to_model(what.toStdString())) open(what);
   if (urls.size() > 1)
     show_status(QString("Opening the first of %1 files; `fovea FILE FILE` opens a window for each")
                     .arg(urls.size()));
+}
+
+// A picture that is dropped on a model of images is what it reads, and so is a text.
+bool MainWindow::give_to_model(const std::string& path) {
+  const auto source = study_.source();
+  if (!source || !is_model_address(source->path)) return false;
+  if (source->picture ? !is_picture(path) : !path.ends_with(".txt")) return false;
+  ModelAddress address = parse_model_address(source->path);
+  address.text.reset();
+  address.input = path;
+  editor_.choose_input(to_text(address));
+  return true;
 }
 
 bool MainWindow::event(QEvent* event) {

@@ -81,6 +81,7 @@ class MainWindow : public QMainWindow {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
+  bool give_to_model(const std::string& path);
   void connect_study();
   void connect_canvas();
   void show_model();

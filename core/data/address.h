@@ -1,9 +1,10 @@
-// An address names a source that is no file: a head made by a formula, or what a program sends
-// while it runs.
+// An address names a source that is no single file: a head made by a formula, what a program sends
+// while it runs, or a model with what it reads.
 #pragma once
 
 #include <string_view>
 
+#include "data/model_address.h"
 #include "data/synthetic.h"
 
 namespace fovea {
@@ -16,7 +17,7 @@ inline bool is_live(std::string_view source) {
 }
 
 inline bool is_address(std::string_view source) {
-  return source.starts_with(synthetic_prefix) || is_live(source);
+  return source.starts_with(synthetic_prefix) || is_live(source) || is_model_address(source);
 }
 
 }  // namespace fovea

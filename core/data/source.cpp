@@ -56,6 +56,7 @@ std::optional<bool> stated_causal(const Source& source, Index layer) {
 
 std::string statement_text(const Source& source) {
   if (!source.content.empty()) return "chosen by Fovea";
+  if (source.kind == "model") return "stated by the model";
   return source.files.empty() ? "stated by the program that sent it" : "stated in the file";
 }
 

@@ -189,7 +189,7 @@ TEST_CASE("bad images are refused before they are decoded") {
   png.read(half.data(), 60);
   check_says(refusal(folder.write("cut.png", half)), {"cut.png", "breaks off"});
   check_says(refusal(folder.write("none.png", "")), {"none.png"});
-  CHECK_THROWS_AS(read_image(FileBytes(wide), 0, 0), UsageError);
+  CHECK_THROWS_AS(read_image(FileBytes(wide), -1, 0), UsageError);
   CHECK_THROWS_AS(read_image(FileBytes(wide), 8, -1), UsageError);
 }
 

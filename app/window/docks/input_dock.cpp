@@ -1,8 +1,10 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QFileInfo>
+#include <QPlainTextEdit>
 #include <QSignalBlocker>
 #include <QSpinBox>
+#include <QTimer>
 
 #include "data/address.h"
 #include "window/docks/docks.h"
@@ -151,6 +153,7 @@ class InputDock : public QWidget {
     warning_->hide();
     column->addWidget(content_ = make_note());
     content_->hide();
+    column->addWidget(text_ = make_text_field());
     column->addWidget(patch_chooser_ = make_patch_chooser());
     column->addWidget(head_chooser_ = make_head_chooser());
     column->addWidget(sequence_heading_ = make_heading("Tokens"));
@@ -219,6 +222,43 @@ class InputDock : public QWidget {
     return chooser;
   }
 
+  /// What a model reads. A pause in typing gives it to the model.
+  QPlainTextEdit* make_text_field() {
+    auto* field = new QPlainTextEdit;
+    field->setObjectName("model_text");
+    field->setAccessibleName("Text for the model");
+    field->setPlaceholderText("Type or paste a text for the model");
+    field->setTabChangesFocus(true);
+    field->setFixedHeight(6 * fontMetrics().lineSpacing());
+    field->hide();
+    pause_.setSingleShot(true);
+    pause_.setInterval(200);
+    connect(field, &QPlainTextEdit::textChanged, this, [this] { pause_.start(); });
+    connect(&pause_, &QTimer::timeout, this, [this] {
+      const auto source = study_.source();
+      const QString text = text_->toPlainText();
+      if (!source || !is_model_address(source->path) || text.trimmed().isEmpty()) return;
+      ModelAddress address = parse_model_address(source->path);
+      address.input.reset();
+      address.text = text.toStdString();
+      editor_.choose_input(to_text(address));
+    });
+    return field;
+  }
+
+  /// Not while a person types: what the study shows is older.
+  void show_text(const Source& source) {
+    const bool reads_text = is_model_address(source.path) && !source.picture;
+    text_->setVisible(reads_text);
+    if (!reads_text || pause_.isActive()) return;
+    const std::string& address = study_.session().source;
+    if (!same_model(address, source.path) && address != source.path) return;
+    const QString text = to_qt(parse_model_address(address).text.value_or(""));
+    if (text == text_->toPlainText()) return;
+    const QSignalBlocker quiet(text_);
+    text_->setPlainText(text);
+  }
+
   QWidget* make_patch_chooser() {
     constexpr int largest = 64;
     auto* chooser = new QWidget;
@@ -238,7 +278,9 @@ class InputDock : public QWidget {
   void source_opened() {
     const auto source = study_.source();
     const QString path = to_qt(source->path);
-    name_->setText(is_address(source->path) ? path : QFileInfo(path).fileName());
+    name_->setText(is_model_address(source->path) ? to_qt(source->name)
+                   : is_address(source->path)     ? path
+                                                  : QFileInfo(path).fileName());
     name_->setToolTip(plain_tip(path));
     set_text_or_hide(*content_, to_qt(source->content));
     set_text_or_hide(*warning_, warnings_of(*source));
@@ -260,6 +302,7 @@ class InputDock : public QWidget {
     if (!source) return;
     const Session& session = study_.session();
     const QSignalBlocker quiet_layer(layer_), quiet_head(head_), quiet_patch(patch_);
+    show_text(*source);
     patch_->setValue(session.patch);
     layer_->setCurrentIndex(int(session.layer));
     head_->setRange(0, int(source->layers[session.layer].heads()) - 1);
@@ -317,6 +360,8 @@ class InputDock : public QWidget {
 
   Study& study_;
   SessionEditor& editor_;
+  QPlainTextEdit* text_;
+  QTimer pause_;  // since the last key stroke in the text
   QLabel *name_, *facts_, *conditions_, *mask_warning_, *warning_, *content_, *sequence_heading_,
       *keys_heading_, *query_note_;
   QWidget *contents_, *head_chooser_, *patch_chooser_;

@@ -1,0 +1,17 @@
+// A model of the user's own as a source: the heads of an encoder while it reads a text or an image.
+#pragma once
+
+#include <string>
+
+#include "input/open_source.h"
+
+namespace fovea {
+
+/// Whether the folder holds a model as Hugging Face's libraries write it.
+bool is_model_folder(const std::string& path);
+
+/// `address` as in ModelAddress. Throws UsageError for an address that is not valid or names no
+/// input, and what open_source() throws.
+Source open_model(const std::string& address, const OpenOptions& options);
+
+}  // namespace fovea

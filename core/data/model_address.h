@@ -1,0 +1,41 @@
+// A ModelAddress names a model and what it reads: "model:FOLDER?text=the%20cat" or
+// "model:FOLDER?input=cat.jpg". As one text it goes wherever a source is named: into sessions,
+// figures, plans and the command line.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "data/matrix.h"
+
+namespace fovea {
+
+inline constexpr std::string_view model_prefix = "model:";
+
+inline bool is_model_address(std::string_view source) {
+  return source.starts_with(model_prefix);
+}
+
+struct ModelAddress {
+  static constexpr Index standard_tokens = 2048;
+
+  std::string folder;
+  /// A text, or the path of a file: a text, or an image. At most one of them is there.
+  std::optional<std::string> text, input;
+  Index most_tokens = standard_tokens;  // of a text; the rest is left out
+
+  friend bool operator==(const ModelAddress&, const ModelAddress&) = default;
+};
+
+/// In folder, text and input "%", "?", "&", "#" and what is not printable ASCII are written as
+/// %XX.
+std::string to_text(const ModelAddress& address);
+
+/// Whether both name the same model, which reads something else.
+bool same_model(std::string_view a, std::string_view b);
+
+/// Throws UsageError, with what was found and what was expected.
+ModelAddress parse_model_address(std::string_view text);
+
+}  // namespace fovea

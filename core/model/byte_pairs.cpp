@@ -1,0 +1,129 @@
+#include <queue>
+#include <tuple>
+#include <utility>
+
+#include "data/stop.h"
+#include "data/utf8.h"
+#include "model/word_model.h"
+
+namespace fovea {
+
+/// A part of a word that is one token so far; a linked list, so that merging takes no time.
+struct BytePairs::Part {
+  std::int32_t id = 0;
+  Index length = 0;  // of its name; 0: it was merged with the part before it
+  Index before = -1, after = -1;
+};
+
+std::string name_of_byte(unsigned char byte) {
+  // Printable characters of Latin-1 stand for themselves, all other bytes for those from 256 on.
+  const auto printable = [](int b) { return (b > 0x20 && b < 0x7f) || (b > 0xa0 && b != 0xad); };
+  char32_t code = byte;
+  if (!printable(byte)) {
+    code = 256;
+    for (int b = 0; b < byte; ++b) code += !printable(b);
+  }
+  std::string name;
+  append_utf8(name, code);
+  return name;
+}
+
+BytePairs::BytePairs(const Vocabulary& vocabulary, Rules rules)
+    : vocabulary_(vocabulary), rules_(std::move(rules)) {
+  for (int byte = 0; byte < 256; ++byte) {
+    const std::string name = name_of_byte(static_cast<unsigned char>(byte));
+    inner_[static_cast<std::size_t>(byte)] = vocabulary.id_of(name);
+    last_[static_cast<std::size_t>(byte)] = vocabulary.id_of(name + rules_.end_of_word);
+  }
+}
+
+bool BytePairs::add_merge(const std::string& left, const std::string& right) {
+  const auto left_id = vocabulary_.id_of(left), right_id = vocabulary_.id_of(right),
+             both = vocabulary_.id_of(left + right);
+  if (!left_id || !right_id || !both) return false;
+  const auto pair =
+      static_cast<std::uint64_t>(*left_id) << 32 | static_cast<std::uint64_t>(*right_id);
+  merges_[pair] = {next_rank_++, *both};
+  return true;
+}
+
+const BytePairs::Merge* BytePairs::merge_of(std::int32_t left, std::int32_t right) const {
+  const auto found =
+      merges_.find(static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint64_t>(right));
+  return found == merges_.end() ? nullptr : &found->second;
+}
+
+void BytePairs::merge(std::vector<Part>& parts, const std::stop_token& stop) const {
+  const auto part = [&](Index i) -> Part& { return parts[static_cast<std::size_t>(i)]; };
+  using Next = std::tuple<std::int32_t, Index, std::int32_t>;  // rank, the left part, the new id
+  std::priority_queue<Next, std::vector<Next>, std::greater<>> next;
+  const auto propose = [&](Index left) {
+    if (left < 0 || part(left).after < 0) return;
+    if (const Merge* merge = merge_of(part(left).id, part(part(left).after).id))
+      next.emplace(merge->rank, left, merge->id);
+  };
+  for (Index i = 0; i < std::ssize(parts); ++i) propose(i);
+  for (Index steps = 0; !next.empty(); ++steps) {
+    if (steps % 1024 == 0) check_stop(stop);
+    const auto [rank, left, id] = next.top();
+    next.pop();
+    const Index right = part(left).after;
+    if (part(left).length == 0 || right < 0) continue;
+    const Merge* merge = merge_of(part(left).id, part(right).id);
+    if (!merge || merge->id != id) continue;  // one of the two was merged since
+    part(left).id = id;
+    part(left).length += std::exchange(part(right).length, 0);
+    part(left).after = part(right).after;
+    if (part(left).after >= 0) part(part(left).after).before = left;
+    propose(part(left).before);
+    propose(left);
+  }
+}
+
+void BytePairs::add_tokens(const AlignedText& text, IndexRange word, std::vector<TextToken>& tokens,
+                           const std::stop_token& stop) const {
+  std::string bytes;
+  std::vector<std::size_t> characters;  // of each byte, its character in the text
+  for (Index i = word.begin; i < word.end; ++i) {
+    append_utf8(bytes, text[static_cast<std::size_t>(i)].code);
+    characters.resize(bytes.size(), static_cast<std::size_t>(i));
+  }
+  // `tokenizers` places tokens by the lengths of their names, which holds where no byte is left
+  // out.
+  std::string name;
+  std::vector<std::size_t> owners;  // of each byte of the name, the character in the text
+  std::vector<Part> parts;
+  parts.reserve(bytes.size());
+  bool joins = false;  // the last part is unknown, and goes on
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(bytes[i]);
+    const std::string part = name_of_byte(byte);
+    name += part;
+    owners.resize(name.size(), characters[i]);
+    const auto known = (i + 1 < bytes.size() ? inner_ : last_)[byte];
+    const auto id = known ? known : rules_.unknown;
+    if (!id) continue;
+    if (!known && joins)
+      parts.back().length += std::ssize(part);
+    else
+      parts.push_back({*id, std::ssize(part)});
+    joins = !known && rules_.joins_unknown;
+  }
+  if (rules_.whole_words)
+    if (const auto id = vocabulary_.id_of(name))
+      return tokens.push_back({*id, bytes_of(text, word)});
+  for (Index i = 0; i < std::ssize(parts); ++i) {
+    parts[static_cast<std::size_t>(i)].before = i - 1;
+    parts[static_cast<std::size_t>(i)].after = i + 1 < std::ssize(parts) ? i + 1 : -1;
+  }
+  merge(parts, stop);
+  std::size_t at = 0;
+  for (const Part& part : parts) {
+    if (part.length == 0) continue;
+    const std::size_t end = at + static_cast<std::size_t>(part.length);
+    tokens.push_back({part.id, {text[owners[at]].bytes.begin, text[owners[end - 1]].bytes.end}});
+    at = end;
+  }
+}
+
+}  // namespace fovea

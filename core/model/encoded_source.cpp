@@ -1,0 +1,113 @@
+#include "model/encoded_source.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <span>
+
+#include "data/error.h"
+#include "data/number_text.h"
+#include "io/token_marks.h"
+
+namespace fovea {
+namespace {
+
+/// Head after head lies side by side in the rows.
+HeadTensor heads_of(Matrix all, Index heads) {
+  const auto kept = std::make_shared<const Matrix>(std::move(all));
+  const Index rows = kept->rows(), cols = kept->cols() / heads;
+  const std::span content(kept->data(),
+                          static_cast<std::size_t>((rows - 1) * kept->stride() + kept->cols()));
+  constexpr Index bytes = sizeof(float);
+  return {.type = ElementType::f32,
+          .bytes = bytes_in_memory(std::as_bytes(content), kept),
+          .heads = heads,
+          .rows = rows,
+          .cols = cols,
+          .head_stride = cols * bytes,
+          .row_stride = kept->stride() * bytes,
+          .col_stride = bytes};
+}
+
+Source begin_source(const Encoder& encoder) {
+  Source source;
+  source.kind = "model";
+  source.layout = "[n, H d]";
+  source.scale = 1 / std::sqrt(static_cast<double>(encoder.shape().head_width()));
+  source.causal = false;
+  source.files = encoder.files();
+  return source;
+}
+
+Encoder::Take layers_into(Source& source, Index heads) {
+  return [&source, heads](EncodedLayer&& encoded) {
+    Layer layer;
+    layer.name = "layer" + std::to_string(encoded.layer);
+    layer.q = heads_of(std::move(encoded.q), heads);
+    layer.k = heads_of(std::move(encoded.k), heads);
+    layer.v = heads_of(std::move(encoded.v), heads);
+    source.layers.push_back(std::move(layer));
+  };
+}
+
+/// A token as it is written in the text; one that the model adds by its name.
+std::string label_of(const TextToken& token, const Tokenizer& tokenizer, std::string_view text) {
+  if (token.bytes.size() == 0) return with_signs(tokenizer.name_of(token.id));
+  const std::string_view written = text.substr(static_cast<std::size_t>(token.bytes.begin),
+                                               static_cast<std::size_t>(token.bytes.size()));
+  return with_signs(is_utf8(written) ? std::string(written) : printable(written));
+}
+
+Picture part_of(const Picture& picture, const ImagePlanes& planes) {
+  const auto pixel = [](double at, Index side) {
+    return std::clamp<Index>(static_cast<Index>(std::lround(at)), 0, side);
+  };
+  const Index left = pixel(planes.left, picture.width), right = pixel(planes.right, picture.width);
+  const Index top = pixel(planes.top, picture.height),
+              bottom = pixel(planes.bottom, picture.height);
+  if (left >= right || top >= bottom) return picture;
+  Picture part{.width = right - left, .height = bottom - top, .rgb = {}};
+  for (Index row = top; row < bottom; ++row) {
+    const auto begin = picture.rgb.begin() + 3 * (row * picture.width + left);
+    part.rgb.insert(part.rgb.end(), begin, begin + 3 * part.width);
+  }
+  return part;
+}
+
+}  // namespace
+
+Source source_of_text(const Encoder& encoder, const Tokenizer& tokenizer, std::string_view text,
+                      Index most, const Backend& backend, Run& run) {
+  const Index positions = encoder.shape().most_tokens();
+  const auto encoding = tokenizer.encode(text, std::min(most, positions), run.stop);
+  const bool none = std::ranges::all_of(
+      encoding.tokens, [](const TextToken& token) { return token.bytes.size() == 0; });
+  if (none) throw InputError("the text", "has no token; expected at least one word");
+  Source source = begin_source(encoder);
+  std::vector<std::int32_t> ids;
+  for (const TextToken& token : encoding.tokens) {
+    ids.push_back(token.id);
+    source.sequence.tokens.push_back(label_of(token, tokenizer, text));
+  }
+  if (encoding.left_out > 0)
+    source.notes.push_back("the model reads the first " + plural(std::ssize(ids), "token") + ": " +
+                           plural(encoding.left_out, "byte") + " of the text are left out" +
+                           (most < positions
+                                ? " (--max-tokens)"
+                                : ", as it has " + std::to_string(positions) + " positions"));
+  encoder.encode(ids, backend, run, layers_into(source, encoder.shape().heads));
+  return source;
+}
+
+Source source_of_image(const Encoder& encoder, const ImageInput& input, const Picture& picture,
+                       const Backend& backend, Run& run) {
+  const ImagePlanes planes = input.prepare(picture, run.stop);
+  const PatchGrid patches = encoder.patches_of(planes.height, planes.width);
+  Source source = begin_source(encoder);
+  source.sequence.grid = {patches.rows, patches.cols, encoder.shape().tokens_before_patches()};
+  source.picture = std::make_shared<const Picture>(part_of(picture, planes));
+  encoder.encode(planes, backend, run, layers_into(source, encoder.shape().heads));
+  return source;
+}
+
+}  // namespace fovea

@@ -1,0 +1,242 @@
+#include "model/encoder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "data/error.h"
+#include "data/memory.h"
+#include "data/number_text.h"
+#include "model/resampling.h"
+#include "session/computation.h"
+#include "variants/variant.h"
+
+namespace fovea {
+namespace {
+
+constexpr Index rows_per_turn = 16;
+
+/// body(row) for every row, on the threads of the back end.
+void for_rows(Index rows, const Backend& backend, Run& run, const auto& body) {
+  backend.share_out((rows + rows_per_turn - 1) / rows_per_turn, run, [&](Index turn) {
+    const Index end = std::min((turn + 1) * rows_per_turn, rows);
+    for (Index i = turn * rows_per_turn; i < end; ++i) body(i);
+  });
+}
+
+MatrixView columns(const Matrix& m, IndexRange cols) {
+  return {m.data() + cols.begin, m.rows(), cols.size(), m.stride()};
+}
+
+Matrix normalised(const Matrix& x, const NormWeights& norm, const Backend& backend, Run& run) {
+  Matrix out = Matrix::padded(x.rows(), x.cols());
+  for_rows(x.rows(), backend, run, [&](Index i) { norm.apply(x.row(i), out.row(i)); });
+  return out;
+}
+
+/// hidden + (x + bias) scale, and its norm where that comes after.
+void add(const Matrix& x, const std::vector<float>& bias, const std::vector<float>& scale,
+         const NormWeights* norm, Matrix& hidden, const Backend& backend, Run& run) {
+  for_rows(x.rows(), backend, run, [&](Index i) {
+    float* to = hidden.row(i);
+    const float* from = x.row(i);
+    for (Index j = 0; j < x.cols(); ++j)
+      to[j] += scale.empty() ? from[j] + bias[j] : (from[j] + bias[j]) * scale[j];
+    if (norm) norm->apply(to, to);
+  });
+}
+
+/// Q, K and V from the product with all their weights, with the biases.
+void split(const Matrix& qkv, const std::vector<float>& bias, EncodedLayer& out,
+           const Backend& backend, Run& run) {
+  const Index width = qkv.cols() / 3;
+  for (Matrix* part : {&out.q, &out.k, &out.v}) *part = Matrix::padded(qkv.rows(), width);
+  for_rows(qkv.rows(), backend, run, [&](Index i) {
+    Index from = 0;
+    for (Matrix* part : {&out.q, &out.k, &out.v})
+      for (Index j = 0; j < width; ++j, ++from) (*part)(i, j) = qkv(i, from) + bias[from];
+  });
+}
+
+/// The outputs of exact attention of all heads, side by side.
+Matrix attend(const EncodedLayer& layer, Index heads, const Backend& backend, Run& run) {
+  const Index n = layer.q.rows(), width = layer.q.cols(), d = width / heads;
+  const ComputeRequest exact{.variant = &find_variant("exact")};
+  Matrix out = Matrix::padded(n, width);
+  for (Index head = 0; head < heads; ++head) {
+    const IndexRange cols{head * d, (head + 1) * d};
+    const Problem problem{.q = columns(layer.q, cols),
+                          .k = columns(layer.k, cols),
+                          .v = columns(layer.v, cols),
+                          .scale = 1 / std::sqrt(static_cast<double>(d)),
+                          .head = head};
+    TimedRun timed;
+    const auto op = plan_and_bind(problem, exact, backend, run, timed);
+    const Matrix z = op->apply(problem.v, run).z;
+    for (Index i = 0; i < n; ++i) std::copy_n(z.row(i), d, out.row(i) + cols.begin);
+  }
+  return out;
+}
+
+}  // namespace
+
+void Encoder::require_memory_for(Index tokens) const {
+  const EncoderShape& of = shape();
+  // Hidden states, their norm and those handed out; Q, K and V apart and as one product; outputs of
+  // the heads and of two products; the inner states. Attention asks for its own.
+  const double floats =
+      12 * static_cast<double>(of.width) + static_cast<double>(of.inner_outputs());
+  require_memory(sizeof(float) * floats * static_cast<double>(tokens),
+                 "a model of " + plural(tokens, "token"), fewer_tokens);
+}
+
+Matrix Encoder::embed(std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
+                      Run& run) const {
+  const EncoderShape& of = shape();
+  if (of.reads_images())
+    throw InputError("", "the model reads images; expected an image, found tokens of a text");
+  if (ids.empty()) throw InputError("", "there are no tokens; expected at least one");
+  const auto count = std::ssize(ids);
+  if (count > of.most_tokens())
+    throw InputError("", plural(count, "token") + ", and the model has positions for " +
+                             std::to_string(of.most_tokens()) + "; expected a shorter text");
+  if (!types.empty() && types.size() != ids.size())
+    throw InputError("", plural(count, "token") + " and " +
+                             plural(std::ssize(types), "token type") +
+                             "; expected as many types as tokens");
+  require_memory_for(count);
+  Matrix out = Matrix::padded(count, of.width);
+  Index position = of.padding;  // RoBERTa counts from there, and gives it to padding itself
+  const bool counted = of.architecture->first_position == FirstPosition::after_padding;
+  for_each_row(count, run.stop, [&](Index i) {
+    const Index id = ids[i], type = types.empty() ? 0 : types[i];
+    const auto refuse = [&](const char* what, Index found, Index most) {
+      return InputError("", std::string(what) + " " + std::to_string(found) + " at position " +
+                                std::to_string(i) + "; the model has 0 to " +
+                                std::to_string(most - 1));
+    };
+    if (id < 0 || id >= of.words) throw refuse("token", id, of.words);
+    const bool has_types = !weights_.types.empty();
+    if (has_types && (type < 0 || type >= of.types)) throw refuse("token type", type, of.types);
+    const Matrix word = weights_.words.read({id, id + 1}, run.stop);
+    const Index place = !counted ? i : id == of.padding ? of.padding : ++position;
+    float* to = out.row(i);
+    for (Index j = 0; j < of.width; ++j)
+      to[j] =
+          word(0, j) + (has_types ? weights_.types(type, j) : 0.0f) + weights_.positions(place, j);
+  });
+  return out;
+}
+
+PatchGrid Encoder::patches_of(Index height, Index width) const {
+  const EncoderShape& of = shape();
+  if (!of.reads_images())
+    throw InputError("", "the model reads texts; expected the tokens of a text, found an image");
+  const PatchGrid grid{height / of.patch_height, width / of.patch_width};
+  if (grid.patches() == 0)
+    throw InputError("", "an image of " + std::to_string(height) + " x " + std::to_string(width) +
+                             " pixels; expected at least one patch of " +
+                             std::to_string(of.patch_height) + " x " +
+                             std::to_string(of.patch_width));
+  return grid;
+}
+
+Matrix Encoder::positions_for(PatchGrid grid) const {
+  const EncoderShape& of = shape();
+  if (grid == of.grid) return Matrix::copy_of(weights_.positions);
+  const Index before = of.tokens_with_position();
+  const bool antialiased = of.architecture->filter == PositionFilter::antialiased_bicubic;
+  const Matrix patches =
+      resample_grid(MatrixView(weights_.positions).slice({before, weights_.positions.rows()}),
+                    of.grid.rows, of.grid.cols, grid.rows, grid.cols,
+                    antialiased ? Resampling::bicubic : Resampling::bicubic_points);
+  Matrix out(before + grid.patches(), of.width);
+  for (Index i = 0; i < before; ++i) std::copy_n(weights_.positions.row(i), of.width, out.row(i));
+  for (Index i = 0; i < patches.rows(); ++i)
+    std::copy_n(patches.row(i), of.width, out.row(before + i));
+  return out;
+}
+
+Matrix Encoder::embed(const ImagePlanes& image, const Backend& backend, Run& run) const {
+  const EncoderShape& of = shape();
+  const PatchGrid grid = patches_of(image.height, image.width);
+  const Index n = of.tokens_before_patches() + grid.patches();
+  require_memory_for(n);
+  Matrix pixels = Matrix::padded(grid.patches(), weights_.patches.weights.rows());
+  for_rows(grid.patches(), backend, run, [&](Index patch) {
+    float* to = pixels.row(patch);
+    for (Index channel = 0; channel < 3; ++channel)
+      for (Index y = 0; y < of.patch_height; ++y, to += of.patch_width)
+        std::copy_n(image.row(channel, patch / grid.cols * of.patch_height + y) +
+                        patch % grid.cols * of.patch_width,
+                    of.patch_width, to);
+  });
+  const Matrix projected = backend.product(pixels, weights_.patches.weights, run);
+  const Matrix positions = positions_for(grid);
+  Matrix out = Matrix::padded(n, of.width);
+  const Index before = of.tokens_before_patches(), placed = of.tokens_with_position();
+  for_rows(n, backend, run, [&](Index i) {
+    const float* from = i < before ? weights_.before_patches.row(i) : projected.row(i - before);
+    const float* bias = i < before ? nullptr : weights_.patches.bias.data();
+    const bool has_position = i < placed || i >= before;
+    const float* position =
+        has_position ? positions.row(i < placed ? i : i - of.registers) : nullptr;
+    for (Index j = 0; j < of.width; ++j)
+      out(i, j) = from[j] + (bias ? bias[j] : 0.0f) + (position ? position[j] : 0.0f);
+  });
+  return out;
+}
+
+void Encoder::run_layer(const LayerWeights& layer, Matrix& hidden, EncodedLayer& out,
+                        const Backend& backend, Run& run) const {
+  const bool first = shape().architecture->norm_first;
+  const auto input = [&](const NormWeights& norm) {
+    return first ? normalised(hidden, norm, backend, run) : Matrix();
+  };
+  const auto times = [&](const Matrix& x, const Linear& linear) {
+    return backend.product(x.empty() ? hidden : x, linear.weights, run);
+  };
+  split(times(input(layer.attention_norm), layer.qkv), layer.qkv.bias, out, backend, run);
+  add(times(attend(out, shape().heads, backend, run), layer.output), layer.output.bias,
+      layer.attention_scale, first ? nullptr : &layer.attention_norm, hidden, backend, run);
+
+  Matrix inner = times(input(layer.feed_norm), layer.inner);
+  for_rows(inner.rows(), backend, run,
+           [&](Index i) { activate(shape().activation, layer.inner.bias, inner.row(i)); });
+  const MatrixView active{inner.data(), inner.rows(), shape().inner, inner.stride()};
+  add(backend.product(active, layer.outer.weights, run), layer.outer.bias, layer.feed_scale,
+      first ? nullptr : &layer.feed_norm, hidden, backend, run);
+}
+
+Matrix Encoder::run_layers(Matrix hidden, const Backend& backend, Run& run,
+                           const Take& take) const {
+  Run quiet = run.quiet();
+  if (!weights_.embedding_norm.weight.empty())
+    hidden = normalised(hidden, weights_.embedding_norm, backend, quiet);
+  for (Index i = 0; i < shape().layers; ++i) {
+    EncodedLayer out{.layer = i};
+    run_layer(weights_.layers[i], hidden, out, backend, quiet);
+    out.hidden = Matrix::copy_of(hidden);
+    run.check();
+    take(std::move(out));
+    run.reached(static_cast<double>(i + 1) / static_cast<double>(shape().layers));
+  }
+  if (weights_.final_norm.weight.empty()) return hidden;
+  return normalised(hidden, weights_.final_norm, backend, quiet);
+}
+
+Matrix Encoder::encode(std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
+                       const Backend& backend, Run& run, const Take& take) const {
+  return run_layers(embed(ids, types, run), backend, run, take);
+}
+
+Matrix Encoder::encode(const ImagePlanes& image, const Backend& backend, Run& run,
+                       const Take& take) const {
+  return run_layers(embed(image, backend, run), backend, run, take);
+}
+
+std::unique_ptr<Encoder> read_encoder(const std::string& folder, const std::stop_token& stop) {
+  return std::make_unique<Encoder>(read_encoder_weights(folder, stop));
+}
+
+}  // namespace fovea

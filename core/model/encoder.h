@@ -1,0 +1,71 @@
+// An Encoder is a model of texts or of images, BERT-like or ViT-like, that is computed layer by
+// layer: the Q, K and V of its heads, and the hidden states after each layer.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+#include "data/source.h"
+#include "model/encoder_weights.h"
+#include "model/image_input.h"
+
+namespace fovea {
+
+struct EncodedLayer {
+  Index layer = 0;
+  Matrix q, k, v;  // [n, heads * head width], head after head
+  Matrix hidden;   // [n, width] after the layer
+};
+
+class Encoder {
+ public:
+  using Take = std::function<void(EncodedLayer&&)>;
+
+  explicit Encoder(EncoderWeights weights) : weights_(std::move(weights)) {}
+
+  const EncoderShape& shape() const { return weights_.shape; }
+  /// Which it was read from.
+  const SourceFiles& files() const { return weights_.files; }
+
+  /// Of a text: the ids of its tokens and their types, by default 0. `take` receives each layer as
+  /// soon as it is done, on the calling thread. Returns the output of the model, [n, width]: the
+  /// last hidden states, after the last norm where there is one.
+  /// Throws InputError for no tokens, more than there are positions for, or one that does not
+  /// exist; UnavailableError where they do not fit into the memory budget; Cancelled, within a few
+  /// milliseconds.
+  Matrix encode(std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
+                const Backend& backend, Run& run, const Take& take) const;
+  Matrix encode(std::span<const std::int32_t> ids, const Backend& backend, Run& run,
+                const Take& take) const {
+    return encode(ids, {}, backend, run, take);
+  }
+  /// Of an image, cut into patches; pixels beyond the last whole patch are left out. Positions are
+  /// interpolated, as transformers does it, where it has not the size that the model was trained
+  /// on.
+  Matrix encode(const ImagePlanes& image, const Backend& backend, Run& run, const Take& take) const;
+  /// The patches of an image of this size. Throws InputError where it has none.
+  PatchGrid patches_of(Index height, Index width) const;
+
+ private:
+  Matrix embed(std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
+               Run& run) const;
+  Matrix embed(const ImagePlanes& image, const Backend& backend, Run& run) const;
+  Matrix positions_for(PatchGrid grid) const;
+  Matrix run_layers(Matrix hidden, const Backend& backend, Run& run, const Take& take) const;
+  void run_layer(const LayerWeights& layer, Matrix& hidden, EncodedLayer& out,
+                 const Backend& backend, Run& run) const;
+  void require_memory_for(Index tokens) const;
+
+  EncoderWeights weights_;
+};
+
+/// The model of a folder: config.json, and model.safetensors or its shards. Throws InputError where
+/// a file is missing or damaged, or they contradict each other; UnavailableError before the weights
+/// are read where they do not fit into the memory budget; Cancelled.
+std::unique_ptr<Encoder> read_encoder(const std::string& folder, const std::stop_token& stop = {});
+
+}  // namespace fovea

@@ -1,0 +1,44 @@
+// EncoderWeights are the numbers of a model, as an Encoder computes with them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/encoder_shape.h"
+#include "model/model_tensors.h"
+#include "model/row_passes.h"
+
+namespace fovea {
+
+/// x W + bias, as a file has it transposed.
+struct Linear {
+  Matrix weights;           // [inputs, outputs]
+  std::vector<float> bias;  // [outputs]
+};
+
+struct LayerWeights {
+  Linear qkv;  // the outputs of Q, then of K, then of V
+  Linear output, inner, outer;
+  NormWeights attention_norm, feed_norm;
+  std::vector<float> attention_scale, feed_scale;  // [width]; empty: 1
+};
+
+struct EncoderWeights {
+  EncoderShape shape;
+  SourceFiles files;
+  // Of a text model.
+  WeightRows words;  // [words, width], read as tokens need them
+  Matrix types;      // [types, width], or none
+  // Of an image model.
+  Linear patches;         // pixels of a patch, channel by channel
+  Matrix before_patches;  // [tokens_before_patches, width]
+
+  Matrix positions;  // [positions, width]; of an image: of tokens before the patches, grid
+  NormWeights embedding_norm, final_norm;  // without weights: there is none
+  std::vector<LayerWeights> layers;
+};
+
+/// What read_encoder throws.
+EncoderWeights read_encoder_weights(const std::string& folder, const std::stop_token& stop);
+
+}  // namespace fovea

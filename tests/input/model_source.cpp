@@ -1,0 +1,153 @@
+// A model and what it reads as a source: its heads are those of the encoder, its tokens those of
+// the text.
+#include "input/model_source.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "data/error.h"
+#include "data/model_address.h"
+#include "input/session_file.h"
+#include "io/file_bytes.h"
+#include "messages.h"
+#include "model/encoded_source.h"
+#include "temporary_directory.h"
+#include "tiny_text_model.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string tiny_models = FOVEA_TESTS "/model/fixtures/";
+
+Source source_of(const TinyTextModel& model, const std::string& text) {
+  return open_source(model.address(text));
+}
+
+}  // namespace
+
+TEST_CASE("a model that reads a text is a source of all its heads, with the words of the text") {
+  const TinyTextModel model;
+  const Source source = source_of(model, "The CAT sats café.");
+  CHECK(source.sequence.tokens ==
+        std::vector<std::string>{"[CLS]", "The", "CAT", "sat", "s", "café", ".", "[SEP]"});
+  CHECK(source.kind == "model");
+  CHECK(source.name == "tiny: “The CAT sats café.”");
+  CHECK(source.content.empty());
+  CHECK_FALSE(mask_is_assumed(source, 0));
+  CHECK(stated_causal(source, 0) == false);
+  REQUIRE(source.layers.size() == 2);
+  CHECK(source.layers[1].name == "layer1");
+  CHECK(source.layers[1].heads() == 2);
+  CHECK(source.layers[1].lengths() == Lengths{8, 8});
+  CHECK(*source.scale == doctest::Approx(1 / std::sqrt(8.0)));
+  // Each head is its columns of what the encoder computes of the same tokens.
+  const auto encoder = read_encoder(model.folder());
+  const std::vector<std::int32_t> ids{2, 33, 31, 32, 34, 36, 35, 3};
+  const auto backend = make_cpu_backend();
+  Profile profile;
+  Run run{profile};
+  encoder->encode(ids, *backend, run, [&](EncodedLayer&& encoded) {
+    const Layer& layer = source.layers[static_cast<std::size_t>(encoded.layer)];
+    for (const auto& [tensor, all] :
+         {std::pair{&layer.q, &encoded.q}, {&layer.k, &encoded.k}, {&layer.v, &encoded.v}})
+      for (Index head = 0; head < 2; ++head) {
+        const Matrix its = tensor->read(head);
+        for (Index i = 0; i < 8; ++i)
+          for (Index c = 0; c < 8; ++c) CHECK(its(i, c) == (*all)(i, 8 * head + c));
+      }
+  });
+}
+
+TEST_CASE("a file of text is read as the text itself, and its place is in the source") {
+  const TinyTextModel model;
+  const std::string path = model.file("words.txt", "\xEF\xBB\xBFthe cat");
+  const Source source = open_source(to_text(ModelAddress{.folder = model.folder(), .input = path}));
+  CHECK(source.sequence.tokens == source_of(model, "the cat").sequence.tokens);
+  CHECK(source.name == "tiny: words.txt");
+  REQUIRE_FALSE(source.files.empty());
+  CHECK(source.files.front()->path() == path);
+}
+
+TEST_CASE("a text that is longer than the model reads is cut off, and that is said") {
+  const TinyTextModel model;
+  std::string text;
+  for (int i = 0; i < 40; ++i) text += "cat ";
+  const Source all = source_of(model, text);
+  CHECK(all.sequence.tokens.size() == 20);  // as many as it has positions for
+  REQUIRE(all.notes.size() == 1);
+  CHECK(all.notes[0].find("as it has 20 positions") != std::string::npos);
+  const Source some =
+      open_source(to_text(ModelAddress{.folder = model.folder(), .text = text, .most_tokens = 6}));
+  CHECK(some.sequence.tokens.size() == 6);
+  REQUIRE(some.notes.size() == 1);
+  CHECK(some.notes[0].find("the first 6 tokens: ") != std::string::npos);
+  CHECK(some.notes[0].find("--max-tokens") != std::string::npos);
+}
+
+TEST_CASE("a model of images shows the patches that it sees") {
+  const TemporaryDirectory scratch;
+  fs::copy(tiny_models + "vit", scratch.path() + "/vit");
+  scratch.write("vit/preprocessor_config.json",
+                R"({"do_resize": true, "size": {"height": 16, "width": 16}, "resample": 2,
+                    "do_rescale": true, "do_normalize": true, "image_mean": [0.5, 0.5, 0.5],
+                    "image_std": [0.5, 0.5, 0.5]})");
+  std::string pixels = "P3\n32 48\n255\n";
+  for (int i = 0; i < 32 * 48; ++i) pixels += std::to_string(i % 256) + " 40 200\n";
+  const std::string path = scratch.write("picture.ppm", pixels);
+  const std::string address =
+      to_text(ModelAddress{.folder = scratch.path() + "/vit", .input = path});
+  const Source source = open_source(address);
+  REQUIRE(source.sequence.grid);
+  CHECK(*source.sequence.grid == ImageGrid{4, 4, 1});
+  CHECK(source.layers.front().lengths() == Lengths{17, 17});
+  REQUIRE(source.picture);
+  CHECK(source.picture->width == 32);
+  CHECK(source.picture->height == 48);
+  CHECK(source.name == "vit: picture.ppm");
+  CHECK_THROWS_WITH_AS(
+      open_source(to_text(ModelAddress{.folder = scratch.path() + "/vit", .text = "a cat"})),
+      doctest::Contains("is a model of images: say what it reads with --input IMAGE"), UsageError);
+}
+
+TEST_CASE("what is no model, or reads nothing, is refused with what to do") {
+  const TinyTextModel model;
+  CHECK_THROWS_WITH_AS(open_source(model.folder()),
+                       doctest::Contains("is a model: say what it reads with --text"), UsageError);
+  CHECK_THROWS_WITH_AS(open_source("model:" + model.folder()),
+                       doctest::Contains("is a model of texts: say what it reads"), UsageError);
+  CHECK_THROWS_WITH_AS(open_source("model:/nowhere?text=a"),
+                       doctest::Contains("is no model; expected a folder with config.json"),
+                       InputError);
+  for (const char* text : {"", " \n\t"}) CHECK_THROWS_AS(source_of(model, text), InputError);
+  const std::string vocabulary = model.file("tiny/vocab.txt", "[PAD]\n[UNK]\n");
+  CHECK_THROWS_AS(source_of(model, "a"), InputError);
+  std::string words = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
+  for (int w = 0; w < 60; ++w) words += "w" + std::to_string(w) + "\n";
+  model.file("tiny/vocab.txt", words);
+  CHECK_THROWS_WITH_AS(source_of(model, "w1"), doctest::Contains("expected files of one model"),
+                       InputError);
+}
+
+TEST_CASE("a session of a model knows whether model and input are there, and which file it reads") {
+  const TinyTextModel model;
+  const std::string path = model.file("words.txt", "the cat");
+  const std::string with_text = to_text(ModelAddress{.folder = model.folder(), .text = "the"}),
+                    with_file = to_text(ModelAddress{.folder = model.folder(), .input = path});
+  CHECK(is_source_there(with_text));
+  CHECK(is_source_there(with_file));
+  Session session;
+  session.source = with_file;
+  CHECK(files_of(session) == std::vector{path});
+  session.source = with_text;
+  CHECK(files_of(session).empty());
+  fs::remove(path);
+  CHECK_FALSE(is_source_there(with_file));
+  CHECK_FALSE(is_source_there("model:/nowhere?text=a"));
+  CHECK_FALSE(is_source_there("model:?"));  // what somebody has written by hand
+}
