@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "cli/option_words.h"
+#include "tiny_text_model.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -35,6 +36,7 @@ nlohmann::json numbers_of(const Words& words) {
 
 TEST_CASE("law: each option of a head and its source changes the numbers of each command") {
   const Sources sources;
+  const TinyTextModel model;
   const std::string drawn = "synthetic:gaussian?n=24&d=8&heads=3";
   const Words image{FOVEA_ASSETS "/image/retina.jpg"};
   struct Row {
@@ -58,18 +60,20 @@ TEST_CASE("law: each option of a head and its source changes the numbers of each
       {{"--patch", "32"}, {image[0], "--max-side", "128"}},
       {{"--max-side", "64"}, {image[0], "--patch", "16"}},
       {{"--bf16"}, {sources.bits.path()}},
+      {{"--max-tokens", "4"}, {model.folder(), "--text", "the cat sat on a mat"}},
   };
+  const std::string text = "a b c d e f", file = model.file("words.txt", text);
   const std::pair<std::string, Words> commands[] = {{"compute", {"--head", "0"}},
                                                     {"rankmap", {}},
                                                     {"spans", {"--span", "first=0:2"}},
                                                     {"heads", {"--at-most", "0.9", "--head", "0"}},
                                                     {"pareto", {"--head", "0"}}};
   const std::set<std::string> other_options{
-      "-h",       "--help",      "--help-all",  "-o",           "--output",    "--json",
-      "--csv",    "--backend",   "--precision", "--threads",    "--memory",    "--variant",
-      "--set",    "--settings",  "--structure", "--no-metrics", "--dense",     "--of",
-      "--leaf",   "--tolerance", "--relative",  "--partition",  "--span",      "--sinks",
-      "--within", "--at-most",   "--x",         "--y",          "--no-session"};
+      "-h",       "--help",      "--help-all",  "-o",           "--output",     "--json",
+      "--csv",    "--backend",   "--precision", "--threads",    "--memory",     "--variant",
+      "--set",    "--settings",  "--structure", "--no-metrics", "--dense",      "--of",
+      "--leaf",   "--tolerance", "--relative",  "--partition",  "--span",       "--sinks",
+      "--within", "--at-most",   "--x",         "--y",          "--no-session", "--learn"};
   for (const auto& [command, own] : commands) {
     CAPTURE(command);
     std::set<std::string> known;
@@ -82,6 +86,14 @@ TEST_CASE("law: each option of a head and its source changes the numbers of each
       CHECK((numbers_of(base) != numbers_of(joined(base, row.option))) ==
             !row.not_in.contains(command));
     }
+    // A model reads a text or a file: there are no numbers without.
+    const auto reading = [&](const Words& what) {
+      return numbers_of(
+          joined(joined({command, model.folder(), "--variant", "strided"}, what), own));
+    };
+    CHECK(reading({"--text", text}) != reading({"--text", "f e d c b a"}));
+    CHECK(reading({"--text", text}) == reading({"--input", file}));
+    known.insert({"--text", "--input"});
     // A new option of a head or a source needs a row.
     for (const std::string& option : options_of(command))
       CHECK_MESSAGE((known.contains(option) || other_options.contains(option)), option);

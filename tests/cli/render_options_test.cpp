@@ -9,6 +9,7 @@
 
 #include "cli/option_words.h"
 #include "session_fields.h"
+#include "tiny_text_model.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -39,6 +40,9 @@ struct Row {
 
 TEST_CASE("law: each option of render changes the figure in each format that it applies to") {
   const Sources sources;
+  const TinyTextModel model;
+  const std::string cat = model.file("cat.txt", "the cat sat"),
+                    letters = model.file("letters.txt", "a b c");
   const Words look{"--variant", "h1d", "--view", "heatmap", "--view", "error", "--no-session"};
   const Words usual = joined({"synthetic:gaussian?n=24&d=8&heads=3"}, look);
   const Words with_session(usual.begin(), usual.end() - 1);
@@ -71,6 +75,7 @@ TEST_CASE("law: each option of render changes the figure in each format that it 
       {{"--patch", "32"}, joined(image, {"--max-side", "128"}), {}},
       {{"--max-side", "64"}, joined(image, {"--patch", "16"}), {}},
       {{"--bf16"}, of(sources.bits.path()), {}},
+      {{"--max-tokens", "4"}, of(model.folder(), {"--text", "the cat sat"}), {}},
       {{"--width", "5in"}, {}, {}},
       {{"--height", "6in"}, {}, {}},
       {{"--dpi", "72"}, {}, {}},
@@ -104,6 +109,15 @@ TEST_CASE("law: each option of render changes the figure in each format that it 
       CHECK_FALSE(with.empty());
       CHECK((with == without) == row.not_in.contains(format));
     }
+  }
+  // A model reads a text or a file: there is no figure without.
+  for (const auto& [option, one, other] :
+       {std::tuple{"--text", std::string("the cat sat"), std::string("a b c")},
+        std::tuple{"--input", cat, letters}}) {
+    known.insert(option);
+    for (const std::string format : formats)
+      CHECK(figure_of(of(model.folder(), {option, one}), format) !=
+            figure_of(of(model.folder(), {option, other}), format));
   }
   CHECK(std::filesystem::exists(numbers));
   CHECK(options_of("render") == known);  // a new option needs a row

@@ -19,6 +19,9 @@ def check(program, layer, exact, computed):
         wrong += compute.times_differ(measured.pop("timings_ms"), where + "timings_ms")
         measured.pop("gflops")
         speed_up, share = number(measured.pop("speed_up")), number(measured.pop("share_of_promised"))
+        interval = measured.pop("speed_up_interval", None)  # there is none of a few rounds
+        if interval and not interval[0] <= speed_up <= interval[1]:
+            wrong.append(f"{where}speed_up {speed_up} is not within its interval {interval}")
         of = made[measured["variant"]]
         # Of one head where compute has the sum of all.
         cost = {name: number(value) for name, value in of.document["cost"].items()}

@@ -8,7 +8,7 @@ import compute
 from compared import differences, leaves, number
 from computed import Computed
 
-TEXTS = ("source", "backend", "device", "precision", "notes", "x.", "y.", "settings[", "trials[", "refused",
+TEXTS = ("source", "backend", "device", "precision", "notes", "not_tried[", "x.", "y.", "settings[", "trials[", "refused",
          "budget.", "heads[")
 MORE_IS_BETTER = ("mass_kept", "top1_recall", "top8_recall", "top64_recall", "speed_up")
 COSTS = ("multiply_adds", "ratio_to_exact", "bytes")

@@ -213,10 +213,13 @@ def of_sampling(head, made, p, written):
     with np.errstate(divide="ignore"):
         outside = np.logaddexp.reduce(np.where(made.blocks, -np.inf, logits), axis=1)[some]
     if head.causal:
-        figures["kappa"] = (None, 0)
+        figures["kappa"] = figures["lemma_1_samples"] = (None, 0)
     elif len(outside):
         kappa = math.inf if np.isinf(outside).any() else math.exp(min(outside.max() - outside.min(), 700))
         figures["kappa"] = (kappa, relative * kappa if np.isfinite(kappa) else 0)
+        # Lemma 1: kappa^7 alpha^2 / eps^6; each factor has its own error.
+        needed = kappa ** 7 * (head.keys * squares) ** 2
+        figures["lemma_1_samples"] = (needed, 10 * relative * needed + 1e-30 if np.isfinite(needed) else 0)
     mass = np.where(made.blocks, p, 0).sum(axis=1)[some]
     figures["block_mass"] = (mass.mean() if some.any() else None, relative)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -239,15 +242,37 @@ def of_norms(head, written, relative):
     figures = {"stable_rank": (rank, (NORM + relative) * (rank or 0))}
     error = np.linalg.norm(approximate - exact, 2) / norm if norm else None
     figures["operator_error"] = (error, NORM * (error or 0))
-    if head.v is None:
-        figures["spectral_epsilon"] = (None, 0)
-        return figures
-    of_values = np.linalg.norm(head.v, 2)
-    if of_values == 0:
-        figures["spectral_epsilon"] = (0.0, 0)
+    # Eq. 2: of D~^-1 A for D^-1 A, whose rows differ by the factor of their sums.
+    some = head.allowed.any(axis=1)
+    factors = np.ones(head.queries)
+    with np.errstate(over="ignore", invalid="ignore"):
+        factors[some] = np.exp((written.exact_lse - written.approximate_lse)[some])
+    if not norm:
+        figures["row_sum_epsilon"] = (None, 0)
+    elif np.isinf(factors).any():
+        figures["row_sum_epsilon"] = (math.inf, 0)
     else:
-        epsilon = np.linalg.norm(written.approximate_z - written.exact_z, 2) / (norm * of_values) if norm else None
-        figures["spectral_epsilon"] = (epsilon, NORM * (epsilon or 0))
+        of_sums = np.linalg.norm((factors - 1)[:, None] * exact, 2) / norm
+        figures["row_sum_epsilon"] = (of_sums, NORM * of_sums)
+    if head.v is None:
+        return figures | dict.fromkeys(("spectral_epsilon", "value_epsilon", "lemma_2_samples"), (None, 0))
+    figures["lemma_2_samples"] = (head.dv * rank if norm else None, head.dv * (NORM + relative) * (rank or 0))
+    of_values = np.linalg.norm(head.v, 2)
+
+    def epsilon(apart):
+        if of_values == 0:
+            return 0.0, 0
+        value = np.linalg.norm(apart, 2) / (norm * of_values) if norm else None
+        return value, NORM * (value or 0)
+
+    figures["spectral_epsilon"] = epsilon(written.approximate_z - written.exact_z)
+    # Eq. 3: of the sampled values, both divided by the estimated sums; Z~ is rounded to float32 there.
+    if of_values and np.isinf(factors).any():
+        figures["value_epsilon"] = (math.inf, 0)
+    else:
+        value, allowed = epsilon(written.approximate_z - np.where(some, factors, 1)[:, None] * written.exact_z)
+        rounding = 0 if not of_values or not norm else 4 * UNIT * np.linalg.norm(written.approximate_z) / (norm * of_values)
+        figures["value_epsilon"] = (value, allowed + rounding)
     return figures
 
 
