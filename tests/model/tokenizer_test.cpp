@@ -337,7 +337,9 @@ TEST_CASE("tokenizer: which files of a folder are wrong") {
   folder.write("vocab.json", R"({"<s>":0,"</s>":1})");
   CHECK_SAYS(read(), "merges.txt");
   folder.write("merges.txt", "#version: 0.2\na\n");
-  CHECK_SAYS(read(), "vocab.json", "merges[0]", "\"a\"");
+  CHECK_SAYS(read(), "vocab.json and merges.txt", "merges[0]", "\"a\"");
+  folder.write("merges.txt", "a b\n\xf9\n");
+  CHECK_SAYS(read(), "merges.txt: line 2 is not UTF-8", "\\xF9", "expected");
   folder.write("vocab.json", R"({"a":0})");
   CHECK_SAYS(read(), "vocab.json", "no token '<s>'", "expected");
   folder.write("vocab.json", "[]");
