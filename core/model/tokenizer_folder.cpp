@@ -139,8 +139,8 @@ Json bert_tokenizer(const std::string& where, const std::vector<std::string>& vo
 Json byte_pair_tokenizer(const std::string& where, Json vocabulary, std::vector<std::string> merges,
                          const Json& config) {
   if (!vocabulary.is_object())
-    throw InputError(where,
-                     "holds " + kind_of(vocabulary) + "; expected an object of tokens and ids");
+    throw InputError(where, "vocab.json holds " + kind_of(vocabulary) +
+                                "; expected an object of tokens and ids");
   Json pairs = Json::array();
   for (std::string& line : merges)
     if (!line.empty() && !line.starts_with("#version")) pairs.push_back(std::move(line));

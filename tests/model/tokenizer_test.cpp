@@ -338,12 +338,12 @@ TEST_CASE("tokenizer: which files of a folder are wrong") {
   CHECK_SAYS(read(), "merges.txt");
   folder.write("merges.txt", "#version: 0.2\na\n");
   CHECK_SAYS(read(), "vocab.json and merges.txt", "merges[0]", "\"a\"");
-  folder.write("merges.txt", "a b\n\xf9\n");
-  CHECK_SAYS(read(), "merges.txt: line 2 is not UTF-8", "\\xF9", "expected");
   folder.write("vocab.json", R"({"a":0})");
   CHECK_SAYS(read(), "vocab.json", "no token '<s>'", "expected");
   folder.write("vocab.json", "[]");
-  CHECK_SAYS(read(), "vocab.json", "a list", "expected an object");
+  CHECK_SAYS(read(), "vocab.json holds a list", "expected an object");
+  folder.write("merges.txt", "a b\n\xf9\n");
+  CHECK_SAYS(read(), "merges.txt: line 2 is not UTF-8", "\\xF9", "expected");
   folder.write("vocab.txt", "[UNK]\n[CLS]\n[SEP]\n\xff\n");
   CHECK_SAYS(read(), "vocab.txt", "line 4", "not UTF-8");
   folder.write("vocab.txt", "[UNK]\r\n[CLS]\r\na\r\n");
