@@ -228,12 +228,12 @@ TEST_CASE("tokenizer: tokenizer_config.json has the last word on BERT's normaliz
 }
 
 TEST_CASE("tokenizer: other forms of a tokenizer.json") {
-  // A template, a sequence of one step, and no type of the model.
+  // A sequence in a sequence, a template, and no type of the model.
   const std::string text = with(
       with(
           with(
               small_bert(), R"({"type":"BertNormalizer"})",
-              R"({"type":"Sequence","normalizers":[{"type":"NFD"},{"type":"StripAccents"},{"type":"Lowercase"}]})"),
+              R"({"type":"Sequence","normalizers":[{"type":"Sequence","normalizers":[{"type":"NFD"}]},{"type":"StripAccents"},{"type":"Lowercase"}]})"),
           R"({"type":"BertProcessing","cls":["[CLS]",1],"sep":["[SEP]",2]})",
           R"({"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"[CLS]"}},{"Sequence":{"id":"A"}},{"SpecialToken":{"id":"[SEP]"}}],)"
           R"("special_tokens":{"[CLS]":{"ids":[1]},"[SEP]":{"ids":[2,1]}}})"),
@@ -259,9 +259,10 @@ TEST_CASE("tokenizer: what a tokenizer.json has wrong") {
   says(R"("BertProcessing")", R"("Other")",
        {"post_processor.type", "Other", "The worker in Python"});
   says(R"("WordPiece")", R"("Unigram")", {"model.type", "Unigram", "The worker in Python"});
-  says(R"("WordPiece")", R"("BPE")", {"model.type", "WordPiece", "ByteLevel"});
+  says(R"("WordPiece")", R"("BPE")",
+       {"model.type", "BPE without the step ByteLevel", "The worker in Python"});
   says(R"("BertPreTokenizer")", R"("ByteLevel")",
-       {"model.type", "WordPiece", "BPE after ByteLevel"});
+       {"model.type", "WordPiece after the step ByteLevel", "The worker in Python"});
   says(R"("a":3)", R"("a":"3")", {"the id of the token 'a'", "\"3\""});
   says(R"("a":3)", R"("a":-3)", {"the id of the token 'a'", "-3"});
   says(R"("a":3)", R"("a":2147483647)", {"the id of the token 'a'", "2147483647"});
