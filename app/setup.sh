@@ -4,7 +4,7 @@
 build_packages=(
   g++ cmake ninja-build ccache pkg-config
   qt6-base-dev libqt6opengl6-dev qt6-svg-dev libgl-dev
-  libeigen3-dev libimgui-dev libfreetype-dev libstb-dev nlohmann-json3-dev libcli11-dev libzip-dev libssl-dev
+  libeigen3-dev libimgui-dev libfreetype-dev libstb-dev nlohmann-json3-dev libcli11-dev libzip-dev libssl-dev libicu-dev
 )
 run_packages=(libgl1-mesa-dri qt6-image-formats-plugins fonts-dejavu-core)
 test_packages=(doctest-dev xvfb xauth poppler-utils clang-format clang-tidy python3-numpy)
@@ -34,7 +34,7 @@ install_packages() {
     cat >&2 <<EOF
 fovea: This system does not use Debian's packages, so nothing was installed. Make sure that you have a C++20
 fovea: compiler, CMake, Ninja, pkg-config, Qt 6.4 (base, OpenGL, SVG, image formats), OpenGL, Eigen 3.4,
-fovea: Dear ImGui, FreeType, stb, nlohmann/json, CLI11, libzip and OpenSSL, with their headers. In Debian these are
+fovea: Dear ImGui, FreeType, stb, nlohmann/json, CLI11, libzip, OpenSSL and ICU, with their headers. In Debian these are
 fovea: $*
 EOF
     return 0

@@ -1,6 +1,7 @@
 // Characters as the library `tokenizers` of Hugging Face classes them, with which models are
-// trained. Its classes are those of Unicode 8 and its normal forms those of Unicode 9; letters,
-// numbers, white space and lower case are those of the newest Unicode.
+// trained. Its classes are those of Unicode 8 and its normal forms those of Unicode 9. Letters,
+// numbers, white space and lower case are those of the newest Unicode there, and here of the one
+// that ICU has: a letter which ICU does not know yet is a character of no class.
 #pragma once
 
 #include <string>

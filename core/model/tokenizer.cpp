@@ -14,7 +14,7 @@ namespace {
 
 // A text is read a piece at a time. Words near the end of a piece may go on after it: they are left
 // to the next piece, which begins with the first of them.
-constexpr Index first_piece = Index{64} << 10, largest_piece = Index{4} << 20;  // bytes
+constexpr Index first_piece = Index{64} << 10, largest_piece = Index{256} << 10;  // bytes
 constexpr Index end_of_piece = 4 * longest_added_token;
 
 /// The white space at both ends of a token, in characters.
@@ -56,10 +56,9 @@ class TextReader {
     for (Index at = 0; at < end() && !full_;) {
       const Index next = read_piece({at, std::min(at + size, end())});
       if (next == at && size == largest_piece)
-        throw InputError("", "the text has a word of more than " +
-                                 std::to_string(largest_piece >> 20) +
-                                 " MiB, which begins at byte " + std::to_string(at) +
-                                 "; expected shorter words. Is it a text?");
+        throw InputError("", "the text has more than " + std::to_string(largest_piece >> 10) +
+                                 " KiB without the end of a word, from byte " + std::to_string(at) +
+                                 " on; expected shorter words");
       size = next == at ? std::min(4 * size, largest_piece) : first_piece;
       at = next;
     }

@@ -27,7 +27,7 @@ class Tokenizer {
   };
   /// At most `most` tokens; the text is read no further than they need. Bytes that are not UTF-8
   /// are U+FFFD for the model. Throws UsageError where `most` leaves no room for those that the
-  /// model adds, InputError for a word of more than 4 MiB, Cancelled.
+  /// model adds, InputError for a word of more than 256 KiB, Cancelled.
   Encoding encode(std::string_view text, Index most, const std::stop_token& stop = {}) const;
 
   /// As transformers' convert_ids_to_tokens: "##ing", "Ġthe". Throws UsageError for an id without

@@ -95,13 +95,18 @@ class TokenizerObject {
   const Json& value_;
 };
 
-/// The steps of a "Sequence", or the one step that there is; none where the field is missing.
+/// The step, or those of a "Sequence", which lie in its field `list`.
+void add_steps(const TokenizerObject& step, const char* list, std::vector<TokenizerObject>& steps) {
+  if (step.type() != "Sequence") return steps.push_back(step);
+  for (const TokenizerObject& inner : step.objects(list)) add_steps(inner, list, steps);
+}
+
+/// The steps of a field; none where it is missing.
 std::vector<TokenizerObject> steps_of(const TokenizerObject& document, const char* field,
                                       const char* list) {
-  if (!document.find(field)) return {};
-  const TokenizerObject step = document.object(field);
-  if (step.type() != "Sequence") return {step};
-  return step.objects(list);
+  std::vector<TokenizerObject> steps;
+  if (document.find(field)) add_steps(document.object(field), list, steps);
+  return steps;
 }
 
 void read_normalizer(const TokenizerObject& step, std::vector<Normalization>& out) {
@@ -232,11 +237,11 @@ std::unique_ptr<WordModel> read_model(const TokenizerObject& document, bool of_b
                            : model.find("max_input_chars_per_word") ? "WordPiece"
                                                                     : "BPE";
   if (type != "WordPiece" && type != "BPE") model.refuse("type", "\"WordPiece\" or \"BPE\"");
-  if (of_bytes != (type == "BPE"))
-    model.fail("type", '"' + type + '"',
-               std::string(of_bytes ? "BPE after ByteLevel"
-                                    : "WordPiece where ByteLevel is not the last step before it") +
-                   other_tokenizers);
+  if (of_bytes && type == "WordPiece")
+    model.fail("type", "WordPiece after the step ByteLevel", std::string("BPE") + other_tokenizers);
+  if (!of_bytes && type == "BPE")
+    model.fail("type", "BPE without the step ByteLevel",
+               std::string("that at the end of pre_tokenizer") + other_tokenizers);
   read_vocabulary(model, parts.vocabulary);
   return type == "WordPiece" ? read_word_piece(model, parts.vocabulary)
                              : read_byte_pairs(model, parts.vocabulary);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "data/error.h"
+#include "data/stop.h"
 #include "data/utf8.h"
 #include "io/file_bytes.h"
 #include "model/tokenizer_file.h"
@@ -48,13 +49,19 @@ Json config_of(const std::string& folder, const std::stop_token& stop) {
   return config;
 }
 
-/// The lines of a text, without what ends them.
-std::vector<std::string> lines_of(const std::string& text) {
+/// The content of a file, line by line, without what ends them.
+std::vector<std::string> read_lines(const std::string& path, const std::stop_token& stop) {
+  const std::string text = FileBytes(path).text(stop);
   std::vector<std::string> lines;
   for (std::size_t begin = 0; begin < text.size();) {
+    check_stop(stop);
     const std::size_t end = std::min(text.find('\n', begin), text.size());
-    lines.push_back(text.substr(begin, end - begin));
-    if (lines.back().ends_with('\r')) lines.back().pop_back();
+    std::string line = text.substr(begin, end - begin);
+    if (line.ends_with('\r')) line.pop_back();
+    if (!is_utf8(line))
+      throw InputError(path, "line " + std::to_string(lines.size() + 1) + " is not UTF-8: " +
+                                 fovea::quoted(line) + "; expected a list of tokens, one a line");
+    lines.push_back(std::move(line));
     begin = end + 1;
   }
   return lines;
@@ -102,15 +109,10 @@ Json added_tokens(const Json& config, const Json& vocabulary,
 }
 
 /// What tokenizer.json would say of BERT's tokenizer with the tokens of vocab.txt, one a line.
-Json bert_tokenizer(const std::string& where, const std::string& vocabulary, const Json& config) {
+Json bert_tokenizer(const std::string& where, const std::vector<std::string>& vocabulary,
+                    const Json& config) {
   Json ids = Json::object();
-  std::uint32_t id = 0;
-  for (const std::string& line : lines_of(vocabulary)) {
-    if (!is_utf8(line))
-      throw InputError(where, "line " + std::to_string(id + 1) + " is not UTF-8: " +
-                                  fovea::quoted(line) + "; expected one token a line");
-    ids[line] = id++;
-  }
+  for (std::size_t id = 0; id < vocabulary.size(); ++id) ids[vocabulary[id]] = id;
   const auto special = [&](const char* name, const char* otherwise) {
     return special_token(config, name, otherwise);
   };
@@ -134,13 +136,13 @@ Json bert_tokenizer(const std::string& where, const std::string& vocabulary, con
 
 /// The same of the tokenizer of RoBERTa or CLIP with the tokens of vocab.json and the lines of
 /// merges.txt.
-Json byte_pair_tokenizer(const std::string& where, Json vocabulary, const std::string& merges,
+Json byte_pair_tokenizer(const std::string& where, Json vocabulary, std::vector<std::string> merges,
                          const Json& config) {
   if (!vocabulary.is_object())
-    throw InputError(where,
-                     "holds " + kind_of(vocabulary) + "; expected an object of tokens and ids");
+    throw InputError(where, "vocab.json holds " + kind_of(vocabulary) +
+                                "; expected an object of tokens and ids");
   Json pairs = Json::array();
-  for (std::string& line : lines_of(merges))
+  for (std::string& line : merges)
     if (!line.empty() && !line.starts_with("#version")) pairs.push_back(std::move(line));
   const auto special = [&](const char* name, const char* otherwise) {
     return special_token(config, name, otherwise);
@@ -213,10 +215,13 @@ std::unique_ptr<Tokenizer> read_tokenizer(const std::string& folder, const std::
     return tokenizer_from(whole, document);
   }
   if (has_file(lines))
-    return tokenizer_from(lines, bert_tokenizer(lines, FileBytes(lines).text(stop), config));
-  if (has_file(pairs))
-    return tokenizer_from(pairs, byte_pair_tokenizer(pairs, read_json(pairs, stop),
-                                                     FileBytes(merges).text(stop), config));
+    return tokenizer_from(lines, bert_tokenizer(lines, read_lines(lines, stop), config));
+  if (has_file(pairs)) {
+    Json vocabulary = read_json(pairs, stop);
+    const std::string both = pairs + " and merges.txt";
+    return tokenizer_from(
+        both, byte_pair_tokenizer(both, std::move(vocabulary), read_lines(merges, stop), config));
+  }
   throw InputError(folder,
                    "the folder has no tokenizer; expected tokenizer.json, vocab.txt, or vocab.json "
                    "and merges.txt");

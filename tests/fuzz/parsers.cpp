@@ -5,6 +5,7 @@
 #include "fuzz/rules.h"
 #include "fuzz/seeds.h"
 #include "fuzz/text_parsers.h"
+#include "fuzz/tokenizer_parser.h"
 
 namespace fovea::test {
 
@@ -18,6 +19,7 @@ const std::vector<Parser>& parsers() {
       {"fit", parse_fit, fit_seeds},
       {"tokens", parse_tokens, token_seeds},
       {"text", parse_text, text_seeds},
+      {"tokenizer", parse_tokenizer, tokenizer_seeds},
       {"image", parse_image, image_seeds},
       {"figure", parse_figure, figure_seeds},
       {"session", parse_session, session_seeds},

@@ -45,7 +45,7 @@ SPECIAL = [
     "def f(x: int) -> str:\n    return f\"{x!r:>10}\"  # 1_000.5e-3 && a[i] != b->c;\n",
     "x = {'a': [1,2], \"b\\n\": None} ## ###ing [PAD] [UNK] @user #tag $5.00 100% a/b\\c ^~`|",
     "👩‍👩‍👧‍👦 👍🏽 🇩🇪🇫🇷 ❤️ ☃ 🤷‍♀️ 1️⃣",
-    "e\u0301 é a\u0323\u0302 a\u0302\u0323 \u1ea5 q\u0307\u0323 \u0344 \u0f73\u0301 \u0301start Z\u0351\u036b\u0343a\u0301\u0328l",
+    "e\u0301 é a\u0323\u0302 a\u0302\u0323 \u1ea5 q\u0307\u0323 \u0344 \u0f73\u0301 \u0301start Z\u0351\u036b\u0343a\u0301\u0328l e\u0310\u0301",
     "\u200fשלום\u200e (abc) \u202eabc\u202c \u2067قف\u2069",
     "a\x00b\x01c\x7fd\x80e\x85f\x9fg\u00adh\u200bi\u200dj\ufeffk\ufffdl\u2028m\u2029n\u3000o\u00a0p\x0bq\x0cr",
     "\ue000private \U000f0000use \ufdd0non\uffffcharacter \U0010ffff",
