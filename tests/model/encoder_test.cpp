@@ -45,13 +45,6 @@ double error_of(const Matrix& found, const std::vector<double>& expected) {
   return std::sqrt(error / norm);
 }
 
-/// Twice the error of plain float32: two ways to round the same sums differ by as much. Tensors of
-/// few numbers may be lucky, so it is at least that of their rounding, 2^-24, four times over: of
-/// the weights' sums, biases and norms.
-double bound(const Expected& expected, const std::string& name) {
-  return std::max(2 * expected.float32_error(name), 4 * 0x1p-24);
-}
-
 struct Encoded {
   std::vector<EncodedLayer> layers;
   Matrix output;
@@ -87,7 +80,9 @@ TEST_CASE("an encoder is as near to float64 as transformers in float32") {
       const Encoded found = encode(*read_encoder(fixtures + name), expected, *backend);
       const auto check = [&](const std::string& tensor, const Matrix& values) {
         CAPTURE(tensor);
-        CHECK(error_of(values, expected.values<double>(tensor)) <= bound(expected, tensor));
+        // Two ways to round the same sums differ by as much as their errors.
+        CHECK(error_of(values, expected.values<double>(tensor)) <=
+              2 * expected.float32_error(tensor));
       };
       CHECK(found.layers.size() == 2);
       for (const EncodedLayer& layer : found.layers) {
