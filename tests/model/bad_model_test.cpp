@@ -311,6 +311,10 @@ TEST_CASE("images that a model cannot read") {
   CHECK_SAYS(encode_ids(*encoder, {3}), "the model reads images");
   encode_image(*encoder, 4, 4);
   encode_image(*encoder, 10, 2000);
+  const Budget budget(std::size_t{64} << 20);
+  const std::string message =
+      message_of<UnavailableError>([&] { encode_image(*encoder, 1000, 4000); });
+  check_says(message, {"a model of 250001 tokens", "of memory needed", "Fewer tokens need less"});
 }
 
 TEST_CASE("encoding stops when it is asked to") {
