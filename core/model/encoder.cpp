@@ -28,7 +28,7 @@ MatrixView columns(const Matrix& m, IndexRange cols) {
   return {m.data() + cols.begin, m.rows(), cols.size(), m.stride()};
 }
 
-Matrix normalised(const Matrix& x, const Norm& norm, const Backend& backend, Run& run) {
+Matrix normalised(const Matrix& x, const LayerNorm& norm, const Backend& backend, Run& run) {
   Matrix out = Matrix::padded(x.rows(), x.cols());
   for_rows(x.rows(), backend, run, [&](Index i) { norm.apply(x.row(i), out.row(i)); });
   return out;
@@ -36,7 +36,7 @@ Matrix normalised(const Matrix& x, const Norm& norm, const Backend& backend, Run
 
 /// hidden + (x + bias) scale, and its norm where that comes after.
 void add(const Matrix& x, const std::vector<float>& bias, const std::vector<float>& scale,
-         const Norm* norm, Matrix& hidden, const Backend& backend, Run& run) {
+         const LayerNorm* norm, Matrix& hidden, const Backend& backend, Run& run) {
   for_rows(x.rows(), backend, run, [&](Index i) {
     float* to = hidden.row(i);
     const float* from = x.row(i);
@@ -206,7 +206,7 @@ Matrix Encoder::embed(const ImagePlanes& image, const Backend& backend, Run& run
 void Encoder::run_layer(const LayerWeights& layer, Matrix& hidden, EncodedLayer& out,
                         const Backend& backend, Run& run) const {
   const bool first = shape().architecture->norm_first;
-  const auto input = [&](const Norm& norm) {
+  const auto input = [&](const LayerNorm& norm) {
     return first ? normalised(hidden, norm, backend, run) : Matrix();
   };
   const auto times = [&](const Matrix& x, const Linear& linear) {

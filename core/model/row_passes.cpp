@@ -55,7 +55,7 @@ void add_bias_and(const std::vector<float>& bias, float* row, const auto& functi
 
 }  // namespace
 
-void Norm::apply(const float* row, float* out) const {
+void LayerNorm::apply(const float* row, float* out) const {
   const std::size_t count = weight.size();
   const auto size = static_cast<double>(count);
   const double mean = sum_of(count, [&](std::size_t j) { return double{row[j]}; }) / size;
