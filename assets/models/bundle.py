@@ -100,6 +100,7 @@ def write(out, name, weights, files, facts):
         (folder / file).write_text(text)
     (folder / "PROVENANCE.txt").write_text(PROVENANCE.format(block=BLOCK, **facts))
     for file in sorted(folder.iterdir()):
+        file.chmod(0o644)
         print(f"  {file.name}: {file.stat().st_size} bytes, SHA-256 {digest(file)[:16]}...")
 
 
