@@ -1,8 +1,8 @@
 #include "model/encoder.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <limits>
 
 #include "data/error.h"
 #include "data/memory.h"
@@ -28,7 +28,7 @@ MatrixView columns(const Matrix& m, IndexRange cols) {
   return {m.data() + cols.begin, m.rows(), cols.size(), m.stride()};
 }
 
-Matrix normalised(const Matrix& x, const NormWeights& norm, const Backend& backend, Run& run) {
+Matrix normalised(const Matrix& x, const LayerNorm& norm, const Backend& backend, Run& run) {
   Matrix out = Matrix::padded(x.rows(), x.cols());
   for_rows(x.rows(), backend, run, [&](Index i) { norm.apply(x.row(i), out.row(i)); });
   return out;
@@ -36,7 +36,7 @@ Matrix normalised(const Matrix& x, const NormWeights& norm, const Backend& backe
 
 /// hidden + (x + bias) scale, and its norm where that comes after.
 void add(const Matrix& x, const std::vector<float>& bias, const std::vector<float>& scale,
-         const NormWeights* norm, Matrix& hidden, const Backend& backend, Run& run) {
+         const LayerNorm* norm, Matrix& hidden, const Backend& backend, Run& run) {
   for_rows(x.rows(), backend, run, [&](Index i) {
     float* to = hidden.row(i);
     const float* from = x.row(i);
@@ -80,12 +80,28 @@ Matrix attend(const EncodedLayer& layer, Index heads, const Backend& backend, Ru
 
 }  // namespace
 
+HeadTensor heads_of(std::shared_ptr<const Matrix> matrix, Index heads) {
+  constexpr Index element = sizeof(float);
+  const Index d = matrix->cols() / heads;
+  const std::span all(matrix->data(), static_cast<std::size_t>(matrix->rows() * matrix->stride()));
+  return {.type = ElementType::f32,
+          .big_endian = std::endian::native == std::endian::big,
+          .bytes = bytes_in_memory(std::as_bytes(all), matrix),
+          .heads = heads,
+          .rows = matrix->rows(),
+          .cols = d,
+          .head_stride = d * element,
+          .row_stride = matrix->stride() * element,
+          .col_stride = element};
+}
+
 void Encoder::require_memory_for(Index tokens) const {
   const EncoderShape& of = shape();
   // Hidden states, their norm and those handed out; Q, K and V apart and as one product; outputs of
-  // the heads and of two products; the inner states. Attention asks for its own.
-  const double floats =
-      12 * static_cast<double>(of.width) + static_cast<double>(of.inner_outputs());
+  // the heads and of two products; the inner states; pixels. Attention asks for its own.
+  const double floats = 12 * static_cast<double>(of.width) +
+                        static_cast<double>(of.inner_outputs()) +
+                        static_cast<double>(weights_.patches.weights.rows());
   require_memory(sizeof(float) * floats * static_cast<double>(tokens),
                  "a model of " + plural(tokens, "token"), fewer_tokens);
 }
@@ -141,7 +157,7 @@ PatchGrid Encoder::patches_of(Index height, Index width) const {
   return grid;
 }
 
-Matrix Encoder::positions_for(PatchGrid grid) const {
+Matrix Encoder::positions_for(PatchGrid grid, const std::stop_token& stop) const {
   const EncoderShape& of = shape();
   if (grid == of.grid) return Matrix::copy_of(weights_.positions);
   const Index before = of.tokens_with_position();
@@ -149,7 +165,7 @@ Matrix Encoder::positions_for(PatchGrid grid) const {
   const Matrix patches =
       resample_grid(MatrixView(weights_.positions).slice({before, weights_.positions.rows()}),
                     of.grid.rows, of.grid.cols, grid.rows, grid.cols,
-                    antialiased ? Resampling::bicubic : Resampling::bicubic_points);
+                    antialiased ? Resampling::bicubic : Resampling::bicubic_points, stop);
   Matrix out(before + grid.patches(), of.width);
   for (Index i = 0; i < before; ++i) std::copy_n(weights_.positions.row(i), of.width, out.row(i));
   for (Index i = 0; i < patches.rows(); ++i)
@@ -172,7 +188,7 @@ Matrix Encoder::embed(const ImagePlanes& image, const Backend& backend, Run& run
                     of.patch_width, to);
   });
   const Matrix projected = backend.product(pixels, weights_.patches.weights, run);
-  const Matrix positions = positions_for(grid);
+  const Matrix positions = positions_for(grid, run.stop);
   Matrix out = Matrix::padded(n, of.width);
   const Index before = of.tokens_before_patches(), placed = of.tokens_with_position();
   for_rows(n, backend, run, [&](Index i) {
@@ -190,7 +206,7 @@ Matrix Encoder::embed(const ImagePlanes& image, const Backend& backend, Run& run
 void Encoder::run_layer(const LayerWeights& layer, Matrix& hidden, EncodedLayer& out,
                         const Backend& backend, Run& run) const {
   const bool first = shape().architecture->norm_first;
-  const auto input = [&](const NormWeights& norm) {
+  const auto input = [&](const LayerNorm& norm) {
     return first ? normalised(hidden, norm, backend, run) : Matrix();
   };
   const auto times = [&](const Matrix& x, const Linear& linear) {

@@ -21,6 +21,9 @@ struct EncodedLayer {
   Matrix hidden;   // [n, width] after the layer
 };
 
+/// Q, K or V of a layer as its heads, [heads, n, head width], without a copy.
+HeadTensor heads_of(std::shared_ptr<const Matrix> matrix, Index heads);
+
 class Encoder {
  public:
   using Take = std::function<void(EncodedLayer&&)>;
@@ -54,7 +57,7 @@ class Encoder {
   Matrix embed(std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                Run& run) const;
   Matrix embed(const ImagePlanes& image, const Backend& backend, Run& run) const;
-  Matrix positions_for(PatchGrid grid) const;
+  Matrix positions_for(PatchGrid grid, const std::stop_token& stop) const;
   Matrix run_layers(Matrix hidden, const Backend& backend, Run& run, const Take& take) const;
   void run_layer(const LayerWeights& layer, Matrix& hidden, EncodedLayer& out,
                  const Backend& backend, Run& run) const;

@@ -30,7 +30,7 @@ class WeightReader {
     const Matrix row = matrix(name, {size}, says);
     return {row.data(), row.data() + size};
   }
-  NormWeights norm(const std::string& name) const {
+  LayerNorm norm(const std::string& name) const {
     if (name.empty()) return {};
     const std::string says = width_says();
     return {vector(name + ".weight", shape_.width, says),

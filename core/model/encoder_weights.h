@@ -19,7 +19,7 @@ struct Linear {
 struct LayerWeights {
   Linear qkv;  // the outputs of Q, then of K, then of V
   Linear output, inner, outer;
-  NormWeights attention_norm, feed_norm;
+  LayerNorm attention_norm, feed_norm;
   std::vector<float> attention_scale, feed_scale;  // [width]; empty: 1
 };
 
@@ -34,7 +34,7 @@ struct EncoderWeights {
   Matrix before_patches;  // [tokens_before_patches, width]
 
   Matrix positions;  // [positions, width]; of an image: of tokens before the patches, grid
-  NormWeights embedding_norm, final_norm;  // without weights: there is none
+  LayerNorm embedding_norm, final_norm;  // without weights: there is none
   std::vector<LayerWeights> layers;
 };
 

@@ -39,8 +39,8 @@ std::uint8_t rounded(double value) {
   return static_cast<std::uint8_t>(std::clamp(std::floor(value + 0.5), 0.0, 255.0));
 }
 
-/// Along rows, then along columns, rounded to 8 bits after each, as Pillow does it. `from`: the
-/// first of the rows of the picture that `rows` needs.
+/// Along rows, then along columns, rounded to 8 bits after each, as Pillow does it. (Pillow 13
+/// begins with the columns of some tall pictures; up to a quarter of the levels are then one off.)
 Pixels resample(const Picture& picture, const std::vector<Taps>& down,
                 const std::vector<Taps>& across, const std::stop_token& stop) {
   const IndexRange rows{down.front().first, down.back().first + std::ssize(down.back().weights)};

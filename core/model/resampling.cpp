@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/stop.h"
+
 namespace fovea {
 namespace {
 
@@ -57,12 +59,13 @@ std::vector<Taps> resampling_taps(Index from, Index to, IndexRange wanted, Resam
 }
 
 Matrix resample_grid(MatrixView grid, Index rows, Index cols, Index to_rows, Index to_cols,
-                     Resampling kind) {
+                     Resampling kind, const std::stop_token& stop) {
   const auto down = resampling_taps(rows, to_rows, {0, to_rows}, kind),
              across = resampling_taps(cols, to_cols, {0, to_cols}, kind);
   Matrix out = Matrix::padded(to_rows * to_cols, grid.cols);
   std::vector<double> sum(static_cast<std::size_t>(grid.cols));
-  for (Index r = 0; r < to_rows; ++r)
+  for (Index r = 0; r < to_rows; ++r) {
+    check_stop(stop);
     for (Index c = 0; c < to_cols; ++c) {
       std::ranges::fill(sum, 0.0);
       for (Index y = 0; y < std::ssize(down[r].weights); ++y)
@@ -71,8 +74,10 @@ Matrix resample_grid(MatrixView grid, Index rows, Index cols, Index to_rows, Ind
           const float* place = grid.row((down[r].first + y) * cols + across[c].first + x);
           for (Index j = 0; j < grid.cols; ++j) sum[j] += weight * double{place[j]};
         }
-      std::ranges::copy(sum, out.row(r * to_cols + c));
+      float* to = out.row(r * to_cols + c);
+      for (Index j = 0; j < grid.cols; ++j) to[j] = static_cast<float>(sum[j]);
     }
+  }
   return out;
 }
 

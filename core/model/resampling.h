@@ -1,6 +1,7 @@
 // Resampling to another size, along one axis: each result is a weighted sum of a few neighbours.
 #pragma once
 
+#include <stop_token>
 #include <vector>
 
 #include "data/matrix.h"
@@ -21,8 +22,9 @@ struct Taps {
 /// The taps of the results `wanted` of [0, to) from [0, from).
 std::vector<Taps> resampling_taps(Index from, Index to, IndexRange wanted, Resampling kind);
 
-/// Of a grid whose places are rows of `grid`, [rows * cols, width], to another one.
+/// Of a grid whose places are rows of `grid`, [rows * cols, width], to another one. Throws
+/// Cancelled.
 Matrix resample_grid(MatrixView grid, Index rows, Index cols, Index to_rows, Index to_cols,
-                     Resampling kind);
+                     Resampling kind, const std::stop_token& stop);
 
 }  // namespace fovea

@@ -1,4 +1,4 @@
-// Compiled with -O3: its loops become vectors.
+// Compiled so that its loops become vectors: see CMakeLists.txt.
 #include "model/row_passes.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ double sum_of(std::size_t count, const auto& value) {
 /// squares; all coefficients are positive, so that sums lose no digits.
 inline float error_function(float x) {
   constexpr float end = 3.925f;
-  x = x < -end ? -end : x > end ? end : x;
+  x = std::min(std::max(x, -end), end);
   const float t = x * x;
   const float above =
       ((((2.047211677e-6f * t + 2.846394579e-4f) * t + 3.764371401e-3f) * t + 5.274403601e-2f) * t +
@@ -55,7 +55,7 @@ void add_bias_and(const std::vector<float>& bias, float* row, const auto& functi
 
 }  // namespace
 
-void NormWeights::apply(const float* row, float* out) const {
+void LayerNorm::apply(const float* row, float* out) const {
   const std::size_t count = weight.size();
   const auto size = static_cast<double>(count);
   const double mean = sum_of(count, [&](std::size_t j) { return double{row[j]}; }) / size;

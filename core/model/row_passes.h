@@ -8,7 +8,7 @@
 namespace fovea {
 
 /// row = (row - its mean) / sqrt(its variance + epsilon) * weight + bias.
-struct NormWeights {
+struct LayerNorm {
   std::vector<float> weight, bias;
   double epsilon = 0;
   void apply(const float* row, float* out) const;

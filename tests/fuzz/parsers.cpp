@@ -1,6 +1,7 @@
 #include "fuzz/parsers.h"
 
 #include "data/error.h"
+#include "fuzz/encoder_parsers.h"
 #include "fuzz/file_parsers.h"
 #include "fuzz/rules.h"
 #include "fuzz/seeds.h"
@@ -29,6 +30,9 @@ const std::vector<Parser>& parsers() {
       {"wire", parse_wire, wire_seeds},
       {"synthetic", parse_synthetic, synthetic_seeds},
       {"setting", parse_setting, setting_seeds},
+      {"encoder", parse_encoder, encoder_seeds},
+      {"shards", parse_shards, shard_seeds},
+      {"preprocessor", parse_preprocessor, preprocessor_seeds},
   };
   return table;
 }

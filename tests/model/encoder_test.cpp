@@ -45,13 +45,6 @@ double error_of(const Matrix& found, const std::vector<double>& expected) {
   return std::sqrt(error / norm);
 }
 
-/// Twice the error of plain float32: two ways to round the same sums differ by as much. Tensors of
-/// few numbers may be lucky, so it is at least that of their rounding, 2^-24, four times over: of
-/// the weights' sums, biases and norms.
-double bound(const Expected& expected, const std::string& name) {
-  return std::max(2 * expected.float32_error(name), 4 * 0x1p-24);
-}
-
 struct Encoded {
   std::vector<EncodedLayer> layers;
   Matrix output;
@@ -87,7 +80,9 @@ TEST_CASE("an encoder is as near to float64 as transformers in float32") {
       const Encoded found = encode(*read_encoder(fixtures + name), expected, *backend);
       const auto check = [&](const std::string& tensor, const Matrix& values) {
         CAPTURE(tensor);
-        CHECK(error_of(values, expected.values<double>(tensor)) <= bound(expected, tensor));
+        // Two ways to round the same sums differ by as much as their errors.
+        CHECK(error_of(values, expected.values<double>(tensor)) <=
+              2 * expected.float32_error(tensor));
       };
       CHECK(found.layers.size() == 2);
       for (const EncodedLayer& layer : found.layers) {
@@ -110,4 +105,17 @@ TEST_CASE("every architecture has its fixture") {
     CAPTURE(row.model_type);
     CHECK(covered.contains(row.model_type));
   }
+}
+
+TEST_CASE("heads of a layer are its columns") {
+  auto matrix = std::make_shared<Matrix>(Matrix::padded(3, 6));  // rows are 16 floats apart
+  for (Index i = 0; i < 3; ++i)
+    for (Index j = 0; j < 6; ++j) (*matrix)(i, j) = static_cast<float>(10 * i + j);
+  const HeadTensor heads = heads_of(matrix, 2);
+  matrix.reset();  // the heads keep it
+  const Matrix second = heads.read(1);
+  CHECK(second.rows() == 3);
+  CHECK(second.cols() == 3);
+  CHECK(second(0, 0) == 3);
+  CHECK(second(2, 1) == 24);
 }

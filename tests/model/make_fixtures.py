@@ -176,11 +176,12 @@ DINO = {n: x for n, x in IMAGE.items() if n != "intermediate_size"}
 
 
 def main():
+    torch.set_num_threads(1)
     t.logging.set_verbosity_error()
     t.logging.disable_progress_bar()
     torch.manual_seed(0)
     FOLDER.mkdir(exist_ok=True)
-    image_input("vit_smaller", t.ViTImageProcessorPil(size={"height": 12, "width": 20}), 61, 43)
+    image_input("vit_smaller", t.ViTImageProcessorPil(size={"height": 12, "width": 20}), 43, 61)
     image_input("vit_larger", t.ViTImageProcessorPil(size={"height": 32, "width": 24}), 9, 17)
     image_input("clip_wide", t.CLIPImageProcessorPil(size={"shortest_edge": 18}, crop_size={"height": 16, "width": 16}), 31, 70)
     image_input("bit_tall", t.BitImageProcessorPil(size={"shortest_edge": 20}, crop_size={"height": 14, "width": 14}), 50, 11)
