@@ -81,7 +81,8 @@ std::optional<double> stated_scale(const Source& source, Index layer);
 std::optional<bool> stated_causal(const Source& source, Index layer);
 
 /// Who states what a source states: "stated in the file", "stated by the model", "stated by the
-/// program that sent it", or, where Q, K and V are made here from content or by a formula, "chosen by Fovea".
+/// program that sent it", or, where Q, K and V are made here from content or by a formula, "chosen
+/// by Fovea".
 std::string statement_text(const Source& source);
 
 /// Whether the mask of a captured head is not known: then it is taken as bidirectional. Q, K and V
