@@ -144,7 +144,8 @@ std::string kind_of(const Json& value) {
 std::string excerpt(const Json& value) {
   constexpr std::size_t longest = 80;
   if (value.is_structured() && value.size() > longest) return kind_of(value);
-  std::string text = value.dump(-1, ' ', true);  // ASCII, so that it can be cut anywhere
+  // ASCII, so that it can be cut anywhere.
+  std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
   if (text.size() > longest) text.replace(longest, std::string::npos, "...");
   return text;
 }

@@ -1,39 +1,33 @@
+#include "model/byte_pairs.h"
+
 #include <queue>
 #include <tuple>
 #include <utility>
 
 #include "data/stop.h"
 #include "data/utf8.h"
-#include "model/word_model.h"
 
 namespace fovea {
 
-/// A part of a word that is one token so far; a linked list, so that merging takes no time.
+/// A part of a word that is one token so far. It is linked to its neighbours, so that a merge moves
+/// no other part.
 struct BytePairs::Part {
   std::int32_t id = 0;
   Index length = 0;  // of its name; 0: it was merged with the part before it
   Index before = -1, after = -1;
 };
 
-std::string name_of_byte(unsigned char byte) {
-  // Printable characters of Latin-1 stand for themselves, all other bytes for those from 256 on.
-  const auto printable = [](int b) { return (b > 0x20 && b < 0x7f) || (b > 0xa0 && b != 0xad); };
-  char32_t code = byte;
-  if (!printable(byte)) {
-    code = 256;
-    for (int b = 0; b < byte; ++b) code += !printable(b);
-  }
-  std::string name;
-  append_utf8(name, code);
-  return name;
-}
-
 BytePairs::BytePairs(const Vocabulary& vocabulary, Rules rules)
     : vocabulary_(vocabulary), rules_(std::move(rules)) {
-  for (int byte = 0; byte < 256; ++byte) {
-    const std::string name = name_of_byte(static_cast<unsigned char>(byte));
-    inner_[static_cast<std::size_t>(byte)] = vocabulary.id_of(name);
-    last_[static_cast<std::size_t>(byte)] = vocabulary.id_of(name + rules_.end_of_word);
+  // In names, printable characters of Latin-1 stand for themselves, and the characters from 256 on
+  // for all other bytes.
+  char32_t next = 256;
+  for (char32_t byte = 0; byte < 256; ++byte) {
+    const bool printable = (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte != 0xad);
+    Byte& out = bytes_[byte];
+    append_utf8(out.name, printable ? byte : next++);
+    out.id = vocabulary.id_of(out.name);
+    out.id_of_last = vocabulary.id_of(out.name + rules_.end_of_word);
   }
 }
 
@@ -96,17 +90,17 @@ void BytePairs::add_tokens(const AlignedText& text, IndexRange word, std::vector
   parts.reserve(bytes.size());
   bool joins = false;  // the last part is unknown, and goes on
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(bytes[i]);
-    const std::string part = name_of_byte(byte);
-    name += part;
+    const Byte& byte = bytes_[static_cast<unsigned char>(bytes[i])];
+    const Index length = std::ssize(byte.name);
+    name += byte.name;
     owners.resize(name.size(), characters[i]);
-    const auto known = (i + 1 < bytes.size() ? inner_ : last_)[byte];
+    const auto known = i + 1 < bytes.size() ? byte.id : byte.id_of_last;
     const auto id = known ? known : rules_.unknown;
     if (!id) continue;
     if (!known && joins)
-      parts.back().length += std::ssize(part);
+      parts.back().length += length;
     else
-      parts.push_back({*id, std::ssize(part)});
+      parts.push_back({*id, length});
     joins = !known && rules_.joins_unknown;
   }
   if (rules_.whole_words)

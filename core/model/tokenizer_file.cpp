@@ -6,7 +6,9 @@
 
 #include "data/error.h"
 #include "data/utf8.h"
+#include "model/byte_pairs.h"
 #include "model/tokenizer_parts.h"
+#include "model/word_piece.h"
 
 namespace fovea {
 namespace {

@@ -1,9 +1,10 @@
+#include "model/word_piece.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "data/stop.h"
 #include "data/utf8.h"
-#include "model/word_model.h"
 
 namespace fovea {
 

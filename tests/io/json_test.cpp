@@ -34,6 +34,10 @@ TEST_CASE("json: errors say what was found and where") {
 }
 
 // Of one container; with time in proportion to their square this takes minutes.
+TEST_CASE("json: an excerpt of a text that is not UTF-8 is ASCII") {
+  CHECK(excerpt(Json("a\xf9")) == R"("a\ufffd")");
+}
+
 TEST_CASE("json: half a million children are read") {
   std::string list = "[", object = "{";
   for (int i = 0; i < 500000; ++i) {
