@@ -10,7 +10,8 @@ picture into its input, and PROVENANCE.txt.
 The script computes both models with their weights as they were and as they are bundled, and prints how far the
 attention P of each head is from that of the full weights, ||P' - P|| / ||P|| (Frobenius), on assets/text/fovea.txt and
 assets/image/cat.jpg. It ends with an error where transformers' Dinov2Model does not compute the hidden states that the
-ONNX graph computes. WIDE is a regular expression: matrices whose names it is found in keep 16 bits.
+ONNX graph computes. WIDE is a regular expression: matrices whose names it is found in keep 16 bits, by default those of
+positions and token types, which are small.
 """
 
 import hashlib
@@ -230,8 +231,8 @@ def main():
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     packages, out = Path(sys.argv[1]), Path(sys.argv[2])
-    pattern = sys.argv[3] if len(sys.argv) == 4 else ""
-    wide = lambda name: bool(pattern) and re.search(pattern, name) is not None
+    pattern = sys.argv[3] if len(sys.argv) == 4 else "position|token_type"
+    wide = lambda name: re.search(pattern, name) is not None
     make_minilm(packages, out, wide)
     make_dinov2(packages, out, wide)
 

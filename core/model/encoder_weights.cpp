@@ -184,7 +184,8 @@ EncoderWeights read_encoder_weights(const std::string& folder, const std::stop_t
                          "; expected no such tensor");
 
   const WeightReader reader(shape, tensors, stop);
-  if (!shape.reads_images())  // before the budget: a config of another model is told as that
+  // Before memory is asked for: the message about a config.json of another model names the tensor.
+  if (!shape.reads_images())
     out.words = reader.table(std::string(names.words) + ".weight", {shape.words, shape.width},
                              "config.json says vocab_size = " + std::to_string(shape.words) + ", " +
                                  reader.width_says());

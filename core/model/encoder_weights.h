@@ -10,7 +10,7 @@
 
 namespace fovea {
 
-/// x W + bias, as a file has it transposed.
+/// x W + bias. A file has W transposed.
 struct Linear {
   Matrix weights;           // [inputs, outputs]
   std::vector<float> bias;  // [outputs]
@@ -33,8 +33,9 @@ struct EncoderWeights {
   Linear patches;         // pixels of a patch, channel by channel
   Matrix before_patches;  // [tokens_before_patches, width]
 
-  Matrix positions;  // [positions, width]; of an image: of tokens before the patches, grid
-  LayerNorm embedding_norm, final_norm;  // without weights: there is none
+  /// [positions, width]. Of an image model: of the tokens before the patches, then of the grid.
+  Matrix positions;
+  LayerNorm embedding_norm, final_norm;  // empty: the model has none
   std::vector<LayerWeights> layers;
 };
 

@@ -15,7 +15,7 @@ namespace fovea {
 
 inline constexpr Index block_of_8_bits = 32;  // entries that share a scale
 
-/// A matrix of a file, of which some rows at a time are read.
+/// A matrix that stays in its file, and is read some rows at a time.
 class WeightRows {
  public:
   WeightRows() = default;
@@ -40,17 +40,16 @@ class ModelTensors {
   /// model.safetensors of the folder, or the files that model.safetensors.index.json lists. Throws
   /// InputError where a file is missing, cut off or not what the index says.
   ModelTensors(const std::string& folder, const std::stop_token& stop);
-  ModelTensors(ModelTensors&&) = default;
 
   const std::string& path() const { return path_; }  // of the file, or of the index
   const SourceFiles& files() const { return source_files_; }
-  /// Names are looked for after the prefix with which this one occurs: "bert." of
-  /// "bert.embeddings.word_embeddings.weight". Throws InputError where it does not occur.
+  /// From here on names begin after the prefix that this one has in the files: "bert." where they
+  /// call it "bert.embeddings.word_embeddings.weight". Throws InputError where they do not have it.
   void set_prefix_of(const std::string& name);
   bool has(const std::string& name) const { return find(name) != nullptr; }
 
-  /// The tensor as rows of `cols` entries. Axes of one place aside its shape must be `shape`.
-  /// Throws InputError with `says`: what config.json says of that shape.
+  /// The tensor as rows of `cols` entries. Its shape must be `shape`, apart from axes of one place.
+  /// Throws InputError otherwise; the message ends with `says`, what config.json says of the shape.
   WeightRows rows(const std::string& name, const std::vector<Index>& shape, Index cols,
                   const std::string& says) const;
 

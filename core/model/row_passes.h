@@ -14,8 +14,7 @@ struct LayerNorm {
   void apply(const float* row, float* out) const;
 };
 
-/// row + bias through the activation, in place. Where it is gated the first half of the row
-/// receives the result.
+/// row = activation(row + bias). A gated activation leaves its result in the first half of the row.
 void activate(Activation activation, const std::vector<float>& bias, float* row);
 
 }  // namespace fovea
