@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <span>
 
 #include "data/error.h"
 #include "data/number_text.h"
@@ -11,23 +10,6 @@
 
 namespace fovea {
 namespace {
-
-/// Head after head lies side by side in the rows.
-HeadTensor heads_of(Matrix all, Index heads) {
-  const auto kept = std::make_shared<const Matrix>(std::move(all));
-  const Index rows = kept->rows(), cols = kept->cols() / heads;
-  const std::span content(kept->data(),
-                          static_cast<std::size_t>((rows - 1) * kept->stride() + kept->cols()));
-  constexpr Index bytes = sizeof(float);
-  return {.type = ElementType::f32,
-          .bytes = bytes_in_memory(std::as_bytes(content), kept),
-          .heads = heads,
-          .rows = rows,
-          .cols = cols,
-          .head_stride = cols * bytes,
-          .row_stride = kept->stride() * bytes,
-          .col_stride = bytes};
-}
 
 Source begin_source(const Encoder& encoder) {
   Source source;
@@ -43,9 +25,9 @@ Encoder::Take layers_into(Source& source, Index heads) {
   return [&source, heads](EncodedLayer&& encoded) {
     Layer layer;
     layer.name = "layer" + std::to_string(encoded.layer);
-    layer.q = heads_of(std::move(encoded.q), heads);
-    layer.k = heads_of(std::move(encoded.k), heads);
-    layer.v = heads_of(std::move(encoded.v), heads);
+    layer.q = heads_of(std::make_shared<const Matrix>(std::move(encoded.q)), heads);
+    layer.k = heads_of(std::make_shared<const Matrix>(std::move(encoded.k)), heads);
+    layer.v = heads_of(std::make_shared<const Matrix>(std::move(encoded.v)), heads);
     source.layers.push_back(std::move(layer));
   };
 }
