@@ -9,6 +9,7 @@ import numpy as np
 
 UNIT = 2.0 ** -24  # half of the distance of float32 numbers at 1
 LEAST = 2.0 ** -149  # float32 number
+GREATEST = float(np.finfo(np.float32).max)
 SUMS = 1e-10  # of sums of up to 10^4 terms in float64, in another order, and of square roots of what cancels in them
 NORM = 4e-6  # of quotients and squares of norms that the program finds by iterations, each to about 1e-6
 ROUNDED_SUM = 1e-5  # a row of weights in float32 sums to 1 within this
@@ -218,7 +219,8 @@ def of_sampling(head, made, p, written):
         kappa = math.inf if np.isinf(outside).any() else math.exp(min(outside.max() - outside.min(), 700))
         figures["kappa"] = (kappa, relative * kappa if np.isfinite(kappa) else 0)
         # Lemma 1: kappa^7 alpha^2 / eps^6; each factor has its own error.
-        needed = kappa ** 7 * (head.keys * squares) ** 2
+        with np.errstate(over="ignore"):
+            needed = np.float64(kappa) ** 7 * (head.keys * squares) ** 2
         figures["lemma_1_samples"] = (needed, 10 * relative * needed + 1e-30 if np.isfinite(needed) else 0)
     mass = np.where(made.blocks, p, 0).sum(axis=1)[some]
     figures["block_mass"] = (mass.mean() if some.any() else None, relative)
@@ -249,11 +251,12 @@ def of_norms(head, written, relative):
         factors[some] = np.exp((written.exact_lse - written.approximate_lse)[some])
     if not norm:
         figures["row_sum_epsilon"] = (None, 0)
-    elif np.isinf(factors).any():
+    elif np.isinf(factors).any() or (np.abs((factors - 1)[:, None] * exact) > GREATEST).any():  # entries are kept in float32
         figures["row_sum_epsilon"] = (math.inf, 0)
     else:
         of_sums = np.linalg.norm((factors - 1)[:, None] * exact, 2) / norm
-        figures["row_sum_epsilon"] = (of_sums, NORM * of_sums)
+        # Each lse is rounded to float32, and may be summed in another order than where it was written.
+        figures["row_sum_epsilon"] = (of_sums, NORM * of_sums + relative)
     if head.v is None:
         return figures | dict.fromkeys(("spectral_epsilon", "value_epsilon", "lemma_2_samples"), (None, 0))
     figures["lemma_2_samples"] = (head.dv * rank if norm else None, head.dv * (NORM + relative) * (rank or 0))
@@ -271,7 +274,10 @@ def of_norms(head, written, relative):
         figures["value_epsilon"] = (math.inf, 0)
     else:
         value, allowed = epsilon(written.approximate_z - np.where(some, factors, 1)[:, None] * written.exact_z)
-        rounding = 0 if not of_values or not norm else 4 * UNIT * np.linalg.norm(written.approximate_z) / (norm * of_values)
+        rounding = 0
+        if of_values and norm:
+            rounding = (4 * UNIT * np.linalg.norm(written.approximate_z)
+                        + relative * np.linalg.norm(written.exact_z)) / (norm * of_values)
         figures["value_epsilon"] = (value, allowed + rounding)
     return figures
 
