@@ -216,7 +216,8 @@ def of_sampling(head, made, p, written):
     if head.causal:
         figures["kappa"] = figures["lemma_1_samples"] = (None, 0)
     elif len(outside):
-        kappa = math.inf if np.isinf(outside).any() else math.exp(min(outside.max() - outside.min(), 700))
+        with np.errstate(over="ignore"):
+            kappa = math.inf if np.isinf(outside).any() else float(np.exp(outside.max() - outside.min()))
         figures["kappa"] = (kappa, relative * kappa if np.isfinite(kappa) else 0)
         # Lemma 1: kappa^7 alpha^2 / eps^6; each factor has its own error.
         with np.errstate(over="ignore"):
