@@ -177,7 +177,8 @@ void run_pareto(ParetoOptions options, const Console& console) {
   if (!options.output.empty()) {
     check_figure_name(options.output);
     require_writable(options.output);
-    refuse_to_replace("-o", options.output, Source{}, {options.source.what});
+    refuse_to_replace("-o", options.output, Source{},
+                      {options.source.what, options.source.model_input.value_or("")});
   }
   ParetoOutcome outcome{.tried = explore(options, console), .x = x, .y = y, .settings = {}};
   const Exploration& tried = outcome.tried;

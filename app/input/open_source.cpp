@@ -263,7 +263,11 @@ bool is_picture(const std::string& path) {
 
 std::string short_name(const std::string& what) {
   if (what.starts_with(synthetic_prefix)) return what;
-  if (is_model_address(what)) return short_name(parse_model_address(what).folder);
+  if (is_model_address(what)) try {
+      return short_name(parse_model_address(what).folder);
+    } catch (const UsageError&) {  // opening it says why
+      return what.substr(0, 40);
+    }
   fs::path path = fs::path(what).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();  // "dir/"
   return path.filename().string();

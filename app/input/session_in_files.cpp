@@ -132,7 +132,9 @@ ContentElsewhere content_elsewhere(const std::string& path, const SessionFile& f
   const auto own = fs::weakly_canonical(fs::absolute(path).parent_path(), error);
   ContentElsewhere out;
   for (const std::string& one : files_of(file.session)) {
-    if (!fs::is_regular_file(one, error) || !is_words_or_picture(one) ||
+    // A model of texts reads any file.
+    const bool of_model = is_model_address(file.session.source) && one != file.session.source;
+    if (!fs::is_regular_file(one, error) || !(of_model || is_words_or_picture(one)) ||
         fs::weakly_canonical(one, error).parent_path() == own)
       continue;
     // A session states the hash of its source alone.

@@ -15,8 +15,9 @@ struct OpenedSource {
   std::optional<ContentHash> hash;  // of words and pictures, which a session elsewhere shows by it
 };
 
-std::optional<ContentHash> hash_at_once(const Source& source, const Run& run) {
-  if (source.kind != "text" && source.kind != "image") return {};  // which may be long work
+/// `asked`: somebody waits for it.
+std::optional<ContentHash> hash_at_once(const Source& source, bool asked, const Run& run) {
+  if (!asked && source.kind != "text" && source.kind != "image") return {};  // it may be long work
   try {
     return content_hash_of(source.files, run.stop);
   } catch (const ChangedError&) {
@@ -31,7 +32,7 @@ OpenedSource read(const SourceToOpen& from, const Run& run) {
       from.source ? from.source : std::make_shared<const Source>(open_source(from.what, options));
   if (source->layers.empty()) throw InputError(from.what, "found no layer, expected at least one");
   if (from.session) check_session(*from.session, *source);
-  return {source, hash_at_once(*source, run)};
+  return {source, hash_at_once(*source, from.ask_for_other_content != nullptr, run)};
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 
 #include "data/model_address.h"
 #include "input/open_source.h"
+#include "input/session_file.h"
 #include "window/actions.h"
 #include "window/dialogs/add_column_dialog.h"
 #include "window/dialogs/explore_dialog.h"
@@ -278,6 +279,7 @@ void MainWindow::dropEvent(QDropEvent* event) {
 bool MainWindow::give_to_model(const std::string& path) {
   const auto source = study_.source();
   if (!source || !is_model_address(source->path)) return false;
+  if (is_session_file(path)) return false;  // a figure of ours is opened
   if (source->picture ? !is_picture(path) : !path.ends_with(".txt")) return false;
   ModelAddress address = parse_model_address(source->path);
   address.text.reset();

@@ -77,8 +77,12 @@ std::string to_text(const ModelAddress& address) {
 }
 
 bool same_model(std::string_view a, std::string_view b) {
-  const auto folder = [](std::string_view address) { return address.substr(0, address.find('?')); };
-  return is_model_address(a) && a != b && folder(a) == folder(b);
+  if (!is_model_address(a) || !is_model_address(b) || a == b) return false;
+  try {
+    return parse_model_address(a).folder == parse_model_address(b).folder;
+  } catch (const UsageError&) {  // of a session that somebody has edited
+    return false;
+  }
 }
 
 ModelAddress parse_model_address(std::string_view text) {

@@ -33,6 +33,15 @@ TEST_CASE("an address of a model is read as it was written, whatever its parts h
         ModelAddress{.folder = "/a", .text = "é", .most_tokens = 7});
 }
 
+TEST_CASE("one model is known however its address is written") {
+  CHECK(same_model("model:/My Models/x?text=a", "model:/My%20Models/x?text=b"));
+  CHECK(same_model("model:/x?text=a", "model:/x?input=b"));
+  CHECK_FALSE(same_model("model:/x?text=a", "model:/x?text=a"));
+  CHECK_FALSE(same_model("model:/x?text=a", "model:/y?text=a"));
+  CHECK_FALSE(same_model("model:/x?text=a", "synthetic:golden"));
+  CHECK_FALSE(same_model("model:?", "model:/x?text=a"));
+}
+
 TEST_CASE("an address of a model that is not valid is refused with what is wrong") {
   for (const auto& [text, why] :
        {std::pair{"models/minilm", "does not begin with model:"},

@@ -134,6 +134,18 @@ TEST_CASE("what is no model, or reads nothing, is refused with what to do") {
                        InputError);
 }
 
+TEST_CASE("any file that a model of a session reads elsewhere is asked for") {
+  const TinyTextModel model;
+  const TemporaryDirectory other;
+  const std::string path = model.file("notes.sqlite", std::string("a\0b", 3));  // no text by itself
+  SessionFile file;
+  file.session.source = to_text(ModelAddress{.folder = model.folder(), .input = path});
+  CHECK(content_elsewhere(other / "s.fovea.json", file).unknown == path);
+  file.content_hash = std::string(64, 'a');
+  CHECK(content_elsewhere(other / "s.fovea.json", file).unknown.empty());
+  CHECK(content_elsewhere(other / "s.fovea.json", file).needs_hash);
+}
+
 TEST_CASE("a session of a model knows whether model and input are there, and which file it reads") {
   const TinyTextModel model;
   const std::string path = model.file("words.txt", "the cat");

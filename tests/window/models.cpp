@@ -41,10 +41,13 @@ TEST_CASE("a text that is typed is what the model reads, and undo brings the old
   window.trigger("undo");
   REQUIRE(wait_until([&] { return tokens_in(window).size() == 4; }));
   CHECK(field->toPlainText() == "the cat");
-  // A text without a word is not read: the window keeps what it had.
-  field->setPlainText(" ");
+  // A text without a word is not read: the window keeps what it had, and the field what was typed.
+  field->setPlainText("\u200b");
   QTest::qWait(400);
+  REQUIRE(window.settle());
   CHECK(tokens_in(window).size() == 4);
+  CHECK(field->toPlainText() == "\u200b");
+  CHECK_FALSE(field->acceptDrops());
 }
 
 TEST_CASE("a text file that is dropped on a model is read by it, another file is opened") {

@@ -124,6 +124,8 @@ void set_text_or_hide(QLabel& label, const QString& text) {
   label.setVisible(!text.isEmpty());
 }
 
+constexpr int most_text = 100000;  // characters of a text that is typed: more than models read
+
 class InputDock : public QWidget {
  public:
   InputDock(Study& study, SessionEditor& editor) : study_(study), editor_(editor) {
@@ -180,7 +182,10 @@ class InputDock : public QWidget {
     keys_->setObjectName("key_tokens");
     for (QLabel* text : {name_, facts_, conditions_, warning_, content_, query_note_})
       make_selectable(*text);
-    connect(&study, &Study::opened, this, &InputDock::source_opened);
+    connect(&study, &Study::opened, this, [this](bool new_source) {
+      if (new_source) pause_.stop();  // what was typed was for another model
+      source_opened();
+    });
     connect(&study, &Study::session_changed, this, &InputDock::refresh);
     connect(&study, &Study::source_continued, this, [this] {
       for (SequenceView* view : {sequence_, keys_}) view->continue_source(study_.source());
@@ -229,6 +234,7 @@ class InputDock : public QWidget {
     field->setAccessibleName("Text for the model");
     field->setPlaceholderText("Type or paste a text for the model");
     field->setTabChangesFocus(true);
+    field->setAcceptDrops(false);  // the window takes files
     field->setFixedHeight(6 * fontMetrics().lineSpacing());
     field->hide();
     pause_.setSingleShot(true);
@@ -236,7 +242,7 @@ class InputDock : public QWidget {
     connect(field, &QPlainTextEdit::textChanged, this, [this] { pause_.start(); });
     connect(&pause_, &QTimer::timeout, this, [this] {
       const auto source = study_.source();
-      const QString text = text_->toPlainText();
+      const QString text = text_->toPlainText().left(most_text);
       if (!source || !is_model_address(source->path) || text.trimmed().isEmpty()) return;
       ModelAddress address = parse_model_address(source->path);
       address.input.reset();
@@ -246,15 +252,16 @@ class InputDock : public QWidget {
     return field;
   }
 
-  /// Not while a person types: what the study shows is older.
+  /// Only another one than before, and not while a person types: what was typed and could not be
+  /// read stays.
   void show_text(const Source& source) {
     const bool reads_text = is_model_address(source.path) && !source.picture;
     text_->setVisible(reads_text);
-    if (!reads_text || pause_.isActive()) return;
-    const std::string& address = study_.session().source;
-    if (!same_model(address, source.path) && address != source.path) return;
-    const QString text = to_qt(parse_model_address(address).text.value_or(""));
-    if (text == text_->toPlainText()) return;
+    if (!reads_text || study_.opening() || study_.session().source == text_of_) return;
+    text_of_ = study_.session().source;
+    if (pause_.isActive() || !is_model_address(text_of_)) return;
+    const QString text = to_qt(parse_model_address(text_of_).text.value_or(""));
+    if (text == text_->toPlainText().left(most_text)) return;
     const QSignalBlocker quiet(text_);
     text_->setPlainText(text);
   }
@@ -361,7 +368,8 @@ class InputDock : public QWidget {
   Study& study_;
   SessionEditor& editor_;
   QPlainTextEdit* text_;
-  QTimer pause_;  // since the last key stroke in the text
+  QTimer pause_;         // since the last key stroke in the text
+  std::string text_of_;  // the address of the text that the field was last given
   QLabel *name_, *facts_, *conditions_, *mask_warning_, *warning_, *content_, *sequence_heading_,
       *keys_heading_, *query_note_;
   QWidget *contents_, *head_chooser_, *patch_chooser_;
