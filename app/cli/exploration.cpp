@@ -65,7 +65,7 @@ void ExplorationOptions::add_to(CLI::App& command, const std::string& standard_l
   command
       .add_option("--learn", explore.learned_steps,
                   "Also try each setting of Treeformer with a tree that is learned for the head in "
-                  "so many steps, which takes seconds each; 0: none")
+                  "this many steps, which takes seconds each (0 tries none)")
       ->type_name("STEPS")
       ->check(CLI::Range(Index{0}, most_learning_steps))
       ->capture_default_str();

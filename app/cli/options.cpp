@@ -77,7 +77,7 @@ void SourceOptions::add_to(CLI::App& command, bool required) {
       ->group(of_model);
   command
       .add_option("--max-tokens", model_tokens,
-                  "At most so many tokens of the text; what is cut off is said")
+                  "At most this many tokens of the text; a note says what is cut off")
       ->check(CLI::Range(Index{1}, most_tokens))
       ->capture_default_str()
       ->group(of_model);

@@ -44,8 +44,8 @@ class PanelGrid {
   Panel panel(View view, std::size_t column, Run& run) const;
   /// Measures some rounds of each column.
   std::vector<Panel> timings(Run& run) const;
-  /// Of each column, all columns of a head in the same rounds; nothing for one that is not
-  /// computed, but read.
+  /// The time of each column. All columns of a head run in the same rounds. A column that is read,
+  /// not computed, has none.
   std::vector<std::optional<MeasuredTime>> times(Run& run) const;
 
   std::string title_of(std::size_t column) const;

@@ -55,7 +55,7 @@ Source load(RenderOptions& options, const CLI::App& command, const Console& cons
   if (file.content_hash.empty() || has_content(source, file.content_hash, console.stop))
     return source;
   if (elsewhere.needs_hash)
-    throw refusal_of_elsewhere(path, file.session.source,
+    throw refusal_of_elsewhere(path, files_of(file.session).front(),
                                "whose SHA-256 is not " + file.content_hash);
   print_note(console.err, file.session.source + ": its content has changed since the session of " +
                               path + " was saved");

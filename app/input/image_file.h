@@ -16,7 +16,7 @@ inline constexpr int whole_picture = 0;
 
 struct ImageFile {
   std::shared_ptr<const Picture> picture;  // sides are multiples of the patch
-  ImageGrid grid;                          // patches; empty: the whole picture
+  ImageGrid grid;                          // patches; empty for the whole picture
   std::vector<std::string> notes;          // what was scaled or cut off
 };
 

@@ -65,6 +65,23 @@ SessionFile session_of_figure(const FileBytes& file) {
   return session_from(path, recipe->session);
 }
 
+std::vector<std::string> sources_of(const Session& session) {
+  std::vector<std::string> sources{session.source};
+  for (const Column& column : session.columns)
+    if (column.held && !column.held->source.empty()) sources.push_back(column.held->source);
+  return sources;
+}
+
+/// The file that a source is, or that its model reads, whatever it is: empty if there is none.
+std::string file_of(const std::string& source) {
+  if (!is_model_address(source)) return is_address(source) ? "" : source;
+  try {
+    return parse_model_address(source).input.value_or("");
+  } catch (const UsageError&) {  // opening it says why
+    return "";
+  }
+}
+
 bool is_hash(const std::string& text) {
   return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == text.npos;
 }
@@ -101,28 +118,24 @@ bool is_session_file(const std::string& path) {
 
 bool is_source_there(const std::string& source) {
   std::error_code unknown;
-  if (is_model_address(source)) try {
+  if (is_model_address(source)) {
+    try {
       const ModelAddress address = parse_model_address(source);
       return is_model_folder(address.folder) &&
              (!address.input || std::filesystem::exists(*address.input, unknown));
-    } catch (const UsageError&) {  // of a session that somebody has edited
+    } catch (const UsageError&) {  // somebody has edited the session
       return false;
     }
+  }
   return source.starts_with(synthetic_prefix) || std::filesystem::exists(source, unknown);
 }
 
 std::vector<std::string> files_of(const Session& session) {
-  std::vector<std::string> files{session.source};
-  for (const Column& column : session.columns)
-    if (column.held && !column.held->source.empty() &&
-        std::ranges::find(files, column.held->source) == files.end())
-      files.push_back(column.held->source);
-  for (std::string& file : files)
-    if (is_model_address(file)) try {
-        file = parse_model_address(file).input.value_or(file);
-      } catch (const UsageError&) {  // opening it says why
-      }
-  std::erase_if(files, is_address);
+  std::vector<std::string> files;
+  for (const std::string& source : sources_of(session))
+    if (const std::string file = file_of(source);
+        !file.empty() && std::ranges::find(files, file) == files.end())
+      files.push_back(file);
   return files;
 }
 
@@ -131,16 +144,14 @@ ContentElsewhere content_elsewhere(const std::string& path, const SessionFile& f
   std::error_code error;
   const auto own = fs::weakly_canonical(fs::absolute(path).parent_path(), error);
   ContentElsewhere out;
-  for (const std::string& one : files_of(file.session)) {
-    // A model of texts reads any file.
-    const bool of_model = is_model_address(file.session.source) && one != file.session.source;
-    if (!fs::is_regular_file(one, error) || !(of_model || is_words_or_picture(one)) ||
+  for (const std::string& source : sources_of(file.session)) {
+    const std::string one = file_of(source);
+    const bool shown = is_model_address(source) || is_words_or_picture(one);
+    if (one.empty() || !fs::is_regular_file(one, error) || !shown ||
         fs::weakly_canonical(one, error).parent_path() == own)
       continue;
     // A session states the hash of its source alone.
-    Session of_source;
-    of_source.source = file.session.source;
-    if (files_of(of_source) == std::vector{one} && is_hash(file.content_hash))
+    if (source == file.session.source && is_hash(file.content_hash))
       out.needs_hash = true;
     else if (out.unknown.empty())
       out.unknown = one;

@@ -27,7 +27,7 @@ std::vector<Index> lengths_to(Index n) {
   return lengths;
 }
 
-/// Of exact P: 1/n max_j sum_i P_ij^2 of all columns, and of those from 32 on.
+/// 1/n max_j sum_i P_ij^2 of exact P, over all columns and over those from 32 on.
 struct Shares {
   double all = 0, later = 0;
 };
@@ -40,7 +40,7 @@ Shares shares_of(const Problem& problem, const Backend& backend, Run& run) {
   return {std::ranges::max(squares) / n, *std::max_element(from, squares.end()) / n};
 }
 
-/// Of a length, over all heads.
+/// The shares of all heads at one length.
 struct AtLength {
   std::vector<double> all, later;  // [heads] as in Shares
 };

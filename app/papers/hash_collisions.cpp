@@ -66,7 +66,7 @@ std::vector<Collisions> measured_collisions(int r, const Backend& backend, Run& 
   return found;
 }
 
-/// Of such a share, where the formula holds.
+/// The standard error of a share of all hashes, if `p` is its probability.
 double standard_error(double p) {
   return std::sqrt(p * (1 - p) / hashes_drawn);
 }

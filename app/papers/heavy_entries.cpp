@@ -31,7 +31,7 @@ BitMatrix others(const BitMatrix& pairs, const Problem& problem) {
   return rest;
 }
 
-/// Of a mask M: its pairs, those of them with a negative logit, the mean mass of exact attention on
+/// A mask M: its pairs, those of them with a negative logit, the mean mass of exact attention on
 /// it, and max_i / min_i <1 - M_i, A_i>.
 struct HeavyMask {
   double pairs = 0, negative = 0, mass = 0, kappa = 0;
@@ -56,7 +56,7 @@ HeavyMask mask_of(const BitMatrix& mask, const Problem& problem, const Output& e
   return found;
 }
 
-/// Of sorted blocks that hold about as many pairs: the same numbers.
+/// The same numbers of sorted blocks that hold about as many pairs.
 struct SortedBlocks {
   Index side = 0;
   double mass = 0, kappa = 0;

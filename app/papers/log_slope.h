@@ -6,7 +6,7 @@
 
 namespace fovea {
 
-/// Of the line of least squares through (log x, log y); at least two x that differ.
+/// The slope of the line of least squares through (log x, log y). At least two x differ.
 double log_slope(const std::vector<std::pair<double, double>>& points);
 
 }  // namespace fovea

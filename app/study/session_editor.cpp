@@ -120,9 +120,6 @@ void SessionEditor::forget_first_steps() {
 // a model. What was changed while it was being opened stays.
 void SessionEditor::keep_shown_content() {
   const Session& shown = study_.session();
-  const auto same_content = [](const Session& a, const Session& b) {
-    return a.patch == b.patch && a.source == b.source;
-  };
   if (steps_.empty() || same_content(steps_[at_].session, shown)) return;
   const Session refused = steps_[at_].session;
   const std::size_t visit = steps_[at_].visit;
@@ -166,8 +163,7 @@ void SessionEditor::go_to(std::size_t step) {
   if (reopens()) study_.cancel_opening();
   going_to_.reset();
   at_ = step;
-  if (session.patch == study_.session().patch && session.source == study_.session().source)
-    study_.keep_content();
+  if (same_content(session, study_.session())) study_.keep_content();
   study_.set_session(session);
 }
 
@@ -313,25 +309,23 @@ void SessionEditor::choose_head(Index layer, Index head) {
 }
 
 void SessionEditor::choose_patch(int patch) {
-  if (patch == study_.session().patch) {
-    record(study_.session(), "patch", soon);
-    return study_.keep_content();
-  }
-  change("patch", [&](Session& s) {
-    s.patch = patch;
-    s.viewport = {};  // all of it, however many tokens that are
-    s.pinned_query.reset();
-    s.spans.clear();
-  });
+  choose_content("patch", [&](Session& s) { s.patch = patch; });
 }
 
 void SessionEditor::choose_input(const std::string& address) {
-  if (address == study_.session().source) {
-    record(study_.session(), "input", soon);
+  choose_content("input", [&](Session& s) { s.source = address; });
+}
+
+void SessionEditor::choose_content(const std::string& kind,
+                                   const std::function<void(Session&)>& edit) {
+  Session next = study_.session();
+  edit(next);
+  if (same_content(next, study_.session())) {
+    record(study_.session(), kind, soon);
     return study_.keep_content();
   }
-  change("input", [&](Session& s) {
-    s.source = address;
+  change(kind, [&](Session& s) {
+    edit(s);
     s.viewport = {};  // all of it, however many tokens that are
     s.pinned_query.reset();
     s.spans.clear();

@@ -97,6 +97,7 @@ class SessionEditor : public QObject {
   std::string set_spans(std::vector<Span> spans);
   void forget_first_steps();
   void keep_shown_content();
+  void choose_content(const std::string& kind, const std::function<void(Session&)>& edit);
   void insert_copy(const std::function<void(Column&)>& edit);
   void go_to(std::size_t step);  // nothing happens where there is none
   /// Whether the source of a step is being opened to go there.

@@ -26,6 +26,11 @@ struct SourceToOpen {
   std::function<void()> ask_for_other_content = {};
 };
 
+/// Whether both show the same source, and of an image the same patches.
+inline bool same_content(const Session& a, const Session& b) {
+  return a.source == b.source && a.patch == b.patch;
+}
+
 /// The Session of what another one shows, in the same patches, and with what is seen of them.
 Session with_content_of(const Session& other, Session session);
 

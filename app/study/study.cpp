@@ -167,9 +167,8 @@ void Study::report_not_opened() {
 }
 
 Session Study::when_reopened(const Session& session) const {
-  const bool same_content = opening_.reopens() && session.patch == subject_.session.patch &&
-                            session.source == subject_.session.source;
-  return same_content ? with_content_of(*opening_.pending()->session, session) : session;
+  const bool keeps = opening_.reopens() && same_content(session, subject_.session);
+  return keeps ? with_content_of(*opening_.pending()->session, session) : session;
 }
 
 void Study::cancel_opening() {

@@ -17,7 +17,7 @@ constexpr std::size_t most_rounds = 4 * wanted_rounds;  // of a machine that is 
 
 constexpr std::chrono::milliseconds request_time{40};  // of each column, in one request
 
-/// Of a first run, what rounds repeat: a tree is learned once.
+/// The part of a first run that rounds repeat: a tree is learned only once.
 TimedRun without_learning(const Computation& computation) {
   TimedRun run = computation.first_run;
   if (learned_steps(*computation.variant, computation.values)) run.learning = {};

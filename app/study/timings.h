@@ -26,12 +26,12 @@ class Timings {
   }
 
  private:
-  /// Rounds in each of which every column of a head runs once: times and ratios are comparable only
-  /// within the same rounds, so another column begins them anew.
+  /// Rounds in each of which every column of a head runs once. Only times of the same rounds are
+  /// comparable, so a new column makes the rounds start again.
   struct Rounds {
     std::vector<ComputeKey> columns;  // exact attention first, if it takes part
     std::vector<TimedRuns> runs;      // of each column
-    std::vector<std::shared_ptr<const MeasuredTime>> times;  // what they say; null: nothing yet
+    std::vector<std::shared_ptr<const MeasuredTime>> times;         // null before the first rounds
     double best_pace_ms = std::numeric_limits<double>::infinity();  // of earlier rounds, too
   };
   using Cache = ResultCache<HeadKey, Rounds>;

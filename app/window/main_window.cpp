@@ -279,7 +279,7 @@ void MainWindow::dropEvent(QDropEvent* event) {
 bool MainWindow::give_to_model(const std::string& path) {
   const auto source = study_.source();
   if (!source || !is_model_address(source->path)) return false;
-  if (is_session_file(path)) return false;  // a figure of ours is opened
+  if (is_session_file(path)) return false;  // its session is opened
   if (source->picture ? !is_picture(path) : !path.ends_with(".txt")) return false;
   ModelAddress address = parse_model_address(source->path);
   address.text.reset();

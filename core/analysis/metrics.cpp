@@ -118,8 +118,8 @@ double mass_on_support(const Support& support, Index i, const float* exact,
       support, i, [&](Index j) { return std::exp(logs[static_cast<std::size_t>(j)] - top); });
 }
 
-/// Whether the weights of a row of so many admissible keys are equal but for some roundings. Some
-/// that a sink leaves nothing in fp32 are not equal to others.
+/// Whether the weights of a row with this many admissible keys are equal up to rounding. Weights
+/// that are 0 in fp32 because of a sink are not equal to the others.
 bool are_equal(const float* weights, Index keys, Index admissible) {
   constexpr float roundings = 1e-6f;  // some 16 of 6e-8, of a logit, its exponential and their sum
   float least = std::numeric_limits<float>::infinity(), most = 0;

@@ -22,7 +22,7 @@ class TwoHops {
   /// Row `query` of M M: [n], each in [0, |S_i|]. O(|S_i| tiles of a query + passes n), where keys
   /// that a banded tile holds out of order are told apart one by one. Several threads may ask.
   std::vector<std::int32_t> paths_from(Index query) const;
-  /// Of `keys` those that the query may attend and to which there is a path; `paths` is its row.
+  /// How many of `keys` the query may attend and reaches by a path; `paths` is its row.
   /// Where a mask is not transitive (a window, single pairs) paths also lead to other keys.
   Index reached(Index query, const std::vector<std::int32_t>& paths, IndexRange keys) const;
   /// Whether every query attends every key that it may, so that one hop reaches all that two do.

@@ -32,7 +32,7 @@ class AddedTokens {
   std::vector<Part> parts_of(const AlignedText& text) const;
 
  private:
-  /// The token that begins at a character and where it ends; null: none does.
+  /// The token that begins at a character and where it ends; null if there is none.
   std::pair<const AddedToken*, std::size_t> token_at(const AlignedText& text,
                                                      std::size_t begin) const;
 

@@ -76,23 +76,18 @@ constexpr TensorNames with_distillation(TensorNames names) {
   return names;
 }
 constexpr TensorNames deit_names = with_distillation(vit_names);
-constexpr TensorNames dinov2_names{.patches = "embeddings.patch_embeddings.projection",
-                                   .positions = "embeddings.position_embeddings",
-                                   .class_token = "embeddings.cls_token",
-                                   .layer = "encoder.layer.",
-                                   .query = "attention.attention.query",
-                                   .key = "attention.attention.key",
-                                   .value = "attention.attention.value",
-                                   .output = "attention.output.dense",
-                                   .attention_norm = "norm1",
-                                   .inner = "mlp.fc1",
-                                   .outer = "mlp.fc2",
-                                   .feed_norm = "norm2",
-                                   .gated_inner = "mlp.weights_in",
-                                   .gated_outer = "mlp.weights_out",
-                                   .attention_scale = "layer_scale1.lambda1",
-                                   .feed_scale = "layer_scale2.lambda1",
-                                   .final_norm = "layernorm"};
+constexpr TensorNames with_layer_scale(TensorNames names) {
+  names.attention_norm = "norm1";
+  names.inner = "mlp.fc1";
+  names.outer = "mlp.fc2";
+  names.feed_norm = "norm2";
+  names.gated_inner = "mlp.weights_in";
+  names.gated_outer = "mlp.weights_out";
+  names.attention_scale = "layer_scale1.lambda1";
+  names.feed_scale = "layer_scale2.lambda1";
+  return names;
+}
+constexpr TensorNames dinov2_names = with_layer_scale(vit_names);
 constexpr TensorNames with_registers(TensorNames names) {
   names.register_tokens = "embeddings.register_tokens";
   return names;

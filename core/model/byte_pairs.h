@@ -18,10 +18,11 @@ namespace fovea {
 class BytePairs final : public WordModel {
  public:
   struct Rules {
-    std::optional<std::int32_t> unknown;  // for bytes that have no token; none: they are left out
-    bool joins_unknown = false;           // one token for several that follow each other
-    std::string end_of_word;              // in the name of a token that ends a word: "</w>"
-    bool whole_words = false;             // a word that is a token is not merged from its bytes
+    std::optional<std::int32_t>
+        unknown;                 // of bytes without a token, which are left out if it is absent
+    bool joins_unknown = false;  // one token for several that follow each other
+    std::string end_of_word;     // in the name of a token that ends a word: "</w>"
+    bool whole_words = false;    // a word that is a token is not merged from its bytes
   };
   BytePairs(const Vocabulary& vocabulary, Rules rules);
   /// The next merge. False: a token or what both become has no id.

@@ -28,7 +28,7 @@ bool is_nonspacing_mark(char32_t code);
 /// The categories Mn, Mc and Me.
 bool is_mark(char32_t code);
 
-/// The full canonical decomposition; empty: the character itself.
+/// The full canonical decomposition; empty if it is the character itself.
 std::u32string decomposition(char32_t code);
 /// What two characters compose to; 0: nothing.
 char32_t composition(char32_t first, char32_t second);

@@ -31,24 +31,23 @@ class Encoder {
   explicit Encoder(EncoderWeights weights) : weights_(std::move(weights)) {}
 
   const EncoderShape& shape() const { return weights_.shape; }
-  /// Which it was read from.
+  /// The files that the model was read from.
   const SourceFiles& files() const { return weights_.files; }
 
-  /// Of a text: the ids of its tokens and their types, by default 0. `take` receives each layer as
-  /// soon as it is done, on the calling thread. Returns the output of the model, [n, width]: the
-  /// last hidden states, after the last norm where there is one.
-  /// Throws InputError for no tokens, more than there are positions for, or one that does not
-  /// exist; UnavailableError where they do not fit into the memory budget; Cancelled, within a few
-  /// milliseconds.
+  /// Encodes a text: the ids of its tokens and their types, by default 0. `take` receives each
+  /// layer as soon as it is done, on the calling thread. Returns the output of the model, [n,
+  /// width]: the last hidden states, after the last norm where there is one. Throws InputError for
+  /// no tokens, more than there are positions for, or one that does not exist; UnavailableError
+  /// where they do not fit into the memory budget; Cancelled, within a few milliseconds.
   Matrix encode(std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                 const Backend& backend, Run& run, const Take& take) const;
   Matrix encode(std::span<const std::int32_t> ids, const Backend& backend, Run& run,
                 const Take& take) const {
     return encode(ids, {}, backend, run, take);
   }
-  /// Of an image, cut into patches; pixels beyond the last whole patch are left out. Positions are
-  /// interpolated, as transformers does it, where it has not the size that the model was trained
-  /// on.
+  /// Encodes an image, cut into patches; pixels beyond the last whole patch are left out. Positions
+  /// are interpolated, as transformers does it, unless the image has the size that the model was
+  /// trained on.
   Matrix encode(const ImagePlanes& image, const Backend& backend, Run& run, const Take& take) const;
   /// The patches of an image of this size. Throws InputError where it has none.
   PatchGrid patches_of(Index height, Index width) const;

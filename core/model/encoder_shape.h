@@ -24,11 +24,11 @@ struct EncoderShape {
   Activation activation = Activation::gelu;
   double epsilon = 0;  // of norms
   bool qkv_bias = true;
-  // Of a text model.
+  // Text models only.
   Index words = 0, types = 0;
   Index positions = 0;  // as many as are stored; see most_tokens()
   Index padding = 0;    // id of the word that fills up batches
-  // Of an image model: images have 3 channels.
+  // Image models only; images have 3 channels.
   Index patch_height = 0, patch_width = 0;  // pixels
   PatchGrid grid;                           // of the stored positions
   Index registers = 0;
@@ -38,7 +38,7 @@ struct EncoderShape {
   /// Tokens of an image before its patches: class and distillation token, then registers.
   Index tokens_with_position() const;
   Index tokens_before_patches() const { return tokens_with_position() + registers; }
-  /// Of a text.
+  /// The longest text.
   Index most_tokens() const;
   /// Outputs of the first product of the feed-forward part.
   Index inner_outputs() const { return activation == Activation::gated_silu ? 2 * inner : inner; }

@@ -20,22 +20,23 @@ struct LayerWeights {
   Linear qkv;  // the outputs of Q, then of K, then of V
   Linear output, inner, outer;
   LayerNorm attention_norm, feed_norm;
-  std::vector<float> attention_scale, feed_scale;  // [width]; empty: 1
+  std::vector<float> attention_scale, feed_scale;  // [width]; 1 if empty
 };
 
 struct EncoderWeights {
   EncoderShape shape;
   SourceFiles files;
-  // Of a text model.
+  // Text models only.
   WeightRows words;  // [words, width], read as tokens need them
   Matrix types;      // [types, width], or none
-  // Of an image model.
+  // Image models only.
   Linear patches;         // pixels of a patch, channel by channel
   Matrix before_patches;  // [tokens_before_patches, width]
 
-  /// [positions, width]. Of an image model: of the tokens before the patches, then of the grid.
+  /// [positions, width]. Image models have those of the tokens before the patches first, then those
+  /// of the grid.
   Matrix positions;
-  LayerNorm embedding_norm, final_norm;  // empty: the model has none
+  LayerNorm embedding_norm, final_norm;  // without weights if the model has none
   std::vector<LayerWeights> layers;
 };
 

@@ -22,8 +22,8 @@ struct Taps {
 /// The taps of the results `wanted` of [0, to) from [0, from).
 std::vector<Taps> resampling_taps(Index from, Index to, IndexRange wanted, Resampling kind);
 
-/// Of a grid whose places are rows of `grid`, [rows * cols, width], to another one. Throws
-/// Cancelled.
+/// Resamples a grid, whose places are the rows of `grid` [rows * cols, width], to another size.
+/// Throws Cancelled.
 Matrix resample_grid(MatrixView grid, Index rows, Index cols, Index to_rows, Index to_cols,
                      Resampling kind, const std::stop_token& stop);
 

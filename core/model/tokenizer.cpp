@@ -22,7 +22,7 @@ struct SpaceAround {
   Index before = 0, after = 0;
 };
 
-/// Of the name of a token, in which "Ġ" is a space.
+/// The spaces in the name of a token, where "Ġ" stands for one.
 SpaceAround space_around(std::string_view name) {
   constexpr std::string_view space = "Ġ";
   SpaceAround around;
@@ -33,7 +33,7 @@ SpaceAround space_around(std::string_view name) {
   return around;
 }
 
-/// Of an added token as it was found.
+/// The spaces of an added token as it was found in the text.
 SpaceAround space_around(const AlignedText& text, IndexRange found) {
   const auto space_at = [&](Index i) {
     return is_white_space(text[static_cast<std::size_t>(i)].code);
@@ -211,7 +211,7 @@ const std::string& Tokenizer::name_of(std::int32_t id) const {
   if (const auto found = parts_->added_names.find(id); found != parts_->added_names.end())
     return found->second;
   if (const std::string* name = parts_->vocabulary.name_of(id)) return *name;
-  throw UsageError("no token has the id " + std::to_string(id) +
+  throw UsageError("there is no token with the id " + std::to_string(id) +
                    "; expected one of the vocabulary, from 0 to " + std::to_string(ids() - 1));
 }
 

@@ -14,7 +14,7 @@ class Vocabulary {
   /// Nothing changes where the name or the id is there already: false.
   bool add(std::string name, std::int32_t id);
   std::optional<std::int32_t> id_of(std::string_view name) const;
-  /// Null: no token has the id. Valid as long as the vocabulary.
+  /// The name of a token, valid as long as the vocabulary; null if there is no such id.
   const std::string* name_of(std::int32_t id) const;
   std::size_t size() const { return names_.size(); }
   /// One more than the largest id.

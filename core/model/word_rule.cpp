@@ -42,7 +42,7 @@ class WordReader {
   IndexRange take(Index end) { return {std::exchange(at_, end), end}; }
   IndexRange take_next(Index count) { return take(at_ + count); }
 
-  /// Of an English contraction, "'s" or "'ll", how long it is; 0: there is none.
+  /// The length of an English contraction, "'s" or "'ll"; 0 if there is none.
   Index contraction() const {
     for (const std::u32string_view ending : {U"'s", U"'t", U"'re", U"'ve", U"'m", U"'ll", U"'d"})
       if (begins_with(ending)) return std::ssize(ending);

@@ -141,6 +141,11 @@ TEST_CASE("any file that a model of a session reads elsewhere is asked for") {
   SessionFile file;
   file.session.source = to_text(ModelAddress{.folder = model.folder(), .input = path});
   CHECK(content_elsewhere(other / "s.fovea.json", file).unknown == path);
+  Column held{.variant = "exact", .held = HeldHead{.source = file.session.source}};
+  SessionFile with_column;
+  with_column.session.source = "synthetic:golden";
+  with_column.session.columns = {held};
+  CHECK(content_elsewhere(other / "s.fovea.json", with_column).unknown == path);
   file.content_hash = std::string(64, 'a');
   CHECK(content_elsewhere(other / "s.fovea.json", file).unknown.empty());
   CHECK(content_elsewhere(other / "s.fovea.json", file).needs_hash);

@@ -33,7 +33,7 @@ TEST_CASE("steps are kept in order, and those without a number are counted") {
   CHECK(numbers(streams, "c").empty());
 }
 
-TEST_CASE("a step that does not come after the last one begins anew from there") {
+TEST_CASE("a step that does not come after the last one starts again from there") {
   LiveStreams streams;
   for (const Index number : {0, 1, 2, 3, 4}) streams.add(step("a", number));
   streams.add(step("a", 3));
@@ -62,7 +62,8 @@ TEST_CASE("memory is bounded, the newest steps are all kept, and older ones ever
     CHECK(kept[i + 1] - kept[i] <= 3 * (kept[i] - kept[i - 1]) + 1);
 }
 
-TEST_CASE("a stream that begins anew has thinned out nothing, one that goes back keeps the count") {
+TEST_CASE(
+    "a stream that starts again has thinned out nothing, one that goes back keeps the count") {
   LiveStreams streams({.most_steps = 4});
   for (Index number = 0; number < 10; ++number) streams.add(step("a", number));
   REQUIRE(streams.stream("a").thinned_out == 6);

@@ -1,6 +1,6 @@
 """What the tokenizers of transformers make of texts, for tokenizer_test.cpp.
 
-    make_tokenizer_fixtures.py                        the kept fixtures, anew
+    make_tokenizer_fixtures.py                        makes the kept fixtures again
     make_tokenizer_fixtures.py --count 20000 FOLDER   many random texts, for FOVEA_TOKENIZER_CASES=FOLDER
     make_tokenizer_fixtures.py --model M FOLDER FILE...   the tokenizer in folder M, and the texts of files
 
@@ -175,6 +175,15 @@ def write_tokenizer(root, name, tokenizer):
     return folder
 
 
+def from_vocabulary(folder, vocabulary, merges, kind):
+    """A byte-level tokenizer in the files that came before tokenizer.json."""
+    folder.mkdir()
+    (folder / "vocab.json").write_text(json.dumps(vocabulary) + "\n")
+    (folder / "merges.txt").write_text("#version: 0.2\n" + "".join(" ".join(merge) + "\n" for merge in merges))
+    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": kind}) + "\n")
+    return folder, AutoTokenizer.from_pretrained(folder)
+
+
 def make_tokenizers(root, texts):
     """Yields the folder of each tokenizer, and what transformers opens there."""
     whole = [text.decode("utf-8", "replace") for text in texts]
@@ -208,23 +217,13 @@ def make_tokenizers(root, texts):
     yield write_tokenizer(root, "roberta", roberta.backend_tokenizer), roberta
     roberta = RobertaTokenizer(vocab=vocabulary, merges=merges, add_prefix_space=True)
     yield write_tokenizer(root, "roberta-prefix", roberta.backend_tokenizer), roberta
-    folder = root / "roberta-vocabulary"
-    folder.mkdir()
-    (folder / "vocab.json").write_text(json.dumps(vocabulary) + "\n")
-    (folder / "merges.txt").write_text("#version: 0.2\n" + "".join(" ".join(merge) + "\n" for merge in merges))
-    (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "RobertaTokenizer"}\n')
-    yield folder, AutoTokenizer.from_pretrained(folder)
+    yield from_vocabulary(root / "roberta-vocabulary", vocabulary, merges, "RobertaTokenizer")
 
     special = ["<|startoftext|>", "<|endoftext|>"]
     vocabulary, merges = byte_pairs(whole, special, "</w>")
     clip = CLIPTokenizer(vocab=vocabulary, merges=merges)
     yield write_tokenizer(root, "clip", clip.backend_tokenizer), clip
-    folder = root / "clip-vocabulary"
-    folder.mkdir()
-    (folder / "vocab.json").write_text(json.dumps(vocabulary) + "\n")
-    (folder / "merges.txt").write_text("#version: 0.2\n" + "".join(" ".join(merge) + "\n" for merge in merges))
-    (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "CLIPTokenizer"}\n')
-    yield folder, AutoTokenizer.from_pretrained(folder)
+    yield from_vocabulary(root / "clip-vocabulary", vocabulary, merges, "CLIPTokenizer")
 
 
 def main():

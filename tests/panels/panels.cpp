@@ -16,6 +16,22 @@ namespace {
 constexpr View views[] = {View::heatmap, View::error, View::mask, View::reach,  View::rank,
                           View::level,   View::tree,  View::row,  View::output, View::cost};
 
+/// The whole head of a scene in 10 x 10 pixels of its map.
+Panel panel_of_map(const Scene& scene, View view, const MapPyramid& map, Run& run) {
+  const IndexRange all{0, scene.computation.op->plan().queries()};
+  return make_panel(view,
+                    {.computation = scene.computation,
+                     .exact = scene.exact,
+                     .backend = *backends().front(),
+                     .sequence = scene.sequence,
+                     .settings = scene.settings,
+                     .rows = all,
+                     .cols = all,
+                     .max_pixels = 10,
+                     .map = &map},
+                    run);
+}
+
 }  // namespace
 
 TEST_CASE("every view of every variant shows something or says why not") {
@@ -274,18 +290,7 @@ TEST_CASE("the divisor of rows of mean pixels is named") {
   Run run{scene.profile};
   const auto map = make_map(View::heatmap, scene.computation, scene.exact, scene.settings);
   map->fill({0, map->overview_rows()}, run);
-  const IndexRange all{0, 40};
-  const Panel panel = make_panel(View::heatmap,
-                                 {.computation = scene.computation,
-                                  .exact = scene.exact,
-                                  .backend = *backends().front(),
-                                  .sequence = scene.sequence,
-                                  .settings = scene.settings,
-                                  .rows = all,
-                                  .cols = all,
-                                  .max_pixels = 10,
-                                  .map = map.get()},
-                                 run);
+  const Panel panel = panel_of_map(scene, View::heatmap, *map, run);
   const auto& raster = std::get<Raster>(panel.body);
   REQUIRE(raster.pooled == Pool::Kind::mean);
   float most =
@@ -303,18 +308,7 @@ TEST_CASE("law: an estimated map has standard errors where they are of the numbe
   const auto has_errors = [&](View view) {
     const auto map = make_map(view, scene.computation, scene.exact, scene.settings, 10);
     map->estimate(2, 0, run);
-    const IndexRange all{0, 40};
-    const Panel panel = make_panel(view,
-                                   {.computation = scene.computation,
-                                    .exact = scene.exact,
-                                    .backend = *backends().front(),
-                                    .sequence = scene.sequence,
-                                    .settings = scene.settings,
-                                    .rows = all,
-                                    .cols = all,
-                                    .max_pixels = 10,
-                                    .map = map.get()},
-                                   run);
+    const Panel panel = panel_of_map(scene, view, *map, run);
     const auto& raster = std::get<Raster>(panel.body);
     REQUIRE(raster.estimated == 1);
     return !raster.standard_error.empty();

@@ -148,7 +148,7 @@ TEST_CASE("columns are timed in turn, a few runs each") {
   CHECK(study.columns()[0].time->timing.total.samples < 32);
 }
 
-TEST_CASE("all columns are timed in the same rounds, and another column begins them anew") {
+TEST_CASE("all columns are timed in the same rounds, which start again for a new column") {
   Study study(std::make_unique<SlowApply>());
   open(study, small, {"exact", "h1d", "fixed"}, {View::heatmap});
   const auto timed = [&](std::size_t count) {

@@ -38,7 +38,7 @@ class Audience:
 
 
 class Thread:
-    """Stands for a thread as long as it lives, and says what of ours is on in it."""
+    """A thread while it lives, and which parts of the recorder are active in it."""
 
     def __init__(self) -> None:
         self.modes: Optional[Tuple[Any, Any]] = None  # of functions, of operations

@@ -252,8 +252,8 @@ class InputDock : public QWidget {
     return field;
   }
 
-  /// Only another one than before, and not while a person types: what was typed and could not be
-  /// read stays.
+  /// Shows the text of the session if it is another one than before, and nobody is typing. A typed
+  /// text that could not be read stays.
   void show_text(const Source& source) {
     const bool reads_text = is_model_address(source.path) && !source.picture;
     text_->setVisible(reads_text);
