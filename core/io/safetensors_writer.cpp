@@ -45,6 +45,11 @@ std::string header_of(const std::vector<OutTensor>& tensors,
   return text;
 }
 
+std::span<const std::byte> values_of(const OutTensor& tensor) {
+  return std::visit([](const auto& values) { return std::as_bytes(std::span(values)); },
+                    tensor.values);
+}
+
 /// In pieces, to stop between two of them when cancelled or at the first that cannot be written.
 void write_values(std::ostream& out, std::span<const std::byte> bytes,
                   const std::stop_token& stop) {
@@ -65,11 +70,22 @@ void write_safetensors(const std::string& path, const std::vector<OutTensor>& te
     const std::uint64_t length = header.size();
     out.write(reinterpret_cast<const char*>(&length), sizeof length);
     out << header;
-    for (const OutTensor& tensor : tensors)
-      std::visit(
-          [&](const auto& values) { write_values(out, std::as_bytes(std::span(values)), stop); },
-          tensor.values);
+    for (const OutTensor& tensor : tensors) write_values(out, values_of(tensor), stop);
   });
+}
+
+std::vector<std::byte> safetensors_bytes(const std::vector<OutTensor>& tensors,
+                                         const std::map<std::string, std::string>& metadata) {
+  const std::string header = header_of(tensors, metadata);
+  const std::uint64_t length = header.size();
+  std::vector<std::byte> out;
+  const auto append = [&out](std::span<const std::byte> bytes) {
+    out.insert(out.end(), bytes.begin(), bytes.end());
+  };
+  append(std::as_bytes(std::span(&length, 1)));
+  append(std::as_bytes(std::span(header)));
+  for (const OutTensor& tensor : tensors) append(values_of(tensor));
+  return out;
 }
 
 }  // namespace fovea

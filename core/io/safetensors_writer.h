@@ -1,6 +1,7 @@
 // Writing .safetensors: F32 and I32 tensors and text metadata.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <stop_token>
@@ -23,5 +24,9 @@ struct OutTensor {
 void write_safetensors(const std::string& path, const std::vector<OutTensor>& tensors,
                        const std::map<std::string, std::string>& metadata,
                        std::stop_token stop = {});
+
+/// The bytes of such a file.
+std::vector<std::byte> safetensors_bytes(const std::vector<OutTensor>& tensors,
+                                         const std::map<std::string, std::string>& metadata);
 
 }  // namespace fovea

@@ -42,12 +42,16 @@ def read(path: "str | os.PathLike[str]") -> Tensors:
         if not stat.S_ISREG(os.stat(path).st_mode):
             raise FoveaError(f"{path} is no regular file; expected a .safetensors file")
         with open(path, "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            header, begin = _header(path, file, size)
-            places, metadata = _entries(path, header, size - begin)
-            arrays = {place.name: _array(path, file, begin, place) for place in places}
+            return read_from(file, path, os.fstat(file.fileno()).st_size)
     except (OSError, ValueError) as error:  # a path may hold a zero byte
         raise FoveaError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+
+
+def read_from(file: BinaryIO, path: str, size: int) -> Tensors:
+    """The tensors of an open file of `size` bytes, which messages call `path`. Raises FoveaError and OSError."""
+    header, begin = _header(path, file, size)
+    places, metadata = _entries(path, header, size - begin)
+    arrays = {place.name: _array(path, file, begin, place) for place in places}
     return Tensors(arrays, {place.name: place.dtype for place in places}, metadata)
 
 

@@ -1,0 +1,33 @@
+// A Message is what two processes say to each other: an object of JSON, and tensors. Its bytes are
+// those of a .safetensors file whose metadata has the object, as text, under the key "message". So
+// whatever reads and checks files of tensors reads and checks messages.
+//
+// A program that only sends steps (LiveStep) sends files without that key.
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <vector>
+
+#include "io/json.h"
+#include "io/safetensors_writer.h"
+#include "io/tensor_file.h"
+#include "live/wire_reader.h"
+
+namespace fovea {
+
+struct Message {
+  Json content;                            // an object
+  TensorFile tensors;                      // read from `bytes`, without the key "message"
+  std::shared_ptr<const WireBytes> bytes;  // of the frame
+};
+
+WireBytes message_bytes(const Json& content, const std::vector<OutTensor>& tensors = {});
+
+/// Whether the tensors of a frame come with an object.
+bool is_message(const TensorFile& frame);
+
+/// Throws InputError for a frame that is no message, Cancelled.
+Message read_message(std::shared_ptr<const WireBytes> bytes, const std::stop_token& stop = {});
+
+}  // namespace fovea

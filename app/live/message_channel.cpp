@@ -1,0 +1,104 @@
+#include "live/message_channel.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include "data/error.h"
+#include "data/memory.h"
+#include "data/stop.h"
+
+namespace fovea {
+namespace {
+
+constexpr int patience_ms = 50;  // until a stop is looked for
+constexpr std::size_t piece = 1 << 20;
+
+bool is_socket(int descriptor) {
+  struct stat status {};
+  return ::fstat(descriptor, &status) == 0 && S_ISSOCK(status.st_mode);
+}
+
+/// Whether the descriptor became ready within a moment.
+bool wait_for(int descriptor, short events) {
+  pollfd one{.fd = descriptor, .events = events, .revents = 0};
+  return ::poll(&one, 1, patience_ms) > 0;
+}
+
+bool may_come_later(int error) {
+  return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
+}
+
+}  // namespace
+
+MessageChannel::MessageChannel(Descriptor in, Descriptor out)
+    : in_(std::move(in)),
+      out_(std::move(out)),
+      is_socket_(is_socket(out_ ? out_.get() : in_.get())) {}
+
+void MessageChannel::send(const Json& content, const std::vector<OutTensor>& tensors,
+                          const std::stop_token& stop) {
+  const WireBytes bytes = message_bytes(content, tensors);
+  const std::string length = wire_length(bytes.size());
+  const int descriptor = out_ ? out_.get() : in_.get();
+  for (std::span<const std::byte> rest : {std::as_bytes(std::span(length)), std::span(bytes)}) {
+    while (!rest.empty()) {
+      check_stop(stop);
+      const std::size_t part = std::min(rest.size(), piece);
+      const ssize_t sent = is_socket_
+                               ? ::send(descriptor, rest.data(), part, MSG_NOSIGNAL | MSG_DONTWAIT)
+                               : ::write(descriptor, rest.data(), part);
+      if (sent >= 0)
+        rest = rest.subspan(static_cast<std::size_t>(sent));
+      else if (may_come_later(errno))
+        wait_for(descriptor, POLLOUT);
+      else
+        throw UnavailableError(std::string("the other process has gone (") + std::strerror(errno) +
+                               ")");
+    }
+  }
+}
+
+std::optional<Message> MessageChannel::receive(const std::stop_token& stop,
+                                               Clock::time_point deadline) {
+  std::array<std::byte, sizeof(std::uint64_t)> length{};
+  if (!fill(length, stop, deadline)) return {};
+  std::uint64_t size = 0;
+  for (std::size_t i = 0; i < length.size(); ++i)
+    size |= std::to_integer<std::uint64_t>(length[i]) << (8 * i);
+  if (size == 0 || size > most_message_bytes)
+    throw InputError("a message", "would have " + std::to_string(size) + " bytes; from 1 to " +
+                                      std::to_string(most_message_bytes) + " are expected");
+  require_memory(static_cast<double>(size), "a message");
+  const auto bytes = std::make_shared<WireBytes>();
+  while (bytes->size() < size) {  // a length is only a claim
+    const std::size_t begin = bytes->size();
+    bytes->resize(std::min<std::uint64_t>(size, std::max(2 * begin, piece)));
+    if (!fill(std::span(*bytes).subspan(begin), stop, deadline)) return {};
+  }
+  return read_message(bytes, stop);
+}
+
+bool MessageChannel::fill(std::span<std::byte> bytes, const std::stop_token& stop,
+                          Clock::time_point deadline) {
+  while (!bytes.empty()) {
+    check_stop(stop);
+    if (!wait_for(in_.get(), POLLIN)) {
+      if (Clock::now() >= deadline) throw UnavailableError("the other process does not answer");
+      continue;
+    }
+    const ssize_t got = ::read(in_.get(), bytes.data(), bytes.size());
+    if (got == 0 || (got < 0 && !may_come_later(errno))) return false;
+    if (got > 0) bytes = bytes.subspan(static_cast<std::size_t>(got));
+  }
+  return true;
+}
+
+}  // namespace fovea

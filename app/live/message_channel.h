@@ -1,0 +1,46 @@
+// A MessageChannel carries messages between this process and one that it started, or was started
+// by: over a socket, or over standard input and output. Each frame is its length (u64, little
+// endian) and as many bytes. It blocks; one thread may send while another one receives.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <vector>
+
+#include "io/descriptor.h"
+#include "live/message.h"
+
+namespace fovea {
+
+inline constexpr std::uint64_t most_message_bytes = std::uint64_t{4} << 30;
+
+class MessageChannel {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// Reads from `in` and writes to `out`; without `out`, `in` is a socket for both.
+  explicit MessageChannel(Descriptor in, Descriptor out = Descriptor());
+
+  /// Throws UnavailableError when the other process has gone, and Cancelled. Nothing can be sent
+  /// after either.
+  void send(const Json& content, const std::vector<OutTensor>& tensors = {},
+            const std::stop_token& stop = {});
+
+  /// The next message; nothing when the other process has closed its end. Throws InputError for
+  /// bytes that are no message and after which none can follow, Cancelled, and UnavailableError
+  /// when nothing has come until `deadline`.
+  std::optional<Message> receive(const std::stop_token& stop = {},
+                                 Clock::time_point deadline = Clock::time_point::max());
+
+ private:
+  /// Whether all bytes have come; not at the end of the stream.
+  bool fill(std::span<std::byte> bytes, const std::stop_token& stop, Clock::time_point deadline);
+
+  Descriptor in_, out_;
+  bool is_socket_;
+};
+
+}  // namespace fovea
