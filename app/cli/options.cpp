@@ -16,6 +16,7 @@
 #include "data/utf8.h"
 #include "input/model_source.h"
 #include "io/file_bytes.h"
+#include "worker/interpreter.h"
 
 namespace fovea {
 namespace {
@@ -81,6 +82,22 @@ void SourceOptions::add_to(CLI::App& command, bool required) {
       ->check(CLI::Range(Index{1}, most_tokens))
       ->capture_default_str()
       ->group(of_model);
+  command
+      .add_option_function<std::string>(
+          "--python",
+          [](const std::string& path) {
+            choose_interpreter({path, "--python"});
+          },
+          "The Python that computes models which Fovea does not compute itself, with torch and "
+          "transformers (default: $FOVEA_PYTHON, the active environment, or python3)")
+      ->check(refuse_empty)
+      ->type_name("PROGRAM")
+      ->group(of_model);
+  command
+      .add_flag_callback(
+          "--trust-remote-code", [] { trust_remote_code(true); },
+          "Code that comes with the model may run in Python")
+      ->group(of_model);
   const std::string group = "How SOURCE is read";
   command.add_option("--layout", layout, "Axes of its tensors, such as [B,n,H,d] or [n,3,H,d]")
       ->check(refuse_empty)
@@ -124,7 +141,7 @@ std::string SourceOptions::address() const {
   if (!model_text && !model_input) return what;
   namespace fs = std::filesystem;
   const std::string option = model_text ? "--text" : "--input";
-  if (!is_model_folder(what))
+  if (!is_model_folder(what) && !what.ends_with(".gguf"))
     throw UsageError(option + " goes with a model: " + fovea::quoted(what) +
                      " found; expected a folder with config.json and model.safetensors");
   ModelAddress address{.folder = fs::absolute(what).lexically_normal().string(),

@@ -3,6 +3,9 @@
 #include <QFileInfo>
 #include <utility>
 
+#include "data/error.h"
+#include "input/own_files.h"
+
 namespace fovea {
 namespace {
 
@@ -25,18 +28,32 @@ std::string folder_if_there(const QString& path) {
   return folder.isDir() ? folder.canonicalFilePath().toStdString() : std::string();
 }
 
+/// The folder that holds `known`: beside the program, in its installation, or, as `in_sources`, in
+/// the tree of the sources, a few folders above a build tree. Empty: there is none.
+std::string data_folder(const QString& installed, const QString& in_sources, const QString& known) {
+  const QString here = program_folder();
+  QStringList candidates{here + "/" + installed,
+                         here + "/" FOVEA_DATA_FROM_PROGRAM "/" + installed};
+  QString up = here;
+  for (int level = 0; level < 5; ++level) candidates << (up += "/..") + "/" + in_sources;
+  for (const QString& candidate : candidates)
+    if (QFileInfo::exists(candidate + "/" + known))
+      return QFileInfo(candidate).canonicalFilePath().toStdString();
+  return {};
+}
+
 }  // namespace
 
 std::string assets_directory() {
-  const QString here = program_folder();
-  QStringList candidates{here + "/assets", here + "/" FOVEA_DATA_FROM_PROGRAM "/assets"};
-  // A build tree lies a few folders below its source tree.
-  QString up = here;
-  for (int level = 0; level < 5; ++level) candidates << (up += "/..") + "/assets";
-  for (const QString& candidate : candidates)
-    if (QFileInfo::exists(candidate + "/minilm"))
-      return QFileInfo(candidate).canonicalFilePath().toStdString();
-  return {};
+  return data_folder("assets", "assets", "minilm");
+}
+
+std::string python_package_directory() {
+  std::string found = data_folder("python", "app/python", "fovea/worker.py");
+  if (found.empty())
+    throw UnavailableError("the Python package that computes other models is not beside " +
+                           own_program() + "; install Fovea again");
+  return found;
 }
 
 std::string own_fonts_directory() {

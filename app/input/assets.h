@@ -16,6 +16,10 @@ std::string assets_directory();
 std::string own_fonts_directory();
 std::string own_plugins_directory();
 
+/// The folder that holds our Python package, `fovea`, of the same version. Throws UnavailableError
+/// where it was not installed.
+std::string python_package_directory();
+
 /// What is shown of a source at first: of the bundled encoder the head that its provenance
 /// recommends, else the first head; of an attention matrix alone only what can be seen of it.
 Session first_session(const Source& source);

@@ -5,10 +5,13 @@
 #include "data/error.h"
 #include "data/model_address.h"
 #include "data/utf8.h"
+#include "input/assets.h"
 #include "input/image_file.h"
 #include "input/picture_process.h"
 #include "io/file_bytes.h"
 #include "model/encoded_source.h"
+#include "model/encoder_shape.h"
+#include "worker/hosted_model.h"
 
 namespace fovea {
 namespace {
@@ -34,6 +37,20 @@ std::string beginning_of(std::string_view text) {
   return printable(out) + (text.empty() ? "" : "…");
 }
 
+/// What a model of texts reads; its file is added to `files`.
+std::string text_of(const ModelAddress& address, SourceFiles& files, const std::stop_token& stop) {
+  if (!address.input) return address.text.value_or("");
+  files.push_back(std::make_shared<const FileBytes>(*address.input));
+  std::string text = files.back()->text(stop);
+  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // a byte order mark
+  return text;
+}
+
+std::string title_of(const ModelAddress& address, std::string_view text) {
+  return name_of(address.folder) + ": " +
+         (address.input ? name_of(*address.input) : "“" + beginning_of(text) + "”");
+}
+
 UsageError without_input(const ModelAddress& address, bool reads_images) {
   return UsageError(address.folder + " is a model of " + (reads_images ? "images" : "texts") +
                     ": say what it reads with " +
@@ -49,18 +66,11 @@ Source open_text_model(const ModelAddress& address, const Encoder& encoder, cons
                                          " tokens and its config.json " +
                                          std::to_string(encoder.shape().words) +
                                          "; expected files of one model");
-  std::string text = address.text.value_or("");
   SourceFiles files;
-  if (address.input) {
-    const auto file = std::make_shared<const FileBytes>(*address.input);
-    text = file->text(run.stop);
-    if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // a byte order mark
-    files.push_back(file);
-  }
+  const std::string text = text_of(address, files, run.stop);
   Source source = source_of_text(encoder, *tokenizer, text, address.most_tokens, backend, run);
   source.files.insert(source.files.begin(), files.begin(), files.end());
-  source.name = name_of(address.folder) + ": " +
-                (address.input ? name_of(*address.input) : "“" + beginning_of(text) + "”");
+  source.name = title_of(address, text);
   return source;
 }
 
@@ -73,8 +83,53 @@ Source open_image_model(const ModelAddress& address, const Encoder& encoder, con
   Source source = source_of_image(encoder, input, *image.picture, backend, run);
   source.notes.insert(source.notes.end(), image.notes.begin(), image.notes.end());
   source.files.insert(source.files.begin(), file);
-  source.name = name_of(address.folder) + ": " + name_of(*address.input);
+  source.name = title_of(address, {});
   return source;
+}
+
+bool reads_picture(const ModelAddress& address) {
+  return address.input && is_picture(*address.input);
+}
+
+bool is_gguf(const std::string& path) {
+  return path.ends_with(".gguf");
+}
+
+/// A model that Python computes.
+Source open_hosted_model(const ModelAddress& address, const OpenOptions& options) {
+  const auto model = hosted_model({.interpreter = find_interpreter(),
+                                   .package = python_package_directory(),
+                                   .model = address.folder,
+                                   .name = name_of(address.folder),
+                                   .trust_remote_code = trusts_remote_code()});
+  const HostedDescription& its = model->description(options.stop);
+  const bool reads_image = its.reads_images && (!its.reads_texts || reads_picture(address));
+  if (reads_image ? !address.input : !address.text && !address.input)
+    throw without_input(address, reads_image);
+  HostedInput input{.most_tokens = address.most_tokens};
+  SourceFiles files;
+  std::vector<std::string> notes;
+  if (reads_image) {
+    files.push_back(std::make_shared<const FileBytes>(*address.input));
+    ImageFile image = read_image(*files.back(), whole_picture, 0, options.stop);
+    input.picture = image.picture;
+    notes = image.notes;
+  } else {
+    input.text = text_of(address, files, options.stop);
+  }
+  Source source = model->read(input, options.stop, options.reached);
+  source.name = title_of(address, input.text);
+  source.files = std::move(files);
+  source.notes.insert(source.notes.end(), notes.begin(), notes.end());
+  source.metadata["computed by"] = its.computed_by;
+  return source;
+}
+
+/// Whether Fovea's own encoder computes the model.
+bool is_own(const std::string& folder, const std::stop_token& stop) {
+  if (is_gguf(folder)) return false;
+  const FileBytes config((fs::path(folder) / "config.json").string());
+  return describes_encoder(config.path(), config.text(stop), stop);
 }
 
 }  // namespace
@@ -86,10 +141,15 @@ bool is_model_folder(const std::string& path) {
 
 Source open_model(const std::string& what, const OpenOptions& options) {
   const ModelAddress address = parse_model_address(what);
-  if (!is_model_folder(address.folder))
+  if (!is_model_folder(address.folder) && !is_gguf(address.folder))
     throw InputError(address.folder,
                      "is no model; expected a folder with config.json and model.safetensors, as "
                      "Hugging Face's libraries write it");
+  if (!is_own(address.folder, options.stop)) {
+    Source source = open_hosted_model(address, options);
+    source.path = what;
+    return source;
+  }
   const auto encoder = read_encoder(address.folder, options.stop);
   const auto backend = make_cpu_backend();
   Profile profile;

@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Optional, Sequence, Union
 
 from .conditions import Conditions, check_segments
 from .errors import FoveaError, need
-from .writer import TensorBytes, TensorWriter
+from .writer import TensorBytes, TensorMemory, TensorWriter
 
 
 @dataclass
@@ -82,7 +82,7 @@ class Call:
         return replace(self, q=self.q[heads], k=self.k[used], v=None if self.v is None else self.v[used],
                        z=None if self.z is None else self.z[heads], conditions=self.conditions.of_heads(heads))
 
-    def write(self, file: Union[TensorWriter, TensorBytes], prefix: str) -> Dict[str, str]:
+    def write(self, file: Union[TensorWriter, TensorBytes, TensorMemory], prefix: str) -> Dict[str, str]:
         """Writes the tensors as PREFIX.q and so on. Returns the metadata of this call, without the prefix."""
         numpy = need("numpy", "Writing tensors")
         self.check()
@@ -121,7 +121,7 @@ class Weights:
     def of_heads(self, heads: List[int]) -> "Weights":
         return replace(self, attention=self.attention[heads])
 
-    def write(self, file: Union[TensorWriter, TensorBytes], prefix: str) -> Dict[str, str]:
+    def write(self, file: Union[TensorWriter, TensorBytes, TensorMemory], prefix: str) -> Dict[str, str]:
         """Writes the tensor as PREFIX.attention. Returns the metadata of this call, without the prefix."""
         file.add({f"{prefix}.attention": self.attention})
         said = names_metadata(None, None, self.model, self.module)

@@ -6,7 +6,7 @@ import random
 import threading
 import warnings
 from dataclasses import replace
-from typing import Any, Container, Dict, Iterable, List, Optional, Sequence, Set, Union
+from typing import Any, Callable, Container, Dict, Iterable, List, Optional, Sequence, Set, Union
 
 from .call import Call, names_metadata, shared_metadata
 from .check import difference
@@ -21,7 +21,7 @@ from .shared_bias import SharedBias
 from .steps import Steps, Turn
 from .unseen import Unseen
 from .watch import WATCH, Audience
-from .writer import TensorWriter, metadata_length
+from .writer import TensorMemory, TensorWriter, metadata_length
 
 ROOM_OF_CALL = 1 << 14  # bytes that the header may grow by one call without its tokens
 ENTRY = 128  # bytes of a tensor in the header, without the name of its call
@@ -56,10 +56,13 @@ class Recording:
 
     def __init__(self, path: "str | os.PathLike[str]", layers: Optional[Iterable[Union[int, str]]],
                  heads: Optional[Iterable[int]], steps: Union[None, int, Container[int]], tokens: Optional[Sequence],
-                 key_tokens: Optional[Sequence], outputs: bool, model: Any) -> None:
+                 key_tokens: Optional[Sequence], outputs: bool, model: Any,
+                 memory: Optional[TensorMemory] = None, say: Optional[Callable[[str], None]] = None) -> None:
         self.path = os.fspath(path)
+        self._memory = memory  # in place of the file
+        self._say = say or _warn
         self.calls: List[str] = []
-        self._file: Optional[TensorWriter] = None
+        self._file: Union[None, TensorWriter, TensorMemory] = None
         self._ended = False
         self._warned: List[str] = []
         self.tokens, self.key_tokens = tokens, key_tokens
@@ -97,7 +100,7 @@ class Recording:
         need("numpy", "Recording a model")
         if self._file is not None:
             raise FoveaError("a recording is for one block: call fovea.record again")
-        self._file = TensorWriter(self.path)
+        self._file = self._memory or TensorWriter(self.path)
         self._bias = SharedBias(self._file)
         try:
             if self._model is not None:
@@ -112,7 +115,7 @@ class Recording:
     def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
         assert self._file is not None and self._bias is not None
         if self._forked:
-            return _warn("Nothing is recorded here: this process was forked inside the block, and the process that "
+            return self._say("Nothing is recorded here: this process was forked inside the block, and the process that "
                          "began it writes the file")
         WATCH.stop(self._audience)
         with self._lock:  # a thread may still run
@@ -130,13 +133,13 @@ class Recording:
                 self._file.discard()
                 raise
         for missed in self._unseen.missed():
-            _warn(f"Left out: {missed}")
+            self._say(f"Left out: {missed}")
         without = self._places.without()
         if without and self._layers is None:
-            _warn("No softmax attention was seen in " + _listed(without))
+            self._say("No softmax attention was seen in " + _listed(without))
         for note in [*self._unseen.notes(), *self._warned, labels.complaint]:
             if note:
-                _warn(note)
+                self._say(note)
 
     def _named(self, labels: TokenLabels) -> Dict[str, str]:
         """The metadata of the file, with the tokens of all calls, or of the first for which its header has room."""

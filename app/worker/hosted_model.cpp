@@ -1,0 +1,155 @@
+#include "worker/hosted_model.h"
+
+#include <algorithm>
+#include <chrono>
+#include <span>
+#include <utility>
+
+#include "data/error.h"
+#include "data/stop.h"
+#include "io/tensor_source.h"
+
+namespace fovea {
+namespace {
+
+constexpr int protocol_version = 1;
+constexpr auto patience = std::chrono::milliseconds(50);
+
+std::string text_at(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+bool names(const Json& object, const char* name, const char* word) {
+  const auto found = object.find(name);
+  if (found == object.end() || !found->is_array()) return false;
+  for (const Json& entry : *found)
+    if (entry == word) return true;
+  return false;
+}
+
+HostedDescription description_in(const Json& hello) {
+  const Json model = hello.value("model", Json::object());
+  return {.name = text_at(model, "name"),
+          .architecture = text_at(model, "architecture"),
+          .computed_by = text_at(model, "computed_by"),
+          .reads_texts = names(model, "reads", "text"),
+          .reads_images = names(model, "reads", "image")};
+}
+
+/// Takes the picture that the model saw out of an answer; null: there is none.
+std::shared_ptr<const Picture> take_picture(TensorFile& tensors) {
+  const auto found = std::ranges::find(tensors.tensors, "picture", &NamedTensor::name);
+  if (found == tensors.tensors.end()) return nullptr;
+  const NamedTensor tensor = *found;
+  tensors.tensors.erase(found);
+  if (tensor.dtype != "U8" || tensor.shape.size() != 3 || tensor.shape[2] != 3) return nullptr;
+  auto picture = std::make_shared<Picture>();
+  picture->height = tensor.shape[0];
+  picture->width = tensor.shape[1];
+  picture->rgb.resize(static_cast<std::size_t>(3 * picture->height * picture->width));
+  tensor.bytes->read(tensor.begin, std::as_writable_bytes(std::span(picture->rgb)));
+  return picture;
+}
+
+Source source_of(WireMessage message, const std::stop_token& stop) {
+  TensorFile& tensors = message.tensors;
+  tensors.path = "the model's answer";
+  auto picture = take_picture(tensors);
+  Source source = source_from_tensors(tensors, {}, stop);
+  source.kind = "model";
+  source.picture = std::move(picture);
+  if (const auto notes = message.content.find("notes");
+      notes != message.content.end() && notes->is_array())
+    for (const Json& note : *notes)
+      if (note.is_string()) source.notes.push_back(note.get<std::string>());
+  return source;
+}
+
+}  // namespace
+
+HostedModel::Lock HostedModel::lock(const std::stop_token& stop) {
+  Lock held(mutex_, std::defer_lock);
+  while (!held.try_lock_for(patience)) check_stop(stop);
+  return held;
+}
+
+const HostedDescription& HostedModel::description(const std::stop_token& stop) {
+  const Lock held = lock(stop);
+  wait_until_loaded(stop);
+  return *description_;
+}
+
+void HostedModel::wait_until_loaded(const std::stop_token& stop) {
+  if (description_) return;
+  const WireMessage hello = next(stop);
+  if (const std::string error = text_at(hello.content, "error"); !error.empty()) end(error);
+  if (text_at(hello.content, "hello") != "fovea model" ||
+      hello.content.value("version", Json()) != protocol_version)
+    end(start_.interpreter.path + " runs another version of the package fovea; expected that of " +
+        start_.package);
+  description_ = description_in(hello.content);
+}
+
+WireMessage HostedModel::next(const std::stop_token& stop) {
+  if (ended_) throw UnavailableError("the process that computes " + start_.name + " has ended");
+  try {
+    if (auto message = process_.channel().receive(stop)) return *std::move(message);
+  } catch (const InputError& error) {
+    end("the process that computes " + start_.name + " said what is no message (" + error.what() +
+        ")");
+  }
+  end(start_.interpreter.path + ", which computes " + start_.name + ", " + process_.last_words());
+}
+
+void HostedModel::end(const std::string& why) {
+  ended_ = true;
+  throw UnavailableError(why);
+}
+
+Source HostedModel::read(const HostedInput& input, const std::stop_token& stop,
+                         const std::function<void(double share)>& reached) {
+  const Lock held = lock(stop);
+  wait_until_loaded(stop);
+  const std::int64_t id = ++last_id_;
+  Json request{{"id", id}, {"do", "heads"}};
+  std::vector<OutTensor> tensors;
+  if (input.picture) {
+    tensors.push_back(
+        {"picture", {input.picture->height, input.picture->width, 3}, input.picture->rgb});
+  } else {
+    request["text"] = input.text;
+    request["max_tokens"] = input.most_tokens;
+  }
+  bool is_sent = false;
+  try {
+    process_.channel().send(request, tensors, stop);
+    is_sent = true;
+    for (;;) {
+      WireMessage answer = next(stop);
+      if (answer.content.value("id", Json()) != id) continue;  // of a request that was cancelled
+      if (const auto error = text_at(answer.content, "error"); !error.empty())
+        throw InputError(start_.name, error);
+      const auto share = answer.content.find("reached");
+      if (share == answer.content.end()) return source_of(std::move(answer), stop);
+      if (reached && share->is_number()) reached(share->get<double>());
+    }
+  } catch (const Cancelled&) {
+    if (!is_sent) ended_ = true;  // half a message was sent: none can follow
+    if (!ended_) process_.channel().send({{"do", "cancel"}, {"of", id}});
+    throw;
+  }
+}
+
+std::shared_ptr<HostedModel> hosted_model(const WorkerStart& start) {
+  static std::mutex mutex;
+  static std::shared_ptr<HostedModel> running;
+  const std::lock_guard held(mutex);
+  if (!running || running->has_ended() || !(running->start() == start)) {
+    running.reset();
+    running = std::make_shared<HostedModel>(start);
+  }
+  return running;
+}
+
+}  // namespace fovea
