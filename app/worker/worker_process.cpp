@@ -25,6 +25,8 @@ namespace {
 // Without the folder in which the program was started: a file torch.py there must not run.
 constexpr char program[] =
     "import sys; sys.path[0] = sys.argv.pop(1); from fovea.worker import main; sys.exit(main())";
+// The worker's descriptor of the socket; what libraries print goes elsewhere.
+constexpr int channel_of_worker = 3;
 constexpr auto moment = std::chrono::milliseconds(10);
 constexpr int moments_to_end = 50;       // before the process is killed
 constexpr off_t most_last_words = 2000;  // bytes
@@ -67,17 +69,19 @@ WorkerProcess::WorkerProcess(const WorkerStart& start) {
   said_ = Descriptor(::memfd_create("worker", MFD_CLOEXEC));
   if (!said_) throw refuse(errno);
 
-  std::vector<std::string> words{python,      "-c",     program,   start.package,
-                                 start.model, "--name", start.name};
+  std::vector<std::string> words{python,        "-c",        program,
+                                 start.package, start.model, "--name",
+                                 start.name,    "--channel", std::to_string(channel_of_worker)};
   if (start.trust_remote_code) words.push_back("--trust-remote-code");
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
 
   FileActions files;
-  for (const int standard : {STDIN_FILENO, STDOUT_FILENO})
-    ::posix_spawn_file_actions_adddup2(&files.actions, other.get(), standard);
-  ::posix_spawn_file_actions_adddup2(&files.actions, said_.get(), STDERR_FILENO);
+  ::posix_spawn_file_actions_addopen(&files.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  for (const int standard : {STDOUT_FILENO, STDERR_FILENO})
+    ::posix_spawn_file_actions_adddup2(&files.actions, said_.get(), standard);
+  ::posix_spawn_file_actions_adddup2(&files.actions, other.get(), channel_of_worker);
   const OwnGroup group;
   const int error = ::posix_spawn(&process_, python.c_str(), &files.actions, &group.attributes,
                                   argv.data(), environ);

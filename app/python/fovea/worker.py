@@ -1,7 +1,7 @@
 """Computes one model of transformers for the program, which starts `python -m fovea.worker MODEL`.
 
-MODEL is a folder, or a .gguf file. Messages go over standard input and output (see hosting.py); the worker ends when
-its input ends. Nothing is downloaded and nothing is unpickled. Code that comes with a model does not run, unless
+MODEL is a folder, or a .gguf file. Messages go over a socket, or over standard input and output (see hosting.py); the
+worker ends when its input ends. Nothing is downloaded and nothing is unpickled. Code that comes with a model does not run, unless
 --trust-remote-code is given.
 """
 from __future__ import annotations
@@ -10,7 +10,7 @@ import argparse
 import glob
 import os
 import sys
-from typing import Any, BinaryIO, List, Optional
+from typing import Any, List, Optional
 
 from .errors import FoveaError
 from .hosting import host, words_of
@@ -130,11 +130,16 @@ def _why(error: Exception, path: str, version: str) -> str:
     return f"{path} cannot be loaded by transformers {version}: {words}"
 
 
-def _own_output() -> BinaryIO:
-    """Standard output for messages alone: whatever else is printed goes to standard error."""
+def channel_of(descriptor: Optional[int]) -> Channel:
+    """A channel over a socket that this process was started with, or over standard input and output.
+
+    Of these, whatever else is printed goes to standard error.
+    """
+    if descriptor is not None:
+        return Channel(os.fdopen(descriptor, "rb", closefd=False), os.fdopen(os.dup(descriptor), "wb"))
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    return out
+    return Channel(sys.stdin.buffer, out)
 
 
 def main(words: Optional[List[str]] = None) -> int:
@@ -143,10 +148,11 @@ def main(words: Optional[List[str]] = None) -> int:
     parser.add_argument("--name", default="", help="of the model in titles")
     parser.add_argument("--threads", type=int, default=0, help="of PyTorch; 0: as many as there are")
     parser.add_argument("--trust-remote-code", action="store_true", help="code that comes with the model may run")
+    parser.add_argument("--channel", type=int, help="the descriptor of a socket; else standard input and output")
     options = parser.parse_args(words)
     for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
         os.environ[name] = "1"
-    channel = Channel(sys.stdin.buffer, _own_output())
+    channel = channel_of(options.channel)
     try:
         model = load(options.model, options.trust_remote_code, options.name)
         if options.threads > 0:
