@@ -37,6 +37,8 @@ struct SourceOptions {
   Index model_tokens = ModelAddress::standard_tokens;
 
   void add_to(CLI::App& command, bool required = true);
+  /// The options of models alone.
+  void add_model_to(CLI::App& command);
   /// `what`, or the ModelAddress of the model and what it reads. Throws UsageError where that is no
   /// model.
   std::string address() const;
