@@ -29,7 +29,7 @@ std::string name_of(const std::string& path_or_folder) {
 
 /// Of the model, for titles. That of a program has a number behind it.
 std::string name_of(const ModelAddress& address) {
-  if (!is_offered(address.folder)) return name_of(address.folder);
+  if (!is_offered_model(address.folder)) return name_of(address.folder);
   const std::string name = address.folder.substr(offered_prefix.size());
   return printable(name.substr(0, name.rfind('.')));
 }
@@ -108,7 +108,7 @@ bool is_gguf(const std::string& path) {
 /// The process that computes a model: of a program that offers it, or a worker.
 std::shared_ptr<HostedModel> process_of(const ModelAddress& address) {
   const std::string& model = address.folder;
-  if (is_offered(model))
+  if (is_offered_model(model))
     return hosted_model(model, [&] {
       return std::make_unique<HostedModel>(name_of(address), std::make_unique<OfferedModel>(model));
     });
@@ -151,7 +151,7 @@ Source open_hosted_model(const ModelAddress& address, const OpenOptions& options
 
 /// Whether Fovea's own encoder computes the model.
 bool is_own(const std::string& folder, const std::stop_token& stop) {
-  if (is_gguf(folder) || is_offered(folder)) return false;
+  if (is_gguf(folder) || is_offered_model(folder)) return false;
   const FileBytes config((fs::path(folder) / "config.json").string());
   return describes_encoder(config.path(), config.text(stop), stop);
 }
@@ -165,7 +165,8 @@ bool is_model_folder(const std::string& path) {
 
 Source open_model(const std::string& what, const OpenOptions& options) {
   const ModelAddress address = parse_model_address(what);
-  if (!is_model_folder(address.folder) && !is_gguf(address.folder) && !is_offered(address.folder))
+  if (!is_model_folder(address.folder) && !is_gguf(address.folder) &&
+      !is_offered_model(address.folder))
     throw InputError(address.folder,
                      "is no model; expected a folder with config.json and model.safetensors, as "
                      "Hugging Face's libraries write it");

@@ -121,7 +121,7 @@ bool is_source_there(const std::string& source) {
   if (is_model_address(source)) {
     try {
       const ModelAddress address = parse_model_address(source);
-      return is_model_folder(address.folder) &&
+      return (is_model_folder(address.folder) || is_offered_model(address.folder)) &&
              (!address.input || std::filesystem::exists(*address.input, unknown));
     } catch (const UsageError&) {  // somebody has edited the session
       return false;

@@ -28,7 +28,7 @@ QString last_session() {
 // A source, or the session file in which it was opened or saved.
 void remember(QString source) {
   QSettings settings;
-  if (is_live(source.toStdString())) return;  // gone with its program
+  if (is_of_a_program(source.toStdString())) return;
   if (!is_address(source.toStdString())) {
     source = QFileInfo(source).absoluteFilePath();
     settings.setValue("directory", QFileInfo(source).path());
@@ -295,7 +295,7 @@ void Files::save_session_to(const QString& path) {
 }
 
 void Files::keep_last(std::function<void()> kept) {
-  if (!window_.study().source() || is_live(window_.study().session().source)) return kept();
+  if (!window_.study().source() || is_of_a_program(window_.study().session().source)) return kept();
   QDir().mkpath(QFileInfo(last_session()).path());
   write(last_session(), [file = session_file(), kept = std::move(kept)] {
     write_session(last_session().toStdString(), file);

@@ -3,22 +3,16 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
+#include "data/model_address.h"
 #include "worker/model_line.h"
 
 namespace fovea {
 
-/// What names such a model where a folder would: "look:SmolLM2-135M.1234".
-inline constexpr std::string_view offered_prefix = "look:";
-
-inline bool is_offered(std::string_view model) {
-  return model.starts_with(offered_prefix);
-}
-
 class OfferedModel : public ModelLine {
  public:
-  /// Throws UnavailableError where no program of this user offers the model.
+  /// `model`: as is_offered_model() has it. Throws UnavailableError where no program of this user
+  /// offers the model.
   explicit OfferedModel(const std::string& model);
 
   MessageChannel& channel() override { return channel_; }

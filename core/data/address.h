@@ -16,6 +16,12 @@ inline bool is_live(std::string_view source) {
   return source.starts_with(live_prefix);
 }
 
+/// Whether the source is gone once the program has ended that sends it, or offers its model.
+inline bool is_of_a_program(std::string_view source) {
+  return is_live(source) ||
+         (is_model_address(source) && is_offered_model(source.substr(model_prefix.size())));
+}
+
 inline bool is_address(std::string_view source) {
   return source.starts_with(synthetic_prefix) || is_live(source) || is_model_address(source);
 }
