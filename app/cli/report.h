@@ -21,7 +21,7 @@ struct HeadReport {
   std::vector<std::string> notes;
   std::optional<Metrics> metrics;
   std::vector<Diagnostic> diagnostics;
-  /// Of Z to the output that the file holds: the largest difference over the largest entry.
+  /// The largest difference of Z from the output that the file holds, over the largest entry.
   std::optional<double> from_own_output;
 };
 

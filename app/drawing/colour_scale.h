@@ -13,7 +13,7 @@ namespace fovea::drawing {
 
 /// What is among a raster's numbers.
 struct RasterContents {
-  // Of all that are neither NaN nor masked.
+  // The range of all numbers that are neither NaN nor masked.
   double low = std::numeric_limits<double>::infinity(), high = -low;
   bool masked = false, not_a_number = false;
 };

@@ -6,7 +6,7 @@
 namespace fovea {
 namespace {
 
-// Of a stream as it lies in the file: it grows by 1032 times at most (zlib).
+// Bytes of a stream as it lies in the file. It grows by 1032 times at most (zlib).
 constexpr qsizetype largest_attachment = 256 << 10;
 constexpr qsizetype longest_number = 12;  // digits
 

@@ -16,7 +16,7 @@ namespace fovea {
 
 class ContentHash {
  public:
-  /// Of one file; of several, of their content one after the other.
+  /// Hashes a file, or the content of several one after the other.
   explicit ContentHash(SourceFiles files);
 
   /// Reads a piece; false: that was all. Throws InputError when a file cannot be read, or is not

@@ -44,7 +44,7 @@ class SelfTests {
   /// `file` keeps the verdicts.
   SelfTests(std::string program, std::string file,
             std::chrono::milliseconds limit = std::chrono::minutes(2));
-  /// Of the program that runs, or of the program `fovea` beside it, in the user's cache.
+  /// The tests of the running program, or of the program `fovea` beside it, in the user's cache.
   static SelfTests of_this_program();
 
   std::optional<Verdict> remembered(const CudaDevice& device, const std::string& precision) const;

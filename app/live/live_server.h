@@ -3,7 +3,7 @@
 // thread of its own and opens frames on others: the window never waits for a program, nor a program
 // for the window or for what another program sends.
 //
-// Of the windows that are started one after the other the first one listens; when it ends, another
+// The first of the windows that are started one after the other listens. When it ends, another
 // one takes its place within a few seconds. The socket of a program that has died is replaced.
 //
 // A program that sends what is no greeting, no frame or too much, or falls silent in the middle of

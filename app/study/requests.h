@@ -173,7 +173,7 @@ class Requests : public QObject {
   /// Background work that runs is cancelled, or gets the rest of yield_seconds to end by itself.
   void end_background_work_soon();
   bool is_work_awaited() const;
-  /// Of the priority of metrics or a higher one.
+  /// Whether there is work of the priority of metrics or a higher one.
   bool has_urgent_work() const;
 
   std::shared_ptr<Background> background_;

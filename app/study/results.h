@@ -42,8 +42,8 @@ struct HeadState {
   ColumnState exact;
 };
 
-/// Of a panel. Its settings are as of settings_for; `exact` is as `approximate` where the view
-/// shows nothing of the reference.
+/// What a panel depends on. Its settings are those of settings_for; `exact` is `approximate` if the
+/// view shows nothing of the reference.
 struct PanelKey : PanelPart {
   ComputeKey approximate, exact;
   bool with_metrics = false, with_diagnostics = false;
@@ -69,7 +69,7 @@ class Results {
   const ColumnState& exact_of(const ColumnState& column) const { return head_of(column).exact; }
   /// The first column that shows exact attention of a head; nothing: none does.
   std::optional<int> exact_column(std::size_t head) const;
-  /// Of an opened head that is an attention matrix alone.
+  /// The matrix of an opened head that is an attention matrix alone.
   std::shared_ptr<const Matrix> matrix() const { return matrix_; }
   const std::vector<ColumnState>& columns() const { return columns_; }
   std::vector<ColumnState>& columns() { return columns_; }

@@ -68,17 +68,17 @@ class Study : public QObject {
     return key_sequence_of(*subject_.source, subject_.session.layer);
   }
   bool shows_matrix() const { return subject_.shows_matrix(); }
-  /// Of the opened layer; 0: nothing is open.
+  /// The lengths of the opened layer. 0 if nothing is open.
   Lengths lengths() const { return subject_.lengths(); }
   /// The length for which parameters are chosen: that of the keys.
   Index length() const { return lengths().keys; }
   /// Whether the keys of the opened head are other tokens than its queries.
   bool has_own_keys() const { return source() && fovea::has_own_keys(*source(), session().layer); }
 
-  /// Of the opened head.
+  /// The problem of the opened head.
   std::shared_ptr<const Problem> problem() const { return results_.opened().problem; }
   const std::vector<ColumnState>& columns() const { return results_.columns(); }
-  /// Of the opened head; null: not there yet.
+  /// Exact attention of the opened head. Null if not there yet.
   const ColumnState* exact() const {
     return results_.opened().exact.computation ? &results_.opened().exact : nullptr;
   }

@@ -19,7 +19,7 @@ class SweepRun : public QObject {
 
   /// There is a head, with as many keys as queries.
   bool can_start() const;
-  /// Of the columns as they are now. Nothing happens where it cannot start.
+  /// Sweeps over the columns as they are now. Does nothing if it cannot start.
   void start(const SweepLimits& limits, const QString& provenance);
   void stop() { steps_.stop(); }
 

@@ -41,7 +41,8 @@ class Exports {
   bool can_cancel() const;
   /// Those that are being written, and those that wait for their turn.
   void cancel();
-  /// Of the first that is not cancelled: "Writing figure.pdf"; empty: none.
+  /// What the first export that is not cancelled does: "Writing figure.pdf". Empty if there is
+  /// none.
   QString text() const;
   double fraction() const;  // 0..1
   /// Something is being written, or waits, or was cancelled and has not ended yet.

@@ -38,7 +38,7 @@ class LiveBar : public QFrame {
   /// Whether new steps of the shown stream are shown as they come.
   bool follows() const { return follow_; }
   void set_following(bool on);
-  /// Of the shown stream; nothing: the window shows something else.
+  /// The step of the shown stream. Nothing if the window shows something else.
   std::optional<Index> shown_step() const;
   /// "live: train, step 12 of 40", or what the bar offers.
   QString text() const;

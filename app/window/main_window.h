@@ -77,7 +77,7 @@ class MainWindow : public QMainWindow {
   void dropEvent(QDropEvent* event) override;
   bool event(QEvent* event) override;
   void childEvent(QChildEvent* event) override;
-  /// Of the whole application: Shift may be held anywhere in the window.
+  /// Sees the events of the whole application: Shift may be held anywhere in the window.
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:

@@ -21,12 +21,12 @@ struct Divergence : Estimate {
 /// an error. Weights are those beside a sink. Where a row of P, P~, Z or Z~ holds NaN or infinity,
 /// every figure over the rows to which it belongs is NaN: not defined.
 struct Metrics {
-  // Of outputs, where the head has values.
+  // Errors of outputs, if the head has values.
   double output_rel_fro = 0;  // |Z~ - Z|_F / |Z|_F
   double output_max_abs = 0;
   double row_rel_error_p50 = 0, row_rel_error_p90 = 0,
          row_rel_error_max = 0;  // |z~_i - z_i| / |z_i|
-  // Of weights, where those of P~ are known.
+  // Errors of weights, if those of P~ are known.
   Estimate attention_rel_fro;   // |P~ - P|_F / |P|_F
   Estimate attention_tv;        // mean over rows of half the sum of |P~_i - P_i|
   Estimate attention_tv_p90;    // over all rows

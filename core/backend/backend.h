@@ -123,7 +123,8 @@ std::optional<CudaDevice> find_cuda_device(std::string* why_not);
 /// device lacks the precision. Throws UsageError for an unknown precision.
 std::unique_ptr<Backend> make_cuda_backend(const CudaOptions& options, std::string* why_not);
 
-/// Of the devices that the CUDA back end was built for: "7.5, 8.0"; empty: it was not built.
+/// Capabilities of the devices that the CUDA back end was built for, "7.5, 8.0". Empty if it was
+/// not built.
 std::string cuda_capabilities();
 
 }  // namespace fovea

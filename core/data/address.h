@@ -9,7 +9,7 @@
 
 namespace fovea {
 
-/// Of a stream of a running program: "live:NAME".
+/// What a stream of a running program begins with: "live:NAME".
 inline constexpr std::string_view live_prefix = "live:";
 
 inline bool is_live(std::string_view source) {

@@ -49,8 +49,8 @@ struct GroupFiles {
   std::vector<std::string> cache;  // keys of memory.stat
 };
 
-/// Of a group and of all groups around it. Pages of files count as used, and the kernel gives them
-/// up, active or not, before it refuses memory.
+/// Free bytes of a group and of all groups around it. Pages of files count as used, and the kernel
+/// gives them up, active or not, before it refuses memory.
 std::size_t free_in_groups(const std::string& mount, std::string group, const GroupFiles& files) {
   std::size_t least = unlimited;
   while (true) {

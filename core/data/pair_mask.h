@@ -68,7 +68,7 @@ class PairMask {
       return false;
     return pairs_.empty() || pairs_(i, j);
   }
-  /// Of the first queries and keys.
+  /// The mask of the first queries and keys.
   PairMask prefix(Index queries, Index keys) const;
   /// Keys of `keys` that query i may attend.
   Index count(Index i, IndexRange keys) const;

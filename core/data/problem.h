@@ -34,7 +34,7 @@ struct Problem {
   Lengths lengths() const { return {q.rows, k.rows}; }
   Index queries() const { return q.rows; }
   Index keys() const { return k.rows; }
-  /// Of queries and of keys, where they are known to be as many.
+  /// The number of queries, and of keys, if they are known to be equal.
   Index n() const { return lengths().n(); }
   Index d() const { return q.cols; }
   Index dv() const { return v.cols; }

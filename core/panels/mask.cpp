@@ -120,7 +120,7 @@ std::string rounded_percent(double share, const Estimate& estimate) {
   return text;
 }
 
-// Of every row beside the tiles; of all of them in words.
+// Adds what each row drops beside the tiles, and the sum in words.
 void add_dropped(const Metrics& metrics, Raster& raster, std::string& caption) {
   double most = 0;
   for (const float share : metrics.dropped_mass)

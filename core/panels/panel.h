@@ -36,7 +36,7 @@ struct Raster {
   std::vector<float> row_values;  // [rows.size()]
   double row_top = 1;             // this value has the last colour
   std::string row_quantity;       // "mass dropped of the row"
-  // Of the map of a long head, which is first estimated and then exact, coarse and then fine.
+  // For the map of a long head, which is first estimated and then exact, coarse and then fine.
   Matrix standard_error;  // of every pixel that is an estimated mean (else 0); empty: none is
   double estimated = 0;   // share of the rows of pixels that are estimates
   bool complete = true;   // nothing is an estimate or coarser than the view
@@ -177,7 +177,7 @@ struct PanelInputs {
   /// Its rows of P, [n], where they are known already.
   const std::vector<float>* exact_row = nullptr;
   const std::vector<float>* approximate_row = nullptr;
-  /// Of a long head: heatmap and error map take their pixels from it, as far as it knows them.
+  /// For a long head: heatmap and error map take their pixels from it, as far as it knows them.
   const MapPyramid* map = nullptr;
 };
 

@@ -139,8 +139,8 @@ struct Plan {
   Lengths lengths = {};  // of the head
   bool causal = false;
   Index window = 0;  // of the head: the bands of all tiles lie in it; 0: none
-  /// Of the head: pairs that it does not admit count in no tile. Only where every level is 0.
-  /// Of an ImportedPlan also the pairs without weight.
+  /// The head's mask: pairs that it does not admit count in no tile. Only if every level is 0.
+  /// In an ImportedPlan it also leaves out the pairs without weight.
   std::shared_ptr<const PairMask> mask = {};
   std::variant<TilePlan, NodePlan, ProjectedPlan, FeaturePlan, ImportedPlan> form;
   Structure structure = {};

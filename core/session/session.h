@@ -48,7 +48,7 @@ std::optional<ErrorKind> error_kind_from(const std::string& text);
 struct HeldHead {
   std::string source;  // path or synthetic:; empty: that of the Session
   Index layer = 0, head = 0;
-  // Of another source: chosen by hand while it was opened.
+  // For a column of another source: chosen by hand while that source was opened.
   std::optional<bool> causal = {};
   std::optional<double> scale = {};
   std::optional<Index> window = {};

@@ -22,7 +22,7 @@ struct HeadTable {
   /// The numbers that all tables show.
   const Quantity& error() const;
   const Quantity& cost() const;
-  /// Of the two the one that the budget does not limit.
+  /// The one of the two quantities that the budget does not limit.
   const Quantity& wanted() const;
 };
 

@@ -64,7 +64,7 @@ struct ParetoPoint {
 /// which a number is absent or not finite are never on it and dominate nothing. O(n log n).
 std::vector<std::size_t> pareto_front(const std::vector<ParetoPoint>& points);
 
-/// Of a number over several heads: quantiles, with straight lines between the ordered numbers. A
+/// Quantiles of a number over several heads, with straight lines between the ordered numbers. A
 /// quantile that lies between a finite number and infinity is infinite.
 struct Spread {
   double median = 0, p10 = 0, p90 = 0;
@@ -103,7 +103,7 @@ struct Budget {
   std::string least;  // an id
 };
 
-/// Of trials of one head the one that keeps the budget with the least of the other measure; of
+/// The trial of one head that keeps the budget with the least of the other measure; among
 /// equals the one with less of the budget's, then the first. Exact attention is a choice like
 /// others where it is among the trials. Null: none keeps it.
 const Trial* best_choice(const std::vector<const Trial*>& trials, const Budget& budget);

@@ -34,7 +34,7 @@ std::vector<TimedRuns::Round> quiet_rounds(const TimedRuns& runs, double best_pa
 /// The runs of exact attention in the rounds that have a speed-up.
 TimedRuns exact_runs(const TimedRuns& runs);
 
-/// Of the quiet rounds. Nothing without rounds.
+/// The time of the quiet rounds. Nothing without rounds.
 std::optional<MeasuredTime> summarise(const TimedRuns& runs, double best_pace_ms);
 
 struct RoundOptions {

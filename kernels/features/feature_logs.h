@@ -19,8 +19,8 @@ struct FeatureLogArgs {
   int direction_stride = 0;           // none: phi_r(x) = elu(x_r) + 1
   int features = 0;
   double half = 0;  // scale log2 e / 2: exponential features lose half |x|^2
-  /// Of queries |x|^2 / 2 is left out, and so is the largest of each row: the logarithm of the two
-  /// together is in `factor`. Of keys nothing is left out.
+  /// For queries, |x|^2 / 2 is left out, and so is the largest of each row: the logarithm of the
+  /// two together is in `factor`. For keys, nothing is left out.
   bool of_queries = false;
   float* logs = nullptr;  // [count, log_stride]
   int log_stride = 0;

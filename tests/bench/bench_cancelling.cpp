@@ -56,7 +56,7 @@ double cancelled_ms(milliseconds after, const std::function<void(Run&)>& work) {
   return std::max(0.0, std::chrono::duration<double, std::milli>(ended - requested).count());
 }
 
-/// Of several moments the longest.
+/// Measures at several moments, and prints the longest.
 void measure(const std::string& what, const std::vector<int>& moments_ms,
              const std::function<void(Run&)>& work) {
   double longest = 0;

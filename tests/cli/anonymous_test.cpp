@@ -99,7 +99,7 @@ TEST_CASE("with --no-session no figure and no report names its source, its path 
 TEST_CASE("with --no-session a given matrix is drawn without the name of its file") {
   const Home home;
   const std::string matrix = home.folder + "/bobs_thesis.npz";
-  // Of the numbers of a panel the program makes a file that holds a matrix alone.
+  // The program writes the numbers of a panel into a file that holds a matrix alone.
   const std::string numbers = home.folder + "/attention.npy";
   REQUIRE(run_program({"render", home.source, "--variant", "exact", "-o", home.folder + "/f.png",
                        "--data", numbers})

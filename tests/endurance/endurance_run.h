@@ -36,9 +36,9 @@ class EnduranceRun {
   /// is done any more.
   void go_home();
   void make_home();
-  /// Of the window that was used, then of a new one, which is compared with those before. What was
-  /// freed and is kept for reuse, by the C library or for matrices, is returned before: how much
-  /// that is depends on what was done last.
+  /// Reads those of the window that was used, then of a new one, which is compared with those
+  /// before. What was freed and is kept for reuse, by the C library or for matrices, is returned
+  /// before: how much that is depends on what was done last.
   void read_resources();
   Resources resources(const char* when);
   bool has_grown(const Resources& now) const;

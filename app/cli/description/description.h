@@ -32,7 +32,8 @@ struct Description {
   std::string footer;
 };
 
-/// Of commands without the options for help, which are the program's too. What is hidden from
+/// Describes all commands without the options for help, which are the program's too. What is hidden
+/// from
 /// --help is left out.
 Description describe(const CLI::App& program, const std::string& version);
 

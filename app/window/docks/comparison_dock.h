@@ -32,7 +32,7 @@ class ComparisonDock : public QWidget {
 
  protected:
   void showEvent(QShowEvent*) override { refresh(); }
-  /// Of the table: Enter sorts by the measure of the current cell, Space selects its column.
+  /// In the table, Enter sorts by the measure of the current cell, and Space selects its column.
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:

@@ -22,7 +22,7 @@ class SequenceView : public QWidget {
   /// Another step of the same source, of the same shape: where its tokens are the same nothing
   /// moves.
   void continue_source(std::shared_ptr<const Source> source);
-  /// Of the layer that is shown: layers may have different ones.
+  /// Shows the tokens of this layer: layers may have different ones.
   void set_layer(Index layer);
   void set_row(std::shared_ptr<const RowReading> row);
   /// Numbers of the tokens, from 0, that shade them in place of the row; empty: the row does.
