@@ -43,7 +43,7 @@ struct ScreenPooling {
 /// How a whole raster is pooled into so many pixels. `chosen` applies to a raster that is not
 /// pooled itself, from two numbers a pixel on: with fewer, the largest would widen single numbers.
 ScreenPooling screen_pooling(const Raster& raster, Pool::Kind chosen, double width, double height);
-/// "max of 4 × 4", of the raster's entries, or "area average"; empty: a pixel shows one entry.
+/// "max of 4 × 4", of the raster's entries, or "area average"; empty if a pixel shows one entry.
 std::string words_of(const Raster& raster, const ScreenPooling& pooling);
 
 /// For each block: mean(v), or of the largest the v of largest |v| of a diverging raster, else

@@ -36,7 +36,7 @@ struct ComputeReport {
   std::string backend, device, precision;
   double scale = 0;
   bool causal = false;
-  std::string conditions;  // ", sliding window 4096"; empty: none beside the mask
+  std::string conditions;  // ", sliding window 4096"; empty if none beside the mask
   Lengths lengths;
   Index d = 0, dv = 0;
   std::vector<HeadReport> heads;  // in the order computed

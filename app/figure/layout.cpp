@@ -365,9 +365,10 @@ class Layouter {
   FigureLayout layout_;
   std::size_t columns_ = 0;
   double panel_width_ = 0;
-  double strip_room_ = 0;                           // beside each panel
-  std::vector<double> lefts_;                       // of the panels of each column
-  std::vector<std::optional<ColourScale>> shared_;  // of each row; nothing: each panel has its own
+  double strip_room_ = 0;      // beside each panel
+  std::vector<double> lefts_;  // of the panels of each column
+  std::vector<std::optional<ColourScale>>
+      shared_;  // of each row; nothing if each panel has its own
 };
 
 }  // namespace

@@ -26,8 +26,8 @@
 namespace fovea {
 
 struct LiveServerOptions {
-  std::string socket;                 // path of the Unix socket; empty: none
-  std::optional<std::uint16_t> port;  // of 127.0.0.1; 0: any that is free
+  std::string socket;                 // path of the Unix socket; empty if none
+  std::optional<std::uint16_t> port;  // of 127.0.0.1; 0 means any that is free
   std::string token;                  // which TCP asks for; not empty where there is a port
   std::uint64_t most_bytes = std::uint64_t{1} << 30;  // of a frame
   int most_connections = 32;  // that have greeted: to the socket, and as many to the port
@@ -35,7 +35,7 @@ struct LiveServerOptions {
   int greeting_ms = 5000;     // until the whole greeting must be there
   int silence_ms = 20000;     // that may pass in the middle of a frame
   int takeover_ms = 3000;     // between two looks whether another window still listens
-  /// The user at the other end of a Unix socket; nothing: unknown. Tests replace it.
+  /// The user at the other end of a Unix socket; nothing if unknown. Tests replace it.
   std::function<std::optional<uid_t>(int descriptor)> peer = {};
   /// What opens a frame, on any thread. Tests replace it.
   StepOpener open = read_live_step;
@@ -52,7 +52,7 @@ class LiveServer {
 
   /// Whether it listens on the Unix socket now.
   bool has_socket() const;
-  /// The TCP port; 0: none.
+  /// The TCP port; 0 if none.
   std::uint16_t port() const;
 
  private:

@@ -34,7 +34,7 @@ class LearningRun : public QObject {
   /// Whether learn() goes on where it was paused.
   bool can_resume() const;
   bool can_revert() const { return column_of_run().has_value() && has_learned(); }
-  /// The column that learns or has learned, as it is now; nothing: it was changed or removed.
+  /// The column that learns or has learned, as it is now; nothing if it was changed or removed.
   std::optional<std::size_t> column_of_run() const;
 
   /// The record of the column that learns or has learned last. Empty before the first start.

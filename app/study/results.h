@@ -67,7 +67,7 @@ class Results {
   const HeadState& head_of(const ColumnState& column) const { return heads_[column.head]; }
   /// Exact attention of the column's head.
   const ColumnState& exact_of(const ColumnState& column) const { return head_of(column).exact; }
-  /// The first column that shows exact attention of a head; nothing: none does.
+  /// The first column that shows exact attention of a head; nothing if none does.
   std::optional<int> exact_column(std::size_t head) const;
   /// The matrix of an opened head that is an attention matrix alone.
   std::shared_ptr<const Matrix> matrix() const { return matrix_; }
@@ -86,8 +86,8 @@ class Results {
   void update_columns(bool exact_only);
   void update_comparisons();
 
-  /// Ends what update_exact() only prepared, for a long head: the whole computation; null: `error`
-  /// says why not.
+  /// Ends what update_exact() only prepared, for a long head: the whole computation; null and an
+  /// `error` says why not.
   void put(const ComputeKey& key, std::shared_ptr<const Computation> computation,
            const std::string& error);
 

@@ -35,7 +35,7 @@ class SweepRun : public QObject {
   const QString& provenance() const { return provenance_; }
 
   struct Status {
-    QString doing;            // "HyperAttention at n = 4096"; empty: not started
+    QString doing;            // "HyperAttention at n = 4096"; empty if not started
     double seconds_left = 0;  // 0: too early to say
     double fraction = 0;
   };

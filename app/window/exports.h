@@ -57,7 +57,7 @@ class Exports {
     bool cancelled = false;  // set before its end is reported
   };
 
-  const Export* first() const;  // that is not cancelled; null: none
+  const Export* first() const;  // that is not cancelled; null if none
   CanvasModel titled(CanvasModel model, bool names_sources) const;
   Recipe recipe_for(const QString& path, const FigureStyle& style) const;
   std::shared_ptr<const CanvasModel> model_with(std::size_t row, std::size_t column) const;

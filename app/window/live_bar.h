@@ -71,14 +71,14 @@ class LiveBar : public QFrame {
 
   MainWindow& window_;
   std::shared_ptr<LiveStreams> streams_;
-  std::string name_;              // of the stream in the bar; empty: none
+  std::string name_;              // of the stream in the bar; empty if none
   LiveStream stream_;             // its kept steps, as they were last
   std::string awaited_;           // is opened when it comes
   std::set<std::string> hidden_;  // were dismissed
   std::optional<Index> step_;     // that was shown last
   LiveStep shown_;                // the same with its bytes, which may no longer be kept
   bool follow_ = true;
-  std::function<bool()> listens_;  // whether programs reach this window; empty: they do
+  std::function<bool()> listens_;  // whether programs reach this window; empty if they do
   QTimer later_;
   QElapsedTimer since_;  // the last step was shown
   QComboBox* names_;

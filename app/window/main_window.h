@@ -26,7 +26,7 @@ class MainWindow : public QMainWindow {
   Q_OBJECT
 
  public:
-  /// `background` writes files and ends devices; null: the window has its own.
+  /// `background` writes files and ends devices; null if the window has its own.
   explicit MainWindow(std::unique_ptr<Backend> backend, std::shared_ptr<Background> background = {},
                       QWidget* parent = nullptr);
   ~MainWindow() override;

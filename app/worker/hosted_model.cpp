@@ -37,7 +37,7 @@ HostedDescription description_in(const Json& hello) {
           .reads_images = names(model, "reads", "image")};
 }
 
-/// Takes the picture that the model saw out of an answer; null: there is none.
+/// Takes the picture that the model saw out of an answer; null if there is none.
 std::shared_ptr<const Picture> take_picture(TensorFile& tensors) {
   const auto found = std::ranges::find(tensors.tensors, "picture", &NamedTensor::name);
   if (found == tensors.tensors.end()) return nullptr;

@@ -40,16 +40,17 @@ struct Metrics {
   Index rows_of_equal_weights = 0;  // of those used: all weights of P are equal within rounding,
                                     // which then decides what is in the top
   double density = 0;               // nnz(P~) / n^2
-  /// That the metrics of P~ were found from; 0: its entries are not known, nor what follows of P~.
+  /// That the metrics of P~ were found from; 0 if its entries are not known, nor what follows of
+  /// P~.
   Index rows = 0;
   Index queries = 0;  // of the head
   bool of_attention() const { return rows > 0; }
   bool sampled() const { return of_attention() && rows < queries; }
-  std::vector<float> token_error;  // [n] |z~_i - z_i|, perhaps NaN; empty: the head has no values
+  std::vector<float> token_error;  // [n] |z~_i - z_i|, perhaps NaN; empty if the head has no values
   bool of_outputs() const { return !token_error.empty(); }
   std::vector<float>
       dropped_mass;  // [n] exact mass of a row off the support of P~; NaN: a row
-                     // that was not sampled or is not finite; empty: the support is everything
+                     // that was not sampled or is not finite; empty if the support is everything
   Estimate dropped_mass_p50;  // over all rows
 };
 

@@ -13,7 +13,7 @@
 namespace fovea {
 
 struct LogitRule {
-  double soft_cap = 0;  // c; 0: logits are not capped (Gemma 2)
+  double soft_cap = 0;  // c; 0 if logits are not capped (Gemma 2)
   /// [queries + keys - 1]: of i - j + keys - 1. ALiBi slopes, the relative biases of T5.
   std::vector<float> by_distance;
   std::vector<float> by_key;   // [keys]

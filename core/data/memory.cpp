@@ -20,7 +20,7 @@ constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
 std::atomic<std::size_t> chosen = 0;  // 0: half of what is free
 
-/// The number in a file; nothing: there is no such file, or it says "max".
+/// The number in a file; nothing if there is no such file, or it says "max".
 std::optional<std::size_t> number_in(const std::string& path) {
   std::ifstream in(path);
   std::size_t number = 0;

@@ -24,7 +24,7 @@ struct Problem {
   MatrixView v;  // [nk, dv]; dv = 0: there are none, and Z is not known
   double scale = 1.0;
   bool causal = false;  // only j <= t
-  Index window = 0;     // only j > t - window, as in Mistral's sliding window; 0: none
+  Index window = 0;     // only j > t - window, as in Mistral's sliding window; 0 if none
   Index head = 0;       // index within its layer: some variants give heads different sets
   std::shared_ptr<const PairMask> mask = {};             // null: all pairs
   std::shared_ptr<const LogitRule> rule = {};            // null: logits are only scaled

@@ -50,7 +50,7 @@ Tiles tiles_of(const PanelInputs& in, Index block, const std::stop_token& stop) 
   return tiles;
 }
 
-// The key level of each pair; -1: no weight. Of a tree's means: 1. The keys ascend.
+// The key level of each pair; -1 if the pair has no weight, 1 for a tree's means. The keys ascend.
 Matrix levels(const PanelInputs& in, const std::vector<Index>& queries,
               const std::vector<Index>& keys, Run& run) {
   const Plan& plan = in.computation.op->plan();

@@ -82,7 +82,7 @@ MapPixels error_map(std::shared_ptr<const Operator> approximate,
 struct MatrixFrame {
   Grid grid;
   const ViewSettings& settings;
-  const Plan* plan;  // whose head admits some pairs only; null: it admits all
+  const Plan* plan;  // whose head admits some pairs only; null if it admits all
 };
 
 /// A heatmap raster of non-negative weights whose pixels are already pooled: masks pixels of which

@@ -13,7 +13,7 @@ struct HeadTable {
     ExploredHead head;
     const Trial* choice = nullptr;  // exact attention where nothing that was tried keeps the budget
     bool kept = false;              // the budget, by the choice
-    std::vector<const Trial*> best_of;  // each variant; null: no setting of it keeps the budget
+    std::vector<const Trial*> best_of;  // each variant; null if no setting of it keeps the budget
   };
   Budget budget;
   std::vector<const Variant*> variants;  // that were tried, without exact

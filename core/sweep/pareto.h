@@ -22,10 +22,11 @@ struct Trial {
   double scale = 0;  // 0: exact attention could not be computed
   bool causal = false;
   Cost cost;
-  std::vector<std::optional<Measured>> measured;  // in the order of measures(); empty: refused
-  std::optional<MeasuredTime> time;               // where it was measured
-  std::vector<std::string> notes;                 // the planner's
-  std::string refused;                            // why it was refused; empty: it was measured
+  std::vector<std::optional<Measured>>
+      measured;                      // in the order of measures(); empty if it was refused
+  std::optional<MeasuredTime> time;  // where it was measured
+  std::vector<std::string> notes;    // the planner's
+  std::string refused;               // why it was refused; empty if it was measured
 };
 
 /// What Trials are compared by: a Measure, and where a Trial has it; or a parameter that was

@@ -16,7 +16,7 @@ struct TimedRuns {
   struct Round {
     TimedRun run;
     std::optional<TimedRun> exact = {};  // in the same round
-    double pace_ms = 0;                  // of the machine; 0: not measured
+    double pace_ms = 0;                  // of the machine; 0 if not measured
     bool cold = false;                   // the first run, which took too long to be repeated
   };
   std::vector<Round> rounds;

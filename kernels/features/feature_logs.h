@@ -13,7 +13,7 @@ namespace fovea::cuda {
 struct FeatureLogArgs {
   const float* x = nullptr;  // [n, x_stride] all queries, or all keys
   int x_stride = 0, d = 0;
-  const std::int32_t* drawn = nullptr;  // token of row r; none: first + r
+  const std::int32_t* drawn = nullptr;  // token of row r; none means first + r
   Index first = 0, count = 0;
   const float* directions = nullptr;  // [features, direction_stride] times sqrt(scale) log2 e;
   int direction_stride = 0;           // none: phi_r(x) = elu(x_r) + 1

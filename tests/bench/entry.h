@@ -31,7 +31,7 @@ struct EndToEnd {
 struct Gate {
   RowErrors random, peaked;
   bool passed() const { return accurate(random) && accurate(peaked); }
-  /// "error 3e-3, of the plain formula 1e-3, on peaked logits"; empty: passed.
+  /// "error 3e-3, of the plain formula 1e-3, on peaked logits"; empty if it has passed.
   std::string reason() const;
 };
 

@@ -46,7 +46,7 @@ struct Home {
   }
 };
 
-/// The first secret that the file holds; empty: none.
+/// The first secret that the file holds; empty if none.
 std::string secret_in(const std::string& path) {
   const QByteArray bytes = QByteArray::fromStdString(read_bytes(path));
   for (const char* secret : secrets)

@@ -31,7 +31,7 @@ struct VariantLaws {
   /// The sum of row i of P, if the cases say that rows need not sum to 1. Empty if only the formula
   /// knows.
   std::function<double(const Instance&, Index i)> row_sum = {};
-  /// The largest magnitude of what is added up in an exponent; empty: that of the logits.
+  /// The largest magnitude of what is added up in an exponent; empty means that of the logits.
   std::function<double(const Instance&)> largest_exponent = {};
 };
 

@@ -25,7 +25,7 @@ class SequenceView : public QWidget {
   /// Shows the tokens of this layer: layers may have different ones.
   void set_layer(Index layer);
   void set_row(std::shared_ptr<const RowReading> row);
-  /// Numbers of the tokens, from 0, that shade them in place of the row; empty: the row does.
+  /// Numbers of the tokens, from 0, that shade them in place of the row; empty if the row does.
   void set_numbers(std::vector<float> numbers);
   /// Tokens of a chosen leaf or bucket, and tokens that a search found; ascending.
   void set_marked(const std::vector<Index>& queries, const std::vector<Index>& keys);
