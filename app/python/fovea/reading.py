@@ -4,7 +4,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from .errors import FoveaError, need
 from .names import model_name
@@ -66,7 +66,9 @@ class ReadingModel:
             return self._heads_of_picture(request)
         return self._heads_of_text(request)
 
-    def _heads_of_text(self, request: Request) -> Heads:
+    def inputs_of(self, request: Request, notes: Optional[List[str]] = None) -> Tuple[Dict[str, Any], List[int]]:
+        """What goes into the model for a text, on its device, and the ids of the tokens. Adds to `notes` what is cut off.
+        """
         if self.tokenizer is None:
             raise FoveaError(f"{self.name} is a model of images; expected an image")
         limit = min(request.max_tokens, self._positions() or request.max_tokens)
@@ -76,12 +78,16 @@ class ReadingModel:
         ids = inputs["input_ids"]
         if ids.shape[-1] == 0 or not text.strip():
             raise FoveaError("the text has no token; expected at least one word")
-        notes = []
         end = self._end_of(inputs, text)
-        if end is not None and whole[end:].strip():
+        if notes is not None and end is not None and whole[end:].strip():
             why = "--max-tokens" if limit == request.max_tokens else f"it has {limit} positions"
             notes.append(f"the model reads the first {ids.shape[-1]} tokens: {len(whole) - end} characters of the text "
                          f"are left out ({why})")
+        return self._on_device(dict(inputs)), ids[0].tolist()
+
+    def _heads_of_text(self, request: Request) -> Heads:
+        notes: List[str] = []
+        inputs, ids = self.inputs_of(request, notes)
         model = self.model
         if getattr(getattr(model, "config", None), "is_encoder_decoder", False):
             model = model.get_encoder()
@@ -90,13 +96,13 @@ class ReadingModel:
             model = model.text_model
         else:
             model = getattr(model, "base_model", model)  # without a head, which has no attention
-        return self._run(model, dict(inputs), [self.tokenizer.convert_ids_to_tokens(ids[0])], request, notes)
+        return self._run(model, inputs, [self.tokenizer.convert_ids_to_tokens(ids)], request, notes)
 
     def _heads_of_picture(self, request: Request) -> Heads:
         if self.images is None:
             raise FoveaError(f"{self.name} is a model of texts; expected a text")
         image = need("PIL.Image", "Reading a picture").fromarray(request.picture)
-        inputs = dict(self.images(images=image, return_tensors="pt"))
+        inputs = self._on_device(dict(self.images(images=image, return_tensors="pt")))
         model = self.model.vision_model if _has_both(self.model) else getattr(self.model, "base_model", self.model)
         heads = self._run(model, inputs, None, request, [])
         pixels = inputs.get("pixel_values")
@@ -109,13 +115,15 @@ class ReadingModel:
     def _run(self, model: Any, inputs: Dict[str, Any], tokens: Optional[List[List[str]]], request: Request,
              notes: List[str]) -> Heads:
         torch = need("torch", "Running a model")
-        device = self._device()
-        inputs = {name: value.to(device) if hasattr(value, "to") else value for name, value in inputs.items()}
         memory = TensorMemory()
         recording = Recording("", request.layers, request.heads, None, tokens, None, False, model, memory, notes.append)
-        with recording, torch.no_grad(), _watched(model, request.reached):
+        with recording, torch.no_grad(), watched(model, request.reached):
             model(**inputs)
         return Heads(memory.arrays, {**memory.metadata, "model": self.name}, notes)
+
+    def _on_device(self, inputs: Dict[str, Any]) -> Dict[str, Any]:
+        device = self._device()
+        return {name: value.to(device) if hasattr(value, "to") else value for name, value in inputs.items()}
 
     def _end_of(self, inputs: Any, text: str) -> Optional[int]:
         """Where the tokens end in the text. None: a tokenizer that does not say."""
@@ -169,7 +177,7 @@ def _has_both(model: Any) -> bool:
 
 
 @contextlib.contextmanager
-def _watched(model: Any, reached: Callable[[float], None]) -> Iterator[None]:
+def watched(model: Any, reached: Callable[[float], None]) -> Iterator[None]:
     """Calls `reached` before each module runs, with the share of modules that ran."""
     modules = list(model.modules()) if hasattr(model, "modules") else []
     ran = 0

@@ -1,0 +1,120 @@
+"""Measures of what a replacement does to a model, against the formulas in float64."""
+import contextlib
+import math
+import unittest
+
+from package import needs
+
+
+@needs("numpy", "torch")
+class Measures(unittest.TestCase):
+    def setUp(self):
+        import numpy
+        import torch
+
+        self.numpy, self.torch = numpy, torch
+        self.random = numpy.random.default_rng(0)
+
+    def outputs(self, logits, hidden=()):
+        from fovea.effect import Outputs
+
+        torch = self.torch
+        return Outputs(None if logits is None else torch.tensor(logits), [torch.tensor(h) for h in hidden], 1.0)
+
+    def log_softmax(self, x):
+        x = x.astype("float64")
+        most = x.max(-1, keepdims=True)
+        return x - most - self.numpy.log(self.numpy.exp(x - most).sum(-1, keepdims=True))
+
+    def test_losses_and_divergences_are_the_formulas(self):
+        from fovea.effect import compare
+
+        n, words = 150, 31  # more rows than are looked at together
+        exact, replaced = (self.random.normal(0, 3, (n, words)).astype("float32") for _ in range(2))
+        ids = self.random.integers(0, words, n).tolist()
+        found = compare(self.outputs(exact), self.outputs(replaced), ids)
+        p, q = self.log_softmax(exact), self.log_softmax(replaced)
+        loss = [-q[i, ids[i + 1]] for i in range(n - 1)]
+        kl = (self.numpy.exp(p) * (p - q)).sum(-1)
+        near = dict(rtol=1e-12)  # the logits are the same float32; sums of 31 numbers in float64
+        self.numpy.testing.assert_allclose(found["loss"], loss, **near)
+        self.numpy.testing.assert_allclose(found["exact_loss"], [-p[i, ids[i + 1]] for i in range(n - 1)], **near)
+        self.numpy.testing.assert_allclose(found["kl"], kl, **near)
+        self.assertAlmostEqual(found["perplexity"], math.exp(self.numpy.mean(loss)), 9)
+        self.assertAlmostEqual(found["kl_mean"], kl.mean(), 12)
+        self.assertEqual(found["kl_max_at"], int(kl.argmax()))
+        self.assertEqual(found["top1_agreement"], (p.argmax(-1) == q.argmax(-1)).mean())
+        token, chance = found["likeliest"][149][0]
+        self.assertEqual(token, int(q[149].argmax()))
+        self.assertAlmostEqual(chance, math.exp(q[149].max()), 12)
+        self.assertEqual(len(found["exact_likeliest"][0]), 5)
+
+    def test_equal_outputs_have_no_effect(self):
+        from fovea.effect import compare
+
+        logits = self.random.normal(0, 1, (4, 7)).astype("float32")
+        hidden = [self.random.normal(0, 1, (4, 3)).astype("float32")] * 2
+        found = compare(self.outputs(logits, hidden), self.outputs(logits, hidden), [1, 2, 3, 4])
+        self.assertEqual(found["perplexity"], found["exact_perplexity"])
+        self.assertEqual((found["kl_max"], found["top1_agreement"]), (0, 1))
+        for drift in found["drift"]:
+            self.assertEqual(drift["relative"], 0)
+            self.assertAlmostEqual(drift["least_cosine"], 1, 12)
+
+    def test_drift_is_the_formula(self):
+        from fovea.effect import compare, drift_of
+
+        a, b = (self.random.normal(0, 1, (9, 5)).astype("float32") for _ in range(2))
+        found = compare(self.outputs(None, [a]), self.outputs(None, [b]), list(range(9)))
+        a, b = a.astype("float64"), b.astype("float64")
+        cosines = (a * b).sum(1) / self.numpy.linalg.norm(a, axis=1) / self.numpy.linalg.norm(b, axis=1)
+        drift = found["drift"][0]
+        self.assertAlmostEqual(drift["relative"], self.numpy.linalg.norm(a - b) / self.numpy.linalg.norm(a), 12)
+        self.assertAlmostEqual(drift["cosine"], cosines.mean(), 12)
+        self.assertAlmostEqual(drift["least_cosine"], cosines.min(), 12)
+        mean_a, mean_b = a.mean(0), b.mean(0)
+        self.assertAlmostEqual(found["pooled_cosine"],
+                               mean_a @ mean_b / self.numpy.linalg.norm(mean_a) / self.numpy.linalg.norm(mean_b), 12)
+        self.assertAlmostEqual(found["class_cosine"], cosines[0], 12)
+        self.assertIsNone(found["perplexity"])
+        zero = self.torch.zeros(2, 3)
+        self.assertEqual(drift_of(zero, zero), {"relative": 0.0, "cosine": 1.0, "least_cosine": 1.0})
+        self.assertEqual(drift_of(zero + 1, zero), {"relative": math.inf, "cosine": 0.0, "least_cosine": 0.0})
+
+    @needs("transformers")
+    def test_the_perplexity_is_that_of_the_models_own_loss(self):
+        import transformers
+        from test_reading import SMALL, WORDS, Reading
+
+        from fovea.effect import effect
+        from fovea.reading import ReadingModel, Request
+
+        self.torch.manual_seed(0)
+        config = transformers.LlamaConfig(vocab_size=len(WORDS), **SMALL)
+        model = transformers.LlamaForCausalLM._from_config(config).eval()
+        tokenizer = Reading.tokenizer(type("Own", (), {"transformers": transformers}))
+        text = "the cat sat on the mat the cat"
+
+        @contextlib.contextmanager
+        def louder():
+            weights = model.model.layers[1].self_attn.v_proj.weight
+            with self.torch.no_grad():
+                weights.mul_(2)
+            yield
+            with self.torch.no_grad():
+                weights.mul_(0.5)
+
+        found = effect(ReadingModel(model, tokenizer), Request(text), louder)
+        ids = tokenizer(text, return_tensors="pt")["input_ids"]
+        with self.torch.no_grad():
+            own = float(model(ids, labels=ids).loss)
+        self.assertAlmostEqual(found["exact_loss_per_token"], own, 5)
+        self.assertEqual(len(found["drift"]), 2)
+        self.assertEqual(found["drift"][0]["relative"], 0)  # the layer before the change
+        self.assertGreater(found["drift"][1]["relative"], 0)
+        self.assertGreater(found["kl_mean"], 0)
+        self.assertEqual(found["tokens"], 8)
+
+
+if __name__ == "__main__":
+    unittest.main()
