@@ -106,20 +106,13 @@ void HostedModel::end(const std::string& why) {
   throw UnavailableError(why);
 }
 
-Source HostedModel::read(const HostedInput& input, const std::stop_token& stop,
-                         const std::function<void(double share)>& reached) {
+WireMessage HostedModel::ask(Json request, const std::vector<OutTensor>& tensors,
+                             const std::stop_token& stop,
+                             const std::function<void(double share)>& reached) {
   const Lock held = lock(stop);
   wait_until_loaded(stop);
   const std::int64_t id = ++last_id_;
-  Json request{{"id", id}, {"do", "heads"}};
-  std::vector<OutTensor> tensors;
-  if (input.picture) {
-    tensors.push_back(
-        {"picture", {input.picture->height, input.picture->width, 3}, input.picture->rgb});
-  } else {
-    request["text"] = input.text;
-    request["max_tokens"] = input.most_tokens;
-  }
+  request["id"] = id;
   bool is_sent = false;
   try {
     line_->channel().send(request, tensors, stop);
@@ -130,7 +123,7 @@ Source HostedModel::read(const HostedInput& input, const std::stop_token& stop,
       if (const auto error = text_at(answer.content, "error"); !error.empty())
         throw InputError(name_, error);
       const auto share = answer.content.find("reached");
-      if (share == answer.content.end()) return source_of(std::move(answer), stop);
+      if (share == answer.content.end()) return answer;
       if (reached && share->is_number()) reached(share->get<double>());
     }
   } catch (const Cancelled&) {
@@ -138,6 +131,20 @@ Source HostedModel::read(const HostedInput& input, const std::stop_token& stop,
     if (!ended_) line_->channel().send({{"do", "cancel"}, {"of", id}});
     throw;
   }
+}
+
+Source HostedModel::read(const HostedInput& input, const std::stop_token& stop,
+                         const std::function<void(double share)>& reached) {
+  Json request{{"do", "heads"}};
+  std::vector<OutTensor> tensors;
+  if (input.picture) {
+    tensors.push_back(
+        {"picture", {input.picture->height, input.picture->width, 3}, input.picture->rgb});
+  } else {
+    request["text"] = input.text;
+    request["max_tokens"] = input.most_tokens;
+  }
+  return source_of(ask(std::move(request), tensors, stop, reached), stop);
 }
 
 std::shared_ptr<HostedModel> hosted_model(

@@ -47,6 +47,11 @@ class HostedModel {
   Source read(const HostedInput& input, const std::stop_token& stop = {},
               const std::function<void(double share)>& reached = {});
 
+  /// The last answer to any request, which gets an id. Throws as read() does.
+  WireMessage ask(Json request, const std::vector<OutTensor>& tensors = {},
+                  const std::stop_token& stop = {},
+                  const std::function<void(double share)>& reached = {});
+
   /// Whether the process has ended, or talked nonsense: another one must be started.
   bool has_ended() const { return ended_; }
 
