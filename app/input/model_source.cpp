@@ -6,6 +6,8 @@
 #include "data/model_address.h"
 #include "data/utf8.h"
 #include "input/image_file.h"
+#include "input/last_model.h"
+#include "input/opened_model.h"
 #include "input/picture_process.h"
 #include "io/file_bytes.h"
 #include "model/encoded_source.h"
@@ -40,15 +42,9 @@ UsageError without_input(const ModelAddress& address, bool reads_images) {
                     (reads_images ? "--input IMAGE" : "--text TEXT or --input FILE"));
 }
 
-Source open_text_model(const ModelAddress& address, const Encoder& encoder, const Backend& backend,
-                       Run& run) {
+Source read_text(const ModelAddress& address, const OpenedModel& model, const Backend& backend,
+                 Run& run) {
   if (!address.text && !address.input) throw without_input(address, false);
-  const auto tokenizer = read_tokenizer(address.folder, run.stop);
-  if (tokenizer->ids() > encoder.shape().words)
-    throw InputError(address.folder, "its tokenizer has " + std::to_string(tokenizer->ids()) +
-                                         " tokens and its config.json " +
-                                         std::to_string(encoder.shape().words) +
-                                         "; expected files of one model");
   std::string text = address.text.value_or("");
   SourceFiles files;
   if (address.input) {
@@ -57,22 +53,23 @@ Source open_text_model(const ModelAddress& address, const Encoder& encoder, cons
     if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // a byte order mark
     files.push_back(file);
   }
-  Source source = source_of_text(encoder, *tokenizer, text, address.most_tokens, backend, run);
-  source.files.insert(source.files.begin(), files.begin(), files.end());
+  Source source = source_of_text(*model.encoder, *model.tokenizer, text, address.most_tokens,
+                                 backend, run);
+  source.files = std::move(files);
   source.name = name_of(address.folder) + ": " +
                 (address.input ? name_of(*address.input) : "“" + beginning_of(text) + "”");
   return source;
 }
 
-Source open_image_model(const ModelAddress& address, const Encoder& encoder, const Backend& backend,
-                        Run& run) {
+Source read_picture(const ModelAddress& address, const OpenedModel& model, const Backend& backend,
+                    Run& run) {
   if (!address.input) throw without_input(address, true);
-  const ImageInput input = read_image_input(address.folder, run.stop);
   const auto file = std::make_shared<const FileBytes>(*address.input);
   ImageFile image = read_image(*file, whole_picture, 0, run.stop);
-  Source source = source_of_image(encoder, input, *image.picture, backend, run);
+  Source source =
+      source_of_image(*model.encoder, *model.image_input, *image.picture, backend, run);
   source.notes.insert(source.notes.end(), image.notes.begin(), image.notes.end());
-  source.files.insert(source.files.begin(), file);
+  source.files = {file};
   source.name = name_of(address.folder) + ": " + name_of(*address.input);
   return source;
 }
@@ -90,13 +87,15 @@ Source open_model(const std::string& what, const OpenOptions& options) {
     throw InputError(address.folder,
                      "is no model; expected a folder with config.json and model.safetensors, as "
                      "Hugging Face's libraries write it");
-  const auto encoder = read_encoder(address.folder, options.stop);
-  const auto backend = make_cpu_backend();
+  const auto model = options.last_model ? options.last_model->open(address.folder, options.stop)
+                                        : open_model_folder(address.folder, options.stop);
+  const auto own_backend = options.backend ? nullptr : make_cpu_backend();
+  const Backend& backend = options.backend ? *options.backend : *own_backend;
   Profile profile;
   Run run{profile, options.stop};
-  Source source = encoder->shape().reads_images()
-                      ? open_image_model(address, *encoder, *backend, run)
-                      : open_text_model(address, *encoder, *backend, run);
+  Source source = model->tokenizer ? read_text(address, *model, backend, run)
+                                   : read_picture(address, *model, backend, run);
+  source.files.insert(source.files.end(), model->files.begin(), model->files.end());
   source.path = what;
   return source;
 }

@@ -12,6 +12,9 @@
 
 namespace fovea {
 
+class Backend;
+class LastModel;
+
 struct OpenOptions {
   std::optional<std::string> layout;  // "[B,n,H,d]": stated by the user
   std::string tensors;                // --tensors FILE: Q, K, V beside a text
@@ -20,6 +23,8 @@ struct OpenOptions {
   int max_side = 0;           // images: scaled down to at most this; 0: refuse beyond the limit
   int features = 64;          // d of content features
   bool as_bfloat16 = false;   // read npy <u2 as bf16
+  const Backend* backend = nullptr;  // for a model; null: one of all the CPU's threads
+  LastModel* last_model = nullptr;   // takes a model from there; null: it is read
   std::stop_token stop = {};  // opening may take long: a stop ends it with Cancelled
   std::function<void(double share)> reached = {};  // of an archive's arrays, as they are read
 };

@@ -4,7 +4,6 @@
 #include <QPlainTextEdit>
 #include <QSignalBlocker>
 #include <QSpinBox>
-#include <QTimer>
 
 #include "data/address.h"
 #include "window/docks/docks.h"
@@ -182,10 +181,7 @@ class InputDock : public QWidget {
     keys_->setObjectName("key_tokens");
     for (QLabel* text : {name_, facts_, conditions_, warning_, content_, query_note_})
       make_selectable(*text);
-    connect(&study, &Study::opened, this, [this](bool new_source) {
-      if (new_source) pause_.stop();  // what was typed was for another model
-      source_opened();
-    });
+    connect(&study, &Study::opened, this, &InputDock::source_opened);
     connect(&study, &Study::session_changed, this, &InputDock::refresh);
     connect(&study, &Study::source_continued, this, [this] {
       for (SequenceView* view : {sequence_, keys_}) view->continue_source(study_.source());
@@ -227,7 +223,8 @@ class InputDock : public QWidget {
     return chooser;
   }
 
-  /// What a model reads. A pause in typing gives it to the model.
+  /// What a model reads. Each key stroke is a change of the session, so that no text is in the field
+  /// alone; reading it replaces the reading before.
   QPlainTextEdit* make_text_field() {
     auto* field = new QPlainTextEdit;
     field->setObjectName("model_text");
@@ -237,10 +234,7 @@ class InputDock : public QWidget {
     field->setAcceptDrops(false);  // the window takes files
     field->setFixedHeight(6 * fontMetrics().lineSpacing());
     field->hide();
-    pause_.setSingleShot(true);
-    pause_.setInterval(200);
-    connect(field, &QPlainTextEdit::textChanged, this, [this] { pause_.start(); });
-    connect(&pause_, &QTimer::timeout, this, [this] {
+    connect(field, &QPlainTextEdit::textChanged, this, [this] {
       const auto source = study_.source();
       const QString text = text_->toPlainText().left(most_text);
       if (!source || !is_model_address(source->path) || text.trimmed().isEmpty()) return;
@@ -252,14 +246,14 @@ class InputDock : public QWidget {
     return field;
   }
 
-  /// Shows the text of the session if it is another one than before, and nobody is typing. A typed
+  /// Shows the text of the session if it is another one than before, and none is being read. A typed
   /// text that could not be read stays.
   void show_text(const Source& source) {
     const bool reads_text = is_model_address(source.path) && !source.picture;
     text_->setVisible(reads_text);
     if (!reads_text || study_.opening() || study_.session().source == text_of_) return;
     text_of_ = study_.session().source;
-    if (pause_.isActive() || !is_model_address(text_of_)) return;
+    if (!is_model_address(text_of_)) return;
     const QString text = to_qt(parse_model_address(text_of_).text.value_or(""));
     if (text == text_->toPlainText().left(most_text)) return;
     const QSignalBlocker quiet(text_);
@@ -368,7 +362,6 @@ class InputDock : public QWidget {
   Study& study_;
   SessionEditor& editor_;
   QPlainTextEdit* text_;
-  QTimer pause_;         // since the last key stroke in the text
   std::string text_of_;  // the address of the text that the field was last given
   QLabel *name_, *facts_, *conditions_, *mask_warning_, *warning_, *content_, *sequence_heading_,
       *keys_heading_, *query_note_;
