@@ -44,7 +44,11 @@ Study::Study(std::unique_ptr<Backend> backend, std::shared_ptr<Background> backg
   connect(&opening_, &SourceOpening::failed, this,
           [this](const SourceToOpen&, const QString& message) {
             report_not_opened();
-            if (!message.isEmpty()) emit reported(message);
+            if (message.isEmpty()) return;
+            const auto report = [this, message] { emit reported(message); };
+            report();
+            // What is opened now, as it waited for this, hides messages.
+            if (opening()) connect(this, &Study::opened, this, report, Qt::SingleShotConnection);
           });
   connect(&opening_, &SourceOpening::reported, this, [this](const QString& message) {
     emit reported(message);
