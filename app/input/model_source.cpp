@@ -53,8 +53,8 @@ Source read_text(const ModelAddress& address, const OpenedModel& model, const Ba
     if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // a byte order mark
     files.push_back(file);
   }
-  Source source = source_of_text(*model.encoder, *model.tokenizer, text, address.most_tokens,
-                                 backend, run);
+  Source source =
+      source_of_text(*model.encoder, *model.tokenizer, text, address.most_tokens, backend, run);
   source.files = std::move(files);
   source.name = name_of(address.folder) + ": " +
                 (address.input ? name_of(*address.input) : "“" + beginning_of(text) + "”");
@@ -66,8 +66,7 @@ Source read_picture(const ModelAddress& address, const OpenedModel& model, const
   if (!address.input) throw without_input(address, true);
   const auto file = std::make_shared<const FileBytes>(*address.input);
   ImageFile image = read_image(*file, whole_picture, 0, run.stop);
-  Source source =
-      source_of_image(*model.encoder, *model.image_input, *image.picture, backend, run);
+  Source source = source_of_image(*model.encoder, *model.image_input, *image.picture, backend, run);
   source.notes.insert(source.notes.end(), image.notes.begin(), image.notes.end());
   source.files = {file};
   source.name = name_of(address.folder) + ": " + name_of(*address.input);
@@ -89,7 +88,8 @@ Source open_model(const std::string& what, const OpenOptions& options) {
                      "Hugging Face's libraries write it");
   const auto model = options.last_model ? options.last_model->open(address.folder, options.stop)
                                         : open_model_folder(address.folder, options.stop);
-  const auto own_backend = options.backend ? nullptr : make_cpu_backend();
+  const auto own_backend =
+      options.backend ? nullptr : make_cpu_backend({.threads = options.threads});
   const Backend& backend = options.backend ? *options.backend : *own_backend;
   Profile profile;
   Run run{profile, options.stop};

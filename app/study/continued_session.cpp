@@ -110,7 +110,7 @@ void follow_length(Session& next, const Session& shown, Index n_before, Index n)
   }
   const ViewSettings standard_before = standard_session({}, n_before).settings,
                      standard = standard_session({}, n).settings;
-  for (Index ViewSettings::* side : {&ViewSettings::mask_block, &ViewSettings::rank_leaf})
+  for (Index ViewSettings::*side : {&ViewSettings::mask_block, &ViewSettings::rank_leaf})
     if (next.settings.*side == standard_before.*side && next.settings.*side == shown.settings.*side)
       next.settings.*side = standard.*side;
 }

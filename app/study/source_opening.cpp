@@ -71,9 +71,8 @@ void SourceOpening::read_pending() {
         auto& read = source_ ? source_ : content_;
         const SourceToOpen done = std::move(read.value());
         read.reset();
-        const bool other_content =
-            result && done.ask_for_other_content &&
-            !(result->hash && result->hash->is(done.expected_hash));
+        const bool other_content = result && done.ask_for_other_content &&
+                                   !(result->hash && result->hash->is(done.expected_hash));
         if (!result || other_content) {
           if (content_) read_pending();
           emit failed(done, QString::fromStdString(error));

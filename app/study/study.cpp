@@ -124,6 +124,7 @@ void Study::forget_results() {
 
 void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
   continued_ = subject_.source && !as.session;
+  const Index length_before = length();
   Session next = as.session   ? *as.session
                  : continued_ ? continued_session(subject_.session, length(), *source)
                               : first_session(*source);
@@ -133,7 +134,7 @@ void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
   const int patch_before = session().patch;
   next = fitting_session(std::move(next), *source);
   const Lengths lengths = source->layers[static_cast<std::size_t>(next.layer)].lengths();
-  if (!as.new_source) follow_length(next, session(), length(), lengths.keys);
+  if (!as.new_source) follow_length(next, session(), length_before, lengths.keys);
 
   subject_.source = std::move(source);
   subject_.source_number = numbers_.of(subject_.source);
@@ -162,6 +163,7 @@ void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
   results_.update_heads();  // while the window shows what was opened
   emit opened(as.new_source);
   emit session_changed();
+  update();  // asks for results before the window is drawn
 }
 
 // Some of the window may show the Session already that was to be opened.

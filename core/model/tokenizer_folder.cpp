@@ -229,8 +229,8 @@ std::unique_ptr<Tokenizer> read_tokenizer(const std::string& folder, const std::
   if (has_file(pairs)) {
     Json vocabulary = read_json(pairs, files, stop);
     const std::string both = pairs + " and merges.txt";
-    const Json document = byte_pair_tokenizer(both, std::move(vocabulary),
-                                              read_lines(merges, files, stop), config);
+    const Json document =
+        byte_pair_tokenizer(both, std::move(vocabulary), read_lines(merges, files, stop), config);
     return tokenizer_from(both, document, std::move(files));
   }
   throw InputError(folder,

@@ -1,6 +1,7 @@
 // A model in the window: what is typed or dropped is what it reads.
 #include <doctest/doctest.h>
 
+#include <QLabel>
 #include <QPlainTextEdit>
 #include <QSettings>
 #include <QTemporaryDir>
@@ -15,7 +16,8 @@ namespace {
 
 using Tokens = std::vector<std::string>;
 
-const Tokens the_cat{"[CLS]", "the", "cat", "[SEP]"}, the_cat_sat{"[CLS]", "the", "cat", "sat", "[SEP]"};
+const Tokens the_cat{"[CLS]", "the", "cat", "[SEP]"},
+    the_cat_sat{"[CLS]", "the", "cat", "sat", "[SEP]"};
 
 Tokens tokens_in(Window& window) {
   return window.study().sequence().tokens;
@@ -156,27 +158,6 @@ TEST_CASE("a file that does not open leaves the text that was typed before, or m
   CHECK(tokens_in(t.window) == the_cat);
 }
 
-TEST_CASE("another text gets the settings of its length, and keeps what was set by hand") {
-  Typing t;
-  const Variant& strided = find_variant("strided");
-  t.window->editor().add_variants({"strided", "strided"});
-  t.window->editor().change({}, [&](Session& s) {
-    set_value(strided.schema, s.columns[3].values, "stride", "3");
-  });
-  const Column by_hand = t.window.study().session().columns[3];
-  t.type("the cat sat the cat sat the cat sat the cat sat the cat sat the cat sat");
-  REQUIRE(t.ends());
-  const auto& columns = t.window.study().session().columns;
-  REQUIRE(columns.size() == 4);
-  CHECK(columns[2].values == values_for_length(strided, 20));
-  CHECK(columns[2].values != values_for_length(strided, 4));
-  CHECK(columns[3] == by_hand);
-  t.window.trigger("undo");
-  REQUIRE(t.ends());
-  CHECK(columns[2].values == values_for_length(strided, 4));
-  CHECK(columns[3] == by_hand);
-}
-
 TEST_CASE("another text keeps columns that hold a head, and lets go of tokens that it has not") {
   Typing t;
   t.window->editor().add_column_of(1, 0);
@@ -209,6 +190,21 @@ TEST_CASE("a mask that was set by hand belongs to the model, whatever it reads")
   t.window->open(QString::fromStdString(t.model.address("sat")));
   REQUIRE(t.ends());
   CHECK(t.window.study().session().causal == true);
+}
+
+TEST_CASE("a text that is too long is read as far as it is saved, and that is said") {
+  Typing t;
+  auto* note = t.window->findChild<QLabel*>("model_text_note");
+  const QString longest = QString("the ").repeated(25000);
+  t.type(longest);
+  CHECK_FALSE(note->isVisibleTo(&*t.window));
+  t.type(longest + "cat");
+  CHECK(note->isVisibleTo(&*t.window));
+  CHECK(note->text().contains("first 100,000 characters"));
+  REQUIRE(t.ends());
+  CHECK(t.window.study().session().source == t.model.address(longest.toStdString()));
+  t.type("the cat sat");
+  CHECK_FALSE(note->isVisibleTo(&*t.window));
 }
 
 TEST_CASE("keys in the text are letters, and undo is the window's where the text has none") {
