@@ -69,12 +69,12 @@ void SourceOptions::add_model_to(CLI::App& command) {
       ->check(refuse_empty)
       ->excludes(text)
       ->group(of_model);
-  command
-      .add_option("--max-tokens", model_tokens,
-                  "At most this many tokens of the text; a note says what is cut off")
-      ->check(CLI::Range(Index{1}, most_tokens))
-      ->capture_default_str()
-      ->group(of_model);
+  max_tokens_ = command
+                    .add_option("--max-tokens", model_tokens,
+                                "At most this many tokens of the text; a note says what is cut off")
+                    ->check(CLI::Range(Index{1}, most_tokens))
+                    ->capture_default_str()
+                    ->group(of_model);
   command
       .add_option_function<std::string>(
           "--python",
@@ -102,33 +102,28 @@ void SourceOptions::add_to(CLI::App& command, bool required) {
   source->check(refuse_empty);
   if (required) source->required();
   add_model_to(command);
-  const std::string group = "How SOURCE is read";
-  command.add_option("--layout", layout, "Axes of its tensors, such as [B,n,H,d] or [n,3,H,d]")
-      ->check(refuse_empty)
-      ->group(group);
-  command
-      .add_option("--tensors", open.tensors,
-                  "Read Q, K and V of a text or of tokens from this file")
-      ->check(refuse_empty)
-      ->group(group);
-  command
-      .add_flag("--one-token-per-line", open.one_token_per_line,
-                "In a .txt file each line is a token")
-      ->group(group);
-  command
-      .add_option("--patch", open.patch,
-                  "Side of an image patch in pixels; 1: every pixel is a token")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str()
-      ->group(group);
-  command
-      .add_option("--max-side", open.max_side,
-                  "Scale an image down to at most this many pixels a side")
-      ->check(CLI::Range(1, 65536))
-      ->group(group);
-  command
-      .add_flag("--bf16", open.as_bfloat16, "16-bit integers in .npy and .npz files are bfloat16")
-      ->group(group);
+  how_it_is_read_ = {
+      command.add_option("--layout", layout, "Axes of its tensors, such as [B,n,H,d] or [n,3,H,d]")
+          ->check(refuse_empty),
+      command
+          .add_option("--tensors", open.tensors,
+                      "Read Q, K and V of a text or of tokens from this file")
+          ->check(refuse_empty),
+      command.add_flag("--one-token-per-line", open.one_token_per_line,
+                       "In a .txt file each line is a token"),
+      command
+          .add_option("--patch", open.patch,
+                      "Side of an image patch in pixels; 1: every pixel is a token")
+          ->check(CLI::Range(1, 4096))
+          ->capture_default_str(),
+      command
+          .add_option("--max-side", open.max_side,
+                      "Scale an image down to at most this many pixels a side")
+          ->check(CLI::Range(1, 65536)),
+      command.add_flag("--bf16", open.as_bfloat16,
+                       "16-bit integers in .npy and .npz files are bfloat16")};
+  for (const CLI::Option* option : how_it_is_read_)
+    command.get_option(option->get_name())->group("How SOURCE is read");
 }
 
 void refuse_to_replace(const std::string& option, const std::string& output, const Source& source,
@@ -155,11 +150,26 @@ std::string SourceOptions::address() const {
   return to_text(address);
 }
 
-Source SourceOptions::load(const std::stop_token& stop) const {
+void SourceOptions::refuse_ignored(bool model) const {
+  if (max_tokens_ && max_tokens_->count() > 0 && !model_text && !model_input)
+    throw UsageError(
+        "--max-tokens goes with a model and --text or --input; in the address of a model, "
+        "expected max_tokens=N");
+  for (const CLI::Option* option : how_it_is_read_)
+    if (model && option->count() > 0)
+      throw UsageError(option->get_name() +
+                       " does not go with a model: its own files say how it "
+                       "reads a text or an image");
+}
+
+Source SourceOptions::load(const std::stop_token& stop, int threads) const {
+  const std::string from = address();
+  refuse_ignored(is_model_address(from));
   OpenOptions options = open;
   options.stop = stop;
+  options.threads = threads;
   if (!layout.empty()) options.layout = layout;
-  return open_source(address(), options);
+  return open_source(from, options);
 }
 
 void HeadOptions::add_to(CLI::App& command, const std::string& standard, bool all) {

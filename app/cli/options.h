@@ -42,7 +42,15 @@ struct SourceOptions {
   /// `what`, or the ModelAddress of the model and what it reads. Throws UsageError where that is no
   /// model.
   std::string address() const;
-  Source load(const std::stop_token& stop) const;
+  /// `threads`: of the CPU, for a model; 0: one for each core. Throws UsageError for options that
+  /// would be ignored, too.
+  Source load(const std::stop_token& stop, int threads = 0) const;
+
+ private:
+  void refuse_ignored(bool model) const;
+
+  std::vector<const CLI::Option*> how_it_is_read_;  // those that no model knows
+  const CLI::Option* max_tokens_ = nullptr;
 };
 
 /// Which heads, and the scale and mask they are computed with.

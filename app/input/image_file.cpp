@@ -46,7 +46,8 @@ QSize scaled_size(QSize size, int max_side) {
 void require_size(QSize size, int patch, bool scaled) {
   if (!scaled && std::max(size.width(), size.height()) > most_side)
     throw refusal(size_text(size) + "; expected at most " + std::to_string(most_side) +
-                  " a side: scale it down (from the command line: --max-side)");
+                  " a side: scale it down" +
+                  (patch == whole_picture ? "" : " (from the command line: --max-side)"));
   if (patch == whole_picture) return;  // the memory budget is its bound
   const Index cols = size.width() / patch, rows = size.height() / patch;
   if (cols == 0 || rows == 0)

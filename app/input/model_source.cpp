@@ -7,6 +7,8 @@
 #include "data/utf8.h"
 #include "input/assets.h"
 #include "input/image_file.h"
+#include "input/last_model.h"
+#include "input/opened_model.h"
 #include "input/picture_process.h"
 #include "io/file_bytes.h"
 #include "model/encoded_source.h"
@@ -67,32 +69,26 @@ UsageError without_input(const ModelAddress& address, bool reads_images) {
                     (reads_images ? "--input IMAGE" : "--text TEXT or --input FILE"));
 }
 
-Source open_text_model(const ModelAddress& address, const Encoder& encoder, const Backend& backend,
-                       Run& run) {
+Source read_text(const ModelAddress& address, const OpenedModel& model, const Backend& backend,
+                 Run& run) {
   if (!address.text && !address.input) throw without_input(address, false);
-  const auto tokenizer = read_tokenizer(address.folder, run.stop);
-  if (tokenizer->ids() > encoder.shape().words)
-    throw InputError(address.folder, "its tokenizer has " + std::to_string(tokenizer->ids()) +
-                                         " tokens and its config.json " +
-                                         std::to_string(encoder.shape().words) +
-                                         "; expected files of one model");
   SourceFiles files;
   const std::string text = text_of(address, files, run.stop);
-  Source source = source_of_text(encoder, *tokenizer, text, address.most_tokens, backend, run);
-  source.files.insert(source.files.begin(), files.begin(), files.end());
+  Source source =
+      source_of_text(*model.encoder, *model.tokenizer, text, address.most_tokens, backend, run);
+  source.files = std::move(files);
   source.name = title_of(address, text);
   return source;
 }
 
-Source open_image_model(const ModelAddress& address, const Encoder& encoder, const Backend& backend,
-                        Run& run) {
+Source read_picture(const ModelAddress& address, const OpenedModel& model, const Backend& backend,
+                    Run& run) {
   if (!address.input) throw without_input(address, true);
-  const ImageInput input = read_image_input(address.folder, run.stop);
   const auto file = std::make_shared<const FileBytes>(*address.input);
   ImageFile image = read_image(*file, whole_picture, 0, run.stop);
-  Source source = source_of_image(encoder, input, *image.picture, backend, run);
+  Source source = source_of_image(*model.encoder, *model.image_input, *image.picture, backend, run);
   source.notes.insert(source.notes.end(), image.notes.begin(), image.notes.end());
-  source.files.insert(source.files.begin(), file);
+  source.files = {file};
   source.name = title_of(address, {});
   return source;
 }
@@ -175,13 +171,16 @@ Source open_model(const std::string& what, const OpenOptions& options) {
     source.path = what;
     return source;
   }
-  const auto encoder = read_encoder(address.folder, options.stop);
-  const auto backend = make_cpu_backend();
+  const auto model = options.last_model ? options.last_model->open(address.folder, options.stop)
+                                        : open_model_folder(address.folder, options.stop);
+  const auto own_backend =
+      options.backend ? nullptr : make_cpu_backend({.threads = options.threads});
+  const Backend& backend = options.backend ? *options.backend : *own_backend;
   Profile profile;
   Run run{profile, options.stop};
-  Source source = encoder->shape().reads_images()
-                      ? open_image_model(address, *encoder, *backend, run)
-                      : open_text_model(address, *encoder, *backend, run);
+  Source source = model->tokenizer ? read_text(address, *model, backend, run)
+                                   : read_picture(address, *model, backend, run);
+  source.files.insert(source.files.end(), model->files.begin(), model->files.end());
   source.path = what;
   return source;
 }

@@ -12,15 +12,21 @@
 
 namespace fovea {
 
+class Backend;
+class LastModel;
+
 struct OpenOptions {
   std::optional<std::string> layout;  // "[B,n,H,d]": stated by the user
   std::string tensors;                // --tensors FILE: Q, K, V beside a text
   bool one_token_per_line = false;    // .txt
   int patch = 8;                      // images; 1: every pixel is a token
-  int max_side = 0;           // images: scaled down to at most this; 0: refuse beyond the limit
-  int features = 64;          // d of content features
-  bool as_bfloat16 = false;   // read npy <u2 as bf16
-  std::stop_token stop = {};  // opening may take long: a stop ends it with Cancelled
+  int max_side = 0;          // images: scaled down to at most this; 0: refuse beyond the limit
+  int features = 64;         // d of content features
+  bool as_bfloat16 = false;  // read npy <u2 as bf16
+  const Backend* backend = nullptr;  // for a model; null: its own, with so many threads of the CPU
+  int threads = 0;                   // 0: one for each core
+  LastModel* last_model = nullptr;   // keeps a model; null: it is read each time
+  std::stop_token stop = {};         // opening may take long: a stop ends it with Cancelled
   std::function<void(double share)> reached = {};  // of an archive's arrays, as they are read
 };
 

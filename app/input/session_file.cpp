@@ -277,6 +277,15 @@ struct Reader {
     return value.get<Index>();
   }
 
+  Viewport viewport(const Json& json) const {
+    const auto part = get<std::vector<double>>(json, "viewport");
+    if (part.size() != 4 || !(part[0] < part[1] && part[2] < part[3]) || part[0] < 0 || part[2] < 0)
+      throw InputError(
+          where, "'viewport' is " + excerpt(json["viewport"]) +
+                     "; expected [row begin, row end, column begin, column end], begin < end");
+    return {part[0], part[1], part[2], part[3]};
+  }
+
   ViewSettings settings(const Json& json) const {
     ViewSettings s;
     s.norm = named(json, "norm", all_norms());
@@ -338,9 +347,9 @@ std::string text_of(const SessionFile& file) {
             {"head", s.head},
             {"columns", Json::array()},
             {"views", Json::array()},
-            {"settings", json_of(s.settings)},
-            {"viewport",
-             {s.viewport.row_begin, s.viewport.row_end, s.viewport.col_begin, s.viewport.col_end}}};
+            {"settings", json_of(s.settings)}};
+  if (const Viewport& v = s.viewport; v != Viewport())  // else all, however many tokens that are
+    json["viewport"] = {v.row_begin, v.row_end, v.col_begin, v.col_end};
   for (const Column& column : s.columns) json["columns"].push_back(json_of(column));
   for (View view : s.views) json["views"].push_back(to_text(view));
   json["span_choice"] = to_text(s.span_choice);
@@ -399,12 +408,7 @@ SessionFile session_from(const std::string& path, const std::string& text) {
   if (json.contains("span_choice"))  // older files have none
     s.span_choice = read.named(json, "span_choice", all_span_choices());
   if (json.contains("spans")) s.spans = read.spans(json);  // nor these
-  const auto part = read.get<std::vector<double>>(json, "viewport");
-  if (part.size() != 4 || !(part[0] < part[1] && part[2] < part[3]) || part[0] < 0 || part[2] < 0)
-    throw InputError(path,
-                     "'viewport' is " + excerpt(json["viewport"]) +
-                         "; expected [row begin, row end, column begin, column end], begin < end");
-  s.viewport = {part[0], part[1], part[2], part[3]};
+  if (json.contains("viewport")) s.viewport = read.viewport(json);
   if (s.columns.empty() || s.views.empty())
     throw InputError(path, "no columns or no views; expected at least one of each");
   return out;

@@ -10,6 +10,7 @@
 
 #include "data/address.h"
 #include "data/error.h"
+#include "data/model_address.h"
 #include "input/open_source.h"
 #include "window/dialogs/questions.h"
 #include "window/main_window.h"
@@ -47,7 +48,10 @@ QString last_directory() {
 /// Of a file wherever it is opened from.
 QString conditions_key(const Session& session) {
   QString source = to_qt(session.source);
-  if (!is_address(session.source)) source = QFileInfo(source).absoluteFilePath();
+  if (is_model_address(session.source))  // whatever it reads
+    source = to_qt(std::string(model_prefix) + parse_model_address(session.source).folder);
+  else if (!is_address(session.source))
+    source = QFileInfo(source).absoluteFilePath();
   return "conditions/" +
          QCryptographicHash::hash(source.toUtf8(), QCryptographicHash::Sha1).toHex();
 }
@@ -252,8 +256,13 @@ bool Files::open_last() {
 }
 
 SessionFile Files::session_file() const {
-  return {.session = window_.study().session(),
-          .content_hash = window_.study().content_hash(),
+  return session_file(window_.study().wanted_session());
+}
+
+SessionFile Files::session_file(const Session& session) const {
+  const bool shown = session.source == window_.study().session().source;
+  return {.session = session,
+          .content_hash = shown ? window_.study().content_hash() : "",
           .layout = window_.saveState().toBase64().toStdString(),
           .selected_column = window_.study().selected_column(),
           .orders = window_.docks().orders()};
@@ -304,7 +313,7 @@ void Files::keep_last(std::function<void()> kept) {
 }
 
 std::string Files::session_text() const {
-  SessionFile file = session_file();
+  SessionFile file = session_file(window_.study().session());
   file.layout.clear();
   return text_of(file);
 }

@@ -17,7 +17,6 @@ Source begin_source(const Encoder& encoder) {
   source.layout = "[n, H d]";
   source.scale = 1 / std::sqrt(static_cast<double>(encoder.shape().head_width()));
   source.causal = false;
-  source.files = encoder.files();
   return source;
 }
 

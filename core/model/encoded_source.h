@@ -1,5 +1,5 @@
 // What an Encoder makes of a text or an image as a Source: the heads of all its layers, with their
-// tokens or patches.
+// tokens or patches. Whoever opens it adds the files.
 #pragma once
 
 #include <string_view>

@@ -18,11 +18,13 @@ namespace {
 
 constexpr std::array names{"bert",
                            "bert_8_bits",
+                           "bert_width_30",
                            "distilbert",
                            "roberta",
                            "xlm_roberta",
                            "vit",
                            "vit_other_size",
+                           "vit_width_30",
                            "deit",
                            "dinov2",
                            "dinov2_swiglu",

@@ -3,17 +3,48 @@
 
 #include <QLabel>
 #include <QPlainTextEdit>
+#include <QSettings>
+#include <QTemporaryDir>
 #include <QTest>
 
+#include "study/background.h"
 #include "tiny_text_model.h"
-#include "window/harness.h"
+#include "window/pointer.h"
 
 namespace fovea::test {
 namespace {
 
-std::vector<std::string> tokens_in(Window& window) {
+using Tokens = std::vector<std::string>;
+
+const Tokens the_cat{"[CLS]", "the", "cat", "[SEP]"},
+    the_cat_sat{"[CLS]", "the", "cat", "sat", "[SEP]"};
+
+Tokens tokens_in(Window& window) {
   return window.study().sequence().tokens;
 }
+
+/// A window whose model has read "the cat", and what was typed into its field.
+struct Typing {
+  TinyTextModel model;
+  Window window{QString::fromStdString(model.address("the cat"))};
+  QPlainTextEdit* field = window->findChild<QPlainTextEdit*>("model_text");
+  int opened = 0;
+
+  Typing() {
+    show(window, {View::heatmap}, {"exact", "h1d"});
+    REQUIRE(window.settle());
+    REQUIRE(field);
+    QObject::connect(&window.study(), &Study::opened, field, [this] { ++opened; });
+  }
+  /// Not read yet: no event is handled.
+  void type(const QString& text) {
+    field->setPlainText(text);
+    REQUIRE(window.study().opening());
+  }
+  bool ends() {
+    return wait_until([&] { return !window.study().opening(); });
+  }
+};
 
 }  // namespace
 
@@ -50,11 +81,169 @@ TEST_CASE("a text that is typed is what the model reads, and undo brings the old
   CHECK_FALSE(field->acceptDrops());
 }
 
+TEST_CASE("typing on ends the reading of the text before") {
+  Typing t;
+  t.type("the cat sa");
+  t.type("the cat sat");
+  REQUIRE(t.ends());
+  CHECK(t.opened == 1);
+  CHECK(tokens_in(t.window) == the_cat_sat);
+  t.window.trigger("undo");  // one step, as fast as it was typed
+  REQUIRE(t.ends());
+  CHECK(tokens_in(t.window) == the_cat);
+}
+
+TEST_CASE("a text that a model still reads is in the session that is saved, and in the last one") {
+  const QTemporaryDir dir;
+  Typing t;
+  t.type("the cat sat");
+  const std::string path = dir.filePath("s.fovea.json").toStdString();
+  SUBCASE("by hand") {
+    t.window->files().save_session_to(QString::fromStdString(path));
+    REQUIRE(wait_until([&] { return QFile::exists(QString::fromStdString(path)); }));
+    CHECK(read_session(path).session.source == t.model.address("the cat sat"));
+    t.window->open(QString::fromStdString(path));
+    REQUIRE(t.ends());
+    CHECK(tokens_in(t.window) == the_cat_sat);
+  }
+  SUBCASE("as the window closes") {
+    t.window.close();
+    MainWindow again(make_low_priority_backend());
+    REQUIRE(again.files().open_last());
+    REQUIRE(wait_until([&] { return again.study().source() != nullptr; }));
+    CHECK(again.study().sequence().tokens == the_cat_sat);
+  }
+  SUBCASE("a figure carries the text that it shows") {
+    write_bytes(path, t.window->files().session_text());
+    CHECK(read_session(path).session.source == t.model.address("the cat"));
+  }
+}
+
+TEST_CASE("a text that a model still reads is there after undo of what was opened meanwhile") {
+  Typing t;
+  t.type("the cat sat");
+  t.window->open(small);
+  REQUIRE(t.ends());
+  CHECK(t.window.study().session().source == small.toStdString());
+  t.window.trigger("undo");
+  REQUIRE(t.ends());
+  CHECK(tokens_in(t.window) == the_cat_sat);
+  CHECK(t.field->toPlainText() == "the cat sat");
+  t.window.trigger("undo");
+  REQUIRE(t.ends());
+  CHECK(tokens_in(t.window) == the_cat);
+  for (int step = 0; step < 2; ++step) {
+    t.window.trigger("redo");
+    REQUIRE(t.ends());
+  }
+  CHECK(t.window.study().session().source == small.toStdString());
+}
+
+TEST_CASE("a file that does not open leaves the text that was typed before, or meanwhile") {
+  Typing t;
+  const QString nowhere = "/nowhere.npz";
+  SUBCASE("before") {
+    t.type("the cat sat");
+    t.window->open(nowhere);
+  }
+  SUBCASE("meanwhile") {
+    t.window->open(nowhere);
+    t.type("the cat sat");
+  }
+  REQUIRE(t.ends());
+  CHECK(t.window->info_bar().message().contains("nowhere.npz"));
+  CHECK(tokens_in(t.window) == the_cat_sat);
+  t.window.trigger("undo");
+  REQUIRE(t.ends());
+  CHECK(tokens_in(t.window) == the_cat);
+}
+
+TEST_CASE("another text keeps columns that hold a head, and lets go of tokens that it has not") {
+  Typing t;
+  t.window->editor().add_column_of(1, 0);
+  t.window->editor().pin(3);
+  CHECK(t.window->editor().name_span({"cat", {2, 3}}).empty());
+  t.window->change("viewport", [](Session& s) { s.viewport = {1, 3, 1, 3}; });
+  t.type("the cat sat");
+  REQUIRE(t.ends());
+  REQUIRE(t.window.settle());
+  const Session& session = t.window.study().session();
+  REQUIRE(session.columns.size() == 3);
+  CHECK(session.columns[2].held == HeldHead{.source = {}, .layer = 1, .head = 0});
+  CHECK(t.window.study().columns()[2].error.empty());
+  CHECK_FALSE(session.pinned_query);
+  CHECK(session.spans.empty());
+  CHECK(session.viewport == whole({5, 5}));
+  t.window.trigger("undo");
+  REQUIRE(t.ends());
+  CHECK(session.pinned_query == 3);
+  CHECK(session.spans.size() == 1);
+}
+
+TEST_CASE("a mask that was set by hand belongs to the model, whatever it reads") {
+  QSettings().clear();
+  Typing t;
+  t.window->editor().change({}, [](Session& s) { s.causal = true; });
+  t.window->open(small);
+  REQUIRE(t.ends());
+  CHECK_FALSE(t.window.study().session().causal);
+  t.window->open(QString::fromStdString(t.model.address("sat")));
+  REQUIRE(t.ends());
+  CHECK(t.window.study().session().causal == true);
+}
+
+TEST_CASE("a text that is too long is read as far as it is saved, and that is said") {
+  Typing t;
+  auto* note = t.window->findChild<QLabel*>("model_text_note");
+  const QString longest = QString("the ").repeated(25000);
+  t.type(longest);
+  CHECK_FALSE(note->isVisibleTo(&*t.window));
+  t.type(longest + "cat");
+  CHECK(note->isVisibleTo(&*t.window));
+  CHECK(note->text().contains("first 100,000 characters"));
+  REQUIRE(t.ends());
+  CHECK(t.window.study().session().source == t.model.address(longest.toStdString()));
+  t.type("the cat sat");
+  CHECK_FALSE(note->isVisibleTo(&*t.window));
+}
+
+TEST_CASE("keys in the text are letters, and undo is the window's where the text has none") {
+  Typing t;
+  t.window->activateWindow();
+  REQUIRE(QTest::qWaitForWindowActive(&*t.window));
+  t.window->editor().add_column("strided");
+  t.field->setFocus();
+  const Session before = t.window.study().session();
+  QTest::keyClick(t.field, Qt::Key_Z, Qt::ControlModifier);
+  CHECK(t.window.study().session().columns.size() == before.columns.size() - 1);
+  QTest::keyClick(t.field, Qt::Key_Y, Qt::ControlModifier);
+  QTest::keyClick(t.field, Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
+  CHECK(t.window.study().session() == before);
+  t.field->moveCursor(QTextCursor::End);
+  REQUIRE(t.window.settle());
+  be_still(t.window);
+  const QImage own = picture_of(t.window, View::heatmap, 1);
+  QTest::keyPress(t.field, Qt::Key_Shift);  // exact attention is not shown in place
+  be_still(t.window);
+  CHECK(picture_of(t.window, View::heatmap, 1) == own);
+  QTest::keyRelease(t.field, Qt::Key_Shift);
+  const QString letters = "aAbBcCdDfFgGhHlLqQvVxX?+-12";
+  QTest::keyClicks(t.field, letters);
+  CHECK(t.field->toPlainText() == "the cat" + letters);
+  REQUIRE(t.ends());
+  CHECK(t.window.study().session().columns == before.columns);
+  CHECK(t.window.study().session().views == before.views);
+  QTest::keyClick(t.field, Qt::Key_Z, Qt::ControlModifier);  // the field's own
+  CHECK(t.field->toPlainText() == "the cat");
+  REQUIRE(t.ends());
+  CHECK(tokens_in(t.window) == the_cat);
+}
+
 TEST_CASE("a text file that is dropped on a model is read by it, another file is opened") {
   const TinyTextModel model;
   Window window(QString::fromStdString(model.address("the cat")));
   REQUIRE(window.settle());
-  const std::string words = model.file("words.txt", "sat sat sat");
+  const std::string words = model.file("Words.TXT", "sat sat sat");
   REQUIRE(drop(window, QString::fromStdString(words)));
   REQUIRE(wait_until([&] { return tokens_in(window).size() == 5; }));
   CHECK(window.study().source()->kind == "model");

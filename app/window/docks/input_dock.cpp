@@ -4,7 +4,6 @@
 #include <QPlainTextEdit>
 #include <QSignalBlocker>
 #include <QSpinBox>
-#include <QTimer>
 
 #include "data/address.h"
 #include "window/docks/docks.h"
@@ -125,6 +124,10 @@ void set_text_or_hide(QLabel& label, const QString& text) {
 }
 
 constexpr int most_text = 100000;  // characters of a text that is typed: more than models read
+const QString too_long =
+    "⚠ The model reads the first 100,000 characters, and no more of the text is saved. Put a "
+    "longer "
+    "text into a .txt file and drop it on the window.";
 
 class InputDock : public QWidget {
  public:
@@ -156,6 +159,10 @@ class InputDock : public QWidget {
     column->addWidget(content_ = make_note());
     content_->hide();
     column->addWidget(text_ = make_text_field());
+    column->addWidget(text_note_ = make_note());
+    text_note_->setObjectName("model_text_note");
+    text_note_->setProperty("style", "warning");
+    text_note_->hide();
     column->addWidget(patch_chooser_ = make_patch_chooser());
     column->addWidget(head_chooser_ = make_head_chooser());
     column->addWidget(sequence_heading_ = make_heading("Tokens"));
@@ -182,10 +189,7 @@ class InputDock : public QWidget {
     keys_->setObjectName("key_tokens");
     for (QLabel* text : {name_, facts_, conditions_, warning_, content_, query_note_})
       make_selectable(*text);
-    connect(&study, &Study::opened, this, [this](bool new_source) {
-      if (new_source) pause_.stop();  // what was typed was for another model
-      source_opened();
-    });
+    connect(&study, &Study::opened, this, &InputDock::source_opened);
     connect(&study, &Study::session_changed, this, &InputDock::refresh);
     connect(&study, &Study::source_continued, this, [this] {
       for (SequenceView* view : {sequence_, keys_}) view->continue_source(study_.source());
@@ -227,7 +231,8 @@ class InputDock : public QWidget {
     return chooser;
   }
 
-  /// What a model reads. A pause in typing gives it to the model.
+  /// What a model reads. Each key stroke is a change of the session, so that no text is in the
+  /// field alone; reading it replaces the reading before.
   QPlainTextEdit* make_text_field() {
     auto* field = new QPlainTextEdit;
     field->setObjectName("model_text");
@@ -237,12 +242,11 @@ class InputDock : public QWidget {
     field->setAcceptDrops(false);  // the window takes files
     field->setFixedHeight(6 * fontMetrics().lineSpacing());
     field->hide();
-    pause_.setSingleShot(true);
-    pause_.setInterval(200);
-    connect(field, &QPlainTextEdit::textChanged, this, [this] { pause_.start(); });
-    connect(&pause_, &QTimer::timeout, this, [this] {
+    connect(field, &QPlainTextEdit::textChanged, this, [this] {
       const auto source = study_.source();
-      const QString text = text_->toPlainText().left(most_text);
+      QString text = text_->toPlainText();
+      set_text_or_hide(*text_note_, text.size() > most_text ? too_long : QString());
+      text.truncate(most_text);
       if (!source || !is_model_address(source->path) || text.trimmed().isEmpty()) return;
       ModelAddress address = parse_model_address(source->path);
       address.input.reset();
@@ -252,18 +256,20 @@ class InputDock : public QWidget {
     return field;
   }
 
-  /// Shows the text of the session if it is another one than before, and nobody is typing. A typed
-  /// text that could not be read stays.
+  /// Shows the text of the session if it is another one than before, and none is being read. A
+  /// typed text that could not be read stays.
   void show_text(const Source& source) {
     const bool reads_text = is_model_address(source.path) && !source.picture;
     text_->setVisible(reads_text);
+    if (!reads_text) text_note_->hide();
     if (!reads_text || study_.opening() || study_.session().source == text_of_) return;
     text_of_ = study_.session().source;
-    if (pause_.isActive() || !is_model_address(text_of_)) return;
+    if (!is_model_address(text_of_)) return;
     const QString text = to_qt(parse_model_address(text_of_).text.value_or(""));
     if (text == text_->toPlainText().left(most_text)) return;
     const QSignalBlocker quiet(text_);
     text_->setPlainText(text);
+    text_note_->hide();
   }
 
   QWidget* make_patch_chooser() {
@@ -368,7 +374,7 @@ class InputDock : public QWidget {
   Study& study_;
   SessionEditor& editor_;
   QPlainTextEdit* text_;
-  QTimer pause_;         // since the last key stroke in the text
+  QLabel* text_note_;
   std::string text_of_;  // the address of the text that the field was last given
   QLabel *name_, *facts_, *conditions_, *mask_warning_, *warning_, *content_, *sequence_heading_,
       *keys_heading_, *query_note_;
