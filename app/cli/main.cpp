@@ -12,6 +12,7 @@
 #include "cli/version.h"
 #include "cli/whole_numbers.h"
 #include "data/error.h"
+#include "input/model_place.h"
 #include "input/own_files.h"
 #include "window/run_window.h"
 
@@ -67,8 +68,8 @@ int run_command(const Work& work, std::vector<std::string> words) {
 /// A misspelt command looks like a file name. It is reported instead of opening an empty window.
 void check_files(const std::vector<std::string>& files) {
   for (const auto& file : files)
-    if (std::error_code unknown;
-        file.find_first_of("./:") == std::string::npos && !std::filesystem::exists(file, unknown))
+    if (std::error_code unknown; file.find_first_of("./:") == std::string::npos &&
+                                 !std::filesystem::exists(file, unknown) && !names_model(file))
       throw UsageError(fovea::quoted(file) +
                        " is neither a command nor a file (fovea --help lists the commands)");
 }

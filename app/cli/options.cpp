@@ -9,13 +9,15 @@
 
 #include "cli/text_table.h"
 #include "cli/whole_numbers.h"
+#include "data/address.h"
 #include "data/error.h"
 #include "data/memory.h"
 #include "data/model_address.h"
 #include "data/synthetic.h"
 #include "data/utf8.h"
-#include "input/model_source.h"
+#include "input/model_place.h"
 #include "io/file_bytes.h"
+#include "io/folder.h"
 #include "worker/interpreter.h"
 
 namespace fovea {
@@ -97,7 +99,8 @@ void SourceOptions::add_to(CLI::App& command, bool required) {
   auto* source = command.add_option(
       "SOURCE", what,
       "A .safetensors or .npz file, a directory of .npy files, a text, a tokenizer's .json, an "
-      "image, a model's folder with --text or --input, or synthetic:NAME?n=...&d=...&seed=... "
+      "image, a model (its folder, a .gguf file, or its name in the local cache of Hugging Face's "
+      "hub) with --text or --input, or synthetic:NAME?n=...&d=...&seed=... "
       "(hmatrix, gaussian, clusters, smooth, needle, golden)");
   source->check(refuse_empty);
   if (required) source->required();
@@ -137,17 +140,15 @@ void refuse_to_replace(const std::string& option, const std::string& output, con
 }
 
 std::string SourceOptions::address() const {
-  if (!model_text && !model_input) return what;
-  namespace fs = std::filesystem;
+  if (!model_text && !model_input) return with_absolute_paths(what);
   const std::string option = model_text ? "--text" : "--input";
-  if (!is_model_folder(what) && !what.ends_with(".gguf"))
+  if (is_address(what) || (is_there(what) && !names_model(what)))
     throw UsageError(option + " goes with a model: " + fovea::quoted(what) +
-                     " found; expected a folder with config.json and model.safetensors");
-  ModelAddress address{.folder = fs::absolute(what).lexically_normal().string(),
-                       .text = model_text,
-                       .most_tokens = model_tokens};
-  if (model_input) address.input = fs::absolute(*model_input).lexically_normal().string();
-  return to_text(address);
+                     " found; expected a folder with config.json and model.safetensors, a .gguf "
+                     "file, or ORG/NAME of the local cache");
+  find_model(what);  // says what is missing
+  return with_absolute_paths(to_text(
+      {.folder = what, .text = model_text, .input = model_input, .most_tokens = model_tokens}));
 }
 
 void SourceOptions::refuse_ignored(bool model) const {

@@ -4,10 +4,11 @@
 
 #include "data/error.h"
 #include "data/model_address.h"
-#include "data/utf8.h"
 #include "input/assets.h"
 #include "input/image_file.h"
 #include "input/last_model.h"
+#include "input/model_facts.h"
+#include "input/model_place.h"
 #include "input/opened_model.h"
 #include "input/picture_process.h"
 #include "io/file_bytes.h"
@@ -22,33 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "cat.jpg" of a path, "all-MiniLM-L6-v2" of a folder.
-std::string name_of(const std::string& path_or_folder) {
-  fs::path path = fs::path(path_or_folder).lexically_normal();
-  if (!path.has_filename()) path = path.parent_path();
-  return printable(path.filename().string());
-}
-
-/// Of the model, for titles. That of a program has a number behind it.
-std::string name_of(const ModelAddress& address) {
-  if (!is_offered_model(address.folder)) return name_of(address.folder);
-  const std::string name = address.folder.substr(offered_prefix.size());
-  return printable(name.substr(0, name.rfind('.')));
-}
-
-std::string beginning_of(std::string_view text) {
-  constexpr std::size_t most_characters = 32;
-  std::string out;
-  for (std::size_t count = 0; !text.empty() && count < most_characters; ++count) {
-    const Character character = first_character(text);
-    const std::size_t length = std::max<std::size_t>(1, character.length);
-    const std::string_view written = text.substr(0, length);
-    out += written == "\n" || written == "\t" || written == "\r" ? " " : written;
-    text.remove_prefix(length);
-  }
-  return printable(out) + (text.empty() ? "" : "…");
-}
-
 /// What a model of texts reads; its file is added to `files`.
 std::string text_of(const ModelAddress& address, SourceFiles& files, const std::stop_token& stop) {
   if (!address.input) return address.text.value_or("");
@@ -56,11 +30,6 @@ std::string text_of(const ModelAddress& address, SourceFiles& files, const std::
   std::string text = files.back()->text(stop);
   if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // a byte order mark
   return text;
-}
-
-std::string title_of(const ModelAddress& address, std::string_view text) {
-  return name_of(address) + ": " +
-         (address.input ? name_of(*address.input) : "“" + beginning_of(text) + "”");
 }
 
 UsageError without_input(const ModelAddress& address, bool reads_images) {
@@ -77,7 +46,6 @@ Source read_text(const ModelAddress& address, const OpenedModel& model, const Ba
   Source source =
       source_of_text(*model.encoder, *model.tokenizer, text, address.most_tokens, backend, run);
   source.files = std::move(files);
-  source.name = title_of(address, text);
   return source;
 }
 
@@ -89,7 +57,6 @@ Source read_picture(const ModelAddress& address, const OpenedModel& model, const
   Source source = source_of_image(*model.encoder, *model.image_input, *image.picture, backend, run);
   source.notes.insert(source.notes.end(), image.notes.begin(), image.notes.end());
   source.files = {file};
-  source.name = title_of(address, {});
   return source;
 }
 
@@ -97,31 +64,27 @@ bool reads_picture(const ModelAddress& address) {
   return address.input && is_picture(*address.input);
 }
 
-bool is_gguf(const std::string& path) {
-  return path.ends_with(".gguf");
-}
-
 /// The process that computes a model: of a program that offers it, or a worker.
-std::shared_ptr<HostedModel> process_of(const ModelAddress& address) {
-  const std::string& model = address.folder;
-  if (is_offered_model(model))
-    return hosted_model(model, [&] {
-      return std::make_unique<HostedModel>(name_of(address), std::make_unique<OfferedModel>(model));
+std::shared_ptr<HostedModel> process_of(const ModelPlace& place) {
+  if (is_offered_model(place.path))
+    return hosted_model(place.path, [&] {
+      return std::make_unique<HostedModel>(place.name, std::make_unique<OfferedModel>(place.path));
     });
   const WorkerStart start{.interpreter = find_interpreter(),
                           .package = python_package_directory(),
-                          .model = model,
-                          .name = name_of(address),
+                          .model = place.path,
+                          .name = place.name,
                           .trust_remote_code = trusts_remote_code()};
   const std::string key =
-      start.interpreter.path + '\n' + model + (start.trust_remote_code ? "\ntrusted" : "");
+      start.interpreter.path + '\n' + place.path + (start.trust_remote_code ? "\ntrusted" : "");
   return hosted_model(key, [&] {
     return std::make_unique<HostedModel>(start.name, std::make_unique<WorkerProcess>(start));
   });
 }
 
-Source open_hosted_model(const ModelAddress& address, const OpenOptions& options) {
-  const auto model = process_of(address);
+Source open_hosted_model(const ModelAddress& address, const ModelPlace& place,
+                         const OpenOptions& options) {
+  const auto model = process_of(place);
   const HostedDescription& its = model->description(options.stop);
   const bool reads_image = its.reads_images && (!its.reads_texts || reads_picture(address));
   if (reads_image ? !address.input : !address.text && !address.input)
@@ -138,7 +101,6 @@ Source open_hosted_model(const ModelAddress& address, const OpenOptions& options
     input.text = text_of(address, files, options.stop);
   }
   Source source = model->read(input, options.stop, options.reached);
-  source.name = title_of(address, input.text);
   source.files = std::move(files);
   source.notes.insert(source.notes.end(), notes.begin(), notes.end());
   source.metadata["computed by"] = its.computed_by;
@@ -152,25 +114,7 @@ bool is_own(const std::string& folder, const std::stop_token& stop) {
   return describes_encoder(config.path(), config.text(stop), stop);
 }
 
-}  // namespace
-
-bool is_model_folder(const std::string& path) {
-  std::error_code unknown;
-  return fs::is_directory(path, unknown) && fs::exists(fs::path(path) / "config.json", unknown);
-}
-
-Source open_model(const std::string& what, const OpenOptions& options) {
-  const ModelAddress address = parse_model_address(what);
-  if (!is_model_folder(address.folder) && !is_gguf(address.folder) &&
-      !is_offered_model(address.folder))
-    throw InputError(address.folder,
-                     "is no model; expected a folder with config.json and model.safetensors, as "
-                     "Hugging Face's libraries write it");
-  if (!is_own(address.folder, options.stop)) {
-    Source source = open_hosted_model(address, options);
-    source.path = what;
-    return source;
-  }
+Source open_own_model(const ModelAddress& address, const OpenOptions& options) {
   const auto model = options.last_model ? options.last_model->open(address.folder, options.stop)
                                         : open_model_folder(address.folder, options.stop);
   const auto own_backend =
@@ -181,6 +125,19 @@ Source open_model(const std::string& what, const OpenOptions& options) {
   Source source = model->tokenizer ? read_text(address, *model, backend, run)
                                    : read_picture(address, *model, backend, run);
   source.files.insert(source.files.end(), model->files.begin(), model->files.end());
+  return source;
+}
+
+}  // namespace
+
+Source open_model(const std::string& what, const OpenOptions& options) {
+  ModelAddress address = parse_model_address(what);
+  const ModelPlace place = find_model(address.folder);
+  const std::string title = title_of(address, place.name);
+  address.folder = place.path;
+  Source source = is_own(place.path, options.stop) ? open_own_model(address, options)
+                                                   : open_hosted_model(address, place, options);
+  source.name = title;
   source.path = what;
   return source;
 }

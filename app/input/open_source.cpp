@@ -12,6 +12,7 @@
 #include "data/synthetic.h"
 #include "figure/recipe.h"
 #include "input/image_file.h"
+#include "input/model_place.h"
 #include "input/model_source.h"
 #include "input/picture_process.h"
 #include "input/text_file.h"
@@ -188,17 +189,19 @@ void require_own_kind(const std::string& path, const std::string& extension, con
 
 Loader loader_of(const std::string& path) {
   const fs::file_status status = status_of(path);
+  if (names_model(path)) {
+    find_model(path);  // says what is missing
+    throw UsageError(path +
+                     " is a model: say what it reads with --text TEXT or --input FILE, or open "
+                     "model:MODEL?text=TEXT");
+  }
   if (status.type() == fs::file_type::not_found)
     throw InputError(path,
-                     "does not exist; a file, a directory of .npy or synthetic:NAME was "
+                     "does not exist; a file, a directory of .npy, a model or synthetic:NAME was "
                      "expected");
   if (fs::is_fifo(status) || fs::is_socket(status) || fs::is_character_file(status) ||
       fs::is_block_file(status))  // reading from a pipe would wait for ever
     throw InputError(path, "is a device or pipe; expected a file or a directory of .npy");
-  if (is_model_folder(path) && !is_there(path + "/q.npy"))
-    throw UsageError(path +
-                     " is a model: say what it reads with --text TEXT or --input FILE, or open "
-                     "model:FOLDER?text=TEXT");
   if (fs::is_directory(status)) return {"NumPy directories", {}, nullptr, open_npy_directory};
   const std::vector<Loader> loaders = make_loaders();
   const std::string extension = extension_of(path);
@@ -248,7 +251,7 @@ bool is_words_or_picture(const std::string& path) {
   try {
     const Loader loader = loader_of(path);
     return loader.takes_tensors || loader.open == open_image;
-  } catch (const InputError&) {  // opening it says why
+  } catch (const Error&) {  // opening it says why
     return false;
   }
 }
@@ -264,7 +267,8 @@ bool is_picture(const std::string& path) {
 std::string short_name(const std::string& what) {
   if (what.starts_with(synthetic_prefix)) return what;
   if (is_model_address(what)) try {
-      return short_name(parse_model_address(what).folder);
+      const ModelAddress address = parse_model_address(what);
+      return title_of(address, model_name(address.folder));
     } catch (const UsageError&) {  // opening it says why
       return what.substr(0, 40);
     }

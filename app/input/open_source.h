@@ -38,7 +38,8 @@ Source open_source(const std::string& what, const OpenOptions& options = {});
 bool is_words_or_picture(const std::string& path);
 bool is_picture(const std::string& path);
 
-/// "heads.npz": what can be opened, without the folder of a path.
+/// "heads.npz", "all-MiniLM-L6-v2: “The cat sat…”": what can be opened, without the folder of a
+/// path.
 std::string short_name(const std::string& what);
 
 /// Patterns for a file dialog: "All sources (*.safetensors ...)".

@@ -10,8 +10,10 @@
 
 #include "analysis/measures.h"
 #include "data/error.h"
+#include "data/model_address.h"
 #include "data/utf8.h"
 #include "drawing/colormap.h"
+#include "input/model_place.h"
 #include "io/json.h"
 
 namespace fovea {
@@ -34,6 +36,7 @@ constexpr std::string_view file_url = "file://";
 // So that the session opens from any directory. JSON holds UTF-8 alone: a path that is none is
 // written as a URL, whose bytes may be any.
 std::string absolute(const std::string& source) {
+  if (is_model_address(source)) return with_absolute_paths(source);
   std::error_code not_there;
   const bool file = !source.empty() && std::filesystem::exists(source, not_there);
   const std::string path = file ? std::filesystem::absolute(source).string() : source;

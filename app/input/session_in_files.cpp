@@ -8,7 +8,7 @@
 #include "data/error.h"
 #include "data/synthetic.h"
 #include "figure/recipe.h"
-#include "input/model_source.h"
+#include "input/model_place.h"
 #include "input/open_source.h"
 #include "input/recorded_command.h"
 #include "input/session_file.h"
@@ -121,9 +121,9 @@ bool is_source_there(const std::string& source) {
   if (is_model_address(source)) {
     try {
       const ModelAddress address = parse_model_address(source);
-      return (is_model_folder(address.folder) || is_offered_model(address.folder)) &&
-             (!address.input || std::filesystem::exists(*address.input, unknown));
-    } catch (const UsageError&) {  // somebody has edited the session
+      find_model(address.folder);
+      return !address.input || std::filesystem::exists(*address.input, unknown);
+    } catch (const Error&) {  // it is gone, or somebody has edited the session
       return false;
     }
   }
