@@ -34,6 +34,7 @@ void add_heads_command(CLI::App& program, Work& chosen);
 void add_paper_command(CLI::App& program, Work& chosen);
 void add_sweep_command(CLI::App& program, Work& chosen);
 void add_bench_command(CLI::App& program, Work& chosen);
+void add_serve_command(CLI::App& program, Work& chosen);
 void add_self_test_command(CLI::App& program, Work& chosen);
 void add_read_picture_command(CLI::App& program, Work& chosen);
 void add_describe_command(CLI::App& program, Work& chosen);

@@ -120,6 +120,7 @@ int run(int argc, char** argv) {
   add_paper_command(program, chosen);
   add_sweep_command(program, chosen);
   add_bench_command(program, chosen);
+  add_serve_command(program, chosen);
   add_self_test_command(program, chosen);
   add_read_picture_command(program, chosen);
   add_memory(program);
