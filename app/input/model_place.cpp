@@ -184,6 +184,16 @@ std::string title_of(const ModelAddress& address, const std::string& model) {
                         : "“" + beginning_of(address.text.value_or("")) + "”");
 }
 
+std::string readable_source(const std::string& source) {
+  if (!is_model_address(source)) return source;
+  try {
+    const ModelAddress address = parse_model_address(source);
+    return title_of(address, printable(address.folder));
+  } catch (const UsageError&) {  // opening it says why
+    return source;
+  }
+}
+
 std::string absolute_model(const std::string& named) {
   std::error_code unknown;
   return fs::exists(named, unknown) ? fs::absolute(normal(named)).lexically_normal().string()

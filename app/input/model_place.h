@@ -26,6 +26,8 @@ bool names_model(const std::string& named);
 std::string model_name(const std::string& named);
 /// "all-MiniLM-L6-v2: “The cat sat…”".
 std::string title_of(const ModelAddress& address, const std::string& model);
+/// A ModelAddress as a person reads it, with the whole path of the model; another source as it is.
+std::string readable_source(const std::string& source);
 
 /// The source, in whose ModelAddress all paths are absolute.
 std::string with_absolute_paths(const std::string& source);

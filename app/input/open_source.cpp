@@ -265,13 +265,13 @@ bool is_picture(const std::string& path) {
 }
 
 std::string short_name(const std::string& what) {
-  if (what.starts_with(synthetic_prefix)) return what;
   if (is_model_address(what)) try {
       const ModelAddress address = parse_model_address(what);
       return title_of(address, model_name(address.folder));
     } catch (const UsageError&) {  // opening it says why
       return what.substr(0, 40);
     }
+  if (is_address(what)) return what;
   fs::path path = fs::path(what).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();  // "dir/"
   return path.filename().string();

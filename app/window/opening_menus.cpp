@@ -5,7 +5,10 @@
 #include <QSettings>
 #include <utility>
 
+#include "data/model_address.h"
 #include "input/assets.h"
+#include "input/model_place.h"
+#include "input/open_source.h"
 #include "window/files.h"
 #include "window/widgets/text.h"
 
@@ -31,10 +34,15 @@ void make_examples_menu(QMenu& menu, Files& files) {
 }
 
 void make_recent_menu(QMenu& menu, Files& files) {
+  menu.setToolTipsVisible(true);
   QObject::connect(&menu, &QMenu::aboutToShow, &menu, [&menu, &files] {
     menu.clear();
-    for (const QString& path : QSettings().value("recent").toStringList())
-      menu.addAction(escaped(path), &menu, [&files, path] { files.open(path); });
+    for (const QString& path : QSettings().value("recent").toStringList()) {
+      const bool model = is_model_address(path.toStdString());
+      const QString name = model ? to_qt(short_name(path.toStdString())) : path;
+      menu.addAction(escaped(name), &menu, [&files, path] { files.open(path); })
+          ->setToolTip(plain_tip(to_qt(readable_source(path.toStdString()))));
+    }
     menu.addSeparator();
     menu.addAction("Clear", &menu, [] { QSettings().remove("recent"); });
   });

@@ -6,6 +6,7 @@
 #include <QSpinBox>
 
 #include "data/address.h"
+#include "input/model_place.h"
 #include "window/docks/docks.h"
 #include "window/docks/head_gallery.h"
 #include "window/docks/sequence_view.h"
@@ -294,7 +295,7 @@ class InputDock : public QWidget {
     name_->setText(is_model_address(source->path) ? to_qt(source->name)
                    : is_address(source->path)     ? path
                                                   : QFileInfo(path).fileName());
-    name_->setToolTip(plain_tip(path));
+    name_->setToolTip(plain_tip(to_qt(readable_source(source->path))));
     set_text_or_hide(*content_, to_qt(source->content));
     set_text_or_hide(*warning_, warnings_of(*source));
     const QSignalBlocker quiet(layer_);
