@@ -9,11 +9,11 @@
 
 #include "cli/text_table.h"
 #include "cli/whole_numbers.h"
+#include "data/address.h"
 #include "data/error.h"
 #include "data/memory.h"
-#include "data/model_address.h"
-#include "data/synthetic.h"
 #include "data/utf8.h"
+#include "input/bundled_models.h"
 #include "input/model_source.h"
 #include "io/file_bytes.h"
 #include "worker/interpreter.h"
@@ -62,11 +62,12 @@ void SourceOptions::add_to(CLI::App& command, bool required) {
   auto* source = command.add_option(
       "SOURCE", what,
       "A .safetensors or .npz file, a directory of .npy files, a text, a tokenizer's .json, an "
-      "image, a model's folder with --text or --input, or synthetic:NAME?n=...&d=...&seed=... "
+      "image, a model with --text or --input (its folder, bundled:text or bundled:image), or "
+      "synthetic:NAME?n=...&d=...&seed=... "
       "(hmatrix, gaussian, clusters, smooth, needle, golden)");
   source->check(refuse_empty);
   if (required) source->required();
-  const std::string of_model = "What a model reads (SOURCE is its folder)";
+  const std::string of_model = "What a model reads (SOURCE is the model)";
   auto* text =
       command.add_option("--text", model_text, "A text for a model of texts")->group(of_model);
   command
@@ -108,20 +109,24 @@ void SourceOptions::add_to(CLI::App& command, bool required) {
       ->check(refuse_empty)
       ->group(group);
   command
-      .add_flag("--one-token-per-line", open.one_token_per_line,
-                "In a .txt file each line is a token")
+      .add_flag("--content", content,
+                "Content similarity of a text or an image instead of a model: a toy embedding, not "
+                "for choosing an attention; as SOURCE: content:FILE")
       ->group(group);
-  command
-      .add_option("--patch", open.patch,
-                  "Side of an image patch in pixels; 1: every pixel is a token")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str()
-      ->group(group);
-  command
-      .add_option("--max-side", open.max_side,
-                  "Scale an image down to at most this many pixels a side")
-      ->check(CLI::Range(1, 65536))
-      ->group(group);
+  of_content = {
+      command.add_flag("--one-token-per-line", open.one_token_per_line,
+                       "In a .txt file each line is a token, with --content or --tensors"),
+      command
+          .add_option("--patch", open.patch,
+                      "With --content, the side of an image patch in pixels; 1: every pixel is a "
+                      "token")
+          ->check(CLI::Range(1, 4096))
+          ->capture_default_str(),
+      command
+          .add_option("--max-side", open.max_side,
+                      "With --content, scale an image down to at most this many pixels a side")
+          ->check(CLI::Range(1, 65536))};
+  for (CLI::Option* option : of_content) option->group(group);
   command
       .add_flag("--bf16", open.as_bfloat16, "16-bit integers in .npy and .npz files are bfloat16")
       ->group(group);
@@ -138,17 +143,32 @@ void refuse_to_replace(const std::string& option, const std::string& output, con
 }
 
 std::string SourceOptions::address() const {
-  if (!model_text && !model_input) return what;
   namespace fs = std::filesystem;
+  if (!model_text && !model_input) return file_address();
   const std::string option = model_text ? "--text" : "--input";
-  if (!is_model_folder(what) && !what.ends_with(".gguf"))
+  if (!is_bundled(what) && !is_model_folder(what) && !what.ends_with(".gguf"))
     throw UsageError(option + " goes with a model: " + fovea::quoted(what) +
-                     " found; expected a folder with config.json and model.safetensors");
-  ModelAddress address{.folder = fs::absolute(what).lexically_normal().string(),
-                       .text = model_text,
-                       .most_tokens = model_tokens};
+                     " found; expected bundled:text, bundled:image or a folder with config.json "
+                     "and model.safetensors");
+  ModelAddress address{
+      .folder = is_bundled(what) ? what : fs::absolute(what).lexically_normal().string(),
+      .text = model_text,
+      .most_tokens = model_tokens};
   if (model_input) address.input = fs::absolute(*model_input).lexically_normal().string();
   return to_text(address);
+}
+
+std::string SourceOptions::file_address() const {
+  if (content) return is_content(what) ? what : std::string(content_prefix) + what;
+  if (is_address(what) || !open.tensors.empty()) return what;
+  std::string address = address_of(what);
+  if (!is_model_address(address)) return what;
+  for (const CLI::Option* option : of_content)
+    if (option->count() > 0)
+      throw UsageError(option->get_name() + " goes with --content: a bundled model reads " + what);
+  ModelAddress its = parse_model_address(address);
+  its.most_tokens = model_tokens;
+  return to_text(its);
 }
 
 Source SourceOptions::load(const std::stop_token& stop) const {

@@ -35,12 +35,17 @@ struct SourceOptions {
   /// What a model reads, whose folder is `what`.
   std::optional<std::string> model_text, model_input;
   Index model_tokens = ModelAddress::standard_tokens;
+  bool content = false;                  // content similarity is asked for
+  std::vector<CLI::Option*> of_content;  // that go with it alone
 
   void add_to(CLI::App& command, bool required = true);
   /// `what`, or the ModelAddress of the model and what it reads. Throws UsageError where that is no
-  /// model.
+  /// model, and for options of content similarity with a model.
   std::string address() const;
   Source load(const std::stop_token& stop) const;
+
+ private:
+  std::string file_address() const;
 };
 
 /// Which heads, and the scale and mask they are computed with.

@@ -6,8 +6,10 @@
 #include "data/model_address.h"
 #include "data/utf8.h"
 #include "input/assets.h"
+#include "input/bundled_models.h"
 #include "input/image_file.h"
 #include "input/picture_process.h"
+#include "input/text_file.h"
 #include "io/file_bytes.h"
 #include "model/encoded_source.h"
 #include "model/encoder_shape.h"
@@ -41,9 +43,7 @@ std::string beginning_of(std::string_view text) {
 std::string text_of(const ModelAddress& address, SourceFiles& files, const std::stop_token& stop) {
   if (!address.input) return address.text.value_or("");
   files.push_back(std::make_shared<const FileBytes>(*address.input));
-  std::string text = files.back()->text(stop);
-  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // a byte order mark
-  return text;
+  return read_whole_text(*files.back(), stop);
 }
 
 std::string title_of(const ModelAddress& address, std::string_view text) {
@@ -140,7 +140,8 @@ bool is_model_folder(const std::string& path) {
 }
 
 Source open_model(const std::string& what, const OpenOptions& options) {
-  const ModelAddress address = parse_model_address(what);
+  ModelAddress address = parse_model_address(what);
+  address.folder = folder_of_model(address.folder);
   if (!is_model_folder(address.folder) && !is_gguf(address.folder))
     throw InputError(address.folder,
                      "is no model; expected a folder with config.json and model.safetensors, as "

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "data/address.h"
+#include "input/open_source.h"
 #include "window/dialogs/keys_dialog.h"
 #include "window/dialogs/questions.h"
 #include "window/main_window.h"
@@ -25,7 +26,8 @@ using Command = std::function<void()>;
 QString opening_text(const std::optional<std::string>& source) {
   if (!source) return {};
   const QString path = to_qt(*source);
-  return ": open " + escaped(is_address(*source) ? path : QFileInfo(path).fileName());
+  return ": open " +
+         escaped(is_address(*source) ? to_qt(short_name(*source)) : QFileInfo(path).fileName());
 }
 
 struct Keys : QKeySequence {

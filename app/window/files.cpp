@@ -160,7 +160,11 @@ void Files::open_address_by_dialog() {
   bool ok = false;
   const QString what = QInputDialog::getText(
       &window_, "Open an address",
-      "A path, or a head made by a formula: synthetic:NAME?n=…&d=…&seed=…\n"
+      "A path; a model, model:FOLDER?text=… or model:FOLDER?input=…, where FOLDER may be "
+      "bundled:text\n"
+      "or bundled:image; content:FILE, the content similarity of a text or an image; or a head "
+      "made\n"
+      "by a formula: synthetic:NAME?n=…&d=…&seed=…\n"
       "Names: hmatrix, gaussian, clusters, smooth, needle, golden",
       QLineEdit::Normal,
       now.startsWith("synthetic:") ? now : "synthetic:clusters?n=512&d=64&seed=1", &ok);
@@ -206,8 +210,8 @@ void Files::open_recovered(const SessionFile& file, std::function<void()> then) 
 
 void Files::open_session(const QString& path, const SessionFile& file, std::function<void()> then,
                          std::function<void()> ask_for_other_content) {
-  const QString source = to_qt(file.session.source);
-  if (is_source_there(file.session.source)) {
+  const std::string missing = missing_of(file.session.source);
+  if (missing.empty()) {
     opening_ = {.source = file.session.source,
                 .path = path,
                 .layout = file.layout,
@@ -218,15 +222,17 @@ void Files::open_session(const QString& path, const SessionFile& file, std::func
     return window_.study().open(file.session.source, file.session, file.content_hash,
                                 std::move(ask_for_other_content));
   }
-  window_.info_bar().offer(source + ": the session's source is no longer there", "Locate it…",
-                           [this, path, file, source, then = std::move(then)] {
-                             const QString found = ask_for_source(source, file.directory);
-                             if (found.isEmpty()) return;
-                             window_.info_bar().hide();
-                             SessionFile moved = file;
-                             moved.session.source = found.toStdString();
-                             open_session(path, moved, then);
-                           });
+  const bool directory = file.directory || (is_model_address(file.session.source) && missing == parse_model_address(file.session.source).folder);
+  window_.info_bar().offer(
+      to_qt(missing) + ": the session's source is no longer there", "Locate it…",
+      [this, path, file, missing, directory, then = std::move(then)] {
+        const QString found = ask_for_source(to_qt(missing), directory);
+        if (found.isEmpty()) return;
+        window_.info_bar().hide();
+        SessionFile moved = file;
+        moved.session.source = with_found(file.session.source, found.toStdString());
+        open_session(path, moved, then);
+      });
 }
 
 bool Files::open_last() {
@@ -242,8 +248,8 @@ bool Files::open_last() {
   };
   try {
     const SessionFile file = read_session(last_session().toStdString());
-    if (!is_source_there(file.session.source))
-      return refuse(to_qt(file.session.source) + " is no longer there");
+    if (const std::string missing = missing_of(file.session.source); !missing.empty())
+      return refuse(to_qt(missing) + " is no longer there");
     open_session({}, file);
     return true;
   } catch (const Error& error) {

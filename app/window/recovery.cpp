@@ -167,7 +167,9 @@ void RecoveryBar::show_next() {
   const LeftBehind& left = left_.front();
   const Session& session = left.session.session;
   const QString source = to_qt(session.source);
-  const QString name = is_address(session.source) ? source : QFileInfo(source).fileName();
+  const QString name = is_address(session.source) && !is_content(session.source)
+                           ? source
+                           : QFileInfo(source).fileName();
   constexpr int most_letters = 50;  // without spaces it would widen the window
   const int width = most_letters * label_->fontMetrics().averageCharWidth();
   label_->setText(

@@ -154,6 +154,8 @@ class InputDock : public QWidget {
     warning_->setProperty("style", "warning");
     warning_->hide();
     column->addWidget(content_ = make_note());
+    content_->setObjectName("content");
+    content_->setProperty("style", "warning");
     content_->hide();
     column->addWidget(text_ = make_text_field());
     column->addWidget(patch_chooser_ = make_patch_chooser());
@@ -286,8 +288,9 @@ class InputDock : public QWidget {
     const auto source = study_.source();
     const QString path = to_qt(source->path);
     name_->setText(is_model_address(source->path) ? to_qt(source->name)
-                   : is_address(source->path)     ? path
-                                                  : QFileInfo(path).fileName());
+                   : is_address(source->path) && !is_content(source->path)
+                       ? path
+                       : QFileInfo(path).fileName());
     name_->setToolTip(plain_tip(path));
     set_text_or_hide(*content_, to_qt(source->content));
     set_text_or_hide(*warning_, warnings_of(*source));
