@@ -93,6 +93,8 @@ int run(int argc, char** argv) {
       "FILE", files,
       "Files to open, each in a window of its own; live:NAME waits for a program that sends NAME "
       "(default: the last session, or the bundled example)");
+  SourceOptions model;
+  model.add_model_to(program);
   BackendOptions backend;
   backend.add_to(program);
   std::optional<std::uint16_t> port;
@@ -138,7 +140,8 @@ int run(int argc, char** argv) {
   }
   if (chosen && port)
     return complain(wrong_command_line, "--listen applies to the window; commands do not take it");
-  for (const char* name : {"--backend", "--precision", "--threads", "--memory"})
+  for (const char* name : {"--backend", "--precision", "--threads", "--memory", "--text", "--input",
+                           "--max-tokens", "--python", "--trust-remote-code"})
     if (chosen && program.count(name) > 0)
       return complain(wrong_command_line, std::string(name) + " belongs after its command");
   if (chosen && !files.empty())
@@ -146,6 +149,13 @@ int run(int argc, char** argv) {
                     "'" + files.front() + "' stands before the command: SOURCE belongs after it");
   if (chosen) return run_command(chosen, {argv, argv + argc});
   return guarded([&] {
+    if (model.model_text || model.model_input) {
+      if (files.size() != 1)
+        throw UsageError("--text and --input go with one model: " + std::to_string(files.size()) +
+                         " files are named");
+      model.what = files.front();
+      files.front() = model.address();
+    }
     check_files(files);
     return run_window(argc, argv, files, backend, port, program.count("--memory") == 0);
   });

@@ -58,16 +58,8 @@ CLI::Validator number_from(double least, double most) {
   });
 }
 
-void SourceOptions::add_to(CLI::App& command, bool required) {
-  auto* source = command.add_option(
-      "SOURCE", what,
-      "A .safetensors or .npz file, a directory of .npy files, a text, a tokenizer's .json, an "
-      "image, a model with --text or --input (its folder, bundled:text or bundled:image), or "
-      "synthetic:NAME?n=...&d=...&seed=... "
-      "(hmatrix, gaussian, clusters, smooth, needle, golden)");
-  source->check(refuse_empty);
-  if (required) source->required();
-  const std::string of_model = "What a model reads (SOURCE is the model)";
+void SourceOptions::add_model_to(CLI::App& command) {
+  const std::string of_model = "What a model reads";
   auto* text =
       command.add_option("--text", model_text, "A text for a model of texts")->group(of_model);
   command
@@ -99,6 +91,18 @@ void SourceOptions::add_to(CLI::App& command, bool required) {
           "--trust-remote-code", [] { trust_remote_code(true); },
           "Code that comes with the model may run in Python")
       ->group(of_model);
+}
+
+void SourceOptions::add_to(CLI::App& command, bool required) {
+  auto* source = command.add_option(
+      "SOURCE", what,
+      "A .safetensors or .npz file, a directory of .npy files, a text, a tokenizer's .json, an "
+      "image, a model (its folder, bundled:text or bundled:image) with --text or --input, or "
+      "synthetic:NAME?n=...&d=...&seed=... "
+      "(hmatrix, gaussian, clusters, smooth, needle, golden)");
+  source->check(refuse_empty);
+  if (required) source->required();
+  add_model_to(command);
   const std::string group = "How SOURCE is read";
   command.add_option("--layout", layout, "Axes of its tensors, such as [B,n,H,d] or [n,3,H,d]")
       ->check(refuse_empty)

@@ -39,6 +39,8 @@ struct SourceOptions {
   std::vector<CLI::Option*> of_content;  // that go with it alone
 
   void add_to(CLI::App& command, bool required = true);
+  /// The options of models alone.
+  void add_model_to(CLI::App& command);
   /// `what`, or the ModelAddress of the model and what it reads. Throws UsageError where that is no
   /// model, and for options of content similarity with a model.
   std::string address() const;

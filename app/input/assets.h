@@ -12,7 +12,7 @@ namespace fovea {
 /// nowhere.
 std::string assets_directory();
 
-/// What was packed with the program, for systems that lack it; empty: nothing was.
+/// What was packed with the program, for systems that lack it; empty if nothing was.
 std::string own_fonts_directory();
 std::string own_plugins_directory();
 

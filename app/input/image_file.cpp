@@ -42,7 +42,7 @@ QSize scaled_size(QSize size, int max_side) {
   return size.scaled(max_side, max_side, Qt::KeepAspectRatio).expandedTo({1, 1});
 }
 
-/// Of the picture to be used; does not decode anything.
+/// Checks the size of the picture without decoding anything.
 void require_size(QSize size, int patch, bool scaled) {
   if (!scaled && std::max(size.width(), size.height()) > most_side)
     throw refusal(size_text(size) + "; expected at most " + std::to_string(most_side) +

@@ -14,17 +14,26 @@
 #include "model/encoded_source.h"
 #include "model/encoder_shape.h"
 #include "worker/hosted_model.h"
+#include "worker/offered_model.h"
+#include "worker/worker_process.h"
 
 namespace fovea {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// "all-MiniLM-L6-v2", of a folder in a cache the name of the model, too.
-std::string name_of(const std::string& folder) {
-  fs::path path = fs::path(folder).lexically_normal();
+/// "cat.jpg" of a path, "all-MiniLM-L6-v2" of a folder.
+std::string name_of(const std::string& path_or_folder) {
+  fs::path path = fs::path(path_or_folder).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();
   return printable(path.filename().string());
+}
+
+/// Of the model, for titles. That of a program has a number behind it.
+std::string name_of(const ModelAddress& address) {
+  if (!is_offered_model(address.folder)) return name_of(address.folder);
+  const std::string name = address.folder.substr(offered_prefix.size());
+  return printable(name.substr(0, name.rfind('.')));
 }
 
 std::string beginning_of(std::string_view text) {
@@ -33,7 +42,8 @@ std::string beginning_of(std::string_view text) {
   for (std::size_t count = 0; !text.empty() && count < most_characters; ++count) {
     const Character character = first_character(text);
     const std::size_t length = std::max<std::size_t>(1, character.length);
-    out += text.substr(0, length);
+    const std::string_view written = text.substr(0, length);
+    out += written == "\n" || written == "\t" || written == "\r" ? " " : written;
     text.remove_prefix(length);
   }
   return printable(out) + (text.empty() ? "" : "…");
@@ -47,7 +57,7 @@ std::string text_of(const ModelAddress& address, SourceFiles& files, const std::
 }
 
 std::string title_of(const ModelAddress& address, std::string_view text) {
-  return name_of(address.folder) + ": " +
+  return name_of(address) + ": " +
          (address.input ? name_of(*address.input) : "“" + beginning_of(text) + "”");
 }
 
@@ -95,13 +105,27 @@ bool is_gguf(const std::string& path) {
   return path.ends_with(".gguf");
 }
 
-/// A model that Python computes.
+/// The process that computes a model: of a program that offers it, or a worker.
+std::shared_ptr<HostedModel> process_of(const ModelAddress& address) {
+  const std::string& model = address.folder;
+  if (is_offered_model(model))
+    return hosted_model(model, [&] {
+      return std::make_unique<HostedModel>(name_of(address), std::make_unique<OfferedModel>(model));
+    });
+  const WorkerStart start{.interpreter = find_interpreter(),
+                          .package = python_package_directory(),
+                          .model = model,
+                          .name = name_of(address),
+                          .trust_remote_code = trusts_remote_code()};
+  const std::string key =
+      start.interpreter.path + '\n' + model + (start.trust_remote_code ? "\ntrusted" : "");
+  return hosted_model(key, [&] {
+    return std::make_unique<HostedModel>(start.name, std::make_unique<WorkerProcess>(start));
+  });
+}
+
 Source open_hosted_model(const ModelAddress& address, const OpenOptions& options) {
-  const auto model = hosted_model({.interpreter = find_interpreter(),
-                                   .package = python_package_directory(),
-                                   .model = address.folder,
-                                   .name = name_of(address.folder),
-                                   .trust_remote_code = trusts_remote_code()});
+  const auto model = process_of(address);
   const HostedDescription& its = model->description(options.stop);
   const bool reads_image = its.reads_images && (!its.reads_texts || reads_picture(address));
   if (reads_image ? !address.input : !address.text && !address.input)
@@ -127,7 +151,7 @@ Source open_hosted_model(const ModelAddress& address, const OpenOptions& options
 
 /// Whether Fovea's own encoder computes the model.
 bool is_own(const std::string& folder, const std::stop_token& stop) {
-  if (is_gguf(folder)) return false;
+  if (is_gguf(folder) || is_offered_model(folder)) return false;
   const FileBytes config((fs::path(folder) / "config.json").string());
   return describes_encoder(config.path(), config.text(stop), stop);
 }
@@ -142,7 +166,8 @@ bool is_model_folder(const std::string& path) {
 Source open_model(const std::string& what, const OpenOptions& options) {
   ModelAddress address = parse_model_address(what);
   address.folder = folder_of_model(address.folder);
-  if (!is_model_folder(address.folder) && !is_gguf(address.folder))
+  if (!is_model_folder(address.folder) && !is_gguf(address.folder) &&
+      !is_offered_model(address.folder))
     throw InputError(address.folder,
                      "is no model; expected a folder with config.json and model.safetensors, as "
                      "Hugging Face's libraries write it");

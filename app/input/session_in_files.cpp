@@ -126,7 +126,10 @@ std::string missing_of(const std::string& source) {
   if (source.starts_with(synthetic_prefix)) return "";
   if (is_model_address(source)) try {
       const ModelAddress address = parse_model_address(source);
-      if (!is_bundled(address.folder) && !is_model_folder(address.folder)) return address.folder;
+      const std::string& model = address.folder;
+      if (!is_bundled(model) && !is_offered_model(model) && !is_model_folder(model) &&
+          (!model.ends_with(".gguf") || is_missing(model)))
+        return model;
       return address.input && is_missing(*address.input) ? *address.input : "";
     } catch (const UsageError&) {  // somebody has edited the session
       return source;

@@ -22,7 +22,7 @@ namespace {
 
 using Command = std::function<void()>;
 
-/// ": open gpt2.safetensors"; nothing: a change.
+/// ": open gpt2.safetensors"; nothing for a change.
 QString opening_text(const std::optional<std::string>& source) {
   if (!source) return {};
   const QString path = to_qt(*source);

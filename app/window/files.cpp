@@ -28,7 +28,7 @@ QString last_session() {
 // A source, or the session file in which it was opened or saved.
 void remember(QString source) {
   QSettings settings;
-  if (is_live(source.toStdString())) return;  // gone with its program
+  if (is_of_a_program(source.toStdString())) return;
   if (!is_address(source.toStdString())) {
     source = QFileInfo(source).absoluteFilePath();
     settings.setValue("directory", QFileInfo(source).path());
@@ -222,7 +222,9 @@ void Files::open_session(const QString& path, const SessionFile& file, std::func
     return window_.study().open(file.session.source, file.session, file.content_hash,
                                 std::move(ask_for_other_content));
   }
-  const bool directory = file.directory || (is_model_address(file.session.source) && missing == parse_model_address(file.session.source).folder);
+  const bool directory =
+      file.directory || (is_model_address(file.session.source) &&
+                         missing == parse_model_address(file.session.source).folder);
   window_.info_bar().offer(
       to_qt(missing) + ": the session's source is no longer there", "Locate it…",
       [this, path, file, missing, directory, then = std::move(then)] {
@@ -301,7 +303,7 @@ void Files::save_session_to(const QString& path) {
 }
 
 void Files::keep_last(std::function<void()> kept) {
-  if (!window_.study().source() || is_live(window_.study().session().source)) return kept();
+  if (!window_.study().source() || is_of_a_program(window_.study().session().source)) return kept();
   QDir().mkpath(QFileInfo(last_session()).path());
   write(last_session(), [file = session_file(), kept = std::move(kept)] {
     write_session(last_session().toStdString(), file);

@@ -69,9 +69,8 @@ void Recovery::take_over(std::shared_ptr<RecoveryFile> file) {
   ask_to_write();
 }
 
-// What a program has sent is gone with it.
 bool Recovery::has_session() const {
-  return file_ && window_.study().source() && !is_live(window_.study().session().source);
+  return file_ && window_.study().source() && !is_of_a_program(window_.study().session().source);
 }
 
 void Recovery::ask_to_write() {

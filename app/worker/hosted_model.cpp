@@ -37,7 +37,7 @@ HostedDescription description_in(const Json& hello) {
           .reads_images = names(model, "reads", "image")};
 }
 
-/// Takes the picture that the model saw out of an answer; null: there is none.
+/// Takes the picture that the model saw out of an answer; null if there is none.
 std::shared_ptr<const Picture> take_picture(TensorFile& tensors) {
   const auto found = std::ranges::find(tensors.tensors, "picture", &NamedTensor::name);
   if (found == tensors.tensors.end()) return nullptr;
@@ -86,20 +86,19 @@ void HostedModel::wait_until_loaded(const std::stop_token& stop) {
   if (const std::string error = text_at(hello.content, "error"); !error.empty()) end(error);
   if (text_at(hello.content, "hello") != "fovea model" ||
       hello.content.value("version", Json()) != protocol_version)
-    end(start_.interpreter.path + " runs another version of the package fovea; expected that of " +
-        start_.package);
+    end("the process that computes " + name_ +
+        " runs another version of the package fovea; install the one of this program");
   description_ = description_in(hello.content);
 }
 
 WireMessage HostedModel::next(const std::stop_token& stop) {
-  if (ended_) throw UnavailableError("the process that computes " + start_.name + " has ended");
+  if (ended_) throw UnavailableError("the process that computes " + name_ + " has ended");
   try {
-    if (auto message = process_.channel().receive(stop)) return *std::move(message);
+    if (auto message = line_->channel().receive(stop)) return *std::move(message);
   } catch (const InputError& error) {
-    end("the process that computes " + start_.name + " said what is no message (" + error.what() +
-        ")");
+    end("the process that computes " + name_ + " said what is no message (" + error.what() + ")");
   }
-  end(start_.interpreter.path + ", which computes " + start_.name + ", " + process_.last_words());
+  end(name_ + ": " + line_->last_words());
 }
 
 void HostedModel::end(const std::string& why) {
@@ -123,33 +122,36 @@ Source HostedModel::read(const HostedInput& input, const std::stop_token& stop,
   }
   bool is_sent = false;
   try {
-    process_.channel().send(request, tensors, stop);
+    line_->channel().send(request, tensors, stop);
     is_sent = true;
     for (;;) {
       WireMessage answer = next(stop);
       if (answer.content.value("id", Json()) != id) continue;  // of a request that was cancelled
       if (const auto error = text_at(answer.content, "error"); !error.empty())
-        throw InputError(start_.name, error);
+        throw InputError(name_, error);
       const auto share = answer.content.find("reached");
       if (share == answer.content.end()) return source_of(std::move(answer), stop);
       if (reached && share->is_number()) reached(share->get<double>());
     }
   } catch (const Cancelled&) {
     if (!is_sent) ended_ = true;  // half a message was sent: none can follow
-    if (!ended_) process_.channel().send({{"do", "cancel"}, {"of", id}});
+    if (!ended_) line_->channel().send({{"do", "cancel"}, {"of", id}});
     throw;
   }
 }
 
-std::shared_ptr<HostedModel> hosted_model(const WorkerStart& start) {
+std::shared_ptr<HostedModel> hosted_model(
+    const std::string& key, const std::function<std::unique_ptr<HostedModel>()>& connect) {
   static std::mutex mutex;
-  static std::shared_ptr<HostedModel> running;
+  static std::string key_of_kept;
+  static std::shared_ptr<HostedModel> kept;
   const std::lock_guard held(mutex);
-  if (!running || running->has_ended() || !(running->start() == start)) {
-    running.reset();
-    running = std::make_shared<HostedModel>(start);
+  if (!kept || kept->has_ended() || key != key_of_kept) {
+    kept.reset();
+    kept = connect();
+    key_of_kept = key;
   }
-  return running;
+  return kept;
 }
 
 }  // namespace fovea

@@ -1,6 +1,6 @@
-// A HostedModel is a model that another process computes: a worker that Fovea starts. It is asked
-// for the heads of a text or of a picture. The process answers one request after the other; any
-// thread may ask.
+// A HostedModel is a model that another process computes: a worker that Fovea starts
+// (WorkerProcess), or a program of the user (OfferedModel). It is asked for the heads of a text or
+// of a picture. The process answers one request after the other; any thread may ask.
 #pragma once
 
 #include <atomic>
@@ -11,9 +11,10 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 
 #include "data/source.h"
-#include "worker/worker_process.h"
+#include "worker/model_line.h"
 
 namespace fovea {
 
@@ -32,8 +33,9 @@ struct HostedInput {
 
 class HostedModel {
  public:
-  /// Starts the process, which then loads the model.
-  explicit HostedModel(const WorkerStart& start) : start_(start), process_(start) {}
+  /// `name`: what messages call the model.
+  HostedModel(std::string name, std::unique_ptr<ModelLine> line)
+      : name_(std::move(name)), line_(std::move(line)) {}
 
   /// Waits until the model is loaded. Throws UnavailableError, with what to install or do, where it
   /// cannot be, and Cancelled, which does not end the loading.
@@ -47,7 +49,6 @@ class HostedModel {
 
   /// Whether the process has ended, or talked nonsense: another one must be started.
   bool has_ended() const { return ended_; }
-  const WorkerStart& start() const { return start_; }
 
  private:
   using Lock = std::unique_lock<std::timed_mutex>;
@@ -56,16 +57,17 @@ class HostedModel {
   WireMessage next(const std::stop_token& stop);
   [[noreturn]] void end(const std::string& why);
 
-  const WorkerStart start_;
+  const std::string name_;
   std::timed_mutex mutex_;  // of all below
-  WorkerProcess process_;
+  const std::unique_ptr<ModelLine> line_;
   std::optional<HostedDescription> description_;
   std::int64_t last_id_ = 0;
   std::atomic<bool> ended_ = false;
 };
 
-/// The process of this model that runs, or a new one. One runs at a time: that of another model
-/// ends, once nobody asks it any more.
-std::shared_ptr<HostedModel> hosted_model(const WorkerStart& start);
+/// What `connect` makes for this key, or made for it last if that has not ended. One is kept at a
+/// time: a process that Fovea started for another key ends, once nobody asks it any more.
+std::shared_ptr<HostedModel> hosted_model(
+    const std::string& key, const std::function<std::unique_ptr<HostedModel>()>& connect);
 
 }  // namespace fovea

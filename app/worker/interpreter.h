@@ -18,7 +18,8 @@ void choose_interpreter(Interpreter chosen);
 /// none, or the one that is named does not exist.
 Interpreter find_interpreter();
 
-/// Of the window's settings; comes after $FOVEA_PYTHON. Empty: nothing is set.
+/// The interpreter of the window's settings, which comes after $FOVEA_PYTHON. Empty if nothing is
+/// set.
 void set_interpreter_setting(const std::string& path);
 
 /// Whether code that comes with a model may run in Python: not unless the user has said so, for

@@ -57,10 +57,9 @@ struct OwnGroup {
 
 }  // namespace
 
-WorkerProcess::WorkerProcess(const WorkerStart& start) {
-  const std::string& python = start.interpreter.path;
+WorkerProcess::WorkerProcess(const WorkerStart& start) : python_(start.interpreter.path) {
   const auto refuse = [&](int error) {
-    return UnavailableError(python + " cannot be started: " + std::strerror(error));
+    return UnavailableError(python_ + " cannot be started: " + std::strerror(error));
   };
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) throw refuse(errno);
@@ -69,7 +68,7 @@ WorkerProcess::WorkerProcess(const WorkerStart& start) {
   said_ = Descriptor(::memfd_create("worker", MFD_CLOEXEC));
   if (!said_) throw refuse(errno);
 
-  std::vector<std::string> words{python,        "-c",        program,
+  std::vector<std::string> words{python_,       "-c",        program,
                                  start.package, start.model, "--name",
                                  start.name,    "--channel", std::to_string(channel_of_worker)};
   if (start.trust_remote_code) words.push_back("--trust-remote-code");
@@ -83,7 +82,7 @@ WorkerProcess::WorkerProcess(const WorkerStart& start) {
     ::posix_spawn_file_actions_adddup2(&files.actions, said_.get(), standard);
   ::posix_spawn_file_actions_adddup2(&files.actions, other.get(), channel_of_worker);
   const OwnGroup group;
-  const int error = ::posix_spawn(&process_, python.c_str(), &files.actions, &group.attributes,
+  const int error = ::posix_spawn(&process_, python_.c_str(), &files.actions, &group.attributes,
                                   argv.data(), environ);
   if (error == 0) return;
   process_ = -1;
@@ -126,7 +125,7 @@ std::string WorkerProcess::last_words() {
   while (!said.empty() && said.back() == '\n') said.pop_back();
   const std::size_t line = said.rfind('\n');  // the last one of a traceback says what happened
   if (line != std::string::npos) said.erase(0, line + 1);
-  return how + (said.empty() ? "" : ": " + printable(said));
+  return python_ + " " + how + (said.empty() ? "" : ": " + printable(said));
 }
 
 }  // namespace fovea

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "io/descriptor.h"
-#include "live/message_channel.h"
 #include "worker/interpreter.h"
+#include "worker/model_line.h"
 
 namespace fovea {
 
@@ -20,30 +20,22 @@ struct WorkerStart {
   std::string model;    // a folder, or a .gguf file
   std::string name;     // of the model in titles
   bool trust_remote_code = false;
-
-  friend bool operator==(const WorkerStart& a, const WorkerStart& b) {
-    return a.interpreter.path == b.interpreter.path && a.package == b.package &&
-           a.model == b.model && a.name == b.name && a.trust_remote_code == b.trust_remote_code;
-  }
 };
 
-class WorkerProcess {
+class WorkerProcess : public ModelLine {
  public:
   /// Throws UnavailableError where the interpreter cannot be started.
   explicit WorkerProcess(const WorkerStart& start);
-  ~WorkerProcess();
-  WorkerProcess(const WorkerProcess&) = delete;
-  WorkerProcess& operator=(const WorkerProcess&) = delete;
+  ~WorkerProcess() override;
 
-  MessageChannel& channel() { return *channel_; }
-
-  /// Why it has ended, after it closed its end of the channel: how, and what it printed last. Ends
-  /// it where it has not.
-  std::string last_words();
+  MessageChannel& channel() override { return *channel_; }
+  /// How it has ended, and what it printed last. Ends it where it has not.
+  std::string last_words() override;
 
  private:
   void end();
 
+  std::string python_;
   std::optional<MessageChannel> channel_;
   Descriptor said_;     // what it prints
   pid_t process_ = -1;  // -1: it has ended

@@ -9,7 +9,7 @@
 
 namespace fovea {
 
-/// Of a stream of a running program: "live:NAME".
+/// What a stream of a running program begins with: "live:NAME".
 inline constexpr std::string_view live_prefix = "live:";
 
 inline bool is_live(std::string_view source) {
@@ -26,6 +26,12 @@ inline bool is_content(std::string_view source) {
 /// The file of such an address.
 inline std::string_view content_path(std::string_view source) {
   return source.substr(content_prefix.size());
+}
+
+/// Whether the source is gone once the program has ended that sends it, or offers its model.
+inline bool is_of_a_program(std::string_view source) {
+  return is_live(source) ||
+         (is_model_address(source) && is_offered_model(source.substr(model_prefix.size())));
 }
 
 inline bool is_address(std::string_view source) {

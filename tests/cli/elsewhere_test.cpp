@@ -19,7 +19,7 @@ struct Stranger {
   TemporaryDirectory own, others;
   std::string figure = own / "figure.svg";
 
-  /// What rendering the session says; empty: it has written the figure.
+  /// What rendering the session says; empty if it has written the figure.
   std::string refusal_of(const SessionFile& file, const TemporaryDirectory& folder) const {
     const std::string session = folder / "s.fovea.json";
     write_session(session, file);

@@ -23,7 +23,7 @@ std::string repeated(const std::string& text, int times) {
   return out;
 }
 
-/// Of a bitmap of 24 bits a pixel, without its data.
+/// The header of a bitmap of 24 bits a pixel, without its data.
 std::string bitmap_header(std::int32_t width, std::int32_t height) {
   constexpr std::uint32_t data_at = 54, size_of_rest = 40;
   return "BM" + bytes_of(data_at) + bytes_of(std::uint32_t{0}) + bytes_of(data_at) +

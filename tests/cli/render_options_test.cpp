@@ -32,7 +32,7 @@ std::map<std::string, std::string> figure_of(const Words& words, const std::stri
 
 struct Row {
   Words option;
-  Words base;                    // the other words; none: of the usual figure
+  Words base;                    // the other words; none means those of the usual figure
   std::set<std::string> not_in;  // formats in which the figure stays as it is
 };
 

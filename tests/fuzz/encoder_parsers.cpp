@@ -11,7 +11,7 @@
 namespace fovea::test {
 namespace {
 
-/// Of at most 64 tokens: a config.json may ask for more than there is time for.
+/// Computes at most 64 tokens: a config.json may ask for more than there is time for.
 void compute(const Encoder& encoder) {
   static const auto backend = make_cpu_backend({.threads = 1});
   const EncoderShape& shape = encoder.shape();

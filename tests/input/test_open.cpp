@@ -209,7 +209,7 @@ TEST_CASE("a BMP that declares more pixels than it holds is refused before it is
   check_says(refusal(folder.write("vast.bmp", vast), {.max_side = 64}), {"vast.bmp", "breaks off"});
   vast.replace(22, 4, std::string("\x00\xbc\xff\xff", 4));  // the first row on top
   check_says(refusal(folder.write("vast.bmp", vast), {.max_side = 64}), {"vast.bmp", "breaks off"});
-  // Of the oldest kind, whose header ends before that of the others: 64 x 96 of 24 bits.
+  // The oldest kind, whose header ends before that of the others: 64 x 96 of 24 bits.
   const std::string oldest("BM\x1e\0\0\0\0\0\0\0\x1a\0\0\0\x0c\0\0\0\x40\0\x60\0\1\0\x18\0", 26);
   const std::string rows(std::size_t{3} * 64 * 96, '\0');
   CHECK(open_source(folder.write("oldest.bmp", oldest + rows)).picture->height == 96);

@@ -139,7 +139,7 @@ void write_npz(const TemporaryDirectory& directory, int version) {
                 {{"q.npy", array(0)}, {"k.npy", array(1)}, {"v.npy", array(2)}});
 }
 
-/// Of one head of four columns, as vLLM-Hook writes it.
+/// Writes one head of four columns, as vLLM-Hook does.
 void write_hook(const TemporaryDirectory& directory, int version) {
   write_safetensors(directory / "qk.safetensors", tensors({"a__q", "a__k"}, {1, 8, 4}, version),
                     {});

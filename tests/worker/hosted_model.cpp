@@ -13,6 +13,7 @@
 #include "harness.h"
 #include "messages.h"
 #include "temporary_directory.h"
+#include "worker/worker_process.h"
 
 namespace fovea::test {
 namespace {
@@ -26,11 +27,12 @@ class FakePython {
     ::chmod(path().c_str(), 0700);
   }
   std::string path() const { return directory_ / "python"; }
-  WorkerStart start(const std::string& behaviour) const {
-    return {.interpreter = {path(), "a test"},
-            .package = FOVEA_TESTS "/../app/python",
-            .model = "/models/" + behaviour,
-            .name = behaviour};
+  std::unique_ptr<HostedModel> model(const std::string& behaviour) const {
+    return std::make_unique<HostedModel>(behaviour, std::make_unique<WorkerProcess>(WorkerStart{
+                                                        .interpreter = {path(), "a test"},
+                                                        .package = FOVEA_TESTS "/../app/python",
+                                                        .model = "/models/" + behaviour,
+                                                        .name = behaviour}));
   }
 
  private:
@@ -45,11 +47,11 @@ const HostedInput three_words{.text = "one two three", .most_tokens = 2048};
 
 TEST_CASE("a hosted model is a source of all its heads, with tokens, mask, scale and notes") {
   const FakePython python;
-  HostedModel model(python.start("fake"));
-  CHECK(model.description().architecture == "FakeModel");
-  CHECK(model.description().reads_texts);
+  const auto model = python.model("fake");
+  CHECK(model->description().architecture == "FakeModel");
+  CHECK(model->description().reads_texts);
   double share = -1;
-  const Source source = model.read(three_words, {}, [&](double s) { share = s; });
+  const Source source = model->read(three_words, {}, [&](double s) { share = s; });
   CHECK(share >= 0);
   CHECK(source.kind == "model");
   CHECK(source.sequence.tokens == std::vector<std::string>{"one", "two", "three"});
@@ -62,15 +64,15 @@ TEST_CASE("a hosted model is a source of all its heads, with tokens, mask, scale
   CHECK(source.layers[2].v.read(1)(2, 3) ==
         doctest::Approx(4 + 23.0 / 12));  // as fake_model.py has it
   // Again, at another length.
-  CHECK(model.read({.text = "a b c d e", .most_tokens = 4}).sequence.tokens.size() == 4);
+  CHECK(model->read({.text = "a b c d e", .most_tokens = 4}).sequence.tokens.size() == 4);
 }
 
 TEST_CASE("a hosted model of images gets the picture, and its patches are linked to it") {
   const FakePython python;
-  HostedModel model(python.start("fake"));
+  const auto model = python.model("fake");
   const auto picture = std::make_shared<Picture>(Picture{6, 4, std::vector<std::uint8_t>(72)});
   for (std::size_t i = 0; i < 72; ++i) picture->rgb[i] = static_cast<std::uint8_t>(3 * i);
-  const Source source = model.read({.picture = picture});
+  const Source source = model->read({.picture = picture});
   REQUIRE(source.sequence.grid);
   CHECK(source.sequence.grid->rows == 2);
   CHECK(source.sequence.grid->cols == 3);
@@ -82,38 +84,38 @@ TEST_CASE("a hosted model of images gets the picture, and its patches are linked
 
 TEST_CASE("what a hosted model cannot read is said, and it can be asked again") {
   const FakePython python;
-  HostedModel model(python.start("fake"));
-  CHECK(why(model, {.text = " ", .most_tokens = 9}) ==
+  const auto model = python.model("fake");
+  CHECK(why(*model, {.text = " ", .most_tokens = 9}) ==
         "fake: the text has no token; expected at least one word");
-  CHECK_FALSE(model.has_ended());
-  CHECK(model.read(three_words).layers.size() == 3);
+  CHECK_FALSE(model->has_ended());
+  CHECK(model->read(three_words).layers.size() == 3);
 }
 
 TEST_CASE("a hosted model that is cancelled can be asked again") {
   const FakePython python;
-  HostedModel model(python.start("slow"));
+  const auto model = python.model("slow");
   std::stop_source stop;
-  CHECK_THROWS_AS(model.read(three_words, stop.get_token(), [&](double) { stop.request_stop(); }),
+  CHECK_THROWS_AS(model->read(three_words, stop.get_token(), [&](double) { stop.request_stop(); }),
                   Cancelled);
-  CHECK_FALSE(model.has_ended());
-  CHECK(model.read({.text = "another text", .most_tokens = 9}).sequence.tokens.size() == 2);
+  CHECK_FALSE(model->has_ended());
+  CHECK(model->read({.text = "another text", .most_tokens = 9}).sequence.tokens.size() == 2);
 }
 
 TEST_CASE("loading goes on when the first request is cancelled") {
   const FakePython python;
-  HostedModel model(python.start("fake"));
+  const auto model = python.model("fake");
   std::stop_source stop;
   stop.request_stop();
-  CHECK_THROWS_AS(model.read(three_words, stop.get_token()), Cancelled);
-  CHECK(model.read(three_words).layers.size() == 3);
+  CHECK_THROWS_AS(model->read(three_words, stop.get_token()), Cancelled);
+  CHECK(model->read(three_words).layers.size() == 3);
 }
 
 TEST_CASE("a worker that refuses, dies, leaves, babbles or is another version says so") {
   const FakePython python;
   const auto said = [&](const std::string& behaviour) {
-    HostedModel model(python.start(behaviour));
-    const std::string message = why(model, three_words);
-    CHECK(model.has_ended());
+    const auto model = python.model(behaviour);
+    const std::string message = why(*model, three_words);
+    CHECK(model->has_ended());
     return message;
   };
   CHECK(said("refuses") == "no working torch: pip install torch");
@@ -122,29 +124,30 @@ TEST_CASE("a worker that refuses, dies, leaves, babbles or is another version sa
   CHECK(said("babbles").find("said what is no message") != std::string::npos);
   CHECK(said("old").find("another version of the package") != std::string::npos);
   CHECK(message_of<UnavailableError>([&] {
-          WorkerStart start = python.start("fake");
-          start.interpreter.path = "/nowhere/python";
-          HostedModel model(start);
+          WorkerProcess process({.interpreter = {"/nowhere/python", "a test"}});
         }).find("/nowhere/python cannot be started") != std::string::npos);
 }
 
 TEST_CASE("a worker that does not answer can be cancelled, and ends with its model") {
   const FakePython python;
   std::stop_source stop;
-  HostedModel model(python.start("mute"));
+  const auto model = python.model("mute");
   std::jthread later([&] { stop.request_stop(); });
-  CHECK_THROWS_AS(model.read(three_words, stop.get_token()), Cancelled);
+  CHECK_THROWS_AS(model->read(three_words, stop.get_token()), Cancelled);
 }
 
 TEST_CASE("one process serves a model until another one is asked for") {
   const FakePython python;
-  const auto first = hosted_model(python.start("fake"));
-  CHECK(hosted_model(python.start("fake")) == first);
-  const auto other = hosted_model(python.start("dies"));
+  const auto asked = [&](const std::string& behaviour) {
+    return hosted_model(behaviour, [&] { return python.model(behaviour); });
+  };
+  const auto first = asked("fake");
+  CHECK(asked("fake") == first);
+  const auto other = asked("dies");
   CHECK(other != first);
   CHECK(first->read(three_words).layers.size() == 3);  // somebody still holds it
   CHECK(why(*other, three_words) != "");
-  CHECK(hosted_model(python.start("dies")) != other);  // it has ended
+  CHECK(asked("dies") != other);  // it has ended
 }
 
 }  // namespace

@@ -59,7 +59,8 @@ class Recording:
                  key_tokens: Optional[Sequence], outputs: bool, model: Any,
                  memory: Optional[TensorMemory] = None, say: Optional[Callable[[str], None]] = None) -> None:
         self.path = os.fspath(path)
-        self._memory = memory  # in place of the file
+        self._memory = memory  # in place of the file; then only this thread is recorded
+        self._thread = threading.get_ident()
         self._say = say or _warn
         self.calls: List[str] = []
         self._file: Union[None, TensorWriter, TensorMemory] = None
@@ -194,6 +195,8 @@ class Recording:
             assert self._file is not None
             if self._ended or self._file.fault:
                 return
+            if self._memory is not None and threading.get_ident() != self._thread:
+                return  # what else this process computes
             place = self._places.of(seen.module)
             turn = self._steps.next(place.name, WATCH.stack.run, seen.queries, seen.keys, place.role == "cross")
             if not self._wanted(place, turn, seen.module):
