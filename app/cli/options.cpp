@@ -141,7 +141,8 @@ void refuse_to_replace(const std::string& option, const std::string& output, con
   std::vector<std::string> read = others;
   for (const auto& file : source.files) read.push_back(file->path());
   for (const std::string& file : read)
-    if (std::error_code none; std::filesystem::equivalent(output, file, none))
+    if (std::error_code none;
+        std::filesystem::equivalent(output, is_content(file) ? content_path(file) : file, none))
       throw UsageError(option + " " + fovea::quoted(output) +
                        ": this command reads the file, and would replace it; name another one");
 }

@@ -61,7 +61,8 @@ TEST_CASE("a text file that is dropped on a model is read by it, another file is
   CHECK(window.study().session().source ==
         to_text(ModelAddress{.folder = model.folder(), .input = words}));
   REQUIRE(drop(window, QString::fromStdString(FOVEA_ASSETS "/image/cat.jpg")));
-  REQUIRE(wait_until([&] { return window.study().source()->kind == "image"; }));
+  REQUIRE(wait_until([&] { return window.study().source()->picture != nullptr; }));
+  CHECK(window.study().source()->sequence.grid->rows == 37);
   CHECK_FALSE(window->findChild<QPlainTextEdit*>("model_text")->isVisibleTo(&*window));
 }
 
