@@ -318,8 +318,11 @@ def make_dinov2(packages, out):
     rounded = round_layers(full, part, [["attention.q_proj", "attention.k_proj", "attention.v_proj"], ["attention.o_proj"],
                                         ["mlp.fc1"], ["mlp.fc2"]], states)
     measured = pixels(Image.open(ASSETS / "image/cat.jpg"), side)
-    errors = compare(attention(full, pixel_values=measured), attention(part, pixel_values=measured), f"DINOv2-S/14, {side} pixels")
+    of_full = attention(full, pixel_values=measured)
+    errors = compare(of_full, attention(part, pixel_values=measured), f"DINOv2-S/14, {side} pixels")
     shutil.rmtree(whole)
+    # What the class token of the last layer attends to, with the full weights: for tests.
+    save_file({"class_attention": of_full[-1, :, 0].float().contiguous()}, out / "dinov2_class_attention.safetensors")
     in_file = {"q_proj": "attention.query", "k_proj": "attention.key", "v_proj": "attention.value", "o_proj": "output.dense"}
 
     def called(name):

@@ -5,8 +5,13 @@
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QTimer>
+#include <algorithm>
+#include <span>
 
 #include "data/address.h"
+#include "data/error.h"
+#include "input/text_file.h"
+#include "io/file_bytes.h"
 #include "window/docks/docks.h"
 #include "window/docks/head_gallery.h"
 #include "window/docks/sequence_view.h"
@@ -125,6 +130,22 @@ void set_text_or_hide(QLabel& label, const QString& text) {
 }
 
 constexpr int most_text = 100000;  // characters of a text that is typed: more than models read
+
+/// The text that a model reads, of a file its beginning.
+QString text_read(const Source& source, const ModelAddress& address) {
+  if (address.text) return to_qt(*address.text);
+  if (!address.input || source.files.empty()) return {};
+  const FileBytes& file = *source.files.front();
+  std::string bytes(std::size_t(std::min<Index>(file.size(), most_text)), '\0');
+  try {
+    file.read(0, std::as_writable_bytes(std::span(bytes)));
+  } catch (const Error&) {  // it was changed, or is gone: its tokens are still shown
+    return {};
+  }
+  bytes.resize(valid_utf8_prefix(bytes));  // the last character may be cut off
+  if (bytes.starts_with("\xEF\xBB\xBF")) bytes.erase(0, 3);
+  return to_qt(bytes);
+}
 
 class InputDock : public QWidget {
  public:
@@ -262,7 +283,7 @@ class InputDock : public QWidget {
     if (!reads_text || study_.opening() || study_.session().source == text_of_) return;
     text_of_ = study_.session().source;
     if (pause_.isActive() || !is_model_address(text_of_)) return;
-    const QString text = to_qt(parse_model_address(text_of_).text.value_or(""));
+    const QString text = text_read(source, parse_model_address(text_of_));
     if (text == text_->toPlainText().left(most_text)) return;
     const QSignalBlocker quiet(text_);
     text_->setPlainText(text);
