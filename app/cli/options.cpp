@@ -12,9 +12,8 @@
 #include "data/address.h"
 #include "data/error.h"
 #include "data/memory.h"
-#include "data/model_address.h"
-#include "data/synthetic.h"
 #include "data/utf8.h"
+#include "input/bundled_models.h"
 #include "input/model_place.h"
 #include "io/file_bytes.h"
 #include "io/folder.h"
@@ -99,12 +98,28 @@ void SourceOptions::add_to(CLI::App& command, bool required) {
   auto* source = command.add_option(
       "SOURCE", what,
       "A .safetensors or .npz file, a directory of .npy files, a text, a tokenizer's .json, an "
-      "image, a model (its folder, a .gguf file, or its name in the local cache of Hugging Face's "
-      "hub) with --text or --input, or synthetic:NAME?n=...&d=...&seed=... "
+      "image, a model (its folder, a .gguf file, its name in the local cache of Hugging Face's "
+      "hub, "
+      "bundled:text or bundled:image) with --text or --input, or "
+      "synthetic:NAME?n=...&d=...&seed=... "
       "(hmatrix, gaussian, clusters, smooth, needle, golden)");
   source->check(refuse_empty);
   if (required) source->required();
   add_model_to(command);
+  of_content_ = {command.add_flag("--one-token-per-line", open.one_token_per_line,
+                                  "In a .txt file each line is a token, with --content or "
+                                  "--tensors"),
+                 command
+                     .add_option("--patch", open.patch,
+                                 "With --content, the side of an image patch in pixels; 1: every "
+                                 "pixel is a token")
+                     ->check(CLI::Range(1, 4096))
+                     ->capture_default_str(),
+                 command
+                     .add_option("--max-side", open.max_side,
+                                 "With --content, scale an image down to at most this many pixels "
+                                 "a side")
+                     ->check(CLI::Range(1, 65536))};
   how_it_is_read_ = {
       command.add_option("--layout", layout, "Axes of its tensors, such as [B,n,H,d] or [n,3,H,d]")
           ->check(refuse_empty),
@@ -112,21 +127,13 @@ void SourceOptions::add_to(CLI::App& command, bool required) {
           .add_option("--tensors", open.tensors,
                       "Read Q, K and V of a text or of tokens from this file")
           ->check(refuse_empty),
-      command.add_flag("--one-token-per-line", open.one_token_per_line,
-                       "In a .txt file each line is a token"),
-      command
-          .add_option("--patch", open.patch,
-                      "Side of an image patch in pixels; 1: every pixel is a token")
-          ->check(CLI::Range(1, 4096))
-          ->capture_default_str(),
-      command
-          .add_option("--max-side", open.max_side,
-                      "Scale an image down to at most this many pixels a side")
-          ->check(CLI::Range(1, 65536)),
+      command.add_flag("--content", content,
+                       "Content similarity of a text or an image instead of a model: a toy "
+                       "embedding, not for choosing an attention; as SOURCE: content:FILE"),
       command.add_flag("--bf16", open.as_bfloat16,
                        "16-bit integers in .npy and .npz files are bfloat16")};
-  for (const CLI::Option* option : how_it_is_read_)
-    command.get_option(option->get_name())->group("How SOURCE is read");
+  how_it_is_read_.insert(how_it_is_read_.end(), of_content_.begin(), of_content_.end());
+  for (CLI::Option* option : how_it_is_read_) option->group("How SOURCE is read");
 }
 
 void refuse_to_replace(const std::string& option, const std::string& output, const Source& source,
@@ -134,28 +141,41 @@ void refuse_to_replace(const std::string& option, const std::string& output, con
   std::vector<std::string> read = others;
   for (const auto& file : source.files) read.push_back(file->path());
   for (const std::string& file : read)
-    if (std::error_code none; std::filesystem::equivalent(output, file, none))
+    if (std::error_code none;
+        std::filesystem::equivalent(output, is_content(file) ? content_path(file) : file, none))
       throw UsageError(option + " " + fovea::quoted(output) +
                        ": this command reads the file, and would replace it; name another one");
 }
 
 std::string SourceOptions::address() const {
-  if (!model_text && !model_input) return with_absolute_paths(what);
+  if (!model_text && !model_input) return with_absolute_paths(file_address());
   const std::string option = model_text ? "--text" : "--input";
   if (is_address(what) || (is_there(what) && !names_model(what)))
     throw UsageError(option + " goes with a model: " + fovea::quoted(what) +
                      " found; expected a folder with config.json and model.safetensors, a .gguf "
-                     "file, or ORG/NAME of the local cache");
+                     "file, ORG/NAME of the local cache, bundled:text or bundled:image");
   find_model(what);  // says what is missing
   return with_absolute_paths(to_text(
       {.folder = what, .text = model_text, .input = model_input, .most_tokens = model_tokens}));
 }
 
+std::string SourceOptions::file_address() const {
+  if (content) return is_content(what) ? what : std::string(content_prefix) + what;
+  if (is_address(what) || !open.tensors.empty()) return what;
+  const std::string address = address_of(what);
+  if (!is_model_address(address)) return what;
+  for (const CLI::Option* option : of_content_)
+    if (option->count() > 0)
+      throw UsageError(option->get_name() + " goes with --content: a bundled model reads " + what);
+  ModelAddress its = parse_model_address(address);
+  its.most_tokens = model_tokens;
+  return to_text(its);
+}
+
 void SourceOptions::refuse_ignored(bool model) const {
-  if (max_tokens_ && max_tokens_->count() > 0 && !model_text && !model_input)
+  if (max_tokens_ && max_tokens_->count() > 0 && !model)
     throw UsageError(
-        "--max-tokens goes with a model and --text or --input; in the address of a model, "
-        "expected max_tokens=N");
+        "--max-tokens goes with a model; in the address of a model, expected max_tokens=N");
   for (const CLI::Option* option : how_it_is_read_)
     if (model && option->count() > 0)
       throw UsageError(option->get_name() +

@@ -60,7 +60,7 @@ void require_size(QSize size, int patch, bool scaled) {
   throw refusal(size_text(size) + " in patches of " + std::to_string(patch) + " make " +
                 std::to_string(cols * rows) + " tokens; expected at most " +
                 std::to_string(most_tokens) + ": choose a larger patch, or scale it down to " +
-                std::to_string(side) + " pixels a side (from the command line: --max-side)");
+                std::to_string(side) + " pixels a side (--content has --max-side)");
 }
 
 /// What a decoder makes of an image.

@@ -8,6 +8,7 @@
 #include "data/address.h"
 #include "data/error.h"
 #include "data/utf8.h"
+#include "input/bundled_models.h"
 #include "input/model_cache.h"
 #include "input/model_facts.h"
 #include "io/folder.h"
@@ -135,6 +136,7 @@ fs::path normal(const std::string& path) {
 
 ModelPlace find_model(const std::string& named) {
   if (is_offered_model(named)) return {named, model_name(named)};
+  if (is_bundled(named)) return place_of_folder(folder_of_model(named));
   const fs::file_status status = status_of(named);
   if (fs::is_directory(status)) return place_of_folder(named);
   if (fs::exists(status)) return place_of_file(named);
@@ -144,6 +146,7 @@ ModelPlace find_model(const std::string& named) {
 
 bool names_model(const std::string& named) {
   if (is_address(named)) return false;
+  if (is_bundled(named)) return true;
   std::error_code unknown;
   const fs::file_status status = fs::status(named, unknown);
   if (fs::is_directory(status)) {
@@ -169,7 +172,7 @@ std::string model_name(const std::string& named) {
     const std::string name = named.substr(offered_prefix.size());
     return printable(name.substr(0, name.rfind('.')));
   }
-  const fs::path path = normal(named);
+  const fs::path path = normal(is_bundled(named) ? folder_of_model(named) : named);
   if (is_gguf(named)) return printable(path.stem().string());
   const fs::path snapshots = path.parent_path();
   const std::string folder = snapshots.parent_path().filename().string();

@@ -5,12 +5,14 @@
 #include "data/error.h"
 #include "data/model_address.h"
 #include "input/assets.h"
+#include "input/bundled_models.h"
 #include "input/image_file.h"
 #include "input/last_model.h"
 #include "input/model_facts.h"
 #include "input/model_place.h"
 #include "input/opened_model.h"
 #include "input/picture_process.h"
+#include "input/text_file.h"
 #include "io/file_bytes.h"
 #include "model/encoded_source.h"
 #include "model/encoder_shape.h"
@@ -27,9 +29,7 @@ namespace fs = std::filesystem;
 std::string text_of(const ModelAddress& address, SourceFiles& files, const std::stop_token& stop) {
   if (!address.input) return address.text.value_or("");
   files.push_back(std::make_shared<const FileBytes>(*address.input));
-  std::string text = files.back()->text(stop);
-  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // a byte order mark
-  return text;
+  return read_whole_text(*files.back(), stop);
 }
 
 UsageError without_input(const ModelAddress& address, bool reads_images) {

@@ -81,39 +81,21 @@ struct MissingPart {
   std::string path;
   bool directory;
   QString message;
-  /// The source with another path in its place.
-  std::function<std::string(const std::string& found)> source_with;
 };
 
 MissingPart missing_part(const SessionFile& file) {
   const std::string& source = file.session.source;
-  const MissingPart all{
-      source, file.directory,
-      to_qt(readable_source(source)) + ": the session's source is no longer there",
-      [](const std::string& found) { return found; }};
-  if (!is_model_address(source)) return all;
-  try {
-    const ModelAddress address = parse_model_address(source);
-    const auto with = [address](auto part) {
-      return [address, part](const std::string& found) {
-        ModelAddress moved = address;
-        moved.*part = found;
-        return to_text(moved);
-      };
-    };
+  const std::string path = missing_of(source);
+  if (is_model_address(source) && path != source) {
     try {
-      find_model(address.folder);
-    } catch (const InputError& error) {
-      return {address.folder, !is_gguf(address.folder),
-              QString("The session's model is not there: ") + error.what(),
-              with(&ModelAddress::folder)};
+      find_model(path);
+    } catch (const Error& error) {
+      if (path == parse_model_address(source).folder)
+        return {path, !is_gguf(path), QString("The session's model is not there: ") + error.what()};
     }
-    return {address.input.value_or(""), false,
-            to_qt(address.input.value_or("")) + ": what the session's model reads is not there",
-            with(&ModelAddress::input)};
-  } catch (const UsageError&) {  // somebody has edited the session
-    return all;
+    return {path, false, to_qt(path) + ": what the session's model reads is not there"};
   }
+  return {path, file.directory, to_qt(path) + ": the session's source is no longer there"};
 }
 
 bool is_figure_name(const QString& path) {
@@ -214,7 +196,11 @@ void Files::open_address_by_dialog() {
   bool ok = false;
   const QString what = QInputDialog::getText(
       &window_, "Open an address",
-      "A path, or a head made by a formula: synthetic:NAME?n=…&d=…&seed=…\n"
+      "A path; a model, model:FOLDER?text=… or model:FOLDER?input=…, where FOLDER may be "
+      "bundled:text\n"
+      "or bundled:image; content:FILE, the content similarity of a text or an image; or a head "
+      "made\n"
+      "by a formula: synthetic:NAME?n=…&d=…&seed=…\n"
       "Names: hmatrix, gaussian, clusters, smooth, needle, golden",
       QLineEdit::Normal,
       now.startsWith("synthetic:") ? now : "synthetic:clusters?n=512&d=64&seed=1", &ok);
@@ -278,7 +264,7 @@ void Files::open_session(const QString& path, const SessionFile& file, std::func
         if (found.isEmpty()) return;
         window_.info_bar().hide();
         SessionFile moved = file;
-        moved.session.source = missing.source_with(found.toStdString());
+        moved.session.source = with_found(file.session.source, found.toStdString());
         for (Column& column : moved.session.columns)
           if (column.held && column.held->source == file.session.source)
             column.held->source = moved.session.source;

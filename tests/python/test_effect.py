@@ -1,9 +1,11 @@
 """Measures of what a replacement does to a model, against the formulas in float64."""
 import contextlib
 import math
+import os
 import unittest
+from unittest import mock
 
-from package import needs
+from package import PROGRAM, needs
 
 
 @needs("numpy", "torch")
@@ -86,7 +88,7 @@ class Measures(unittest.TestCase):
         import transformers
         from test_reading import SMALL, WORDS, Reading
 
-        from fovea.effect import effect
+        from fovea.effect import Effects
         from fovea.reading import ReadingModel, Request
 
         self.torch.manual_seed(0)
@@ -104,7 +106,7 @@ class Measures(unittest.TestCase):
             with self.torch.no_grad():
                 weights.mul_(0.5)
 
-        found = effect(ReadingModel(model, tokenizer), Request(text), louder)
+        found = Effects(ReadingModel(model, tokenizer)).measure(Request(text), louder)
         ids = tokenizer(text, return_tensors="pt")["input_ids"]
         with self.torch.no_grad():
             own = float(model(ids, labels=ids).loss)
@@ -114,6 +116,41 @@ class Measures(unittest.TestCase):
         self.assertGreater(found["drift"][1]["relative"], 0)
         self.assertGreater(found["kl_mean"], 0)
         self.assertEqual(found["tokens"], 8)
+
+
+    @needs("transformers")
+    @unittest.skipUnless(PROGRAM, "the program is not built")
+    def test_a_hosted_model_measures_variants_in_some_heads(self):
+        import transformers
+        from test_reading import SMALL, WORDS, Reading
+
+        from fovea.hosted import HostedModel
+        from fovea.reading import Request
+
+        self.torch.manual_seed(0)
+        config = transformers.LlamaConfig(vocab_size=len(WORDS), num_key_value_heads=2, **SMALL)
+        model = transformers.LlamaForCausalLM._from_config(config).eval()
+        hosted = HostedModel(model, Reading.tokenizer(type("Own", (), {"transformers": transformers})))
+        request = Request("the cat sat on the mat the cat sat on the mat")
+
+        def measured(variant, where, **parameters):
+            content = {"variant": variant, "where": where, "parameters": parameters}
+            with mock.patch.dict(os.environ, {"FOVEA": PROGRAM}):
+                return hosted.effect(request, content)
+
+        numbers, arrays = measured("exact", [[0, None], [1, None]])
+        self.assertLess(numbers["kl_max"], 1e-9)  # squares of float32's rounding, times logits of some 10
+        self.assertLess(numbers["drift"][1]["relative"], 1e-5)
+        self.assertEqual(arrays["loss"].shape, (11,))
+        self.assertEqual(len(numbers["labels"]), 12)
+        self.assertGreater(numbers["attention_seconds"], 0)
+        some, _ = measured("window", [[1, [0, 3]]], width=0)
+        more, _ = measured("window", [[0, [0]], [1, [0, 3]]], width=0)
+        every, _ = measured("window", [[0, None], [1, None]], width=0)
+        self.assertEqual(some["drift"][0]["relative"], 0)
+        self.assertGreater(more["drift"][0]["relative"], 0)
+        self.assertGreater(every["drift"][0]["relative"], more["drift"][0]["relative"])
+        self.assertNotEqual(some["perplexity"], every["perplexity"])
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "input/assets.h"
 #include "study/background.h"
 #include "tiny_text_model.h"
 #include "window/pointer.h"
@@ -211,7 +212,7 @@ TEST_CASE("keys in the text are letters, and undo is the window's where the text
   Typing t;
   t.window->activateWindow();
   REQUIRE(QTest::qWaitForWindowActive(&*t.window));
-  t.window->editor().add_column("strided");
+  t.window->editor().add_column("linear");
   t.field->setFocus();
   const Session before = t.window.study().session();
   QTest::keyClick(t.field, Qt::Key_Z, Qt::ControlModifier);
@@ -222,11 +223,19 @@ TEST_CASE("keys in the text are letters, and undo is the window's where the text
   t.field->moveCursor(QTextCursor::End);
   REQUIRE(t.window.settle());
   be_still(t.window);
-  const QImage own = picture_of(t.window, View::heatmap, 1);
-  QTest::keyPress(t.field, Qt::Key_Shift);  // exact attention is not shown in place
-  be_still(t.window);
-  CHECK(picture_of(t.window, View::heatmap, 1) == own);
-  QTest::keyRelease(t.field, Qt::Key_Shift);
+  // Shift shows exact attention in place, but not while its letters are typed.
+  const auto while_shift_is_held = [&](QWidget* in) {
+    in->setFocus();
+    QTest::keyPress(in, Qt::Key_Shift);
+    be_still(t.window);
+    const QImage picture = picture_of(t.window, View::heatmap, 2);
+    QTest::keyRelease(in, Qt::Key_Shift);
+    be_still(t.window);
+    return picture;
+  };
+  const QImage own = picture_of(t.window, View::heatmap, 2);
+  CHECK(while_shift_is_held(&t.window->canvas()) != own);
+  CHECK(while_shift_is_held(t.field) == own);
   const QString letters = "aAbBcCdDfFgGhHlLqQvVxX?+-12";
   QTest::keyClicks(t.field, letters);
   CHECK(t.field->toPlainText() == "the cat" + letters);
@@ -250,7 +259,8 @@ TEST_CASE("a text file that is dropped on a model is read by it, another file is
   CHECK(window.study().session().source ==
         to_text(ModelAddress{.folder = model.folder(), .input = words}));
   REQUIRE(drop(window, QString::fromStdString(FOVEA_ASSETS "/image/cat.jpg")));
-  REQUIRE(wait_until([&] { return window.study().source()->kind == "image"; }));
+  REQUIRE(wait_until([&] { return window.study().source()->picture != nullptr; }));
+  CHECK(window.study().source()->sequence.grid->rows == 37);
   CHECK_FALSE(window->findChild<QPlainTextEdit*>("model_text")->isVisibleTo(&*window));
 }
 
@@ -274,6 +284,47 @@ TEST_CASE("an image that is dropped on a model of images is read by it") {
   REQUIRE(drop(window, QString::fromStdString(picture("b.ppm", 31))));
   REQUIRE(wait_until([&] { return window.study().source()->picture->width == 31; }));
   CHECK(window.study().source()->kind == "model");
+}
+
+TEST_CASE("the first example is the bundled model with a text that can be edited") {
+  Window window(QString::fromStdString(standard_example()));
+  REQUIRE(window.settle());
+  const Session& session = window.study().session();
+  CHECK(window.study().source()->layers.size() == 6);
+  CHECK(window.study().source()->layers[std::size_t(session.layer)].name == "layer4");
+  CHECK(session.head == 10);
+  auto* field = window->findChild<QPlainTextEdit*>("model_text");
+  CHECK(field->toPlainText().startsWith("The fovea"));
+  field->setFocus();
+  field->selectAll();
+  QTest::keyClicks(field, "The cat sat.");
+  REQUIRE(wait_until([&] { return tokens_in(window).size() == 6; }));
+  REQUIRE(window.settle());
+  CHECK(tokens_in(window) == std::vector<std::string>{"[CLS]", "The", "cat", "sat", ".", "[SEP]"});
+  CHECK(wait_until([&] { return window.study().columns()[1].metrics != nullptr; }));
+}
+
+TEST_CASE("an image that is dropped on a model of texts shows the bundled model of images") {
+  Window window(QString::fromStdString(standard_example()));
+  REQUIRE(drop(window, assets + "/image/cat.jpg"));
+  REQUIRE(wait_until([&] { return window.study().source()->picture != nullptr; }));
+  REQUIRE(window.settle());
+  CHECK(window.study().source()->sequence.grid == ImageGrid{37, 37, 1});
+  CHECK(window->findChild<QLabel*>("content")->isHidden());
+  for (const char* of_others : {"patch", "model_text"})
+    CHECK_FALSE(window->findChild<QWidget*>(of_others)->isVisibleTo(&*window));
+  // And a text brings the model of texts back, with the text of the file in its field.
+  REQUIRE(drop(window, assets + "/text/fovea.txt"));
+  REQUIRE(wait_until([&] { return !window.study().source()->picture; }));
+  CHECK(window->findChild<QPlainTextEdit*>("model_text")->toPlainText().startsWith("The fovea"));
+}
+
+TEST_CASE("content similarity says in amber that it is not for choosing an attention") {
+  Window window("content:" + assets + "/text/fovea.txt");
+  auto* label = window->findChild<QLabel*>("content");
+  CHECK(label->isVisibleTo(&*window));
+  CHECK(label->text().endsWith("a toy embedding, not for choosing an attention"));
+  CHECK(label->property("style") == "warning");
 }
 
 }  // namespace fovea::test

@@ -1,12 +1,14 @@
 """What another attention in some heads does to a model's own output: losses, next-token distributions, hidden states."""
 from __future__ import annotations
 
+import contextlib
 import math
 import time
-from typing import Any, Callable, ContextManager, Dict, List, NamedTuple, Optional
+from typing import Any, Callable, ContextManager, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from .errors import need
 from .reading import ReadingModel, Request, watched
+from .replace import replace
 
 ROWS = 64  # of logits that are looked at together, in float64
 LIKELIEST = 5  # next tokens of a position
@@ -20,24 +22,67 @@ class Outputs(NamedTuple):
     seconds: float  # of the forward pass
 
 
-def effect(model: ReadingModel, request: Request, replacing: Callable[[], ContextManager[Any]],
-           exact: Optional[Outputs] = None) -> Dict[str, Any]:
-    """Runs the model on a text as it is, unless `exact` is given, and in the context that `replacing` makes.
+class Effects:
+    """Measures replacements in one model. The outputs of exact attention are kept for the text that was read last."""
 
-    Returns numbers and, for each token, arrays: see `compare`.
+    def __init__(self, model: ReadingModel) -> None:
+        self._model = model
+        self._ids: List[int] = []
+        self._exact: Optional[Outputs] = None
+
+    def measure(self, request: Request, replacing: Callable[[], ContextManager[Any]]) -> Dict[str, Any]:
+        """Runs the model on a text as it is, and in the context that `replacing` makes.
+
+        Returns numbers and, for each token, lists: see `compare`; with "tokens", their number; "seconds" and
+        "exact_seconds" of the two forward passes; "attention_seconds" of the variant, where the context has them; and
+        "notes".
+        """
+        notes: List[str] = []
+        inputs, ids = self._model.inputs_of(request, notes)
+        if ids != self._ids or self._exact is None:
+            self._exact, self._ids = None, ids
+            self._exact = outputs_of(self._model, inputs, request, 0.0)
+        with replacing() as replaced:
+            after = outputs_of(self._model, inputs, request, 0.5)
+        return {**compare(self._exact, after, ids), "tokens": len(ids), "seconds": after.seconds,
+                "exact_seconds": self._exact.seconds, "attention_seconds": getattr(replaced, "seconds", None),
+                "notes": notes}
+
+
+class Replacements:
+    """A variant in the place of attention, in heads that are named by layer: [[3, None], [4, [0, 1]]]; None: all heads.
+
+    `seconds` are those that the variant took.
     """
-    inputs, ids = model.inputs_of(request)
-    before = exact or outputs_of(model, inputs, request)
-    with replacing():
-        after = outputs_of(model, inputs, request)
-    return {**compare(before, after, ids), "tokens": len(ids), "seconds": after.seconds,
-            "exact_seconds": before.seconds}
+
+    def __init__(self, model: Any, where: Sequence[Any], variant: str, seed: int, parameters: Dict[str, Any]) -> None:
+        layers: Dict[Optional[Tuple[int, ...]], List[int]] = {}
+        for layer, heads in where:
+            layers.setdefault(None if heads is None else tuple(heads), []).append(layer)
+        self._all = [replace(model, variant, layers=some, heads=heads, seed=seed, parameters=parameters)
+                     for heads, some in layers.items()]
+        self._stack = contextlib.ExitStack()
+
+    @property
+    def seconds(self) -> float:
+        return sum(one.seconds for one in self._all)
+
+    def __enter__(self) -> "Replacements":
+        with contextlib.ExitStack() as stack:
+            for one in self._all:
+                stack.enter_context(one)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._stack.__exit__(*error)
 
 
-def outputs_of(model: ReadingModel, inputs: Dict[str, Any], request: Request) -> Outputs:
+def outputs_of(model: ReadingModel, inputs: Dict[str, Any], request: Request, share: float) -> Outputs:
+    """`share` of the work was done before; this is half of it."""
     torch = need("torch", "Running a model")
     begin = time.perf_counter()
-    with torch.no_grad(), watched(model.model, request.reached):
+    with torch.no_grad(), watched(model.model, lambda part: request.reached(share + 0.5 * part)):
         out = model.model(**inputs, output_hidden_states=True)
     seconds = time.perf_counter() - begin
     hidden = getattr(out, "hidden_states", None) or ()

@@ -3,10 +3,13 @@
 First goes {"hello": "fovea model", "version": 1, "model": {...}}, as ReadingModel.description has it. Then come requests:
 
     {"id": 1, "do": "heads", "text": ..., "max_tokens": ..., "layers": ..., "heads": ...}    or with a tensor "picture"
-    {"id": 2, "do": "cancel", "of": 1}
+    {"id": 2, "do": "effect", "text": ..., "max_tokens": ..., "variant": ..., "seed": ..., "parameters": {...},
+     "where": [[3, null], [4, [0, 1]]]}
+    {"id": 3, "do": "cancel", "of": 1}
 
-Each request but "cancel" has one last answer with its id: heads, as tensors and metadata like those of a file of
-`record`, with "notes"; {"error": "..."}; or {"cancelled": true}. Before it may come {"id": 1, "reached": share}.
+Each request but "cancel" has one last answer with its id. It is, for "heads", tensors and metadata like those of a file
+of `record`, with "notes"; for "effect", the numbers of Effects.measure, with those of each token as tensors;
+{"error": "..."}; or {"cancelled": true}. Before it may come {"id": 1, "reached": share}.
 """
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from typing import Any, Callable, Dict, Optional
 
 from .errors import FoveaError
 from .message import Channel, Message
-from .reading import MOST_TOKENS, Heads, Request
+from .reading import MOST_TOKENS, Request
 
 VERSION = 1
 BETWEEN_SHARES = 0.1  # seconds
@@ -30,7 +33,7 @@ class Stopped(BaseException):
 def host(channel: Channel, model: Any, gone: Callable[[], None] = lambda: None) -> None:
     """Answers until the other process closes its end; requests run on this thread, one after the other.
 
-    `model` has `description()` and `heads(request)`. `gone` is called, on another thread, as soon as the end is known:
+    `model` has `description()`, `heads(request)` and `effect(request, content)`. `gone` is called, on another thread, as soon as the end is known:
     a request may still run.
     """
     channel.send({"hello": "fovea model", "version": VERSION, "model": model.description()})
@@ -79,11 +82,16 @@ class _Host:
     def _answer(self, message: Message) -> None:
         number = message.content.get("id")
         try:
-            if message.content.get("do") != "heads":
+            request = self._request(message, number)
+            if message.content.get("do") == "heads":
+                heads = self._model.heads(request)
+                self._channel.send({"id": number, "notes": heads.notes}, heads.arrays, heads.metadata)
+            elif message.content.get("do") == "effect":
+                numbers, arrays = self._model.effect(request, message.content)
+                self._channel.send({"id": number, **numbers}, arrays)
+            else:
                 raise FoveaError(f"'{message.content.get('do')}' is no request that this package knows; expected "
-                                 "heads: install the Python package of this Fovea")
-            heads = self._heads(message, number)
-            self._channel.send({"id": number, "notes": heads.notes}, heads.arrays, heads.metadata)
+                                 "heads or effect: install the Python package of this Fovea")
         except Stopped:
             self._channel.send({"id": number, "cancelled": True})
         except OSError:
@@ -93,7 +101,7 @@ class _Host:
         finally:
             self._cancelled.pop(number, None)
 
-    def _heads(self, message: Message, number: Any) -> Heads:
+    def _request(self, message: Message, number: Any) -> Request:
         said = 0.0
 
         def reached(share: float) -> None:
@@ -107,9 +115,9 @@ class _Host:
 
         content = message.content
         reached(0.0)
-        return self._model.heads(Request(content.get("text"), message.tensors.arrays.get("picture"),
-                                         int(content.get("max_tokens") or MOST_TOKENS), content.get("layers"),
-                                         content.get("heads"), reached))
+        return Request(content.get("text"), message.tensors.arrays.get("picture"),
+                       int(content.get("max_tokens") or MOST_TOKENS), content.get("layers"), content.get("heads"),
+                       reached)
 
 
 def words_of(error: BaseException) -> str:

@@ -8,14 +8,15 @@ import re
 import socket
 import threading
 import warnings
-from typing import Any, List, Optional
+from typing import Any, Dict, List, Optional
 from urllib.parse import quote
 
 from .errors import FoveaError, FoveaWarning
+from .hosted import HostedModel
 from .hosting import host, words_of
 from .link import user_of
 from .message import Channel
-from .reading import Heads, ReadingModel, Request
+from .reading import Heads, Request
 from .starting import own_folder
 from .window import open as open_window
 
@@ -38,7 +39,7 @@ def look(model: Any, reader: Any, text: Optional[str] = None, *, picture: "None 
     with statement, or this process ends. With window=False none is opened: give `address` to one. Raises FoveaError.
     """
     tokenizer = reader if hasattr(reader, "convert_ids_to_tokens") else None
-    reading = ReadingModel(model, tokenizer, None if tokenizer is not None else reader, name or "")
+    reading = HostedModel(model, tokenizer, None if tokenizer is not None else reader, name or "")
     if tokenizer is None and picture is None and reading.tokenizer is None:
         raise FoveaError("a model of images needs one to begin with: pass picture=PATH")
     looking = Looking(reading)
@@ -57,7 +58,7 @@ class Looking:
 
     address = ""  # what `fovea` opens
 
-    def __init__(self, model: ReadingModel) -> None:
+    def __init__(self, model: HostedModel) -> None:
         self._model = model
         self._turn = threading.Lock()  # one window after the other
         self._process = os.getpid()
@@ -87,6 +88,10 @@ class Looking:
     def heads(self, request: Request) -> Heads:
         with self._turn:
             return self._model.heads(request)
+
+    def effect(self, request: Request, content: Dict[str, Any]) -> Any:
+        with self._turn:
+            return self._model.effect(request, content)
 
     def close(self) -> None:
         """From now on no window can ask the model."""

@@ -15,13 +15,13 @@ from typing import Any, List, Optional
 from .errors import FoveaError
 from .hosting import host, words_of
 from .message import Channel
-from .reading import ReadingModel
+from .hosted import HostedModel
 
 OLDEST = (4, 57)  # transformers
 WIDENED = 2  # of weights of 16 bits that are computed in 32
 
 
-def load(path: str, trust_remote_code: bool = False, name: str = "") -> ReadingModel:
+def load(path: str, trust_remote_code: bool = False, name: str = "") -> HostedModel:
     """Raises FoveaError, which says what to install or do."""
     torch = _package("torch")
     transformers = _package("transformers")
@@ -55,7 +55,7 @@ def load(path: str, trust_remote_code: bool = False, name: str = "") -> ReadingM
         raise FoveaError(f"{path} has neither a tokenizer nor an image processor that transformers {version} reads "
                          f"({words_of(tokenizer)}); expected the files beside the weights, such as tokenizer.json") \
             from tokenizer
-    return ReadingModel(model, _or_none(tokenizer), _or_none(processor), name)
+    return HostedModel(model, _or_none(tokenizer), _or_none(processor), name)
 
 
 def _class_of(transformers: Any, config: Any, trust_remote_code: bool) -> Any:

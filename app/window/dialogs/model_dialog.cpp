@@ -28,9 +28,16 @@
 namespace fovea {
 namespace {
 
-constexpr int model_name_column = 0, model_columns = 5;  // of the list
+enum ModelField {
+  model_name_field,
+  architecture_field,
+  heads_field,
+  size_field,
+  road_field,
+  model_fields
+};
 constexpr const char* python_setting = "python";
-constexpr int most_model_text = 1 << 16;  // characters, as in Input
+constexpr int most_typed = 100000;  // characters, as in Input
 
 QString heads_text(const ModelFacts& facts) {
   if (facts.layers == 0) return {};
@@ -95,7 +102,7 @@ ModelDialog::ModelDialog(MainWindow& window) : QDialog(&window), window_(window)
   column->setContentsMargins(12, 12, 12, 12);
   column->setSpacing(rhythm);
   column->addLayout(make_model_row());
-  column->addWidget(list_ = new QTableWidget(0, model_columns), 2);
+  column->addWidget(list_ = new QTableWidget(0, model_fields), 2);
   list_->setObjectName("models");
   list_->setAccessibleName("Models in the local cache");
   list_->setHorizontalHeaderLabels(
@@ -108,7 +115,7 @@ ModelDialog::ModelDialog(MainWindow& window) : QDialog(&window), window_(window)
   list_->verticalHeader()->hide();
   list_->horizontalHeader()->setHighlightSections(false);
   list_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-  list_->horizontalHeader()->setSectionResizeMode(model_name_column, QHeaderView::Stretch);
+  list_->horizontalHeader()->setSectionResizeMode(model_name_field, QHeaderView::Stretch);
   column->addWidget(about_list_ = make_note());
   about_list_->setObjectName("about_models");
   make_selectable(*about_list_);
@@ -127,7 +134,7 @@ ModelDialog::ModelDialog(MainWindow& window) : QDialog(&window), window_(window)
     pause_.start();
   });
   connect(list_, &QTableWidget::currentCellChanged, this, [this](int row) {
-    if (row >= 0) model_->setText(list_->item(row, model_name_column)->text());
+    if (row >= 0) model_->setText(list_->item(row, model_name_field)->text());
   });
   connect(list_, &QTableWidget::cellActivated, this, &ModelDialog::open_model);
   connect(buttons, &QDialogButtonBox::accepted, this, &ModelDialog::open_model);
@@ -199,7 +206,7 @@ bool ModelDialog::eventFilter(QObject* watched, QEvent* event) {
   if (watched == model_ && event->type() == QEvent::KeyPress &&
       static_cast<QKeyEvent*>(event)->key() == Qt::Key_Down && list_->rowCount() > 0) {
     list_->setFocus();
-    if (list_->currentRow() < 0) list_->setCurrentCell(0, model_name_column);
+    if (list_->currentRow() < 0) list_->setCurrentCell(0, model_name_field);
     return true;
   }
   return QDialog::eventFilter(watched, event);
@@ -209,7 +216,7 @@ void ModelDialog::open_dialog() {
   const auto source = window_.study().source();
   const ModelAddress words = reading_text(".", source.get());
   file_of_text_ = words.input.value_or("");
-  text_->setPlainText(to_qt(words.text.value_or("")).left(most_model_text));
+  text_->setPlainText(to_qt(words.text.value_or("")).left(most_typed));
   text_->setPlaceholderText(file_of_text_.empty()
                                 ? QString("Type or paste a text for the model")
                                 : "The text of " + to_qt(short_name(file_of_text_)) +
@@ -238,10 +245,10 @@ void ModelDialog::fill(const std::vector<CachedModel>& models) {
   for (int row = 0; row < list_->rowCount(); ++row) {
     const CachedModel& model = models[std::size_t(row)];
     const QString name = to_qt(printable(model.name));
-    const QString texts[model_columns] = {name, to_qt(printable(model.facts.architecture)),
-                                          heads_text(model.facts), size_text(model.facts),
-                                          road_text(model)};
-    for (int field = 0; field < model_columns; ++field) {
+    const QString texts[model_fields] = {name, to_qt(printable(model.facts.architecture)),
+                                         heads_text(model.facts), size_text(model.facts),
+                                         road_text(model)};
+    for (int field = 0; field < model_fields; ++field) {
       auto* item = new QTableWidgetItem(texts[field]);
       if (!model.problem.empty()) item->setFlags(Qt::NoItemFlags);
       item->setToolTip(plain_tip(to_qt(model.problem.empty() ? model.path : model.problem)));
@@ -299,7 +306,7 @@ std::string ModelDialog::named() const {
 void ModelDialog::open_model() {
   if (!open_->isEnabled()) return;
   ModelAddress address{.folder = absolute_model(named())};
-  const QString text = text_->toPlainText().left(most_model_text);
+  const QString text = text_->toPlainText().left(most_typed);
   if (inputs_->currentIndex() == 1)
     address.input = image_->text().toStdString();
   else if (text.trimmed().isEmpty() && !file_of_text_.empty())
