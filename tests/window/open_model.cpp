@@ -152,9 +152,9 @@ TEST_CASE("a model that is dropped reads an example, or the text that is shown")
   CHECK(tokens_in(window).size() == 20);  // of the example, as many as it has positions for
   CHECK(window.study().source()->name.starts_with("tiny: “Hold a page at arm's length"));
   window->open(QString::fromStdString(model.file("words.txt", "the cat sat")));
-  REQUIRE(wait_until([&] { return window.study().source()->kind == "text"; }));
+  REQUIRE(wait_until([&] { return window.study().source()->name.ends_with(": words.txt"); }));
   REQUIRE(drop(window, folder));
-  REQUIRE(wait_until([&] { return window.study().source()->kind == "model"; }));
+  REQUIRE(wait_until([&] { return window.study().source()->name.starts_with("tiny: words"); }));
   CHECK(tokens_in(window) == std::vector<std::string>{"[CLS]", "the", "cat", "sat", "[SEP]"});
   CHECK(window.study().source()->name == "tiny: words.txt");
   REQUIRE(drop(window, QString::fromStdString(model.file("m.ckpt", "x"))));
