@@ -145,16 +145,18 @@ TEST_CASE("a model of images asks for an image") {
 TEST_CASE("a model that is dropped reads an example, or the text that is shown") {
   const TinyTextModel model;
   Window window(small);
-  const QString folder = QString::fromStdString(model.folder());
-  REQUIRE(drop(window, folder + "/model-00001-of-00002.safetensors"));
+  REQUIRE(drop(window, QString::fromStdString(model.folder() + "/config.json")));
   REQUIRE(wait_until([&] { return window.study().source()->kind == "model"; }));
   REQUIRE(window.settle());
   CHECK(tokens_in(window).size() == 20);  // of the example, as many as it has positions for
   CHECK(window.study().source()->name.starts_with("tiny: “Hold a page at arm's length"));
-  window->open(QString::fromStdString(model.file("words.txt", "the cat sat")));
-  REQUIRE(wait_until([&] { return window.study().source()->name.ends_with(": words.txt"); }));
-  REQUIRE(drop(window, folder));
-  REQUIRE(wait_until([&] { return window.study().source()->name.starts_with("tiny: words"); }));
+  const std::string words = model.file("words.txt", "the cat sat");
+  REQUIRE(drop(window, QString::fromStdString(words)));
+  REQUIRE(wait_until([&] { return tokens_in(window).size() == 5; }));
+  const TinyTextModel other;
+  REQUIRE(drop(window, QString::fromStdString(other.folder())));
+  const std::string reads = to_text(ModelAddress{.folder = other.folder(), .input = words});
+  REQUIRE(wait_until([&] { return window.study().session().source == reads; }));
   CHECK(tokens_in(window) == std::vector<std::string>{"[CLS]", "the", "cat", "sat", "[SEP]"});
   CHECK(window.study().source()->name == "tiny: words.txt");
   REQUIRE(drop(window, QString::fromStdString(model.file("m.ckpt", "x"))));
