@@ -295,7 +295,7 @@ std::string short_name(const std::string& what) {
   if (is_model_address(what)) try {
       const ModelAddress address = parse_model_address(what);
       return title_of(address, model_name(address.folder));
-    } catch (const UsageError&) {  // opening it says why
+    } catch (const Error&) {  // opening it says why
       return what.substr(0, 40);
     }
   if (is_address(what)) return what;
