@@ -94,6 +94,19 @@ TEST_CASE("typing on ends the reading of the text before") {
   CHECK(tokens_in(t.window) == the_cat);
 }
 
+TEST_CASE("the hash of a model is found once, whatever is typed") {
+  Typing t;
+  REQUIRE(wait_until([&] { return !t.window.study().content_hash().empty(); }));
+  const std::string hash = t.window.study().content_hash();
+  std::string at_once;
+  QObject::connect(&t.window.study(), &Study::opened, t.field,
+                   [&] { at_once = t.window.study().content_hash(); });
+  t.type("the cat sat");
+  REQUIRE(t.ends());
+  CHECK(at_once == hash);
+  CHECK(t.window->files().session_file().content_hash == hash);
+}
+
 TEST_CASE("a text that a model still reads is in the session that is saved, and in the last one") {
   const QTemporaryDir dir;
   Typing t;
