@@ -118,6 +118,7 @@ class Server:
         nowhere = os.open(os.devnull, os.O_RDWR)
         for file in (self._process.stdin, self._process.stdout, self._said):
             os.dup2(nowhere, file.fileno(), inheritable=False)  # type: ignore[union-attr]
+            file.close()  # type: ignore[union-attr]
         os.close(nowhere)
         self._process.returncode = 0  # it is no child of this process
 
