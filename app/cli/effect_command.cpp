@@ -1,4 +1,7 @@
 // fovea effect: what another attention in some heads does to a model's own output.
+#include <algorithm>
+#include <functional>
+
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/text_table.h"
@@ -16,7 +19,14 @@ struct EffectOptions {
   BackendOptions backend;
   ParameterOptions parameters;
   std::string variant, heads = "all";
-  bool json = false;
+  bool sensitivity = false, json = false;
+};
+
+/// What replacing one head alone does.
+struct HeadEffect {
+  Index layer = 0, head = 0;
+  std::optional<double> loss_change, kl_mean;  // of models that predict the next token
+  Drift drift;                                 // of the last hidden states
 };
 
 Document number_or_null(const std::optional<double>& number) {
@@ -40,8 +50,20 @@ Document row_json(const std::vector<double>& row) {
   return out;
 }
 
+Document sensitivity_json(const std::vector<HeadEffect>& heads) {
+  Document out = Document::array();
+  for (const HeadEffect& head : heads)
+    out.push_back({{"layer", head.layer},
+                   {"head", head.head},
+                   {"loss_change", number_or_null(head.loss_change)},
+                   {"kl_mean", number_or_null(head.kl_mean)},
+                   {"relative", number_json(head.drift.relative)},
+                   {"cosine", number_json(head.drift.cosine)}});
+  return out;
+}
+
 Document effect_json(const ModelEffect& effect, const EffectRequest& request,
-                     const std::string& source) {
+                     const std::string& heads, const std::string& source) {
   Document out{{"model", effect.model},
                {"source", source},
                {"computed_by", effect.computed_by},
@@ -50,7 +72,7 @@ Document effect_json(const ModelEffect& effect, const EffectRequest& request,
   for (const auto& [key, value] : request.settings) settings[key] = value;
   out["parameters"] = effect.values ? parameters_json(*request.variant, *effect.values) : settings;
   out["seed"] = request.seed;
-  out["where"] = request.heads;
+  out["where"] = heads;
   out["heads"] = effect.heads;
   out["heads_of_model"] = effect.heads_of_model;
   out["tokens"] = effect.tokens;
@@ -115,6 +137,44 @@ void print_effect(std::ostream& out, const ModelEffect& effect, const EffectRequ
   print_notes(out, effect.notes, 2);
 }
 
+/// One head after the other, those first whose replacement changes most.
+std::vector<HeadEffect> sensitivity_of(EffectMeter& meter, const std::string& heads,
+                                       const Console& console) {
+  const ChosenHeads chosen(heads, meter.layers(), meter.heads());
+  std::vector<HeadEffect> out;
+  for (Index layer = 0; layer < meter.layers(); ++layer)
+    for (Index head = 0; head < meter.heads(); ++head) {
+      if (!chosen.has(layer, head)) continue;
+      const ModelEffect effect = meter.measure(std::to_string(layer) + "." + std::to_string(head));
+      HeadEffect& found = out.emplace_back(HeadEffect{layer, head, {}, effect.kl_mean, {}});
+      if (effect.loss_per_token)
+        found.loss_change = *effect.loss_per_token - *effect.exact_loss_per_token;
+      if (!effect.drift.empty()) found.drift = effect.drift.back();
+      console.err << "\r" << out.size() << " of " << plural(chosen.size(), "head") << std::flush;
+    }
+  console.err << '\n';
+  std::ranges::stable_sort(out, std::greater{}, [](const HeadEffect& head) {
+    return head.kl_mean.value_or(head.drift.relative);
+  });
+  return out;
+}
+
+void print_sensitivity(std::ostream& out, const std::vector<HeadEffect>& heads) {
+  const bool predicts = !heads.empty() && heads.front().kl_mean;
+  out << "\n  Each head replaced alone\n";
+  TextTable table{{"layer", "head"}, {}};
+  if (predicts) table.header.insert(table.header.end(), {"loss change", "mean KL"});
+  table.header.insert(table.header.end(), {"|H' - H| / |H|", "mean cosine"});
+  for (const HeadEffect& head : heads) {
+    auto& row =
+        table.rows.emplace_back(std::vector{std::to_string(head.layer), std::to_string(head.head)});
+    if (predicts)
+      row.insert(row.end(), {format_plain(*head.loss_change), format_plain(*head.kl_mean)});
+    row.insert(row.end(), {format_plain(head.drift.relative), format_plain(head.drift.cosine)});
+  }
+  print(out, table);
+}
+
 void run_effect(const EffectOptions& options, const Console& console) {
   const std::string source = options.source.address();
   if (!is_model_address(source))
@@ -122,18 +182,23 @@ void run_effect(const EffectOptions& options, const Console& console) {
                      " is no model; expected a model with --text or --input");
   const EffectRequest request{.variant = &find_variant(options.variant),
                               .settings = options.parameters.by_key(),
-                              .seed = options.parameters.seed,
-                              .heads = options.heads};
+                              .seed = options.parameters.seed};
   refuse_imported({request.variant});
   const auto backend = options.backend.make(console.err);
   OpenOptions open = options.source.open;
   open.stop = console.stop;
   open.backend = backend.get();
-  const ModelEffect effect = measure_effect(source, request, open);
-  if (options.json)
-    print(console.out, effect_json(effect, request, source));
-  else
-    print_effect(console.out, effect, request);
+  const auto meter = effect_meter(source, request, open);
+  const ModelEffect effect = meter->measure(options.heads);
+  std::vector<HeadEffect> heads;
+  if (options.sensitivity) heads = sensitivity_of(*meter, options.heads, console);
+  if (options.json) {
+    Document out = effect_json(effect, request, options.heads, source);
+    if (options.sensitivity) out["sensitivity"] = sensitivity_json(heads);
+    return print(console.out, out);
+  }
+  print_effect(console.out, effect, request);
+  if (options.sensitivity) print_sensitivity(console.out, heads);
 }
 
 }  // namespace
@@ -155,6 +220,8 @@ void add_effect_command(CLI::App& program, Work& chosen) {
       ->capture_default_str();
   options->parameters.add_to(*command);
   options->backend.add_to(*command);
+  command->add_flag("--sensitivity", options->sensitivity,
+                    "Also replace each of these heads alone, and list what that changes");
   command->add_flag("--json", options->json,
                     "One JSON document on standard output, with the losses and divergences of "
                     "each token");

@@ -18,48 +18,67 @@ Values values_of(const EffectRequest& request, Index n) {
   return values;
 }
 
-ModelEffect own_effect(const ModelAddress& address, const EffectRequest& request,
-                       const OpenOptions& options) {
-  const auto model = open_model_folder(address.folder, options.stop);
-  const auto own_backend =
-      options.backend ? nullptr : make_cpu_backend({.threads = options.threads});
-  const Backend& backend = options.backend ? *options.backend : *own_backend;
-  Profile profile;
-  Run run{profile, options.stop};
-  const EncoderShape& shape = model->encoder->shape();
-  const bool texts = model->tokenizer != nullptr;
-  const ModelInput input = read_model_input(address, texts, !texts, options.stop);
-  ModelEffect out{.computed_by = "Fovea, " + backend.device(),
-                  .heads_of_model = shape.layers * shape.heads,
-                  .notes = input.notes};
-  EncoderInput read;
-  if (texts) {
-    TextTokens tokens = tokens_of(*model->encoder, *model->tokenizer, input.text,
-                                  address.most_tokens, options.stop);
-    read.ids = std::move(tokens.ids);
-    out.labels = std::move(tokens.labels);
-    out.notes.insert(out.notes.end(), tokens.notes.begin(), tokens.notes.end());
-  } else {
-    read.image = model->image_input->prepare(*input.picture, options.stop);
+/// A model that Fovea's own encoder computes.
+class OwnMeter : public EffectMeter {
+ public:
+  OwnMeter(std::shared_ptr<const OpenedModel> model, ModelInput input, const ModelAddress& address,
+           std::string title, const EffectRequest& request, const OpenOptions& options)
+      : EffectMeter(model->encoder->shape().layers, model->encoder->shape().heads),
+        request_(request),
+        stop_(options.stop),
+        model_(std::move(model)),
+        own_backend_(options.backend ? nullptr : make_cpu_backend({.threads = options.threads})),
+        backend_(options.backend ? *options.backend : *own_backend_) {
+    out_.model = std::move(title);
+    out_.computed_by = "Fovea, " + backend_.device();
+    out_.heads_of_model = layers() * heads();
+    out_.notes = std::move(input.notes);
+    EncoderInput read;
+    if (model_->tokenizer) {
+      TextTokens tokens =
+          tokens_of(*model_->encoder, *model_->tokenizer, input.text, address.most_tokens, stop_);
+      read.ids = std::move(tokens.ids);
+      out_.labels = std::move(tokens.labels);
+      out_.notes.insert(out_.notes.end(), tokens.notes.begin(), tokens.notes.end());
+    } else {
+      read.image = model_->image_input->prepare(*input.picture, stop_);
+    }
+    Profile profile;
+    Run run{profile, stop_};
+    effects_.emplace(*model_->encoder, read, backend_, run);
+    out_.tokens = effects_->tokens();
+    out_.values = values_of(request, out_.tokens);
   }
-  const ChosenHeads where(request.heads, shape.layers, shape.heads);
-  const EncoderEffects effects(*model->encoder, read, backend, run);
-  out.tokens = effects.tokens();
-  out.heads = where.size();
-  out.values = values_of(request, out.tokens);
-  const EncoderEffect effect = effects.measure(
-      {.attention = {.variant = request.variant, .values = *out.values, .seed = request.seed},
-       .where = where},
-      run);
-  out.drift = effect.layers;
-  out.pooled_cosine = effect.pooled_cosine;
-  out.class_cosine = effect.class_cosine;
-  out.attention_ms = effect.attention_ms;
-  out.exact_attention_ms = effect.exact_attention_ms;
-  out.model_ms = effect.model_ms;
-  out.exact_model_ms = effect.exact_model_ms;
-  return out;
-}
+
+  ModelEffect measure(const std::string& chosen) override {
+    const ChosenHeads where(chosen, layers(), heads());
+    Profile profile;
+    Run run{profile, stop_};
+    const EncoderEffect effect = effects_->measure(
+        {.attention = {.variant = request_.variant, .values = *out_.values, .seed = request_.seed},
+         .where = where},
+        run);
+    ModelEffect out = out_;
+    out.heads = where.size();
+    out.drift = effect.layers;
+    out.pooled_cosine = effect.pooled_cosine;
+    out.class_cosine = effect.class_cosine;
+    out.attention_ms = effect.attention_ms;
+    out.exact_attention_ms = effect.exact_attention_ms;
+    out.model_ms = effect.model_ms;
+    out.exact_model_ms = effect.exact_model_ms;
+    return out;
+  }
+
+ private:
+  const EffectRequest& request_;
+  std::stop_token stop_;
+  std::shared_ptr<const OpenedModel> model_;
+  std::unique_ptr<const Backend> own_backend_;
+  const Backend& backend_;
+  std::optional<EncoderEffects> effects_;
+  ModelEffect out_;  // what is the same for all heads
+};
 
 std::optional<double> number_in(const Json& answer, const char* name) {
   const auto found = answer.find(name);
@@ -114,9 +133,70 @@ Json where_of(const ChosenHeads& chosen, Index layers, Index heads) {
   return where;
 }
 
-ModelEffect hosted_effect(const ModelAddress& address, const ModelPlace& place,
-                          const EffectRequest& request, const OpenOptions& options) {
-  const auto model = process_of_model(place);
+/// A model that another process computes.
+class HostedMeter : public EffectMeter {
+ public:
+  HostedMeter(std::shared_ptr<HostedModel> model, const HostedDescription& its, std::string text,
+              Index most_tokens, std::string title, const EffectRequest& request,
+              const OpenOptions& options)
+      : EffectMeter(its.layers, its.heads),
+        model_(std::move(model)),
+        computed_by_(its.computed_by),
+        text_(std::move(text)),
+        most_tokens_(most_tokens),
+        title_(std::move(title)),
+        request_(request),
+        options_(options) {}
+
+  ModelEffect measure(const std::string& chosen) override {
+    const ChosenHeads where(chosen, layers(), heads());
+    const WireMessage answer = model_->ask({{"do", "effect"},
+                                            {"text", text_},
+                                            {"max_tokens", most_tokens_},
+                                            {"variant", request_.variant->id},
+                                            {"seed", request_.seed},
+                                            {"parameters", request_.settings},
+                                            {"where", where_of(where, layers(), heads())}},
+                                           {}, options_.stop, options_.reached);
+    const Json& found = answer.content;
+    return {.model = title_,
+            .computed_by = computed_by_,
+            .tokens = static_cast<Index>(number_in(found, "tokens").value_or(0)),
+            .heads = where.size(),
+            .heads_of_model = layers() * heads(),
+            .exact_perplexity = number_in(found, "exact_perplexity"),
+            .perplexity = number_in(found, "perplexity"),
+            .exact_loss_per_token = number_in(found, "exact_loss_per_token"),
+            .loss_per_token = number_in(found, "loss_per_token"),
+            .kl_mean = number_in(found, "kl_mean"),
+            .kl_max = number_in(found, "kl_max"),
+            .top1_agreement = number_in(found, "top1_agreement"),
+            .exact_loss = row_in(answer.tensors, "exact_loss"),
+            .loss = row_in(answer.tensors, "loss"),
+            .kl = row_in(answer.tensors, "kl"),
+            .drift = drift_in(found),
+            .pooled_cosine = number_in(found, "pooled_cosine"),
+            .class_cosine = number_in(found, "class_cosine"),
+            .attention_ms = ms_in(found, "attention_seconds"),
+            .model_ms = ms_in(found, "seconds"),
+            .exact_model_ms = ms_in(found, "exact_seconds"),
+            .labels = texts_in(found, "labels"),
+            .notes = texts_in(found, "notes")};
+  }
+
+ private:
+  std::shared_ptr<HostedModel> model_;
+  std::string computed_by_, text_;
+  Index most_tokens_;
+  std::string title_;
+  const EffectRequest& request_;
+  const OpenOptions& options_;
+};
+
+std::unique_ptr<EffectMeter> hosted_meter(const ModelAddress& address, const ModelPlace& place,
+                                          std::string title, const EffectRequest& request,
+                                          const OpenOptions& options) {
+  auto model = process_of_model(place);
   const HostedDescription& its = model->description(options.stop);
   if (its.layers == 0 || its.heads == 0)
     throw InputError(place.name,
@@ -126,56 +206,27 @@ ModelEffect hosted_effect(const ModelAddress& address, const ModelPlace& place,
     throw InputError(place.name,
                      "is a model of images that Python computes; expected a model of texts, or an "
                      "image encoder that Fovea computes itself");
-  const ModelInput input = read_model_input(address, true, false, options.stop);
-  const ChosenHeads where(request.heads, its.layers, its.heads);
-  WireMessage answer = model->ask({{"do", "effect"},
-                                   {"text", input.text},
-                                   {"max_tokens", address.most_tokens},
-                                   {"variant", request.variant->id},
-                                   {"seed", request.seed},
-                                   {"parameters", request.settings},
-                                   {"where", where_of(where, its.layers, its.heads)}},
-                                  {}, options.stop, options.reached);
-  const Json& found = answer.content;
-  ModelEffect out{.computed_by = its.computed_by,
-                  .heads = where.size(),
-                  .heads_of_model = its.layers * its.heads,
-                  .exact_perplexity = number_in(found, "exact_perplexity"),
-                  .perplexity = number_in(found, "perplexity"),
-                  .exact_loss_per_token = number_in(found, "exact_loss_per_token"),
-                  .loss_per_token = number_in(found, "loss_per_token"),
-                  .kl_mean = number_in(found, "kl_mean"),
-                  .kl_max = number_in(found, "kl_max"),
-                  .top1_agreement = number_in(found, "top1_agreement"),
-                  .exact_loss = row_in(answer.tensors, "exact_loss"),
-                  .loss = row_in(answer.tensors, "loss"),
-                  .kl = row_in(answer.tensors, "kl"),
-                  .drift = drift_in(found),
-                  .pooled_cosine = number_in(found, "pooled_cosine"),
-                  .class_cosine = number_in(found, "class_cosine"),
-                  .attention_ms = ms_in(found, "attention_seconds"),
-                  .model_ms = ms_in(found, "seconds"),
-                  .exact_model_ms = ms_in(found, "exact_seconds"),
-                  .labels = texts_in(found, "labels"),
-                  .notes = texts_in(found, "notes")};
-  out.tokens = static_cast<Index>(number_in(found, "tokens").value_or(0));
-  return out;
+  ModelInput input = read_model_input(address, true, false, options.stop);
+  return std::make_unique<HostedMeter>(std::move(model), its, std::move(input.text),
+                                       address.most_tokens, std::move(title), request, options);
 }
 
 }  // namespace
 
-ModelEffect measure_effect(const std::string& what, const EffectRequest& request,
-                           const OpenOptions& options) {
+std::unique_ptr<EffectMeter> effect_meter(const std::string& what, const EffectRequest& request,
+                                          const OpenOptions& options) {
   values_of(request, 1);  // parameters that do not exist are said before anything is computed
   ModelAddress address = parse_model_address(what);
   const ModelPlace place = find_model(address.folder);
-  const std::string title = title_of(address, place.name);
+  std::string title = title_of(address, place.name);
   address.folder = place.path;
-  ModelEffect out = is_own_model(place, options.stop)
-                        ? own_effect(address, request, options)
-                        : hosted_effect(address, place, request, options);
-  out.model = title;
-  return out;
+  if (!is_own_model(place, options.stop))
+    return hosted_meter(address, place, std::move(title), request, options);
+  auto model = open_model_folder(address.folder, options.stop);
+  const bool texts = model->tokenizer != nullptr;
+  ModelInput input = read_model_input(address, texts, !texts, options.stop);
+  return std::make_unique<OwnMeter>(std::move(model), std::move(input), address, std::move(title),
+                                    request, options);
 }
 
 }  // namespace fovea

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,7 +18,6 @@ struct EffectRequest {
   const Variant* variant = nullptr;
   std::map<std::string, std::string> settings;  // by parameter; others suit the length of the text
   std::uint64_t seed = 0;
-  std::string heads = "all";  // as ChosenHeads has them
 };
 
 /// What a model does not have is nothing, or empty. Losses and divergences are in nats.
@@ -41,10 +41,30 @@ struct ModelEffect {
   std::vector<std::string> notes;
 };
 
-/// `address` as in ModelAddress. Throws UsageError for heads that the model does not have and
-/// parameters that the variant does not have; InputError where the variant has no form for the
-/// heads, or the model no input; what open_source() throws.
-ModelEffect measure_effect(const std::string& address, const EffectRequest& request,
-                           const OpenOptions& options);
+/// Measures a variant in heads of one model that reads one input. What exact attention gives is
+/// computed once, or kept by the process that computes the model.
+class EffectMeter {
+ public:
+  virtual ~EffectMeter() = default;
+
+  /// `heads` as ChosenHeads has them. Throws UsageError for heads that the model does not have;
+  /// InputError where the variant has no form for them; what open_source() throws.
+  virtual ModelEffect measure(const std::string& heads) = 0;
+
+  Index layers() const { return layers_; }
+  Index heads() const { return heads_; }
+
+ protected:
+  EffectMeter(Index layers, Index heads) : layers_(layers), heads_(heads) {}
+
+ private:
+  Index layers_, heads_;  // of the model; heads of a layer
+};
+
+/// `address` as in ModelAddress; `request` and what `options` refer to outlive the result. Throws
+/// UsageError for parameters that the variant does not have, InputError where the model has no
+/// input; what open_source() throws.
+std::unique_ptr<EffectMeter> effect_meter(const std::string& address, const EffectRequest& request,
+                                          const OpenOptions& options);
 
 }  // namespace fovea
