@@ -24,13 +24,13 @@ struct PlannedVariant {
 struct BatchPlan {
   std::string path;                                // of the file, for messages
   std::vector<std::string> sources;                // as on the command line
-  std::optional<std::vector<std::string>> layers;  // by name or counted from 0; nothing: all
-  std::optional<std::vector<Index>> heads;         // counted from 0; nothing: all
+  std::optional<std::vector<std::string>> layers;  // by name or counted from 0; nothing means all
+  std::optional<std::vector<Index>> heads;         // counted from 0; nothing means all
   std::vector<PlannedVariant> variants;
   std::vector<std::uint64_t> seeds{0};
   std::optional<bool> causal;  // nothing: as the source says
   BackendChoice backend;
-  std::size_t rounds = 7;  // in which times are measured; 0: none are
+  std::size_t rounds = 7;  // in which times are measured; 0 if none are
   bool metrics = true;     // compared with exact attention
 };
 

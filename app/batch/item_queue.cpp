@@ -113,7 +113,7 @@ void ItemQueue::put(const Document& row) {
   taken_.reset();
 }
 
-// Of several that leave at once the last to give up its presence finds itself alone.
+// If several leave at once, the last one to give up its presence finds itself alone.
 std::optional<ResultsTable> ItemQueue::leave() {
   leave_head();
   if (taken_) locks_.release(byte_of_item(items_, *taken_));

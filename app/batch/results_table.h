@@ -21,8 +21,8 @@ class ResultsTable {
     bool failed = false;
   };
 
-  /// Of two rows of an item the one that did not fail stays, else the later one. `where` names file
-  /// and line. Throws InputError for what is no row, or one of another plan. Returns the item.
+  /// Keeps, if an item has two rows, the one that did not fail, else the later one. `where` names
+  /// file and line. Throws InputError for what is no row, or one of another plan. Returns the item.
   std::size_t add(const std::string& where, std::string line);
 
   const std::map<std::size_t, Row>& rows() const { return rows_; }

@@ -27,7 +27,7 @@ struct Canvas::Impl {
   void choose_rows_and_columns();
   void choose_blinking(bool visible);
   void blink();
-  /// Of the grid; -1: it is not shown.
+  /// The place in the grid, or -1 if it is not shown.
   static int place_in(const std::vector<int>& shown, int index) {
     const auto it = std::ranges::find(shown, index);
     return it == shown.end() ? -1 : int(it - shown.begin());

@@ -39,7 +39,7 @@ class Canvas : public GlWidget {
   void toggle_lock(int view, int column);
 
   /// The crosshair stands at a pair that keys or another widget point at, until the pointer moves
-  /// over the canvas; -1: nowhere along that axis.
+  /// over the canvas; -1 if it is nowhere along that axis.
   void point_to(Index query, Index key);
   /// Tokens a search found: marked at the edges of all panels.
   void set_found(FoundTokens tokens);
@@ -52,7 +52,7 @@ class Canvas : public GlWidget {
   int panel_pixels() const;
   /// Between two columns that are wiped: a share of a panel's width.
   double border() const;
-  /// Where a panel is, in the widget's coordinates; empty: it is not shown.
+  /// Where a panel is, in the widget's coordinates; empty if it is not shown.
   QRectF panel_place(int view, int column) const;
 
  signals:
@@ -65,7 +65,7 @@ class Canvas : public GlWidget {
   void rectangle_selected(fovea::IndexRange rows, fovea::IndexRange cols);
   void column_chosen(int column);
   void column_moved(int from, int to);
-  /// Two columns shall be compared in the panels of one; nothing: none shall.
+  /// Two columns shall be compared in the panels of one; nothing if none shall.
   void comparison_requested(const std::optional<fovea::Comparison>& comparison);
   void leaves_chosen(int column, fovea::IndexRange leaves);
   /// A click on a rank map, whose block holds this pair.

@@ -16,7 +16,7 @@ void Controls::action_item(const char* words, const char* name) {
   if (menu_item(words)) requests_.push_back([name](Canvas& c) { emit c.action_requested(name); });
 }
 
-/// Of a panel, or with row -1 of a column's header.
+/// The menu of a panel, or of a column's header if the row is -1.
 void Controls::context_menu(Scene& scene) {
   const int row = menu_at_.row, column = menu_at_.column;
   const bool there = row < 0 ? column >= 0 && column < std::ssize(scene.columns)

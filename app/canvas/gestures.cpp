@@ -204,7 +204,7 @@ void Gestures::keep_place(Point at, double side) {
   kept_ = KeptPlace{at, side};
 }
 
-/// Of panels that became larger or smaller the same part is under the pointer, nearly: gaps and
+/// Keeps nearly the same part of a panel under the pointer when panels change their size: gaps and
 /// captions stay as they are.
 void Gestures::scroll_to_kept_place(const Scene& scene) {
   const auto kept = std::exchange(kept_, {});

@@ -92,7 +92,7 @@ struct Mean {
   float result() const { return count > 0 ? float(sum / count) : masked; }
 };
 
-// Of up to 16 million colours.
+// The mean of up to 16 million colours.
 struct MeanColour {
   std::array<std::uint32_t, 4> sum{};  // of the channels, and how many colours
   void add(const MeanColour& other) {

@@ -40,10 +40,10 @@ struct ScreenPooling {
   Index down = 1, across = 1;  // numbers that a pixel shows the largest or the mean of
 };
 
-/// Of all of a raster in so many pixels. `chosen` is for a raster that is not pooled itself: of two
-/// numbers a pixel and more; of fewer the largest would make single numbers wider than they are.
+/// How a whole raster is pooled into so many pixels. `chosen` applies to a raster that is not
+/// pooled itself, from two numbers a pixel on: with fewer, the largest would widen single numbers.
 ScreenPooling screen_pooling(const Raster& raster, Pool::Kind chosen, double width, double height);
-/// "max of 4 × 4", of the raster's entries, or "area average"; empty: a pixel shows one entry.
+/// "max of 4 × 4", of the raster's entries, or "area average"; empty if a pixel shows one entry.
 std::string words_of(const Raster& raster, const ScreenPooling& pooling);
 
 /// For each block: mean(v), or of the largest the v of largest |v| of a diverging raster, else
@@ -51,7 +51,7 @@ std::string words_of(const Raster& raster, const ScreenPooling& pooling);
 /// [rows_of, cols_of]
 Matrix pooled_values(const Raster& raster, PooledBlock block, Pool::Kind kind);
 
-/// Of categories, which have no order: the mean of the colours. [rows_of, cols_of, 3]
+/// The mean of the colours, for categories, which have no order. [rows_of, cols_of, 3]
 std::vector<Rgb> pooled_colours(const Raster& raster, const ValueColours& colours,
                                 PooledBlock block);
 

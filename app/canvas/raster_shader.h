@@ -50,7 +50,7 @@ vec3 colour_of(float v) {
 }
 
 #if POOLING == 3
-// Of at most 3 x 3 numbers, since a pixel covers less than 2 each way; an axis along which it
+// The mean of at most 3 x 3 numbers, since a pixel covers less than 2 each way. An axis along which it
 // covers one keeps hard edges. Masked numbers are left out, NaN stays.
 float average(ivec2 last) {
   vec2 middle = at * texels, one = step(footprint, vec2(1.01));

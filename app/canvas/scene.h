@@ -124,14 +124,14 @@ struct Scene {
     return {viewport.col_begin, viewport.col_end, panel.x, panel.right()};
   }
   drawing::TokenNames names() const { return {*model.sequence, *model.key_sequence}; }
-  /// Of a cell that has a panel.
+  /// For a cell that has a panel.
   PlacedPanel placed(int row, int column) const;
   PlacedPanel placed(int row, int column, const PanelPart& part) const;
   /// The cell that a panel is compared with in its own place. Null: none, or it cannot be.
   const CanvasCell* compared_with(int row, int column) const;
   /// What is seen of a panel that is there: a part, or two of columns that are compared.
   std::vector<PanelPart> parts(int row, int column) const;
-  /// Of the pair under the crosshair.
+  /// The part around the pair under the crosshair.
   PanelPart part_at_pointer(int row, int column) const;
   /// What is seen of two columns that are compared in the panels of this one.
   std::optional<ComparisonWords> comparison_words(int column) const;
@@ -166,10 +166,10 @@ void draw_axes(Ink& ink, const Scene& scene, int row);
 void draw_row_strip(Ink& ink, const Scene& scene, int row, int column);
 void draw_marks(Ink& ink, const Scene& scene, int row, int column);
 
-/// Of two columns that are compared in a panel whose row does not share a scale: their own, so that
-/// their colours can be compared. Nothing: it shows one column.
+/// The scale of two columns that are compared in a panel whose row does not share one, so that
+/// their colours can be compared. Nothing if the panel shows one column.
 std::optional<drawing::ColourScale> scale_of_both(const Scene& scene, int row, int column);
-/// Of a panel whose column is compared with another: of both, or why it shows only one.
+/// The caption of a panel whose column is compared with another: both, or why it shows only one.
 std::string compared_caption(const Scene& scene, int row, int column);
 
 /// The card of what is under the pointer, which is at a point.
@@ -190,7 +190,7 @@ std::string row_strip_legend(const Scene& scene, int row, int column);
 /// shares its range, so that strips can be compared.
 std::vector<double> strip_tops_of(const Scene& scene, int row);
 
-/// Of a raster's values, or of others that belong to its pixels, the one whose pixel covers a pair.
+/// The one of a raster's values, or of others that belong to its pixels, whose pixel covers a pair.
 float number_of_pair(const Raster& raster, const Matrix& numbers, Index query, Index key);
 /// The raster's number for a pair; nothing outside of it.
 std::optional<float> value_at(const Raster& raster, Index query, Index key);

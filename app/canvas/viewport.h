@@ -25,7 +25,7 @@ struct TokenAxis {
   double cell() const { return (to - from) / (end - begin); }
   double pixel(double token) const { return from + (token - begin) * cell(); }
   double token(double pixel) const { return begin + (pixel - from) / cell(); }
-  /// Of n tokens the one at a pixel, or the nearest to it.
+  /// The one of n tokens that lies at a pixel, or nearest to it.
   Index token_at(double pixel, Index n) const;
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t columns_a_figure = 4;
 
-/// Of the table, in its order.
+/// The measures of the table, in its order.
 constexpr std::array table_measures{"output_rel_fro", "row_rel_error_p90", "attention_tv",
                                     "mass_kept",      "ratio_to_exact",    "bytes",
                                     "total_ms",       "total_speed_up"};

@@ -91,7 +91,7 @@ std::string shape_and_type(const HeadTensor& tensor) {
          std::to_string(tensor.cols) + " " + to_text(tensor.type);
 }
 
-/// "results z lse, flash: z p"; empty: the file holds none.
+/// "results z lse, flash: z p"; empty if the file holds none.
 std::string text_of_results(const Layer& layer) {
   std::string text;
   for (const ImportedTensors& result : layer.imported) {

@@ -18,7 +18,7 @@ struct InteractionFigures {
   double estimate_ms = 0;          // from the request of the file to its first map on screen
   double first_look_ms = 0;        // from the end of reading it to that
   std::vector<double> settled_ms;  // views at 1:1: from the last step of the path to all exact
-  // Of frames on the path: drawing alone; from the change of the view to the screen.
+  // Frames on the path: drawing alone, and from the change of the view to the screen.
   std::vector<double> own_ms, frame_ms;
   std::vector<double> empty_ms;  // of frames of an empty window of the same size
   // While the overview becomes exact, the longest: drawing of a frame alone; time between two turns

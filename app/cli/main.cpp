@@ -12,6 +12,7 @@
 #include "cli/version.h"
 #include "cli/whole_numbers.h"
 #include "data/error.h"
+#include "input/model_place.h"
 #include "input/own_files.h"
 #include "window/run_window.h"
 
@@ -67,8 +68,8 @@ int run_command(const Work& work, std::vector<std::string> words) {
 /// A misspelt command looks like a file name. It is reported instead of opening an empty window.
 void check_files(const std::vector<std::string>& files) {
   for (const auto& file : files)
-    if (std::error_code unknown;
-        file.find_first_of("./:") == std::string::npos && !std::filesystem::exists(file, unknown))
+    if (std::error_code unknown; file.find_first_of("./:") == std::string::npos &&
+                                 !std::filesystem::exists(file, unknown) && !names_model(file))
       throw UsageError(fovea::quoted(file) +
                        " is neither a command nor a file (fovea --help lists the commands)");
 }
@@ -93,6 +94,8 @@ int run(int argc, char** argv) {
       "FILE", files,
       "Files to open, each in a window of its own; live:NAME waits for a program that sends NAME "
       "(default: the last session, or the bundled example)");
+  SourceOptions model;
+  model.add_model_to(program);
   BackendOptions backend;
   backend.add_to(program);
   std::optional<std::uint16_t> port;
@@ -114,9 +117,11 @@ int run(int argc, char** argv) {
   add_pareto_command(program, chosen);
   add_heads_command(program, chosen);
   add_spans_command(program, chosen);
+  add_effect_command(program, chosen);
   add_paper_command(program, chosen);
   add_sweep_command(program, chosen);
   add_bench_command(program, chosen);
+  add_serve_command(program, chosen);
   add_self_test_command(program, chosen);
   add_read_picture_command(program, chosen);
   add_memory(program);
@@ -138,7 +143,8 @@ int run(int argc, char** argv) {
   }
   if (chosen && port)
     return complain(wrong_command_line, "--listen applies to the window; commands do not take it");
-  for (const char* name : {"--backend", "--precision", "--threads", "--memory"})
+  for (const char* name : {"--backend", "--precision", "--threads", "--memory", "--text", "--input",
+                           "--max-tokens", "--python", "--trust-remote-code"})
     if (chosen && program.count(name) > 0)
       return complain(wrong_command_line, std::string(name) + " belongs after its command");
   if (chosen && !files.empty())
@@ -146,6 +152,13 @@ int run(int argc, char** argv) {
                     "'" + files.front() + "' stands before the command: SOURCE belongs after it");
   if (chosen) return run_command(chosen, {argv, argv + argc});
   return guarded([&] {
+    if (model.model_text || model.model_input) {
+      if (files.size() != 1)
+        throw UsageError("--text and --input go with one model: " + std::to_string(files.size()) +
+                         " files are named");
+      model.what = files.front();
+      files.front() = model.address();
+    }
     check_files(files);
     return run_window(argc, argv, files, backend, port, program.count("--memory") == 0);
   });

@@ -26,7 +26,7 @@ struct PanelGridRequest {
   const Backend& backend;
   const ViewSettings& settings;
   const std::vector<Column>& columns;
-  /// Of each column the head that it holds, with its source; null, or beyond the end: `problem`.
+  /// The head that each column holds, with its source. Null, or beyond the end: `problem`.
   std::vector<std::shared_ptr<const HeldProblem>> held = {};
   Viewport viewport;           // empty: everything
   std::optional<Index> query;  // of View::row; default: the middle

@@ -18,7 +18,7 @@ struct RenderOptions {
   BackendOptions backend;
   ParameterOptions parameters;
   std::vector<std::string> variants, views{"heatmap"};
-  std::string data;  // where the numbers of the panels go; empty: nowhere
+  std::string data;  // where the numbers of the panels go; empty if nowhere
   std::string output, height, title, preset, font;
   std::string made_by;               // what the file says in place of the session and the command
   std::optional<std::string> width;  // as the preset or the number of columns says

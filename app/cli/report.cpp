@@ -23,7 +23,7 @@ std::vector<std::string> all_notes(const ComputeReport& report) {
   return notes;
 }
 
-/// Of all heads together.
+/// The cost of all heads together.
 Cost total_cost(const ComputeReport& report) {
   Cost total;
   for (const auto& head : report.heads) {
@@ -35,14 +35,14 @@ Cost total_cost(const ComputeReport& report) {
   return total;
 }
 
-/// Of one head: the rounds of all heads together. Nothing of what was not computed, but imported.
+/// The time of one head, from the rounds of all heads together. Nothing for what was imported.
 std::optional<MeasuredTime> time_of_a_head(const ComputeReport& report) {
   TimedRuns all;
   for (const HeadReport& head : report.heads) all.append(head.rounds);
   return summarise(all, all.best_pace_ms());
 }
 
-/// Of the cold runs, the mean over the heads.
+/// The mean of the cold runs over the heads.
 double first_run_ms(const ComputeReport& report) {
   double sum = 0;
   for (const HeadReport& head : report.heads) sum += head.first_run.total_ms();

@@ -21,7 +21,7 @@ struct HeadReport {
   std::vector<std::string> notes;
   std::optional<Metrics> metrics;
   std::vector<Diagnostic> diagnostics;
-  /// Of Z to the output that the file holds: the largest difference over the largest entry.
+  /// The largest difference of Z from the output that the file holds, over the largest entry.
   std::optional<double> from_own_output;
 };
 
@@ -36,7 +36,7 @@ struct ComputeReport {
   std::string backend, device, precision;
   double scale = 0;
   bool causal = false;
-  std::string conditions;  // ", sliding window 4096"; empty: none beside the mask
+  std::string conditions;  // ", sliding window 4096"; empty if none beside the mask
   Lengths lengths;
   Index d = 0, dv = 0;
   std::vector<HeadReport> heads;  // in the order computed

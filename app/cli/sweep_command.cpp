@@ -54,7 +54,7 @@ std::string time_left_text(double seconds) {
   return format_plain(seconds / 3600) + " h";
 }
 
-/// Of mpirun's ranks on this machine each takes a share of the cores, unless the plan says more.
+/// Gives each of mpirun's ranks on this machine a share of the cores, unless the plan says more.
 int threads_of_rank(int planned) {
   for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
     const char* text = std::getenv(name);
@@ -69,7 +69,7 @@ int threads_of_rank(int planned) {
   return planned;
 }
 
-/// Of mpirun's ranks the first one speaks for all.
+/// The first of mpirun's ranks speaks for all.
 bool is_later_rank() {
   const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
   return rank && std::atoi(rank) > 0;

@@ -30,7 +30,7 @@ std::size_t common_beginning(const std::string& a, const std::string& b) {
   return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
 }
 
-/// Of names that are equally near, the one that begins like the word for longest.
+/// The nearest name; among equally near ones, the one that begins like the word for longest.
 std::string nearest_option(const CLI::App& command, const std::string& word) {
   std::string nearest;
   std::size_t least = most_mistakes + 1;

@@ -69,7 +69,7 @@ struct Plot {
     const bool down = axes.y->downward;
     return axes.y->place(value, down ? where.y : where.bottom(), down ? where.bottom() : where.y);
   }
-  /// Of a range on both axes.
+  /// The box of a range on both axes.
   Rect box(IndexRange rows, IndexRange cols) const;
 };
 

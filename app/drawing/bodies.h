@@ -84,7 +84,8 @@ struct RowStrip {
   /// The largest of some queries; NaN where none is known.
   float largest(IndexRange queries) const;
 };
-/// Of a raster that carries such numbers, or of an error map with the output errors of all tokens.
+/// The strip of a raster that carries such numbers, or of an error map with the output errors of
+/// all tokens.
 std::optional<RowStrip> row_strip_of(const Panel& panel, std::span<const float> errors = {});
 /// Beside the plot that `plot` is; `axis` is that of its queries.
 void draw_row_strip(Ink& ink, const Rect& plot, const PanelAxis& axis, const RowStrip& strip,

@@ -16,7 +16,7 @@ class ColourBar {
     double width = 0;
     Form form = Form::beneath;
     double length = 0;  // of an upright bar with everything below it
-    double bar = 0;     // longest upright bar; 0: `length`
+    double bar = 0;     // longest upright bar; 0 means `length`
   };
   ColourBar(const ColourScale& scale, const Lettering& letters, const Request& request);
 
@@ -24,7 +24,7 @@ class ColourBar {
   void draw(Ink& ink, Point top_left) const;
 
   const ColourScale& scale() const { return scale_; }
-  /// Where the colours of the range are, from the top left of the whole; empty: swatches only.
+  /// Where the colours of the range are, from the top left of the whole; empty means swatches only.
   Rect gradient() const;
   bool is_upright() const { return form_ == Form::upright; }
   const Legend& legend() const { return legend_; }

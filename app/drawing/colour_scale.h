@@ -13,7 +13,7 @@ namespace fovea::drawing {
 
 /// What is among a raster's numbers.
 struct RasterContents {
-  // Of all that are neither NaN nor masked.
+  // The range of all numbers that are neither NaN nor masked.
   double low = std::numeric_limits<double>::infinity(), high = -low;
   bool masked = false, not_a_number = false;
 };
@@ -31,7 +31,7 @@ SpecialColours special_colours_of(const RasterContents& contents, const ValueCol
 struct ColourScale : ValueColours, SpecialColours {
   std::vector<std::string> categories;
   std::string label;           // quantity and norm
-  std::string under_name;      // what numbers below the least mean; empty: nothing special
+  std::string under_name;      // what numbers below the least mean; empty if nothing special
   double least = 0;            // of the panels' own ranges, whichever range was chosen
   std::string pooling;         // "max of 2 × 2", of a pixel over several numbers; else empty
   bool whole_numbers = false;  // ranks and levels, not shares
@@ -39,9 +39,9 @@ struct ColourScale : ValueColours, SpecialColours {
 
   /// The label, and how numbers are pooled.
   std::string title() const { return pooling.empty() ? label : label + ", " + pooling; }
-  /// What the colour of numbers below the range says; empty: that they are below it.
+  /// What the colour of numbers below the range says; empty means that they are below it.
   std::string under_text() const;
-  /// How many colours there are when the numbers are few whole ones; 0: a continuous scale.
+  /// How many colours there are when the numbers are few whole ones; 0 means a continuous scale.
   int steps() const;
   /// Amounts: their range can be shared or chosen.
   bool is_amounts() const {
@@ -64,7 +64,7 @@ struct RowScales {
   std::optional<ColourScale> shared;           // nothing: each has its own
   int count = 0;                               // panels with a scale
 };
-/// The panels of `columns`, 0, 1, ... unless given; null: there is none yet. A range that was
+/// The panels of `columns`, 0, 1, ... unless given; null if there is none yet. A range that was
 /// chosen for a column counts where the row does not share one.
 RowScales scales_of_row(View view, const std::vector<const Panel*>& panels,
                         const ViewSettings& settings, const std::vector<int>& columns = {});

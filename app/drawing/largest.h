@@ -10,7 +10,7 @@
 
 namespace fovea::drawing {
 
-/// Of the values in a range, as far as there are such, the largest that is at most `limit`; NaN
+/// The largest value in a range, as far as there are values, that is at most `limit`. NaN
 /// never is, and the largest finite number as the limit leaves out infinity. Nothing where no value
 /// is left.
 template <std::ranges::random_access_range Values, class T = std::ranges::range_value_t<Values>>

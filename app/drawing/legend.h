@@ -13,7 +13,7 @@ struct LegendItem {
   std::string text;
   std::optional<Rgba> swatch = {};
   bool dot = false;       // a dot rather than a box
-  std::string name = {};  // what the item shows or hides; empty: it cannot be hidden
+  std::string name = {};  // what the item shows or hides; empty if it cannot be hidden
   bool hidden = false;
   std::optional<std::size_t> series = {};  // instead of a swatch: the series' marker
   bool line = true;                        // on a piece of its curve

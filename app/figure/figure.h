@@ -42,7 +42,7 @@ struct Figure {
   Recipe recipe = {};                                               // in its file
 };
 
-/// What the frames in the panels stand for, below the footer; empty: there are none.
+/// What the frames in the panels stand for, below the footer; empty if there are none.
 std::string words_of_marks(const Figure& figure);
 
 /// Height in points that the figure takes at its width.

@@ -84,7 +84,7 @@ const std::map<char32_t, const char*>& mathematics() {
   return table;
 }
 
-/// Of letters before U+0300 and what follows.
+/// The command for a combining accent, U+0300 and those that follow.
 const char* accent_of(char32_t combining) {
   switch (combining) {
     case U'\u0302':

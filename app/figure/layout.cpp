@@ -16,7 +16,7 @@ constexpr double kRowGap = 7;  // between rows
 // theirs, unless the height is given.
 constexpr int most_caption_lines = 16, most_at_given_height = 6;
 
-/// Of the parts of a row, from the top downwards, each with the gap before it.
+/// Heights of the parts of a row, from the top downwards, each with the gap before it.
 struct RowHeights {
   double heading = 0, body = 0, axis = 0, caption = 0, bar = 0;
 };
@@ -172,7 +172,7 @@ class Layouter {
     }
   }
 
-  /// Of a panel, between the rooms of all columns.
+  /// The width of a panel between the rooms of all columns.
   double width_between(const std::vector<double>& rooms) const {
     double taken = columns_ * strip_room_ + (columns_ - 1.0) * kGutter;
     for (const double room : rooms) taken += room;
@@ -277,7 +277,8 @@ class Layouter {
     return body.without(0, std::min(heading, 0.8 * body.height), 0, 0);
   }
 
-  /// Of all curves of a row: they are read along one axis, so that their plots are side by side.
+  /// One height for all curves of a row, which are read along one axis: their plots are side by
+  /// side.
   double curves_heading(std::size_t r) const {
     double heading = 0;
     for (const Panel& shown : figure_.rows[r])
@@ -364,9 +365,10 @@ class Layouter {
   FigureLayout layout_;
   std::size_t columns_ = 0;
   double panel_width_ = 0;
-  double strip_room_ = 0;                           // beside each panel
-  std::vector<double> lefts_;                       // of the panels of each column
-  std::vector<std::optional<ColourScale>> shared_;  // of each row; nothing: each panel has its own
+  double strip_room_ = 0;      // beside each panel
+  std::vector<double> lefts_;  // of the panels of each column
+  std::vector<std::optional<ColourScale>>
+      shared_;  // of each row; nothing if each panel has its own
 };
 
 }  // namespace

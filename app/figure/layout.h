@@ -45,7 +45,7 @@ struct FigureLayout {
   std::vector<RowLayout> rows;
 };
 
-/// Of the tokens on its axes; the figure must outlive them.
+/// The names of the tokens on a figure's axes. The figure must outlive them.
 drawing::TokenNames names_of(const Figure& figure);
 
 /// The figure must outlive it.

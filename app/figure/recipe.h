@@ -10,8 +10,8 @@
 namespace fovea {
 
 struct Recipe {
-  std::string session;  // JSON, as in a session file; empty: there is none
-  std::string command;  // the command line that makes it; empty: none is known
+  std::string session;  // JSON, as in a session file; empty if there is none
+  std::string command;  // the command line that makes it; empty if none is known
 
   bool empty() const { return session.empty() && command.empty(); }
 };

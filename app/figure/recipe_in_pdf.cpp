@@ -6,18 +6,18 @@
 namespace fovea {
 namespace {
 
-// Of a stream as it lies in the file: it grows by 1032 times at most (zlib).
+// Bytes of a stream as it lies in the file. It grows by 1032 times at most (zlib).
 constexpr qsizetype largest_attachment = 256 << 10;
 constexpr qsizetype longest_number = 12;  // digits
 
-/// The number that begins there; -1: there is none.
+/// The number that begins there; -1 if there is none.
 qsizetype number_at(const QByteArray& pdf, qsizetype at) {
   qsizetype end = at;
   while (end < pdf.size() && end - at < longest_number && pdf[end] >= '0' && pdf[end] <= '9') ++end;
   return end > at ? pdf.mid(at, end - at).toLongLong() : -1;
 }
 
-/// Where the content of an object begins; -1: there is none of this number.
+/// Where the content of an object begins; -1 if there is none of this number.
 qsizetype object_at(const QByteArray& pdf, qsizetype number) {
   const QByteArray head = "\n" + QByteArray::number(number) + " 0 obj";
   const qsizetype at = pdf.indexOf(head);

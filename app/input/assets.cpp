@@ -1,18 +1,40 @@
 #include "input/assets.h"
 
 #include <QFileInfo>
+#include <algorithm>
 #include <utility>
+
+#include "data/error.h"
+#include "data/model_address.h"
+#include "input/bundled_models.h"
+#include "input/own_files.h"
+#include "io/file_bytes.h"
 
 namespace fovea {
 namespace {
 
+struct FirstHead {
+  std::string layer;  // its name
+  Index head = 0;
+};
+
+/// As assets/PROVENANCE.md recommends it.
+FirstHead recommended_head(const std::string& source) {
+  constexpr const char* capture = "minilm-l6.safetensors";
+  const auto reads = [&](std::string_view model) {
+    return source.starts_with(std::string(model_prefix) + std::string(model) + "?");
+  };
+  if (reads(bundled_image_model)) return {"layer11", 0};
+  const bool is_capture = QFileInfo(QString::fromStdString(source)).fileName() == capture;
+  return is_capture || reads(bundled_text_model) ? FirstHead{"layer4", 10} : FirstHead{};
+}
+
 std::pair<Index, Index> first_head(const Source& source) {
-  constexpr std::pair<Index, Index> recommended{2, 10};  // "layer4", see assets/PROVENANCE.md
-  const QString name = QFileInfo(QString::fromStdString(source.path)).fileName();
-  const bool known = name == "minilm-l6.safetensors" &&
-                     recommended.first < static_cast<Index>(source.layers.size()) &&
-                     recommended.second < source.layers[std::size_t(recommended.first)].heads();
-  return known ? recommended : std::pair<Index, Index>{0, 0};
+  const FirstHead first = recommended_head(source.path);
+  const auto layer = std::ranges::find(source.layers, first.layer, &Layer::name);
+  if (first.layer.empty() || layer == source.layers.end() || first.head >= layer->heads())
+    return {0, 0};
+  return {layer - source.layers.begin(), first.head};
 }
 
 /// Where the program lies, also when it was started by a link; Qt knows it only once it has begun.
@@ -25,18 +47,32 @@ std::string folder_if_there(const QString& path) {
   return folder.isDir() ? folder.canonicalFilePath().toStdString() : std::string();
 }
 
+/// The folder that holds `known`: beside the program, in its installation, or, as `in_sources`, in
+/// the tree of the sources, a few folders above a build tree. Empty: there is none.
+std::string data_folder(const QString& installed, const QString& in_sources, const QString& known) {
+  const QString here = program_folder();
+  QStringList candidates{here + "/" + installed,
+                         here + "/" FOVEA_DATA_FROM_PROGRAM "/" + installed};
+  QString up = here;
+  for (int level = 0; level < 5; ++level) candidates << (up += "/..") + "/" + in_sources;
+  for (const QString& candidate : candidates)
+    if (QFileInfo::exists(candidate + "/" + known))
+      return QFileInfo(candidate).canonicalFilePath().toStdString();
+  return {};
+}
+
 }  // namespace
 
 std::string assets_directory() {
-  const QString here = program_folder();
-  QStringList candidates{here + "/assets", here + "/" FOVEA_DATA_FROM_PROGRAM "/assets"};
-  // A build tree lies a few folders below its source tree.
-  QString up = here;
-  for (int level = 0; level < 5; ++level) candidates << (up += "/..") + "/assets";
-  for (const QString& candidate : candidates)
-    if (QFileInfo::exists(candidate + "/minilm"))
-      return QFileInfo(candidate).canonicalFilePath().toStdString();
-  return {};
+  return data_folder("assets", "assets", "minilm");
+}
+
+std::string python_package_directory() {
+  std::string found = data_folder("python", "app/python", "fovea/worker.py");
+  if (found.empty())
+    throw UnavailableError("the Python package that computes other models is not beside " +
+                           own_program() + "; install Fovea again");
+  return found;
 }
 
 std::string own_fonts_directory() {
@@ -71,6 +107,16 @@ Session first_session(const Source& source) {
 }
 
 std::string standard_example() {
+  const std::string assets = assets_directory();
+  const std::string text = assets + "/text/fovea.txt";
+  if (!QFileInfo::exists(QString::fromStdString(text)) ||
+      !QFileInfo::exists(QString::fromStdString(assets + "/models")))
+    return captured_example();
+  return to_text(
+      ModelAddress{.folder = std::string(bundled_text_model), .text = FileBytes(text).text()});
+}
+
+std::string captured_example() {
   const std::string assets = assets_directory();
   return assets.empty() ? "synthetic:clusters?n=256&d=32&seed=1"
                         : assets + "/minilm/minilm-l6.safetensors";

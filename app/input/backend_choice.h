@@ -17,7 +17,7 @@ struct BackendChoice {
   std::string backend = "auto";
   /// "fp32"; on CUDA also "fp32-split", "bf16" and "fp16" (see CudaOptions).
   std::string precision = "fp32";
-  int threads = 0;  // of the CPU, beside CUDA too; 0: as many as there are
+  int threads = 0;  // of the CPU, beside CUDA too; 0 means as many as there are
   /// A device without a verdict is not tested: the CPU computes. For the first moments of a window.
   bool at_once = false;
 };

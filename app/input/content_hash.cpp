@@ -26,7 +26,7 @@ std::string hexadecimal(std::span<const unsigned char> bytes) {
   return text;
 }
 
-/// Of what was put in so far.
+/// The digest of what was put in so far.
 std::string digest_of(const EVP_MD_CTX* hash) {
   // A copy, since finding the result ends a hash.
   const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> copy(EVP_MD_CTX_new(),
@@ -54,7 +54,7 @@ bool ContentHash::advance() {
   EVP_DigestUpdate(hash_.get(), piece_.data(), piece_.size());
   at_ += std::ssize(piece_);
   if (at_ < file.size()) return true;
-  // Of a directory, all arrays were always hashed.
+  // All arrays of a directory were always hashed.
   if (file_ == 0 && !file.path().ends_with(".npy")) of_first_ = digest_of(hash_.get());
   ++file_;
   at_ = 0;

@@ -16,13 +16,13 @@ namespace fovea {
 
 class ContentHash {
  public:
-  /// Of one file; of several, of their content one after the other.
+  /// Hashes a file, or the content of several one after the other.
   explicit ContentHash(SourceFiles files);
 
-  /// Reads a piece; false: that was all. Throws InputError when a file cannot be read, or is not
+  /// Reads a piece; false if that was all. Throws InputError when a file cannot be read, or is not
   /// any more what was opened.
   bool advance();
-  /// Hexadecimal, once advance() has returned false; empty: there are no files.
+  /// Hexadecimal, once advance() has returned false; empty if there are no files.
   std::string text() const;
   /// Whether `expected` was found of the same content. Older sessions have the hash of the file
   /// that was opened, without those beside it: then that file alone is compared.

@@ -19,7 +19,7 @@ void report_crash(int signal) {
   ::raise(signal);
 }
 
-/// Of the thread that makes it, unless it has one already, such as that of a sanitizer.
+/// A stack for signals of the thread that makes it, unless it has one, such as that of a sanitizer.
 class SignalStack {
  public:
   SignalStack() {

@@ -42,7 +42,7 @@ QSize scaled_size(QSize size, int max_side) {
   return size.scaled(max_side, max_side, Qt::KeepAspectRatio).expandedTo({1, 1});
 }
 
-/// Of the picture to be used; does not decode anything.
+/// Checks the size of the picture without decoding anything.
 void require_size(QSize size, int patch, bool scaled) {
   if (!scaled && std::max(size.width(), size.height()) > most_side)
     throw refusal(size_text(size) + "; expected at most " + std::to_string(most_side) +
@@ -60,7 +60,7 @@ void require_size(QSize size, int patch, bool scaled) {
   throw refusal(size_text(size) + " in patches of " + std::to_string(patch) + " make " +
                 std::to_string(cols * rows) + " tokens; expected at most " +
                 std::to_string(most_tokens) + ": choose a larger patch, or scale it down to " +
-                std::to_string(side) + " pixels a side (from the command line: --max-side)");
+                std::to_string(side) + " pixels a side (--content has --max-side)");
 }
 
 /// What a decoder makes of an image.

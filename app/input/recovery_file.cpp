@@ -25,12 +25,12 @@ std::string lock_of(const std::string& path) {
   return path.substr(0, path.size() - session_ending.size()) + std::string(lock_ending);
 }
 
-/// Of the session beside a lock file.
+/// The session file beside a lock file.
 std::string session_of(const std::string& lock) {
   return lock.substr(0, lock.size() - lock_ending.size()) + std::string(session_ending);
 }
 
-/// Of this window alone, on all machines that share the folder.
+/// A name for this window alone, on all machines that share the folder.
 std::string new_name() {
   std::random_device random;
   std::string name = std::to_string(::getpid());

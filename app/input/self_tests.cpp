@@ -57,7 +57,7 @@ std::string head_in(const std::string& line) {
   }
 }
 
-/// Of the program that ran, as it wrote it.
+/// The verdict of the program that ran, as the program wrote it.
 Verdict verdict_in(const std::string& output) {
   const Json json = parse_json("self-test", output);
   if (!json.is_object() || !json.contains("finding") || !json["finding"].is_string() ||

@@ -18,10 +18,10 @@ inline constexpr std::array precisions{"fp32", "fp32-split", "bf16", "fp16"};
 /// The names of the verdicts on a device: each precision has one and, on GPUs that multiply 16 bits
 /// by warpgroups (CudaDevice::wgmma), also "bf16-wgmma" and "fp16-wgmma".
 std::vector<std::string> verdict_names(const CudaDevice& device);
-/// The name of a precision's verdict where warpgroups multiply; empty: on this device, or in this
+/// The name of a precision's verdict where warpgroups multiply; empty if, on this device or in this
 /// precision, they do not.
 std::string wgmma_verdict_name(const CudaDevice& device, const std::string& precision);
-/// The options of the back end to which the verdict of that name applies; nothing: no verdict has
+/// The options of the back end to which the verdict of that name applies; nothing if no verdict has
 /// this name on any device.
 std::optional<CudaOptions> options_of_verdict(const std::string& name);
 
@@ -44,7 +44,7 @@ class SelfTests {
   /// `file` keeps the verdicts.
   SelfTests(std::string program, std::string file,
             std::chrono::milliseconds limit = std::chrono::minutes(2));
-  /// Of the program that runs, or of the program `fovea` beside it, in the user's cache.
+  /// The tests of the running program, or of the program `fovea` beside it, in the user's cache.
   static SelfTests of_this_program();
 
   std::optional<Verdict> remembered(const CudaDevice& device, const std::string& precision) const;

@@ -9,9 +9,13 @@
 #include <utility>
 
 #include "analysis/measures.h"
+#include "data/address.h"
 #include "data/error.h"
+#include "data/model_address.h"
 #include "data/utf8.h"
 #include "drawing/colormap.h"
+#include "input/model_place.h"
+#include "input/open_source.h"
 #include "io/json.h"
 
 namespace fovea {
@@ -34,7 +38,10 @@ constexpr std::string_view file_url = "file://";
 // So that the session opens from any directory. JSON holds UTF-8 alone: a path that is none is
 // written as a URL, whose bytes may be any.
 std::string absolute(const std::string& source) {
+  if (is_model_address(source)) return with_absolute_paths(source);
   std::error_code not_there;
+  if (is_content(source))
+    return std::string(content_prefix) + absolute(std::string(content_path(source)));
   const bool file = !source.empty() && std::filesystem::exists(source, not_there);
   const std::string path = file ? std::filesystem::absolute(source).string() : source;
   if (!file || is_utf8(path)) return path;
@@ -43,9 +50,21 @@ std::string absolute(const std::string& source) {
 }
 
 std::string path_of(const std::string& source) {
+  if (is_content(source))
+    return std::string(content_prefix) + path_of(std::string(content_path(source)));
   if (!source.starts_with(file_url)) return source;
   return QByteArray::fromPercentEncoding(QByteArray::fromStdString(source.substr(file_url.size())))
       .toStdString();
+}
+
+/// The file of a text or an image, which older sessions name, stood for its content similarity.
+std::string source_of(const std::string& written) {
+  const std::string path = path_of(written);
+  try {
+    return is_address(path) || address_of(path) == path ? path : std::string(content_prefix) + path;
+  } catch (const Error&) {  // opening it says why
+    return path;
+  }
 }
 
 Json json_of(const Column& column) {
@@ -228,7 +247,7 @@ struct Reader {
   }
 
   HeldHead held(const Json& json) const {
-    HeldHead held{.source = path_of(get<std::string>(json, "source")),
+    HeldHead held{.source = source_of(get<std::string>(json, "source")),
                   .layer = get<Index>(json, "layer"),
                   .head = get<Index>(json, "head")};
     const auto is_set = [&](const char* name) {
@@ -376,7 +395,7 @@ SessionFile session_from(const std::string& path, const std::string& text) {
     out.selected_column = read.get<int>(json, "selected_column");
   out.orders = read.orders(json);
   Session& s = out.session;
-  s.source = path_of(read.get<std::string>(json, "source"));
+  s.source = source_of(read.get<std::string>(json, "source"));
   out.directory = json.contains("source_is_directory")
                       ? read.get<bool>(json, "source_is_directory")
                       : std::filesystem::path(s.source).extension().empty();  // nor that

@@ -12,7 +12,7 @@ std::vector<HeadOrder> all_head_orders();
 std::string to_text(HeadOrder order);
 
 struct SortOrders {
-  std::string comparison;              // id of the Measure that sorts columns; empty: the canvas
+  std::string comparison;  // id of the Measure that sorts columns; empty means the canvas
   HeadOrder heads = HeadOrder::index;  // of the gallery
   bool all_layers = false;             // the gallery has the heads of all layers
   friend bool operator==(const SortOrders&, const SortOrders&) = default;

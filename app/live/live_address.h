@@ -12,7 +12,7 @@ namespace fovea {
 /// when it is not a folder of this user that nobody else can enter.
 std::string live_folder();
 
-/// Of the window's socket, in live_folder().
+/// The path of the window's socket in live_folder().
 std::string live_socket_path(const std::string& folder);
 
 /// 64 random hexadecimal digits.

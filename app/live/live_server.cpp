@@ -84,7 +84,7 @@ class LiveServer::Listener : public QObject {
     delete local_;                                // removes the socket while the lock is held
   }
 
-  /// Returns why the port cannot be had; empty: it can.
+  /// Returns why the port cannot be had; empty if it can.
   QString start() {
     if (!options_.socket.empty()) take_socket();
     if (!options_.port) return {};

@@ -3,7 +3,7 @@
 // thread of its own and opens frames on others: the window never waits for a program, nor a program
 // for the window or for what another program sends.
 //
-// Of the windows that are started one after the other the first one listens; when it ends, another
+// The first of the windows that are started one after the other listens. When it ends, another
 // one takes its place within a few seconds. The socket of a program that has died is replaced.
 //
 // A program that sends what is no greeting, no frame or too much, or falls silent in the middle of
@@ -26,8 +26,8 @@
 namespace fovea {
 
 struct LiveServerOptions {
-  std::string socket;                 // path of the Unix socket; empty: none
-  std::optional<std::uint16_t> port;  // of 127.0.0.1; 0: any that is free
+  std::string socket;                 // path of the Unix socket; empty if none
+  std::optional<std::uint16_t> port;  // of 127.0.0.1; 0 means any that is free
   std::string token;                  // which TCP asks for; not empty where there is a port
   std::uint64_t most_bytes = std::uint64_t{1} << 30;  // of a frame
   int most_connections = 32;  // that have greeted: to the socket, and as many to the port
@@ -35,7 +35,7 @@ struct LiveServerOptions {
   int greeting_ms = 5000;     // until the whole greeting must be there
   int silence_ms = 20000;     // that may pass in the middle of a frame
   int takeover_ms = 3000;     // between two looks whether another window still listens
-  /// The user at the other end of a Unix socket; nothing: unknown. Tests replace it.
+  /// The user at the other end of a Unix socket; nothing if unknown. Tests replace it.
   std::function<std::optional<uid_t>(int descriptor)> peer = {};
   /// What opens a frame, on any thread. Tests replace it.
   StepOpener open = read_live_step;
@@ -52,7 +52,7 @@ class LiveServer {
 
   /// Whether it listens on the Unix socket now.
   bool has_socket() const;
-  /// The TCP port; 0: none.
+  /// The TCP port; 0 if none.
   std::uint16_t port() const;
 
  private:

@@ -15,7 +15,7 @@ inline constexpr std::size_t longest_stream_name = 200;  // bytes
 
 struct LiveStep {
   std::string stream;  // its name; not empty
-  Index step = -1;     // 0 or more; -1: not said, the one after the last
+  Index step = -1;     // 0 or more; -1 means the one after the last
   std::shared_ptr<const WireBytes> bytes;
   std::shared_ptr<const Source> source;  // reads from `bytes`; its path is the stream's address
 };

@@ -41,7 +41,7 @@ class LiveStreams : public QObject {
   Index add(LiveStep step);
 
   std::vector<std::string> names() const;
-  /// Of the kept steps; without any step: there is no such stream.
+  /// The stream with its kept steps, or without any step if there is no such stream.
   LiveStream stream(const std::string& name) const;
 
  signals:

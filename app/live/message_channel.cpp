@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <span>
@@ -66,37 +65,40 @@ void MessageChannel::send(const Json& content, const std::vector<OutTensor>& ten
   }
 }
 
-std::optional<Message> MessageChannel::receive(const std::stop_token& stop,
-                                               Clock::time_point deadline) {
-  std::array<std::byte, sizeof(std::uint64_t)> length{};
-  if (!fill(length, stop, deadline)) return {};
+std::optional<WireMessage> MessageChannel::receive(const std::stop_token& stop,
+                                                   Clock::time_point deadline) {
+  if (!frame_) {
+    if (!fill(length_, stop, deadline)) return {};
+    have_ = 0;
+    frame_ = std::make_shared<WireBytes>();
+  }
   std::uint64_t size = 0;
-  for (std::size_t i = 0; i < length.size(); ++i)
-    size |= std::to_integer<std::uint64_t>(length[i]) << (8 * i);
+  for (std::size_t i = 0; i < length_.size(); ++i)
+    size |= std::to_integer<std::uint64_t>(length_[i]) << (8 * i);
   if (size == 0 || size > most_message_bytes)
     throw InputError("a message", "would have " + std::to_string(size) + " bytes; from 1 to " +
                                       std::to_string(most_message_bytes) + " are expected");
   require_memory(static_cast<double>(size), "a message");
-  const auto bytes = std::make_shared<WireBytes>();
-  while (bytes->size() < size) {  // a length is only a claim
-    const std::size_t begin = bytes->size();
-    bytes->resize(std::min<std::uint64_t>(size, std::max(2 * begin, piece)));
-    if (!fill(std::span(*bytes).subspan(begin), stop, deadline)) return {};
+  while (have_ < size) {  // a length is only a claim: memory grows as bytes arrive
+    if (frame_->size() == have_)
+      frame_->resize(std::min<std::uint64_t>(size, std::max(2 * have_, piece)));
+    if (!fill(*frame_, stop, deadline)) return {};
   }
-  return read_message(bytes, stop);
+  have_ = 0;
+  return read_message(std::exchange(frame_, nullptr), stop);
 }
 
-bool MessageChannel::fill(std::span<std::byte> bytes, const std::stop_token& stop,
+bool MessageChannel::fill(std::span<std::byte> part, const std::stop_token& stop,
                           Clock::time_point deadline) {
-  while (!bytes.empty()) {
+  while (have_ < part.size()) {
     check_stop(stop);
     if (!wait_for(in_.get(), POLLIN)) {
       if (Clock::now() >= deadline) throw UnavailableError("the other process does not answer");
       continue;
     }
-    const ssize_t got = ::read(in_.get(), bytes.data(), bytes.size());
+    const ssize_t got = ::read(in_.get(), part.data() + have_, part.size() - have_);
     if (got == 0 || (got < 0 && !may_come_later(errno))) return false;
-    if (got > 0) bytes = bytes.subspan(static_cast<std::size_t>(got));
+    if (got > 0) have_ += static_cast<std::size_t>(got);
   }
   return true;
 }

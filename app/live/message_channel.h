@@ -3,15 +3,17 @@
 // endian) and as many bytes. It blocks; one thread may send while another one receives.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stop_token>
 #include <vector>
 
 #include "io/descriptor.h"
-#include "live/message.h"
+#include "live/wire_message.h"
 
 namespace fovea {
 
@@ -30,17 +32,22 @@ class MessageChannel {
             const std::stop_token& stop = {});
 
   /// The next message; nothing when the other process has closed its end. Throws InputError for
-  /// bytes that are no message and after which none can follow, Cancelled, and UnavailableError
-  /// when nothing has come until `deadline`.
-  std::optional<Message> receive(const std::stop_token& stop = {},
-                                 Clock::time_point deadline = Clock::time_point::max());
+  /// bytes that are no message and after which none can follow; Cancelled, and UnavailableError
+  /// when nothing has come until `deadline`: what has come of a message then stays, and the next
+  /// call goes on with it.
+  std::optional<WireMessage> receive(const std::stop_token& stop = {},
+                                     Clock::time_point deadline = Clock::time_point::max());
 
  private:
-  /// Whether all bytes have come; not at the end of the stream.
-  bool fill(std::span<std::byte> bytes, const std::stop_token& stop, Clock::time_point deadline);
+  /// Reads on until all of a part of a frame has come. Whether it has: not at the end of the
+  /// stream.
+  bool fill(std::span<std::byte> part, const std::stop_token& stop, Clock::time_point deadline);
 
   Descriptor in_, out_;
   bool is_socket_;
+  std::array<std::byte, sizeof(std::uint64_t)> length_{};
+  std::shared_ptr<WireBytes> frame_;  // null: its length has not come yet
+  std::size_t have_ = 0;              // bytes of the length, or of the frame
 };
 
 }  // namespace fovea

@@ -19,7 +19,7 @@ struct PaperNumber {
   std::string what;                 // "Entries stored"
   std::optional<double> published;  // nothing: the paper states no number
   double found = 0;
-  std::string apart = {};  // why the two cannot be equal; empty: they are of the same thing
+  std::string apart = {};  // why the two cannot be equal; empty if they are of the same thing
   std::optional<double> expected = {};        // what theory demands, which no paper states
   std::optional<double> standard_error = {};  // of what was found
 };

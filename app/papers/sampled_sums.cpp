@@ -24,7 +24,7 @@ struct Estimates {
   double rows = 0;  // that were estimated at all
 };
 
-/// Of rows whose sum is the same for every seed nothing is estimated.
+/// Leaves out rows whose sum is the same for every seed: nothing is estimated there.
 Estimates estimates_of(const std::vector<std::vector<double>>& ratio) {
   Estimates out;
   std::vector<double> deviations;

@@ -271,7 +271,7 @@ std::string name_of(const Panel& panel) {
   return to_text(panel.view) + (panel.title.empty() ? "" : " of " + panel.title);
 }
 
-/// Of a file: small letters, digits and hyphens.
+/// The name of a panel's file: small letters, digits and hyphens.
 std::string file_name_of(const Panel& panel, std::size_t number) {
   std::string name = std::to_string(number) + "-" + to_text(panel.view) + "-";
   for (const char c : panel.title) {

@@ -12,11 +12,11 @@
 namespace fovea {
 
 Document numbers_json(const Panel& panel, const std::stop_token& stop = {});
-/// Of several: a list, row by row.
+/// The numbers of several panels, as a list, row by row.
 Document numbers_json(const std::vector<std::vector<Panel>>& panels,
                       const std::stop_token& stop = {});
-/// Of a matrix a header of the keys, and a line for each row that begins with its queries: "17", or
-/// "16-19" where it covers several. The corner says how it is pooled.
+/// For a matrix, a header of the keys, and a line for each row that begins with its queries: "17",
+/// or "16-19" where it covers several. The corner says how it is pooled.
 std::string numbers_csv(const Panel& panel, const std::stop_token& stop = {});
 /// A file of float32, [rows, cols] or [n]. Throws UsageError where the panel has no such numbers.
 std::string numbers_npy(const Panel& panel);

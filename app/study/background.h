@@ -16,7 +16,7 @@ namespace fovea {
 /// Work on one thread of its own, in the order in which it was given.
 class BackgroundThread {
  public:
-  /// Called with the message of the error that the work threw; empty: none.
+  /// Called with the message of the error that the work threw; empty if none.
   using Done = std::function<void(const std::string& error)>;
 
   BackgroundThread() { pool_.setMaxThreadCount(1); }

@@ -23,7 +23,7 @@ struct CanvasCell {
   std::string status;                  // "computing 42 %, 3 s left", "error: ..."
   bool failed = false;                 // `status` is the error
   std::optional<double> progress;      // of the work that `status` is about, in [0, 1]
-  // Of an error map: |z~ - z| of every token, for the strip beside it; null: not known.
+  // For the strip beside an error map: |z~ - z| of every token. Null if not known.
   std::shared_ptr<const std::vector<float>> token_errors;
   friend bool operator==(const CanvasCell&, const CanvasCell&) = default;
 };
@@ -43,7 +43,7 @@ struct CanvasModel {
   ViewSettings settings;
   Viewport viewport;
   Lengths lengths;
-  // Of queries and of keys; never null.
+  // The queries and the keys. Never null.
   std::shared_ptr<const Sequence> sequence = std::make_shared<const Sequence>();
   std::shared_ptr<const Sequence> key_sequence = std::make_shared<const Sequence>();
   std::optional<Index> pinned_query;

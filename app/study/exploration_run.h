@@ -81,7 +81,7 @@ class ExplorationRun : public QObject {
   Study& study_;
   BackgroundRun steps_{study_, RequestKind::trials};
   Subject of_;
-  std::shared_ptr<Explorer> explorer_;  // used by the engine while a step runs; null: not needed
+  std::shared_ptr<Explorer> explorer_;  // used by the engine while a step runs; null if not needed
   ExploreOptions options_;
   std::vector<ExploredHead> heads_;
   std::shared_ptr<const std::vector<Trial>> trials_;

@@ -31,7 +31,7 @@ class LeafMarks {
   const std::optional<ChosenLeaves>& chosen() const { return chosen_; }
   const std::vector<Index>& queries() const { return queries_; }  // ascending
   const std::vector<Index>& keys() const { return keys_; }
-  /// All leaves or buckets of a column, whether a token is in them or not; 0: it has none.
+  /// All leaves or buckets of a column, whether a token is in them or not; 0 if it has none.
   Index leaf_count(int column) const;
 
  private:

@@ -79,7 +79,7 @@ struct LearningRun::Step {
   Index steps = 0;
   bool diverged = false;
   Column column;                                   // with a tree of so many steps
-  std::shared_ptr<const Computation> computation;  // of it; null: the column shows it already
+  std::shared_ptr<const Computation> computation;  // of it; null if the column shows it already
   Index tree = 0;                                  // the step at which this tree was found
   std::vector<CurvePoint> curve;
   MeasuredTree start, best;

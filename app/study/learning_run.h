@@ -34,12 +34,12 @@ class LearningRun : public QObject {
   /// Whether learn() goes on where it was paused.
   bool can_resume() const;
   bool can_revert() const { return column_of_run().has_value() && has_learned(); }
-  /// The column that learns or has learned, as it is now; nothing: it was changed or removed.
+  /// The column that learns or has learned, as it is now; nothing if it was changed or removed.
   std::optional<std::size_t> column_of_run() const;
 
-  /// Of the column that learns or has learned last; empty before the first start.
+  /// The record of the column that learns or has learned last. Empty before the first start.
   const LearningRecord& record() const { return record_; }
-  /// Of the best tree so far; null: nothing was learned yet.
+  /// The best tree so far. Null if nothing was learned yet.
   const MeasuredTree* best() const { return best_ ? &*best_ : nullptr; }
   Index steps() const { return done_; }
   bool diverged() const { return diverged_; }

@@ -32,7 +32,7 @@ PanelKey without_figures(PanelKey key) {
   return key;
 }
 
-// Of the same matrix, whatever part of it.
+// Whether both are of the same matrix, whatever part of it.
 bool same_numbers(PanelKey a, const PanelKey& b) {
   a.rows = b.rows;
   a.cols = b.cols;
@@ -172,7 +172,7 @@ bool PanelCells::is_there(const Answer* answer, const RequestId& id, Cell& cell)
   return answer && answer->result;
 }
 
-// Of rows that are known any part is quick to draw.
+// Any part of rows that are known is quick to draw.
 bool PanelCells::read_rows(const RequestId& id, PanelSources& from, Cell& cell) {
   const auto take = [&](const auto* answer, std::shared_ptr<const RowReading>& row) {
     if (answer) row = answer->result;

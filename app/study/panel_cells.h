@@ -39,7 +39,7 @@ class PanelCells {
     PanelKey key;               // for which it was drawn
     std::uint64_t version = 0;  // of the map
     std::chrono::steady_clock::time_point time = {};
-    std::string error;  // why it could not be drawn; empty: it was
+    std::string error;  // why it could not be drawn; empty if it was
   };
   struct Cell : CanvasCell {
     PanelKey key;             // of the panel that it is to show

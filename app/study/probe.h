@@ -16,7 +16,7 @@ class Probe {
   Probe(Requests& requests, const Subject& subject, const Results& results)
       : requests_(requests), subject_(subject), results_(results) {}
 
-  /// Of the subject; null: not read yet, or there is nothing to read.
+  /// What was read of the subject. Null if not read yet, or if there is nothing to read.
   struct Readings {
     std::shared_ptr<const PairReading> pair;                // in the column that is pointed at
     std::vector<std::shared_ptr<const PairReading>> pairs;  // in each column

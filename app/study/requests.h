@@ -55,7 +55,7 @@ enum class RequestKind : int {
 int priority_of(RequestKind kind);
 /// What the engine is doing, for the status bar: "Computing attention".
 const char* text_of(RequestKind kind);
-/// ", 12 s left" of the running request; empty: too early to say, or it ends soon.
+/// ", 12 s left" of the running request; empty if too early to say, or it ends soon.
 std::string time_left_text(const Engine::Status& status);
 
 class Requests : public QObject {
@@ -66,7 +66,7 @@ class Requests : public QObject {
   /// everything it needs by value.
   using Step = std::function<bool(const Backend& backend, Run& run)>;
   /// Called on the application's thread when a request has ended by itself, with the message of its
-  /// error; empty: none. Not called for a request that was cancelled, even if it had just ended.
+  /// error; empty if none. Not called for a request that was cancelled, even if it had just ended.
   using Done = std::function<void(const std::string& error)>;
 
   Requests(std::unique_ptr<Backend> backend, std::shared_ptr<Background> background);
@@ -173,7 +173,7 @@ class Requests : public QObject {
   /// Background work that runs is cancelled, or gets the rest of yield_seconds to end by itself.
   void end_background_work_soon();
   bool is_work_awaited() const;
-  /// Of the priority of metrics or a higher one.
+  /// Whether there is work of the priority of metrics or a higher one.
   bool has_urgent_work() const;
 
   std::shared_ptr<Background> background_;

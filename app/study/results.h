@@ -42,8 +42,8 @@ struct HeadState {
   ColumnState exact;
 };
 
-/// Of a panel. Its settings are as of settings_for; `exact` is as `approximate` where the view
-/// shows nothing of the reference.
+/// What a panel depends on. Its settings are those of settings_for; `exact` is `approximate` if the
+/// view shows nothing of the reference.
 struct PanelKey : PanelPart {
   ComputeKey approximate, exact;
   bool with_metrics = false, with_diagnostics = false;
@@ -67,9 +67,9 @@ class Results {
   const HeadState& head_of(const ColumnState& column) const { return heads_[column.head]; }
   /// Exact attention of the column's head.
   const ColumnState& exact_of(const ColumnState& column) const { return head_of(column).exact; }
-  /// The first column that shows exact attention of a head; nothing: none does.
+  /// The first column that shows exact attention of a head; nothing if none does.
   std::optional<int> exact_column(std::size_t head) const;
-  /// Of an opened head that is an attention matrix alone.
+  /// The matrix of an opened head that is an attention matrix alone.
   std::shared_ptr<const Matrix> matrix() const { return matrix_; }
   const std::vector<ColumnState>& columns() const { return columns_; }
   std::vector<ColumnState>& columns() { return columns_; }
@@ -86,8 +86,8 @@ class Results {
   void update_columns(bool exact_only);
   void update_comparisons();
 
-  /// Ends what update_exact() only prepared, for a long head: the whole computation; null: `error`
-  /// says why not.
+  /// Ends what update_exact() only prepared, for a long head: the whole computation; null and an
+  /// `error` says why not.
   void put(const ComputeKey& key, std::shared_ptr<const Computation> computation,
            const std::string& error);
 

@@ -4,6 +4,7 @@
 
 #include "data/error.h"
 #include "data/model_address.h"
+#include "input/bundled_models.h"
 #include "input/open_source.h"
 #include "input/session_file.h"
 
@@ -15,9 +16,17 @@ struct OpenedSource {
   std::optional<ContentHash> hash;  // of words and pictures, which a session elsewhere shows by it
 };
 
+/// Whether it is quickly found: of words and pictures, also with the weights of a bundled model.
+bool has_quick_hash(const Source& source) {
+  if (source.kind == "text" || source.kind == "image") return true;
+  if (!is_model_address(source.path)) return false;
+  const ModelAddress address = parse_model_address(source.path);
+  return is_bundled(address.folder) && address.input;
+}
+
 /// `asked`: somebody waits for it.
 std::optional<ContentHash> hash_at_once(const Source& source, bool asked, const Run& run) {
-  if (!asked && source.kind != "text" && source.kind != "image") return {};  // it may be long work
+  if (!asked && !has_quick_hash(source)) return {};
   try {
     return content_hash_of(source.files, run.stop);
   } catch (const ChangedError&) {

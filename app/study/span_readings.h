@@ -43,7 +43,7 @@ class SpanReadings {
     std::string title;                           // of the column that it is of
     bool reference = false;                      // which is exact attention itself
     bool stale = false;  // another one is being computed, of the same head and groups
-    std::string status;  // a sentence; empty: the reading is there
+    std::string status;  // a sentence; empty if the reading is there
     friend bool operator==(const State&, const State&) = default;
   };
   const State& state() const { return state_; }

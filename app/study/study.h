@@ -20,7 +20,7 @@ class Study : public QObject {
   Q_OBJECT
 
  public:
-  /// `background`: for what would make the window wait; null: its own.
+  /// `background`: for what would make the window wait; null means its own.
   explicit Study(std::unique_ptr<Backend> backend, std::shared_ptr<Background> background = {},
                  QObject* parent = nullptr);
 
@@ -37,7 +37,7 @@ class Study : public QObject {
   /// The Session stays, and pictures stay until there are newer ones; where heads or tokens are not
   /// as many, the columns, views and look stay.
   void continue_source(std::shared_ptr<const Source> source);
-  /// The source of a path that is there already; null: it is to be read. The window sets it.
+  /// The source of a path that is there already; null if it is to be read. The window sets it.
   std::function<std::shared_ptr<const Source>(const std::string& what)> find_source;
   bool opening() const { return opening_.pending().has_value(); }
   /// Whether a source is being opened with this Session.
@@ -74,23 +74,23 @@ class Study : public QObject {
     return key_sequence_of(*subject_.source, subject_.session.layer);
   }
   bool shows_matrix() const { return subject_.shows_matrix(); }
-  /// Of the opened layer; 0: nothing is open.
+  /// The lengths of the opened layer. 0 if nothing is open.
   Lengths lengths() const { return subject_.lengths(); }
   /// The length for which parameters are chosen: that of the keys.
   Index length() const { return lengths().keys; }
   /// Whether the keys of the opened head are other tokens than its queries.
   bool has_own_keys() const { return source() && fovea::has_own_keys(*source(), session().layer); }
 
-  /// Of the opened head.
+  /// The problem of the opened head.
   std::shared_ptr<const Problem> problem() const { return results_.opened().problem; }
   const std::vector<ColumnState>& columns() const { return results_.columns(); }
-  /// Of the opened head; null: not there yet.
+  /// Exact attention of the opened head. Null if not there yet.
   const ColumnState* exact() const {
     return results_.opened().exact.computation ? &results_.opened().exact : nullptr;
   }
   /// The head that a column shows: the opened one, or that which it holds.
   const HeadState& head_of(const ColumnState& column) const { return results_.head_of(column); }
-  /// The first column that shows exact attention of a column's head; nothing: none does.
+  /// The first column that shows exact attention of a column's head; nothing if none does.
   std::optional<int> exact_column(const ColumnState& column) const {
     return results_.exact_column(column.head);
   }
@@ -158,7 +158,7 @@ class Study : public QObject {
   void compare(const std::optional<Comparison>& comparison);
   const std::optional<Comparison>& comparison() const { return subject_.comparison; }
 
-  /// Chooses the block of a column's rank map that holds a pair; nothing: none.
+  /// Chooses the block of a column's rank map that holds a pair; nothing if none.
   void choose_block(std::optional<PointedPair> pair);
   const std::optional<PointedPair>& chosen_block() const { return subject_.chosen_block; }
 

@@ -38,14 +38,14 @@ class SourceNumbers {
 /// heads and tokens, of Q, K and V or of an attention matrix.
 bool same_shape(const Source& a, const Source& b);
 
-/// Of a computation, or of what is found of a head for a column.
+/// What a computation depends on, or what is found of a head for a column.
 struct ComputeKey {
   HeadKey head;
   Column column;  // what without_head() returns: the head is above
   friend bool operator==(const ComputeKey&, const ComputeKey&) = default;
 };
 
-/// Of a comparison: the computation, and that of exact attention.
+/// What a comparison depends on: the computation, and that of exact attention.
 struct ComparisonKey {
   ComputeKey approximate, exact;
   friend bool operator==(const ComparisonKey&, const ComparisonKey&) = default;
@@ -70,7 +70,7 @@ struct Subject {
   int panel_pixels = 256;  // the side of a panel on screen: finer rasters show no more
   bool dark = true;
 
-  /// Of the layer; 0: nothing is open.
+  /// The lengths of the layer. 0 if nothing is open.
   Lengths lengths() const;
   /// The source holds an attention matrix alone: there is nothing to compute, only to look at.
   bool shows_matrix() const;

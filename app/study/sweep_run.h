@@ -19,7 +19,7 @@ class SweepRun : public QObject {
 
   /// There is a head, with as many keys as queries.
   bool can_start() const;
-  /// Of the columns as they are now. Nothing happens where it cannot start.
+  /// Sweeps over the columns as they are now. Does nothing if it cannot start.
   void start(const SweepLimits& limits, const QString& provenance);
   void stop() { steps_.stop(); }
 
@@ -35,7 +35,7 @@ class SweepRun : public QObject {
   const QString& provenance() const { return provenance_; }
 
   struct Status {
-    QString doing;            // "HyperAttention at n = 4096"; empty: not started
+    QString doing;            // "HyperAttention at n = 4096"; empty if not started
     double seconds_left = 0;  // 0: too early to say
     double fraction = 0;
   };

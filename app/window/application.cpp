@@ -36,8 +36,8 @@ bool on_application_thread() {
   return QThread::currentThread() == QCoreApplication::instance()->thread();
 }
 
-/// Of any thread that handles events. What is drawn may throw at every frame: the sessions are not
-/// written each time.
+/// Reports from any thread that handles events. Drawing may throw at every frame: the sessions are
+/// not written each time.
 void report(const QString& what) {
   if (!on_application_thread()) {
     QMetaObject::invokeMethod(
@@ -59,7 +59,8 @@ void report(const QString& what) {
   for (MainWindow* window : all_windows()) window->info_bar().show_message(message);
 }
 
-/// Of the libraries that reach the display. Afterwards Qt ends the program, with threads that run.
+/// Whether a message of the libraries that reach the display says so. Qt then ends the program
+/// while threads run.
 bool says_display_is_gone(const QString& message) {
   return message.contains("connection broke");
 }

@@ -23,7 +23,7 @@ class Application : public QApplication {
   int shown_windows_ = 0;  // dialogs, menus and lists, too
 };
 
-/// Writes the recovery files of all windows now. Returns the path of the first; empty: none could
+/// Writes the recovery files of all windows now. Returns the path of the first; empty if none could
 /// be written. To be called on the application's thread.
 std::string keep_sessions();
 
@@ -41,7 +41,7 @@ class CloseOnSignal {
   CloseOnSignal(const CloseOnSignal&) = delete;
   CloseOnSignal& operator=(const CloseOnSignal&) = delete;
 
-  /// The signal that came; 0: none.
+  /// The signal that came; 0 if none.
   int came() const { return came_; }
 
  private:

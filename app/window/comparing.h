@@ -17,7 +17,7 @@ class Comparing {
   void show_next();
   /// The same in this mode; in this mode already: no longer.
   void show(ComparisonMode mode);
-  /// The mode in which the selected column is compared; nothing: it is not.
+  /// The mode in which the selected column is compared; nothing if it is not.
   std::optional<ComparisonMode> mode() const;
   /// False: nothing was compared.
   bool end();

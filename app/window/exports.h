@@ -41,7 +41,8 @@ class Exports {
   bool can_cancel() const;
   /// Those that are being written, and those that wait for their turn.
   void cancel();
-  /// Of the first that is not cancelled: "Writing figure.pdf"; empty: none.
+  /// What the first export that is not cancelled does: "Writing figure.pdf". Empty if there is
+  /// none.
   QString text() const;
   double fraction() const;  // 0..1
   /// Something is being written, or waits, or was cancelled and has not ended yet.
@@ -56,7 +57,7 @@ class Exports {
     bool cancelled = false;  // set before its end is reported
   };
 
-  const Export* first() const;  // that is not cancelled; null: none
+  const Export* first() const;  // that is not cancelled; null if none
   CanvasModel titled(CanvasModel model, bool names_sources) const;
   Recipe recipe_for(const QString& path, const FigureStyle& style) const;
   std::shared_ptr<const CanvasModel> model_with(std::size_t row, std::size_t column) const;

@@ -38,7 +38,7 @@ class LiveBar : public QFrame {
   /// Whether new steps of the shown stream are shown as they come.
   bool follows() const { return follow_; }
   void set_following(bool on);
-  /// Of the shown stream; nothing: the window shows something else.
+  /// The step of the shown stream. Nothing if the window shows something else.
   std::optional<Index> shown_step() const;
   /// "live: train, step 12 of 40", or what the bar offers.
   QString text() const;
@@ -71,14 +71,14 @@ class LiveBar : public QFrame {
 
   MainWindow& window_;
   std::shared_ptr<LiveStreams> streams_;
-  std::string name_;              // of the stream in the bar; empty: none
+  std::string name_;              // of the stream in the bar; empty if none
   LiveStream stream_;             // its kept steps, as they were last
   std::string awaited_;           // is opened when it comes
   std::set<std::string> hidden_;  // were dismissed
   std::optional<Index> step_;     // that was shown last
   LiveStep shown_;                // the same with its bytes, which may no longer be kept
   bool follow_ = true;
-  std::function<bool()> listens_;  // whether programs reach this window; empty: they do
+  std::function<bool()> listens_;  // whether programs reach this window; empty if they do
   QTimer later_;
   QElapsedTimer since_;  // the last step was shown
   QComboBox* names_;

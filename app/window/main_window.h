@@ -26,7 +26,7 @@ class MainWindow : public QMainWindow {
   Q_OBJECT
 
  public:
-  /// `background` writes files and ends devices; null: the window has its own.
+  /// `background` writes files and ends devices; null if the window has its own.
   explicit MainWindow(std::unique_ptr<Backend> backend, std::shared_ptr<Background> background = {},
                       QWidget* parent = nullptr);
   ~MainWindow() override;
@@ -77,7 +77,7 @@ class MainWindow : public QMainWindow {
   void dropEvent(QDropEvent* event) override;
   bool event(QEvent* event) override;
   void childEvent(QChildEvent* event) override;
-  /// Of the whole application: Shift may be held anywhere in the window.
+  /// Sees the events of the whole application: Shift may be held anywhere in the window.
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:

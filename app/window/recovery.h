@@ -30,7 +30,8 @@ class Recovery : public QObject {
   void keep_in(const std::string& folder);
   /// Goes on in the file of a session that this window takes over.
   void take_over(std::shared_ptr<RecoveryFile> file);
-  /// Writes at once, on this thread, what is not written yet. Returns where it is; empty: nowhere.
+  /// Writes at once, on this thread, what is not written yet. Returns where it is; empty if
+  /// nowhere.
   std::string write_now();
   /// The window ends as it should: only what is not written yet is still written. Returns what
   /// removes the file, on any thread. Call it once the session is saved elsewhere or not wanted:

@@ -41,8 +41,9 @@ void end_background(std::shared_ptr<Background> background);
 
 /// Runs until the last window is closed, and takes what other programs of this user send. Returns
 /// the exit status. `port`: programs may send to this port of this machine, too, with the token
-/// that is written to a file; 0: to any free port. Throws UnavailableError when it cannot be had.
-/// `use_kept_budget`: take the memory budget that was kept; false: the command line has set one.
+/// that is written to a file; 0 means to any free port. Throws UnavailableError when it cannot be
+/// had. `use_kept_budget`: take the memory budget that was kept; false if the command line has set
+/// one.
 int run_window(int argc, char** argv, const std::vector<std::string>& files,
                const BackendChoice& backend = {}, std::optional<std::uint16_t> port = {},
                bool use_kept_budget = true);

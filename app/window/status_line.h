@@ -7,7 +7,7 @@ namespace fovea {
 class MainWindow;
 class Study;
 
-/// Source, head and back end in words; empty: nothing is open.
+/// Source, head and back end in words; empty if nothing is open.
 QString provenance_of(const Study& study, bool names_source = true);
 
 /// Shows in the status bar what is written, opened or computed and of which head, with a button to

@@ -25,7 +25,7 @@ struct PairInfo {
   std::string place;  // "block 3", "sampled twice", "leaf 12", "level 2"
 };
 PairInfo pair_info(const Plan& plan, Index i, Index j);
-/// Of many pairs, for which the support of the plan is made once.
+/// The same, for many pairs: the support of the plan is made once.
 PairInfo pair_info(const Support& support, Index i, Index j);
 
 }  // namespace fovea

@@ -24,7 +24,7 @@ class BlockSide {
   /// are in sequence order or ascend over all positions; else O(positions log positions).
   const std::vector<Piece>& split(IndexRange positions);
 
-  /// Of the last split: ascending in `at`.
+  /// The token at a place of the last split, ascending in `at`.
   Index token(Index at) const { return tokens_ ? tokens_[at] : at; }
   /// Whether `at` is the token itself.
   bool contiguous() const { return !tokens_; }

@@ -30,7 +30,7 @@ MapView map_view(IndexRange rows, IndexRange cols, Index most);
 /// What is known of a view.
 struct MapPicture {
   Matrix values;          // [view rows, view cols]; coarser pixels replace what is missing
-  Matrix standard_error;  // of estimated means, the same shape; empty: there are none
+  Matrix standard_error;  // of estimated means, the same shape; empty if there are none
   bool complete = false;  // all pixels are exact and of the view's own size
   double estimated = 0;   // share of the pixel rows that are estimates
   bool rounded = false;   // some pixels are of logits whose factors were rounded to 16 bits
@@ -59,7 +59,7 @@ class MapPyramid {
   /// Estimates the overview from `rows` rows of P, evenly spread, for each row of pixels. Exact
   /// rows are kept.
   void estimate(Index rows, std::uint64_t seed, Run& run);
-  /// The same for the next `most` rows of pixels, beginning with the first; false: those were the
+  /// The same for the next `most` rows of pixels, beginning with the first; false if those were the
   /// last.
   bool estimate_some(Index rows, std::uint64_t seed, Index most, Run& run);
   Index estimated_from() const { return sampled_; }  // rows for each row of pixels
@@ -73,7 +73,7 @@ class MapPyramid {
   /// of logits whose factors were rounded to 16 bits.
   void put(IndexRange pixel_rows, const Matrix& values, bool rounded = false);
 
-  /// Makes the missing tile of the view that is nearest to its focus; false: none is missing.
+  /// Makes the missing tile of the view that is nearest to its focus; false if none is missing.
   bool refine(const MapView& view, Run& run);
 
   MapPicture picture(const MapView& view) const;

@@ -53,8 +53,8 @@ void compare_outputs(MatrixView approximate, MatrixView exact, Metrics& m) {
   m.row_rel_error_max = largest_of(relative);
 }
 
-/// Of a row of P or P~ that is not finite, whose entries, as comparisons with NaN are false, would
-/// count as equal.
+/// The difference of a row that is not finite: since comparisons with NaN are false, its entries
+/// would count as equal.
 RowDifference row_not_defined() {
   RowDifference row{.error = not_defined,
                     .norm = not_defined,

@@ -21,12 +21,12 @@ struct Divergence : Estimate {
 /// an error. Weights are those beside a sink. Where a row of P, P~, Z or Z~ holds NaN or infinity,
 /// every figure over the rows to which it belongs is NaN: not defined.
 struct Metrics {
-  // Of outputs, where the head has values.
+  // Errors of outputs, if the head has values.
   double output_rel_fro = 0;  // |Z~ - Z|_F / |Z|_F
   double output_max_abs = 0;
   double row_rel_error_p50 = 0, row_rel_error_p90 = 0,
          row_rel_error_max = 0;  // |z~_i - z_i| / |z_i|
-  // Of weights, where those of P~ are known.
+  // Errors of weights, if those of P~ are known.
   Estimate attention_rel_fro;   // |P~ - P|_F / |P|_F
   Estimate attention_tv;        // mean over rows of half the sum of |P~_i - P_i|
   Estimate attention_tv_p90;    // over all rows
@@ -40,16 +40,17 @@ struct Metrics {
   Index rows_of_equal_weights = 0;  // of those used: all weights of P are equal within rounding,
                                     // which then decides what is in the top
   double density = 0;               // nnz(P~) / n^2
-  /// That the metrics of P~ were found from; 0: its entries are not known, nor what follows of P~.
+  /// That the metrics of P~ were found from; 0 if its entries are not known, nor what follows of
+  /// P~.
   Index rows = 0;
   Index queries = 0;  // of the head
   bool of_attention() const { return rows > 0; }
   bool sampled() const { return of_attention() && rows < queries; }
-  std::vector<float> token_error;  // [n] |z~_i - z_i|, perhaps NaN; empty: the head has no values
+  std::vector<float> token_error;  // [n] |z~_i - z_i|, perhaps NaN; empty if the head has no values
   bool of_outputs() const { return !token_error.empty(); }
   std::vector<float>
       dropped_mass;  // [n] exact mass of a row off the support of P~; NaN: a row
-                     // that was not sampled or is not finite; empty: the support is everything
+                     // that was not sampled or is not finite; empty if the support is everything
   Estimate dropped_mass_p50;  // over all rows
 };
 

@@ -22,8 +22,8 @@ double unit_roundoff(ElementType type);
 std::vector<float> rounding_budget(const Operator& exact, const Output& exact_output,
                                    ElementType type, Run& run);
 
-/// Of an ImportedPlan: rows beyond the budget, the largest share of it that a row takes, and how
-/// far the row sums are from exact ones where the file holds them.
+/// Figures of an ImportedPlan: rows beyond the budget, the largest share of it that a row takes,
+/// and how far the row sums are from exact ones where the file holds them.
 std::vector<Diagnostic> imported_figures(const Diagnosis& of, Run& run);
 
 }  // namespace fovea

@@ -14,7 +14,8 @@ struct RowBands {
   std::vector<IndexRange> bands;  // ascending, disjoint; single rows when sampled
   Index rows = 0;                 // in all bands together
   Index queries = 0;
-  std::vector<double> chances = {};  // [rows] of each row that is read; empty: the same for all
+  std::vector<double> chances =
+      {};  // [rows] of each row that is read; empty means the same for all
 
   bool sampled() const { return rows < queries; }
   /// That a sample has the k-th of the rows that are read, in (0, 1].

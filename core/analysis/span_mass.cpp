@@ -100,7 +100,7 @@ class Means {
     }
   }
 
-  /// Of a sample without replacement from `population` queries.
+  /// The estimate from a sample without replacement from `population` queries.
   Estimate estimate(Index group, Index population) const {
     const auto count = static_cast<double>(rows_);
     const double correction = 1 - count / static_cast<double>(population);

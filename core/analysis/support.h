@@ -91,7 +91,7 @@ class Support {
   struct Layer {
     const Pass* pass;
     Side rows, cols;
-    std::vector<std::int32_t> position;  // cluster -> row position, -1 none; empty: identity
+    std::vector<std::int32_t> position;  // cluster -> row position, -1 none; empty means identity
     struct Group {
       IndexRange rows;
       std::size_t first, last;  // tiles [first, last)

@@ -17,7 +17,7 @@ double quantile(const std::vector<double>& sorted, double q) {
 }
 
 /// The largest k for which fewer than k of `count` coin tosses are heads with a probability of at
-/// most 2.5 %; 0: there is none.
+/// most 2.5 %; 0 if there is none.
 std::size_t place_of_interval(std::size_t count) {
   constexpr double outside = 0.025, deviations = 1.96;
   constexpr std::size_t most_summed =

@@ -93,9 +93,9 @@ struct CudaOptions {
   /// to 1 on every back end, and Z differs from P V by the rounding. Output::lse belongs to Z. The
   /// maps of apply_rows are of the logits of Z: in 16 bits they have its rounding, too.
   std::string precision = "fp32";
-  int threads = 0;  // for the work that is left to the CPU; 0: as many as the machine has
+  int threads = 0;  // for the work that is left to the CPU; 0 means as many as the machine has
   /// 16 bits are multiplied by warpgroups (the instructions wgmma) where the device has them
-  /// (CudaDevice::wgmma); false: by warps (mma), as on other devices.
+  /// (CudaDevice::wgmma); else by warps (mma), as on other devices.
   bool wgmma = true;
   /// Device memory is filled with NaN when it is allocated, so that a result which a kernel leaves
   /// out is seen. For tests.
@@ -123,7 +123,8 @@ std::optional<CudaDevice> find_cuda_device(std::string* why_not);
 /// device lacks the precision. Throws UsageError for an unknown precision.
 std::unique_ptr<Backend> make_cuda_backend(const CudaOptions& options, std::string* why_not);
 
-/// Of the devices that the CUDA back end was built for: "7.5, 8.0"; empty: it was not built.
+/// Capabilities of the devices that the CUDA back end was built for, "7.5, 8.0". Empty if it was
+/// not built.
 std::string cuda_capabilities();
 
 }  // namespace fovea

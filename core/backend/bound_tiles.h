@@ -17,9 +17,9 @@
 namespace fovea {
 
 struct BoundPass : FlatPass {
-  std::vector<TileGroup> strips;       // the groups cut into at most 192 rows
-  std::vector<bool> ascending;         // of each run with a band: its keys; empty: sequence order
-  std::vector<std::int32_t> position;  // cluster -> row position, -1: none; empty: identity
+  std::vector<TileGroup> strips;  // the groups cut into at most 192 rows
+  std::vector<bool> ascending;    // of each run with a band: its keys; empty means sequence order
+  std::vector<std::int32_t> position;  // cluster -> row position, -1 if none; empty means identity
 
   /// The strips that begin at these row positions.
   std::span<const TileGroup> strips_in(IndexRange rows) const;

@@ -228,8 +228,8 @@ class FeatureOperator final : public Operator {
   std::shared_ptr<Workers> workers_;
   const FeatureRows rows_;
   const Index segment_;
-  // [n] log2 of the sum that each row is divided by, without the factor of its query; empty: not
-  // known yet. (An Operator is used from one thread at a time.)
+  // [n] log2 of the sum that each row is divided by, without the factor of its query; empty means
+  // not known yet. (An Operator is used from one thread at a time.)
   mutable std::vector<float> log2_sums_;
 };
 

@@ -13,7 +13,7 @@ struct FeatureSums {
   std::vector<float, AlignedAllocator<float>> sum;      // [features] of phi / 2^maximum
   Matrix values;                                        // [features, dv] of phi v / 2^maximum
 
-  /// Of no keys. `features` are whole chunks, dv a multiple of 16 or 0.
+  /// Sums over no keys. `features` are whole chunks, dv is a multiple of 16 or 0.
   FeatureSums(int features, Index dv);
 
   /// Adds keys to one chunk of features; `s` is memory for isa::max_keys x chunk floats.

@@ -23,7 +23,7 @@ class QueryStrip {
   // A step: keys that `for_steps` chose, and their logits [key][lane] in log2 units.
   int keys = 0;
   Index column[isa::max_keys] = {};     // cluster of each key
-  const isa::KeyRange* live = nullptr;  // all others are masked; null: any key may count
+  const isa::KeyRange* live = nullptr;  // all others are masked; null means any key may count
   std::vector<float, AlignedAllocator<float>> s;
 
   int lanes() const { return lanes_; }

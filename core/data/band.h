@@ -22,7 +22,7 @@ struct Band {
   friend bool operator==(const Band&, const Band&) = default;
 };
 
-/// Of the pairs of query i, which is token t = i + offset of the keys' sequence: those with j <= t
+/// The pairs of query i, which is token t = i + offset of the keys' sequence: those with j <= t
 /// if causal, and with j > t - window unless the window is 0.
 constexpr Band band_of(bool causal, Index window, Index offset) {
   return {causal ? -offset : -Band::unbounded, window > 0 ? window - 1 - offset : Band::unbounded};

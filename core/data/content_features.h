@@ -34,7 +34,7 @@ namespace fovea {
 
 struct ContentHead {
   Matrix q;  // [n, d], also the keys
-  Matrix v;  // [n, dv]; empty: the same as q
+  Matrix v;  // [n, dv]; empty means the same as q
   double scale = 0;
 };
 

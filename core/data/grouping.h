@@ -25,7 +25,7 @@ struct Span {
   friend bool operator==(const Span&, const Span&) = default;
 };
 
-/// Why these are not named spans of `n` tokens, as a sentence without its full stop; empty: they
+/// Why these are not named spans of `n` tokens, as a sentence without its full stop; empty if they
 /// are. Each has a name of its own, which can be shown, and tokens of its own. Without `n` they may
 /// reach as far as they like.
 std::string fault_of(const std::vector<Span>& spans, std::optional<Index> n = {});

@@ -11,7 +11,7 @@
 
 namespace fovea {
 
-/// Of a boolean any byte but 0 is true, which reads as 1. Integers beyond 2^24 are rounded.
+/// Any byte of a boolean but 0 is true, which reads as 1. Integers beyond 2^24 are rounded.
 enum class ElementType { f64, f32, f16, bf16, boolean, i32, i64 };
 bool is_float(ElementType type);
 std::string to_text(ElementType type);

@@ -15,7 +15,7 @@ namespace fovea {
 
 /// As the file holds it. Without z there is no result.
 struct ImportedTensors {
-  std::string name;      // "flash" of layer3.flash.z; empty: of layer3.z
+  std::string name;      // "flash" of layer3.flash.z; empty for layer3.z
   HeadTensor z;          // [H, nq, dv]
   HeadTensor lse;        // [H, nq, 1], natural logarithms
   HeadTensor p;          // [H, nq, nk]
@@ -37,8 +37,8 @@ struct ImportedResult {
   std::string name;
   ElementType type = ElementType::f32;  // of z in its file
   Matrix z;                             // [nq, dv]
-  std::vector<float> lse;               // [nq]; empty: not known
-  Matrix p;                             // [nq, nk]; empty: not known
+  std::vector<float> lse;               // [nq]; empty if not known
+  Matrix p;                             // [nq, nk]; empty if not known
 };
 
 /// Throws what HeadTensor::read does.

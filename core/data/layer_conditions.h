@@ -23,7 +23,7 @@ struct LayerConditions {
   HeadTensor mask;                      // [1 or H, 1 or nq, nk]: 0 where a pair does not count
   HeadTensor bias;                      // the same shapes, added to the logits
 
-  /// "a sliding window of 4096, a mask of pairs, sinks"; empty: none of them.
+  /// "a sliding window of 4096, a mask of pairs, sinks"; empty if none of them.
   std::string text() const;
 };
 

@@ -16,7 +16,7 @@ struct Lengths {
 
   Index offset() const { return keys - queries; }
   bool equal() const { return queries == keys; }
-  /// Of both. For code that is reached with equal lengths only: throws Error otherwise.
+  /// Both, for code that is reached with equal lengths only: throws Error otherwise.
   Index n() const {
     if (!equal()) throw Error(1, text() + "; expected as many queries as keys");
     return queries;

@@ -13,7 +13,7 @@
 namespace fovea {
 
 struct LogitRule {
-  double soft_cap = 0;  // c; 0: logits are not capped (Gemma 2)
+  double soft_cap = 0;  // c; 0 if logits are not capped (Gemma 2)
   /// [queries + keys - 1]: of i - j + keys - 1. ALiBi slopes, the relative biases of T5.
   std::vector<float> by_distance;
   std::vector<float> by_key;   // [keys]
@@ -23,7 +23,7 @@ struct LogitRule {
   bool has_bias() const { return !by_distance.empty() || !by_key.empty() || !bias.empty(); }
   bool empty() const { return soft_cap == 0 && !has_bias() && !sink; }
 
-  /// Of the first `queries` and `keys` of a head that has `all_queries` and `all_keys`.
+  /// The rule of the first `queries` and `keys` of a head that has `all_queries` and `all_keys`.
   LogitRule prefix(Index all_queries, Index all_keys, Index queries, Index keys) const;
 
   double capped(double logit) const;

@@ -20,7 +20,7 @@ constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
 std::atomic<std::size_t> chosen = 0;  // 0: half of what is free
 
-/// The number in a file; nothing: there is no such file, or it says "max".
+/// The number in a file; nothing if there is no such file, or it says "max".
 std::optional<std::size_t> number_in(const std::string& path) {
   std::ifstream in(path);
   std::size_t number = 0;
@@ -49,8 +49,8 @@ struct GroupFiles {
   std::vector<std::string> cache;  // keys of memory.stat
 };
 
-/// Of a group and of all groups around it. Pages of files count as used, and the kernel gives them
-/// up, active or not, before it refuses memory.
+/// Free bytes of a group and of all groups around it. Pages of files count as used, and the kernel
+/// gives them up, active or not, before it refuses memory.
 std::size_t free_in_groups(const std::string& mount, std::string group, const GroupFiles& files) {
   std::size_t least = unlimited;
   while (true) {

@@ -37,7 +37,7 @@ std::size_t allowed_memory();
 
 /// Throws UnavailableError unless the budget, and what is free, allow this many bytes: with `what`
 /// needs them ("exact attention of 131072 tokens"), how much is allowed, and what to do. `advice`:
-/// what needs less memory, as a sentence without its full stop; empty: nothing is known.
+/// what needs less memory, as a sentence without its full stop; empty if nothing is known.
 void require_memory(double bytes, const std::string& what, const std::string& advice = "");
 
 /// The same of a device called `device` with so many bytes free, for the attention of a head.

@@ -17,6 +17,13 @@ inline bool is_model_address(std::string_view source) {
   return source.starts_with(model_prefix);
 }
 
+/// In place of a folder: a model in a program of the user's own, which called fovea.look.
+inline constexpr std::string_view offered_prefix = "look:";
+
+inline bool is_offered_model(std::string_view model) {
+  return model.starts_with(offered_prefix);
+}
+
 struct ModelAddress {
   static constexpr Index standard_tokens = 2048;
 

@@ -68,11 +68,11 @@ class PairMask {
       return false;
     return pairs_.empty() || pairs_(i, j);
   }
-  /// Of the first queries and keys.
+  /// The mask of the first queries and keys.
   PairMask prefix(Index queries, Index keys) const;
   /// Keys of `keys` that query i may attend.
   Index count(Index i, IndexRange keys) const;
-  /// The first run of consecutive keys of `keys` that query i may attend; empty: there is none.
+  /// The first run of consecutive keys of `keys` that query i may attend; empty if there is none.
   IndexRange next_run(Index i, IndexRange keys) const;
   /// From the first to one past the last key of the documents from `first` to `last`.
   IndexRange keys_of_documents(std::int32_t first, std::int32_t last) const;

@@ -36,7 +36,7 @@ constexpr Index pixels_over(Index tokens, Index pixel) {
   return (tokens + pixel - 1) / pixel;
 }
 
-/// Of two entries, or of two maxima, the one of larger magnitude, or NaN, so that it is shown.
+/// The one of larger magnitude of two entries, or of two maxima; or NaN, so that it is shown.
 inline float larger(float a, float b) {
   return std::abs(b) > std::abs(a) || std::isnan(b) ? b : a;
 }

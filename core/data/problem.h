@@ -24,7 +24,7 @@ struct Problem {
   MatrixView v;  // [nk, dv]; dv = 0: there are none, and Z is not known
   double scale = 1.0;
   bool causal = false;  // only j <= t
-  Index window = 0;     // only j > t - window, as in Mistral's sliding window; 0: none
+  Index window = 0;     // only j > t - window, as in Mistral's sliding window; 0 if none
   Index head = 0;       // index within its layer: some variants give heads different sets
   std::shared_ptr<const PairMask> mask = {};             // null: all pairs
   std::shared_ptr<const LogitRule> rule = {};            // null: logits are only scaled
@@ -34,7 +34,7 @@ struct Problem {
   Lengths lengths() const { return {q.rows, k.rows}; }
   Index queries() const { return q.rows; }
   Index keys() const { return k.rows; }
-  /// Of queries and of keys, where they are known to be as many.
+  /// The number of queries, and of keys, if they are known to be equal.
   Index n() const { return lengths().n(); }
   Index d() const { return q.cols; }
   Index dv() const { return v.cols; }

@@ -147,7 +147,7 @@ struct Engine::Impl {
     return true;
   }
 
-  // Of a piece.
+  // How a piece ends.
   enum class End { done, more, stopped };
 
   End run(const Request& request, const std::stop_token& stop, const std::stop_token& quit) {

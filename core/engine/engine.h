@@ -74,7 +74,7 @@ class Engine {
 
     bool busy() const { return running.has_value(); }
     bool runs(RequestKind kind) const { return running && running->kind == kind; }
-    /// Of the running request; 0: too early to say.
+    /// Seconds left of the running request. 0 if it is too early to say.
     double seconds_left() const {
       if (!busy() || fraction < 0.02 || seconds < 0.5) return 0;
       return seconds * (1 - fraction) / fraction;

@@ -34,7 +34,7 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
   bool key(std::string& name) override {
-    // Of two equal names one would be lost; which one was meant cannot be known.
+    // One of two equal names would be lost, and nobody can know which one was meant.
     if (open_.back()->contains(name))
       throw InputError(where_, "the name " + fovea::quoted(name) + " occurs twice; expected once");
     name_ = std::move(name);

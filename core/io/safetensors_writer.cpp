@@ -1,6 +1,7 @@
 #include "io/safetensors_writer.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <span>
@@ -13,17 +14,23 @@ namespace fovea {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "the format is little endian");
-static_assert(sizeof(float) == sizeof(std::int32_t));
 
-std::size_t bytes_of(const OutTensor& tensor) {
-  const std::size_t count =
-      std::visit([](const auto& values) { return values.size(); }, tensor.values);
+std::span<const std::byte> bytes_of(const OutTensor& tensor) {
   std::size_t expected = 1;
   for (const Index size : tensor.shape) expected *= static_cast<std::size_t>(size);
-  if (count != expected)
-    throw Error(1, "tensor '" + tensor.name + "' has " + std::to_string(count) + " values, " +
-                       std::to_string(expected) + " by its shape");
-  return count * sizeof(float);
+  return std::visit(
+      [&](const auto& values) {
+        if (values.size() != expected)
+          throw Error(1, "tensor '" + tensor.name + "' has " + std::to_string(values.size()) +
+                             " values, " + std::to_string(expected) + " by its shape");
+        return std::as_bytes(std::span(values));
+      },
+      tensor.values);
+}
+
+const char* type_of(const OutTensor& tensor) {
+  constexpr std::array names{"F32", "I32", "U8"};  // in the order of the variant
+  return names[tensor.values.index()];
 }
 
 /// Padded with spaces, so that the tensors start aligned.
@@ -33,21 +40,15 @@ std::string header_of(const std::vector<OutTensor>& tensors,
   if (!metadata.empty()) header["__metadata__"] = metadata;
   std::size_t begin = 0;
   for (const OutTensor& tensor : tensors) {
-    const std::size_t end = begin + bytes_of(tensor);
-    const bool floats = std::holds_alternative<std::vector<float>>(tensor.values);
+    const std::size_t end = begin + bytes_of(tensor).size();
     if (header.contains(tensor.name)) throw Error(1, "two tensors named '" + tensor.name + "'");
     header[tensor.name] = {
-        {"dtype", floats ? "F32" : "I32"}, {"shape", tensor.shape}, {"data_offsets", {begin, end}}};
+        {"dtype", type_of(tensor)}, {"shape", tensor.shape}, {"data_offsets", {begin, end}}};
     begin = end;
   }
   std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
   text.resize((text.size() + 7) / 8 * 8, ' ');
   return text;
-}
-
-std::span<const std::byte> values_of(const OutTensor& tensor) {
-  return std::visit([](const auto& values) { return std::as_bytes(std::span(values)); },
-                    tensor.values);
 }
 
 /// In pieces, to stop between two of them when cancelled or at the first that cannot be written.
@@ -70,7 +71,7 @@ void write_safetensors(const std::string& path, const std::vector<OutTensor>& te
     const std::uint64_t length = header.size();
     out.write(reinterpret_cast<const char*>(&length), sizeof length);
     out << header;
-    for (const OutTensor& tensor : tensors) write_values(out, values_of(tensor), stop);
+    for (const OutTensor& tensor : tensors) write_values(out, bytes_of(tensor), stop);
   });
 }
 
@@ -84,7 +85,7 @@ std::vector<std::byte> safetensors_bytes(const std::vector<OutTensor>& tensors,
   };
   append(std::as_bytes(std::span(&length, 1)));
   append(std::as_bytes(std::span(header)));
-  for (const OutTensor& tensor : tensors) append(values_of(tensor));
+  for (const OutTensor& tensor : tensors) append(bytes_of(tensor));
   return out;
 }
 

@@ -1,4 +1,4 @@
-// Writing .safetensors: F32 and I32 tensors and text metadata.
+// Writing .safetensors: F32, I32 and U8 tensors and text metadata.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,8 @@ namespace fovea {
 struct OutTensor {
   std::string name;
   std::vector<Index> shape;
-  std::variant<std::vector<float>, std::vector<std::int32_t>> values;  // C order
+  std::variant<std::vector<float>, std::vector<std::int32_t>, std::vector<std::uint8_t>>
+      values;  // C order
 };
 
 /// Replaces `path` only when everything is written. Throws UnavailableError, and Cancelled soon

@@ -190,7 +190,7 @@ class HookReader {
 
   // ---- Lengths ----------------------------------------------------------------------------------
 
-  /// Of each member of a padded tensor; all of it where none are stated.
+  /// The length of each member of a padded tensor. All of it if none are stated.
   std::vector<Index> lengths(const Entry& root, const char* key, const NamedTensor& tensor) const {
     const Index members = tensor.shape[0], longest = tensor.shape[1];
     const char* stated = root.find(key) ? key : "seq_lens";  // of older files

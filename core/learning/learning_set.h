@@ -39,11 +39,11 @@ struct LearningSet {
   Index admissible(Index query) const;
 };
 
-/// "2048 queries and 4096 keys, drawn from 8192 tokens"; empty: a head of n tokens is learned from
-/// as a whole.
+/// "2048 queries and 4096 keys, drawn from 8192 tokens"; empty if a head of n tokens is learned
+/// from as a whole.
 std::string sample_text(Index n);
 
-/// Why no tree can be learned from a head, as a clause; empty: one can.
+/// Why no tree can be learned from a head, as a clause; empty if one can.
 std::string why_not_learned_from(const Problem& problem);
 
 /// Draws tokens and held-out rows with the seed. The targets do not depend on the back end, which

@@ -20,8 +20,8 @@ struct MeasuredTree {
   double cost(Index leaves) const { return skew.chi * static_cast<double>(leaves); }
 };
 
-/// `alpha`: of TC-attention, [h + 1]; empty: TF-attention, where an empty leaf gives Z = 0. Throws
-/// Cancelled.
+/// `alpha`: of TC-attention, [h + 1]; empty means TF-attention, where an empty leaf gives Z = 0.
+/// Throws Cancelled.
 MeasuredTree measure_tree(const LearningSet& set, const Tree& tree, std::span<const float> alpha,
                           Run& run);
 

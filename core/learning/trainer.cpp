@@ -113,7 +113,7 @@ Trainer::Trainer(std::shared_ptr<const LearningSet> set, Tree start, LearningOpt
   add_to_curve(now);
 }
 
-/// Of a tree that is still growing the first values: it does not use the others yet.
+/// The first values, as a tree that is still growing does not use the others yet.
 std::vector<float> Trainer::alpha_of(const std::vector<float>& parameters, int height) const {
   if (!options_.coarse) return {};
   return {parameters.begin(), parameters.begin() + height + 1};

@@ -31,7 +31,7 @@ struct LearningOptions {
   Index batch = 256;              // queries a step
   double rate = 0.005;            // of Adam
   Credit credit = Credit::path;
-  Index bootstrap = 0;       // steps at each smaller height first (Algorithm 1); 0: none
+  Index bootstrap = 0;       // steps at each smaller height first (Algorithm 1); 0 if none
   Index measured_every = 5;  // steps
   std::uint64_t seed = 0;
   Index head = 0;  // heads of one seed draw numbers of their own

@@ -39,7 +39,7 @@ class AddedTokens {
   std::vector<AddedToken> tokens_;
   // A tree of characters. 0 is its root; a node is followed by a character to another.
   std::map<std::pair<std::size_t, char32_t>, std::size_t> next_;
-  std::vector<std::size_t> token_of_node_{0};  // one more than the place in tokens_; 0: none
+  std::vector<std::size_t> token_of_node_{0};  // one more than the place in tokens_; 0 if none
 };
 
 }  // namespace fovea

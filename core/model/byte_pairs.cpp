@@ -13,7 +13,7 @@ namespace fovea {
 /// no other part.
 struct BytePairs::Part {
   std::int32_t id = 0;
-  Index length = 0;  // of its name; 0: it was merged with the part before it
+  Index length = 0;  // of its name; 0 if it was merged with the part before it
   Index before = -1, after = -1;
 };
 

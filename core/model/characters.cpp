@@ -28,7 +28,7 @@ std::uint32_t category_mask(char32_t code) {
   return U_MASK(u_charType(static_cast<UChar32>(code)));
 }
 
-/// The category in Unicode 8, as a mask; 0: the character was added later. The characters listed
+/// The category in Unicode 8, as a mask; 0 if the character was added later. The characters listed
 /// have had another category since.
 std::uint32_t category_mask_8(char32_t code) {
   switch (code) {

@@ -30,7 +30,7 @@ bool is_mark(char32_t code);
 
 /// The full canonical decomposition; empty if it is the character itself.
 std::u32string decomposition(char32_t code);
-/// What two characters compose to; 0: nothing.
+/// What two characters compose to; 0 if nothing.
 char32_t composition(char32_t first, char32_t second);
 int combining_class(char32_t code);
 

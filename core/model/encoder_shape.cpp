@@ -77,6 +77,19 @@ Index EncoderShape::most_tokens() const {
   return architecture->first_position == FirstPosition::zero ? positions : positions - padding - 1;
 }
 
+bool describes_encoder(const std::string& where, std::string_view text,
+                       const std::stop_token& stop) {
+  const Json json = parse_json(where, text, stop);
+  try {
+    const Config whole(where, json);
+    const Architecture& of = architecture_of(whole);
+    refuse_what_is_missing(*of.section == '\0' ? whole : whole.section(of.section));
+  } catch (const InputError&) {
+    return false;
+  }
+  return true;
+}
+
 EncoderShape parse_encoder_shape(const std::string& where, std::string_view text,
                                  const std::stop_token& stop) {
   const Json json = parse_json(where, text, stop);

@@ -44,6 +44,11 @@ struct EncoderShape {
   Index inner_outputs() const { return activation == Activation::gated_silu ? 2 * inner : inner; }
 };
 
+/// Whether an Encoder computes the kind of model that a config.json describes; its numbers may
+/// still be wrong. Throws what parse_json throws.
+bool describes_encoder(const std::string& where, std::string_view text,
+                       const std::stop_token& stop = {});
+
 /// `where`: what messages call the file. Throws InputError for a model that an Encoder cannot
 /// compute, and what parse_json throws.
 EncoderShape parse_encoder_shape(const std::string& where, std::string_view text,

@@ -27,7 +27,7 @@ struct ImagePlanes {
 struct ImageInput {
   /// 0: as the picture has it. `shortest`: of the shorter side, the other follows.
   Index shortest = 0, height = 0, width = 0;
-  Index crop_height = 0, crop_width = 0;  // from the middle; 0: all
+  Index crop_height = 0, crop_width = 0;  // from the middle; 0 means all
   Resampling resampling = Resampling::bicubic;
   float factor = 1.0f / 255;  // of a channel of 8 bits
   std::array<float, 3> mean{}, deviation{1, 1, 1};

@@ -59,7 +59,7 @@ ReplacingText composed(const ReplacingText& text) {
   ReplacingText out;
   out.reserve(text.size());
   ReplacingCharacter* starter = nullptr;  // in `out`, which does not grow beyond its reserve
-  int last_class = 0;                     // of the marks after the starter; 0: there are none
+  int last_class = 0;                     // of the marks after the starter; 0 if there are none
   for (const ReplacingCharacter& next : text) {
     if (starter && (last_class == 0 || last_class < next.combining_class))
       if (const char32_t both = composition(starter->code, next.code)) {

@@ -93,7 +93,7 @@ class TokenizerObject {
   }
 
   std::string where_;
-  std::string name_;  // "model", "added_tokens[3]"; empty: the whole file
+  std::string name_;  // "model", "added_tokens[3]"; empty means the whole file
   const Json& value_;
 };
 

@@ -12,7 +12,7 @@ inline constexpr double least_logged_error = 1e-12;  // of |P~ - P| under a loga
 double logged(double error);
 /// "P̃ − P".
 std::string quantity_of(ErrorKind kind);
-/// Of one pair.
+/// The error of one pair.
 double error_of(double approximate, double exact, ErrorKind kind);
 
 }  // namespace fovea

@@ -27,7 +27,7 @@ struct LearningRecord {
   void add(LeafSnapshot snapshot);
 };
 
-/// Of error, pairs, effective leaves and leaf sizes.
+/// Panels of error, pairs, effective leaves and leaf sizes.
 std::vector<Panel> make_panels(const LearningRecord& record);
 
 }  // namespace fovea

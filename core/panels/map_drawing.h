@@ -29,7 +29,7 @@ class MapDrawing {
   /// `pixels`: of the map, as of map_view, with what is in focus.
   MapDrawing(PanelSources from, std::shared_ptr<MapPyramid> map, const MapView& pixels);
 
-  /// A piece of the work. Sets `picture` when there is a new one; false: that was all.
+  /// A piece of the work. Sets `picture` when there is a new one; false if that was all.
   bool advance(const Backend& backend, Run& run, std::optional<Picture>& picture);
 
  private:
@@ -51,7 +51,7 @@ class MapBands {
   MapBands(std::shared_ptr<MapPyramid> map, std::shared_ptr<const std::atomic<Index>> focus_row)
       : map_(std::move(map)), focus_row_(std::move(focus_row)) {}
 
-  /// A piece of the work; false: that was all.
+  /// A piece of the work; false if that was all.
   bool advance(Run& run);
 
  private:

@@ -50,7 +50,7 @@ Tiles tiles_of(const PanelInputs& in, Index block, const std::stop_token& stop) 
   return tiles;
 }
 
-// The key level of each pair; -1: no weight. Of a tree's means: 1. The keys ascend.
+// The key level of each pair; -1 if the pair has no weight, 1 for a tree's means. The keys ascend.
 Matrix levels(const PanelInputs& in, const std::vector<Index>& queries,
               const std::vector<Index>& keys, Run& run) {
   const Plan& plan = in.computation.op->plan();
@@ -120,7 +120,7 @@ std::string rounded_percent(double share, const Estimate& estimate) {
   return text;
 }
 
-// Of every row beside the tiles; of all of them in words.
+// Adds what each row drops beside the tiles, and the sum in words.
 void add_dropped(const Metrics& metrics, Raster& raster, std::string& caption) {
   double most = 0;
   for (const float share : metrics.dropped_mass)

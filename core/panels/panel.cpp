@@ -79,7 +79,7 @@ panels::Body body_of(View view, const PanelInputs& in, std::string& caption, Run
   return Message{"Unknown view."};
 }
 
-/// Of the output, or of P where outputs are not known; empty: neither is.
+/// The error of the output, or of P if outputs are not known. Empty if neither is.
 std::string headline_error(const Metrics& metrics) {
   const auto with = [](double error, const std::string& name) {
     return std::isnan(error) ? name + " not defined" : format_number(error) + " " + name;

@@ -31,13 +31,13 @@ struct Raster {
   double low = 0, high = 1;             // this panel's own range (finite values)
   std::string quantity;                 // colour bar label: "attention weight P"
   std::vector<std::string> categories;  // palette categories: their names
-  std::string under_name;               // what numbers below `low` mean; empty: nothing special
+  std::string under_name;               // what numbers below `low` mean; empty if nothing special
   // A number of each row of tokens, for a strip beside the raster; NaN: not known. Empty: no strip.
   std::vector<float> row_values;  // [rows.size()]
   double row_top = 1;             // this value has the last colour
   std::string row_quantity;       // "mass dropped of the row"
-  // Of the map of a long head, which is first estimated and then exact, coarse and then fine.
-  Matrix standard_error;  // of every pixel that is an estimated mean (else 0); empty: none is
+  // For the map of a long head, which is first estimated and then exact, coarse and then fine.
+  Matrix standard_error;  // of every pixel that is an estimated mean (else 0); empty if none is
   double estimated = 0;   // share of the rows of pixels that are estimates
   bool complete = true;   // nothing is an estimate or coarser than the view
 };
@@ -59,7 +59,7 @@ std::string name_of_share(RankColour colour);
 struct LeafSizes {
   std::string kind;                  // "leaf", "bucket"
   std::vector<Index> queries, keys;  // per leaf, in order; or per `together` adjacent buckets
-  std::vector<int> branching;        // root first; empty: no tree
+  std::vector<int> branching;        // root first; empty if no tree
   Index together = 1;                // buckets of one size, where there are too many to show each
   std::vector<Diagnostic> figures;   // chi, effective leaves, ...
 };
@@ -68,7 +68,8 @@ struct LeafSizes {
 struct RowCurve {
   Index query = 0;
   IndexRange keys;
-  double log_floor = 0;  // a logarithmic scale begins at this share of its top; 0: a linear scale
+  double log_floor =
+      0;  // a logarithmic scale begins at this share of its top; 0 means a linear scale
   std::vector<float> exact, approximate;  // [keys.size()] (pooled by max when long)
   std::vector<std::pair<Index, float>> top_exact, top_approximate;  // best keys, descending
 };
@@ -77,7 +78,7 @@ struct RowCurve {
 struct Strip {
   std::vector<float> values;  // [nq]
   std::string quantity;
-  std::vector<float> bounds = {};  // [nq] of the values; empty: there are none
+  std::vector<float> bounds = {};  // [nq] of the values; empty if there are none
   std::string bounds_name = {};    // "rounding to BF16 explains at most"
 };
 
@@ -118,7 +119,7 @@ struct SeriesPlot {
 /// Curves of amounts against one amount; both axes are linear and begin at 0.
 struct CurvePlot {
   struct Curve {
-    std::string name;                               // in the legend; empty: it is not there
+    std::string name;                               // in the legend; empty if it is not there
     std::vector<std::pair<double, double>> points;  // x ascending
     std::size_t colour = 0;                         // of the colours of series
     double shade = 1;                               // of that colour; towards 0 it is lighter
@@ -177,7 +178,7 @@ struct PanelInputs {
   /// Its rows of P, [n], where they are known already.
   const std::vector<float>* exact_row = nullptr;
   const std::vector<float>* approximate_row = nullptr;
-  /// Of a long head: heatmap and error map take their pixels from it, as far as it knows them.
+  /// For a long head: heatmap and error map take their pixels from it, as far as it knows them.
   const MapPyramid* map = nullptr;
 };
 
@@ -195,7 +196,7 @@ std::shared_ptr<MapPyramid> make_map(View view, const Computation& computation,
 Panel make_panel(View view, const PanelInputs& inputs, Run& run);
 
 /// "block 16, banded · 0.275 relative output error": the first two parameters that say something,
-/// and the error of the output, or of P where the head has no values; null: not known. The canvas
+/// and the error of the output, or of P where the head has no values; null if not known. The canvas
 /// and figures head their columns with it.
 std::string subtitle_of(const Variant& variant, const Values& values, bool causal,
                         const Metrics* metrics);

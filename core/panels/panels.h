@@ -44,7 +44,7 @@ struct Grid {
         cols(c),
         down(pixels_for(r.size(), max_pixels)),
         across(pixels_for(c.size(), max_pixels)) {}
-  /// Of a map: the last pixels may extend beyond the end of the matrix.
+  /// The grid of a map, whose last pixels may extend beyond the end of the matrix.
   explicit Grid(const MapView& view)
       : rows{view.rows.begin * view.pixel, view.rows.end * view.pixel},
         cols{view.cols.begin * view.pixel, view.cols.end * view.pixel},
@@ -82,7 +82,7 @@ MapPixels error_map(std::shared_ptr<const Operator> approximate,
 struct MatrixFrame {
   Grid grid;
   const ViewSettings& settings;
-  const Plan* plan;  // whose head admits some pairs only; null: it admits all
+  const Plan* plan;  // whose head admits some pairs only; null if it admits all
 };
 
 /// A heatmap raster of non-negative weights whose pixels are already pooled: masks pixels of which

@@ -8,10 +8,10 @@
 
 namespace fovea {
 
-/// "max of 4 × 4": `how` of so many entries down and across; empty: of one.
+/// "max of 4 × 4": `how` of so many entries down and across; empty if it is one.
 std::string pooling_text(const std::string& how, double down, double across);
 std::string pooling_text(Pool::Kind kind, double down, double across);
-/// Of one of a raster's numbers.
+/// How one of a raster's numbers is pooled.
 std::string pooling_text(const Raster& raster);
 /// The panel's caption with how its numbers are pooled, for paper. On screen the colour bar says
 /// it.

@@ -51,8 +51,8 @@ struct Counting {
   }
 };
 
-/// Of the numbers above 0, which begins at half of the least one: the colour of what lies below, of
-/// pairs that are not reached, is close to that of the range's beginning.
+/// The range of the numbers above 0, which begins at half of the least one: the colour of what lies
+/// below, of pairs that are not reached, is close to that of the range's beginning.
 void set_range_of_reached(Raster& raster) {
   float low = std::numeric_limits<float>::infinity(), high = 0;
   for (Index r = 0; r < raster.values.rows(); ++r)

@@ -20,7 +20,7 @@ struct SweepPanels {
   std::optional<SweepSpot> chosen;  // this point has a ring
 };
 
-/// Of time, memory and error.
+/// Panels of time, memory and error.
 std::vector<Panel> make_panels(const SweepPanels& in);
 
 /// What a person must know to read them: what was fitted, left out, refused, or measured badly.

@@ -6,7 +6,7 @@ std::optional<Leaves> leaves_of(const Plan& plan) {
   const auto& queries = plan.structure.integers(plan.groups.queries);
   const auto& keys = plan.structure.integers(plan.groups.keys);
   if (queries.empty() || keys.empty()) return std::nullopt;
-  // Of the first round, where there are more.
+  // The leaves of the first round, if there are more.
   return Leaves{plan.groups.kind,
                 std::span(queries).first(static_cast<std::size_t>(plan.queries())),
                 std::span(keys).first(static_cast<std::size_t>(plan.keys())), plan.groups.branching,

@@ -13,7 +13,7 @@ namespace fovea {
 struct Leaves {
   std::string kind;                             // "leaf", "bucket"
   std::span<const std::int32_t> queries, keys;  // [nq], [nk] the leaf of every token
-  std::vector<int> branching;                   // of the tree above them, root first; empty: none
+  std::vector<int> branching;                   // of the tree above them, root first; empty if none
   Index count = 0;                              // all leaves, whether a token is in them or not
 };
 

@@ -31,9 +31,9 @@ struct Tile {
 /// number: its key is the mean of its keys, its value the mean of its values.
 struct Pass {
   int query_level = 0, key_level = 0;
-  std::vector<std::int32_t> rows;  // row position -> query or query cluster; empty: identity
-  std::vector<std::int32_t> cols;  // column position -> key or key cluster; empty: identity
-  /// How many keys a column stands for (its exp is multiplied by this); empty: as many as the
+  std::vector<std::int32_t> rows;  // row position -> query or query cluster; empty means identity
+  std::vector<std::int32_t> cols;  // column position -> key or key cluster; empty means identity
+  /// How many keys a column stands for (its exp is multiplied by this); empty means as many as the
   /// cluster has tokens, which is 1 at level 0.
   std::vector<float> weight;
   /// Row ranges of two tiles are equal or disjoint; tiles of equal row ranges are adjacent.
@@ -56,7 +56,8 @@ enum class CoarseQuery { first, mean };
 
 /// What rows of P are divided by where it is not their own sum (HyperAttention, algorithm 2).
 struct RowEstimates {
-  std::vector<double> log_sums;  // [nq] natural logarithms, finite; empty: rows have their own sums
+  std::vector<double>
+      log_sums;  // [nq] natural logarithms, finite; empty if rows have their own sums
   double floored =
       0;              // share in [0, 1] of the rows of which the sampled part was raised to a floor
   double capped = 0;  // share in [0, 1] of the sampled weights that were cut off at a cap
@@ -99,7 +100,7 @@ struct ProjectedPlan {
   Matrix queries, keys;  // [N, d'], N >= nq and all columns; rows without a meaning are 0
   double scale = 1;
   Index own = 0, block = 1;
-  Matrix mix = {};  // [blocks of mixtures, blocks of tokens]; empty: own = nk
+  Matrix mix = {};  // [blocks of mixtures, blocks of tokens]; empty means own = nk
   Index mixtures() const { return mix.rows() * block; }
 };
 
@@ -127,26 +128,26 @@ struct ImportedPlan {
 
 /// Which tensors of the structure say into which group (a leaf, a bucket) each token was sorted.
 struct TokenGroups {
-  std::string kind;  // "leaf", "bucket"; empty: tokens are not sorted into groups
+  std::string kind;  // "leaf", "bucket"; empty if tokens are not sorted into groups
   /// Names of integer tensors of the structure: [nq] and [nk], or [rounds, n], of which the first
   /// is shown.
   std::string queries, keys;
-  std::vector<int> branching = {};  // of the tree above the groups, root first; empty: no tree
+  std::vector<int> branching = {};  // of the tree above the groups, root first; empty if no tree
   Index count = 0;                  // of all groups, whether a token is in them or not
 };
 
 struct Plan {
   Lengths lengths = {};  // of the head
   bool causal = false;
-  Index window = 0;  // of the head: the bands of all tiles lie in it; 0: none
-  /// Of the head: pairs that it does not admit count in no tile. Only where every level is 0.
-  /// Of an ImportedPlan also the pairs without weight.
+  Index window = 0;  // of the head: the bands of all tiles lie in it; 0 if none
+  /// The head's mask: pairs that it does not admit count in no tile. Only if every level is 0.
+  /// In an ImportedPlan it also leaves out the pairs without weight.
   std::shared_ptr<const PairMask> mask = {};
   std::variant<TilePlan, NodePlan, ProjectedPlan, FeaturePlan, ImportedPlan> form;
   Structure structure = {};
   TokenGroups groups = {};
   /// Name of the integer tensor that lists the keys behind the weighted columns, as often as each
-  /// was drawn; empty: there is none, or the draws of several parts are listed together.
+  /// was drawn; empty if there is none, or the draws of several parts are listed together.
   std::string samples = {};
   /// All tokens together decided the structure (a median tree, sorted hashes): later tokens then
   /// have a say in who attends whom, under a causal mask too.
@@ -175,7 +176,7 @@ constexpr IndexRange cluster_tokens(Index index, int level, Index n) {
   return {begin, end < n ? end : n};
 }
 
-/// The mask of the head; null: it admits all pairs.
+/// The mask of the head; null if it admits all pairs.
 const PairMask* head_mask(const Plan& plan);
 
 /// Whether entries of P are known: of Z that another program computed alone they are not.

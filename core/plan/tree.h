@@ -19,7 +19,7 @@ struct TreeLevel {
 };
 
 struct Tree {
-  std::vector<TreeLevel> levels;  // root first; none: a single leaf
+  std::vector<TreeLevel> levels;  // root first; none means a single leaf
 
   int height() const { return static_cast<int>(levels.size()); }
   /// Nodes at depth l (0: the root), the product of the branchings above it.

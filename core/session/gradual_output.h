@@ -16,7 +16,7 @@ class GradualOutput {
   GradualOutput(std::shared_ptr<const Computation> prepared, std::shared_ptr<MapPyramid> most,
                 std::shared_ptr<MapPyramid> mean);
 
-  /// One more band of about `budget_ms`, next to a query; false: that was the last.
+  /// One more band of about `budget_ms`, next to a query; false if that was the last.
   bool advance(Index focus_row, double budget_ms, Run& run);
   double share() const { return done_.share(); }
 

@@ -8,7 +8,7 @@
 
 namespace fovea {
 
-/// Of `output`, which becomes that of `computation`.
+/// What is not finite in `output`, which becomes that of `computation`.
 NotFinite find_not_finite(const Computation& computation, const Output& output);
 
 /// What is said of the numbers of an output: "NaN or Inf in 3 output rows of Exact: the input holds

@@ -7,7 +7,7 @@
 
 namespace fovea {
 
-/// Of so many tokens, or of all where there are fewer.
+/// The number of tokens that are timed, or all if there are fewer.
 inline constexpr Index pace_length = 1024;
 
 /// A run of exact attention of this problem, planned and warm. The best of several, some

@@ -11,8 +11,9 @@ namespace fovea {
 
 struct SelfTestLengths {
   Index tokens = 500;  // of most heads
-  /// Of heads with few keys: so many, and 4 to 24 times fewer, that the kernels for tiles of 64 and
-  /// of more queries are used on GPUs of 20 to 150 multiprocessors. 0: without these heads.
+  /// Queries of heads with few keys: so many, and 4 to 24 times fewer, that the kernels for tiles
+  /// of 64 and of more queries are used on GPUs of 20 to 150 multiprocessors. 0: without these
+  /// heads.
   Index many_queries = 40000;
 };
 

@@ -182,7 +182,7 @@ std::vector<int> continued_columns(const std::vector<Column>& before,
     from[i] = static_cast<int>(k);
     taken[k] = true;
   };
-  // Of equal columns first those that stay where they are.
+  // Takes, among equal columns, first those that stay where they are.
   for (std::size_t i = 0; i < std::min(after.size(), before.size()); ++i) take(i, i);
   for (std::size_t i = 0; i < after.size(); ++i)
     for (std::size_t k = 0; k < before.size(); ++k) take(i, k);
@@ -220,7 +220,7 @@ std::string label_of(const std::vector<Column>& columns, std::size_t column) {
 Session standard_session(const std::string& source, Index n) {
   Session session;
   session.source = source;
-  // Of long heads those that are computed in moments; the others are a click away.
+  // For long heads only those that are computed in moments; the others are a click away.
   for (const Variant* variant : variants_of(Group::papers))
     if (n <= long_head || variant->quick)
       session.columns.push_back({.variant = variant->id, .values = values_for_length(*variant, n)});

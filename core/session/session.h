@@ -46,9 +46,9 @@ std::optional<ErrorKind> error_kind_from(const std::string& text);
 
 /// A head that a column holds: it stays in the column while other heads are opened.
 struct HeldHead {
-  std::string source;  // path or synthetic:; empty: that of the Session
+  std::string source;  // path or synthetic:; empty means that of the Session
   Index layer = 0, head = 0;
-  // Of another source: chosen by hand while it was opened.
+  // For a column of another source: chosen by hand while that source was opened.
   std::optional<bool> causal = {};
   std::optional<double> scale = {};
   std::optional<Index> window = {};
@@ -86,7 +86,7 @@ ComputeRequest request_of(const Column& column);
 /// A range of colours that was chosen by hand, and stays until it is reset.
 struct ColourRange {
   View view = View::heatmap;
-  int column = -1;  // whose panel it is of; -1: of all panels of the view's row
+  int column = -1;  // whose panel it is of; -1 means all panels of the view's row
   double low = 0, high = 1;
   friend bool operator==(const ColourRange&, const ColourRange&) = default;
 };

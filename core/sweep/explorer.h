@@ -32,7 +32,7 @@ struct OwnSetting {
   Values values;
   std::uint64_t seed = 0;
   Structure given = {};  // a learned tree
-  Index n = 0;           // only on heads of so many keys; 0: of any number
+  Index n = 0;           // only on heads of so many keys; 0 means any number
   /// Layer and head, the only ones on which it is tried, such as those of a learned tree; absent:
   /// all heads.
   std::optional<std::pair<Index, Index>> only = {};
@@ -41,7 +41,7 @@ struct OwnSetting {
 struct ExploreOptions {
   std::uint64_t seed = 0;
   std::size_t most_settings = 40;  // of each variant on each head
-  Index learned_steps = 0;         // also tries trees learned in this many steps; 0: none
+  Index learned_steps = 0;         // also tries trees learned in this many steps; 0 if none
   std::vector<OwnSetting> own = {};
   bool timed = false;  // rounds beside exact, `round_time` each
   std::chrono::milliseconds round_time{40};
@@ -54,7 +54,7 @@ class Explorer {
   Explorer(std::vector<ExploredHead> heads, OpenHead open, std::vector<const Variant*> variants,
            ExploreOptions options = {});
 
-  /// Does one trial and returns true; false: nothing is left to do. First all heads with exact
+  /// Does one trial and returns true; false if nothing is left to do. First all heads with exact
   /// attention, the options' own settings and the first setting of every variant, then with the
   /// second, and so on, which is from coarse to fine; trees that have to be learned come last. If
   /// the heads take more memory together than the options allow, one head follows the other. A

@@ -13,7 +13,7 @@ struct HeadTable {
     ExploredHead head;
     const Trial* choice = nullptr;  // exact attention where nothing that was tried keeps the budget
     bool kept = false;              // the budget, by the choice
-    std::vector<const Trial*> best_of;  // each variant; null: no setting of it keeps the budget
+    std::vector<const Trial*> best_of;  // each variant; null if no setting of it keeps the budget
   };
   Budget budget;
   std::vector<const Variant*> variants;  // that were tried, without exact
@@ -22,7 +22,7 @@ struct HeadTable {
   /// The numbers that all tables show.
   const Quantity& error() const;
   const Quantity& cost() const;
-  /// Of the two the one that the budget does not limit.
+  /// The one of the two quantities that the budget does not limit.
   const Quantity& wanted() const;
 };
 

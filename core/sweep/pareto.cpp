@@ -33,7 +33,7 @@ bool is_finite(const ParetoPoint& point) {
   return point.x && point.y && std::isfinite(*point.x) && std::isfinite(*point.y);
 }
 
-// Of sorted numbers, which may end in infinity.
+// A quantile of sorted numbers, which may end in infinity.
 double quantile_of(const std::vector<double>& sorted, double q) {
   const double at = q * static_cast<double>(sorted.size() - 1);
   const auto low = static_cast<std::size_t>(std::floor(at));

@@ -22,10 +22,11 @@ struct Trial {
   double scale = 0;  // 0: exact attention could not be computed
   bool causal = false;
   Cost cost;
-  std::vector<std::optional<Measured>> measured;  // in the order of measures(); empty: refused
-  std::optional<MeasuredTime> time;               // where it was measured
-  std::vector<std::string> notes;                 // the planner's
-  std::string refused;                            // why it was refused; empty: it was measured
+  std::vector<std::optional<Measured>>
+      measured;                      // in the order of measures(); empty if it was refused
+  std::optional<MeasuredTime> time;  // where it was measured
+  std::vector<std::string> notes;    // the planner's
+  std::string refused;               // why it was refused; empty if it was measured
 };
 
 /// What Trials are compared by: a Measure, and where a Trial has it; or a parameter that was
@@ -64,7 +65,7 @@ struct ParetoPoint {
 /// which a number is absent or not finite are never on it and dominate nothing. O(n log n).
 std::vector<std::size_t> pareto_front(const std::vector<ParetoPoint>& points);
 
-/// Of a number over several heads: quantiles, with straight lines between the ordered numbers. A
+/// Quantiles of a number over several heads, with straight lines between the ordered numbers. A
 /// quantile that lies between a finite number and infinity is infinite.
 struct Spread {
   double median = 0, p10 = 0, p90 = 0;
@@ -103,7 +104,7 @@ struct Budget {
   std::string least;  // an id
 };
 
-/// Of trials of one head the one that keeps the budget with the least of the other measure; of
+/// The trial of one head that keeps the budget with the least of the other measure; among
 /// equals the one with less of the budget's, then the first. Exact attention is a choice like
 /// others where it is among the trials. Null: none keeps it.
 const Trial* best_choice(const std::vector<const Trial*>& trials, const Budget& budget);

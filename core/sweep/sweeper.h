@@ -19,7 +19,7 @@ class Sweeper {
   /// Exact is measured first whether it is among the columns or not, and shown once.
   Sweeper(Problem head, std::vector<Column> columns, SweepLimits limits = {});
 
-  /// Measures one point, or one a little better, and returns true; false: nothing is left to do.
+  /// Measures one point, or one a little better, and returns true; false if nothing is left to do.
   /// At each length the columns take turns, so that all meet the machine in the same state. A point
   /// that cannot be (for memory, or by its parameters) is noted as a refusal. Throws Cancelled and
   /// DeviceLostError; then the Sweep is as it was.

@@ -16,7 +16,7 @@ struct TimedRuns {
   struct Round {
     TimedRun run;
     std::optional<TimedRun> exact = {};  // in the same round
-    double pace_ms = 0;                  // of the machine; 0: not measured
+    double pace_ms = 0;                  // of the machine; 0 if not measured
     bool cold = false;                   // the first run, which took too long to be repeated
   };
   std::vector<Round> rounds;
@@ -34,7 +34,7 @@ std::vector<TimedRuns::Round> quiet_rounds(const TimedRuns& runs, double best_pa
 /// The runs of exact attention in the rounds that have a speed-up.
 TimedRuns exact_runs(const TimedRuns& runs);
 
-/// Of the quiet rounds. Nothing without rounds.
+/// The time of the quiet rounds. Nothing without rounds.
 std::optional<MeasuredTime> summarise(const TimedRuns& runs, double best_pace_ms);
 
 struct RoundOptions {

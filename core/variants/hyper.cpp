@@ -108,7 +108,7 @@ Plan plan_hyper(const Problem& problem, const HyperParameters& p, Planning& plan
   return plan;
 }
 
-// Of what is sorted and sampled: there is nothing to tell of what was computed exactly.
+// Figures of what is sorted and sampled: there is nothing to tell of what was computed exactly.
 std::vector<Diagnostic> figures(const Diagnosis& of, Run& run) {
   if (!of.approximate.plan().structure.has("query_order")) return {};
   return sampling_figures(of, run);

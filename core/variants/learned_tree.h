@@ -12,7 +12,7 @@ namespace fovea {
 /// What learning is for: TF-attention, or TC-attention with alpha learned or given.
 struct LearningGoal {
   bool coarse = false;
-  std::vector<float> alpha = {};  // of TC: [h + 1]; empty: learned
+  std::vector<float> alpha = {};  // of TC: [h + 1]; empty if learned
 };
 
 /// How the parameters of a variant say to learn, for a head.
@@ -43,7 +43,7 @@ LearnedTree learn_tree(const Problem& problem, const TreeParameters& parameters,
 /// As many as the parameter `steps` can say.
 inline constexpr Index most_learning_steps = 10000;
 
-/// The steps of a variant's learned tree; nothing: its tree is not learned.
+/// The steps of a variant's learned tree; nothing if its tree is not learned.
 std::optional<Index> learned_steps(const Variant& variant, const Values& values);
 /// The tensors of a learned tree in its plan, which a plan of the same head may be given; empty:
 /// the tree is not learned.

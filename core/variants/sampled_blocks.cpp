@@ -288,7 +288,7 @@ class Planner {
   const SampledBlocks& p_;
   Planning& planning_;
   std::vector<std::vector<SubProblem>> depths_;
-  std::span<const double> probability_;  // [n] of each key to be drawn; empty: all alike
+  std::span<const double> probability_;  // [n] of each key to be drawn; empty if all alike
   std::vector<double> running_;          // its running sums
   Index samples_ = 0;
   std::vector<std::int32_t> query_bucket_, key_bucket_;  // [n]; empty where an order was given

@@ -33,12 +33,12 @@ struct Field {
   /// How many tokens (or keys) a value spans; empty, or nothing for a value: it is no such size.
   /// The parameters of a head do not hold for its first n tokens where they span n of them or more.
   std::function<std::optional<double>(const Value&)> span = {};
-  /// The value for a head of n tokens, where n is below default_length; empty: the default.
+  /// The value for a head of n tokens, where n is below default_length; empty means the default.
   std::function<Value(Index n)> for_short_head = {};
   /// Ids of the fields that describe the same thing, and are replaced together with this one.
   std::vector<std::string> followers = {};
-  /// The values worth comparing on a head of n tokens, from coarse to fine; empty: only the one of
-  /// value_for_length.
+  /// The values worth comparing on a head of n tokens, from coarse to fine; empty means only the
+  /// one of value_for_length.
   std::function<std::vector<Value>(Index n)> worth_trying = {};
 };
 
@@ -151,7 +151,7 @@ requires std::is_enum_v<Enum> TypedField<P> choice_field(std::string id, std::st
       [member, index_of](P& p, const Value& v) { p.*member = index_of(std::get<std::string>(v)); }};
 }
 
-/// Any text; empty: none.
+/// Any text; empty if none.
 template <class P>
 TypedField<P> text_field(std::string id, std::string label, std::string P::*member,
                          std::string meaning) {

@@ -143,7 +143,7 @@ Plan plan_tf(const Problem& problem, const TfParameters& p, Planning& planning) 
   return plan;
 }
 
-/// Those given or chosen; empty: neither.
+/// Those given or chosen; empty if neither.
 std::vector<float> fixed_alphas(const std::vector<double>& chosen, int height,
                                 const Planning& planning) {
   const auto count = static_cast<std::size_t>(height) + 1;

@@ -27,7 +27,7 @@ inline constexpr int standard_height = 6, most_height = 16;
 
 struct TreeParameters {
   int height = standard_height;   // of the binary tree; unused with `branching`
-  std::vector<double> branching;  // children per level, root first; empty: binary
+  std::vector<double> branching;  // children per level, root first; empty means binary
   TreeKind tree = TreeKind::median;
   int steps = 300;     // of learning, 256 queries each; unused by other trees
   double cost = 1.15;  // limit of chi * leaves of a learned tree
@@ -54,7 +54,7 @@ Tree start_tree(TreeKind kind, const Problem& problem, const TreeShape& shape, s
 struct RoutedTree {
   Tree tree;
   std::vector<std::int32_t> query_leaf, key_leaf;  // [nq], [nk]
-  std::vector<float> alpha = {};                   // learned with the tree; empty: it was not
+  std::vector<float> alpha = {};                   // learned with the tree; empty if it was not
 };
 
 struct LearningGoal;

@@ -25,8 +25,8 @@ struct Planning {
   const Structure& given;  // from --structure: tensors to use instead of deriving them
   Sizes sizes = {};        // of the head, for the shapes of what is given; set by Variant::plan
 
-  /// A given tensor; empty: derive it. Throws InputError unless it has the shape, in which `more`
-  /// says what symbols beside "n", "nq", "nk" and "d" stand for.
+  /// A given tensor; empty if it is to be derived. Throws InputError unless it has the shape, in
+  /// which `more` says what symbols beside "n", "nq", "nk" and "d" stand for.
   const std::vector<std::int32_t>& integers(std::string_view name, const SymbolicShape& shape,
                                             const Sizes& more = {}) const;
   const std::vector<float>& reals(std::string_view name, const SymbolicShape& shape,
@@ -75,7 +75,7 @@ struct Variant {
   bool quick = false;           // long heads take moments: the first start shows it for them too
   bool rows_sum_to_one = true;  // rows of P, where a key is attended at all
   /// With these parameters rows need not sum to 1 though they do otherwise, and a note of the plan
-  /// says so; empty: there are none.
+  /// says so; empty if there are none.
   std::string other_sums_with = {};
   bool signed_entries = false;  // entries of P may be negative
   /// Not computed, but read from the source: for heads beside which it holds results. Nothing of it
@@ -96,7 +96,7 @@ struct Variant {
   /// Whether it has a form for heads with so many queries and keys.
   bool has_form_of(Lengths lengths, bool causal) const;
 
-  /// Why there is no form for such a head, in a sentence; empty: there is one.
+  /// Why there is no form for such a head, in a sentence; empty if there is one.
   std::string refusal(const Problem& problem) const;
 
   /// Checks the values and plans; a note says what of a given structure it does not take. Throws

@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(compare_threads)
 
 using Place = unsigned long long;
 
-// Larger for keys that come earlier in the top of a row, and different for all of them; 0: not in
+// Larger for keys that come earlier in the top of a row, and different for all of them; 0 if not in
 // it. Bits of positive floats are ordered as the floats are.
 __device__ Place place(float weight, Index key) {
   if (!(weight > 0)) return 0;

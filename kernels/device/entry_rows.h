@@ -10,7 +10,7 @@ namespace fovea::cuda {
 
 struct EntryRows {
   IndexRange range;                      // tokens
-  std::vector<std::int32_t> drawn = {};  // some of them, ascending; empty: all of them
+  std::vector<std::int32_t> drawn = {};  // some of them, ascending; empty means all of them
 
   Index size() const { return drawn.empty() ? range.size() : static_cast<Index>(drawn.size()); }
   /// The rows at `places`, a part of [0, size()).

@@ -7,7 +7,8 @@
 
 namespace fovea::cuda {
 
-/// Of all stages from now on, in ms; 0, as at first: none. Not to be changed while others measure.
+/// The head start of all stages from now on, in ms. 0, as at first: none. Do not change it while
+/// others measure.
 void set_head_start(double milliseconds);
 double head_start();
 

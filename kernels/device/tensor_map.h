@@ -8,7 +8,7 @@
 
 namespace fovea::cuda {
 
-/// Of `rows` rows, for boxes of 64 columns and `box_rows` rows (copy_box_async). Throws
+/// The map of `rows` rows, for boxes of 64 columns and `box_rows` rows (copy_box_async). Throws
 /// UnavailableError where the driver refuses it.
 CUtensorMap tensor_map(Rows16 matrix, Index rows, Precision precision, int box_rows);
 

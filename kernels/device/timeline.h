@@ -54,7 +54,7 @@ class Timeline {
   struct Span {
     std::string name, kernel = {};
     cudaEvent_t begin = nullptr, end = nullptr;
-    cudaEvent_t part = nullptr;  // the end of the last part; null: there is none yet
+    cudaEvent_t part = nullptr;  // the end of the last part; null if there is none yet
     bool late = false;
   };
 

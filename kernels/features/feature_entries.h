@@ -8,7 +8,7 @@ namespace fovea::cuda {
 struct FeatureEntryArgs {
   FeatureRowSums rows;
   const float* own_maximum = nullptr;   // as in KeySums
-  const std::int32_t* drawn = nullptr;  // query of row r, ascending; none: first_row + r
+  const std::int32_t* drawn = nullptr;  // query of row r, ascending; none means first_row + r
   Index first_row = 0, row_count = 0;
   Index first_chunk = 0, chunks = 0;  // of keys
   Index first_col = 0, end_col = 0;   // the keys to be written, in those chunks

@@ -13,14 +13,14 @@ namespace fovea::cuda {
 struct FeatureLogArgs {
   const float* x = nullptr;  // [n, x_stride] all queries, or all keys
   int x_stride = 0, d = 0;
-  const std::int32_t* drawn = nullptr;  // token of row r; none: first + r
+  const std::int32_t* drawn = nullptr;  // token of row r; none means first + r
   Index first = 0, count = 0;
   const float* directions = nullptr;  // [features, direction_stride] times sqrt(scale) log2 e;
   int direction_stride = 0;           // none: phi_r(x) = elu(x_r) + 1
   int features = 0;
   double half = 0;  // scale log2 e / 2: exponential features lose half |x|^2
-  /// Of queries |x|^2 / 2 is left out, and so is the largest of each row: the logarithm of the two
-  /// together is in `factor`. Of keys nothing is left out.
+  /// For queries, |x|^2 / 2 is left out, and so is the largest of each row: the logarithm of the
+  /// two together is in `factor`. For keys, nothing is left out.
   bool of_queries = false;
   float* logs = nullptr;  // [count, log_stride]
   int log_stride = 0;

@@ -57,7 +57,7 @@ class FeatureOperator final : public DeviceOperator {
   }
 
  private:
-  // Of all rows and chunks, from Q and K alone.
+  // Sums of all rows and chunks, from Q and K alone.
   struct Sums {
     DeviceMatrix own_maximum, own_sum, maximum, sum;  // as in KeySums
     Buffer<double> carry;
@@ -72,7 +72,7 @@ class FeatureOperator final : public DeviceOperator {
       return {row_maximum.data(), row_sum.data(), log2_sum.data(), pairs.data()};
     }
   };
-  // Of one slice of the columns of V.
+  // One slice of the columns of V.
   struct Values {
     DeviceMatrix v, z;
     Buffer<double> carry;

@@ -22,7 +22,7 @@ struct FeatureChunks {
   const float* key = nullptr;    // [count * 32, stride] log2 phi_r(k_j)
 };
 
-/// Of all chunks of a head: [chunks, stride], and one row more where that is said.
+/// Sums over all chunks of a head: [chunks, stride], and one row more where that is said.
 struct KeySums {
   float* own_maximum = nullptr;  // over the chunk's own keys
   float* own_sum = nullptr;

@@ -108,7 +108,7 @@ constexpr int value_queries_each = feature_chunk / value_bands;
 // One block for a chunk and 64 columns.
 // 46 registers, 12 KiB of shared memory: ten blocks on a multiprocessor. Bound by multiply-adds.
 __global__ void __launch_bounds__(value_threads) attend_features_kernel(const FeatureValueArgs a) {
-  // Of a feature, or of a key, and a query.
+  // The weight of a feature, or of a key, for a query.
   __shared__ float weight[feature_chunk][feature_chunk + 1];
   __shared__ float4 value[feature_chunk][value_lanes];
   const FeatureChunks& f = a.chunks;

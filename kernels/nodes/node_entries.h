@@ -21,7 +21,7 @@ struct NodePairs {
 struct NodeEntriesArgs {
   NodePairs pairs;
   Range32 rows, cols;
-  const std::int32_t* drawn = nullptr;  // query of row r; none: rows.begin + r
+  const std::int32_t* drawn = nullptr;  // query of row r; none means rows.begin + r
   int weighted = 0;                     // the depth nearest the root whose alpha is not 0
   float elsewhere =
       0;  // for pairs that share no node at that depth or below, to which the plan gives no weight

@@ -20,7 +20,7 @@ void place_keys(const PlaceArgs& args, cudaStream_t stream);
 
 /// What every query finds at every depth, [depths, nq].
 struct QueryNodes {
-  std::int32_t* slot = nullptr;  // of its node; -1: no key shares the node
+  std::int32_t* slot = nullptr;  // of its node; -1 if no key shares the node
   std::int32_t* count =
       nullptr;  // keys of the node that it may attend: with a mask, the first ones
   float* path =

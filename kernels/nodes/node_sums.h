@@ -12,7 +12,7 @@ template <class Number>
 struct SumArgs {
   const Number* rows = nullptr;  // `columns` of them, `stride` numbers apart
   int stride = 0, columns = 0;
-  const std::int32_t* order = nullptr;  // position -> row; null: the position itself
+  const std::int32_t* order = nullptr;  // position -> row; null means the position itself
   const Range32* ranges = nullptr;      // of positions
   std::int32_t count = 0;               // of ranges
   bool many_rows = false;               // ranges are so long that several threads share each

@@ -78,7 +78,7 @@ class Jacobi {
   }
 
  private:
-  // Exponents of entries, shifted to be positive; 0: all entries are 0.
+  // Exponents of entries, shifted to be positive; 0 if all entries are 0.
   static constexpr int shift = 2000, infinite = 1 << 20;
 
   __device__ static int thread() { return static_cast<int>(threadIdx.x); }

@@ -30,7 +30,7 @@ struct SmallBlocks {
 /// finite.
 void jacobi(const SmallBlocks& blocks, const float* entries, float* values, cudaStream_t stream);
 
-/// Of Gram matrices, given in double: the roots of their singular values, each within 3e-8 of the
+/// The roots of the singular values of Gram matrices, given in double, each within 3e-8 of the
 /// largest. A block of no rows has no values.
 void jacobi_of_gram(const SmallBlocks& blocks, const double* entries, float* values,
                     cudaStream_t stream);

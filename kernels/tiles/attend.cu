@@ -170,7 +170,7 @@ class Attention {
 #pragma unroll
       for (int j = 0; j < keys_per_thread; ++j) {
         const float weight = exp2_fast(s[i][j] - reference);
-        // Of this thread's keys only: the threads' sums are added at the end.
+        // Only this thread's keys: the threads' sums are added at the end.
         sum_[i] = __fadd_rn(sum_[i], weight);
         if constexpr (ValueChunks > 0) p[tx_ + key_threads * j] = weight;
         if constexpr (Maps) s[i][j] = weight;
@@ -305,7 +305,7 @@ Fp32Kernel fp32_kernel() {
           attend_kernel<RowsPerThread, ValueChunks, Maps, Frugal>};
 }
 
-// Of each height those for fewer columns first. Registers cannot hold more columns of more rows.
+// For each height, those for fewer columns first. Registers cannot hold more columns of more rows.
 auto choose_kernel(int height, int dv, bool maps, bool frugal) {
   static const Fp32Kernel kernels[] = {fp32_kernel<1, 0>(),
                                        fp32_kernel<1, 1>(),

@@ -16,10 +16,10 @@ struct Rows {
   int stride = 0;
 };
 
-/// The rule and the mask of a head (data/logit_rule.h, data/pair_mask.h); null: there is none of
+/// The rule and the mask of a head (data/logit_rule.h, data/pair_mask.h); null if there is none of
 /// the kind.
 struct HeadConditions {
-  float log2_cap = 0;  // in log2 units; 0: none
+  float log2_cap = 0;  // in log2 units; 0 if none
   const float* by_distance = nullptr;
   const float* by_key = nullptr;
   const float* bias = nullptr;  // [keys, bias_stride]
@@ -52,11 +52,11 @@ struct QueryTiles {
 
 /// The states of streaming softmaxes, which tiles of the same query leave to one another.
 struct SoftmaxStates {
-  int dv = 0;                // columns of V and Z, a multiple of 4; 0: sums only
+  int dv = 0;                // columns of V and Z, a multiple of 4; 0 means sums only
   float* z = nullptr;        // [state rows, z_stride]
   int z_stride = 0;          // a multiple of 4
   float* maximum = nullptr;  // [state rows], log2 units
-  float* sum = nullptr;      // [state rows]; 0: no key so far; then z and maximum are not read
+  float* sum = nullptr;      // [state rows]; 0 if no key so far; then z and maximum are not read
   /// The tiles have all keys of their queries: no state is read, and z is divided by the sum. Parts
   /// of tiles only write their states, which are joined later (join_parts.h).
   bool last = false;

@@ -77,7 +77,7 @@ class Pending {
   }
 
  private:
-  // Of p >= 0, or a NaN: as integers they compare as numbers do, and a NaN above all.
+  // For p >= 0, or a NaN: as integers they compare as numbers do, and a NaN above all.
   __device__ static int bits_of(float p) { return __float_as_int(p) & 0x7fffffff; }
   __device__ static void raise(const EntriesArgs& a, Index pixel, int bits) {
     atomicMax(reinterpret_cast<int*>(a.pixels + pixel), bits);

@@ -29,7 +29,8 @@ struct EntriesArgs {
   const float* log2_sum = nullptr;            // [nq]
   Index keys = 0;
   PixelGrid grid;
-  /// The tokens, ascending, each of which stands for one pixel row; none: all rows of the grid.
+  /// The tokens, ascending, each of which stands for one pixel row; none means all rows of the
+  /// grid.
   const std::int32_t* drawn = nullptr;
   int drawn_count = 0;
   Deposit deposit = Deposit::entry;

@@ -12,7 +12,7 @@ namespace fovea::cuda {
 struct FinishArgs {
   Index n = 0;
   int levels = 1;  // states of level l begin at row pyramid_rows(n, l); a query merges one of each
-  int dv = 0;      // a multiple of 4; 0: sums only
+  int dv = 0;      // a multiple of 4; 0 means sums only
   float* z = nullptr;  // [state rows, z_stride]; its first n rows become Z
   int z_stride = 0;
   const float* maximum = nullptr;

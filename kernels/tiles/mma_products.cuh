@@ -12,9 +12,9 @@
 
 namespace fovea::cuda {
 
-// DepthChunks: of 64 columns of Q and K, with Q in registers; 0: any number of them, with Q read
-// from shared memory each time, since registers cannot hold it. Groups: of 16 queries, for which a
-// warp reads K and V once.
+// DepthChunks: of 64 columns of Q and K, with Q in registers; 0 means any number of them, with Q
+// read from shared memory each time, since registers cannot hold it. Groups: of 16 queries, for
+// which a warp reads K and V once.
 template <Precision P, int DepthChunks, int ValueChunks, int Groups>
 struct MmaProducts {
   static constexpr bool split = P == Precision::fp32_split;

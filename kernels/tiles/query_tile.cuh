@@ -68,9 +68,9 @@ struct KvTile {
   bool masked;  // some pair may not count
   bool even;    // no slot is without a key, all weights 1, logits only scaled
   bool banded;  // only slots' bands exclude pairs, and logits are only scaled
-  // The keys are this row and those that follow it, one for each slot; -1: others.
+  // The keys are this row and those that follow it, one for each slot; -1 means others.
   std::int32_t first_row;
-  // The cluster of the first key, where clusters follow one another; -1: elsewhere.
+  // The cluster of the first key, where clusters follow one another; -1 means elsewhere.
   std::int32_t first_cluster;
 };
 

@@ -26,7 +26,7 @@ using QueryTileKeys = std::function<std::vector<EqualQueryTiles>(int height)>;
 
 /// What query tiles are for.
 struct QueryTileUse {
-  Index d = 0, dv = 0;  // columns of K, and those that V will have; 0: sums only
+  Index d = 0, dv = 0;  // columns of K, and those that V will have; 0 means sums only
   Precision precision = Precision::fp32;
   bool warpgroups = false;  // attend_wgmma is used where wgmma_takes, else never
   bool maps = false;        // the kernel must be able to make them

@@ -13,7 +13,7 @@
 
 namespace fovea::cuda {
 
-/// Of attend.cu: thread (tx, ty) has rows ty + 16 i and keys tx + 8 j.
+/// The layout of attend.cu: thread (tx, ty) has rows ty + 16 i and keys tx + 8 j.
 template <int RowsPerThread>
 struct LaneLayout {
   static constexpr int rows = RowsPerThread, keys = keys_per_thread, sharers = key_threads,
@@ -31,8 +31,8 @@ struct LaneLayout {
   __device__ static float at(const Values& x, int i, int k) { return x[i][k]; }
 };
 
-/// Of tensor cores, for 16 rows of a warp and KV tiles of `Slots` keys: a thread has rows `first`
-/// and `first` + 8 and 2 of each 8 keys.
+/// The layout of tensor cores, for 16 rows of a warp and KV tiles of `Slots` keys: a thread has
+/// rows `first` and `first` + 8 and 2 of each 8 keys.
 template <int Slots>
 struct MmaLayout {
   static constexpr int rows = 2, sharers = 4, slots = Slots, together = 2;
@@ -215,8 +215,8 @@ class SegmentTracker {
     }
   }
 
-  // Of values that each thread has of its keys: those of all keys of this thread's row. Threads
-  // exchange the rows that the other one keeps, in pairs, until each has one.
+  // Joins the values that each thread has of its keys into those of all keys of this thread's row.
+  // Threads exchange the rows that the other one keeps, in pairs, until each has one.
   template <class Join>
   __device__ __forceinline__ float joined(const float (&its)[rows], Join join) const {
     float left[rows];
@@ -256,8 +256,8 @@ class SegmentTracker {
   float maximum_ = -INFINITY, sum_ = 0, reference_ = 0;  // of the open segment
 };
 
-/// Of attend_mma.cuh: of one or two groups of 16 rows of a warp, of which `row` is this thread's
-/// first.
+/// The segments of attend_mma.cuh, for one or two groups of 16 rows of a warp; `row` is this
+/// thread's first.
 struct MmaSegments {
   using Tracker = SegmentTracker<MmaLayout<kv_tile_keys>>;
   Tracker first, second;

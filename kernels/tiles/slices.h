@@ -20,15 +20,15 @@ class Slices {
  public:
   /// `list`, `run` and `stage`, to which the launches belong, outlive this. `wave`: query tiles
   /// that the device runs at a time. `precision`: that of the kernel; `columns`: of K and V, which
-  /// a pair is multiplied with. At most `most_tiles` in a launch, or the parts of one; 0: any
+  /// a pair is multiplied with. At most `most_tiles` in a launch, or the parts of one; 0 means any
   /// number.
   Slices(const Device& device, const QueryTileList& list, Index wave, Run& run,
          Timeline::Stage& stage, Precision precision, Index columns, Index most_tiles = 0);
   Slices(const Slices&) = delete;
   Slices& operator=(const Slices&) = delete;
 
-  /// The next query tiles to launch, of one round; empty: there are no more, and the last launches
-  /// may still run. Throws Cancelled.
+  /// The next query tiles to launch, of one round; empty if there are no more, and the last
+  /// launches may still run. Throws Cancelled.
   QueryTileRange next();
 
  private:

@@ -62,7 +62,7 @@ class Layering {
     parts_.push_back(std::move(parts));
   }
 
-  // Appends `values` and returns where they begin; -1: there are none.
+  // Appends `values` and returns where they begin; -1 if there are none.
   template <class T>
   static std::int32_t append(std::vector<T>& all, const std::vector<T>& values) {
     if (values.empty()) return -1;

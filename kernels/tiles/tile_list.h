@@ -21,7 +21,7 @@ inline constexpr int kv_tile_keys = 64;
 /// state_base + c.
 struct QueryTile {
   std::int32_t first_row, row_count;  // positions
-  std::int32_t rows;                  // where the order begins in `indices`; -1: identity
+  std::int32_t rows;                  // where the order begins in `indices`; -1 means identity
   std::int32_t query_base, query_shift;
   std::int32_t state_base;
   std::int32_t first_run, last_run;  // of `runs`
@@ -39,7 +39,7 @@ struct ColumnRun {
   std::int32_t begin, end;
   std::int32_t cols;
   std::int32_t key_base, level;
-  std::int32_t weight;       // log2 of the weight of position p is weights[weight + p]; -1: all 0
+  std::int32_t weight;  // log2 of the weight of position p is weights[weight + p]; -1 means all 0
   std::int32_t pair_weight;  // the same for each pair of tokens, for entries of P
   std::int32_t lo, hi;
   /// A pair does not count either if it meets in one of `rounds` Chunks, which begin at
@@ -61,7 +61,7 @@ struct RowGroup {
 
 /// Passes over one order of queries whose row ranges are equal or disjoint, treated as one pass.
 struct Layer {
-  const std::vector<std::int32_t>* order;  // of the queries, in the plan; empty: identity
+  const std::vector<std::int32_t>* order;  // of the queries, in the plan; empty means identity
   int query_level = 0;
   std::int32_t rows = -1;        // where the order begins in `indices`
   std::vector<RowGroup> groups;  // by ascending rows

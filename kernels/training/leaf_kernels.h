@@ -16,7 +16,7 @@ struct LeafArgs {
   int q_stride = 0, k_stride = 0, v_stride = 0;
   float scale = 1;
   const std::int32_t* query_leaf = nullptr;   // [queries]
-  const std::int32_t* admissible = nullptr;   // [queries]; none: all keys
+  const std::int32_t* admissible = nullptr;   // [queries]; none means all keys
   const std::int32_t* place = nullptr;        // [keys]
   const std::int32_t* leaf_begin = nullptr;   // [leaves + 1] of keys
   const std::int32_t* in_order = nullptr;     // [queries] in the order of their leaves

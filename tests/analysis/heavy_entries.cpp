@@ -11,8 +11,8 @@ using namespace fovea;
 using namespace fovea::test;
 
 TEST_CASE("heavy entries of the golden example, counted by hand") {
-  // Of key 0, (-1, -.5): q_i . k_0 is 1.5, -.5, 0, -.25, .25, .75, -1.25, 1, the sum of
-  // squares 5.75.
+  // For key 0, (-1, -.5), q_i . k_0 is 1.5, -.5, 0, -.25, .25, .75, -1.25, 1, and the sum of
+  // squares is 5.75.
   Profile profile;
   const auto of_key_0 = [&](double tau) {
     const BitMatrix mask = heavy_entries(golden_problem(), tau, {profile});

@@ -58,7 +58,7 @@ Masses by_formula(const Problem& p, bool nested) {
       const int l = level_of(i, j, nested);
       const double fine =
           std::exp(p.scale * dot(vector_of(p.q, i, 0, false), vector_of(p.k, j, 0, false)));
-      // Of a causal mask the standard coarse query is the first of its cluster.
+      // Under a causal mask the standard coarse query is the first of its cluster.
       const double coarse = std::exp(
           p.scale * dot(vector_of(p.q, i >> l, l, p.causal), vector_of(p.k, j >> l, l, false)));
       exact[static_cast<std::size_t>(l)] += fine;

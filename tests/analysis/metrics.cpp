@@ -439,7 +439,7 @@ TEST_CASE("rows of equal weights are counted where their sums are rounded, too")
     counted += metrics_of(problem, "window", {{"width", "5"}}).rows_of_equal_weights;
   }
   CHECK(counted == 50 * 22);
-  // Of two weights a sink leaves one, 5e-35, and less than the least float of the other.
+  // A sink leaves one of two weights, 5e-35, and less than the least float of the other.
   Matrix q(2, 1), k(2, 1);
   q(0, 0) = q(1, 0) = k(0, 0) = 1;
   k(1, 0) = -30;

@@ -34,7 +34,7 @@ void say(const std::string& what, double ms) {
   std::printf("%-60s %7.1f ms  %s\n", what.c_str(), ms, ms < goal_ms ? "reached" : "MISSED");
 }
 
-/// From the request to stop, `after` so long, until the work has ended; 0: it had ended before.
+/// From the request to stop, `after` so long, until the work has ended; 0 if it had ended before.
 double cancelled_ms(milliseconds after, const std::function<void(Run&)>& work) {
   std::stop_source stop;
   Clock::time_point requested = Clock::time_point::max();
@@ -56,7 +56,7 @@ double cancelled_ms(milliseconds after, const std::function<void(Run&)>& work) {
   return std::max(0.0, std::chrono::duration<double, std::milli>(ended - requested).count());
 }
 
-/// Of several moments the longest.
+/// Measures at several moments, and prints the longest.
 void measure(const std::string& what, const std::vector<int>& moments_ms,
              const std::function<void(Run&)>& work) {
   double longest = 0;

@@ -30,7 +30,7 @@ std::vector<std::string> kernels_for(const std::string& what, const std::string&
 /// The settings: "block=16".
 std::string describe(const Contender& c);
 
-/// The least time that an H200 could take for all heads of width d, in ms; 0: not known.
+/// The least time that an H200 could take for all heads of width d, in ms; 0 if not known.
 double floor_of(const std::string& what, const std::string& precision, bool causal, Index n,
                 Index heads, Index d);
 

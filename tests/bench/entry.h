@@ -12,7 +12,7 @@
 
 namespace fovea::bench {
 
-/// Of one run, in ms.
+/// Times of one run, in ms.
 struct Times {
   double kernels = 0;                    // by events on the device, without transfers
   double late = 0;                       // of those, stages that may hold time of the host
@@ -31,11 +31,11 @@ struct EndToEnd {
 struct Gate {
   RowErrors random, peaked;
   bool passed() const { return accurate(random) && accurate(peaked); }
-  /// "error 3e-3, of the plain formula 1e-3, on peaked logits"; empty: passed.
+  /// "error 3e-3, of the plain formula 1e-3, on peaked logits"; empty if it has passed.
   std::string reason() const;
 };
 
-/// Of the stages of a run.
+/// Times of the stages of a run.
 Times times_of(const Profile& profile);
 
 /// Throws UnavailableError where another kernel has run than `expected`, one of which was asked

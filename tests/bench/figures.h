@@ -25,9 +25,9 @@ struct Figure {
   Spread end_to_end_ms;                             // from Q, K, V to Z in the memory of the host
   std::map<std::string, Spread> stages;             // ms, transfers too
   std::map<std::string, Spread> end_to_end_stages;  // ms (EndToEnd)
-  Spread speed_up;  // over exact of the same group, pair by pair; 0: unknown
+  Spread speed_up;  // over exact of the same group, pair by pair; 0 if unknown
   double multiply_adds = 0;
-  double floor_ms = 0;            // on an H200 (bench_kernels.cpp: floors); 0: none known
+  double floor_ms = 0;            // on an H200 (bench_kernels.cpp: floors); 0 if none known
   RowErrors error, error_peaked;  // on random and on peaked logits
 };
 

@@ -8,7 +8,7 @@ extern "C" {
 struct fovea_bench;
 
 const char* fovea_bench_message();
-/// The name of the GPU; null: there is none.
+/// The name of the GPU; null if there is none.
 const char* fovea_bench_device();
 
 /// The contenders of a group, a line each: "hyper bf16".
@@ -22,7 +22,7 @@ void fovea_bench_close(fovea_bench* entry);
 const char* fovea_bench_settings(const fovea_bench* entry);
 /// What the last run was computed by: "wgmma".
 const char* fovea_bench_kernel(const fovea_bench* entry);
-/// The least time that an H200 could take, in ms; 0: not known.
+/// The least time that an H200 could take, in ms; 0 if not known.
 double fovea_bench_floor(const fovea_bench* entry);
 
 /// 1: accurate, 0: not, as the message says. errors[4]: on random logits and on peaked ones, each

@@ -134,7 +134,7 @@ std::vector<Real> row(const Plan& plan, const Problem& problem, Index query, Rou
   return tree_row<Real>(std::get<NodePlan>(plan.form), problem, plan.causal, query);
 }
 
-// Of a row: sums of squares, and the largest difference.
+// Sums of squares over a row, and the largest difference.
 struct RowSquares {
   double ours = 0, plain = 0, norm = 0, largest = 0;
 

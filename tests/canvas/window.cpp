@@ -44,7 +44,7 @@ struct Pooled {
     show(entries);
     image = shown.picture();
   }
-  /// Of the pixels in the middle of the panel's frame, those that do not have the colour of what
+  /// Counts the pixels in the middle of the panel's frame that do not have the colour of what
   /// `value` gives for the entries [top, bottom) x [left, right) under them.
   int wrong(const std::function<double(double, double, double, double)>& value) const {
     const Colormap& map = colormap("viridis");
@@ -348,7 +348,7 @@ TEST_CASE("pictures of all states" * doctest::skip()) {
   }
 }
 
-// Of the offscreen platform, by a test of its own.
+// On the offscreen platform, by a test of its own.
 TEST_CASE("where there is no GL the canvas says so" * doctest::skip()) {
   Canvas canvas;
   canvas.resize(700, 500);

@@ -46,7 +46,7 @@ struct Home {
   }
 };
 
-/// The first secret that the file holds; empty: none.
+/// The first secret that the file holds; empty if none.
 std::string secret_in(const std::string& path) {
   const QByteArray bytes = QByteArray::fromStdString(read_bytes(path));
   for (const char* secret : secrets)
@@ -99,7 +99,7 @@ TEST_CASE("with --no-session no figure and no report names its source, its path 
 TEST_CASE("with --no-session a given matrix is drawn without the name of its file") {
   const Home home;
   const std::string matrix = home.folder + "/bobs_thesis.npz";
-  // Of the numbers of a panel the program makes a file that holds a matrix alone.
+  // The program writes the numbers of a panel into a file that holds a matrix alone.
   const std::string numbers = home.folder + "/attention.npy";
   REQUIRE(run_program({"render", home.source, "--variant", "exact", "-o", home.folder + "/f.png",
                        "--data", numbers})

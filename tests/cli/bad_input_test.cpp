@@ -191,7 +191,7 @@ TEST_CASE("NumPy arrays that are not numbers, of no known version, or cut off") 
 TEST_CASE("images of no size, of too large a size, cut off") {
   const TemporaryDirectory directory;
   const auto refuse = [&](const std::string& bytes, std::initializer_list<std::string> says) {
-    check_refused(directory, directory.write("image.png", bytes), says);
+    check_refused(directory, "content:" + directory.write("image.png", bytes), says);
   };
   refuse(png(0, 5), {"0 x 5 pixels", "at least one"});
   refuse(png(50000, 50000), {"50000 x 50000 pixels", "16384", "--max-side"});

@@ -19,7 +19,7 @@ struct Stranger {
   TemporaryDirectory own, others;
   std::string figure = own / "figure.svg";
 
-  /// What rendering the session says; empty: it has written the figure.
+  /// What rendering the session says; empty if it has written the figure.
   std::string refusal_of(const SessionFile& file, const TemporaryDirectory& folder) const {
     const std::string session = folder / "s.fovea.json";
     write_session(session, file);
@@ -49,7 +49,7 @@ TEST_CASE("render shows words and pictures of another folder by their SHA-256 al
                                                     "P5 16 24 255\n" + std::string(16 * 24, 'x'));
   for (const std::string& source : {text, picture}) {
     CAPTURE(source);
-    const std::string hash = content_hash_of(open_source(source).files).text();
+    const std::string hash = content_hash_of(open_source("content:" + source).files).text();
     SessionFile file = session_of(source, 6, hash);
     CHECK(stranger.refusal_of(file, stranger.own).empty());
     for (const std::string& stated : {std::string(64, '0'), std::string("x"), std::string()}) {

@@ -38,7 +38,7 @@ TEST_CASE("law: each option of a head and its source changes the numbers of each
   const Sources sources;
   const TinyTextModel model;
   const std::string drawn = "synthetic:gaussian?n=24&d=8&heads=3";
-  const Words image{FOVEA_ASSETS "/image/retina.jpg"};
+  const std::string image = FOVEA_ASSETS "/image/retina.jpg";
   struct Row {
     Words option, source;  // the source with other options of it
     std::string variant = "strided";
@@ -56,9 +56,10 @@ TEST_CASE("law: each option of a head and its source changes the numbers of each
       {{"--allow-non-finite"}, {sources.not_finite}},
       {{"--layout", "[n,H,d]"}, {sources.cube}},
       {{"--tensors", sources.cube}, {sources.text, "--one-token-per-line"}},
-      {{"--one-token-per-line"}, {sources.text}},
-      {{"--patch", "32"}, {image[0], "--max-side", "128"}},
-      {{"--max-side", "64"}, {image[0], "--patch", "16"}},
+      {{"--content"}, {sources.text}},
+      {{"--one-token-per-line"}, {sources.text, "--content"}},
+      {{"--patch", "32"}, {image, "--content", "--max-side", "128"}},
+      {{"--max-side", "64"}, {image, "--content", "--patch", "16"}},
       {{"--bf16"}, {sources.bits.path()}},
       {{"--max-tokens", "4"}, {model.folder(), "--text", "the cat sat on a mat"}},
   };

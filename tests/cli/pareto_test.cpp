@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Of settings with numbers: whether no other is at most as large in both and smaller in one.
+/// Whether, among settings with numbers, no other is at most as large in both and smaller in one.
 bool on_front(const json& settings, const json& one) {
   const auto x = [](const json& s) { return s["x"]["median"].get<double>(); };
   const auto y = [](const json& s) { return s["y"]["median"].get<double>(); };

@@ -48,7 +48,7 @@ pid_t spawn(std::vector<std::string> words, const std::string& out, const std::s
   return child;
 }
 
-// Of a process that runs: fields 14 and 15 of its `stat`, in clock ticks (proc(5)).
+// Reads fields 14 and 15 of the `stat` of a running process, in clock ticks (proc(5)).
 double cpu_seconds_of(pid_t process) {
   const std::string text = read_bytes("/proc/" + std::to_string(process) + "/stat");
   std::istringstream fields(text.substr(text.rfind(')') + 1));  // from the third on

@@ -37,7 +37,7 @@ class Running {
   void signal(int number) const;
   /// Whether it waits for Ctrl-C itself: it has begun its command.
   bool handles_interrupt() const;
-  /// Of all its threads until now.
+  /// The processor time of all its threads until now.
   double cpu_seconds() const;
   Ended wait();
 

@@ -27,7 +27,7 @@ struct Phases {
   std::vector<Landing> landings;
 };
 
-// Of the block that runs.
+// The state of the block that runs.
 struct Async {
   unsigned char* shared = nullptr;
   std::size_t bytes = 0;

@@ -15,7 +15,8 @@ namespace fovea::emulation {
 
 /// Shared memory begins at an address that is no multiple of 1024.
 std::uint32_t shared_address(const void* shared);
-/// Of 16 bytes, whose address is permuted as in rows of 128 bytes: bits 4 to 6 by bits 7 to 9.
+/// The place of 16 bytes, whose address is permuted as in rows of 128 bytes: bits 4 to 6 by bits 7
+/// to 9.
 const char* swizzled_piece(std::uint32_t address);
 
 /// As tensor cores see the 16 bytes at a place in shared memory. Ends the program if a copy to
@@ -44,14 +45,14 @@ bool given_up();
 
 // ---- Registers --------------------------------------------------------------------------------
 
-/// Of each lane of the warp: until now `launched`, from now on `kept`.
+/// Registers of each lane of the warp: until now `launched`, from now on `kept`.
 void set_registers(int launched, int kept);
 
 // ---- For the launch -----------------------------------------------------------------------------
 
 void begin_async(unsigned char* shared, std::size_t bytes, unsigned threads);
 void end_async();
-/// Of a thread that returns (products.cpp).
+/// Ends the products of a thread that returns (products.cpp).
 void end_products();
 
 }  // namespace fovea::emulation

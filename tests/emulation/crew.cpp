@@ -158,8 +158,8 @@ Turns& its_turns() {
   return *turns;
 }
 
-// Of the fibre whose turn is next; of the scheduler after the last of a round. Those that still
-// have to wait at a Barrier have no turn.
+// The place of the fibre whose turn is next, or of the scheduler after the last of a round. Those
+// that still have to wait at a Barrier have no turn.
 Place& next_place() {
   Turns& all = *turns;
   while (all.step < all.count) {

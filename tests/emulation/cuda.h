@@ -21,7 +21,7 @@ enum CUtensorMapSwizzle { CU_TENSOR_MAP_SWIZZLE_NONE = 0, CU_TENSOR_MAP_SWIZZLE_
 enum CUtensorMapL2promotion { CU_TENSOR_MAP_L2_PROMOTION_L2_128B = 2 };
 enum CUtensorMapFloatOOBfill { CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0 };
 
-/// Of two dimensions, of values of 16 bits.
+/// A map of two dimensions, of values of 16 bits.
 struct alignas(64) CUtensorMap {
   const char* data = nullptr;  // null: not encoded
   std::int64_t columns, rows, row_bytes;

@@ -363,7 +363,7 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
                    const std::function<void()>& body);
 cudaError_t allow_shared_memory(const void* kernel, std::size_t bytes);
 
-/// Of devices that are opened from now on; 2 unless told otherwise.
+/// Multiprocessors of devices that are opened from now on; 2 unless told otherwise.
 void set_multiprocessors(int count);
 /// Bytes of shared memory that blocks of such devices may have, at most; 227 KiB at first.
 void set_shared_memory(std::size_t bytes);

@@ -62,7 +62,7 @@ class Isolation {
 
   const std::uint64_t blocks_;
   std::uint64_t together_ = 1, ended_ = 0;  // blocks that count as one; that have ended
-  std::vector<Memory> memories_;            // in ascending order; none: one block alone
+  std::vector<Memory> memories_;            // in ascending order; none means one block alone
 };
 
 }  // namespace fovea::emulation

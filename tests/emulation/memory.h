@@ -12,7 +12,7 @@ struct Allocation {
   std::size_t bytes = 0;
 };
 
-/// Of all device memory that is not freed yet, in ascending order of addresses.
+/// All device memory that is not freed yet, in ascending order of addresses.
 std::vector<Allocation> allocations();
 /// Whether bytes [at, at + bytes) lie in one allocation.
 bool on_device(const void* at, std::size_t bytes);

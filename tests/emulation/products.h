@@ -15,7 +15,7 @@ void multiply_in_warp(float (&c)[4], const std::uint32_t (&a)[4], const std::uin
 struct Product {
   float (*sums)[4] = nullptr;  // of this thread, [count][4]
   int count = 0;
-  const std::uint32_t* registers = nullptr;  // of a; null: it is in shared memory, as `a` says
+  const std::uint32_t* registers = nullptr;  // of a; null if it is in shared memory, as `a` says
   std::uint64_t a = 0, b = 0;                // descriptors
   bool transposed = false;                   // b is given by its rows, not by its columns
   bool add = true;

@@ -29,7 +29,7 @@ constexpr unsigned char copy_poison = 0xFF;
 
 struct Recorded {
   cudaStream_t stream = nullptr;
-  Number number = 0;  // of the call that records it; 0: none
+  Number number = 0;  // of the call that records it; 0 if none
   bool done = false;
   Time at;
 };

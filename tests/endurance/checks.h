@@ -6,9 +6,9 @@
 
 namespace fovea::test {
 
-/// Of a window in any state.
+/// Checks a window in any state.
 void check_session(Desk& desk, MainWindow& window);
-/// Of a window that is settled.
+/// Checks a window that is settled.
 void check_results(Desk& desk, MainWindow& window);
 /// Waits until the window is settled, at most `limit_ms`; what takes longer is cancelled, and must
 /// then end. Returns whether it is settled.

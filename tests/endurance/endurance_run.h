@@ -16,10 +16,10 @@ namespace fovea::test {
 struct RunOptions {
   std::uint64_t seed = 1;
   double seconds = 600;  // no action begins later
-  int actions = 0;       // after so many it ends; 0: as many as there is time for
+  int actions = 0;       // after so many it ends; 0 means as many as there is time for
   int between = 150;     // actions from one reading of resources to the next
   int patience = 1;      // the window may be unresponsive for so many times two seconds
-  std::string only;      // only actions whose names have this; empty: all
+  std::string only;      // only actions whose names have this; empty means all
 };
 
 class EnduranceRun {
@@ -36,9 +36,9 @@ class EnduranceRun {
   /// is done any more.
   void go_home();
   void make_home();
-  /// Of the window that was used, then of a new one, which is compared with those before. What was
-  /// freed and is kept for reuse, by the C library or for matrices, is returned before: how much
-  /// that is depends on what was done last.
+  /// Reads those of the window that was used, then of a new one, which is compared with those
+  /// before. What was freed and is kept for reuse, by the C library or for matrices, is returned
+  /// before: how much that is depends on what was done last.
   void read_resources();
   Resources resources(const char* when);
   bool has_grown(const Resources& now) const;

@@ -163,7 +163,8 @@ void open_by_address(Desk& desk) {
 }
 
 void open_by_dialog(Desk& desk) {
-  trigger(desk, desk.window(), desk.draws().chance(0.7) ? "open" : "open_directory");
+  trigger(desk, desk.window(),
+          desk.draws().one_of(QStringList{"open", "open", "open_directory", "open_model"}));
 }
 
 void undo(Desk& desk) {

@@ -23,7 +23,7 @@ class RunLog {
   int failures() const;
   /// What runs now, for failures; the number of the action and its name.
   void begin_action(int number, const std::string& name);
-  /// Of the file, for a handler of signals.
+  /// The descriptor of the file, for a handler of signals.
   int descriptor() const { return descriptor_; }
   double seconds() const { return double(clock_.nsecsElapsed()) * 1e-9; }
   /// Since the present action began.

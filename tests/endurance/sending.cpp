@@ -19,7 +19,7 @@ struct Burst {
   int pause_ms = 0;
 };
 
-/// Returns what went wrong; empty: nothing.
+/// Returns what went wrong; empty if there was nothing.
 std::string send_steps(const Burst& burst) {
   Connection program(burst.socket);
   program.send_all(wire_greeting(""));

@@ -15,9 +15,9 @@ namespace fovea::test {
 
 class Watchdog : public QObject {
  public:
-  /// Of the calling thread. A gap of more than `unresponsive_ms` is a failure, and where the thread
-  /// is then is written into the log; after `dead_ms`, and where one action takes ten times that,
-  /// the program is ended with status 3.
+  /// Watches the calling thread. A gap of more than `unresponsive_ms` is a failure, and where the
+  /// thread is then is written into the log; after `dead_ms`, and where one action takes ten times
+  /// that, the program is ended with status 3.
   Watchdog(RunLog& log, int unresponsive_ms, int dead_ms);
   ~Watchdog() override;
 

@@ -166,7 +166,7 @@ TEST_CASE("pareto: over a parameter the settings that differ in nothing else are
   const auto recording = example::record(figure);
   example::check_page(recording);
   example::check_texts_apart(recording);
-  // Of another length it is another curve.
+  // Another length is another curve.
   settings[0].n = 128;
   const Figure lengths = figure_of(settings, width, 360);
   REQUIRE(plot_of(lengths).series.size() == 3);

@@ -8,7 +8,7 @@ namespace fovea::test {
 void parse_safetensors(const std::string& bytes);
 void parse_npz(const std::string& bytes);
 void parse_npy(const std::string& bytes);
-/// Of what vLLM-Hook says beside its tensors, which are valid.
+/// Parses what vLLM-Hook says beside its tensors, which are valid.
 void parse_vllm_hook(const std::string& bytes);
 void parse_structure(const std::string& bytes);
 void parse_fit(const std::string& bytes);
@@ -16,7 +16,7 @@ void parse_tokens(const std::string& bytes);
 void parse_text(const std::string& bytes);
 void parse_image(const std::string& bytes);
 
-/// Of a folder of results: its files one after another, with this between them. A folder that is
+/// Separates the files of a folder of results, one after another. A folder that is
 /// refused is as it was.
 inline constexpr char between_files = '\x1d';
 void parse_results_folder(const std::string& bytes);

@@ -33,6 +33,7 @@ const std::vector<Parser>& parsers() {
       {"setting", parse_setting, setting_seeds},
       {"encoder", parse_encoder, encoder_seeds},
       {"shards", parse_shards, shard_seeds},
+      {"gguf", parse_gguf, gguf_seeds},
       {"preprocessor", parse_preprocessor, preprocessor_seeds},
   };
   return table;

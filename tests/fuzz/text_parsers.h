@@ -6,19 +6,19 @@
 
 namespace fovea::test {
 
-/// Of a figure with its session.
+/// Parses a figure with its session.
 void parse_figure(const std::string& bytes);
 void parse_session(const std::string& bytes);
 void parse_sweep_plan(const std::string& bytes);
-/// Of rows, one a line, of the plan "p" with 8 items.
+/// Parses rows, one a line, of the plan "p" with 8 items.
 void parse_sweep_results(const std::string& bytes);
-/// Of what a program sends, whole and in pieces.
+/// Parses what a program sends, whole and in pieces.
 void parse_wire(const std::string& bytes);
-/// Of a synthetic source after "synthetic:". Large heads are not made.
+/// Parses a synthetic source after "synthetic:". Large heads are not made.
 void parse_synthetic(const std::string& bytes);
-/// Of the address of a model after "model:".
+/// Parses the address of a model after "model:".
 void parse_model_address(const std::string& bytes);
-/// Of VARIANT.PARAMETER=VALUE, and of a layout.
+/// Parses VARIANT.PARAMETER=VALUE, and a layout.
 void parse_setting(const std::string& bytes);
 
 }  // namespace fovea::test

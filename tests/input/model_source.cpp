@@ -241,7 +241,7 @@ TEST_CASE("what is no model, or reads nothing, is refused with what to do") {
   CHECK_THROWS_WITH_AS(open_source("model:" + model.folder()),
                        doctest::Contains("is a model of texts: say what it reads"), UsageError);
   CHECK_THROWS_WITH_AS(open_source("model:/nowhere?text=a"),
-                       doctest::Contains("is no model; expected a folder with config.json"),
+                       doctest::Contains("does not exist; expected the folder of a model"),
                        InputError);
   for (const char* text : {"", " \n\t"}) CHECK_THROWS_AS(source_of(model, text), InputError);
   const std::string vocabulary = model.file("tiny/vocab.txt", "[PAD]\n[UNK]\n");

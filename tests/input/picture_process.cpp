@@ -124,7 +124,7 @@ bool is_refused(long result) {
   return result == -1 && errno == EPERM;
 }
 
-/// Of the scope, in the place of the program that decodes pictures.
+/// Stands in for the program that decodes pictures until the end of the scope.
 struct Script {
   TemporaryDirectory folder;
   PictureDecoder decoder;

@@ -18,7 +18,7 @@ namespace {
   return depth < 0 ? 0 : overflow_stack(depth + 1) + frame[depth % 1024];
 }
 
-/// Of a child process that calls `crash`.
+/// What a child process that calls `crash` leaves.
 struct Crash {
   std::string message;
   int signal = 0;

@@ -33,7 +33,7 @@ TEST_CASE("json: errors say what was found and where") {
   CHECK_SAYS(read(open + "[]" + close), "nested more than 32 deep");
 }
 
-// Of one container; with time in proportion to their square this takes minutes.
+// Many values of one container: with time in proportion to their square this takes minutes.
 TEST_CASE("json: an excerpt of a text that is not UTF-8 is ASCII") {
   CHECK(excerpt(Json("a\xf9")) == R"("a\ufffd")");
 }

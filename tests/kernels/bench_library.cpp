@@ -36,7 +36,7 @@ Heads heads_of(bool causal) {
 
 }  // namespace
 
-// Of 16 rows some of these heads had errors of more than twice the plain formula's by chance.
+// With 16 rows some of these heads had errors of more than twice the plain formula's by chance.
 TEST_CASE("benchmark: exact attention in fp32 is accurate, for each of twelve heads") {
   for (const char* precision : {"fp32", "fp32-split"}) {
     std::string why_not;

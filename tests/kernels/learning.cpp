@@ -123,7 +123,7 @@ TEST_CASE("cuda: learning: the gradient of a step is that of plain C++") {
     }
 }
 
-// Of a key with all the weight of its leaf 1 - p says nothing of what the others give: beside it
+// For a key with all the weight of its leaf, 1 - p says nothing of what the others give: beside it
 // they are 0 in float32. Two keys of another leaf share its weight.
 TEST_CASE("cuda: learning: keys that hold the weight of their leaf") {
   Batch batch({.queries = 20, .d = 2, .dv = 5, .leaf_sizes = {6, 9, 2}});

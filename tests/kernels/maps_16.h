@@ -66,8 +66,8 @@ inline Problem rounded_to(const std::string& precision, const Problem& problem) 
   return its;
 }
 
-// Of the maps of two of which each rounds exponents in log2 units relative to their own size, and
-// adds up to n weights in its order: half of how far they may be apart.
+// The unit of the maps of two, each of which rounds exponents in log2 units relative to their own
+// size, and adds up to n weights in its order: half of how far they may be apart.
 inline double map_unit(const Problem& problem) {
   return 0x1p-23 * (8 + 4 * largest_logit(problem)) +
          2 * static_cast<double>(problem.keys()) * 0x1p-24;

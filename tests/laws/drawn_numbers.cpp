@@ -45,7 +45,7 @@ Moments moments_of(const std::vector<float>& values) {
   return moments;
 }
 
-/// Of as many numbers of both as the shorter has.
+/// The correlation of as many numbers of both as the shorter has.
 double correlation(const std::vector<float>& a, const std::vector<float>& b) {
   const std::size_t count = std::min(a.size(), b.size());
   const std::vector<float> x(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(count)),

@@ -46,7 +46,7 @@ void check_product(const Case& c, const Instance& x, const Matrix& p, const Outp
   CHECK(distance(out.z, rows_of(times(wide, x.problem.v), dv), n, dv) <=
         slack * largest_entry(x.problem.v) * std::max(1.0, row_mass(p)));
   if (!c.rows_sum_to_one) {
-    // Of a softmax that is not mixed afterwards; or an estimate of its sum.
+    // A softmax that is not mixed afterwards has one, or an estimate of its sum.
     CHECK(out.lse.empty() == !std::holds_alternative<TilePlan>(x.plan->form));
     return;
   }

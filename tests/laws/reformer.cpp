@@ -158,8 +158,8 @@ TEST_CASE(
 }
 
 TEST_CASE("law: queries and keys of reformer share a bucket as often as their angle says") {
-  // Of four buckets, argmax over +-y1, +-y2 is the pair of signs of y1 + y2 and y1 - y2, which are
-  // independent: two vectors at angle t agree with probability (1 - t / pi)^2.
+  // With four buckets, argmax over +-y1, +-y2 is the pair of signs of y1 + y2 and y1 - y2, which
+  // are independent: two vectors at angle t agree with probability (1 - t / pi)^2.
   const double angle = std::numbers::pi / 5, expected = std::pow(1 - angle / std::numbers::pi, 2);
   const Index n = 8, d = 3, rounds = 16, heads = 200;
   double same = 0;

@@ -28,10 +28,10 @@ struct VariantLaws {
   std::vector<Case> cases;
   std::vector<ExactSettings> exact_settings = {};
   bool never_exact = false;  // there are no such settings
-  /// Of row i of P, where the cases say that rows need not sum to 1; empty: only the formula
+  /// The sum of row i of P, if the cases say that rows need not sum to 1. Empty if only the formula
   /// knows.
   std::function<double(const Instance&, Index i)> row_sum = {};
-  /// The largest magnitude of what is added up in an exponent; empty: that of the logits.
+  /// The largest magnitude of what is added up in an exponent; empty means that of the logits.
   std::function<double(const Instance&)> largest_exponent = {};
 };
 

@@ -262,7 +262,7 @@ TEST_CASE("the mask tells pairs evaluated through clusters from those evaluated 
   const Matrix owner = level_owner(scene.computation.op->plan(), {0, 64}, {0, 64});
   for (Index i = 0; i < 64; ++i)
     for (Index j = 0; j < 64; ++j) CHECK((mask.values(i, j) == 3) == (owner(i, j) > 0));
-  // Of 16 x 16 tiles of 4 only the diagonal and its neighbours are computed key by key.
+  // Only the diagonal of 16 x 16 tiles of 4, and its neighbours, are computed key by key.
   scene.settings.mask_block = 4;
   CHECK(scene.panel(View::mask).caption.find("46 full, 210 cluster-mean tiles") !=
         std::string::npos);

@@ -166,7 +166,7 @@ TEST_CASE("two-hop reach of a long head counts some rows of a pixel, and says wh
   const auto& raster = std::get<Raster>(far.body);
   CHECK(raster.quantity == "keys k with i → k → j, rows sampled");
   CHECK(far.caption.find("counted for 4096 of 16384 queries") != std::string::npos);
-  // Of two windows 2 w + 1 - |i - j| keys are common, all of them where i = j.
+  // Two windows have 2 w + 1 - |i - j| keys in common, all of them if i = j.
   CHECK(raster.values(32, 32) == 2 * width + 1);
   CHECK(raster.values(32, 36) == 0);
   // 64 of a pixel's 256 rows, from the third one on: 256 rows to a pixel, 4 between two.

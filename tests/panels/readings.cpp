@@ -13,7 +13,7 @@ using namespace fovea::test;
 
 namespace {
 
-/// Of every `step`-th row of a rectangle.
+/// Reads every `step`-th row of a rectangle.
 SelectionReading by_hand(const Matrix& exact, const Matrix& approximate, IndexRange rows,
                          IndexRange cols, Index step) {
   SelectionReading out;

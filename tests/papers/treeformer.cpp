@@ -51,7 +51,7 @@ TEST_CASE("multiply-adds on the arena's shapes follow their formulas, beside tho
     // and 7 looked up for each query.
     CHECK(share("tc") ==
           doctest::Approx(100 * (2 * 6 * n + (n + 127) + 7 * n) / (2 * n * n)).epsilon(1e-12));
-    // Of 64 even leaves; those of queries are not quite.
+    // 64 even leaves; those of queries are not quite even.
     CHECK(share("tf") == doctest::Approx(100 * (1.0 / 64 + 6 / n)).epsilon(0.1));
     CHECK(share("linformer") == doctest::Approx(100 * 2 * 128 / n).epsilon(1e-12));
     CHECK(share("performer") == doctest::Approx(100 * 2 * 256 / n).epsilon(0.02));

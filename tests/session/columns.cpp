@@ -17,7 +17,7 @@ TEST_CASE("session: a column goes on where it is, else the same variant at its p
   CHECK(continued_columns({exact, first}, {changed, exact}) == Places{-1, 0});
   CHECK(continued_columns({first, second}, {second, changed}) == Places{1, -1});
   CHECK(continued_columns({first}, {first, first}) == Places{0, -1});
-  // Of two equal columns the first is changed: each goes on at its place.
+  // The first of two equal columns is changed: each goes on at its place.
   CHECK(continued_columns({exact, first, first}, {exact, changed, first}) == Places{0, 1, 2});
 }
 

@@ -38,7 +38,7 @@ TEST_CASE("times of runs: the total is of plan, upload and apply, and learning i
   CHECK(timing.upload_total.median_ms == doctest::Approx(1));
   CHECK(timing.apply_total.median_ms == doctest::Approx(103.5));
   CHECK(timing.apply.size() == 2);
-  // Of the sums of each run, not the sum of the medians.
+  // The quantile of the sums of each run, not the sum of the quantiles.
   CHECK(timing.total.p90_ms == doctest::Approx(112));
   CHECK_FALSE(timing.few_samples());
   runs.pop_back();

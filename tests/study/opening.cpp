@@ -46,7 +46,7 @@ struct OpenPicture {
   SessionEditor editor{study};
 
   OpenPicture() {
-    study.open(write_picture(folder));
+    study.open("content:" + write_picture(folder));
     REQUIRE(wait_until([&] { return study.length() == 2500; }));
     editor.start();
   }
@@ -164,8 +164,10 @@ TEST_CASE("the window keeps the hash of what it shows, or none where the file wa
 
 TEST_CASE("the hash of words and pictures is there with them, so that what is saved has it") {
   const TemporaryDirectory folder;
+  const std::string text = folder.write("t.txt", "the cat sat on the mat"),
+                    picture = write_picture(folder);
   for (const std::string& path :
-       {folder.write("t.txt", "the cat sat on the mat"), write_picture(folder)}) {
+       {"content:" + text, "content:" + picture, address_of(text), address_of(picture)}) {
     Study study(std::make_unique<CpuLike>());
     std::string hash, said;
     QObject::connect(&study, &Study::opened, &study, [&] { hash = study.content_hash(); });

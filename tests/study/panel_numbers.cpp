@@ -13,7 +13,7 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-/// Of cells without commas.
+/// Reads cells without commas.
 Rows rows_of(const std::string& csv) {
   Rows rows;
   std::istringstream lines(csv);

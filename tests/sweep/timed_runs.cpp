@@ -81,7 +81,7 @@ TEST_CASE("exact attention is timed in the rounds that have a speed-up") {
                            .exact = run_of(0, 20 + i),
                            .pace_ms = i < 8 ? 1.0 : 1.6});
   runs.rounds.push_back({.run = run_of(0, 5), .pace_ms = 1});
-  // Of ten rounds two took less time than the clock resolves, and one was not beside exact.
+  // Two of ten rounds took less time than the clock resolves, and one was not beside exact.
   const TimedRuns exact = exact_runs(runs);
   REQUIRE(exact.rounds.size() == 7);
   for (std::size_t i = 0; i < 7; ++i) {

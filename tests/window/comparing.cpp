@@ -12,7 +12,7 @@
 namespace fovea::test {
 namespace {
 
-/// "column with mode", of what is compared; empty: nothing.
+/// "column with mode", of what is compared; empty if there was nothing.
 std::string compared(Window& window) {
   const auto& now = window.study().comparison();
   if (!now) return "";

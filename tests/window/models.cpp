@@ -7,6 +7,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "input/assets.h"
 #include "study/background.h"
 #include "tiny_text_model.h"
 #include "window/pointer.h"
@@ -291,7 +292,8 @@ TEST_CASE("a text file that is dropped on a model is read by it, another file is
   CHECK(window.study().session().source ==
         to_text(ModelAddress{.folder = model.folder(), .input = words}));
   REQUIRE(drop(window, QString::fromStdString(FOVEA_ASSETS "/image/cat.jpg")));
-  REQUIRE(wait_until([&] { return window.study().source()->kind == "image"; }));
+  REQUIRE(wait_until([&] { return window.study().source()->picture != nullptr; }));
+  CHECK(window.study().source()->sequence.grid->rows == 37);
   CHECK_FALSE(window->findChild<QPlainTextEdit*>("model_text")->isVisibleTo(&*window));
 }
 
@@ -315,6 +317,47 @@ TEST_CASE("an image that is dropped on a model of images is read by it") {
   REQUIRE(drop(window, QString::fromStdString(picture("b.ppm", 31))));
   REQUIRE(wait_until([&] { return window.study().source()->picture->width == 31; }));
   CHECK(window.study().source()->kind == "model");
+}
+
+TEST_CASE("the first example is the bundled model with a text that can be edited") {
+  Window window(QString::fromStdString(standard_example()));
+  REQUIRE(window.settle());
+  const Session& session = window.study().session();
+  CHECK(window.study().source()->layers.size() == 6);
+  CHECK(window.study().source()->layers[std::size_t(session.layer)].name == "layer4");
+  CHECK(session.head == 10);
+  auto* field = window->findChild<QPlainTextEdit*>("model_text");
+  CHECK(field->toPlainText().startsWith("The fovea"));
+  field->setFocus();
+  field->selectAll();
+  QTest::keyClicks(field, "The cat sat.");
+  REQUIRE(wait_until([&] { return tokens_in(window).size() == 6; }));
+  REQUIRE(window.settle());
+  CHECK(tokens_in(window) == std::vector<std::string>{"[CLS]", "The", "cat", "sat", ".", "[SEP]"});
+  CHECK(wait_until([&] { return window.study().columns()[1].metrics != nullptr; }));
+}
+
+TEST_CASE("an image that is dropped on a model of texts shows the bundled model of images") {
+  Window window(QString::fromStdString(standard_example()));
+  REQUIRE(drop(window, assets + "/image/cat.jpg"));
+  REQUIRE(wait_until([&] { return window.study().source()->picture != nullptr; }));
+  REQUIRE(window.settle());
+  CHECK(window.study().source()->sequence.grid == ImageGrid{37, 37, 1});
+  CHECK(window->findChild<QLabel*>("content")->isHidden());
+  for (const char* of_others : {"patch", "model_text"})
+    CHECK_FALSE(window->findChild<QWidget*>(of_others)->isVisibleTo(&*window));
+  // And a text brings the model of texts back, with the text of the file in its field.
+  REQUIRE(drop(window, assets + "/text/fovea.txt"));
+  REQUIRE(wait_until([&] { return !window.study().source()->picture; }));
+  CHECK(window->findChild<QPlainTextEdit*>("model_text")->toPlainText().startsWith("The fovea"));
+}
+
+TEST_CASE("content similarity says in amber that it is not for choosing an attention") {
+  Window window("content:" + assets + "/text/fovea.txt");
+  auto* label = window->findChild<QLabel*>("content");
+  CHECK(label->isVisibleTo(&*window));
+  CHECK(label->text().endsWith("a toy embedding, not for choosing an attention"));
+  CHECK(label->property("style") == "warning");
 }
 
 }  // namespace fovea::test

@@ -74,7 +74,7 @@ inline void take_focus(Window& window) {
   QTest::qWait(100);
 }
 
-/// What the inspector says under a label; empty: nothing.
+/// What the inspector says under a label; empty if there was nothing.
 inline QString said(Window& window, const QString& label) {
   for (const auto* value : window->findChildren<QLabel*>())
     if (value->accessibleName() == label && !value->isHidden()) return value->text();

@@ -9,7 +9,7 @@
 
 namespace fovea::test {
 
-/// The recovery file of the only window that keeps one there; empty: there is none yet.
+/// The recovery file of the only window that keeps one there; empty if there is none yet.
 inline std::string kept_in(const std::string& folder) {
   std::error_code none;
   for (const auto& entry : std::filesystem::directory_iterator(folder, none))

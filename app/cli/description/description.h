@@ -9,9 +9,9 @@ namespace fovea {
 
 struct OptionDescription {
   std::vector<std::string> names;    // "-o", "--output"; of a positional its name alone
-  std::string value;                 // "FILE"; empty: a flag, or a positional
+  std::string value;                 // "FILE"; empty for a flag or a positional
   std::vector<std::string> choices;  // values that are known
-  std::string range;                 // "0 - 1024"; empty: none is stated
+  std::string range;                 // "0 - 1024"; empty if none is stated
   std::string standard;              // its default
   std::string text;
   std::string group;  // "How it looks"; "Options" where there is no other
@@ -32,7 +32,8 @@ struct Description {
   std::string footer;
 };
 
-/// Of commands without the options for help, which are the program's too. What is hidden from
+/// Describes all commands without the options for help, which are the program's too. What is hidden
+/// from
 /// --help is left out.
 Description describe(const CLI::App& program, const std::string& version);
 

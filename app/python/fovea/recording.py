@@ -6,13 +6,14 @@ import random
 import threading
 import warnings
 from dataclasses import replace
-from typing import Any, Container, Dict, Iterable, List, Optional, Sequence, Set, Union
+from typing import Any, Callable, Container, Dict, Iterable, List, Optional, Sequence, Set, Union
 
 from .call import Call, names_metadata, shared_metadata
 from .check import difference
 from .encoding import token_lists
 from .errors import FoveaError, FoveaWarning, need
 from .labels import Labelled, TokenLabels
+from .layer_choice import LayerChoice, Layers
 from .names import Place, model_name
 from .places import Places
 from .reader import LONGEST_HEADER
@@ -21,13 +22,13 @@ from .shared_bias import SharedBias
 from .steps import Steps, Turn
 from .unseen import Unseen
 from .watch import WATCH, Audience
-from .writer import TensorWriter, metadata_length
+from .writer import TensorMemory, TensorWriter, metadata_length
 
 ROOM_OF_CALL = 1 << 14  # bytes that the header may grow by one call without its tokens
 ENTRY = 128  # bytes of a tensor in the header, without the name of its call
 
 
-def record(path: "str | os.PathLike[str]", model: Any = None, *, layers: Optional[Iterable[Union[int, str]]] = None,
+def record(path: "str | os.PathLike[str]", model: Any = None, *, layers: Layers = None,
            heads: Optional[Iterable[int]] = None, steps: Union[None, int, Container[int]] = None,
            tokens: Optional[Sequence] = None, key_tokens: Optional[Sequence] = None,
            outputs: bool = True) -> "Recording":
@@ -54,17 +55,21 @@ def record(path: "str | os.PathLike[str]", model: Any = None, *, layers: Optiona
 class Recording:
     """A recording that runs. `calls` names the calls in the file. `tokens` and `key_tokens` may be set."""
 
-    def __init__(self, path: "str | os.PathLike[str]", layers: Optional[Iterable[Union[int, str]]],
+    def __init__(self, path: "str | os.PathLike[str]", layers: Layers,
                  heads: Optional[Iterable[int]], steps: Union[None, int, Container[int]], tokens: Optional[Sequence],
-                 key_tokens: Optional[Sequence], outputs: bool, model: Any) -> None:
+                 key_tokens: Optional[Sequence], outputs: bool, model: Any,
+                 memory: Optional[TensorMemory] = None, say: Optional[Callable[[str], None]] = None) -> None:
         self.path = os.fspath(path)
+        self._memory = memory  # in place of the file; then only this thread is recorded
+        self._thread = threading.get_ident()
+        self._say = say or _warn
         self.calls: List[str] = []
-        self._file: Optional[TensorWriter] = None
+        self._file: Union[None, TensorWriter, TensorMemory] = None
         self._ended = False
         self._warned: List[str] = []
         self.tokens, self.key_tokens = tokens, key_tokens
         self._model = model
-        self._layers = None if layers is None else set([layers] if isinstance(layers, (int, str)) else layers)
+        self._layers = LayerChoice(layers)
         self._heads = None if heads is None else [heads] if isinstance(heads, int) else list(heads)
         self._kept_steps = [steps] if isinstance(steps, int) else steps
         self._outputs = outputs
@@ -97,7 +102,7 @@ class Recording:
         need("numpy", "Recording a model")
         if self._file is not None:
             raise FoveaError("a recording is for one block: call fovea.record again")
-        self._file = TensorWriter(self.path)
+        self._file = self._memory or TensorWriter(self.path)
         self._bias = SharedBias(self._file)
         try:
             if self._model is not None:
@@ -112,7 +117,7 @@ class Recording:
     def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
         assert self._file is not None and self._bias is not None
         if self._forked:
-            return _warn("Nothing is recorded here: this process was forked inside the block, and the process that "
+            return self._say("Nothing is recorded here: this process was forked inside the block, and the process that "
                          "began it writes the file")
         WATCH.stop(self._audience)
         with self._lock:  # a thread may still run
@@ -130,13 +135,13 @@ class Recording:
                 self._file.discard()
                 raise
         for missed in self._unseen.missed():
-            _warn(f"Left out: {missed}")
+            self._say(f"Left out: {missed}")
         without = self._places.without()
-        if without and self._layers is None:
-            _warn("No softmax attention was seen in " + _listed(without))
+        if without and self._layers.is_all:
+            self._say("No softmax attention was seen in " + _listed(without))
         for note in [*self._unseen.notes(), *self._warned, labels.complaint]:
             if note:
-                _warn(note)
+                self._say(note)
 
     def _named(self, labels: TokenLabels) -> Dict[str, str]:
         """The metadata of the file, with the tokens of all calls, or of the first for which its header has room."""
@@ -180,10 +185,12 @@ class Recording:
         return (f"{nothing}no attention was seen in {_listed(roots)}: there is no softmax that values are "
                 "multiplied with. If it computes attention in another way, give q, k and v to fovea.save.")
 
-    def _end_in_fork(self) -> None:
+    def _end_in_fork(self) -> bool:
+        """The child records nothing: the file is that of its parent."""
         self._forked = True
         if self._file is not None:
             self._file.let_go()
+        return False
 
     def _keep(self, seen: SeenAny) -> None:
         """Writes a call, one for each member of a batch."""
@@ -191,11 +198,16 @@ class Recording:
             assert self._file is not None
             if self._ended or self._file.fault:
                 return
+            if self._memory is not None and threading.get_ident() != self._thread:
+                return  # what else this process computes
             place = self._places.of(seen.module)
             turn = self._steps.next(place.name, WATCH.stack.run, seen.queries, seen.keys, place.role == "cross")
             if not self._wanted(place, turn, seen.module):
                 return
             chosen = self._chosen_heads(place, seen.heads)
+            if seen.replaced:
+                self._warn("Attention was replaced in the block: its queries, keys and values are recorded, and no "
+                           "output of the model")
             if seen.dropout > 0:
                 self._warn(f"{place.name}: the model drops weights at random, so its output is not kept: call "
                            "model.eval()")
@@ -230,8 +242,7 @@ class Recording:
         self.calls.append(prefix)
 
     def _wanted(self, place: Place, turn: Turn, module: Any) -> bool:
-        named = self._layers is None or self._layers & {place.layer, place.name, self._places.path(module)}
-        if named and (self._kept_steps is None or turn.step in self._kept_steps):
+        if self._layers.has(self._places, module) and (self._kept_steps is None or turn.step in self._kept_steps):
             return True
         self._left_out.add(place.name)
         return False

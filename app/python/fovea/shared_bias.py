@@ -1,16 +1,16 @@
 """Writes a bias once that all calls of a file share, as the relative bias of T5's encoder."""
 from __future__ import annotations
 
-from typing import Any, List
+from typing import Any, List, Union
 
 from .errors import need
-from .writer import TensorWriter
+from .writer import TensorMemory, TensorWriter
 
 
 class SharedBias:
     """Holds the bias of the first call as long as all calls have the same."""
 
-    def __init__(self, file: TensorWriter) -> None:
+    def __init__(self, file: Union[TensorWriter, TensorMemory]) -> None:
         self._file = file
         self._held: Any = None
         self._calls: List[str] = []  # that have it

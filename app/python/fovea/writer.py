@@ -170,11 +170,13 @@ class TensorBytes:
         self._blocks: Dict[str, Block] = {}
 
     def add(self, arrays: Dict[str, Any]) -> None:
-        """Adds tensors of PyTorch or NumPy, which may change only after `pieces`. Names must be new: FoveaError."""
+        """Adds tensors of PyTorch or NumPy, or Blocks. They may change only after `pieces`. Names must be new: FoveaError.
+        """
         for name in arrays:
             if name in self._blocks:
                 raise FoveaError(f"there is a tensor '{name}' already")
-        self._blocks.update({name: block_of(array) for name, array in arrays.items()})
+        self._blocks.update({name: array if isinstance(array, Block) else block_of(array)
+                             for name, array in arrays.items()})
 
     def pieces(self, metadata: Optional[Dict[str, str]] = None) -> List[Any]:
         """The content, in pieces that follow each other."""
@@ -185,6 +187,33 @@ class TensorBytes:
         length = sum(block.data.nbytes for _, block in body)
         room = ROOM if _keeps_room(len(header), ROOM, length) else (len(header) + 7) // 8 * 8
         return [struct.pack("<Q", room) + header.ljust(room), *(block.data for _, block in body)]
+
+
+class TensorMemory:
+    """Takes what a recording writes in place of a TensorWriter, and holds copies of the tensors."""
+
+    path = "memory"
+    fault: Optional[BaseException] = None
+
+    def __init__(self) -> None:
+        self.arrays: Dict[str, Any] = {}  # Blocks
+        self.metadata: Dict[str, str] = {}  # once it is complete
+        self.header_length = 0  # at most, without metadata
+
+    def add(self, arrays: Dict[str, Any]) -> None:
+        for name, array in arrays.items():
+            block = block_of(array)
+            self.arrays[name] = block._replace(data=memoryview(bytes(block.data)))
+            self.header_length += len(_json({name: _entry(block.dtype, block.shape, LARGEST, LARGEST)}))
+
+    def finish(self, metadata: Optional[Dict[str, str]] = None) -> None:
+        self.metadata = metadata or {}
+
+    def discard(self) -> None:
+        self.arrays = {}
+
+    def let_go(self) -> None:
+        self.arrays = {}
 
 
 def _keeps_room(header: int, room: int, length: int) -> bool:

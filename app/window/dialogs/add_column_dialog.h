@@ -28,7 +28,7 @@ class AddColumnDialog : public QDialog {
   /// Shows all variants, and begins to draw the pictures that are not of the opened head.
   void open_dialog();
 
-  /// Of a variant; null: not there yet.
+  /// The card of a variant. Null if not there yet.
   const VariantCard* card(const Variant& variant) const;
   const std::string& colours() const { return colours_; }  // of pictures
 

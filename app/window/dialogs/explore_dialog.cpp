@@ -247,7 +247,7 @@ void ExploreDialog::refresh() {
   refresh_state();
 }
 
-// Of another source nothing is shown: its settings would become columns of this one.
+// Shows nothing of another source: its settings would become columns of this one.
 void ExploreDialog::refresh_page() {
   if (pages_->currentIndex() == int(Page::plot))
     pareto_->show_trials(run_, is_of_this_source(), message());

@@ -19,9 +19,9 @@ class KeysDialog : public QDialog {
   Q_OBJECT
 
  public:
-  /// Of the actions with a name.
+  /// Lists the keys of the actions that have a name.
   explicit KeysDialog(const std::vector<QAction*>& actions, QWidget* parent = nullptr);
-  /// "F: Fit, Find"; empty: every key means one thing.
+  /// "F: Fit, Find"; empty if every key means one thing.
   QString conflict() const;
   void accept() override;
 

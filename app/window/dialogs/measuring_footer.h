@@ -34,7 +34,7 @@ class MeasuringFooter : public QWidget {
     bool can_export = false;
   };
   void show_state(const State& state);
-  /// Above the state, until the next one; empty: none.
+  /// Above the state, until the next one; empty if none.
   void set_outcome(const QString& outcome);
   /// Writes a file in the background, and then says how that ended.
   void write(Background& background, const QString& path, std::function<void()> work);

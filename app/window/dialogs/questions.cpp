@@ -55,7 +55,7 @@ QStringList endings_of(const QString& filter) {
   return filter.section("(*", 1).section(')', 0, 0).split(" *");
 }
 
-/// The ending of the name that is one of the filters'; empty: it has none of them.
+/// The ending of the name that is one of the filters'; empty if it has none of them.
 QString ending_of(const QString& name, const QStringList& filters) {
   for (const QString& filter : filters)
     for (const QString& ending : endings_of(filter))

@@ -20,7 +20,7 @@ std::optional<std::pair<Index, Index>> ask_pair(MainWindow& window);
 /// The inner value is absent where the source's own scale was asked for.
 std::optional<std::optional<double>> ask_scale(MainWindow& window);
 
-/// The same for the sliding window and the soft cap; 0: none.
+/// The same for the sliding window and the soft cap; 0 if none.
 std::optional<std::optional<Index>> ask_window(MainWindow& window);
 std::optional<std::optional<double>> ask_soft_cap(MainWindow& window);
 
@@ -33,8 +33,8 @@ void use_kept_memory_budget();
 /// `action` is disabled until it is answered: there must not be two such questions at a time.
 void ask_back_end(MainWindow& window, QAction& action);
 
-/// Asks for a file to write; empty: none. `filters`: "PDF (*.pdf)" and the like; the name gets the
-/// ending of the chosen one before it is asked whether to replace a file.
+/// Asks for a file to write; empty if none. `filters`: "PDF (*.pdf)" and the like; the name gets
+/// the ending of the chosen one before it is asked whether to replace a file.
 QString ask_new_file(QWidget& parent, const QString& title, const QString& proposed,
                      const QStringList& filters);
 

@@ -23,7 +23,7 @@ class ComparisonDock : public QWidget {
  public:
   explicit ComparisonDock(Study& study);
 
-  /// The id of the measure that sorts the columns; empty: they are as on the canvas.
+  /// The id of the measure that sorts the columns; empty if they are as on the canvas.
   const std::string& sorted_by() const { return sorted_by_; }
   void sort_by(const std::string& id);
 
@@ -32,7 +32,7 @@ class ComparisonDock : public QWidget {
 
  protected:
   void showEvent(QShowEvent*) override { refresh(); }
-  /// Of the table: Enter sorts by the measure of the current cell, Space selects its column.
+  /// In the table, Enter sorts by the measure of the current cell, and Space selects its column.
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:

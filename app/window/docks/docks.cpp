@@ -104,7 +104,7 @@ void Docks::arrange() {
 
 void Docks::toggle_all() {
   const auto docks = window_.findChildren<QDockWidget*>();
-  // Of docks behind each other only one can be seen.
+  // Only one of several docks behind each other can be seen.
   const auto is_shown = [](const QDockWidget* dock) {
     return dock->toggleViewAction()->isChecked();
   };

@@ -4,8 +4,14 @@
 #include <QPlainTextEdit>
 #include <QSignalBlocker>
 #include <QSpinBox>
+#include <algorithm>
+#include <span>
 
 #include "data/address.h"
+#include "data/error.h"
+#include "input/model_place.h"
+#include "input/text_file.h"
+#include "io/file_bytes.h"
 #include "window/docks/docks.h"
 #include "window/docks/head_gallery.h"
 #include "window/docks/sequence_view.h"
@@ -129,6 +135,22 @@ const QString too_long =
     "longer "
     "text into a .txt file and drop it on the window.";
 
+/// The text that a model reads, of a file its beginning.
+QString text_read(const Source& source, const ModelAddress& address) {
+  if (address.text) return to_qt(*address.text);
+  if (!address.input || source.files.empty()) return {};
+  const FileBytes& file = *source.files.front();
+  std::string bytes(std::size_t(std::min<Index>(file.size(), most_text)), '\0');
+  try {
+    file.read(0, std::as_writable_bytes(std::span(bytes)));
+  } catch (const Error&) {  // it was changed, or is gone: its tokens are still shown
+    return {};
+  }
+  bytes.resize(valid_utf8_prefix(bytes));  // the last character may be cut off
+  if (bytes.starts_with("\xEF\xBB\xBF")) bytes.erase(0, 3);
+  return to_qt(bytes);
+}
+
 class InputDock : public QWidget {
  public:
   InputDock(Study& study, SessionEditor& editor) : study_(study), editor_(editor) {
@@ -157,6 +179,8 @@ class InputDock : public QWidget {
     warning_->setProperty("style", "warning");
     warning_->hide();
     column->addWidget(content_ = make_note());
+    content_->setObjectName("content");
+    content_->setProperty("style", "warning");
     content_->hide();
     column->addWidget(text_ = make_text_field());
     column->addWidget(text_note_ = make_note());
@@ -265,7 +289,7 @@ class InputDock : public QWidget {
     if (!reads_text || study_.opening() || study_.session().source == text_of_) return;
     text_of_ = study_.session().source;
     if (!is_model_address(text_of_)) return;
-    const QString text = to_qt(parse_model_address(text_of_).text.value_or(""));
+    const QString text = text_read(source, parse_model_address(text_of_));
     if (text == text_->toPlainText().left(most_text)) return;
     const QSignalBlocker quiet(text_);
     text_->setPlainText(text);
@@ -292,9 +316,10 @@ class InputDock : public QWidget {
     const auto source = study_.source();
     const QString path = to_qt(source->path);
     name_->setText(is_model_address(source->path) ? to_qt(source->name)
-                   : is_address(source->path)     ? path
-                                                  : QFileInfo(path).fileName());
-    name_->setToolTip(plain_tip(path));
+                   : is_address(source->path) && !is_content(source->path)
+                       ? path
+                       : QFileInfo(path).fileName());
+    name_->setToolTip(plain_tip(to_qt(readable_source(source->path))));
     set_text_or_hide(*content_, to_qt(source->content));
     set_text_or_hide(*warning_, warnings_of(*source));
     const QSignalBlocker quiet(layer_);

@@ -60,7 +60,7 @@ class InspectorDock : public QWidget {
       *gained_heading_, *selection_heading_;
   Readings *pair_, *selection_, *block_, *top_keys_, *lost_, *gained_;
   std::shared_ptr<const PairReading> pair_reading_;
-  std::vector<std::shared_ptr<const PairReading>> pairs_;  // of the columns; null: not read yet
+  std::vector<std::shared_ptr<const PairReading>> pairs_;  // of the columns; null if not read yet
   std::vector<Column> columns_;                            // that they were read in
   std::shared_ptr<const RowReading> row_, exact_row_;
   SingularValues* values_;

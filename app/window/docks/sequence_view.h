@@ -22,10 +22,10 @@ class SequenceView : public QWidget {
   /// Another step of the same source, of the same shape: where its tokens are the same nothing
   /// moves.
   void continue_source(std::shared_ptr<const Source> source);
-  /// Of the layer that is shown: layers may have different ones.
+  /// Shows the tokens of this layer: layers may have different ones.
   void set_layer(Index layer);
   void set_row(std::shared_ptr<const RowReading> row);
-  /// Numbers of the tokens, from 0, that shade them in place of the row; empty: the row does.
+  /// Numbers of the tokens, from 0, that shade them in place of the row; empty if the row does.
   void set_numbers(std::vector<float> numbers);
   /// Tokens of a chosen leaf or bucket, and tokens that a search found; ascending.
   void set_marked(const std::vector<Index>& queries, const std::vector<Index>& keys);

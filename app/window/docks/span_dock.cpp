@@ -124,7 +124,7 @@ class SpanDock : public QWidget {
     return view;
   }
 
-  /// The tokens of both groups on the canvas; nothing: all tokens.
+  /// The tokens of both groups on the canvas; nothing means all tokens.
   void select(std::optional<int> row, std::optional<int> column) {
     const auto reading = table_.reading();
     if (!reading) return;

@@ -81,7 +81,7 @@ QString ratio_text(const SpeedUp& ratio) {
   return ratio.undecided() ? QString("no difference") : to_qt(to_text(ratio));
 }
 
-// Of several rounds, or of the first run until these have been measured.
+// The timing of several rounds, or of the first run until these have been measured.
 Timing timing_of(const ColumnState& state) {
   return state.time ? state.time->timing : summarise(std::vector{state.computation->first_run});
 }

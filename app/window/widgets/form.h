@@ -32,7 +32,7 @@ void make_selectable(QLabel& label);
 void add_field(QBoxLayout& row, const QString& label, QWidget* field, int label_stretch = 0,
                int field_stretch = 0);
 
-/// Where a field's text is typed; null: nowhere.
+/// Where a field's text is typed; null if nowhere.
 QLineEdit* line_of(QWidget* field);
 /// Something was typed there that is not entered yet.
 bool is_being_typed(const QLineEdit& line);

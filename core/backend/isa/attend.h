@@ -24,7 +24,7 @@ inline constexpr int range_lanes = 16;
 struct Accumulation {
   const float* s;  // weights [key][lane]
   int lanes, count, keys;
-  const KeyRange* live;        // all other weights are 0; null: any may be positive
+  const KeyRange* live;        // all other weights are 0; null means any may be positive
   const float* const* values;  // [keys]
   const float* rescale;        // [lane]
   const float* const* from;    // [count]

@@ -238,7 +238,7 @@ TEST_CASE("maps: with little device memory they come in smaller launches, bit fo
   const std::size_t peak = emulation::peak_memory();
   RowsOutput tight;
   {
-    // Of four query tiles of 128 queries with 13 columns, only the segments of one fit, and the
+    // Only the segments of one of four query tiles of 128 queries with 13 columns fit, and the
     // sums that are kept.
     const Memory limited(peak - std::size_t{3} * 128 * 13 * 8 + std::size_t{n} * 4);
     tight = x.apply_rows({0, n}, pixel);

@@ -63,7 +63,7 @@ TEST_CASE("warpgroup maps: where a copy never arrives they are computed by warps
   const Problem problem = make_data(Data::gaussian, 300, 64, 64, false);
   const RowsOutput right =
       make_instance(*on_gpu("bf16", false), problem, "exact", {}).apply_rows({0, 300}, 100);
-  // Of the only launch the first and the last block, when others have added to the maps.
+  // Loses the first and the last block of the only launch, when others have added to the maps.
   for (const int lost : {0, 8}) {
     const auto backend = on_gpu("bf16");
     const Instance x = make_instance(*backend, problem, "exact", {});

@@ -1,4 +1,4 @@
-#include "live/message.h"
+#include "live/wire_message.h"
 
 #include <utility>
 
@@ -20,9 +20,9 @@ bool is_message(const TensorFile& frame) {
   return frame.metadata.contains(key);
 }
 
-Message read_message(std::shared_ptr<const WireBytes> bytes, const std::stop_token& stop) {
+WireMessage read_message(std::shared_ptr<const WireBytes> bytes, const std::stop_token& stop) {
   const auto size = static_cast<Index>(bytes->size());
-  Message message;
+  WireMessage message;
   message.tensors = read_safetensors("a message", bytes_in_memory(*bytes, bytes), size, stop);
   if (!is_message(message.tensors))
     throw InputError("a message", "has no \"message\" in its metadata; expected an object of JSON");

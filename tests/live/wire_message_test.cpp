@@ -1,4 +1,4 @@
-#include "live/message.h"
+#include "live/wire_message.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -39,7 +39,7 @@ TEST_CASE("a message keeps its object and its tensors") {
   const std::vector<OutTensor> tensors{{"q", {2, 2}, std::vector<float>{1, 2, 3, 4}},
                                        {"ids", {3}, std::vector<std::int32_t>{5, 6, 7}}};
   const auto bytes = std::make_shared<const WireBytes>(message_bytes(content, tensors));
-  const Message message = read_message(bytes);
+  const WireMessage message = read_message(bytes);
   CHECK(message.content == content);
   REQUIRE(message.tensors.tensors.size() == 2);
   CHECK(message.tensors.tensors[0].name == "ids");  // in the order of their names

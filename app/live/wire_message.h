@@ -1,6 +1,6 @@
-// A Message is what two processes say to each other: an object of JSON, and tensors. Its bytes are
-// those of a .safetensors file whose metadata has the object, as text, under the key "message". So
-// whatever reads and checks files of tensors reads and checks messages.
+// A WireMessage is what two processes say to each other: an object of JSON, and tensors. Its bytes
+// are those of a .safetensors file whose metadata has the object, as text, under the key "message".
+// So whatever reads and checks files of tensors reads and checks messages.
 //
 // A program that only sends steps (LiveStep) sends files without that key.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace fovea {
 
-struct Message {
+struct WireMessage {
   Json content;                            // an object
   TensorFile tensors;                      // read from `bytes`, without the key "message"
   std::shared_ptr<const WireBytes> bytes;  // of the frame
@@ -28,6 +28,6 @@ WireBytes message_bytes(const Json& content, const std::vector<OutTensor>& tenso
 bool is_message(const TensorFile& frame);
 
 /// Throws InputError for a frame that is no message, Cancelled.
-Message read_message(std::shared_ptr<const WireBytes> bytes, const std::stop_token& stop = {});
+WireMessage read_message(std::shared_ptr<const WireBytes> bytes, const std::stop_token& stop = {});
 
 }  // namespace fovea

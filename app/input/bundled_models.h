@@ -1,0 +1,21 @@
+// BundledModels are the two that come with the program: "bundled:text" and "bundled:image".
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace fovea {
+
+inline constexpr std::string_view bundled_text_model = "bundled:text";
+inline constexpr std::string_view bundled_image_model = "bundled:image";
+
+inline bool is_bundled(std::string_view model) {
+  return model.starts_with("bundled:");
+}
+
+/// The folder of a bundled model; another name is the name of a folder, and stays as it is. Throws
+/// UsageError where there is no bundled model of that name, UnavailableError where it was not
+/// installed.
+std::string folder_of_model(const std::string& name);
+
+}  // namespace fovea

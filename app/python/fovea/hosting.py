@@ -1,0 +1,129 @@
+"""Answers the program's requests about one model, over a channel of messages.
+
+First goes {"hello": "fovea model", "version": 1, "model": {...}}, as ReadingModel.description has it. Then come requests:
+
+    {"id": 1, "do": "heads", "text": ..., "max_tokens": ..., "layers": ..., "heads": ...}    or with a tensor "picture"
+    {"id": 2, "do": "effect", "text": ..., "max_tokens": ..., "variant": ..., "seed": ..., "parameters": {...},
+     "where": [[3, null], [4, [0, 1]]]}
+    {"id": 3, "do": "cancel", "of": 1}
+
+Each request but "cancel" has one last answer with its id. It is, for "heads", tensors and metadata like those of a file
+of `record`, with "notes"; for "effect", the numbers of Effects.measure, with those of each token as tensors;
+{"error": "..."}; or {"cancelled": true}. Before it may come {"id": 1, "reached": share}.
+"""
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from typing import Any, Callable, Dict, Optional
+
+from .errors import FoveaError
+from .message import Channel, Message
+from .reading import MOST_TOKENS, Request
+
+VERSION = 1
+BETWEEN_SHARES = 0.1  # seconds
+
+
+class Stopped(BaseException):
+    """Nobody waits for the answer any more. No Exception, so that no model takes it for an error of its own."""
+
+
+def host(channel: Channel, model: Any, gone: Callable[[], None] = lambda: None) -> None:
+    """Answers until the other process closes its end; requests run on this thread, one after the other.
+
+    `model` has `description()`, `heads(request)` and `effect(request, content)`. `gone` is called, on another thread, as soon as the end is known:
+    a request may still run.
+    """
+    channel.send({"hello": "fovea model", "version": VERSION, "model": model.description()})
+    _Host(channel, model, gone).run()
+
+
+class _Host:
+    def __init__(self, channel: Channel, model: Any, gone: Callable[[], None]) -> None:
+        self._channel = channel
+        self._model = model
+        self._gone = gone
+        self._requests: "queue.Queue[Optional[Message]]" = queue.Queue()
+        self._cancelled: Dict[Any, bool] = {}  # ids of requests that wait or run
+        self._ended = False
+
+    def run(self) -> None:
+        threading.Thread(target=self._receive, name="fovea requests", daemon=True).start()
+        while True:
+            message = self._requests.get()
+            if message is None or self._ended:
+                return
+            try:
+                self._answer(message)
+            except OSError:  # the other process has gone
+                return
+
+    def _receive(self) -> None:
+        try:
+            while True:
+                message = self._channel.receive()
+                if message is None:
+                    break
+                number = message.content.get("id")
+                if message.content.get("do") == "cancel":
+                    if message.content.get("of") in self._cancelled:
+                        self._cancelled[message.content["of"]] = True
+                else:
+                    self._cancelled[number] = False
+                    self._requests.put(message)
+        except (FoveaError, OSError, ValueError):
+            pass  # after what is no message none can follow
+        self._ended = True
+        self._requests.put(None)
+        self._gone()
+
+    def _answer(self, message: Message) -> None:
+        number = message.content.get("id")
+        try:
+            request = self._request(message, number)
+            if message.content.get("do") == "heads":
+                heads = self._model.heads(request)
+                self._channel.send({"id": number, "notes": heads.notes}, heads.arrays, heads.metadata)
+            elif message.content.get("do") == "effect":
+                numbers, arrays = self._model.effect(request, message.content)
+                self._channel.send({"id": number, **numbers}, arrays)
+            else:
+                raise FoveaError(f"'{message.content.get('do')}' is no request that this package knows; expected "
+                                 "heads or effect: install the Python package of this Fovea")
+        except Stopped:
+            self._channel.send({"id": number, "cancelled": True})
+        except OSError:
+            raise
+        except Exception as error:
+            self._channel.send({"id": number, "error": words_of(error)})
+        finally:
+            self._cancelled.pop(number, None)
+
+    def _request(self, message: Message, number: Any) -> Request:
+        said = 0.0
+
+        def reached(share: float) -> None:
+            nonlocal said
+            if self._ended or self._cancelled.get(number):
+                raise Stopped
+            now = time.monotonic()
+            if now - said > BETWEEN_SHARES:
+                said = now
+                self._channel.send({"id": number, "reached": share})
+
+        content = message.content
+        reached(0.0)
+        return Request(content.get("text"), message.tensors.arrays.get("picture"),
+                       int(content.get("max_tokens") or MOST_TOKENS), content.get("layers"), content.get("heads"),
+                       reached)
+
+
+def words_of(error: BaseException) -> str:
+    """The message of an error of this package; others with the name of their class."""
+    if isinstance(error, FoveaError):
+        return str(error)
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return "there is too little memory for this model and input; use fewer tokens (--max-tokens) or a smaller model"
+    return f"{type(error).__name__}: {str(error).strip() or 'without a message'}"

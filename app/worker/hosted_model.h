@@ -1,0 +1,79 @@
+// A HostedModel is a model that another process computes: a worker that Fovea starts
+// (WorkerProcess), or a program of the user (OfferedModel). It is asked for the heads of a text or
+// of a picture. The process answers one request after the other; any thread may ask.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+#include "data/source.h"
+#include "worker/model_line.h"
+
+namespace fovea {
+
+/// What a process says of its model.
+struct HostedDescription {
+  std::string name, architecture, computed_by;
+  bool reads_texts = false, reads_images = false;
+  Index layers = 0, heads = 0;  // 0 if it does not say
+};
+
+/// What a model is asked to read: a text or a picture.
+struct HostedInput {
+  std::string text;
+  std::shared_ptr<const Picture> picture;  // null: the text
+  Index most_tokens = 0;
+};
+
+class HostedModel {
+ public:
+  /// `name`: what messages call the model.
+  HostedModel(std::string name, std::unique_ptr<ModelLine> line)
+      : name_(std::move(name)), line_(std::move(line)) {}
+
+  /// Waits until the model is loaded. Throws UnavailableError, with what to install or do, where it
+  /// cannot be, and Cancelled, which does not end the loading.
+  const HostedDescription& description(const std::stop_token& stop = {});
+
+  /// The heads of all layers while the model reads, with their tokens or patches. `reached` is
+  /// called with the share of the model that has run. Throws InputError for what it cannot read;
+  /// UnavailableError when the process has ended; Cancelled, after which it can be asked again.
+  Source read(const HostedInput& input, const std::stop_token& stop = {},
+              const std::function<void(double share)>& reached = {});
+
+  /// The last answer to any request, which gets an id. Throws as read() does.
+  WireMessage ask(Json request, const std::vector<OutTensor>& tensors = {},
+                  const std::stop_token& stop = {},
+                  const std::function<void(double share)>& reached = {});
+
+  /// Whether the process has ended, or talked nonsense: another one must be started.
+  bool has_ended() const { return ended_; }
+
+ private:
+  using Lock = std::unique_lock<std::timed_mutex>;
+  Lock lock(const std::stop_token& stop);
+  void wait_until_loaded(const std::stop_token& stop);
+  WireMessage next(const std::stop_token& stop);
+  [[noreturn]] void end(const std::string& why);
+
+  const std::string name_;
+  std::timed_mutex mutex_;  // of all below
+  const std::unique_ptr<ModelLine> line_;
+  std::optional<HostedDescription> description_;
+  std::int64_t last_id_ = 0;
+  std::atomic<bool> ended_ = false;
+};
+
+/// What `connect` makes for this key, or made for it last if that has not ended. One is kept at a
+/// time: a process that Fovea started for another key ends, once nobody asks it any more.
+std::shared_ptr<HostedModel> hosted_model(
+    const std::string& key, const std::function<std::unique_ptr<HostedModel>()>& connect);
+
+}  // namespace fovea

@@ -1,0 +1,30 @@
+// The Python that computes the models which Fovea's own encoder does not.
+#pragma once
+
+#include <string>
+
+namespace fovea {
+
+struct Interpreter {
+  std::string path;   // "/usr/bin/python3"
+  std::string named;  // who named it: "--python", "FOVEA_PYTHON", ...
+};
+
+/// Chosen for this process, before all others. Empty: nothing is chosen.
+void choose_interpreter(Interpreter chosen);
+
+/// The one that was chosen, else that of $FOVEA_PYTHON, `setting`, the active virtual environment
+/// ($VIRTUAL_ENV, $CONDA_PREFIX), or python3 on the PATH. Throws UnavailableError where there is
+/// none, or the one that is named does not exist.
+Interpreter find_interpreter();
+
+/// The interpreter of the window's settings, which comes after $FOVEA_PYTHON. Empty if nothing is
+/// set.
+void set_interpreter_setting(const std::string& path);
+
+/// Whether code that comes with a model may run in Python: not unless the user has said so, for
+/// this process.
+void trust_remote_code(bool trust);
+bool trusts_remote_code();
+
+}  // namespace fovea

@@ -1,0 +1,53 @@
+"""A model in plain NumPy that a worker hosts: so the protocol is tried where PyTorch is not installed.
+
+Each word of a text is a token, and all numbers follow from the words. The name of the model says how it misbehaves.
+"""
+import json
+import os
+import signal
+import sys
+import time
+
+from fovea.errors import FoveaError
+from fovea.reading import Heads
+
+LAYERS, HEADS, WIDTH = 3, 2, 4
+STEPS = 200  # of a forward pass, between which it can be cancelled
+
+
+class FakeModel:
+    def __init__(self, behaviour=""):
+        self.behaviour = behaviour
+
+    def description(self):
+        return {"name": "fake", "architecture": "FakeModel", "reads": ["text", "image"], "layers": LAYERS,
+                "heads": HEADS, "most_tokens": None, "computed_by": "NumPy"}
+
+    def heads(self, request):
+        import numpy
+
+        if self.behaviour == "dies":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if self.behaviour == "leaves":
+            print("the last words\nof this process", file=sys.stderr)
+            os._exit(3)
+        if request.picture is not None:
+            rows, columns = (side // 2 for side in request.picture.shape[:2])
+            n, metadata = 1 + rows * columns, {"image": json.dumps({"grid": [rows, columns], "prefix": 1})}
+        else:
+            words = request.text.split()[: request.max_tokens]
+            if not words:
+                raise FoveaError("the text has no token; expected at least one word")
+            n, metadata = len(words), {"tokens": json.dumps(words)}
+        for step in range(STEPS):
+            request.reached(step / STEPS)
+            if self.behaviour == "slow":
+                time.sleep(0.005)
+        arrays = {}
+        for layer in range(LAYERS):
+            for at, name in enumerate("qkv"):
+                numbers = numpy.arange(HEADS * n * WIDTH, dtype=numpy.float32) / (n * WIDTH)
+                arrays[f"layer{layer}.{name}"] = numbers.reshape(HEADS, n, WIDTH) + layer + at
+        if request.picture is not None:
+            arrays["picture"] = request.picture
+        return Heads(arrays, {"layout": "[H,n,d]", "scale": "0.5", "causal": "true", **metadata}, ["a note"])

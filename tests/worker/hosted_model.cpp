@@ -1,0 +1,154 @@
+// Models that another process computes, with a stand-in for Python's worker that computes in NumPy
+// and misbehaves on demand.
+#include "worker/hosted_model.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <stop_token>
+#include <thread>
+
+#include "data/error.h"
+#include "harness.h"
+#include "messages.h"
+#include "temporary_directory.h"
+#include "worker/worker_process.h"
+
+namespace fovea::test {
+namespace {
+
+/// An interpreter that runs the stand-in, whatever it is told to run.
+class FakePython {
+ public:
+  FakePython() {
+    std::ofstream(path()) << "#!/bin/sh\nexec '" FOVEA_PYTHON "' '" FOVEA_TESTS
+                             "/worker/fake_worker.py' \"$@\"\n";
+    ::chmod(path().c_str(), 0700);
+  }
+  std::string path() const { return directory_ / "python"; }
+  std::unique_ptr<HostedModel> model(const std::string& behaviour) const {
+    return std::make_unique<HostedModel>(behaviour, std::make_unique<WorkerProcess>(WorkerStart{
+                                                        .interpreter = {path(), "a test"},
+                                                        .package = FOVEA_TESTS "/../app/python",
+                                                        .model = "/models/" + behaviour,
+                                                        .name = behaviour}));
+  }
+
+ private:
+  TemporaryDirectory directory_;
+};
+
+std::string why(HostedModel& model, const HostedInput& input) {
+  return message_of<Error>([&] { model.read(input); });
+}
+
+const HostedInput three_words{.text = "one two three", .most_tokens = 2048};
+
+TEST_CASE("a hosted model is a source of all its heads, with tokens, mask, scale and notes") {
+  const FakePython python;
+  const auto model = python.model("fake");
+  CHECK(model->description().architecture == "FakeModel");
+  CHECK(model->description().reads_texts);
+  double share = -1;
+  const Source source = model->read(three_words, {}, [&](double s) { share = s; });
+  CHECK(share >= 0);
+  CHECK(source.kind == "model");
+  CHECK(source.sequence.tokens == std::vector<std::string>{"one", "two", "three"});
+  CHECK(source.notes == std::vector<std::string>{"a note"});
+  CHECK(source.scale == 0.5);
+  CHECK(source.causal == true);
+  REQUIRE(source.layers.size() == 3);
+  CHECK(source.layers[2].heads() == 2);
+  CHECK(source.layers[2].lengths() == Lengths{3, 3});
+  CHECK(source.layers[2].v.read(1)(2, 3) ==
+        doctest::Approx(4 + 23.0 / 12));  // as fake_model.py has it
+  // Again, at another length.
+  CHECK(model->read({.text = "a b c d e", .most_tokens = 4}).sequence.tokens.size() == 4);
+}
+
+TEST_CASE("a hosted model of images gets the picture, and its patches are linked to it") {
+  const FakePython python;
+  const auto model = python.model("fake");
+  const auto picture = std::make_shared<Picture>(Picture{6, 4, std::vector<std::uint8_t>(72)});
+  for (std::size_t i = 0; i < 72; ++i) picture->rgb[i] = static_cast<std::uint8_t>(3 * i);
+  const Source source = model->read({.picture = picture});
+  REQUIRE(source.sequence.grid);
+  CHECK(source.sequence.grid->rows == 2);
+  CHECK(source.sequence.grid->cols == 3);
+  CHECK(source.sequence.grid->prefix == 1);
+  REQUIRE(source.picture);
+  CHECK(source.picture->rgb == picture->rgb);
+  CHECK(source.picture->width == 6);
+}
+
+TEST_CASE("what a hosted model cannot read is said, and it can be asked again") {
+  const FakePython python;
+  const auto model = python.model("fake");
+  CHECK(why(*model, {.text = " ", .most_tokens = 9}) ==
+        "fake: the text has no token; expected at least one word");
+  CHECK_FALSE(model->has_ended());
+  CHECK(model->read(three_words).layers.size() == 3);
+}
+
+TEST_CASE("a hosted model that is cancelled can be asked again") {
+  const FakePython python;
+  const auto model = python.model("slow");
+  std::stop_source stop;
+  CHECK_THROWS_AS(model->read(three_words, stop.get_token(), [&](double) { stop.request_stop(); }),
+                  Cancelled);
+  CHECK_FALSE(model->has_ended());
+  CHECK(model->read({.text = "another text", .most_tokens = 9}).sequence.tokens.size() == 2);
+}
+
+TEST_CASE("loading goes on when the first request is cancelled") {
+  const FakePython python;
+  const auto model = python.model("fake");
+  std::stop_source stop;
+  stop.request_stop();
+  CHECK_THROWS_AS(model->read(three_words, stop.get_token()), Cancelled);
+  CHECK(model->read(three_words).layers.size() == 3);
+}
+
+TEST_CASE("a worker that refuses, dies, leaves, babbles or is another version says so") {
+  const FakePython python;
+  const auto said = [&](const std::string& behaviour) {
+    const auto model = python.model(behaviour);
+    const std::string message = why(*model, three_words);
+    CHECK(model->has_ended());
+    return message;
+  };
+  CHECK(said("refuses") == "no working torch: pip install torch");
+  CHECK(said("dies").find("where memory runs out (SIGKILL)") != std::string::npos);
+  CHECK(said("leaves").find("ended with 3: of this process") != std::string::npos);
+  CHECK(said("babbles").find("said what is no message") != std::string::npos);
+  CHECK(said("old").find("another version of the package") != std::string::npos);
+  CHECK(message_of<UnavailableError>([&] {
+          WorkerProcess process({.interpreter = {"/nowhere/python", "a test"}});
+        }).find("/nowhere/python cannot be started") != std::string::npos);
+}
+
+TEST_CASE("a worker that does not answer can be cancelled, and ends with its model") {
+  const FakePython python;
+  std::stop_source stop;
+  const auto model = python.model("mute");
+  std::jthread later([&] { stop.request_stop(); });
+  CHECK_THROWS_AS(model->read(three_words, stop.get_token()), Cancelled);
+}
+
+TEST_CASE("one process serves a model until another one is asked for") {
+  const FakePython python;
+  const auto asked = [&](const std::string& behaviour) {
+    return hosted_model(behaviour, [&] { return python.model(behaviour); });
+  };
+  const auto first = asked("fake");
+  CHECK(asked("fake") == first);
+  const auto other = asked("dies");
+  CHECK(other != first);
+  CHECK(first->read(three_words).layers.size() == 3);  // somebody still holds it
+  CHECK(why(*other, three_words) != "");
+  CHECK(asked("dies") != other);  // it has ended
+}
+
+}  // namespace
+}  // namespace fovea::test
