@@ -172,6 +172,26 @@ TEST_CASE("a file that does not open leaves the text that was typed before, or m
   CHECK(tokens_in(t.window) == the_cat);
 }
 
+TEST_CASE("a model that is damaged while it is open is refused, and read again once it is whole") {
+  Typing t;
+  const std::string path = t.model.folder() + "/vocab.txt", words = read_bytes(path);
+  std::filesystem::remove(path);
+  t.type("the cat sa");
+  REQUIRE(t.ends());
+  CHECK(t.window->info_bar().message().contains("expected tokenizer.json, vocab.txt"));
+  CHECK(tokens_in(t.window) == the_cat);
+  CHECK(t.window.study().session().source == t.model.address("the cat"));
+  CHECK(t.field->toPlainText() == "the cat sa");
+  write_bytes(path, words);
+  t.type("the cat sat");
+  REQUIRE(t.ends());
+  CHECK(tokens_in(t.window) == the_cat_sat);
+  CHECK(t.window->info_bar().message().isEmpty());
+  t.window.trigger("undo");
+  REQUIRE(t.ends());
+  CHECK(tokens_in(t.window) == the_cat);
+}
+
 TEST_CASE("another text keeps columns that hold a head, and lets go of tokens that it has not") {
   Typing t;
   t.window->editor().add_column_of(1, 0);
