@@ -142,7 +142,7 @@ class Replacing:
             for note in answer.content["notes"]:
                 if note not in self._notes:
                     self._notes.append(note)
-        z = torch.stack(members).to(device=seen.q.device, dtype=seen.q.dtype)
+        z = (torch.stack(members) if len(members) > 1 else members[0][None]).to(device=seen.q.device, dtype=seen.q.dtype)
         self.calls += 1
         if self._heads is None:
             return z
