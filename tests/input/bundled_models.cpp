@@ -28,8 +28,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string assets = FOVEA_ASSETS;
-
 std::string provenance(std::string_view model) {
   return read_bytes(folder_of_model(std::string(model)) + "/PROVENANCE.txt");
 }
@@ -104,7 +102,7 @@ TEST_CASE("attention of the bundled model of texts is near that of its full weig
 
 TEST_CASE("attention of the bundled model of images is near that of its full weights") {
   // bundle.py wrote what the class token of the last layer attends to, in 32 bits.
-  const Source source = open_source(assets + "/image/cat.jpg");
+  const Source source = open_source(std::string(FOVEA_ASSETS) + "/image/cat.jpg");
   CHECK(source.sequence.grid == ImageGrid{37, 37, 1});
   REQUIRE(source.layers.size() == 12);
   const TensorFile file =
@@ -150,8 +148,9 @@ TEST_CASE("a name that is no bundled model, and content that has none, say what 
                        doctest::Contains("expected bundled:text or bundled:image"), UsageError);
   CHECK_THROWS_WITH_AS(open_source("model:bundled:text"),
                        doctest::Contains("say what it reads with --text"), UsageError);
-  CHECK_THROWS_WITH_AS(open_source("content:" + assets + "/minilm/minilm-l6.safetensors"),
-                       doctest::Contains("that of a text, of tokens or of an image"), UsageError);
+  CHECK_THROWS_WITH_AS(
+      open_source("content:" + std::string(FOVEA_ASSETS) + "/minilm/minilm-l6.safetensors"),
+      doctest::Contains("that of a text, of tokens or of an image"), UsageError);
   CHECK_THROWS_WITH_AS(open_source("content:/nowhere.txt"), doctest::Contains("does not exist"),
                        InputError);
 }
@@ -166,7 +165,7 @@ TEST_CASE("a session of a bundled model means the same elsewhere, older ones sho
   for (const std::string& source : {standard_example(), address_of(text), "content:" + text})
     CHECK(read_again(source) == source);
   CHECK(contains(standard_example(), "model:bundled:text?text="));
-  CHECK_FALSE(contains(standard_example(), assets));
+  CHECK_FALSE(contains(standard_example(), FOVEA_ASSETS));
   CHECK(read_again(text) == "content:" + text);
   Column held{.variant = "exact", .held = HeldHead{.source = text}};
   Session session = standard_session("synthetic:golden", 8);
