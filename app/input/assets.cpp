@@ -2,6 +2,7 @@
 
 #include <QFileInfo>
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "data/error.h"
@@ -16,6 +17,7 @@ namespace {
 struct FirstHead {
   std::string layer;  // its name
   Index head = 0;
+  std::optional<Index> pinned_query = {};
 };
 
 /// As assets/PROVENANCE.md recommends it.
@@ -24,7 +26,7 @@ FirstHead recommended_head(const std::string& source) {
   const auto reads = [&](std::string_view model) {
     return source.starts_with(std::string(model_prefix) + std::string(model) + "?");
   };
-  if (reads(bundled_image_model)) return {"layer11", 0};
+  if (reads(bundled_image_model)) return {"layer11", 5, 0};  // of the class token
   const bool is_capture = QFileInfo(QString::fromStdString(source)).fileName() == capture;
   return is_capture || reads(bundled_text_model) ? FirstHead{"layer4", 10} : FirstHead{};
 }
@@ -99,6 +101,7 @@ Session first_session(const Source& source) {
       session.columns.push_back({.variant = imported_variant().id, .values = {result.name}});
   session.layer = layer;
   session.head = head;
+  session.pinned_query = recommended_head(source.path).pinned_query;
   if (!its.has_qk()) {
     std::erase_if(session.columns, [](const Column& c) { return !is_reference(c.variant); });
     session.views = {View::heatmap, View::rank};

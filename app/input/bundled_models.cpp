@@ -1,6 +1,6 @@
 #include "input/bundled_models.h"
 
-#include <QFileInfo>
+#include <filesystem>
 
 #include "data/error.h"
 #include "data/utf8.h"
@@ -8,17 +8,19 @@
 
 namespace fovea {
 
-std::string folder_of_model(const std::string& name) {
-  if (!is_bundled(name)) return name;
-  const char* const its = name == bundled_text_model    ? "all-MiniLM-L6-v2"
-                          : name == bundled_image_model ? "dinov2-small"
-                                                        : nullptr;
-  if (!its)
-    throw UsageError(fovea::quoted(name) + " is no model that comes with Fovea; expected " +
+std::string name_of_bundled(const std::string& model) {
+  if (model == bundled_text_model) return "all-MiniLM-L6-v2";
+  if (model == bundled_image_model) return "dinov2-small";
+  return printable(model);
+}
+
+std::string folder_of_bundled(const std::string& model) {
+  if (model != bundled_text_model && model != bundled_image_model)
+    throw UsageError(fovea::quoted(model) + " is no model that comes with Fovea; expected " +
                      std::string(bundled_text_model) + " or " + std::string(bundled_image_model));
-  const std::string folder = assets_directory() + "/models/" + its;
-  if (!QFileInfo::exists(QString::fromStdString(folder)))
-    throw UnavailableError(name + " was not installed with Fovea: there is no " + folder +
+  const std::string folder = assets_directory() + "/models/" + name_of_bundled(model);
+  if (std::error_code unknown; !std::filesystem::exists(folder, unknown))
+    throw UnavailableError(model + " was not installed with Fovea: there is no " + folder +
                            "; install Fovea again, or name another model");
   return folder;
 }

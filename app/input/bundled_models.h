@@ -13,9 +13,11 @@ inline bool is_bundled(std::string_view model) {
   return model.starts_with("bundled:");
 }
 
-/// The folder of a bundled model; another name is the name of a folder, and stays as it is. Throws
-/// UsageError where there is no bundled model of that name, UnavailableError where it was not
-/// installed.
-std::string folder_of_model(const std::string& name);
+/// "all-MiniLM-L6-v2", whether it is installed or not; a name of no bundled model as it is.
+std::string name_of_bundled(const std::string& model);
+
+/// Throws UsageError where there is no bundled model of that name, UnavailableError where it was
+/// not installed.
+std::string folder_of_bundled(const std::string& model);
 
 }  // namespace fovea

@@ -136,7 +136,7 @@ fs::path normal(const std::string& path) {
 
 ModelPlace find_model(const std::string& named) {
   if (is_offered_model(named)) return {named, model_name(named)};
-  if (is_bundled(named)) return place_of_folder(folder_of_model(named));
+  if (is_bundled(named)) return place_of_folder(folder_of_bundled(named));
   const fs::file_status status = status_of(named);
   if (fs::is_directory(status)) return place_of_folder(named);
   if (fs::exists(status)) return place_of_file(named);
@@ -172,7 +172,8 @@ std::string model_name(const std::string& named) {
     const std::string name = named.substr(offered_prefix.size());
     return printable(name.substr(0, name.rfind('.')));
   }
-  const fs::path path = normal(is_bundled(named) ? folder_of_model(named) : named);
+  if (is_bundled(named)) return name_of_bundled(named);
+  const fs::path path = normal(named);
   if (is_gguf(named)) return printable(path.stem().string());
   const fs::path snapshots = path.parent_path();
   const std::string folder = snapshots.parent_path().filename().string();

@@ -224,13 +224,13 @@ Loader loader_of(const std::string& path) {
                    "a directory of .npy, .json, .txt or an image");
 }
 
-std::string absolute(std::string_view path) {
+std::string absolute_path(std::string_view path) {
   return fs::absolute(path).lexically_normal().string();
 }
 
 /// The bundled model reading the file.
 std::string read_by(const Loader& loader, const std::string& path) {
-  return to_text(ModelAddress{.folder = std::string(loader.model), .input = absolute(path)});
+  return to_text(ModelAddress{.folder = std::string(loader.model), .input = absolute_path(path)});
 }
 
 bool has_content(const Loader& loader) {
@@ -268,7 +268,7 @@ Source open_source(const std::string& what, const OpenOptions& options) {
 }
 
 std::string address_of(const std::string& what) {
-  if (is_content(what)) return std::string(content_prefix) + absolute(content_path(what));
+  if (is_content(what)) return std::string(content_prefix) + absolute_path(content_path(what));
   if (is_address(what)) return what;
   const Loader loader = loader_of(what);
   return loader.model.empty() ? what : read_by(loader, what);

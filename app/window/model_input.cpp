@@ -1,5 +1,6 @@
 #include "window/model_input.h"
 
+#include "data/address.h"
 #include "data/error.h"
 #include "input/assets.h"
 #include "input/model_facts.h"
@@ -20,6 +21,11 @@ std::string example_text() {
   return "The cat sat on the mat.";
 }
 
+/// The file of a source that is none of a model's.
+std::string file_of(const Source& source) {
+  return is_content(source.path) ? std::string(content_path(source.path)) : source.path;
+}
+
 ModelAddress of_model(const std::string& model) {
   return {.folder = absolute_model(model)};
 }
@@ -33,7 +39,7 @@ ModelAddress reading_text(const std::string& model, const Source* shown) {
     address.text = now.text;
     address.input = now.input;
   } else if (shown && shown->kind == "text" && shown->path.ends_with(".txt")) {
-    address.input = shown->path;
+    address.input = file_of(*shown);
   }
   if (!address.text && !address.input) address.text = example_text();
   return address;
@@ -44,7 +50,7 @@ ModelAddress reading_picture(const std::string& model, const Source* shown) {
   if (shown && shown->picture && is_model_address(shown->path))
     address.input = parse_model_address(shown->path).input;
   else if (shown && shown->kind == "image")
-    address.input = shown->path;
+    address.input = file_of(*shown);
   if (!address.input) address.input = assets_directory() + "/image/cat.jpg";
   return address;
 }

@@ -29,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string provenance(std::string_view model) {
-  return read_bytes(folder_of_model(std::string(model)) + "/PROVENANCE.txt");
+  return read_bytes(folder_of_bundled(std::string(model)) + "/PROVENANCE.txt");
 }
 
 /// "largest 0.92%" in the provenance: of ||P' - P|| / ||P||.
@@ -70,7 +70,7 @@ double relative_error(const std::vector<double>& found, const std::vector<double
 
 TEST_CASE("the weights of the bundled models are those of their provenance, and small") {
   for (const std::string_view model : {bundled_text_model, bundled_image_model}) {
-    const std::string path = folder_of_model(std::string(model)) + "/model.safetensors";
+    const std::string path = folder_of_bundled(std::string(model)) + "/model.safetensors";
     CAPTURE(path);
     CHECK(fs::file_size(path) <= 25'000'000);
     const std::string hash = content_hash_of({std::make_shared<const FileBytes>(path)}).text();
@@ -102,7 +102,7 @@ TEST_CASE("attention of the bundled model of texts is near that of its full weig
 
 TEST_CASE("attention of the bundled model of images is near that of its full weights") {
   // bundle.py wrote what the class token of the last layer attends to, in 32 bits.
-  const Source source = open_source(std::string(FOVEA_ASSETS) + "/image/cat.jpg");
+  const Source source = open_source(FOVEA_ASSETS "/image/cat.jpg");
   CHECK(source.sequence.grid == ImageGrid{37, 37, 1});
   REQUIRE(source.layers.size() == 12);
   const TensorFile file =
@@ -143,14 +143,18 @@ TEST_CASE("a text and an image are read by the bundled models, whatever their pa
   CHECK(contains(cut.notes[0], "as it has 512 positions"));
 }
 
+TEST_CASE("a bundled model has its name, installed or not") {
+  CHECK(short_name("model:bundled:text?text=The%20cat") == "all-MiniLM-L6-v2: “The cat”");
+  CHECK(short_name("model:bundled:audio?text=a") == "bundled:audio: “a”");
+}
+
 TEST_CASE("a name that is no bundled model, and content that has none, say what is expected") {
   CHECK_THROWS_WITH_AS(open_source("model:bundled:audio?text=a"),
                        doctest::Contains("expected bundled:text or bundled:image"), UsageError);
   CHECK_THROWS_WITH_AS(open_source("model:bundled:text"),
                        doctest::Contains("say what it reads with --text"), UsageError);
-  CHECK_THROWS_WITH_AS(
-      open_source("content:" + std::string(FOVEA_ASSETS) + "/minilm/minilm-l6.safetensors"),
-      doctest::Contains("that of a text, of tokens or of an image"), UsageError);
+  CHECK_THROWS_WITH_AS(open_source("content:" FOVEA_ASSETS "/minilm/minilm-l6.safetensors"),
+                       doctest::Contains("that of a text, of tokens or of an image"), UsageError);
   CHECK_THROWS_WITH_AS(open_source("content:/nowhere.txt"), doctest::Contains("does not exist"),
                        InputError);
 }
