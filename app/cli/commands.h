@@ -31,6 +31,7 @@ void add_report_command(CLI::App& program, Work& chosen);
 void add_pareto_command(CLI::App& program, Work& chosen);
 void add_spans_command(CLI::App& program, Work& chosen);
 void add_heads_command(CLI::App& program, Work& chosen);
+void add_effect_command(CLI::App& program, Work& chosen);
 void add_paper_command(CLI::App& program, Work& chosen);
 void add_sweep_command(CLI::App& program, Work& chosen);
 void add_bench_command(CLI::App& program, Work& chosen);

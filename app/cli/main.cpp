@@ -117,6 +117,7 @@ int run(int argc, char** argv) {
   add_pareto_command(program, chosen);
   add_heads_command(program, chosen);
   add_spans_command(program, chosen);
+  add_effect_command(program, chosen);
   add_paper_command(program, chosen);
   add_sweep_command(program, chosen);
   add_bench_command(program, chosen);

@@ -368,6 +368,15 @@ Values ParameterOptions::applied(const Variant& variant, Index n) const {
   return values;
 }
 
+std::map<std::string, std::string> ParameterOptions::by_key() const {
+  std::map<std::string, std::string> out;
+  for (const auto& setting : settings) {
+    const auto [key, value] = key_and_value(setting);
+    out[key] = value;
+  }
+  return out;
+}
+
 void ParameterOptions::apply_to(std::vector<Column>& columns) const {
   for (const auto& setting : settings) {
     const auto [key, value] = key_and_value(setting);

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -116,6 +117,8 @@ struct ParameterOptions {
   /// that no variant has.
   std::vector<Values> applied(const std::vector<const Variant*>& chosen, Index n) const;
   void apply_to(std::vector<Column>& columns) const;
+  /// The settings by their keys.
+  std::map<std::string, std::string> by_key() const;
 };
 
 /// Throws UsageError where one of them is not computed but read from the source: there is nothing

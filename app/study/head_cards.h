@@ -1,6 +1,9 @@
 // HeadCards are small looks at the heads of a source, for choosing one.
 #pragma once
 
+#include <map>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -12,25 +15,47 @@ namespace fovea {
 
 class HeadCards {
  public:
-  HeadCards(Requests& requests, const Subject& subject)
-      : subject_(subject), cards_(requests, 4096) {}
+  HeadCards(Requests& requests, const Subject& subject) : requests_(requests), subject_(subject) {}
 
-  using Heads = std::vector<std::pair<Index, Index>>;  // layer, head
-  /// Chooses the heads whose cards are requested. False: they are the same as before.
-  bool choose(const Heads& heads);
-  /// With the error of the selected column, unless its tree is learned; null: not there yet. Of a
-  /// source that went on that of an earlier step, until there is a newer one.
+  using Head = std::pair<Index, Index>;  // layer, head
+  using Heads = std::vector<Head>;
+  /// Chooses the heads whose cards and errors are requested, in this order: first the cards of
+  /// `cards_first` heads, then all errors, then the other cards. False: as before.
+  bool choose(Heads heads, std::size_t cards_first);
+  /// Null: not there yet. Of a source that went on that of an earlier step, until there is a newer
+  /// one.
   std::shared_ptr<const HeadCard> card(Index layer, Index head);
-  /// Requests the next missing card, when `idle`. Returns whether any card may have changed.
+  /// Of the selected column, unless its tree is learned: trees that all heads had to learn would
+  /// keep the engine busy for minutes. Empty: not there yet, or there is none.
+  std::optional<double> error(Index layer, Index head);
+  /// How many of the chosen heads still lack their card, or their error.
+  std::size_t missing_cards();
+  std::size_t missing_errors();
+  /// Requests what is missing first, when `idle`. Returns whether anything may have changed.
   bool update(bool idle);
 
  private:
-  ComputeKey key_of(Index layer, Index head) const;
+  using Error = std::optional<double>;
+  /// What is known of one head. Of many heads each has a small part of the memory.
+  struct Known {
+    explicit Known(Requests& requests) : cards(requests, 1), errors(requests, 16) {}
+    ResultCache<HeadKey, const HeadCard> cards;
+    ResultCache<ComputeKey, const Error> errors;
+  };
+  Known& known(const Head& head);
+  HeadKey key_of(const Head& head) const;
+  /// The column whose errors are found; empty: none.
+  std::optional<Column> column() const;
+  bool request_card(std::span<const Head> of, bool idle);
+  bool request_error(bool idle);
 
+  Requests& requests_;
   const Subject& subject_;
   Heads chosen_;
-  std::size_t complete_ = 0;  // chosen heads in the last update, if none lacked its card
-  ResultCache<ComputeKey, const HeadCard> cards_;
+  std::size_t cards_first_ = 0;
+  bool complete_ = true;         // nothing was missing in the last update
+  std::size_t of_each_ = 1;      // cards that are kept of a head
+  std::map<Head, Known> known_;  // none is erased: requests hold where they belong
 };
 
 }  // namespace fovea

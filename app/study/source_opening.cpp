@@ -96,7 +96,7 @@ void SourceOpening::take(const std::shared_ptr<const Source>& source,
   emit about_to_open(as);
   content_.reset();  // of the source before
   if (!is_model_address(source->path)) last_model_->forget();
-  const bool same_files = !source->files.empty() && source->files == files_;
+  const bool same_files = !as.new_source && !source->files.empty() && source->files == files_;
   files_ = source->files;
   if (!same_files) {
     content_hash_ = hash ? hash->text() : "";

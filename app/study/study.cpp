@@ -154,7 +154,7 @@ void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
   else if (before.source)
     requests_.discard(std::move(before.source));
   results_.set_length(lengths.keys);
-  cards_.choose({});
+  cards_.choose({}, 0);
   choose_leaves(0, {0, 0});
   choose_block({});
   forget_readings();
@@ -287,8 +287,8 @@ void Study::want_spans(bool on) {
   if (on) update_later();
 }
 
-void Study::choose_cards(const HeadCards::Heads& heads) {
-  if (cards_.choose(heads)) update_later();
+void Study::choose_cards(HeadCards::Heads heads, std::size_t cards_first) {
+  if (cards_.choose(std::move(heads), cards_first)) update_later();
 }
 
 void Study::hover(Index query, Index key, int column) {

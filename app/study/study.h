@@ -167,9 +167,12 @@ class Study : public QObject {
   void choose_leaves(int column, IndexRange leaves);
   const LeafMarks& marks() const { return marks_; }
 
-  /// Chooses the heads whose cards are found: those that can be seen.
-  void choose_cards(const HeadCards::Heads& heads);
+  /// Chooses the heads whose cards and errors are found: see HeadCards.
+  void choose_cards(HeadCards::Heads heads, std::size_t cards_first = SIZE_MAX);
   std::shared_ptr<const HeadCard> card(Index layer, Index head) { return cards_.card(layer, head); }
+  std::optional<double> head_error(Index layer, Index head) { return cards_.error(layer, head); }
+  std::size_t missing_cards() { return cards_.missing_cards(); }
+  std::size_t missing_head_errors() { return cards_.missing_errors(); }
 
   /// Whether the attention between spans is to be found.
   void want_spans(bool on);

@@ -20,6 +20,12 @@ std::string text_at(const Json& object, const char* name) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
+/// 0 if there is no such number.
+Index count_at(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_number_unsigned() ? found->get<Index>() : 0;
+}
+
 bool names(const Json& object, const char* name, const char* word) {
   const auto found = object.find(name);
   if (found == object.end() || !found->is_array()) return false;
@@ -34,7 +40,9 @@ HostedDescription description_in(const Json& hello) {
           .architecture = text_at(model, "architecture"),
           .computed_by = text_at(model, "computed_by"),
           .reads_texts = names(model, "reads", "text"),
-          .reads_images = names(model, "reads", "image")};
+          .reads_images = names(model, "reads", "image"),
+          .layers = count_at(model, "layers"),
+          .heads = count_at(model, "heads")};
 }
 
 /// Takes the picture that the model saw out of an answer; null if there is none.

@@ -22,6 +22,7 @@ namespace fovea {
 struct HostedDescription {
   std::string name, architecture, computed_by;
   bool reads_texts = false, reads_images = false;
+  Index layers = 0, heads = 0;  // 0 if it does not say
 };
 
 /// What a model is asked to read: a text or a picture.

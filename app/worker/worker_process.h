@@ -17,6 +17,7 @@ namespace fovea {
 struct WorkerStart {
   Interpreter interpreter;
   std::string package;  // the folder that holds the package `fovea`
+  std::string program;  // `fovea`, which the package starts to replace attention
   std::string model;    // a folder, or a .gguf file
   std::string name;     // of the model in titles
   bool trust_remote_code = false;

@@ -45,29 +45,35 @@ void read_rows(const Operator& op, HeadCard& card, Run& run) {
 
 }  // namespace
 
-HeadCard make_head_card(const Source& source, const HeadChoice& head, const Column& column,
-                        const Backend& backend, Run& run) {
+HeadCard make_head_card(const Source& source, const HeadChoice& head, const Backend& backend,
+                        Run& run) {
   HeadCard card{.layer = head.layer, .head = head.head};
   const Problem problem = problem_of(source, head, run.stop);
   const auto [queries, keys] = problem.lengths();
   const Index down = std::min(card_side, queries), across = std::min(card_side, keys);
-  const Index n = std::max(queries, keys);
-  const bool whole = n <= card_full_pooling;
-  // Binding is enough for the picture; a run is only needed for the output error.
-  Computation exact = prepare(problem, {.variant = &reference_variant()}, backend, run);
+  const bool whole = std::max(queries, keys) <= card_full_pooling;
+  // Binding is enough: nothing here needs the outputs.
+  const Computation exact = prepare(problem, {.variant = &reference_variant()}, backend, run);
   card.sampled = !whole;
   card.picture = whole
                      ? exact.op->tile({0, queries}, {0, keys}, {Pool::Kind::max, down, across}, run)
                      : sampled_picture(*exact.op, down, across, run);
   read_rows(*exact.op, card, run);
-  const bool has_form = find_variant(column.variant).refusal(problem).empty();
-  const bool has_error = problem.has_values() && !is_reference(column.variant) && has_form;
-  if (n <= card_error_limit && has_error) {
-    const Computation approximate = compute(problem, request_of(column), backend, run);
-    apply(exact, run);
-    card.error = output_rel_fro(approximate.output.z, exact.output.z);
-  }
   return card;
+}
+
+std::optional<double> head_error(const Source& source, const HeadChoice& head, const Column& column,
+                                 const Backend& backend, Run& run) {
+  const Problem problem = problem_of(source, head, run.stop);
+  const auto [queries, keys] = problem.lengths();
+  const bool has_form = find_variant(column.variant).refusal(problem).empty();
+  if (is_reference(column.variant) || !has_form || !problem.has_values() ||
+      std::max(queries, keys) > card_error_limit)
+    return {};
+  const Computation approximate = compute(problem, request_of(column), backend, run);
+  Computation exact = prepare(problem, {.variant = &reference_variant()}, backend, run);
+  apply(exact, run);
+  return output_rel_fro(approximate.output.z, exact.output.z);
 }
 
 }  // namespace fovea

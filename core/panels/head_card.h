@@ -15,12 +15,15 @@ struct HeadCard {
   double entropy = 0;      // mean over rows, nats, relative to log n: 1 is uniform
   double density = 0;      // share of the entries above 1/n
   double future_mass = 0;  // mean over rows of the mass on later keys; 0 under a causal mask
-  // |Z~ - Z|_F / |Z|_F of a column; not of exact, nor of long heads, nor without values.
-  std::optional<double> error;
 };
 
-/// `column`: whose error is found. Throws what problem_of does.
-HeadCard make_head_card(const Source& source, const HeadChoice& head, const Column& column,
-                        const Backend& backend, Run& run);
+/// Throws what problem_of does.
+HeadCard make_head_card(const Source& source, const HeadChoice& head, const Backend& backend,
+                        Run& run);
+
+/// |Z~ - Z|_F / |Z|_F of a column; not of exact, nor of long heads, nor without values. Throws what
+/// problem_of does.
+std::optional<double> head_error(const Source& source, const HeadChoice& head, const Column& column,
+                                 const Backend& backend, Run& run);
 
 }  // namespace fovea

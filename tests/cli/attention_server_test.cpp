@@ -4,13 +4,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <thread>
 
 #include "data/error.h"
-#include "harness.h"
 #include "messages.h"
+#include "session/computation.h"
 
 namespace fovea::test {
 namespace {
@@ -104,8 +105,10 @@ TEST_CASE("a server says who it is, and computes what the program computes") {
   };
   for (const Index h : {0, 1}) {
     const Problem problem = make_problem(head(0, h * n * d), head(1, 0), head(2, 0));
-    const auto instance = make_instance(*backend, problem, "exact", {});
-    const Matrix expected = instance.apply(problem.v).z;
+    Profile profile;
+    Run run{profile};
+    const Matrix expected =
+        compute(problem, {.variant = &reference_variant()}, *backend, run).output.z;
     for (Index i = 0; i < n; ++i)
       for (Index c = 0; c < d; ++c)
         CHECK(z[static_cast<std::size_t>((h * n + i) * d + c)] == expected(i, c));
@@ -122,6 +125,12 @@ TEST_CASE("what a request says of its heads holds") {
   CHECK(z_of(served.ask(some, tensors)) == std::get<std::vector<float>>(tensors[2].values));
   some["parameters"] = {{"width", 0}};
   CHECK(z_of(served.ask(some, tensors)).size() == 12 * 4);
+  Json reversed = attend(2);
+  reversed["heads"] = {1, 0};
+  const std::vector<float> whole = z_of(served.ask(attend(3), tensors)),
+                           turned = z_of(served.ask(reversed, tensors));
+  CHECK(std::equal(whole.begin(), whole.begin() + 48, turned.begin() + 48));
+  CHECK(std::equal(whole.begin() + 48, whole.end(), turned.begin()));
 }
 
 TEST_CASE("a request that is refused says what was found, and the server goes on") {

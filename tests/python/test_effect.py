@@ -1,7 +1,11 @@
 """Measures of what a replacement does to a model, against the formulas in float64."""
 import contextlib
+import json
 import math
 import os
+import subprocess
+import sys
+import tempfile
 import unittest
 from unittest import mock
 
@@ -151,6 +155,81 @@ class Measures(unittest.TestCase):
         self.assertGreater(more["drift"][0]["relative"], 0)
         self.assertGreater(every["drift"][0]["relative"], more["drift"][0]["relative"])
         self.assertNotEqual(some["perplexity"], every["perplexity"])
+
+
+    @needs("transformers")
+    @unittest.skipUnless(PROGRAM, "the program is not built")
+    def test_the_command_measures_a_model_through_this_python(self):
+        import transformers
+        from test_reading import SMALL, WORDS, Reading
+
+        self.torch.manual_seed(0)
+        config = transformers.LlamaConfig(vocab_size=len(WORDS), num_key_value_heads=2, **SMALL)
+        model = transformers.LlamaForCausalLM._from_config(config).eval()
+        tokenizer = Reading.tokenizer(type("Own", (), {"transformers": transformers}))
+        text = "the cat sat on the mat the cat sat on the mat"
+        with tempfile.TemporaryDirectory() as folder:
+            model.save_pretrained(folder)
+            tokenizer.save_pretrained(folder)
+            found = self.command(folder, text, "window", "--set", "width=1", "--heads", "1.*,0.2")
+            import fovea
+
+            ids = tokenizer(text, return_tensors="pt")["input_ids"]
+            with self.torch.no_grad(), mock.patch.dict(os.environ, {"FOVEA": PROGRAM}):
+                exact = float(model(ids, labels=ids).loss)
+                with fovea.replace(model, "window", layers=1, width=1), \
+                        fovea.replace(model, "window", layers=0, heads=[2], width=1):
+                    replaced = float(model(ids, labels=ids).loss)
+        self.assertAlmostEqual(found["exact_loss_per_token"], exact, 5)
+        self.assertAlmostEqual(found["loss_per_token"], replaced, 5)
+        self.assertGreater(abs(replaced - exact), 1e-4)
+        self.assertEqual((found["heads"], found["heads_of_model"], found["tokens"]), (5, 8, 12))
+        self.assertEqual((len(found["drift"]), len(found["loss"]), len(found["kl"])), (2, 11, 12))
+
+    @needs("transformers")
+    @unittest.skipUnless(PROGRAM, "the program is not built")
+    def test_the_own_encoder_and_this_python_agree(self):
+        import transformers
+
+        from fovea.hosted import HostedModel
+        from fovea.reading import Request
+
+        self.torch.manual_seed(0)
+        words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "cat", "sat", "on", "mat"]
+        config = transformers.BertConfig(vocab_size=len(words), hidden_size=32, intermediate_size=48,
+                                         num_hidden_layers=2, num_attention_heads=4, max_position_embeddings=64)
+        model = transformers.BertModel._from_config(config).eval()
+        for parameter in model.parameters():
+            if parameter.ndim == 2:
+                parameter.data.normal_(0, 0.3)
+        text = "the cat sat on the mat " * 8
+        with tempfile.TemporaryDirectory() as folder:
+            vocabulary = os.path.join(folder, "vocab.txt")
+            with open(vocabulary, "w", encoding="utf-8") as file:
+                file.write("\n".join(words) + "\n")
+            tokenizer = transformers.BertTokenizerFast(vocabulary)
+            model.save_pretrained(folder)
+            tokenizer.save_pretrained(folder)
+            hosted = HostedModel(model, tokenizer)
+            for variant, parameters in (("window", {"width": "4"}), ("fixed", {"stride": "8"}), ("h1d", {"block": "4"}),
+                                        ("hyper", {"block": "8", "min_length": "1"}), ("tf", {"height": "2"})):
+                sets = [word for key, value in parameters.items() for word in ("--set", f"{key}={value}")]
+                own = self.command(folder, text, variant, *sets, "--heads", "0.1-2,1")
+                content = {"variant": variant, "parameters": parameters, "where": [[0, [1, 2]], [1, None]]}
+                with mock.patch.dict(os.environ, {"FOVEA": PROGRAM}):
+                    theirs, _ = hosted.effect(Request(text), content)
+                self.assertIsNone(own["perplexity"])
+                for ours, their in zip(own["drift"], theirs["drift"]):
+                    # Both compute in float32, with sums in other orders.
+                    self.assertAlmostEqual(ours["relative"], their["relative"], 4, variant)
+                    self.assertAlmostEqual(ours["least_cosine"], their["least_cosine"], 4, variant)
+                self.assertGreater(own["drift"][1]["relative"], 0.001, variant)
+
+    def command(self, folder, text, variant, *more):
+        done = subprocess.run([PROGRAM, "effect", folder, "--text", text, "--variant", variant, "--json", "--python",
+                               sys.executable, *more], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
 
 
 if __name__ == "__main__":

@@ -284,6 +284,22 @@ class Modules(Replaced):
             # The queries of the second layer are the output of the first: with a width of 0 its values.
             self.assertTrue((arrays["blocks.1.attn.q"] == x[..., 16:].numpy()).all())
 
+    def test_a_process_that_is_forked_in_the_block_replaces_too(self):
+        """Tensors are so small that PyTorch needs no threads, which the child would not have."""
+        model, x = self.model(1, is_causal=True), self.x(2)
+        with self.fovea.replace(model, "window", width=0):
+            expected = model(x)
+            child = os.fork()
+            if child == 0:
+                status = 1
+                try:
+                    status = 0 if (model(x) == expected).all() else 2
+                    self.server.stop()
+                finally:
+                    os._exit(status)
+            self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+            self.assertTrue((model(x) == expected).all())
+
     def test_a_process_that_dies_in_the_block(self):
         model, x = self.model(), self.x(3)
         with self.assertRaisesRegex(self.fovea.FoveaError, "blocks.1.attn .*serve was ended by signal 9"):

@@ -74,16 +74,44 @@ TEST_CASE("cards are of their own heads, with the error of the selected column")
        {View::heatmap});
   study.select_column(1);
   study.choose_cards({{0, 0}, {0, 1}});
-  REQUIRE(wait_until([&] { return study.card(0, 0) && study.card(0, 1); }));
+  REQUIRE(wait_until([&] { return study.head_error(0, 0) && study.head_error(0, 1); }));
   const auto zero = study.card(0, 0), one = study.card(0, 1);
   CHECK(zero->head == 0);
   CHECK(one->head == 1);
   CHECK(zero->entropy != one->entropy);
-  REQUIRE(zero->error);
+  const auto error = study.head_error(0, 0);
+  CHECK(error != study.head_error(0, 1));
   study.select_column(2);
-  REQUIRE(wait_until([&] { return study.card(0, 0) != nullptr; }));
-  REQUIRE(study.card(0, 0)->error);
-  CHECK(*study.card(0, 0)->error != *zero->error);
+  CHECK(study.card(0, 0) == zero);  // another variant has other errors, and the same picture
+  REQUIRE(wait_until([&] { return study.head_error(0, 0).has_value(); }));
+  CHECK(study.head_error(0, 0) != error);
+  study.select_column(0);
+  CHECK_FALSE(study.head_error(0, 0));
+  CHECK(study.missing_head_errors() == 0);
+}
+
+TEST_CASE("cards are made in the order in which heads were chosen, and errors before late cards") {
+  Study study(make_low_priority_backend({.backend = "cpu"}));
+  open(study, "synthetic:clusters?n=64&d=8&heads=4&seed=1", {"exact", "h1d"}, {View::heatmap});
+  study.select_column(1);
+  REQUIRE(wait_until([&] { return study.settled(); }));
+  std::vector<std::string> made;
+  QObject::connect(&study, &Study::cards_changed, &study, [&] {
+    for (const Index head : {0, 1, 2, 3})
+      for (const auto& [there, what] : {std::pair{study.card(0, head) != nullptr, "card "},
+                                        {study.head_error(0, head).has_value(), "error "}}) {
+        const std::string name = what + std::to_string(head);
+        if (there && std::ranges::find(made, name) == made.end()) made.push_back(name);
+      }
+  });
+  study.choose_cards({{0, 2}, {0, 0}, {0, 3}}, 1);
+  CHECK(study.missing_cards() == 3);
+  CHECK(study.missing_head_errors() == 3);
+  REQUIRE(wait_until([&] { return study.missing_cards() + study.missing_head_errors() == 0; }));
+  REQUIRE(wait_until([&] { return made.size() == 6; }));
+  CHECK(made ==
+        std::vector<std::string>{"card 2", "error 2", "error 0", "error 3", "card 0", "card 3"});
+  CHECK_FALSE(study.card(0, 1));  // nobody chose it
 }
 
 TEST_CASE("output errors are those of the parameters that are shown") {

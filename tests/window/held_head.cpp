@@ -23,7 +23,7 @@ HeadGallery& gallery(Window& window) {
 }
 
 void click_head(Window& window, int head, Qt::KeyboardModifiers modifiers = {}) {
-  const QRect place = gallery(window).visualItemRect(gallery(window).item(head));
+  const QRect place = gallery(window).place_of({0, head});
   QTest::mouseClick(gallery(window).viewport(), Qt::LeftButton, modifiers, place.center());
 }
 
@@ -70,7 +70,7 @@ TEST_CASE(
     "a right click on a head opens a menu, whose entry shows the head beside the opened one") {
   Window window(heads);
   REQUIRE(window.settle());
-  const QPoint place = gallery(window).visualItemRect(gallery(window).item(2)).center();
+  const QPoint place = gallery(window).place_of({0, 2}).center();
   QTest::mousePress(gallery(window).viewport(), Qt::RightButton, {}, place);
   CHECK(window.study().session().head == 0);
   const std::size_t before = window.study().columns().size();

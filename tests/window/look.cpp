@@ -1,18 +1,22 @@
 // Not a test: takes pictures of the window. `look OUT.png SOURCE [WIDTHxHEIGHT] [VIEW,..]
 // [VARIANT,..] [light|dark] [ROW:COL:SPAN|sweep|explore|heads|split|wipe|blink|parts|sinks|named|
-// keys|export|goto|scale|find|restore] [SECONDS]` on a display (xvfb-run); "-" leaves a choice to
-// the window. "sweep" takes the sweep over n instead, "explore" and "heads" the settings that were
-// tried, "keys", "export", "goto" and "scale" a dialog, "find" opens the find bar; "restore" offers
-// sessions that were left behind; "split", "wipe" and "blink" compare the second column with exact,
-// with the pointer on it; "parts", "sinks" and "named" raise the Spans dock. With SECONDS the
-// picture is taken after that time, whatever is there.
+// keys|export|goto|scale|find|restore|gallery|larger] [SECONDS]` on a display (xvfb-run); "-"
+// leaves a choice to the window. "sweep" takes the sweep over n instead, "explore" and "heads" the
+// settings that were tried, "keys", "export", "goto" and "scale" a dialog, "find" opens the find
+// bar; "restore" offers sessions that were left behind; "split", "wipe" and "blink" compare the
+// second column with exact, with the pointer on it; "parts", "sinks" and "named" raise the Spans
+// dock; "gallery" has the heads of all layers, "larger" those in a window of their own. With
+// SECONDS the picture is taken after that time, whatever is there.
 #include <QAction>
 #include <QApplication>
+#include <QCheckBox>
+#include <QDialog>
 #include <QDockWidget>
 #include <QSettings>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTimer>
+#include <QToolButton>
 #include <algorithm>
 #include <cstdio>
 
@@ -93,6 +97,20 @@ void show_spans(MainWindow& window, SpanChoice choice) {
   if (!QTest::qWaitFor(read, 60000)) std::puts("no table of spans");
 }
 
+/// A picture of all heads, in the dock or larger, when they are there.
+int look_at_heads(MainWindow& window, bool larger, const QString& path) {
+  window.findChild<QCheckBox*>("all_layers")->setChecked(true);
+  if (larger) window.findChild<QToolButton*>("larger_heads")->click();
+  QWidget* looked_at = &window;
+  if (larger) looked_at = window.findChild<QDialog*>("heads_window");
+  if (larger) looked_at->resize(window.size());
+  QTest::qWait(500);
+  const auto complete = [&] { return window.study().missing_cards() == 0; };
+  if (!QTest::qWaitFor(complete, 180000)) std::puts("not all pictures are there");
+  QTest::qWait(200);
+  return looked_at->grab().save(path) ? 0 : 1;
+}
+
 void offer_sessions(MainWindow& window, const std::string& folder) {
   for (const char* source : {"another/head.safetensors", "synthetic:clusters?n=512&d=64&seed=1"}) {
     SessionFile file = window.files().session_file();
@@ -126,6 +144,8 @@ int look(const QStringList& arguments) {
     return window.grab().save(argument(1)) ? 0 : 1;
   }
   if (!QTest::qWaitFor(settled, 180000)) std::puts("not settled with these views");
+  if (argument(7) == "gallery" || argument(7) == "larger")
+    return look_at_heads(window, argument(7) == "larger", argument(1));
   if (argument(7) == "sweep") return look_at_sweep(window, argument(1));
   if (argument(7) == "explore" || argument(7) == "heads")
     return look_at_exploration(window, argument(7) == "heads", argument(1));

@@ -94,6 +94,19 @@ TEST_CASE("typing on ends the reading of the text before") {
   CHECK(tokens_in(t.window) == the_cat);
 }
 
+TEST_CASE("the hash of a model is found once, whatever is typed") {
+  Typing t;
+  REQUIRE(wait_until([&] { return !t.window.study().content_hash().empty(); }));
+  const std::string hash = t.window.study().content_hash();
+  std::string at_once;
+  QObject::connect(&t.window.study(), &Study::opened, t.field,
+                   [&] { at_once = t.window.study().content_hash(); });
+  t.type("the cat sat");
+  REQUIRE(t.ends());
+  CHECK(at_once == hash);
+  CHECK(t.window->files().session_file().content_hash == hash);
+}
+
 TEST_CASE("a text that a model still reads is in the session that is saved, and in the last one") {
   const QTemporaryDir dir;
   Typing t;
@@ -154,6 +167,26 @@ TEST_CASE("a file that does not open leaves the text that was typed before, or m
   REQUIRE(t.ends());
   CHECK(t.window->info_bar().message().contains("nowhere.npz"));
   CHECK(tokens_in(t.window) == the_cat_sat);
+  t.window.trigger("undo");
+  REQUIRE(t.ends());
+  CHECK(tokens_in(t.window) == the_cat);
+}
+
+TEST_CASE("a model that is damaged while it is open is refused, and read again once it is whole") {
+  Typing t;
+  const std::string path = t.model.folder() + "/vocab.txt", words = read_bytes(path);
+  std::filesystem::remove(path);
+  t.type("the cat sa");
+  REQUIRE(t.ends());
+  CHECK(t.window->info_bar().message().contains("expected tokenizer.json, vocab.txt"));
+  CHECK(tokens_in(t.window) == the_cat);
+  CHECK(t.window.study().session().source == t.model.address("the cat"));
+  CHECK(t.field->toPlainText() == "the cat sa");
+  write_bytes(path, words);
+  t.type("the cat sat");
+  REQUIRE(t.ends());
+  CHECK(tokens_in(t.window) == the_cat_sat);
+  CHECK(t.window->info_bar().message().isEmpty());
   t.window.trigger("undo");
   REQUIRE(t.ends());
   CHECK(tokens_in(t.window) == the_cat);

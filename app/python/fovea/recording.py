@@ -185,10 +185,12 @@ class Recording:
         return (f"{nothing}no attention was seen in {_listed(roots)}: there is no softmax that values are "
                 "multiplied with. If it computes attention in another way, give q, k and v to fovea.save.")
 
-    def _end_in_fork(self) -> None:
+    def _end_in_fork(self) -> bool:
+        """The child records nothing: the file is that of its parent."""
         self._forked = True
         if self._file is not None:
             self._file.let_go()
+        return False
 
     def _keep(self, seen: SeenAny) -> None:
         """Writes a call, one for each member of a batch."""

@@ -56,12 +56,11 @@ class Replacing:
         self._modules: Set[int] = set()
         self._steps = Steps()
         self._places = Places(WATCH.stack)
-        self._audience = Audience(self._places, self, self._see, self._end_in_fork, replacement=self)
+        self._audience = Audience(self._places, self, self._see, self._go_on_in_fork, replacement=self)
         self._lock = threading.Lock()
         self._refusal: Optional[FoveaError] = None
         self._others: List[str] = []  # places that were not chosen
         self._notes: List[str] = []
-        self._forked = False
         self.seconds, self.calls = 0.0, 0
 
     def __enter__(self) -> "Replacing":
@@ -82,8 +81,6 @@ class Replacing:
         return self
 
     def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
-        if self._forked:
-            return
         WATCH.stop(self._audience)
         if kind is not None:
             return
@@ -145,7 +142,7 @@ class Replacing:
             for note in answer.content["notes"]:
                 if note not in self._notes:
                     self._notes.append(note)
-        z = torch.stack(members).to(device=seen.q.device, dtype=seen.q.dtype)
+        z = (torch.stack(members) if len(members) > 1 else members[0][None]).to(device=seen.q.device, dtype=seen.q.dtype)
         self.calls += 1
         if self._heads is None:
             return z
@@ -181,8 +178,9 @@ class Replacing:
     def weights_alone(self, module: Any, root: Any) -> None:
         """Of what `_see` has refused."""
 
-    def _end_in_fork(self) -> None:
-        self._forked = True
+    def _go_on_in_fork(self) -> bool:
+        self._lock = threading.Lock()  # a thread that is not here may have had it
+        return True
 
 
 def _text(value: Any) -> str:

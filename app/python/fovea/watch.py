@@ -34,7 +34,7 @@ class Audience:
     places: Places
     unseen: Any  # is told of what was missed, as Unseen is
     see: Callable[[SeenAny], None]
-    forked: Callable[[], None]  # called in the child
+    forked: Callable[[], bool]  # called in the child of a fork; whether it goes on there
     thread: Any = None  # the one that it runs in
     replacement: Any = None  # computes in place of the modules that it `wants`: see replace.py
 
@@ -140,14 +140,12 @@ class Watch(Listener):
                     self.stack.stop()
 
     def _end_in_fork(self) -> None:
-        """In the child of a fork, which records nothing: the files are those of its parent."""
+        """In the child of a fork."""
         self._lock = threading.RLock()  # a thread that is not here may have had it
-        ended, self._all = self._all, []
-        for audience in ended:
-            audience.forked()
+        before, self._all = self._all, [each for each in self._all if each.forked()]
         self._threads = weakref.WeakSet([self._here.thread] if self._here.thread.modes else [])
-        if ended:
-            self._settle(False)
+        if before:
+            self._settle(bool(self.stack.running))
 
     def _begin(self, root: Any) -> None:
         """A model begins to run, for all that hear of it."""

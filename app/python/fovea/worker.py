@@ -41,7 +41,7 @@ def load(path: str, trust_remote_code: bool = False, name: str = "") -> HostedMo
     device = "cuda" if torch.cuda.is_available() else "cpu"
     try:
         config = transformers.AutoConfig.from_pretrained(folder, **options)
-        kind = _class_of(transformers, config, trust_remote_code)
+        kind = transformers.AutoModelForCausalLM if gguf else _class_of(transformers, config, trust_remote_code)
         weights = {} if gguf else {"use_safetensors": True}
         dtype = "auto" if device == "cuda" else torch.float32
         model = kind.from_pretrained(folder, dtype=dtype, **weights, **options).eval().to(device)

@@ -1,68 +1,123 @@
 #include "window/docks/head_gallery.h"
 
 #include <QContextMenuEvent>
+#include <QHeaderView>
 #include <QMenu>
 #include <QPainter>
-#include <QSignalBlocker>
+#include <QScrollBar>
+#include <QSettings>
 #include <QStyledItemDelegate>
 #include <algorithm>
 #include <cmath>
 
 #include "drawing/colormap.h"
 #include "figure/painter_ink.h"
-#include "window/widgets/text.h"
+#include "window/widgets/form.h"
 #include "window/widgets/theme.h"
 #include "window/widgets/weight_picture.h"
 
 namespace fovea {
 namespace {
 
-constexpr int preferred_side = 44, cell_gap = 6;
-constexpr std::size_t most_heads = 512;  // others are chosen by their number
+constexpr int flowing_side = 50;  // about: cells that flow fill their rows
+constexpr std::size_t most_pictures = 4096;
+constexpr int sort_pause_ms = 250;  // cells that change places all the time cannot be read
 
-class CardDelegate : public QStyledItemDelegate {
+QFont small_font(QFont font) {
+  font.setPointSizeF(font.pointSizeF() * 0.8);
+  return font;
+}
+
+class CellDelegate : public QStyledItemDelegate {
  public:
-  explicit CardDelegate(HeadGallery& gallery) : QStyledItemDelegate(&gallery), gallery_(gallery) {}
+  explicit CellDelegate(HeadGallery& gallery) : QStyledItemDelegate(&gallery), gallery_(gallery) {}
   void paint(QPainter* painter, const QStyleOptionViewItem& option,
              const QModelIndex& index) const override {
-    gallery_.draw(*painter, option.rect, index.row());
-  }
-  QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override {
-    return gallery_.gridSize();
+    gallery_.draw(*painter, option.rect, index);
   }
 
  private:
   HeadGallery& gallery_;
 };
 
-QString caption(const Source& source, const HeadGallery::Head& head, const HeadCard* card) {
-  QString text = to_qt(layer_label(source, head.first)) + QString(", head %1").arg(head.second);
-  if (!card) return text;
-  text += QString("\nentropy %1 of log n\ndensity %2 of the entries above 1/n")
-              .arg(number_text(card->entropy), number_text(card->density));
-  if (card->error)
-    text += "\nrelative output error of the selected variant " + number_text(*card->error);
-  if (card->sampled) text += "\npicture of evenly spaced rows";
-  text += "\nCtrl+click shows it beside the opened head";
-  return text;
+/// The numbers of layers or heads: every second or fifth where cells are narrow, and always that of
+/// the opened head.
+class NumberHeader : public QHeaderView {
+ public:
+  NumberHeader(Qt::Orientation orientation, QWidget* parent) : QHeaderView(orientation, parent) {
+    setSectionResizeMode(Fixed);
+    setMinimumSectionSize(1);
+    setFocusPolicy(Qt::NoFocus);
+  }
+  void mark(int section) {
+    marked_ = section;
+    viewport()->update();
+  }
+  QString text(int section) const {
+    return model()->headerData(section, orientation(), Qt::DisplayRole).toString();
+  }
+  QSize room() const {
+    const QFontMetrics metrics(small_font(font()));
+    int widest = 0;
+    for (int i = 0; i < count(); ++i) widest = std::max(widest, metrics.horizontalAdvance(text(i)));
+    return {widest + 6, metrics.height() + 2};
+  }
+
+ protected:
+  void paintSection(QPainter* painter, const QRect& rect, int section) const override {
+    const drawing::Style& style = window_style();
+    painter->fillRect(rect, qcolor(style.paper));
+    const int needed = orientation() == Qt::Horizontal ? room().width() : room().height();
+    int step = 1;
+    for (const int next : {2, 5, 10, 20, 50})
+      if (step * rect.width() < needed && orientation() == Qt::Horizontal) step = next;
+    const bool marked = section == marked_;
+    const bool beside = std::abs(section - marked_) < step;
+    if (!marked && (section % step != 0 || beside)) return;
+    painter->setFont(small_font(font()));
+    painter->setPen(qcolor(marked ? style.text : style.faint));
+    const int more = std::max(0, needed - rect.width());  // a number may be wider than its cell
+    painter->drawText(
+        orientation() == Qt::Horizontal ? rect.adjusted(-more / 2, 0, (more + 1) / 2, 0) : rect,
+        Qt::AlignCenter, text(section));
+  }
+
+ private:
+  int marked_ = -1;
+};
+
+NumberHeader& numbers(QHeaderView* header) {
+  return *static_cast<NumberHeader*>(header);
 }
 
 }  // namespace
 
-HeadGallery::HeadGallery(Study& study, SessionEditor& editor) : study_(study), editor_(editor) {
+HeadGallery::HeadGallery(Study& study, SessionEditor& editor)
+    : study_(study), editor_(editor), cells_(study, this) {
   setObjectName("heads");
   setAccessibleName("Heads");
-  setViewMode(IconMode);
-  setMovement(Static);
-  setResizeMode(Adjust);
+  setModel(&cells_);
+  setHorizontalHeader(new NumberHeader(Qt::Horizontal, this));
+  setVerticalHeader(new NumberHeader(Qt::Vertical, this));
+  setItemDelegate(new CellDelegate(*this));
   setSelectionMode(NoSelection);
-  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  setItemDelegate(new CardDelegate(*this));
-  connect(this, &QListWidget::currentRowChanged, this, [this](int row) {
-    if (row >= 0) editor_.choose_head(head(row).first, head(row).second);
+  setShowGrid(false);
+  setCornerButtonEnabled(false);
+  setTabKeyNavigation(false);
+  setHorizontalScrollMode(ScrollPerPixel);
+  setVerticalScrollMode(ScrollPerPixel);
+  sort_timer_.setSingleShot(true);
+  sort_timer_.setInterval(sort_pause_ms);
+  const auto open = [this](const QModelIndex& cell) {
+    if (const auto head = cells_.head_in(cell)) editor_.choose_head(head->first, head->second);
+  };
+  connect(this, &QTableView::clicked, this, open);
+  connect(this, &QTableView::activated, this, open);
+  connect(&sort_timer_, &QTimer::timeout, this, &HeadGallery::refresh);
+  connect(&study, &Study::cards_changed, this, &HeadGallery::cards_changed);
+  connect(&study, &Study::opened, this, [this](bool new_source) {
+    if (new_source) pictures_.clear();  // else old ones stay until there are newer ones
   });
-  connect(&study, &Study::cards_changed, this, &HeadGallery::refresh);
 }
 
 void HeadGallery::set_layer(std::optional<Index> layer) {
@@ -79,86 +134,274 @@ void HeadGallery::set_order(HeadOrder order) {
   refresh();
 }
 
+bool HeadGallery::fits_grid() const {
+  const auto source = study_.source();
+  return !layer_ && order_ == HeadOrder::index && source->layers.size() > 1 &&
+         std::ranges::all_of(source->layers, [&](const Layer& layer) {
+           return layer.heads() == source->layers.front().heads();
+         });
+}
+
 // Heads without a card come last, and so do those whose measure is not defined.
-double HeadGallery::measure(const Shown& shown) const {
-  if (!shown.card) return -1;
-  const double measure = order_ == HeadOrder::error     ? shown.card->error.value_or(-1)
-                         : order_ == HeadOrder::entropy ? shown.card->entropy
-                                                        : shown.card->density;
+double HeadGallery::measure(const Head& head) const {
+  if (order_ == HeadOrder::error) {
+    const double error = study_.head_error(head.first, head.second).value_or(-1);
+    return std::isnan(error) ? -1 : error;
+  }
+  const auto card = study_.card(head.first, head.second);
+  if (!card) return -1;
+  const double measure = order_ == HeadOrder::entropy ? card->entropy : card->density;
   return std::isnan(measure) ? -1 : measure;
 }
 
 void HeadGallery::refresh() {
   const auto source = study_.source();
   if (!source) return;
-  HeadCards::Heads heads;
+  std::vector<std::pair<double, Head>> measured;
   for (Index l = 0; l < std::ssize(source->layers); ++l)
     for (Index h = 0; (!layer_ || *layer_ == l) && h < source->layers[l].heads(); ++h)
-      if (heads.size() < most_heads) heads.emplace_back(l, h);
-  study_.choose_cards(heads);
-  shown_.clear();
-  for (const Head& head : heads) shown_.push_back({head, study_.card(head.first, head.second)});
-  if (order_ != HeadOrder::index)
-    std::ranges::stable_sort(shown_, std::greater{},
-                             [this](const Shown& shown) { return measure(shown); });
-  if (study_.session().settings.colormap != colormap_ || pictures_.size() > 2 * most_heads)
-    pictures_.clear();
+      measured.push_back({order_ == HeadOrder::index ? 0 : measure({l, h}), {l, h}});
+  std::ranges::stable_sort(measured, std::greater{}, [](const auto& entry) { return entry.first; });
+  std::vector<Head> heads;
+  for (const auto& [_, head] : measured) heads.push_back(head);
+  if (study_.session().settings.colormap != colormap_)
+    for (auto& [_, picture] : pictures_) picture.image = {};
   colormap_ = study_.session().settings.colormap;
-
-  const QSignalBlocker quiet(this);
-  while (count() > std::ssize(shown_)) delete takeItem(count() - 1);
-  while (count() < std::ssize(shown_)) addItem(QString());
-  for (int row = 0; row < count(); ++row) {
-    const QString text = caption(*study_.source(), head(row), shown_[row].card.get());
-    item(row)->setToolTip(plain_tip(text));
-    item(row)->setData(Qt::AccessibleTextRole, text);
-  }
+  lay_out(std::move(heads));
   const Head now{study_.session().layer, study_.session().head};
-  setCurrentRow(int(std::ranges::find(shown_, now, &Shown::head) - shown_.begin()));
-  fit_height();
+  if (std::exchange(opened_, now) != now) {
+    const QModelIndex cell = cells_.cell_of(now);
+    setCurrentIndex(cell);
+    scrollTo(cell);
+  }
+  numbers(horizontalHeader()).mark(is_grid_ ? int(now.second) : -1);
+  numbers(verticalHeader()).mark(is_grid_ ? int(now.first) : -1);
   viewport()->update();
+  choose_cards();
+  say_share();
 }
 
-// Scroll areas do not ask for a height that follows from the width: it is fixed here.
-void HeadGallery::fit_height() {
-  const int width = viewport()->width();
-  const int columns = std::max(1, (width + cell_gap) / (preferred_side + cell_gap));
-  // The preferred side, stretched until the row is full but for the pixel that the list keeps free.
-  const int cell = (width - 1) / columns;
-  setGridSize({cell, cell});
-  setFixedHeight(std::max(1, (count() + columns - 1) / columns) * cell + 2 * frameWidth());
+// Only what changed is drawn again: thousands of cells can be in sight.
+void HeadGallery::cards_changed() {
+  if (order_ != HeadOrder::index && !sort_timer_.isActive()) sort_timer_.start();
+  for_each_in_sight([this](const QModelIndex& cell, const Head& head) {
+    const auto card = study_.card(head.first, head.second);
+    const auto drawn = pictures_.find(head);
+    if (card && (drawn == pictures_.end() || drawn->second.card != card)) update(cell);
+  });
+}
+
+void HeadGallery::say_share() {
+  const std::size_t missing = order_ == HeadOrder::index   ? 0
+                              : order_ == HeadOrder::error ? study_.missing_head_errors()
+                                                           : study_.missing_cards();
+  const auto all = std::size_t(count());
+  emit filled(missing == 0 || missing > all ? QString()
+                                            : QString("%1 of %2").arg(all - missing).arg(all));
+}
+
+template <class Do>
+void HeadGallery::for_each_in_sight(Do act) const {
+  const QRect seen = viewport()->visibleRegion().boundingRect();
+  if (seen.isEmpty() || count() == 0) return;
+  const auto last = [](int found, int all) { return found < 0 ? all - 1 : found; };
+  const int bottom = last(rowAt(seen.bottom()), cells_.rowCount()),
+            right = last(columnAt(seen.right()), cells_.columnCount());
+  for (int row = std::max(0, rowAt(seen.top())); row <= bottom; ++row)
+    for (int column = std::max(0, columnAt(seen.left())); column <= right; ++column) {
+      const QModelIndex cell = cells_.index(row, column);
+      if (const auto head = cells_.head_in(cell)) act(cell, *head);
+    }
+}
+
+void HeadGallery::choose_cards() {
+  if (!study_.source()) return;
+  std::vector<Head> heads{opened_};  // which says whether its mask may be causal
+  const auto add = [&](const Head& head) {
+    if (head != opened_) heads.push_back(head);
+  };
+  int first = count(), end = count();  // of the cells in sight, which lie together if sorted
+  for_each_in_sight([&](const QModelIndex& cell, const Head& head) {
+    add(head);
+    const int place = cell.row() * cells_.columnCount() + cell.column();
+    first = std::min(first, place);
+    end = place + 1;
+  });
+  const std::size_t in_sight = heads.size();
+  if (order_ != HeadOrder::index)
+    for (int place = 0; place < count(); ++place)
+      if (place < first || place >= end) add(head(place));
+  study_.choose_cards(std::move(heads), order_ == HeadOrder::error ? in_sight : SIZE_MAX);
+}
+
+// Cells of a grid are as large as lets all of them be seen, those that flow about as large as a
+// thumb. In a dock the gallery is no higher than what is seen of it.
+void HeadGallery::lay_out(std::vector<Head> heads) {
+  if (!study_.source()) return;
+  const auto cursor = cells_.head_in(currentIndex());
+  is_grid_ = fits_grid();
+  for (QHeaderView* header : {horizontalHeader(), verticalHeader()}) header->setVisible(is_grid_);
+  QSize room = size() - QSize(2 * frameWidth(), 2 * frameWidth());
+  if (around_) room.setHeight(std::max(160, around_->viewport()->height() - 2 * rhythm));
+  const int all = int(heads.size());
+  int columns = is_grid_ ? int(study_.source()->layers.front().heads()) : 1;
+  QSize margins(0, 0);
+  if (is_grid_) {
+    cells_.lay_out(study_.source(), heads, columns);  // headers are as wide as their numbers
+    margins = {numbers(verticalHeader()).room().width(),
+               numbers(horizontalHeader()).room().height()};
+    verticalHeader()->setFixedWidth(margins.width());
+    horizontalHeader()->setFixedHeight(margins.height());
+    room -= margins;
+    const int rows = (all + columns - 1) / std::max(1, columns);
+    side_ = zoomed_ ? zoomed_
+                    : std::clamp(std::min(room.width() / std::max(1, columns),
+                                          room.height() / std::max(1, rows)),
+                                 least_side, most_side);
+  } else {
+    std::tie(side_, columns) = flow(room, all);
+    cells_.lay_out(study_.source(), std::move(heads), columns);
+  }
+  for (QHeaderView* header : {horizontalHeader(), verticalHeader()})
+    header->setDefaultSectionSize(side_);
+  if (cursor) setCurrentIndex(cells_.cell_of(*cursor));
+  if (!around_) return;
+  const int bar = columns * side_ > room.width() ? horizontalScrollBar()->sizeHint().height() : 0;
+  setFixedHeight(std::min(cells_.rowCount() * side_ + bar, room.height()) + margins.height() +
+                 2 * frameWidth());
+}
+
+std::pair<int, int> HeadGallery::flow(QSize room, int all) const {
+  const auto rows = [&](int columns) { return (all + columns - 1) / columns; };
+  const auto columns_of = [](int width, int side) { return std::max(1, width / side); };
+  if (!zoomed_ && !around_)
+    for (int side = most_side; side > flowing_side; --side)
+      if (rows(columns_of(room.width(), side)) * side <= room.height())
+        return {side, columns_of(room.width(), side)};
+  const int wanted = zoomed_ ? zoomed_ : flowing_side;
+  int width = room.width();
+  if (rows(columns_of(width, wanted)) * wanted > room.height())
+    width -= verticalScrollBar()->sizeHint().width();
+  const int columns = columns_of(width, wanted);
+  return {zoomed_ ? zoomed_ : std::clamp(width / columns, least_side, most_side), columns};
+}
+
+QString HeadGallery::zoom_setting() const {
+  return around_ ? "heads/cell" : "heads/cell_in_window";
+}
+
+void HeadGallery::zoom(double factor, QPoint around) {
+  const auto head = cells_.head_in(indexAt(around));
+  const QPointF share = head ? QPointF(around - place_of(*head).topLeft()) / side_ : QPointF();
+  const int step = factor > 1 ? 1 : -1;
+  zoomed_ = std::clamp(factor > 1 ? std::max(side_ + step, int(std::lround(side_ * factor)))
+                                  : std::min(side_ + step, int(std::lround(side_ * factor))),
+                       least_side, most_side);
+  QSettings().setValue(zoom_setting(), zoomed_);
+  lay_out(cells_.heads());
+  if (!head) return;
+  updateGeometries();
+  const QPoint moved = place_of(*head).topLeft() + (share * side_).toPoint() - around;
+  horizontalScrollBar()->setValue(horizontalScrollBar()->value() + moved.x());
+  verticalScrollBar()->setValue(verticalScrollBar()->value() + moved.y());
+}
+
+void HeadGallery::zoom_to_fit() {
+  zoomed_ = 0;
+  QSettings().remove(zoom_setting());
+  lay_out(cells_.heads());
+}
+
+void HeadGallery::showEvent(QShowEvent* event) {
+  QScrollArea* around = nullptr;
+  for (QWidget* widget = this; widget && !widget->isWindow() && !around;
+       widget = widget->parentWidget())
+    around = qobject_cast<QScrollArea*>(widget->parentWidget());
+  if (around_ && around_ != around) around_->viewport()->removeEventFilter(this);
+  if (around && around_ != around) around->viewport()->installEventFilter(this);
+  around_ = around;
+  if (!around_) {
+    setMinimumHeight(0);
+    setMaximumHeight(QWIDGETSIZE_MAX);
+  }
+  const int kept = QSettings().value(zoom_setting()).toInt();
+  zoomed_ = kept > 0 ? std::clamp(kept, least_side, most_side) : 0;
+  lay_out(cells_.heads());
+  QTableView::showEvent(event);
+}
+
+void HeadGallery::hideEvent(QHideEvent* event) {
+  QTableView::hideEvent(event);
+  // Later: it is also hidden while it moves to another window, and at the end of its own.
+  QTimer::singleShot(0, this, &HeadGallery::choose_cards);
+}
+
+bool HeadGallery::eventFilter(QObject* watched, QEvent* event) {
+  if (around_ && watched == around_->viewport() && event->type() == QEvent::Resize)
+    lay_out(cells_.heads());
+  return QTableView::eventFilter(watched, event);
 }
 
 void HeadGallery::resizeEvent(QResizeEvent* event) {
-  QListWidget::resizeEvent(event);
-  fit_height();
+  QTableView::resizeEvent(event);
+  lay_out(cells_.heads());
 }
 
-// Where the open head is not in the list, the focus makes the first one current: that is not a
-// choice.
-void HeadGallery::focusInEvent(QFocusEvent* event) {
-  const QSignalBlocker quiet(this);
-  QListWidget::focusInEvent(event);
+// What is drawn is what is seen, also when a dock is scrolled in which the gallery lies.
+void HeadGallery::paintEvent(QPaintEvent* event) {
+  QTableView::paintEvent(event);
+  if (pictures_.size() > most_pictures + std::size_t(count())) pictures_.clear();
+  choose_cards();
+}
+
+void HeadGallery::wheelEvent(QWheelEvent* event) {
+  if (event->modifiers() != Qt::ControlModifier) return QTableView::wheelEvent(event);
+  constexpr double step = 1.15, notch = 120;
+  if (event->angleDelta().y() != 0)
+    zoom(std::pow(step, event->angleDelta().y() / notch), event->position().toPoint());
+  event->accept();
+}
+
+// The keys of the canvas zoom here while the gallery has the focus.
+bool HeadGallery::event(QEvent* event) {
+  if (event->type() == QEvent::ShortcutOverride && is_zoom(*static_cast<QKeyEvent*>(event)))
+    event->accept();
+  return QTableView::event(event);
+}
+
+bool HeadGallery::is_zoom(const QKeyEvent& event) {
+  const bool plain = !(event.modifiers() & (Qt::ControlModifier | Qt::AltModifier));
+  return plain &&
+         (event.key() == Qt::Key_Plus || event.key() == Qt::Key_Minus || event.key() == Qt::Key_0);
+}
+
+void HeadGallery::keyPressEvent(QKeyEvent* event) {
+  if (!is_zoom(*event)) return QTableView::keyPressEvent(event);
+  if (event->key() == Qt::Key_0) return zoom_to_fit();
+  const QRect current = visualRect(currentIndex());
+  const QRect seen = viewport()->rect();
+  constexpr double step = 1.25;
+  zoom(event->key() == Qt::Key_Plus ? step : 1 / step,
+       seen.intersects(current) ? current.center() : seen.center());
 }
 
 // Another button or key than that which opens a head must not open it.
 void HeadGallery::mousePressEvent(QMouseEvent* event) {
   const bool beside =
       event->button() == Qt::LeftButton && event->modifiers() == Qt::ControlModifier;
-  const QModelIndex index = indexAt(event->position().toPoint());
-  if (beside && index.isValid()) return show_beside(head(index.row()));
-  if (event->button() == Qt::LeftButton) QListWidget::mousePressEvent(event);
+  const auto pointed = cells_.head_in(indexAt(event->position().toPoint()));
+  if (beside && pointed) return show_beside(*pointed);
+  if (event->button() == Qt::LeftButton) QTableView::mousePressEvent(event);
 }
 
 void HeadGallery::contextMenuEvent(QContextMenuEvent* event) {
-  const QModelIndex index =
-      event->reason() == QContextMenuEvent::Keyboard ? currentIndex() : indexAt(event->pos());
-  if (!index.isValid()) return;
-  const Head chosen = head(index.row());
+  const auto chosen = cells_.head_in(
+      event->reason() == QContextMenuEvent::Keyboard ? currentIndex() : indexAt(event->pos()));
+  if (!chosen) return;
   QMenu menu;
-  menu.addAction("Open", &menu, [&] { editor_.choose_head(chosen.first, chosen.second); });
-  menu.addAction("Show beside the opened head\tCtrl+click", &menu, [&] { show_beside(chosen); })
-      ->setEnabled(can_be_beside(chosen));
+  menu.addAction("Open", &menu, [&] { editor_.choose_head(chosen->first, chosen->second); });
+  menu.addAction("Show beside the opened head\tCtrl+click", &menu, [&] { show_beside(*chosen); })
+      ->setEnabled(can_be_beside(*chosen));
   menu.exec(event->globalPos());
 }
 
@@ -174,53 +417,69 @@ void HeadGallery::show_beside(const Head& head) {
 // Left and right continue in the next row.
 QModelIndex HeadGallery::moveCursor(CursorAction action, Qt::KeyboardModifiers modifiers) {
   const int by = action == MoveLeft ? -1 : action == MoveRight ? 1 : 0;
-  if (by == 0 || count() == 0) return QListWidget::moveCursor(action, modifiers);
-  return indexFromItem(item(std::clamp(currentRow() + by, 0, count() - 1)));
+  const QModelIndex now = currentIndex();
+  if (by == 0 || !now.isValid()) return QTableView::moveCursor(action, modifiers);
+  const int place = now.row() * cells_.columnCount() + now.column();
+  return cells_.cell(std::clamp(place + by, 0, count() - 1));
 }
 
-const QImage& HeadGallery::picture(const std::shared_ptr<const HeadCard>& card) {
-  QImage& image = pictures_[card];
-  if (image.isNull())
-    image = weight_picture(card->picture, colormap_for(Palette::sequential, colormap_));
-  return image;
+/// The newest picture that is there.
+const HeadGallery::Picture& HeadGallery::picture(const Head& head, int side) {
+  Picture& picture = pictures_[head];
+  const auto card = study_.card(head.first, head.second);
+  if (card && card != picture.card) picture = {card, {}};
+  const int pixels = qRound(side * devicePixelRatioF());
+  if (!picture.card || picture.image.width() == pixels) return picture;
+  const QImage image =
+      weight_picture(picture.card->picture, colormap_for(Palette::sequential, colormap_));
+  // Where pixels are left out, each counts.
+  picture.image =
+      image.scaled(pixels, pixels, Qt::IgnoreAspectRatio,
+                   pixels < image.width() ? Qt::SmoothTransformation : Qt::FastTransformation);
+  return picture;
 }
 
-QString HeadGallery::name_of(const Head& head) const {
-  if (layer_) return QString::number(head.second);
-  QString digits;
-  for (const QChar c : to_qt(study_.source()->layers[head.first].name))
-    if (c.isDigit()) digits += c;
-  return QString("%1·%2")
-      .arg(digits.isEmpty() ? QString::number(head.first) : digits)
-      .arg(head.second);
+QString HeadGallery::label(const Head& head) const {
+  if (order_ == HeadOrder::index || !study_.card(head.first, head.second))
+    return (layer_ ? QString() : cells_.number_of(head.first) + "·") + QString::number(head.second);
+  const double value = measure(head);
+  return value < 0 ? "–" : number_text(value, 2);
 }
 
-QString HeadGallery::label(const Shown& shown) const {
-  if (!shown.card || order_ == HeadOrder::index) return name_of(shown.head);
-  if (order_ == HeadOrder::error && !shown.card->error) return "–";
-  return number_text(measure(shown), 2);
-}
-
-void HeadGallery::draw(QPainter& painter, QRect cell, int row) {
+void HeadGallery::draw(QPainter& painter, QRect cell, const QModelIndex& index) {
+  const auto head = cells_.head_in(index);
+  if (!head) return;
+  constexpr double dimmed = 0.4;
   const drawing::Style& style = window_style();
-  const auto& [head, card] = shown_[row];
-  const QRect box(cell.topLeft(), cell.size() - QSize(cell_gap, cell_gap));
-  if (card)
-    painter.drawImage(box, picture(card));
-  else
-    painter.fillRect(box, qcolor(style.raised));
-  QFont small = font();
-  small.setPointSizeF(small.pointSizeF() * 0.8);
-  painter.setFont(small);
-  const QString text = label(shown_[row]);
-  const QRect foot(box.left(), box.bottom() - 13, painter.fontMetrics().horizontalAdvance(text) + 6,
-                   14);
-  if (card) painter.fillRect(foot, QColor(0, 0, 0, 170));
-  painter.setPen(card ? QColor("#f2f4f7") : qcolor(style.faint));
-  painter.drawText(card ? foot : box, Qt::AlignCenter, text);
-  if (head != Head{study_.session().layer, study_.session().head}) return;
-  painter.setPen(QPen(qcolor(style.accent), 3));
-  painter.drawRect(box.adjusted(0, 0, -1, -1));
+  const int gap = std::clamp(side_ / 8, 1, 6), before = gap / 2;
+  const QRect box = cell.adjusted(before, before, before - gap, before - gap);
+  const Picture& shown = picture(*head, box.width());
+  const bool old = shown.card && !study_.card(head->first, head->second);
+  painter.fillRect(box, qcolor(style.raised));
+  if (old) painter.setOpacity(dimmed);
+  if (shown.card) painter.drawImage(box, shown.image);
+  painter.setOpacity(1);
+  painter.setFont(small_font(font()));
+  const QString text = label(*head);
+  const int width = painter.fontMetrics().horizontalAdvance(text) + 6;
+  constexpr int height = 14;
+  if (!is_grid_ && width <= box.width() && 2 * height <= box.height()) {
+    const QRect foot(box.left(), box.bottom() + 1 - height, width, height);
+    if (shown.card) painter.fillRect(foot, QColor(0, 0, 0, 170));
+    painter.setPen(shown.card ? QColor("#f2f4f7") : qcolor(style.faint));
+    painter.drawText(shown.card ? foot : box, Qt::AlignCenter, text);
+  }
+  const bool opened = *head == Head{study_.session().layer, study_.session().head};
+  const bool cursor = hasFocus() && index == currentIndex();
+  if (!opened && !cursor) return;
+  const int pen = side_ < 32 ? 2 : 3;
+  painter.setPen(QPen(qcolor(opened ? style.accent : style.text), pen,
+                      opened ? Qt::SolidLine : Qt::DotLine, Qt::SquareCap, Qt::MiterJoin));
+  painter.drawRect(box.adjusted(pen / 2, pen / 2, -1 - (pen - 1) / 2, -1 - (pen - 1) / 2));
+  if (opened && cursor) {  // the focus is on the opened head
+    painter.setPen(QPen(qcolor(style.text), 1, Qt::DotLine));
+    painter.drawRect(box.adjusted(0, 0, -1, -1));
+  }
 }
 
 }  // namespace fovea

@@ -1,4 +1,3 @@
-#include <QCheckBox>
 #include <QComboBox>
 #include <QFileInfo>
 #include <QPlainTextEdit>
@@ -13,7 +12,7 @@
 #include "input/text_file.h"
 #include "io/file_bytes.h"
 #include "window/docks/docks.h"
-#include "window/docks/head_gallery.h"
+#include "window/docks/head_chooser.h"
 #include "window/docks/sequence_view.h"
 #include "window/widgets/form.h"
 #include "window/widgets/text.h"
@@ -188,7 +187,7 @@ class InputDock : public QWidget {
     text_note_->setProperty("style", "warning");
     text_note_->hide();
     column->addWidget(patch_chooser_ = make_patch_chooser());
-    column->addWidget(head_chooser_ = make_head_chooser());
+    column->addWidget(head_chooser_ = new HeadChooser(study_, editor_));
     column->addWidget(sequence_heading_ = make_heading("Tokens"));
     auto* shading = make_inner<QHBoxLayout>();
     add_field(*shading, "Shade &by", shade_ = new QComboBox, 0, 1);
@@ -228,33 +227,6 @@ class InputDock : public QWidget {
   }
 
  private:
-  QWidget* make_head_chooser() {
-    auto* chooser = new QWidget;
-    auto* box = make_inner<QVBoxLayout>(chooser);
-    box->addWidget(make_heading("Heads"));
-    auto* row = make_inner<QHBoxLayout>();
-    add_field(*row, "&Layer", layer_ = new QComboBox, 0, 1);
-    add_field(*row, "&Head", head_ = new QSpinBox);
-    box->addLayout(row);
-    row = make_inner<QHBoxLayout>();
-    add_field(*row, "S&ort by", order_ = new QComboBox, 0, 1);
-    order_->setObjectName("head_order");
-    for (const HeadOrder order : all_head_orders()) order_->addItem(to_qt(to_text(order)));
-    box->addLayout(row);
-    box->addWidget(all_layers_ = new QCheckBox("All la&yers"));
-    all_layers_->setObjectName("all_layers");
-    all_layers_->setToolTip("Show and sort the heads of every layer, named layer·head");
-    connect(all_layers_, &QCheckBox::toggled, this, &InputDock::refresh);
-    box->addWidget(gallery_ = new HeadGallery(study_, editor_));
-    connect(layer_, &QComboBox::activated, this,
-            [this](int layer) { editor_.choose_head(layer, 0); });
-    connect(head_, &QSpinBox::valueChanged, this,
-            [this](int head) { editor_.choose_head(study_.session().layer, head); });
-    connect(order_, &QComboBox::currentIndexChanged, gallery_,
-            [this](int order) { gallery_->set_order(HeadOrder(order)); });
-    return chooser;
-  }
-
   /// What a model reads. Each key stroke is a change of the session, so that no text is in the
   /// field alone; reading it replaces the reading before.
   QPlainTextEdit* make_text_field() {
@@ -322,12 +294,7 @@ class InputDock : public QWidget {
     name_->setToolTip(plain_tip(to_qt(readable_source(source->path))));
     set_text_or_hide(*content_, to_qt(source->content));
     set_text_or_hide(*warning_, warnings_of(*source));
-    const QSignalBlocker quiet(layer_);
-    layer_->clear();
-    for (const Layer& layer : source->layers)
-      layer_->addItem(layer.name.empty() ? QString::number(layer_->count()) : to_qt(layer.name));
-    all_layers_->setVisible(source->layers.size() > 1);
-    head_chooser_->setVisible(source->layers.size() > 1 || source->layers.front().heads() > 1);
+    head_chooser_->set_source(*source);
     patch_chooser_->setVisible(source->kind == "image");
     sequence_->set_source(source);
     keys_->set_source(source);
@@ -339,12 +306,10 @@ class InputDock : public QWidget {
     const auto source = study_.source();
     if (!source) return;
     const Session& session = study_.session();
-    const QSignalBlocker quiet_layer(layer_), quiet_head(head_), quiet_patch(patch_);
+    const QSignalBlocker quiet(patch_);
     show_text(*source);
     patch_->setValue(session.patch);
-    layer_->setCurrentIndex(int(session.layer));
-    head_->setRange(0, int(source->layers[session.layer].heads()) - 1);
-    head_->setValue(int(session.head));
+    head_chooser_->refresh();
     facts_->setText(facts_of(*source, session.layer));
     sequence_->set_layer(session.layer);
     keys_->set_layer(session.layer);
@@ -352,7 +317,6 @@ class InputDock : public QWidget {
     sequence_heading_->setText(sequence_->shows_image() ? "Image" : others ? "Queries" : "Tokens");
     for (QWidget* part : std::initializer_list<QWidget*>{keys_heading_, keys_})
       part->setVisible(others);
-    gallery_->set_layer(all_layers_->isChecked() ? std::nullopt : std::optional(session.layer));
     show_conditions();
   }
 
@@ -403,12 +367,11 @@ class InputDock : public QWidget {
   std::string text_of_;  // the address of the text that the field was last given
   QLabel *name_, *facts_, *conditions_, *mask_warning_, *warning_, *content_, *sequence_heading_,
       *keys_heading_, *query_note_;
-  QWidget *contents_, *head_chooser_, *patch_chooser_;
-  QComboBox *layer_, *order_, *shade_;
+  QWidget *contents_, *patch_chooser_;
+  HeadChooser* head_chooser_;
+  QComboBox* shade_;
   std::shared_ptr<const RowReading> row_;
-  QCheckBox* all_layers_;
-  QSpinBox *head_, *patch_;
-  HeadGallery* gallery_;
+  QSpinBox* patch_;
   SequenceView *sequence_, *keys_;
 };
 

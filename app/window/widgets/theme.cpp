@@ -54,8 +54,8 @@ QString style_sheet(const drawing::Style& style) {
     QTableCornerButton::section { background: %paper; border: none; }
     QHeaderView { background: %paper; border: none; }
     QHeaderView::section { background: %paper; color: %faint; border: none; padding: 4px 3px; }
-    QListView#heads { background: %paper; border: 1px solid transparent; }
-    QListView#heads:focus { border: 1px dotted %accent; }
+    QTableView#heads { background: %paper; border: 1px solid transparent; padding: 0; }
+    QTableView#heads:focus { border: 1px dotted %accent; }
     QToolBar { background: %ground; border: none; padding: 0 4px 4px 4px; spacing: 2px; }
     QToolBar::separator { background: %frame; width: 1px; margin: 4px 6px; }
     QToolBar QToolButton { padding: 4px 8px; }

@@ -1,0 +1,43 @@
+// A HeadGrid has a cell for each head: a row for each layer, or one cell after the other.
+#pragma once
+
+#include <QAbstractTableModel>
+#include <vector>
+
+#include "study/study.h"
+
+namespace fovea {
+
+class HeadGrid : public QAbstractTableModel {
+ public:
+  using Head = HeadCards::Head;
+
+  HeadGrid(Study& study, QObject* parent) : QAbstractTableModel(parent), study_(study) {}
+  /// The heads of a source, row by row.
+  void lay_out(std::shared_ptr<const Source> source, std::vector<Head> heads, int columns);
+  const std::vector<Head>& heads() const { return heads_; }
+  QModelIndex cell(int place) const { return index(place / columns_, place % columns_); }
+  /// Invalid: it is not shown.
+  QModelIndex cell_of(const Head& head) const;
+  /// Empty: the last row ends before it.
+  std::optional<Head> head_in(const QModelIndex& cell) const;
+  /// The number in a layer's name, where it tells the layers apart.
+  QString number_of(Index layer) const;
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& cell, int role) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+  Qt::ItemFlags flags(const QModelIndex& cell) const override;
+
+ private:
+  QString caption(const Head& head) const;
+
+  Study& study_;
+  std::shared_ptr<const Source> source_;
+  std::vector<Head> heads_;
+  int columns_ = 1;
+  QStringList numbers_;  // of layers
+};
+
+}  // namespace fovea
