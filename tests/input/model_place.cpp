@@ -204,7 +204,7 @@ TEST_CASE("a link that leads out of the cache is refused, one within it is follo
   CHECK_SAYS(find_model("o/n"), "leads out of the cache");
 }
 
-TEST_CASE("all models of the cache are listed, those first that were used last") {
+TEST_CASE("all models of the cache are listed, the last used first") {
   const FakeModelCache cache;
   CHECK(cached_models().empty());
   cache.add_model("o--old");
