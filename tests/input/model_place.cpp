@@ -144,6 +144,14 @@ TEST_CASE("a session holds the absolute folder of its model") {
   CHECK(read.session.columns[0].held->source == model.address("b"));
 }
 
+TEST_CASE("a model that has come back meanwhile can still be replaced by the one that was found") {
+  const TinyTextModel model;
+  CHECK(with_found(model.address("a"), "/found") ==
+        to_text(ModelAddress{.folder = "/found", .text = "a"}));
+  CHECK(with_found(to_text(ModelAddress{.folder = model.folder(), .input = "/gone"}), "/found") ==
+        to_text(ModelAddress{.folder = model.folder(), .input = "/found"}));
+}
+
 TEST_CASE("a name that is nowhere is answered by near ones, and by how to get it") {
   const FakeModelCache cache;
   CHECK_SAYS(find_model("some-org/tiny"), "neither a file nor in the local cache", cache.path(),

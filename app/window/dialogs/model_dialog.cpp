@@ -21,7 +21,7 @@
 #include "input/model_place.h"
 #include "input/open_source.h"
 #include "window/main_window.h"
-#include "window/model_input.h"
+#include "window/proposed_input.h"
 #include "window/widgets/form.h"
 #include "window/widgets/text.h"
 #include "worker/interpreter.h"
