@@ -1,4 +1,6 @@
 // fovea effect: what another attention in some heads does to a model's own output.
+#include <unistd.h>
+
 #include <algorithm>
 #include <functional>
 
@@ -91,7 +93,10 @@ Document effect_json(const ModelEffect& effect, const EffectRequest& request,
   out["exact_loss"] = row_json(effect.exact_loss);
   out["kl"] = row_json(effect.kl);
   out["labels"] = effect.labels;
-  out["time"] = {{"attention_ms", number_or_null(effect.attention_ms)},
+  out["time"] = {{"variant_ms", number_or_null(effect.variant_ms)},
+                 {"layers_ms", number_or_null(effect.layers_ms)},
+                 {"exact_layers_ms", number_or_null(effect.exact_layers_ms)},
+                 {"attention_ms", number_or_null(effect.attention_ms)},
                  {"exact_attention_ms", number_or_null(effect.exact_attention_ms)},
                  {"model_ms", number_or_null(effect.model_ms)},
                  {"exact_model_ms", number_or_null(effect.exact_model_ms)}};
@@ -124,7 +129,10 @@ void print_effect(std::ostream& out, const ModelEffect& effect, const EffectRequ
        {"same first choice", effect.top1_agreement ? percent(*effect.top1_agreement) : ""},
        {"pooled embedding", effect.pooled_cosine ? "cosine " + plain(*effect.pooled_cosine) : ""},
        {"first token", effect.class_cosine ? "cosine " + plain(*effect.class_cosine) : ""},
-       {"attention", beside_exact(effect.attention_ms, effect.exact_attention_ms, time)},
+       {"the variant", effect.variant_ms ? time(*effect.variant_ms) : ""},
+       {"attention of these layers",
+        beside_exact(effect.attention_ms, effect.exact_attention_ms, time)},
+       {"these layers", beside_exact(effect.layers_ms, effect.exact_layers_ms, time)},
        {"model", beside_exact(effect.model_ms, effect.exact_model_ms, time)}});
   TextTable table{{"layer", "|H' - H| / |H|", "mean cosine", "least cosine"}, {}};
   for (std::size_t layer = 0; layer < effect.drift.size(); ++layer) {
@@ -141,18 +149,20 @@ void print_effect(std::ostream& out, const ModelEffect& effect, const EffectRequ
 std::vector<HeadEffect> sensitivity_of(EffectMeter& meter, const std::string& heads,
                                        const Console& console) {
   const ChosenHeads chosen(heads, meter.layers(), meter.heads());
+  const bool terminal = ::isatty(STDERR_FILENO) != 0;
   std::vector<HeadEffect> out;
   for (Index layer = 0; layer < meter.layers(); ++layer)
     for (Index head = 0; head < meter.heads(); ++head) {
       if (!chosen.has(layer, head)) continue;
       const ModelEffect effect = meter.measure(std::to_string(layer) + "." + std::to_string(head));
       HeadEffect& found = out.emplace_back(HeadEffect{layer, head, {}, effect.kl_mean, {}});
-      if (effect.loss_per_token)
+      if (effect.loss_per_token && effect.exact_loss_per_token)
         found.loss_change = *effect.loss_per_token - *effect.exact_loss_per_token;
       if (!effect.drift.empty()) found.drift = effect.drift.back();
+      if (!terminal) continue;
       console.err << "\r" << out.size() << " of " << plural(chosen.size(), "head") << std::flush;
     }
-  console.err << '\n';
+  if (terminal) console.err << '\n';
   std::ranges::stable_sort(out, std::greater{}, [](const HeadEffect& head) {
     return head.kl_mean.value_or(head.drift.relative);
   });
@@ -169,7 +179,8 @@ void print_sensitivity(std::ostream& out, const std::vector<HeadEffect>& heads) 
     auto& row =
         table.rows.emplace_back(std::vector{std::to_string(head.layer), std::to_string(head.head)});
     if (predicts)
-      row.insert(row.end(), {format_plain(*head.loss_change), format_plain(*head.kl_mean)});
+      for (const auto& number : {head.loss_change, head.kl_mean})
+        row.push_back(number ? format_plain(*number) : "-");
     row.insert(row.end(), {format_plain(head.drift.relative), format_plain(head.drift.cosine)});
   }
   print(out, table);

@@ -152,6 +152,9 @@ int run(int argc, char** argv) {
                     "'" + files.front() + "' stands before the command: SOURCE belongs after it");
   if (chosen) return run_command(chosen, {argv, argv + argc});
   return guarded([&] {
+    if (program.count("--max-tokens") > 0 && !model.model_text && !model.model_input)
+      throw UsageError(
+          "--max-tokens goes with --text or --input here; in an address, expected max_tokens=N");
     if (model.model_text || model.model_input) {
       if (files.size() != 1)
         throw UsageError("--text and --input go with one model: " + std::to_string(files.size()) +

@@ -88,9 +88,8 @@ void SourceOptions::add_model_to(CLI::App& command) {
       ->type_name("PROGRAM")
       ->group(of_model);
   command
-      .add_flag_callback(
-          "--trust-remote-code", [] { trust_remote_code(true); },
-          "Code that comes with the model may run in Python")
+      .add_flag("--trust-remote-code", trust_remote_code,
+                "Code that comes with the model may run in Python")
       ->group(of_model);
 }
 
@@ -148,13 +147,20 @@ void refuse_to_replace(const std::string& option, const std::string& output, con
 }
 
 std::string SourceOptions::address() const {
+  const std::string from = source_address();
+  refuse_ignored(is_model_address(from));
+  return from;
+}
+
+std::string SourceOptions::source_address() const {
   if (!model_text && !model_input) return with_absolute_paths(file_address());
   const std::string option = model_text ? "--text" : "--input";
   if (is_address(what) || (is_there(what) && !names_model(what)))
     throw UsageError(option + " goes with a model: " + fovea::quoted(what) +
                      " found; expected a folder with config.json and model.safetensors, a .gguf "
                      "file, ORG/NAME of the local cache, bundled:text or bundled:image");
-  find_model(what);  // says what is missing
+  const ModelPlace place = find_model(what);  // says what is missing
+  if (trust_remote_code) trust_code_of(place.path);
   return with_absolute_paths(to_text(
       {.folder = what, .text = model_text, .input = model_input, .most_tokens = model_tokens}));
 }
@@ -173,7 +179,7 @@ std::string SourceOptions::file_address() const {
 }
 
 void SourceOptions::refuse_ignored(bool model) const {
-  if (max_tokens_ && max_tokens_->count() > 0 && !model)
+  if (max_tokens_ && max_tokens_->count() > 0 && (!model || is_model_address(what)))
     throw UsageError(
         "--max-tokens goes with a model; in the address of a model, expected max_tokens=N");
   for (const CLI::Option* option : how_it_is_read_)
@@ -185,7 +191,6 @@ void SourceOptions::refuse_ignored(bool model) const {
 
 Source SourceOptions::load(const std::stop_token& stop, int threads) const {
   const std::string from = address();
-  refuse_ignored(is_model_address(from));
   OpenOptions options = open;
   options.stop = stop;
   options.threads = threads;

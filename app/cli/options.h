@@ -36,6 +36,7 @@ struct SourceOptions {
   /// What a model reads, whose folder is `what`.
   std::optional<std::string> model_text, model_input;
   Index model_tokens = ModelAddress::standard_tokens;
+  bool trust_remote_code = false;
   bool content = false;  // content similarity is asked for
 
   void add_to(CLI::App& command, bool required = true);
@@ -49,6 +50,7 @@ struct SourceOptions {
   Source load(const std::stop_token& stop, int threads = 0) const;
 
  private:
+  std::string source_address() const;
   std::string file_address() const;
   void refuse_ignored(bool model) const;
 

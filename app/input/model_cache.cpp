@@ -177,8 +177,13 @@ void refuse_links_out_of(const std::string& cache, const std::string& snapshot) 
                                "; expected links within it. If that is yours, open its folder");
   };
   check(snapshot);
-  for (const auto& entry : fs::recursive_directory_iterator(snapshot))
-    if (entry.is_symlink()) check(entry.path());
+  std::error_code unreadable;
+  for (fs::recursive_directory_iterator entry(snapshot, unreadable), end; entry != end;
+       entry.increment(unreadable)) {
+    if (unreadable) break;
+    if (entry->is_symlink(unreadable)) check(entry->path());
+  }
+  if (unreadable) throw InputError(snapshot, "cannot be read: " + unreadable.message());
 }
 
 /// What a folder of the cache has to open: its snapshot, or the .gguf files in it.

@@ -65,13 +65,13 @@ class OwnMeter : public EffectMeter {
     out.class_cosine = effect.class_cosine;
     out.attention_ms = effect.attention_ms;
     out.exact_attention_ms = effect.exact_attention_ms;
-    out.model_ms = effect.model_ms;
-    out.exact_model_ms = effect.exact_model_ms;
+    out.layers_ms = effect.model_ms;
+    out.exact_layers_ms = effect.exact_model_ms;
     return out;
   }
 
  private:
-  const EffectRequest& request_;
+  const EffectRequest request_;
   std::stop_token stop_;
   std::shared_ptr<const OpenedModel> model_;
   std::unique_ptr<const Backend> own_backend_;
@@ -177,9 +177,9 @@ class HostedMeter : public EffectMeter {
             .drift = drift_in(found),
             .pooled_cosine = number_in(found, "pooled_cosine"),
             .class_cosine = number_in(found, "class_cosine"),
-            .attention_ms = ms_in(found, "attention_seconds"),
             .model_ms = ms_in(found, "seconds"),
             .exact_model_ms = ms_in(found, "exact_seconds"),
+            .variant_ms = ms_in(found, "attention_seconds"),
             .labels = texts_in(found, "labels"),
             .notes = texts_in(found, "notes")};
   }
@@ -189,8 +189,8 @@ class HostedMeter : public EffectMeter {
   std::string computed_by_, text_;
   Index most_tokens_;
   std::string title_;
-  const EffectRequest& request_;
-  const OpenOptions& options_;
+  const EffectRequest request_;
+  const OpenOptions options_;
 };
 
 std::unique_ptr<EffectMeter> hosted_meter(const ModelAddress& address, const ModelPlace& place,

@@ -20,11 +20,11 @@ struct EffectRequest {
   std::uint64_t seed = 0;
 };
 
-/// What a model does not have is nothing, or empty. Losses and divergences are in nats.
+/// Values that a model does not have are absent or empty. Losses and divergences are in nats.
 struct ModelEffect {
   std::string model, computed_by;
   Index tokens = 0, heads = 0, heads_of_model = 0;  // `heads` of them were replaced
-  std::optional<Values> values;                     // of the variant; nothing: as the program says
+  std::optional<Values> values;  // of the variant; nothing if another process chose them
   // Of models that predict the next token: means over tokens.
   std::optional<double> exact_perplexity, perplexity;
   std::optional<double> exact_loss_per_token, loss_per_token;
@@ -35,8 +35,10 @@ struct ModelEffect {
   // Of all models: the hidden states after each layer, and the last ones.
   std::vector<Drift> drift;
   std::optional<double> pooled_cosine, class_cosine;
-  // Times in ms. Of encoders that Fovea computes, from the first replaced layer on.
-  std::optional<double> attention_ms, exact_attention_ms, model_ms, exact_model_ms;
+  // In ms, for encoders of Fovea: the layers from the first replaced one on, and attention in them.
+  std::optional<double> layers_ms, exact_layers_ms, attention_ms, exact_attention_ms;
+  // In ms, for other models: a forward pass, and what the variant takes of it.
+  std::optional<double> model_ms, exact_model_ms, variant_ms;
   std::vector<std::string> labels;  // of the tokens
   std::vector<std::string> notes;
 };
@@ -61,7 +63,7 @@ class EffectMeter {
   Index layers_, heads_;  // of the model; heads of a layer
 };
 
-/// `address` as in ModelAddress; `request` and what `options` refer to outlive the result. Throws
+/// `address` as in ModelAddress; what `options` refer to outlives the result. Throws
 /// UsageError for parameters that the variant does not have, InputError where the model has no
 /// input; what open_source() throws.
 std::unique_ptr<EffectMeter> effect_meter(const std::string& address, const EffectRequest& request,

@@ -1,5 +1,6 @@
 #include "input/model_input.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "data/error.h"
@@ -15,6 +16,16 @@
 #include "worker/worker_process.h"
 
 namespace fovea {
+namespace {
+
+/// Path, size and time of the last change.
+std::string version_of(const std::string& path) {
+  std::error_code unknown;
+  return path + ' ' + std::to_string(std::filesystem::file_size(path, unknown)) + ' ' +
+         std::to_string(std::filesystem::last_write_time(path, unknown).time_since_epoch().count());
+}
+
+}  // namespace
 
 ModelInput read_model_input(const ModelAddress& address, bool reads_texts, bool reads_images,
                             const std::stop_token& stop) {
@@ -47,6 +58,26 @@ bool is_own_model(const ModelPlace& place, const std::stop_token& stop) {
   return describes_encoder(config.path(), config.text(stop), stop);
 }
 
+SourceFiles files_of_model(const ModelPlace& place) {
+  namespace fs = std::filesystem;
+  if (is_offered_model(place.path)) return {};
+  std::vector<std::string> paths;
+  if (is_gguf(place.path)) {
+    paths.push_back(place.path);
+  } else {
+    std::error_code unknown;
+    for (const fs::directory_entry& entry : fs::directory_iterator(place.path, unknown))
+      if (const fs::path& path = entry.path();
+          path.filename() == "config.json" || path.extension() == ".safetensors")
+        paths.push_back(path.string());
+    std::ranges::sort(paths);
+  }
+  SourceFiles files;
+  for (const std::string& path : paths)
+    files.push_back(std::make_shared<const FileBytes>(path, FileBytes::Between::close));
+  return files;
+}
+
 std::shared_ptr<HostedModel> process_of_model(const ModelPlace& place) {
   if (is_offered_model(place.path))
     return hosted_model(place.path, [&] {
@@ -57,9 +88,11 @@ std::shared_ptr<HostedModel> process_of_model(const ModelPlace& place) {
                           .program = own_program(),
                           .model = place.path,
                           .name = place.name,
-                          .trust_remote_code = trusts_remote_code()};
-  const std::string key =
+                          .trust_remote_code = trusts_code_of(place.path)};
+  // Files that have changed are loaded again.
+  std::string key =
       start.interpreter.path + '\n' + place.path + (start.trust_remote_code ? "\ntrusted" : "");
+  for (const auto& file : files_of_model(place)) key += '\n' + version_of(file->path());
   return hosted_model(key, [&] {
     return std::make_unique<HostedModel>(start.name, std::make_unique<WorkerProcess>(start));
   });

@@ -30,6 +30,10 @@ ModelInput read_model_input(const ModelAddress& address, bool reads_texts, bool 
 /// none.
 bool is_own_model(const ModelPlace& place, const std::stop_token& stop);
 
+/// The files of a model that another process computes: config.json and the weights, or the .gguf
+/// file; none of a model that a program offers. Throws InputError.
+SourceFiles files_of_model(const ModelPlace& place);
+
 /// The process that computes another model: a program that offers it, or a worker, which is
 /// started. Throws UnavailableError.
 std::shared_ptr<HostedModel> process_of_model(const ModelPlace& place);

@@ -43,6 +43,8 @@ Source open_hosted_model(const ModelAddress& address, const ModelPlace& place,
                                .most_tokens = address.most_tokens},
                               options.stop, options.reached);
   source.files = std::move(input.files);
+  const SourceFiles files = files_of_model(place);
+  source.files.insert(source.files.end(), files.begin(), files.end());
   source.notes.insert(source.notes.end(), input.notes.begin(), input.notes.end());
   source.metadata["computed by"] = its.computed_by;
   return source;

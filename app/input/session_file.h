@@ -39,8 +39,9 @@ bool is_session_file(const std::string& path);
 /// What is no longer there of a session's source: its file, or the folder of its model; empty if
 /// all is there.
 std::string missing_of(const std::string& source);
-/// The source with another file, or folder, in the place of the missing one.
-std::string with_found(const std::string& source, const std::string& found);
+/// The source with another file, or folder, in the place of the one that was missing.
+std::string with_found(const std::string& source, const std::string& missing,
+                       const std::string& found);
 bool is_source_there(const std::string& source);
 /// The files that a session reads: its source, and those of heads that its columns hold.
 std::vector<std::string> files_of(const Session& session);

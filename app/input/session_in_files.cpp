@@ -138,11 +138,12 @@ std::string missing_of(const std::string& source) {
   return is_missing(path) ? path.empty() ? source : path : "";
 }
 
-std::string with_found(const std::string& source, const std::string& found) {
+std::string with_found(const std::string& source, const std::string& missing,
+                       const std::string& found) {
   if (is_content(source)) return std::string(content_prefix) + found;
-  if (!is_model_address(source)) return found;
+  if (!is_model_address(source) || missing == source) return found;
   ModelAddress address = parse_model_address(source);
-  (address.input && missing_of(source) != address.folder ? *address.input : address.folder) = found;
+  (address.input && missing != address.folder ? *address.input : address.folder) = found;
   return to_text(address);
 }
 

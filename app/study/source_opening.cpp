@@ -7,6 +7,7 @@
 #include "input/bundled_models.h"
 #include "input/open_source.h"
 #include "input/session_file.h"
+#include "worker/hosted_model.h"
 
 namespace fovea {
 namespace {
@@ -95,7 +96,10 @@ void SourceOpening::take(const std::shared_ptr<const Source>& source,
                          const std::optional<ContentHash>& hash, const SourceToOpen& as) {
   emit about_to_open(as);
   content_.reset();  // of the source before
-  if (!is_model_address(source->path)) last_model_->forget();
+  if (!is_model_address(source->path)) {
+    last_model_->forget();
+    forget_hosted_model();
+  }
   const bool same_files = !as.new_source && !source->files.empty() && source->files == files_;
   files_ = source->files;
   if (!same_files) {

@@ -264,7 +264,7 @@ void Files::open_session(const QString& path, const SessionFile& file, std::func
         if (found.isEmpty()) return;
         window_.info_bar().hide();
         SessionFile moved = file;
-        moved.session.source = with_found(file.session.source, found.toStdString());
+        moved.session.source = with_found(file.session.source, missing.path, found.toStdString());
         for (Column& column : moved.session.columns)
           if (column.held && column.held->source == file.session.source)
             column.held->source = moved.session.source;

@@ -23,7 +23,10 @@ std::string text_at(const Json& object, const char* name) {
 /// 0 if there is no such number.
 Index count_at(const Json& object, const char* name) {
   const auto found = object.find(name);
-  return found != object.end() && found->is_number_unsigned() ? found->get<Index>() : 0;
+  constexpr std::uint64_t most = 1'000'000;
+  if (found == object.end() || !found->is_number_unsigned()) return 0;
+  const auto count = found->get<std::uint64_t>();
+  return count <= most ? static_cast<Index>(count) : 0;
 }
 
 bool names(const Json& object, const char* name, const char* word) {
@@ -36,8 +39,7 @@ bool names(const Json& object, const char* name, const char* word) {
 
 HostedDescription description_in(const Json& hello) {
   const Json model = hello.value("model", Json::object());
-  return {.name = text_at(model, "name"),
-          .architecture = text_at(model, "architecture"),
+  return {.architecture = text_at(model, "architecture"),
           .computed_by = text_at(model, "computed_by"),
           .reads_texts = names(model, "reads", "text"),
           .reads_images = names(model, "reads", "image"),
@@ -95,7 +97,8 @@ void HostedModel::wait_until_loaded(const std::stop_token& stop) {
   if (text_at(hello.content, "hello") != "fovea model" ||
       hello.content.value("version", Json()) != protocol_version)
     end("the process that computes " + name_ +
-        " runs another version of the package fovea; install the one of this program");
+        " uses another version of the Python package fovea; install the version that came with "
+        "this program");
   description_ = description_in(hello.content);
 }
 
@@ -104,7 +107,10 @@ WireMessage HostedModel::next(const std::stop_token& stop) {
   try {
     if (auto message = line_->channel().receive(stop)) return *std::move(message);
   } catch (const InputError& error) {
-    end("the process that computes " + name_ + " said what is no message (" + error.what() + ")");
+    end("the process that computes " + name_ + " sent something that is not a message (" +
+        error.what() + ")");
+  } catch (const UnavailableError& error) {
+    end(name_ + ": " + error.what() + "; fewer tokens need less (--max-tokens)");
   }
   end(name_ + ": " + line_->last_words());
 }
@@ -112,6 +118,16 @@ WireMessage HostedModel::next(const std::stop_token& stop) {
 void HostedModel::end(const std::string& why) {
   ended_ = true;
   throw UnavailableError(why);
+}
+
+void HostedModel::cancel(std::int64_t id) {
+  constexpr auto moment = std::chrono::milliseconds(200);
+  try {
+    line_->channel().send({{"do", "cancel"}, {"of", id}}, {}, {},
+                          MessageChannel::Clock::now() + moment);
+  } catch (const UnavailableError&) {  // it has gone, or is stopped: another one is started
+    ended_ = true;
+  }
 }
 
 WireMessage HostedModel::ask(Json request, const std::vector<OutTensor>& tensors,
@@ -123,7 +139,11 @@ WireMessage HostedModel::ask(Json request, const std::vector<OutTensor>& tensors
   request["id"] = id;
   bool is_sent = false;
   try {
-    line_->channel().send(request, tensors, stop);
+    try {
+      line_->channel().send(request, tensors, stop);
+    } catch (const UnavailableError&) {
+      end(name_ + ": " + line_->last_words());
+    }
     is_sent = true;
     for (;;) {
       WireMessage answer = next(stop);
@@ -136,7 +156,7 @@ WireMessage HostedModel::ask(Json request, const std::vector<OutTensor>& tensors
     }
   } catch (const Cancelled&) {
     if (!is_sent) ended_ = true;  // half a message was sent: none can follow
-    if (!ended_) line_->channel().send({{"do", "cancel"}, {"of", id}});
+    if (!ended_) cancel(id);
     throw;
   }
 }
@@ -155,18 +175,38 @@ Source HostedModel::read(const HostedInput& input, const std::stop_token& stop,
   return source_of(ask(std::move(request), tensors, stop, reached), stop);
 }
 
+namespace {
+
+/// The model that was asked for last.
+struct Kept {
+  std::mutex mutex;
+  std::string key;
+  std::shared_ptr<HostedModel> model;  // null: none
+};
+
+Kept& kept() {
+  static Kept all;
+  return all;
+}
+
+}  // namespace
+
 std::shared_ptr<HostedModel> hosted_model(
     const std::string& key, const std::function<std::unique_ptr<HostedModel>()>& connect) {
-  static std::mutex mutex;
-  static std::string key_of_kept;
-  static std::shared_ptr<HostedModel> kept;
-  const std::lock_guard held(mutex);
-  if (!kept || kept->has_ended() || key != key_of_kept) {
-    kept.reset();
-    kept = connect();
-    key_of_kept = key;
+  Kept& all = kept();
+  const std::lock_guard held(all.mutex);
+  if (!all.model || all.model->has_ended() || key != all.key) {
+    all.model.reset();
+    all.model = connect();
+    all.key = key;
   }
-  return kept;
+  return all.model;
+}
+
+void forget_hosted_model() {
+  Kept& all = kept();
+  const std::lock_guard held(all.mutex);
+  all.model.reset();
 }
 
 }  // namespace fovea

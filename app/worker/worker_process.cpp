@@ -76,9 +76,10 @@ WorkerProcess::WorkerProcess(const WorkerStart& start) : python_(start.interpret
   said_ = Descriptor(::memfd_create("worker", MFD_CLOEXEC));
   if (!said_) throw refuse(errno);
 
-  std::vector<std::string> words{python_,       "-c",        program,
-                                 start.package, start.model, "--name",
-                                 start.name,    "--channel", std::to_string(channel_of_worker)};
+  std::vector<std::string> words{python_,     "-c",
+                                 program,     start.package,
+                                 start.model, "--name=" + start.name,
+                                 "--channel", std::to_string(channel_of_worker)};
   if (start.trust_remote_code) words.push_back("--trust-remote-code");
   // The package starts this very program where it computes variants.
   std::vector<std::string> variables{"FOVEA=" + start.program};
@@ -112,7 +113,7 @@ void WorkerProcess::end() {
       std::this_thread::sleep_for(moment);
       continue;
     }
-    ::kill(-process_, SIGKILL);
+    killed_ = ::kill(-process_, SIGKILL) == 0;
     while (::waitpid(process_, &status_, 0) < 0 && errno == EINTR) {
     }
   }
@@ -122,7 +123,9 @@ void WorkerProcess::end() {
 std::string WorkerProcess::last_words() {
   end();
   std::string how = "ended with " + std::to_string(WEXITSTATUS(status_));
-  if (WIFSIGNALED(status_))
+  if (killed_)
+    how = "did not end by itself";
+  else if (WIFSIGNALED(status_))
     how = std::string("was ended by ") + (WTERMSIG(status_) == SIGKILL
                                               ? "the system, as where memory runs out (SIGKILL)"
                                               : ::strsignal(WTERMSIG(status_)));

@@ -104,9 +104,10 @@ class GgufReader {
 
   void require(std::uint64_t bytes) const {
     if (bytes <= left()) return;
-    throw InputError(where_, "is cut off, or its header is longer than 256 MiB: it has " +
-                                 std::to_string(left()) + " bytes from byte " +
-                                 std::to_string(at_) + " on, and names " + std::to_string(bytes));
+    throw InputError(
+        where_, "ends too early, or its header is longer than 256 MiB: " + std::to_string(bytes) +
+                    " bytes are announced at byte " + std::to_string(at_) + ", and " +
+                    std::to_string(left()) + " are left");
   }
 
   void skip(std::uint64_t bytes) {
@@ -160,6 +161,11 @@ GgufHeader read_gguf_header(const std::string& where, const Bytes& bytes, Index 
   reader.number<std::uint64_t>();  // tensors
   const auto entries = reader.number<std::uint64_t>();
   constexpr std::string_view layers = ".block_count", heads = ".attention.head_count";
+  constexpr std::uint64_t most_entries = 65536;
+  constexpr std::size_t most_counts = 64;
+  if (entries > most_entries)
+    throw InputError(where, "has " + std::to_string(entries) + " entries of metadata; at most " +
+                                std::to_string(most_entries) + " are expected");
   GgufHeader header;
   std::map<std::string, Index> counts;
   const auto count = [&](std::string_view ending) {
@@ -175,7 +181,7 @@ GgufHeader read_gguf_header(const std::string& where, const Bytes& bytes, Index 
       header.architecture = reader.text(longest_text);
     else if (type == GgufType::text && key == "general.name")
       header.name = reader.text(longest_text);
-    else if (key.ends_with(layers) || key.ends_with(heads))
+    else if (counts.size() < most_counts && (key.ends_with(layers) || key.ends_with(heads)))
       counts[key] = reader.count(type);
     else
       reader.skip_value(type);

@@ -185,13 +185,13 @@ TEST_CASE("what is missing of a source, and another in its place") {
   CHECK(missing_of(standard_example()).empty());
   CHECK(missing_of(address_of(text)).empty());
   CHECK(missing_of(of_gone) == gone);
-  CHECK(with_found(of_gone, text) == address_of(text));
+  CHECK(with_found(of_gone, missing_of(of_gone), text) == address_of(text));
   CHECK(missing_of("content:" + gone) == gone);
-  CHECK(with_found("content:" + gone, text) == "content:" + text);
+  CHECK(with_found("content:" + gone, missing_of("content:" + gone), text) == "content:" + text);
   CHECK(missing_of(gone) == gone);
-  CHECK(with_found(gone, text) == text);
+  CHECK(with_found(gone, missing_of(gone), text) == text);
   const std::string no_model = to_text(ModelAddress{.folder = gone, .input = text});
   CHECK(missing_of(no_model) == gone);
-  CHECK(with_found(no_model, "/models/bert") ==
+  CHECK(with_found(no_model, missing_of(no_model), "/models/bert") ==
         to_text(ModelAddress{.folder = "/models/bert", .input = text}));
 }

@@ -28,6 +28,8 @@ class FakeModel:
 
         if self.behaviour == "dies":
             os.kill(os.getpid(), signal.SIGKILL)
+        if self.behaviour == "fails":
+            raise OSError("CUDA_HOME environment variable is not set")
         if self.behaviour == "leaves":
             print("the last words\nof this process", file=sys.stderr)
             os._exit(3)

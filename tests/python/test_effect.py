@@ -120,6 +120,14 @@ class Measures(unittest.TestCase):
         self.assertGreater(found["drift"][1]["relative"], 0)
         self.assertGreater(found["kl_mean"], 0)
         self.assertEqual(found["tokens"], 8)
+        # After a step of training exact attention is computed again.
+        effects = Effects(ReadingModel(model, tokenizer))
+        before = effects.measure(Request(text), contextlib.nullcontext)
+        with self.torch.no_grad():
+            model.model.layers[0].mlp.up_proj.weight.mul_(1.5)
+        after = effects.measure(Request(text), contextlib.nullcontext)
+        self.assertNotEqual(after["exact_perplexity"], before["exact_perplexity"])
+        self.assertEqual(after["kl_max"], 0)
 
 
     @needs("transformers")

@@ -121,8 +121,8 @@ TEST_CASE("a worker that refuses, dies, leaves, babbles or is another version sa
   CHECK(said("refuses") == "no working torch: pip install torch");
   CHECK(said("dies").find("where memory runs out (SIGKILL)") != std::string::npos);
   CHECK(said("leaves").find("ended with 3: of this process") != std::string::npos);
-  CHECK(said("babbles").find("said what is no message") != std::string::npos);
-  CHECK(said("old").find("another version of the package") != std::string::npos);
+  CHECK(said("babbles").find("sent something that is not a message") != std::string::npos);
+  CHECK(said("old").find("another version of the Python package") != std::string::npos);
   CHECK(message_of<UnavailableError>([&] {
           WorkerProcess process({.interpreter = {"/nowhere/python", "a test"}});
         }).find("/nowhere/python cannot be started") != std::string::npos);

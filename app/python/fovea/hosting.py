@@ -1,6 +1,6 @@
 """Answers the program's requests about one model, over a channel of messages.
 
-First goes {"hello": "fovea model", "version": 1, "model": {...}}, as ReadingModel.description has it. Then come requests:
+First goes {"hello": "fovea model", "version": 1, "model": {...}}, as ReadingModel.description has it. Requests follow:
 
     {"id": 1, "do": "heads", "text": ..., "max_tokens": ..., "layers": ..., "heads": ...}    or with a tensor "picture"
     {"id": 2, "do": "effect", "text": ..., "max_tokens": ..., "variant": ..., "seed": ..., "parameters": {...},
@@ -9,7 +9,7 @@ First goes {"hello": "fovea model", "version": 1, "model": {...}}, as ReadingMod
 
 Each request but "cancel" has one last answer with its id. It is, for "heads", tensors and metadata like those of a file
 of `record`, with "notes"; for "effect", the numbers of Effects.measure, with those of each token as tensors;
-{"error": "..."}; or {"cancelled": true}. Before it may come {"id": 1, "reached": share}.
+{"error": "..."}; or {"cancelled": true}. Any number of {"id": 1, "reached": share} may come before it.
 """
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import time
 from typing import Any, Callable, Dict, Optional
 
 from .errors import FoveaError
-from .message import Channel, Message
+from .message import Channel, Gone, Message
 from .reading import MOST_TOKENS, Request
 
 VERSION = 1
@@ -27,14 +27,14 @@ BETWEEN_SHARES = 0.1  # seconds
 
 
 class Stopped(BaseException):
-    """Nobody waits for the answer any more. No Exception, so that no model takes it for an error of its own."""
+    """Nobody waits for the answer any more. Derives from BaseException, so that no model catches it."""
 
 
 def host(channel: Channel, model: Any, gone: Callable[[], None] = lambda: None) -> None:
     """Answers until the other process closes its end; requests run on this thread, one after the other.
 
-    `model` has `description()`, `heads(request)` and `effect(request, content)`. `gone` is called, on another thread, as soon as the end is known:
-    a request may still run.
+    `model` has `description()`, `heads(request)` and `effect(request, content)`. `gone` is called, on another thread,
+    as soon as the other process has closed its end, while a request may still run.
     """
     channel.send({"hello": "fovea model", "version": VERSION, "model": model.description()})
     _Host(channel, model, gone).run()
@@ -57,7 +57,7 @@ class _Host:
                 return
             try:
                 self._answer(message)
-            except OSError:  # the other process has gone
+            except Gone:
                 return
 
     def _receive(self) -> None:
@@ -67,17 +67,21 @@ class _Host:
                 if message is None:
                     break
                 number = message.content.get("id")
+                if not isinstance(number, int) and message.content.get("do") != "cancel":
+                    break
                 if message.content.get("do") == "cancel":
-                    if message.content.get("of") in self._cancelled:
-                        self._cancelled[message.content["of"]] = True
+                    of = message.content.get("of")
+                    if isinstance(of, int) and of in self._cancelled:
+                        self._cancelled[of] = True
                 else:
                     self._cancelled[number] = False
                     self._requests.put(message)
         except (FoveaError, OSError, ValueError):
             pass  # after what is no message none can follow
-        self._ended = True
-        self._requests.put(None)
-        self._gone()
+        finally:
+            self._ended = True
+            self._requests.put(None)
+            self._gone()
 
     def _answer(self, message: Message) -> None:
         number = message.content.get("id")
@@ -94,7 +98,7 @@ class _Host:
                                  "heads or effect: install the Python package of this Fovea")
         except Stopped:
             self._channel.send({"id": number, "cancelled": True})
-        except OSError:
+        except Gone:
             raise
         except Exception as error:
             self._channel.send({"id": number, "error": words_of(error)})

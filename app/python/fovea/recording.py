@@ -61,7 +61,6 @@ class Recording:
                  memory: Optional[TensorMemory] = None, say: Optional[Callable[[str], None]] = None) -> None:
         self.path = os.fspath(path)
         self._memory = memory  # in place of the file; then only this thread is recorded
-        self._thread = threading.get_ident()
         self._say = say or _warn
         self.calls: List[str] = []
         self._file: Union[None, TensorWriter, TensorMemory] = None
@@ -82,7 +81,8 @@ class Recording:
         self._steps = Steps()
         self._places = Places(WATCH.stack)
         self._unseen = Unseen(self._places.where)
-        self._audience = Audience(self._places, self._unseen, self._keep, self._end_in_fork)
+        self._audience = Audience(self._places, self._unseen, self._keep, self._end_in_fork,
+                                  own_thread_only=memory is not None)
         self._forked = False  # this is a copy in another process
         self._bias: Optional[SharedBias] = None
 
@@ -198,8 +198,6 @@ class Recording:
             assert self._file is not None
             if self._ended or self._file.fault:
                 return
-            if self._memory is not None and threading.get_ident() != self._thread:
-                return  # what else this process computes
             place = self._places.of(seen.module)
             turn = self._steps.next(place.name, WATCH.stack.run, seen.queries, seen.keys, place.role == "cross")
             if not self._wanted(place, turn, seen.module):

@@ -30,7 +30,7 @@ def replace(model: Any, variant: str = "exact", *, layers: Layers = None, heads:
     the queries and no gradients: call the model under torch.no_grad(). Weights of attention, where they are asked
     for, are None. `fovea serve` computes: a process that is started when it is first needed.
 
-    Of blocks inside each other the inner one replaces what it names, the outer one the rest. A recording in or around
+    Blocks can be nested: in a layer that both name the inner one alone replaces attention. A recording in or around
     the block sees queries, keys and values of every call as the model has them then, and no output of calls that were
     replaced.
 
@@ -46,7 +46,9 @@ class Replacing:
     needs_own: bool  # whether the model's own output is needed beside
 
     def __init__(self, model: Any, variant: str, layers: Layers, heads: Optional[Iterable[int]], seed: int,
-                 parameters: Dict[str, Any]) -> None:
+                 parameters: Dict[str, Any], own_thread_only: bool = False, say: Optional[Callable[[str], None]] = None
+                 ) -> None:
+        self._say = say or _warn
         self._model = getattr(model, "_orig_mod", model)
         self._layers = LayerChoice(layers)
         self._heads = None if heads is None else [heads] if isinstance(heads, int) else [int(head) for head in heads]
@@ -56,7 +58,8 @@ class Replacing:
         self._modules: Set[int] = set()
         self._steps = Steps()
         self._places = Places(WATCH.stack)
-        self._audience = Audience(self._places, self, self._see, self._go_on_in_fork, replacement=self)
+        self._audience = Audience(self._places, self, self._see, self._go_on_in_fork, replacement=self,
+                                  own_thread_only=own_thread_only)
         self._lock = threading.Lock()
         self._refusal: Optional[FoveaError] = None
         self._others: List[str] = []  # places that were not chosen
@@ -90,9 +93,9 @@ class Replacing:
             raise FoveaError("Nothing was replaced: " + self._why_nothing())
         never = self._layers.never_met()
         if never:
-            _warn(f"No attention was seen in these layers, so nothing was replaced there: {_listed(never)}")
+            self._say(f"No attention was seen in these layers, so nothing was replaced there: {_listed(never)}")
         for note in self._notes:
-            _warn(note)
+            self._say(note)
 
     def _why_nothing(self) -> str:
         if self._others:
@@ -142,7 +145,8 @@ class Replacing:
             for note in answer.content["notes"]:
                 if note not in self._notes:
                     self._notes.append(note)
-        z = (torch.stack(members) if len(members) > 1 else members[0][None]).to(device=seen.q.device, dtype=seen.q.dtype)
+        z = torch.stack(members) if len(members) > 1 else members[0][None]
+        z = z.to(device=seen.q.device, dtype=seen.q.dtype)
         self.calls += 1
         if self._heads is None:
             return z

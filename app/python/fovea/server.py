@@ -1,4 +1,4 @@
-"""The process `fovea serve`, which computes attention for this one: one, started when it is first asked."""
+"""Starts `fovea serve` at the first request, and asks it to compute attention for this process."""
 from __future__ import annotations
 
 import atexit
@@ -6,7 +6,7 @@ import os
 import subprocess
 import tempfile
 import threading
-from typing import Any, Dict, Optional
+from typing import Any, Dict, List, Optional
 
 from .errors import FoveaError
 from .message import Channel, Message
@@ -18,6 +18,7 @@ PIPE = 1 << 20  # bytes; Linux allows no more by default
 
 _lock = threading.Lock()  # one request at a time
 _server: Optional["Server"] = None
+_left: List["Server"] = []  # of the parent: closing their files could wait for a thread that is not here
 
 
 def ask(content: Dict[str, Any], arrays: Optional[Dict[str, Any]] = None,
@@ -52,6 +53,7 @@ def _end_in_fork() -> None:
     server, _server = _server, None
     if server is not None:
         server.let_go()
+        _left.append(server)
 
 
 atexit.register(stop)
@@ -76,7 +78,7 @@ class Server:
             _widen(pipe.fileno())
         self._channel = Channel(self._process.stdout, self._process.stdin)
         self._last_id = 0
-        self.is_free = False  # no request is on its way
+        self.is_free = False  # whether no request is on its way
         try:
             hello = self._receive().content
             if hello.get("hello") != HELLO or hello.get("version") != VERSION:
@@ -106,7 +108,7 @@ class Server:
         return answer
 
     def end(self) -> None:
-        """It holds nothing that would be lost."""
+        """Kills the process, which holds nothing that could be lost."""
         self._process.kill()
         self._process.wait()
         for file in (self._process.stdout, self._said):
@@ -121,7 +123,6 @@ class Server:
         nowhere = os.open(os.devnull, os.O_RDWR)
         for file in (self._process.stdin, self._process.stdout, self._said):
             os.dup2(nowhere, file.fileno(), inheritable=False)  # type: ignore[union-attr]
-            file.close()  # type: ignore[union-attr]
         os.close(nowhere)
         self._process.returncode = 0  # it is no child of this process
 
@@ -142,10 +143,10 @@ class Server:
 
 
 def _widen(pipe: int) -> None:
-    """Of a wider pipe both ends wait less for each other."""
+    """Widens a pipe, so that its ends wait less for each other."""
     import fcntl
 
     try:
         fcntl.fcntl(pipe, getattr(fcntl, "F_SETPIPE_SZ", 1031), PIPE)  # Python 3.9 does not name it
     except OSError:
-        pass  # the user has too many wide ones
+        pass  # the user has too many wide pipes

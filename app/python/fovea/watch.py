@@ -32,10 +32,11 @@ class Audience:
     """A recording or a replacement, as the watch knows it."""
 
     places: Places
-    unseen: Any  # is told of what was missed, as Unseen is
+    unseen: Any  # gets what was missed; has the methods of Unseen
     see: Callable[[SeenAny], None]
     forked: Callable[[], bool]  # called in the child of a fork; whether it goes on there
     thread: Any = None  # the one that it runs in
+    own_thread_only: bool = False  # else it hears of threads without recordings of their own, too
     replacement: Any = None  # computes in place of the modules that it `wants`: see replace.py
 
 
@@ -180,7 +181,8 @@ class Watch(Listener):
         here = self._here
         if here.all is not self._all:
             here.all = self._all
-            here.audience = [each for each in here.all if each.thread is here.thread] or here.all
+            own = [each for each in here.all if each.thread is here.thread]
+            here.audience = own or [each for each in here.all if not each.own_thread_only]
         return here.audience
 
     # Work of the recorder, and what it tells.
@@ -198,7 +200,7 @@ class Watch(Listener):
 
     @contextlib.contextmanager
     def _apart(self, module: Any) -> Iterator[None]:
-        """Both."""
+        """Leaves out what goes wrong inside, and runs without modes of this thread and without gradients."""
         with self._leaving_out(module), self._alone(), need("torch", "Recording a model").no_grad():
             yield
 
@@ -237,7 +239,7 @@ class Watch(Listener):
         return None
 
     def _replaced(self, replacement: Any, module: Any, make: Callable[[], Seen]) -> Any:
-        """The output [B, H, nq, dv] of a replacement. Its errors are the model's affair."""
+        """The output [B, H, nq, dv] of a replacement. Errors of the replacement are raised in the model."""
         with self._alone():
             seen, z = replacement.answer(module, make)
         self._tell(lambda: dataclasses.replace(seen, z=None, replaced=True))
