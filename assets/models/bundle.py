@@ -32,6 +32,7 @@ import rounding
 
 ASSETS = Path(__file__).parent.parent
 TEXTS = 28  # pieces of 512 tokens on which matrices are rounded
+SIDE = 224  # pixels of the photographs on which they are
 PROVENANCE = """{title}
 
 model: {model}
@@ -319,7 +320,7 @@ def make_dinov2(packages, out):
     for weights_of in (part.embeddings.patch_embeddings.projection.weight, part.embeddings.position_embeddings):
         weights_of.copy_(weights_of.half())
     photographs = sample_photographs(packages)
-    samples = [pixels(photograph, 280) for photograph in photographs]
+    samples = [pixels(photograph, SIDE) for photograph in photographs]
     states = [(full.embeddings(sample), part.embeddings(sample)) for sample in samples]
     print(f"DINOv2-S/14: {len(samples)} photographs of {states[0][0].shape[1]} tokens")
     rounded = round_layers(full, part, [["attention.q_proj", "attention.k_proj", "attention.v_proj"], ["attention.o_proj"],
