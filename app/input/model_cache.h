@@ -19,7 +19,7 @@ struct CachedModel {
   std::string problem;  // why it cannot be opened; empty if it can
 };
 
-/// All of them, those first that were used last. Reads little of each; never throws.
+/// All of them, the last used first. Reads little of each; never throws.
 std::vector<CachedModel> cached_models();
 
 /// Whether the folder is one of a cache, with snapshots of a model.

@@ -45,7 +45,9 @@ void add_weights(const std::string& path, ModelFacts& facts) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return;  // what is missing is said elsewhere
   facts.bytes += static_cast<std::uint64_t>(status.st_size);
-  facts.used = std::max<std::int64_t>({facts.used, status.st_atime, status.st_mtime});
+  // Listing models reads the headers of .gguf files, which is no use of them.
+  const std::int64_t read = is_gguf(path) ? 0 : status.st_atime;
+  facts.used = std::max<std::int64_t>({facts.used, read, status.st_mtime});
 }
 
 /// The first of these counts that the object states; 0 if none.

@@ -14,7 +14,7 @@ struct ModelFacts {
   std::string name;             // that a .gguf file states; empty if none
   Index layers = 0, heads = 0;  // 0 if not stated
   std::uint64_t bytes = 0;      // of the weights
-  std::int64_t used = 0;        // when weights were last read or written, seconds since 1970
+  std::int64_t used = 0;        // when weights were read last, of a .gguf file when it was written
   bool own = false;             // Fovea's own encoder computes it, not Python
   bool reads_images = false;    // and no texts
 };

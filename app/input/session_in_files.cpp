@@ -142,7 +142,7 @@ std::string with_found(const std::string& source, const std::string& found) {
   if (is_content(source)) return std::string(content_prefix) + found;
   if (!is_model_address(source)) return found;
   ModelAddress address = parse_model_address(source);
-  (missing_of(source) == address.folder ? address.folder : *address.input) = found;
+  (address.input && missing_of(source) != address.folder ? *address.input : address.folder) = found;
   return to_text(address);
 }
 

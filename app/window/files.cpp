@@ -16,7 +16,7 @@
 #include "input/open_source.h"
 #include "window/dialogs/questions.h"
 #include "window/main_window.h"
-#include "window/model_input.h"
+#include "window/proposed_input.h"
 #include "window/status_line.h"
 #include "window/widgets/text.h"
 

@@ -144,6 +144,14 @@ TEST_CASE("a session holds the absolute folder of its model") {
   CHECK(read.session.columns[0].held->source == model.address("b"));
 }
 
+TEST_CASE("a model that has come back meanwhile can still be replaced by the one that was found") {
+  const TinyTextModel model;
+  CHECK(with_found(model.address("a"), "/found") ==
+        to_text(ModelAddress{.folder = "/found", .text = "a"}));
+  CHECK(with_found(to_text(ModelAddress{.folder = model.folder(), .input = "/gone"}), "/found") ==
+        to_text(ModelAddress{.folder = model.folder(), .input = "/found"}));
+}
+
 TEST_CASE("a name that is nowhere is answered by near ones, and by how to get it") {
   const FakeModelCache cache;
   CHECK_SAYS(find_model("some-org/tiny"), "neither a file nor in the local cache", cache.path(),
@@ -204,16 +212,14 @@ TEST_CASE("a link that leads out of the cache is refused, one within it is follo
   CHECK_SAYS(find_model("o/n"), "leads out of the cache");
 }
 
-TEST_CASE("all models of the cache are listed, those first that were used last") {
+TEST_CASE("all models of the cache are listed, the last used first") {
   const FakeModelCache cache;
   CHECK(cached_models().empty());
   cache.add_model("o--old");
   cache.add_model("o--new");
-  for (const int shard : {1, 2})
-    for (const auto& [model, seconds] : {std::pair{"o--old", 1000}, {"o--new", 2000}})
-      set_time(cache.snapshot(model, "abc123") + "/model-0000" + std::to_string(shard) +
-                   "-of-00002.safetensors",
-               seconds);
+  for (const auto& [model, seconds] : {std::pair{"o--old", 1000}, {"o--new", 2000}})
+    for (const auto& entry : fs::directory_iterator(cache.snapshot(model, "abc123")))
+      if (entry.path().extension() == ".safetensors") set_time(entry.path(), seconds);
   cache.add_file("o--llama", "aaa", "config.json",
                  R"({"model_type": "llama", "num_hidden_layers": 32, "num_attention_heads": 4})");
   cache.add_file("o--llama", "aaa", "model.safetensors", std::string(1000, 'x'));

@@ -59,7 +59,7 @@ class OpenedDialog {
   ModelDialog* dialog_;
 };
 
-std::vector<std::string> tokens_in(Window& window) {
+std::vector<std::string> shown_tokens(Window& window) {
   return window.study().sequence().tokens;
 }
 
@@ -148,16 +148,16 @@ TEST_CASE("a model that is dropped reads an example, or the text that is shown")
   REQUIRE(drop(window, QString::fromStdString(model.folder() + "/config.json")));
   REQUIRE(wait_until([&] { return window.study().source()->kind == "model"; }));
   REQUIRE(window.settle());
-  CHECK(tokens_in(window).size() == 20);  // of the example, as many as it has positions for
+  CHECK(shown_tokens(window).size() == 20);  // of the example, as many as it has positions for
   CHECK(window.study().source()->name.starts_with("tiny: “Hold a page at arm's length"));
   const std::string words = model.file("words.txt", "the cat sat");
   REQUIRE(drop(window, QString::fromStdString(words)));
-  REQUIRE(wait_until([&] { return tokens_in(window).size() == 5; }));
+  REQUIRE(wait_until([&] { return shown_tokens(window).size() == 5; }));
   const TinyTextModel other;
   REQUIRE(drop(window, QString::fromStdString(other.folder())));
   const std::string reads = to_text(ModelAddress{.folder = other.folder(), .input = words});
   REQUIRE(wait_until([&] { return window.study().session().source == reads; }));
-  CHECK(tokens_in(window) == std::vector<std::string>{"[CLS]", "the", "cat", "sat", "[SEP]"});
+  CHECK(shown_tokens(window) == std::vector<std::string>{"[CLS]", "the", "cat", "sat", "[SEP]"});
   CHECK(window.study().source()->name == "tiny: words.txt");
   REQUIRE(drop(window, QString::fromStdString(model.file("m.ckpt", "x"))));
   REQUIRE(wait_until([&] { return !window->info_bar().message().isEmpty(); }));

@@ -17,10 +17,11 @@
 #include <QTableWidget>
 
 #include "data/error.h"
+#include "input/bundled_models.h"
 #include "input/model_place.h"
 #include "input/open_source.h"
 #include "window/main_window.h"
-#include "window/model_input.h"
+#include "window/proposed_input.h"
 #include "window/widgets/form.h"
 #include "window/widgets/text.h"
 #include "worker/interpreter.h"
@@ -112,6 +113,8 @@ ModelDialog::ModelDialog(MainWindow& window) : QDialog(&window), window_(window)
   list_->setSelectionMode(QAbstractItemView::SingleSelection);
   list_->setTabKeyNavigation(false);
   list_->setShowGrid(false);
+  list_->setWordWrap(false);
+  list_->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   list_->verticalHeader()->hide();
   list_->horizontalHeader()->setHighlightSections(false);
   list_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
@@ -256,14 +259,16 @@ void ModelDialog::fill(const std::vector<CachedModel>& models) {
     }
     if (model.problem.empty()) names << name;
   }
+  names << to_qt(std::string(bundled_text_model)) << to_qt(std::string(bundled_image_model));
   names_->setStringList(names);
   about_list_->setText(
       models.empty()
           ? QString("The cache %1 has no models. Fovea downloads none: `hf download "
                     "sentence-transformers/all-MiniLM-L6-v2` fetches a small one, 90 MB. A folder "
-                    "or a .gguf file opens with Browse….")
+                    "or a .gguf file opens with Browse…. bundled:text and bundled:image come with "
+                    "Fovea.")
                 .arg(to_qt(model_cache()))
-          : "Models in " + to_qt(model_cache()) + ", those first that were used last");
+          : "Models in " + to_qt(model_cache()) + ", the last used first");
 }
 
 void ModelDialog::look() {

@@ -1,4 +1,4 @@
-#include "window/model_input.h"
+#include "window/proposed_input.h"
 
 #include "data/address.h"
 #include "data/error.h"
