@@ -81,17 +81,9 @@ def statistics(wanted, given):
     return x.T @ x / len(x), x_full.T @ x / len(x), mean, mean_full
 
 
-def store(module, w, gram):
-    """Rounds w; the module has what its 8 bits stand for. Returns entries and scales."""
-    scales = rounding.block_scales(w)
-    entries = rounding.compensated(w, scales, gram)
-    module.weight.copy_(entries * rounding.widened(scales))
-    return entries, scales.half()
-
-
-def round_layer(full, part, groups, wide, states):
-    """Rounds the matrices of a layer. `groups`: names of modules that have the same input, in the order of computation;
-    `wide`: those that keep 16 bits. `states`: pairs of what goes into the full layer and into ours. Returns entries and scales by name, and what leaves the
+def round_layer(full, part, groups, states):
+    """Rounds the matrices of a layer. `groups`: names of modules that have the same input, in the order of computation.
+    `states`: pairs of what goes into the full layer and into ours. Returns entries and scales by name, and what leaves the
     layers; `part` has the matrices that they stand for, and biases that make up for the mean of what is left."""
     rounded = {}
     of_full = [inputs_of(full, [names[0] for names in groups], state, stop=False) for state, _ in states]
@@ -102,19 +94,19 @@ def round_layer(full, part, groups, wide, states):
             module = part.get_submodule(name)
             wanted = module.weight @ mean_full
             w = rounding.refitted(module.weight, gram, cross)
-            if name in wide:
-                module.weight.copy_(w.half())
-            else:
-                rounded[name] = store(module, w, gram)
+            scales = rounding.block_scales(w)
+            entries = rounding.compensated(w, scales, gram)
+            module.weight.copy_(entries * rounding.widened(scales))
             module.bias.add_(wanted - module.weight @ mean)
+            rounded[name] = entries, scales.half()
     return rounded, [(out, inputs_of(part, [], state, stop=False)[1]) for (_, out), (_, state) in zip(of_full, states)]
 
 
-def round_layers(full, part, groups, wide, states):
+def round_layers(full, part, groups, states):
     """Layer after layer. `states`: what goes into the first, of the full model and of ours."""
     rounded = {}
     for index, (layer_full, layer) in enumerate(zip(full.encoder.layer, part.encoder.layer)):
-        its, states = round_layer(layer_full, layer, groups, wide, states)
+        its, states = round_layer(layer_full, layer, groups, states)
         rounded |= {f"encoder.layer.{index}.{name}": pair for name, pair in its.items()}
         error = sum(float((b - a).square().sum()) for a, b in states) / sum(float(a.square().sum()) for a, _ in states)
         print(f"  layer {index:2} is rounded; what leaves it is {error ** 0.5:.3%} off", flush=True)
@@ -205,20 +197,21 @@ def make_minilm(packages, out):
     first, last = tokens("")[0]
     pieces = tokens(sample_texts())[0, 1:-1].split(510)[:TEXTS]
     samples = [torch.cat([first[None], piece, last[None]])[None] for piece in pieces]
+    words = part.embeddings.word_embeddings
+    scales = rounding.block_scales(words.weight)
     torch.manual_seed(0)
-    moves = sensitivity(full, samples[::2])
-    for name in ("embeddings.word_embeddings", "embeddings.position_embeddings"):
-        table = part.get_submodule(name)
-        rounded[name] = store(table, table.weight, moves)
-    types = part.embeddings.token_type_embeddings.weight
-    types.copy_(types.half())
+    entries = rounding.compensated(words.weight, scales, sensitivity(full, samples[::2]))
+    words.weight.copy_(entries * rounding.widened(scales))
+    rounded["embeddings.word_embeddings"] = entries, scales.half()
+    for table in (part.embeddings.position_embeddings, part.embeddings.token_type_embeddings):
+        table.weight.copy_(table.weight.half())
     measured = tokens((ASSETS / "text/fovea.txt").read_text())
     of_full = attention(full, input_ids=measured)
-    compare(of_full, attention(part, input_ids=measured), "all-MiniLM-L6-v2, words and positions alone in 8 bits")
+    compare(of_full, attention(part, input_ids=measured), "all-MiniLM-L6-v2, words alone in 8 bits")
     states = [(full.embeddings(sample), part.embeddings(sample)) for sample in samples]
     print(f"all-MiniLM-L6-v2: {len(samples)} pieces of {samples[0].shape[1]} tokens")
     rounded |= round_layers(full, part, [["attention.self.query", "attention.self.key", "attention.self.value"], ["attention.output.dense"],
-                                         ["intermediate.dense"], ["output.dense"]], ["attention.self.query"], states)
+                                         ["intermediate.dense"], ["output.dense"]], states)
     errors = compare(of_full, attention(part, input_ids=measured),
                      f"all-MiniLM-L6-v2, {measured.shape[1]} tokens")
     texts = {n: (source / n).read_text() for n in ("config.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt")
@@ -323,7 +316,7 @@ def make_dinov2(packages, out):
     states = [(full.embeddings(sample), part.embeddings(sample)) for sample in samples]
     print(f"DINOv2-S/14: {len(samples)} photographs of {states[0][0].shape[1]} tokens")
     rounded = round_layers(full, part, [["attention.q_proj", "attention.k_proj", "attention.v_proj"], ["attention.o_proj"],
-                                        ["mlp.fc1"], ["mlp.fc2"]], [], states)
+                                        ["mlp.fc1"], ["mlp.fc2"]], states)
     measured = pixels(Image.open(ASSETS / "image/cat.jpg"), side)
     of_full = attention(full, pixel_values=measured)
     errors = compare(of_full, attention(part, pixel_values=measured), f"DINOv2-S/14, {side} pixels")
