@@ -11,9 +11,9 @@
 #include <QSettings>
 #include <QToolButton>
 #include <QWheelEvent>
+#include <cmath>
 #include <set>
 
-#include "harness.h"
 #include "tiny_text_model.h"
 #include "window/docks/head_gallery.h"
 #include "window/pointer.h"
@@ -22,6 +22,12 @@ namespace fovea::test {
 namespace {
 
 using Head = HeadGallery::Head;
+
+Matrix some_numbers(std::uint64_t seed) {
+  Matrix x(6, 2);
+  for (Index i = 0; i < 12; ++i) x(i / 2, i % 2) = float(std::sin(double(7 * seed + 3 * i)));
+  return x;
+}
 
 /// Layers of so many heads of few tokens.
 std::shared_ptr<const Source> layers_of(const std::vector<Index>& heads, const char* path) {
@@ -33,7 +39,7 @@ std::shared_ptr<const Source> layers_of(const std::vector<Index>& heads, const c
     Layer layer{.name = "layer" + std::to_string(source->layers.size())};
     for (HeadTensor* tensor : {&layer.q, &layer.k, &layer.v}) {
       std::vector<Matrix> parts;
-      for (Index h = 0; h < count; ++h) parts.push_back(gaussian(6, 2, ++seed));
+      for (Index h = 0; h < count; ++h) parts.push_back(some_numbers(++seed));
       *tensor = make_head_tensor(parts);
     }
     source->layers.push_back(std::move(layer));
@@ -41,13 +47,13 @@ std::shared_ptr<const Source> layers_of(const std::vector<Index>& heads, const c
   return source;
 }
 
-void open(Window& window, std::shared_ptr<const Source> source) {
+void open_in(Window& window, std::shared_ptr<const Source> source) {
   window.study().open(source);
   REQUIRE(wait_until([&] { return window.study().source() == source; }));
   REQUIRE(window.settle());
 }
 
-HeadGallery& gallery(Window& window) {
+HeadGallery& gallery_of(Window& window) {
   return *window->findChild<HeadGallery*>("heads");
 }
 
@@ -56,10 +62,10 @@ void show_all_layers(Window& window) {
   if (!box->isChecked()) box->click();
   // The dock is scrolled to the gallery.
   auto* around = qobject_cast<QScrollArea*>(
-      gallery(window).window()->findChild<QWidget*>("Input")->findChild<QScrollArea*>(
+      gallery_of(window).window()->findChild<QWidget*>("Input")->findChild<QScrollArea*>(
           "dock_scroll"));
-  around->verticalScrollBar()->setValue(gallery(window).mapTo(around->widget(), QPoint(0, 0)).y() -
-                                        8);
+  around->verticalScrollBar()->setValue(
+      gallery_of(window).mapTo(around->widget(), QPoint(0, 0)).y() - 8);
   QTest::qWait(50);
 }
 
@@ -69,12 +75,12 @@ void enlarge(Window& window, QSize size) {
   REQUIRE(own);
   own->resize(size);
   REQUIRE(QTest::qWaitForWindowExposed(own));
-  REQUIRE(wait_until([&] { return own->size() == size && gallery(window).isVisible(); }));
+  REQUIRE(wait_until([&] { return own->size() == size && gallery_of(window).isVisible(); }));
   QTest::qWait(50);
 }
 
 bool in_sight(Window& window, const Head& head) {
-  return gallery(window).viewport()->rect().contains(gallery(window).place_of(head));
+  return gallery_of(window).viewport()->rect().contains(gallery_of(window).place_of(head));
 }
 
 void wheel(QWidget& over, QPoint place, int notches, Qt::KeyboardModifiers modifiers) {
@@ -92,14 +98,14 @@ void forget_zoom() {
 TEST_CASE("the heads of all layers are a grid, a row for each layer, numbered and all in sight") {
   forget_zoom();
   Window window(small);
-  open(window, layers_of(std::vector<Index>(30, 9), "thirty"));
+  open_in(window, layers_of(std::vector<Index>(30, 9), "thirty"));
   show_all_layers(window);
   enlarge(window, {1600, 1000});
-  HeadGallery& heads = gallery(window);
+  HeadGallery& heads = gallery_of(window);
   CHECK(heads.is_grid());
   CHECK(heads.count() == 270);
   const QRect first = heads.place_of({0, 0});
-  for (const Head head : {Head{0, 0}, {0, 8}, {7, 3}, {29, 8}}) {
+  for (const Head& head : {Head{0, 0}, {0, 8}, {7, 3}, {29, 8}}) {
     CHECK(heads.place_of(head) ==
           first.translated(int(head.second) * heads.side(), int(head.first) * heads.side()));
     CHECK(in_sight(window, head));
@@ -136,9 +142,9 @@ TEST_CASE("the heads of all layers are a grid, a row for each layer, numbered an
 TEST_CASE("the heads of uneven layers flow") {
   forget_zoom();
   Window window(small);
-  open(window, layers_of({4, 4, 2}, "uneven"));
+  open_in(window, layers_of({4, 4, 2}, "uneven"));
   show_all_layers(window);
-  HeadGallery& heads = gallery(window);
+  HeadGallery& heads = gallery_of(window);
   CHECK(heads.count() == 10);
   CHECK_FALSE(heads.is_grid());
   const std::vector<Head> all{{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 0},
@@ -158,10 +164,10 @@ TEST_CASE("the heads of uneven layers flow") {
 TEST_CASE("pictures are made of the heads in sight, of 80 x 64 heads too, and scrolling goes on") {
   forget_zoom();
   Window window(small);
-  open(window, layers_of(std::vector<Index>(80, 64), "eighty"));
+  open_in(window, layers_of(std::vector<Index>(80, 64), "eighty"));
   show_all_layers(window);
   enlarge(window, {500, 500});
-  HeadGallery& heads = gallery(window);
+  HeadGallery& heads = gallery_of(window);
   CHECK(heads.count() == 5120);
   CHECK(heads.is_grid());
   CHECK(heads.side() == HeadGallery::least_side);
@@ -195,9 +201,9 @@ TEST_CASE("the gallery zooms with the wheel and with keys, and keeps how far") {
   forget_zoom();
   {
     Window window(small);
-    open(window, layers_of(std::vector<Index>(6, 12), "six"));
+    open_in(window, layers_of(std::vector<Index>(6, 12), "six"));
     show_all_layers(window);
-    HeadGallery& heads = gallery(window);
+    HeadGallery& heads = gallery_of(window);
     const int fitting = heads.side();
     CHECK(fitting >= HeadGallery::least_side);
     heads.setFocus();
@@ -226,18 +232,18 @@ TEST_CASE("the gallery zooms with the wheel and with keys, and keeps how far") {
   }
   const int kept = QSettings().value("heads/cell").toInt();
   Window again(small);
-  open(again, layers_of(std::vector<Index>(6, 12), "six"));
+  open_in(again, layers_of(std::vector<Index>(6, 12), "six"));
   show_all_layers(again);
-  CHECK(gallery(again).side() == kept);
+  CHECK(gallery_of(again).side() == kept);
   forget_zoom();
 }
 
 TEST_CASE("arrows move in the gallery, and Enter opens") {
   forget_zoom();
   Window window(small);
-  open(window, layers_of(std::vector<Index>(4, 6), "four"));
+  open_in(window, layers_of(std::vector<Index>(4, 6), "four"));
   show_all_layers(window);
-  HeadGallery& heads = gallery(window);
+  HeadGallery& heads = gallery_of(window);
   heads.setFocus();
   for (const Qt::Key key : {Qt::Key_Down, Qt::Key_Right, Qt::Key_Right, Qt::Key_Down, Qt::Key_Up})
     QTest::keyClick(&heads, key);
@@ -258,7 +264,7 @@ TEST_CASE("while a text is typed the old pictures stay, dimmed, until new ones a
   Window window(QString::fromStdString(model.address("the cat")));
   REQUIRE(window.settle());
   show_all_layers(window);
-  HeadGallery& heads = gallery(window);
+  HeadGallery& heads = gallery_of(window);
   REQUIRE(wait_until([&] { return window.study().missing_cards() == 0; }));
   QTest::qWait(50);
   const auto before = window.study().card(0, 0);

@@ -259,15 +259,17 @@ class Watch(Listener):
     def _transformers(self, function: Any, kind: str, args: Any, kwargs: Dict[str, Any]) -> Any:
         if self._passes():
             return function(*args, **kwargs)
+        names = ("module", "query", "key", "value", "attention_mask")
+        given = {**dict(zip(names, args)), **kwargs}
+        replacement = self._replacement(given.get("module"))
         if kind not in ("sdpa", "eager"):
+            if replacement is not None:
+                self.operation(kind)  # the replacement refuses it
             before = self._here.reported
             result = function(*args, **kwargs)
             if self._here.reported == before:
                 self.operation(kind)
             return result
-        names = ("module", "query", "key", "value", "attention_mask")
-        given = {**dict(zip(names, args)), **kwargs}
-        replacement = self._replacement(given.get("module"))
         result = None
         if replacement is None or replacement.needs_own:
             with self._cover():

@@ -33,8 +33,11 @@ QWidget* HeadChooser::make_pictures() {
   auto* column = make_inner<QVBoxLayout>(pictures);
   auto* row = make_inner<QHBoxLayout>();
   add_field(*row, "S&ort by", order_ = new QComboBox, 0, 1);
+  constexpr int widest = 200;  // in a wide window
+  order_->setMaximumWidth(widest);
   order_->setObjectName("head_order");
   for (const HeadOrder order : all_head_orders()) order_->addItem(to_qt(to_text(order)));
+  row->addStretch();
   column->addLayout(row);
   row = make_inner<QHBoxLayout>();
   row->addWidget(all_layers_ = new QCheckBox("All la&yers"));

@@ -452,7 +452,15 @@ void HeadGallery::draw(QPainter& painter, QRect cell, const QModelIndex& index) 
   constexpr double dimmed = 0.4;
   const drawing::Style& style = window_style();
   const int gap = std::clamp(side_ / 8, 1, 6), before = gap / 2;
-  const QRect box = cell.adjusted(before, before, before - gap, before - gap);
+  QRect box = cell.adjusted(before, before, before - gap, before - gap);
+  const bool opened = *head == Head{study_.session().layer, study_.session().head};
+  if (opened) {  // around the picture, whose colours may be those of the frame
+    const int frame = side_ < 32 ? 2 : 3;
+    painter.fillRect(cell, qcolor(style.accent));
+    painter.fillRect(cell.adjusted(frame, frame, -frame, -frame), qcolor(style.paper));
+    const int inner = side_ < 32 ? frame : frame + 1;
+    box = cell.adjusted(inner, inner, -inner, -inner);
+  }
   const Picture& shown = picture(*head, box.width());
   const bool old = shown.card && !study_.card(head->first, head->second);
   painter.fillRect(box, qcolor(style.raised));
@@ -469,17 +477,11 @@ void HeadGallery::draw(QPainter& painter, QRect cell, const QModelIndex& index) 
     painter.setPen(shown.card ? QColor("#f2f4f7") : qcolor(style.faint));
     painter.drawText(shown.card ? foot : box, Qt::AlignCenter, text);
   }
-  const bool opened = *head == Head{study_.session().layer, study_.session().head};
-  const bool cursor = hasFocus() && index == currentIndex();
-  if (!opened && !cursor) return;
-  const int pen = side_ < 32 ? 2 : 3;
-  painter.setPen(QPen(qcolor(opened ? style.accent : style.text), pen,
-                      opened ? Qt::SolidLine : Qt::DotLine, Qt::SquareCap, Qt::MiterJoin));
-  painter.drawRect(box.adjusted(pen / 2, pen / 2, -1 - (pen - 1) / 2, -1 - (pen - 1) / 2));
-  if (opened && cursor) {  // the focus is on the opened head
-    painter.setPen(QPen(qcolor(style.text), 1, Qt::DotLine));
-    painter.drawRect(box.adjusted(0, 0, -1, -1));
-  }
+  if (!hasFocus() || index != currentIndex()) return;
+  painter.setPen(QPen(qcolor(style.paper), 1));
+  painter.drawRect(box.adjusted(0, 0, -1, -1));
+  painter.setPen(QPen(qcolor(style.text), 1, Qt::DotLine));
+  painter.drawRect(box.adjusted(0, 0, -1, -1));
 }
 
 }  // namespace fovea
