@@ -434,18 +434,17 @@ SessionFile session_from(const std::string& path, const std::string& text) {
 }
 
 void check_session(const Session& session, const Source& source) {
+  const std::string where = readable_source(session.source);
   if (session.columns.empty() || session.views.empty())
-    throw InputError(session.source,
-                     "a session without columns or views; expected at least one of each");
+    throw InputError(where, "a session without columns or views; expected at least one of each");
   const auto layers = static_cast<Index>(source.layers.size());
   if (session.layer < 0 || session.layer >= layers)
-    throw InputError(session.source, "layer " + std::to_string(session.layer) +
-                                         " of the session: " + std::to_string(layers) +
-                                         " layers are in the file");
+    throw InputError(where, "layer " + std::to_string(session.layer) + " of the session: " +
+                                std::to_string(layers) + " layers are in the file");
   const Index heads = source.layers[static_cast<std::size_t>(session.layer)].heads();
   if (session.head < 0 || session.head >= heads)
-    throw InputError(session.source, "head " + std::to_string(session.head) + " of the session: " +
-                                         std::to_string(heads) + " heads are in the layer");
+    throw InputError(where, "head " + std::to_string(session.head) + " of the session: " +
+                                std::to_string(heads) + " heads are in the layer");
 }
 
 }  // namespace fovea

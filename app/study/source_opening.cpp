@@ -5,6 +5,7 @@
 #include "data/error.h"
 #include "data/model_address.h"
 #include "input/bundled_models.h"
+#include "input/model_place.h"
 #include "input/open_source.h"
 #include "input/session_file.h"
 #include "worker/hosted_model.h"
@@ -156,7 +157,7 @@ void SourceOpening::find_hash(const Subject& subject) {
 }
 
 void SourceOpening::report_other_content(const std::string& path, const std::string& expected) {
-  emit reported(QString::fromStdString(path) +
+  emit reported(QString::fromStdString(readable_source(path)) +
                 ": its content has changed since the session was saved (found SHA-256 " +
                 QString::fromStdString(content_hash_).left(12) + "…, expected " +
                 QString::fromStdString(expected).left(12) + "…)");

@@ -222,7 +222,8 @@ void Files::open(const QString& what) {
 void Files::open_session_file(const QString& path, const SessionFile& file) {
   const ContentElsewhere elsewhere = content_elsewhere(path.toStdString(), file);
   const auto ask = [this, path, file](const std::string& shown, const QString& why) {
-    window_.info_bar().offer(path + " shows " + to_qt(shown) + " from another folder, " + why +
+    window_.info_bar().offer(path + " shows " + to_qt(readable_source(shown)) +
+                                 " from another folder, " + why +
                                  ": whoever wrote it may never have seen that file",
                              "Open it…", [this, path, file] {
                                window_.info_bar().hide();

@@ -313,6 +313,17 @@ TEST_CASE("a file of a model that is not read says what to do") {
   CHECK(find_model(scratch / "only").name == "m");
 }
 
+TEST_CASE("messages name a model and its text as a person reads them") {
+  const TinyTextModel model;
+  const std::string address = model.address("the cat: 100 %");
+  Session session = standard_session(address, 4);
+  session.layer = 7;
+  CHECK_SAYS(check_session(session, open_source(address)),
+             model.folder() + ": “the cat: 100 %”: layer 7 of the session");
+  CHECK(readable_source("synthetic:golden") == "synthetic:golden");
+  CHECK(readable_source("model:?") == "model:?");
+}
+
 TEST_CASE("the short name of a model can be read") {
   const auto name_of = [](const std::string& folder, const std::string& text) {
     return short_name(to_text(ModelAddress{.folder = folder, .text = text}));
