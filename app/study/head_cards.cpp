@@ -1,14 +1,29 @@
 #include "study/head_cards.h"
 
 #include <algorithm>
+#include <chrono>
 #include <tuple>
 
 #include "variants/learned_tree.h"
 
 namespace fovea {
+
+using namespace std::chrono_literals;
+
 namespace {
 
 constexpr std::size_t most_cards = 4096;  // some 10 KB each; more only of more heads
+
+constexpr std::size_t most_together = 64;
+constexpr auto time_together = 20ms;  // less than background work may take before it makes way
+
+template <class Key>  // a HeadKey, or a ComputeKey
+auto& subject_of(Key& key) {
+  if constexpr (requires { key.head; })
+    return key.head;
+  else
+    return key;
+}
 
 /// The result of a key, else the last one of the same head in an earlier step.
 template <class Key, class Result, class Same>
@@ -24,7 +39,7 @@ std::shared_ptr<Result> newest(ResultCache<Key, Result>& cache, const Key& key, 
 bool HeadCards::choose(Heads heads, std::size_t cards_first) {
   std::size_t all = 0;
   for (const Layer& layer : subject_.source->layers) all += std::size_t(layer.heads());
-  of_each_ = std::max<std::size_t>(1, most_cards / all);
+  of_each_ = std::max<std::size_t>(1, most_cards / std::max<std::size_t>(1, all));
   cards_first = std::min(cards_first, heads.size());
   const bool other_cards = std::exchange(cards_first_, cards_first) != cards_first;
   return std::exchange(chosen_, std::move(heads)) != chosen_ || other_cards;
@@ -83,40 +98,65 @@ std::size_t HeadCards::missing_errors() {
   }));
 }
 
-bool HeadCards::request_card(std::span<const Head> of, bool idle) {
+// Small heads come several at a time: an update of the study for each would take longer than they.
+// What is under way ends, also if other heads have become more urgent.
+template <class Key, class Result, class Make>
+bool HeadCards::request(std::span<const Head> of, Key key, ResultCache<Key, Result> Known::*cache,
+                        Make make, bool idle) {
+  std::vector<Key> missing;
   for (const Head& head : of) {
-    const HeadKey key = key_of(head);
-    auto& cards = known(head).cards;
-    if (cards.find(key)) continue;
-    if (idle)
-      cards.ask({RequestKind::card}, key,
-                [key, source = subject_.source](const Backend& backend, Run& run) {
-                  return make_head_card(*source, key.choice, backend, run);
-                });
-    return true;
+    subject_of(key) = key_of(head);
+    if (!(known(head).*cache).find(key)) missing.push_back(key);
+    if (missing.size() == most_together) break;
   }
-  return false;
+  if (missing.empty() || !idle) return !missing.empty();
+  subject_of(key) = key_of({0, 0});  // the same for all heads
+  const RequestId id{RequestKind::card};
+  requests_.start(
+      id, key,
+      [missing, make, source = subject_.source](const Backend& backend, Run& run) {
+        std::vector<std::shared_ptr<Result>> made;
+        const auto start = std::chrono::steady_clock::now();
+        for (const Key& each : missing) try {
+            if (!made.empty() && std::chrono::steady_clock::now() - start > time_together) break;
+            made.push_back(std::make_shared<Result>(make(*source, each, backend, run)));
+          } catch (...) {
+            if (made.empty()) throw;
+            break;  // it is the first of the next ones
+          }
+        return made;
+      },
+      [this, missing, cache, id](const auto& made, const std::string& error) {
+        const auto put = [&](const Key& each, std::shared_ptr<Result> result) {
+          const HeadChoice& choice = subject_of(each).choice;
+          (known({choice.layer, choice.head}).*cache).put({each, std::move(result), error, id});
+        };
+        if (!made) return put(missing.front(), nullptr);
+        for (std::size_t i = 0; i < made->size(); ++i) put(missing[i], (*made)[i]);
+      });
+  return true;
+}
+
+bool HeadCards::request_card(std::span<const Head> of, bool idle) {
+  return request(
+      of, key_of({0, 0}), &Known::cards,
+      [](const Source& source, const HeadKey& key, const Backend& backend, Run& run) {
+        return make_head_card(source, key.choice, backend, run);
+      },
+      idle);
 }
 
 bool HeadCards::request_error(bool idle) {
   const std::optional<Column> of = column();
   if (!of) return false;
-  ComputeKey key{{}, *of};
-  for (const Head& head : chosen_) {
-    key.head = key_of(head);
-    auto& errors = known(head).errors;
-    if (errors.find(key)) continue;
-    if (idle)
-      errors.ask({RequestKind::card}, key,
-                 [key, source = subject_.source](const Backend& backend, Run& run) {
-                   return head_error(*source, key.head.choice, key.column, backend, run);
-                 });
-    return true;
-  }
-  return false;
+  return request(
+      std::span<const Head>(chosen_), ComputeKey{key_of({0, 0}), *of}, &Known::errors,
+      [](const Source& source, const ComputeKey& key, const Backend& backend, Run& run) {
+        return head_error(source, key.head.choice, key.column, backend, run);
+      },
+      idle);
 }
 
-// One at a time: the next is requested when it arrives.
 bool HeadCards::update(bool idle) {
   const std::span<const Head> all(chosen_);
   const bool missing = request_card(all.first(cards_first_), idle) || request_error(idle) ||

@@ -46,6 +46,10 @@ class HeadCards {
   HeadKey key_of(const Head& head) const;
   /// The column whose errors are found; empty: none.
   std::optional<Column> column() const;
+  /// Whether any is missing.
+  template <class Key, class Result, class Make>
+  bool request(std::span<const Head> of, Key key, ResultCache<Key, Result> Known::*cache, Make make,
+               bool idle);
   bool request_card(std::span<const Head> of, bool idle);
   bool request_error(bool idle);
 

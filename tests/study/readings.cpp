@@ -109,8 +109,11 @@ TEST_CASE("cards are made in the order in which heads were chosen, and errors be
   CHECK(study.missing_head_errors() == 3);
   REQUIRE(wait_until([&] { return study.missing_cards() + study.missing_head_errors() == 0; }));
   REQUIRE(wait_until([&] { return made.size() == 6; }));
+  // Those of one kind may come together.
+  std::sort(made.begin() + 1, made.begin() + 4);
+  std::sort(made.begin() + 4, made.end());
   CHECK(made ==
-        std::vector<std::string>{"card 2", "error 2", "error 0", "error 3", "card 0", "card 3"});
+        std::vector<std::string>{"card 2", "error 0", "error 2", "error 3", "card 0", "card 3"});
   CHECK_FALSE(study.card(0, 1));  // nobody chose it
 }
 

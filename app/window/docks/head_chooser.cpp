@@ -95,6 +95,7 @@ void HeadChooser::enlarge() {
     window_->restoreGeometry(QSettings().value("heads/geometry").toByteArray());
     connect(window_, &QDialog::finished, this, &HeadChooser::come_back);
   }
+  gallery_->leave_dock();
   window_->layout()->addWidget(pictures_);
   larger_->hide();
   elsewhere_->show();

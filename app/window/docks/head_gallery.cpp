@@ -19,9 +19,9 @@
 namespace fovea {
 namespace {
 
-constexpr int flowing_side = 50;  // about: cells that flow fill their rows
-constexpr std::size_t most_pictures = 4096;
-constexpr int sort_pause_ms = 250;  // cells that change places all the time cannot be read
+constexpr int flowing_side = 50;     // about: cells that flow fill their rows
+constexpr double most_bytes = 64e6;  // of pictures: twice those of the largest screen
+constexpr int sort_pause_ms = 250;   // cells that change places all the time cannot be read
 
 QFont small_font(QFont font) {
   font.setPointSizeF(font.pointSizeF() * 0.8);
@@ -134,11 +134,10 @@ void HeadGallery::set_order(HeadOrder order) {
   refresh();
 }
 
-bool HeadGallery::fits_grid() const {
-  const auto source = study_.source();
-  return !layer_ && order_ == HeadOrder::index && source->layers.size() > 1 &&
-         std::ranges::all_of(source->layers, [&](const Layer& layer) {
-           return layer.heads() == source->layers.front().heads();
+bool HeadGallery::fits_grid(const Source& source) const {
+  return !layer_ && order_ == HeadOrder::index && source.layers.size() > 1 &&
+         std::ranges::all_of(source.layers, [&](const Layer& layer) {
+           return layer.heads() == source.layers.front().heads();
          });
 }
 
@@ -167,7 +166,7 @@ void HeadGallery::refresh() {
   if (study_.session().settings.colormap != colormap_)
     for (auto& [_, picture] : pictures_) picture.image = {};
   colormap_ = study_.session().settings.colormap;
-  lay_out(std::move(heads));
+  lay_out(source, std::move(heads));
   const Head now{study_.session().layer, study_.session().head};
   if (std::exchange(opened_, now) != now) {
     const QModelIndex cell = cells_.cell_of(now);
@@ -203,12 +202,13 @@ void HeadGallery::say_share() {
 template <class Do>
 void HeadGallery::for_each_in_sight(Do act) const {
   const QRect seen = viewport()->visibleRegion().boundingRect();
-  if (seen.isEmpty() || count() == 0) return;
+  const int top = rowAt(seen.top()), left = columnAt(seen.left());
+  if (seen.isEmpty() || top < 0 || left < 0) return;
   const auto last = [](int found, int all) { return found < 0 ? all - 1 : found; };
   const int bottom = last(rowAt(seen.bottom()), cells_.rowCount()),
             right = last(columnAt(seen.right()), cells_.columnCount());
-  for (int row = std::max(0, rowAt(seen.top())); row <= bottom; ++row)
-    for (int column = std::max(0, columnAt(seen.left())); column <= right; ++column) {
+  for (int row = top; row <= bottom; ++row)
+    for (int column = left; column <= right; ++column) {
       const QModelIndex cell = cells_.index(row, column);
       if (const auto head = cells_.head_in(cell)) act(cell, *head);
     }
@@ -236,18 +236,18 @@ void HeadGallery::choose_cards() {
 
 // Cells of a grid are as large as lets all of them be seen, those that flow about as large as a
 // thumb. In a dock the gallery is no higher than what is seen of it.
-void HeadGallery::lay_out(std::vector<Head> heads) {
-  if (!study_.source()) return;
+void HeadGallery::lay_out(std::shared_ptr<const Source> source, std::vector<Head> heads) {
+  if (!source) return;
   const auto cursor = cells_.head_in(currentIndex());
-  is_grid_ = fits_grid();
+  is_grid_ = fits_grid(*source);
   for (QHeaderView* header : {horizontalHeader(), verticalHeader()}) header->setVisible(is_grid_);
   QSize room = size() - QSize(2 * frameWidth(), 2 * frameWidth());
   if (around_) room.setHeight(std::max(160, around_->viewport()->height() - 2 * rhythm));
   const int all = int(heads.size());
-  int columns = is_grid_ ? int(study_.source()->layers.front().heads()) : 1;
+  int columns = is_grid_ ? int(source->layers.front().heads()) : 1;
   QSize margins(0, 0);
   if (is_grid_) {
-    cells_.lay_out(study_.source(), heads, columns);  // headers are as wide as their numbers
+    cells_.lay_out(source, heads, columns);  // headers are as wide as their numbers
     margins = {numbers(verticalHeader()).room().width(),
                numbers(horizontalHeader()).room().height()};
     verticalHeader()->setFixedWidth(margins.width());
@@ -260,7 +260,7 @@ void HeadGallery::lay_out(std::vector<Head> heads) {
                                  least_side, most_side);
   } else {
     std::tie(side_, columns) = flow(room, all);
-    cells_.lay_out(study_.source(), std::move(heads), columns);
+    cells_.lay_out(source, std::move(heads), columns);
   }
   for (QHeaderView* header : {horizontalHeader(), verticalHeader()})
     header->setDefaultSectionSize(side_);
@@ -298,7 +298,7 @@ void HeadGallery::zoom(double factor, QPoint around) {
                                   : std::min(side_ + step, int(std::lround(side_ * factor))),
                        least_side, most_side);
   QSettings().setValue(zoom_setting(), zoomed_);
-  lay_out(cells_.heads());
+  lay_out(cells_.source(), cells_.heads());
   if (!head) return;
   updateGeometries();
   const QPoint moved = place_of(*head).topLeft() + (share * side_).toPoint() - around;
@@ -309,7 +309,14 @@ void HeadGallery::zoom(double factor, QPoint around) {
 void HeadGallery::zoom_to_fit() {
   zoomed_ = 0;
   QSettings().remove(zoom_setting());
-  lay_out(cells_.heads());
+  lay_out(cells_.source(), cells_.heads());
+}
+
+void HeadGallery::leave_dock() {
+  if (around_) around_->viewport()->removeEventFilter(this);
+  around_ = nullptr;
+  setMinimumHeight(0);
+  setMaximumHeight(QWIDGETSIZE_MAX);
 }
 
 void HeadGallery::showEvent(QShowEvent* event) {
@@ -317,16 +324,12 @@ void HeadGallery::showEvent(QShowEvent* event) {
   for (QWidget* widget = this; widget && !widget->isWindow() && !around;
        widget = widget->parentWidget())
     around = qobject_cast<QScrollArea*>(widget->parentWidget());
-  if (around_ && around_ != around) around_->viewport()->removeEventFilter(this);
-  if (around && around_ != around) around->viewport()->installEventFilter(this);
+  if (around_ != around) leave_dock();
+  if (around) around->viewport()->installEventFilter(this);  // again is once
   around_ = around;
-  if (!around_) {
-    setMinimumHeight(0);
-    setMaximumHeight(QWIDGETSIZE_MAX);
-  }
   const int kept = QSettings().value(zoom_setting()).toInt();
   zoomed_ = kept > 0 ? std::clamp(kept, least_side, most_side) : 0;
-  lay_out(cells_.heads());
+  lay_out(cells_.source(), cells_.heads());
   QTableView::showEvent(event);
 }
 
@@ -338,19 +341,20 @@ void HeadGallery::hideEvent(QHideEvent* event) {
 
 bool HeadGallery::eventFilter(QObject* watched, QEvent* event) {
   if (around_ && watched == around_->viewport() && event->type() == QEvent::Resize)
-    lay_out(cells_.heads());
+    lay_out(cells_.source(), cells_.heads());
   return QTableView::eventFilter(watched, event);
 }
 
 void HeadGallery::resizeEvent(QResizeEvent* event) {
   QTableView::resizeEvent(event);
-  lay_out(cells_.heads());
+  lay_out(cells_.source(), cells_.heads());
 }
 
 // What is drawn is what is seen, also when a dock is scrolled in which the gallery lies.
 void HeadGallery::paintEvent(QPaintEvent* event) {
   QTableView::paintEvent(event);
-  if (pictures_.size() > most_pictures + std::size_t(count())) pictures_.clear();
+  const double bytes = 4.0 * std::pow(side_ * devicePixelRatioF(), 2);
+  if (double(pictures_.size()) * bytes > most_bytes) pictures_.clear();
   choose_cards();
 }
 

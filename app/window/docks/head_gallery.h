@@ -29,6 +29,8 @@ class HeadGallery : public QTableView {
   int count() const { return int(cells_.heads().size()); }
   Head head(int place) const { return cells_.heads()[std::size_t(place)]; }
   QRect place_of(const Head& head) const { return visualRect(cells_.cell_of(head)); }
+  /// The next place is a window of its own: no dock limits the height.
+  void leave_dock();
   bool is_grid() const { return is_grid_; }
   /// The side of a cell in pixels.
   int side() const { return side_; }
@@ -65,10 +67,10 @@ class HeadGallery : public QTableView {
     friend bool operator==(const Followed&, const Followed&) = default;
   };
   void refresh();
-  bool fits_grid() const;
+  bool fits_grid(const Source& source) const;
   void cards_changed();
   void say_share();
-  void lay_out(std::vector<Head> heads);
+  void lay_out(std::shared_ptr<const Source> source, std::vector<Head> heads);
   /// The side and the number of columns of `all` cells that flow.
   std::pair<int, int> flow(QSize room, int all) const;
   static bool is_zoom(const QKeyEvent& event);

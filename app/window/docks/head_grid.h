@@ -15,6 +15,7 @@ class HeadGrid : public QAbstractTableModel {
   HeadGrid(Study& study, QObject* parent) : QAbstractTableModel(parent), study_(study) {}
   /// The heads of a source, row by row.
   void lay_out(std::shared_ptr<const Source> source, std::vector<Head> heads, int columns);
+  const std::shared_ptr<const Source>& source() const { return source_; }
   const std::vector<Head>& heads() const { return heads_; }
   QModelIndex cell(int place) const { return index(place / columns_, place % columns_); }
   /// Invalid: it is not shown.
