@@ -146,10 +146,10 @@ TEST_CASE("a session holds the absolute folder of its model") {
 
 TEST_CASE("a model that has come back meanwhile can still be replaced by the one that was found") {
   const TinyTextModel model;
-  CHECK(with_found(model.address("a"), "/found") ==
+  CHECK(with_found(model.address("a"), model.folder(), "/found") ==
         to_text(ModelAddress{.folder = "/found", .text = "a"}));
-  CHECK(with_found(to_text(ModelAddress{.folder = model.folder(), .input = "/gone"}), "/found") ==
-        to_text(ModelAddress{.folder = model.folder(), .input = "/found"}));
+  CHECK(with_found(to_text(ModelAddress{.folder = model.folder(), .input = "/gone"}), "/gone",
+                   "/found") == to_text(ModelAddress{.folder = model.folder(), .input = "/found"}));
 }
 
 TEST_CASE("a name that is nowhere is answered by near ones, and by how to get it") {
@@ -302,7 +302,7 @@ TEST_CASE("a file of a model that is not read says what to do") {
   CHECK_SAYS(open_source(scratch.write("m.onnx", "x")), "is an ONNX graph", "config.json");
   CHECK_SAYS(open_source(scratch.write("m.h5", "x")), "Flax or TensorFlow", "model.safetensors");
   CHECK_FALSE(names_model(scratch.write("numbers.bin", "x")));
-  CHECK_SAYS(open_source(scratch.write("m.gguf", "x")), "m.gguf", "is cut off");
+  CHECK_SAYS(open_source(scratch.write("m.gguf", "x")), "m.gguf", "ends too early");
   const std::string gguf = scratch.write("tiny.Q8_0.gguf", small_gguf().bytes());
   CHECK_THROWS_WITH_AS(open_source(gguf), doctest::Contains("is a model: say what it reads"),
                        UsageError);
