@@ -128,6 +128,16 @@ TEST_CASE("a worker that refuses, dies, leaves, babbles or is another version sa
         }).find("/nowhere/python cannot be started") != std::string::npos);
 }
 
+TEST_CASE(
+    "a worker that ends between two requests is known to have ended, so that another starts") {
+  const FakePython python;
+  const auto model = python.model("retires");
+  std::string message;
+  while (message.empty()) message = why(*model, three_words);  // its first answers may still come
+  CHECK(message.find("ended with 3") != std::string::npos);
+  CHECK(model->has_ended());
+}
+
 TEST_CASE("a worker that does not answer can be cancelled, and ends with its model") {
   const FakePython python;
   std::stop_source stop;
