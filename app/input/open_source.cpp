@@ -57,11 +57,16 @@ Source source_of_tokens(const File& file, std::vector<std::string> tokens,
   if (!options.tensors.empty()) {
     OpenOptions beside = options;
     beside.tensors.clear();
-    Source source = open_source(options.tensors, beside);
-    if (source.kind == "text" || source.kind == "image" || source.kind == "synthetic")
-      throw InputError(options.tensors, "is a source of kind '" + source.kind +
-                                            "'; --tensors expects .safetensors, .npz or a "
-                                            "directory of .npy");
+    const std::string& tensors = options.tensors;
+    const bool synthetic = tensors.starts_with(synthetic_prefix);
+    if (synthetic || is_words_or_picture(tensors))
+      throw InputError(tensors, "is a source of kind '" +
+                                    std::string(synthetic             ? "synthetic"
+                                                : is_picture(tensors) ? "image"
+                                                                      : "text") +
+                                    "'; --tensors expects .safetensors, .npz or a directory of "
+                                    ".npy");
+    Source source = open_source(tensors, beside);
     set_tokens(source, shown(std::move(tokens)));
     source.files.insert(source.files.begin(), file);
     return source;

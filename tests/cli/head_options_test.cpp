@@ -55,7 +55,7 @@ TEST_CASE("law: each option of a head and its source changes the numbers of each
       {{"--softcap", "0.5"}, {drawn}},
       {{"--allow-non-finite"}, {sources.not_finite}},
       {{"--layout", "[n,H,d]"}, {sources.cube}},
-      {{"--tensors", sources.cube}, {sources.text, "--one-token-per-line"}},
+      {{"--tensors", sources.cube, "--one-token-per-line"}, {sources.text}},
       {{"--content"}, {sources.text}},
       {{"--one-token-per-line"}, {sources.text, "--content"}},
       {{"--patch", "32"}, {image, "--content", "--max-side", "128"}},
@@ -69,12 +69,22 @@ TEST_CASE("law: each option of a head and its source changes the numbers of each
                                                     {"spans", {"--span", "first=0:2"}},
                                                     {"heads", {"--at-most", "0.9", "--head", "0"}},
                                                     {"pareto", {"--head", "0"}}};
-  const std::set<std::string> other_options{
-      "-h",       "--help",      "--help-all",  "-o",           "--output",     "--json",
-      "--csv",    "--backend",   "--precision", "--threads",    "--memory",     "--variant",
-      "--set",    "--settings",  "--structure", "--no-metrics", "--dense",      "--of",
-      "--leaf",   "--tolerance", "--relative",  "--partition",  "--span",       "--sinks",
-      "--within", "--at-most",   "--x",         "--y",          "--no-session", "--learn"};
+  const std::set<std::string> other_options{"-h",           "--help",
+                                            "--help-all",   "-o",
+                                            "--output",     "--json",
+                                            "--csv",        "--backend",
+                                            "--precision",  "--threads",
+                                            "--memory",     "--variant",
+                                            "--set",        "--settings",
+                                            "--structure",  "--no-metrics",
+                                            "--dense",      "--of",
+                                            "--leaf",       "--tolerance",
+                                            "--relative",   "--partition",
+                                            "--span",       "--sinks",
+                                            "--python",     "--trust-remote-code",
+                                            "--within",     "--at-most",
+                                            "--x",          "--y",
+                                            "--no-session", "--learn"};
   for (const auto& [command, own] : commands) {
     CAPTURE(command);
     std::set<std::string> known;

@@ -96,7 +96,8 @@ TEST_CASE("a model of the cache opens by its name, and is called by it, never by
                        doctest::Contains("is a model: say what it reads with --text"), UsageError);
 }
 
-TEST_CASE("a revision is a ref, or the hash of a snapshot; without refs/main the newest counts") {
+TEST_CASE(
+    "a revision is a ref, or the hash of a snapshot, and without refs/main the newest counts") {
   const FakeModelCache cache;
   cache.add_model("o--m", "aaa");
   cache.add_model("o--m", "bbb");  // refs/main leads here now

@@ -207,13 +207,17 @@ TEST_CASE("weights that change while a model is kept are never mixed with those 
       doctest::Contains("was changed after it was opened"), ChangedError);
 }
 
-TEST_CASE("a text of 100 MB is read as far as the model needs it, and pictures of any shape") {
+TEST_CASE("a long text is read as far as the model needs it, and pictures of any shape") {
   const TinyTextModel model;
   std::string text;
-  while (text.size() < 100'000'000) text += "the cat sat. ";
-  const Source source = open_source(
-      to_text(ModelAddress{.folder = model.folder(), .input = model.file("long.txt", text)}));
+  while (text.size() < 10'000'000) text += "the cat sat. ";
+  const std::string long_text =
+      to_text(ModelAddress{.folder = model.folder(), .input = model.file("long.txt", text)});
+  const Source source = open_source(long_text);
   CHECK(source.sequence.tokens.size() == 20);
+  while (text.size() < 100'000'000) text += text.substr(0, 10'000'000);
+  model.file("long.txt", text);
+  CHECK_SAYS(open_source(long_text), "long.txt", "a text of 95 MiB", "at most 64 MiB");
   REQUIRE(source.notes.size() == 1);
   CHECK(source.notes[0].find("bytes of the text are left out") != std::string::npos);
   const TemporaryDirectory scratch;

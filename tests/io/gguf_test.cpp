@@ -49,15 +49,15 @@ TEST_CASE("what a .gguf file states of its size is checked against its bytes") {
   const std::string good = small_gguf().bytes();
   // The name is the last that is needed before the counts: all before it must be there.
   for (std::size_t length = 0; length < good.size() - 70; length += 3)
-    CHECK_SAYS(header_of(good.substr(0, length)), "cut off");
+    CHECK_SAYS(header_of(good.substr(0, length)), "ends too early");
   constexpr std::uint64_t huge = ~std::uint64_t{0};
   CHECK_SAYS(header_of(GgufBytes().entry("k", 8, bytes_of(huge)).bytes()), "names 1844674407");
-  CHECK_SAYS(header_of(GgufBytes().entry("general.name", 8, bytes_of(huge)).bytes()), "cut off");
+  CHECK_SAYS(header_of(GgufBytes().entry("general.name", 8, bytes_of(huge)).bytes()), "ends too early");
   CHECK_SAYS(header_of(GgufBytes().entry(std::string(70000, 'k'), 0, "x").bytes()),
              "a key of 70000 bytes");
   for (const std::uint32_t of : {0u, 4u, 8u, 10u})
     CHECK_SAYS(header_of(GgufBytes().entry("k", 9, bytes_of(of) + bytes_of(huge / 8 + 1)).bytes()),
-               "cut off");
+               "ends too early");
   CHECK_SAYS(header_of(GgufBytes().entry("k", 9, bytes_of(9u) + bytes_of(huge)).bytes()),
              "an array of arrays");
   CHECK_SAYS(header_of(GgufBytes().entry("k", 13, "").bytes()), "unknown type 13");

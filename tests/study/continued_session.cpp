@@ -105,7 +105,7 @@ TEST_CASE("other patches get the settings of their length, and keep what was set
   for (int i = 0; i < 3 * 64 * 64; ++i) pixels += static_cast<char>(i % 251);
   Study study(std::make_unique<CpuLike>());
   SessionEditor editor(study);
-  open(study, folder.write("p.ppm", pixels), {"exact", "h1d", "h1d"}, {View::heatmap});
+  open(study, "content:" + folder.write("p.ppm", pixels), {"exact", "h1d", "h1d"}, {View::heatmap});
   REQUIRE(study.length() == 64);
   const Variant& h1d = find_variant("h1d");
   Session session = study.session();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "input/content_hash.h"
+#include "input/model_place.h"
 #include "input/open_source.h"
 #include "io/file_bytes.h"
 #include "io/safetensors_writer.h"
@@ -176,7 +177,7 @@ TEST_CASE("the hash of words and pictures is there with them, so that what is sa
     study.open(path, standard_session(path, 6), std::string(64, '0'));
     REQUIRE(wait_until([&] { return !hash.empty(); }));
     CHECK(hash == content_hash_of(open_source(path).files).text());
-    check_says(said, {path, "content has changed", hash.substr(0, 12)});
+    check_says(said, {readable_source(path), "content has changed", hash.substr(0, 12)});
   }
 }
 

@@ -4,6 +4,7 @@
 #include <QObject>
 #include <filesystem>
 
+#include "data/address.h"
 #include "study/opened.h"
 #include "study/session_editor.h"
 #include "temporary_directory.h"
@@ -17,7 +18,8 @@ const std::string clusters_source = "synthetic:clusters?n=96&d=8&seed=1",
 /// A text of a few tokens, changed by hand, and then another source.
 struct TwoSources {
   TemporaryDirectory folder;
-  std::string text = folder.write("words.txt", "one two three four five six seven eight nine ten");
+  std::string text =
+      "content:" + folder.write("words.txt", "one two three four five six seven eight nine ten");
   Study study{std::make_unique<CpuLike>()};
   SessionEditor editor{study};
   Session left;  // of the text
@@ -26,7 +28,7 @@ struct TwoSources {
     QObject::connect(&study, &Study::opened, &editor, [this](bool new_source) {
       if (new_source) editor.start();
     });
-    open("content:" + text);
+    open(text);
     editor.change({}, [](Session& s) { s.settings.colormap = "magma"; });
     editor.change({}, [](Session& s) { s.views = {View::mask}; });
     editor.add_column("strided");
@@ -108,7 +110,7 @@ TEST_CASE("a source that has gone is not undone to, and nothing changes") {
   std::string said;
   QObject::connect(&s.study, &Study::reported, &s.study,
                    [&](const QString& message) { said += message.toStdString(); });
-  std::filesystem::remove(s.text);
+  std::filesystem::remove(content_path(s.text));
   s.editor.undo();
   const Session there = s.study.session();
   s.editor.undo();

@@ -208,7 +208,7 @@ TEST_CASE("a search is done again in another source of as many tokens") {
   };
   const QString first = text("first.txt", "one two three four five six seven eight"),
                 second = text("second.txt", "eight seven six five four three two one");
-  Window window(first);
+  Window window("content:" + first);
   REQUIRE(window.study().length() == 8);
   window.trigger("find");
   window->find_bar().findChild<QLineEdit*>("find_text")->setText("two");

@@ -121,7 +121,7 @@ TEST_CASE("the heads of all layers are a grid, a row for each layer, numbered an
   CHECK_FALSE(heads.is_grid());
   CHECK_FALSE(heads.verticalHeader()->isVisible());
   auto* share = window->findChild<QLabel*>("head_share");
-  CHECK(share->text().endsWith(" of 270"));
+  CHECK((share->text().isEmpty() || share->text().endsWith(" of 270")));  // it may be quick
   CHECK(wait_until([&] { return share->text().isEmpty(); }));
   for (int i = 1; i < heads.count(); ++i)
     CHECK(window.study().head_error(heads.head(i).first, heads.head(i).second) <=

@@ -327,7 +327,7 @@ TEST_CASE("the first example is the bundled model with a text that can be edited
   CHECK(window.study().source()->layers[std::size_t(session.layer)].name == "layer4");
   CHECK(session.head == 10);
   auto* field = window->findChild<QPlainTextEdit*>("model_text");
-  CHECK(field->toPlainText().startsWith("The fovea"));
+  CHECK(field->toPlainText().startsWith("The Fovea"));
   field->setFocus();
   field->selectAll();
   QTest::keyClicks(field, "The cat sat.");
@@ -349,7 +349,7 @@ TEST_CASE("an image that is dropped on a model of texts shows the bundled model 
   // And a text brings the model of texts back, with the text of the file in its field.
   REQUIRE(drop(window, assets + "/text/fovea.txt"));
   REQUIRE(wait_until([&] { return !window.study().source()->picture; }));
-  CHECK(window->findChild<QPlainTextEdit*>("model_text")->toPlainText().startsWith("The fovea"));
+  CHECK(window->findChild<QPlainTextEdit*>("model_text")->toPlainText().startsWith("The Fovea"));
 }
 
 TEST_CASE("content similarity says in amber that it is not for choosing an attention") {

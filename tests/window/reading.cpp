@@ -152,7 +152,7 @@ TEST_CASE("names of pixels of a long image are not cut among the top keys") {
   const QTemporaryDir directory;
   const QString path = directory.filePath("wide.png");
   REQUIRE(QImage(assets + "/image/cat.jpg").scaled(110, 100).save(path));
-  Window window(path);
+  Window window("content:" + path);
   window->findChild<QSpinBox*>("patch")->setValue(1);
   const auto named = [&] {
     return std::ranges::count_if(window->findChildren<QLabel*>(), [](const QLabel* label) {
