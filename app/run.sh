@@ -7,5 +7,5 @@ source "$here/setup.sh"
   cd "$here/.."
   install_packages "${build_packages[@]}" "${run_packages[@]}"
   build release fovea
-)
+) >&2  # standard output is the program's
 exec "$here/../build/release/bin/fovea" "$@"

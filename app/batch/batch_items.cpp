@@ -90,7 +90,7 @@ std::vector<Index> BatchItems::layers_of(const Source& source) const {
 void BatchItems::add_source(std::size_t place, const std::stop_token& stop) {
   const Source source = [&] {
     try {
-      return open_source(plan_.sources[place], {.stop = stop});
+      return open_source(plan_.sources[place], {.threads = plan_.backend.threads, .stop = stop});
     } catch (const Cancelled&) {
       throw;
     } catch (const ChangedError&) {
@@ -179,7 +179,7 @@ std::string BatchItems::text_of(std::size_t number) const {
 Source BatchItems::open(std::size_t source, const std::stop_token& stop) const {
   Source opened = [&] {
     try {
-      return open_source(plan_.sources[source], {.stop = stop});
+      return open_source(plan_.sources[source], {.threads = plan_.backend.threads, .stop = stop});
     } catch (const ChangedError&) {
       throw changed(source);
     } catch (const InputError&) {  // that it is another file says more than what is wrong with it

@@ -13,6 +13,7 @@
 #include "cli/text_table.h"
 #include "data/error.h"
 #include "data/marked_table.h"
+#include "data/model_address.h"
 #include "report/json_output.h"
 
 namespace fovea {
@@ -47,7 +48,12 @@ double peak_memory() {
   return 1024.0 * static_cast<double>(usage.ru_maxrss);
 }
 
-std::vector<Problem> problems_of(const BenchOptions& options, const std::stop_token& stop) {
+struct BenchInput {
+  std::string name;
+  std::vector<Problem> problems;
+};
+
+BenchInput input_of(const BenchOptions& options, const std::stop_token& stop) {
   if (options.source.what.empty()) {
     std::vector<Problem> drawn =
         random_heads(options.n, options.d, options.head_count, options.heads.causal,
@@ -56,13 +62,13 @@ std::vector<Problem> problems_of(const BenchOptions& options, const std::stop_to
       problem.window = options.heads.window.value_or(0);
       add_conditions(problem, {}, options.heads.soft_cap.value_or(0), "");
     }
-    return drawn;
+    return {"independent gaussians", std::move(drawn)};
   }
-  const Source source = options.source.load(stop);
-  std::vector<Problem> problems;
+  const Source source = options.source.load(stop, options.backend.threads);
+  BenchInput input{is_model_address(source.path) ? source.name : options.source.what, {}};
   for (const Index head : options.heads.heads_in(source))
-    problems.push_back(options.heads.problem(source, head, stop));
-  return problems;
+    input.problems.push_back(options.heads.problem(source, head, stop));
+  return input;
 }
 
 /// Exact attention comes first, because every ratio refers to it.
@@ -79,22 +85,21 @@ std::vector<Contender> contenders_of(const BenchOptions& options, const Problem&
 
 BenchOutcome run(const BenchOptions& options, const Console& console) {
   variants_named(options.variants);
-  const auto problems = problems_of(options, console.stop);
+  const auto [input, problems] = input_of(options, console.stop);
   const auto backend = options.backend.make(console.err);
   const int threads = options.backend.threads > 0
                           ? options.backend.threads
                           : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const Problem& first = problems.front();
   tell_left_out(options.variants, first, console.err);
-  BenchOutcome outcome{
-      .input = options.source.what.empty() ? "independent gaussians" : options.source.what,
-      .device = backend->device(),
-      .precision = backend->precision(),
-      .backend = backend->id(),
-      .n = first.keys(),
-      .d = first.d(),
-      .heads = static_cast<Index>(problems.size()),
-      .causal = first.causal};
+  BenchOutcome outcome{.input = input,
+                       .device = backend->device(),
+                       .precision = backend->precision(),
+                       .backend = backend->id(),
+                       .n = first.keys(),
+                       .d = first.d(),
+                       .heads = static_cast<Index>(problems.size()),
+                       .causal = first.causal};
   outcome.measurements =
       measure(problems, contenders_of(options, first), *backend,
               {.rounds = options.repeat, .seed = options.parameters.seed}, console.stop);
@@ -240,7 +245,7 @@ namespace {
 InteractionFigures interact(const BenchOptions& options, const Console& console) {
   const std::string source =
       !options.source.what.empty()
-          ? options.source.what
+          ? options.source.address()
           : "synthetic:clusters?n=" + std::to_string(options.n) + "&d=" + std::to_string(options.d);
   return measure_interaction(source, options.backend,
                              [&] { return console.stop.stop_requested(); });

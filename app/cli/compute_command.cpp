@@ -195,7 +195,7 @@ void run_compute(const ComputeOptions& options, const Console& console) {
       throw UsageError("-o " + options.output + "; expected a name that ends in .safetensors");
     require_writable(options.output);
   }
-  const Source source = options.source.load(console.stop);
+  const Source source = options.source.load(console.stop, options.backend.threads);
   refuse_to_replace("-o", options.output, source, {options.structure});
   const std::vector<Index> heads = options.heads.heads_in(source);
   const auto backend = options.backend.make(console.err);

@@ -82,7 +82,8 @@ std::string Exploration::time_text() const {
 Exploration explore(const ExplorationOptions& options, const Console& console) {
   const std::vector<const Variant*> variants = variants_named(options.variants);
   refuse_imported(variants);
-  Exploration out{.source = options.source.load(console.stop), .seed = options.explore.seed};
+  Exploration out{.source = options.source.load(console.stop, options.backend.threads),
+                  .seed = options.explore.seed};
   out.not_tried = not_tried(options, variants);
   out.heads = heads_of(options.heads, out.source);
   if (options.of_outputs && lack_values(out.heads))

@@ -306,7 +306,7 @@ void run_fit(const FitOptions& options, const Console& console) {
     throw UsageError("-o " + options.output + "; expected a name that ends in .safetensors");
   require_writable(options.output);
   require_no_other_fit(options);
-  const Source source = options.source.load(console.stop);
+  const Source source = options.source.load(console.stop, options.backend.threads);
   Fitting fitting(options, source, console);
   const auto backend = options.backend.make(console.err);
   fitting.begin(source, *backend);

@@ -12,6 +12,7 @@
 #include "cli/version.h"
 #include "cli/whole_numbers.h"
 #include "data/error.h"
+#include "input/model_place.h"
 #include "input/own_files.h"
 #include "window/run_window.h"
 
@@ -67,8 +68,8 @@ int run_command(const Work& work, std::vector<std::string> words) {
 /// A misspelt command looks like a file name. It is reported instead of opening an empty window.
 void check_files(const std::vector<std::string>& files) {
   for (const auto& file : files)
-    if (std::error_code unknown;
-        file.find_first_of("./:") == std::string::npos && !std::filesystem::exists(file, unknown))
+    if (std::error_code unknown; file.find_first_of("./:") == std::string::npos &&
+                                 !std::filesystem::exists(file, unknown) && !names_model(file))
       throw UsageError(fovea::quoted(file) +
                        " is neither a command nor a file (fovea --help lists the commands)");
 }
@@ -116,9 +117,11 @@ int run(int argc, char** argv) {
   add_pareto_command(program, chosen);
   add_heads_command(program, chosen);
   add_spans_command(program, chosen);
+  add_effect_command(program, chosen);
   add_paper_command(program, chosen);
   add_sweep_command(program, chosen);
   add_bench_command(program, chosen);
+  add_serve_command(program, chosen);
   add_self_test_command(program, chosen);
   add_read_picture_command(program, chosen);
   add_memory(program);
@@ -149,6 +152,9 @@ int run(int argc, char** argv) {
                     "'" + files.front() + "' stands before the command: SOURCE belongs after it");
   if (chosen) return run_command(chosen, {argv, argv + argc});
   return guarded([&] {
+    if (program.count("--max-tokens") > 0 && !model.model_text && !model.model_input)
+      throw UsageError(
+          "--max-tokens goes with --text or --input here; in an address, expected max_tokens=N");
     if (model.model_text || model.model_input) {
       if (files.size() != 1)
         throw UsageError("--text and --input go with one model: " + std::to_string(files.size()) +

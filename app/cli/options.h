@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -35,14 +36,27 @@ struct SourceOptions {
   /// What a model reads, whose folder is `what`.
   std::optional<std::string> model_text, model_input;
   Index model_tokens = ModelAddress::standard_tokens;
+  bool trust_remote_code = false;
+  bool content = false;  // content similarity is asked for
 
   void add_to(CLI::App& command, bool required = true);
   /// The options of models alone.
   void add_model_to(CLI::App& command);
   /// `what`, or the ModelAddress of the model and what it reads. Throws UsageError where that is no
-  /// model.
+  /// model, and for options of content similarity with a model.
   std::string address() const;
-  Source load(const std::stop_token& stop) const;
+  /// `threads`: of the CPU, for a model; 0: one for each core. Throws UsageError for options that
+  /// would be ignored, too.
+  Source load(const std::stop_token& stop, int threads = 0) const;
+
+ private:
+  std::string source_address() const;
+  std::string file_address() const;
+  void refuse_ignored(bool model) const;
+
+  std::vector<CLI::Option*> of_content_;      // those of content similarity alone
+  std::vector<CLI::Option*> how_it_is_read_;  // those that no model knows
+  const CLI::Option* max_tokens_ = nullptr;
 };
 
 /// Which heads, and the scale and mask they are computed with.
@@ -105,6 +119,8 @@ struct ParameterOptions {
   /// that no variant has.
   std::vector<Values> applied(const std::vector<const Variant*>& chosen, Index n) const;
   void apply_to(std::vector<Column>& columns) const;
+  /// The settings by their keys.
+  std::map<std::string, std::string> by_key() const;
 };
 
 /// Throws UsageError where one of them is not computed but read from the source: there is nothing

@@ -139,7 +139,7 @@ void run_paper(const PaperOptions& options, const Console& console) {
     require_writable(options.output);
   }
   const Painting painting;  // also finds where the example lies
-  const Source example = open_source(standard_example());
+  const Source example = open_source(captured_example());
   const auto backend = options.backend.make(console.err);
   Profile profile;
   Progress progress;

@@ -157,7 +157,7 @@ void print_map(std::ostream& out, const RankMapOptions& options, const NamedMap&
 
 void run_rankmap(const RankMapOptions& options, const Console& console) {
   variants_named(options.variants);  // reports an unknown name before anything is computed
-  const Source source = options.source.load(console.stop);
+  const Source source = options.source.load(console.stop, options.backend.threads);
   Profile profile;
   Run run{profile, console.stop};
   const bool matrix =

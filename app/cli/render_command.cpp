@@ -41,7 +41,7 @@ InputError refusal_of_elsewhere(const std::string& path, const std::string& file
 
 Source load(RenderOptions& options, const CLI::App& command, const Console& console) {
   const std::string path = options.source.what;
-  if (!is_session_file(path)) return options.source.load(console.stop);
+  if (!is_session_file(path)) return options.source.load(console.stop, options.backend.threads);
   const SessionFile file = read_session(path);
   require_source(path, file);
   const ContentElsewhere elsewhere = content_elsewhere(path, file);
@@ -50,7 +50,7 @@ Source load(RenderOptions& options, const CLI::App& command, const Console& cons
   for (const std::string& one : files_of(file.session))
     print_note(console.err, path + ": its session reads " + one);
   take_up(options, file.session, command);
-  Source source = options.source.load(console.stop);
+  Source source = options.source.load(console.stop, options.backend.threads);
   check_session(file.session, source);
   if (file.content_hash.empty() || has_content(source, file.content_hash, console.stop))
     return source;

@@ -30,7 +30,7 @@ void run_report(const ReportOptions& options, const Console& console) {
   variants_named(options.variants);
   require_writable(options.output);
   const Painting painting;
-  Source source = options.source.load(console.stop);
+  Source source = options.source.load(console.stop, options.backend.threads);
   refuse_to_replace("-o", options.output, source);
   const Index layer = options.heads.layer_in(source);
   if (!source.layers[static_cast<std::size_t>(layer)].has_qk())

@@ -124,7 +124,7 @@ Document spans_json(const SpansOutcome& outcome, std::uint64_t seed) {
 
 void run_spans(const SpansOptions& options, const Console& console) {
   variants_named(options.variants);  // reports an unknown name before anything is read
-  const Source source = options.source.load(console.stop);
+  const Source source = options.source.load(console.stop, options.backend.threads);
   const Index head = options.heads.heads_in(source).front();
   const Problem problem = options.heads.problem(source, head, console.stop);
   const auto chosen = variants_named(options.variants, &problem);

@@ -1,21 +1,42 @@
 #include "input/assets.h"
 
 #include <QFileInfo>
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "data/error.h"
+#include "data/model_address.h"
+#include "input/bundled_models.h"
 #include "input/own_files.h"
+#include "io/file_bytes.h"
 
 namespace fovea {
 namespace {
 
+struct FirstHead {
+  std::string layer;  // its name
+  Index head = 0;
+  std::optional<Index> pinned_query = {};
+};
+
+/// As assets/PROVENANCE.md recommends it.
+FirstHead recommended_head(const std::string& source) {
+  constexpr const char* capture = "minilm-l6.safetensors";
+  const auto reads = [&](std::string_view model) {
+    return source.starts_with(std::string(model_prefix) + std::string(model) + "?");
+  };
+  if (reads(bundled_image_model)) return {"layer11", 5, 0};  // of the class token
+  const bool is_capture = QFileInfo(QString::fromStdString(source)).fileName() == capture;
+  return is_capture || reads(bundled_text_model) ? FirstHead{"layer4", 10} : FirstHead{};
+}
+
 std::pair<Index, Index> first_head(const Source& source) {
-  constexpr std::pair<Index, Index> recommended{2, 10};  // "layer4", see assets/PROVENANCE.md
-  const QString name = QFileInfo(QString::fromStdString(source.path)).fileName();
-  const bool known = name == "minilm-l6.safetensors" &&
-                     recommended.first < static_cast<Index>(source.layers.size()) &&
-                     recommended.second < source.layers[std::size_t(recommended.first)].heads();
-  return known ? recommended : std::pair<Index, Index>{0, 0};
+  const FirstHead first = recommended_head(source.path);
+  const auto layer = std::ranges::find(source.layers, first.layer, &Layer::name);
+  if (first.layer.empty() || layer == source.layers.end() || first.head >= layer->heads())
+    return {0, 0};
+  return {layer - source.layers.begin(), first.head};
 }
 
 /// Where the program lies, also when it was started by a link; Qt knows it only once it has begun.
@@ -80,6 +101,7 @@ Session first_session(const Source& source) {
       session.columns.push_back({.variant = imported_variant().id, .values = {result.name}});
   session.layer = layer;
   session.head = head;
+  session.pinned_query = recommended_head(source.path).pinned_query;
   if (!its.has_qk()) {
     std::erase_if(session.columns, [](const Column& c) { return !is_reference(c.variant); });
     session.views = {View::heatmap, View::rank};
@@ -88,6 +110,16 @@ Session first_session(const Source& source) {
 }
 
 std::string standard_example() {
+  const std::string assets = assets_directory();
+  const std::string text = assets + "/text/fovea.txt";
+  if (!QFileInfo::exists(QString::fromStdString(text)) ||
+      !QFileInfo::exists(QString::fromStdString(assets + "/models")))
+    return captured_example();
+  return to_text(
+      ModelAddress{.folder = std::string(bundled_text_model), .text = FileBytes(text).text()});
+}
+
+std::string captured_example() {
   const std::string assets = assets_directory();
   return assets.empty() ? "synthetic:clusters?n=256&d=32&seed=1"
                         : assets + "/minilm/minilm-l6.safetensors";

@@ -20,11 +20,18 @@ std::string own_plugins_directory();
 /// where it was not installed.
 std::string python_package_directory();
 
-/// What is shown of a source at first: of the bundled encoder the head that its provenance
-/// recommends, else the first head; of an attention matrix alone only what can be seen of it.
+/// What is shown of a source at first: of a bundled model, or of its capture, the head that
+/// assets/PROVENANCE.md recommends, else the first head; of an attention matrix alone only what can
+/// be seen of it.
 Session first_session(const Source& source);
 
-/// What the window opens when nothing is named: a real head, or a synthetic one without assets.
+/// What the window opens when nothing is named: the bundled model of texts with the text of the
+/// example, or a synthetic head without assets. The address holds the text: it can be edited, and
+/// means the same elsewhere.
 std::string standard_example();
+
+/// Heads of the bundled model of texts as the full weights compute them, on the same text; without
+/// assets synthetic ones.
+std::string captured_example();
 
 }  // namespace fovea

@@ -7,9 +7,6 @@
 
 namespace fovea {
 
-/// Whether the folder holds a model as Hugging Face's libraries write it.
-bool is_model_folder(const std::string& path);
-
 /// `address` as in ModelAddress. Throws UsageError for an address that is not valid or names no
 /// input, and what open_source() throws.
 Source open_model(const std::string& address, const OpenOptions& options);

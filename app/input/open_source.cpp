@@ -11,7 +11,9 @@
 #include "data/error.h"
 #include "data/synthetic.h"
 #include "figure/recipe.h"
+#include "input/bundled_models.h"
 #include "input/image_file.h"
+#include "input/model_place.h"
 #include "input/model_source.h"
 #include "input/picture_process.h"
 #include "input/text_file.h"
@@ -149,8 +151,9 @@ struct Loader {
   std::vector<std::string> extensions;
   bool (*sniff)(const std::string& path, std::string_view head);  // for other extensions
   Source (*open)(const std::string& path, const OpenOptions& options);
-  bool begins_surely = false;  // by a signature that is nothing else's
-  bool takes_tensors = false;  // --tensors beside it
+  bool begins_surely = false;   // by a signature that is nothing else's
+  bool takes_tensors = false;   // --tensors beside it
+  std::string_view model = {};  // the bundled one that reads such files
 };
 
 std::vector<Loader> make_loaders() {
@@ -160,9 +163,9 @@ std::vector<Loader> make_loaders() {
       {"Tensors", {".safetensors"}, is_safetensors, open_safetensors, true},
       {"NumPy archives", {".npz"}, is_zip, open_npz, true},
       {"NumPy arrays", {".npy"}, is_npy, refuse_npy, true},
-      {"Images", std::move(images), is_image, open_image, true},
+      {"Images", std::move(images), is_image, open_image, true, false, bundled_image_model},
       {"Tokens", {".json"}, is_json, open_tokens, false, true},
-      {"Texts", {".txt"}, is_text, open_text, false, true},
+      {"Texts", {".txt"}, is_text, open_text, false, true, bundled_text_model},
   };
 }
 
@@ -188,17 +191,19 @@ void require_own_kind(const std::string& path, const std::string& extension, con
 
 Loader loader_of(const std::string& path) {
   const fs::file_status status = status_of(path);
+  if (names_model(path)) {
+    find_model(path);  // says what is missing
+    throw UsageError(path +
+                     " is a model: say what it reads with --text TEXT or --input FILE, or open "
+                     "model:MODEL?text=TEXT");
+  }
   if (status.type() == fs::file_type::not_found)
     throw InputError(path,
-                     "does not exist; a file, a directory of .npy or synthetic:NAME was "
+                     "does not exist; a file, a directory of .npy, a model or synthetic:NAME was "
                      "expected");
   if (fs::is_fifo(status) || fs::is_socket(status) || fs::is_character_file(status) ||
       fs::is_block_file(status))  // reading from a pipe would wait for ever
     throw InputError(path, "is a device or pipe; expected a file or a directory of .npy");
-  if (is_model_folder(path) && !is_there(path + "/q.npy"))
-    throw UsageError(path +
-                     " is a model: say what it reads with --text TEXT or --input FILE, or open "
-                     "model:FOLDER?text=TEXT");
   if (fs::is_directory(status)) return {"NumPy directories", {}, nullptr, open_npy_directory};
   const std::vector<Loader> loaders = make_loaders();
   const std::string extension = extension_of(path);
@@ -219,6 +224,19 @@ Loader loader_of(const std::string& path) {
                    "a directory of .npy, .json, .txt or an image");
 }
 
+std::string absolute_path(std::string_view path) {
+  return fs::absolute(path).lexically_normal().string();
+}
+
+/// The bundled model reading the file.
+std::string read_by(const Loader& loader, const std::string& path) {
+  return to_text(ModelAddress{.folder = std::string(loader.model), .input = absolute_path(path)});
+}
+
+bool has_content(const Loader& loader) {
+  return loader.open == open_text || loader.open == open_tokens || loader.open == open_image;
+}
+
 }  // namespace
 
 Source open_source(const std::string& what, const OpenOptions& options) {
@@ -231,24 +249,35 @@ Source open_source(const std::string& what, const OpenOptions& options) {
       throw UsageError("--tensors goes with a text (.txt or .json) only, not with a model");
     return open_model(what, options);
   }
-  const bool synthetic = what.starts_with(synthetic_prefix);
-  const Loader loader = synthetic ? Loader{} : loader_of(what);
-  if (!options.tensors.empty() && !loader.takes_tensors)
+  const bool synthetic = what.starts_with(synthetic_prefix), content = is_content(what);
+  const std::string path(content ? content_path(what) : what);
+  const Loader loader = synthetic ? Loader{} : loader_of(path);
+  if (!options.tensors.empty() && (!loader.takes_tensors || content))
     throw UsageError(what + ": --tensors goes with a text (.txt or .json) only");
   if (synthetic) return make_synthetic(what, options.stop);
-  Source source = loader.open(what, options);
-  source.path = what;
-  const fs::path name = short_name(what);
+  if (content && !has_content(loader))
+    throw UsageError(what + ": content similarity is that of a text, of tokens or of an image");
+  if (!content && !loader.model.empty() && options.tensors.empty())
+    return open_model(read_by(loader, path), options);
+  Source source = loader.open(path, options);
+  source.path = content ? address_of(what) : what;
+  const fs::path name = short_name(path);
   const bool directory = source.kind == "npy directory";
   source.name = printable(directory ? name.string() : name.stem().string());
   return source;
 }
 
+std::string address_of(const std::string& what) {
+  if (is_content(what)) return std::string(content_prefix) + absolute_path(content_path(what));
+  if (is_address(what)) return what;
+  const Loader loader = loader_of(what);
+  return loader.model.empty() ? what : read_by(loader, what);
+}
+
 bool is_words_or_picture(const std::string& path) {
   try {
-    const Loader loader = loader_of(path);
-    return loader.takes_tensors || loader.open == open_image;
-  } catch (const InputError&) {  // opening it says why
+    return has_content(loader_of(path));
+  } catch (const Error&) {  // opening it says why
     return false;
   }
 }
@@ -262,12 +291,14 @@ bool is_picture(const std::string& path) {
 }
 
 std::string short_name(const std::string& what) {
-  if (what.starts_with(synthetic_prefix)) return what;
+  if (is_content(what)) return short_name(std::string(content_path(what)));
   if (is_model_address(what)) try {
-      return short_name(parse_model_address(what).folder);
-    } catch (const UsageError&) {  // opening it says why
+      const ModelAddress address = parse_model_address(what);
+      return title_of(address, model_name(address.folder));
+    } catch (const Error&) {  // opening it says why
       return what.substr(0, 40);
     }
+  if (is_address(what)) return what;
   fs::path path = fs::path(what).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();  // "dir/"
   return path.filename().string();

@@ -12,27 +12,41 @@
 
 namespace fovea {
 
+class Backend;
+class LastModel;
+
 struct OpenOptions {
   std::optional<std::string> layout;  // "[B,n,H,d]": stated by the user
   std::string tensors;                // --tensors FILE: Q, K, V beside a text
   bool one_token_per_line = false;    // .txt
-  int patch = 8;                      // images; 1: every pixel is a token
-  int max_side = 0;           // images: scaled down to at most this; 0: refuse beyond the limit
-  int features = 64;          // d of content features
-  bool as_bfloat16 = false;   // read npy <u2 as bf16
-  std::stop_token stop = {};  // opening may take long: a stop ends it with Cancelled
+  // Of content similarity: the side of a patch of an image, 1: every pixel is a token; the largest
+  // side that an image is scaled down to, 0: it is refused beyond the limit; d of its features.
+  int patch = 8;
+  int max_side = 0;
+  int features = 64;
+  bool as_bfloat16 = false;          // read npy <u2 as bf16
+  const Backend* backend = nullptr;  // for a model; null: its own, with so many threads of the CPU
+  int threads = 0;                   // 0: one for each core
+  LastModel* last_model = nullptr;   // keeps a model; null: it is read each time
+  std::stop_token stop = {};         // opening may take long: a stop ends it with Cancelled
   std::function<void(double share)> reached = {};  // of an archive's arrays, as they are read
 };
 
 /// Throws InputError (file, found, expected), UsageError for a bad synthetic: source,
-/// UnavailableError for what does not fit into the memory budget, Cancelled.
+/// UnavailableError for what does not fit into the memory budget, Cancelled. The path of the source
+/// is address_of(what), or, with --tensors, the file.
 Source open_source(const std::string& what, const OpenOptions& options = {});
+
+/// As which a source is opened: a text or an image is what a bundled model reads, "content:FILE"
+/// has an absolute path; others stay as they are.
+std::string address_of(const std::string& what);
 
 /// Whether a file opens as a text, as tokens or as a picture: what it holds can be read on a panel.
 bool is_words_or_picture(const std::string& path);
 bool is_picture(const std::string& path);
 
-/// "heads.npz": what can be opened, without the folder of a path.
+/// "heads.npz", "all-MiniLM-L6-v2: “The cat sat…”": what can be opened, without the folder of a
+/// path.
 std::string short_name(const std::string& what);
 
 /// Patterns for a file dialog: "All sources (*.safetensors ...)".

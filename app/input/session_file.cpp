@@ -9,9 +9,13 @@
 #include <utility>
 
 #include "analysis/measures.h"
+#include "data/address.h"
 #include "data/error.h"
+#include "data/model_address.h"
 #include "data/utf8.h"
 #include "drawing/colormap.h"
+#include "input/model_place.h"
+#include "input/open_source.h"
 #include "io/json.h"
 
 namespace fovea {
@@ -34,7 +38,10 @@ constexpr std::string_view file_url = "file://";
 // So that the session opens from any directory. JSON holds UTF-8 alone: a path that is none is
 // written as a URL, whose bytes may be any.
 std::string absolute(const std::string& source) {
+  if (is_model_address(source)) return with_absolute_paths(source);
   std::error_code not_there;
+  if (is_content(source))
+    return std::string(content_prefix) + absolute(std::string(content_path(source)));
   const bool file = !source.empty() && std::filesystem::exists(source, not_there);
   const std::string path = file ? std::filesystem::absolute(source).string() : source;
   if (!file || is_utf8(path)) return path;
@@ -43,9 +50,21 @@ std::string absolute(const std::string& source) {
 }
 
 std::string path_of(const std::string& source) {
+  if (is_content(source))
+    return std::string(content_prefix) + path_of(std::string(content_path(source)));
   if (!source.starts_with(file_url)) return source;
   return QByteArray::fromPercentEncoding(QByteArray::fromStdString(source.substr(file_url.size())))
       .toStdString();
+}
+
+/// The file of a text or an image, which older sessions name, stood for its content similarity.
+std::string source_of(const std::string& written) {
+  const std::string path = path_of(written);
+  try {
+    return is_address(path) || address_of(path) == path ? path : std::string(content_prefix) + path;
+  } catch (const Error&) {  // opening it says why
+    return path;
+  }
 }
 
 Json json_of(const Column& column) {
@@ -228,7 +247,7 @@ struct Reader {
   }
 
   HeldHead held(const Json& json) const {
-    HeldHead held{.source = path_of(get<std::string>(json, "source")),
+    HeldHead held{.source = source_of(get<std::string>(json, "source")),
                   .layer = get<Index>(json, "layer"),
                   .head = get<Index>(json, "head")};
     const auto is_set = [&](const char* name) {
@@ -275,6 +294,15 @@ struct Reader {
       throw InputError(where, std::string("'") + name + "' is " + excerpt(value) +
                                   "; expected a token counted from 0");
     return value.get<Index>();
+  }
+
+  Viewport viewport(const Json& json) const {
+    const auto part = get<std::vector<double>>(json, "viewport");
+    if (part.size() != 4 || !(part[0] < part[1] && part[2] < part[3]) || part[0] < 0 || part[2] < 0)
+      throw InputError(
+          where, "'viewport' is " + excerpt(json["viewport"]) +
+                     "; expected [row begin, row end, column begin, column end], begin < end");
+    return {part[0], part[1], part[2], part[3]};
   }
 
   ViewSettings settings(const Json& json) const {
@@ -338,9 +366,9 @@ std::string text_of(const SessionFile& file) {
             {"head", s.head},
             {"columns", Json::array()},
             {"views", Json::array()},
-            {"settings", json_of(s.settings)},
-            {"viewport",
-             {s.viewport.row_begin, s.viewport.row_end, s.viewport.col_begin, s.viewport.col_end}}};
+            {"settings", json_of(s.settings)}};
+  if (const Viewport& v = s.viewport; v != Viewport())  // else all, however many tokens that are
+    json["viewport"] = {v.row_begin, v.row_end, v.col_begin, v.col_end};
   for (const Column& column : s.columns) json["columns"].push_back(json_of(column));
   for (View view : s.views) json["views"].push_back(to_text(view));
   json["span_choice"] = to_text(s.span_choice);
@@ -367,7 +395,7 @@ SessionFile session_from(const std::string& path, const std::string& text) {
     out.selected_column = read.get<int>(json, "selected_column");
   out.orders = read.orders(json);
   Session& s = out.session;
-  s.source = path_of(read.get<std::string>(json, "source"));
+  s.source = source_of(read.get<std::string>(json, "source"));
   out.directory = json.contains("source_is_directory")
                       ? read.get<bool>(json, "source_is_directory")
                       : std::filesystem::path(s.source).extension().empty();  // nor that
@@ -399,30 +427,24 @@ SessionFile session_from(const std::string& path, const std::string& text) {
   if (json.contains("span_choice"))  // older files have none
     s.span_choice = read.named(json, "span_choice", all_span_choices());
   if (json.contains("spans")) s.spans = read.spans(json);  // nor these
-  const auto part = read.get<std::vector<double>>(json, "viewport");
-  if (part.size() != 4 || !(part[0] < part[1] && part[2] < part[3]) || part[0] < 0 || part[2] < 0)
-    throw InputError(path,
-                     "'viewport' is " + excerpt(json["viewport"]) +
-                         "; expected [row begin, row end, column begin, column end], begin < end");
-  s.viewport = {part[0], part[1], part[2], part[3]};
+  if (json.contains("viewport")) s.viewport = read.viewport(json);
   if (s.columns.empty() || s.views.empty())
     throw InputError(path, "no columns or no views; expected at least one of each");
   return out;
 }
 
 void check_session(const Session& session, const Source& source) {
+  const std::string where = readable_source(session.source);
   if (session.columns.empty() || session.views.empty())
-    throw InputError(session.source,
-                     "a session without columns or views; expected at least one of each");
+    throw InputError(where, "a session without columns or views; expected at least one of each");
   const auto layers = static_cast<Index>(source.layers.size());
   if (session.layer < 0 || session.layer >= layers)
-    throw InputError(session.source, "layer " + std::to_string(session.layer) +
-                                         " of the session: " + std::to_string(layers) +
-                                         " layers are in the file");
+    throw InputError(where, "layer " + std::to_string(session.layer) + " of the session: " +
+                                std::to_string(layers) + " layers are in the file");
   const Index heads = source.layers[static_cast<std::size_t>(session.layer)].heads();
   if (session.head < 0 || session.head >= heads)
-    throw InputError(session.source, "head " + std::to_string(session.head) + " of the session: " +
-                                         std::to_string(heads) + " heads are in the layer");
+    throw InputError(where, "head " + std::to_string(session.head) + " of the session: " +
+                                std::to_string(heads) + " heads are in the layer");
 }
 
 }  // namespace fovea

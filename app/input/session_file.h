@@ -36,7 +36,12 @@ SessionFile read_session(const std::string& path);
 /// Whether the file is to be opened as a session: a session file, a figure or report of Fovea, or
 /// any PDF. Other pictures, texts and JSON are sources.
 bool is_session_file(const std::string& path);
-/// Whether a session's source is an address or a file that is there.
+/// What is no longer there of a session's source: its file, or the folder of its model; empty if
+/// all is there.
+std::string missing_of(const std::string& source);
+/// The source with another file, or folder, in the place of the one that was missing.
+std::string with_found(const std::string& source, const std::string& missing,
+                       const std::string& found);
 bool is_source_there(const std::string& source);
 /// The files that a session reads: its source, and those of heads that its columns hold.
 std::vector<std::string> files_of(const Session& session);

@@ -8,7 +8,7 @@
 #include "data/error.h"
 #include "data/synthetic.h"
 #include "figure/recipe.h"
-#include "input/model_source.h"
+#include "input/model_place.h"
 #include "input/open_source.h"
 #include "input/recorded_command.h"
 #include "input/session_file.h"
@@ -74,6 +74,7 @@ std::vector<std::string> sources_of(const Session& session) {
 
 /// The file that a source is, or that its model reads, whatever it is: empty if there is none.
 std::string file_of(const std::string& source) {
+  if (is_content(source)) return std::string(content_path(source));
   if (!is_model_address(source)) return is_address(source) ? "" : source;
   try {
     return parse_model_address(source).input.value_or("");
@@ -116,18 +117,38 @@ bool is_session_file(const std::string& path) {
   }
 }
 
-bool is_source_there(const std::string& source) {
+std::string missing_of(const std::string& source) {
   std::error_code unknown;
-  if (is_model_address(source)) {
-    try {
+  const auto is_missing = [&](const std::string& path) {
+    return !std::filesystem::exists(path, unknown);
+  };
+  if (source.starts_with(synthetic_prefix)) return "";
+  if (is_model_address(source)) try {
       const ModelAddress address = parse_model_address(source);
-      return (is_model_folder(address.folder) || is_offered_model(address.folder)) &&
-             (!address.input || std::filesystem::exists(*address.input, unknown));
+      try {
+        find_model(address.folder);
+      } catch (const Error&) {
+        return address.folder;
+      }
+      return address.input && is_missing(*address.input) ? *address.input : "";
     } catch (const UsageError&) {  // somebody has edited the session
-      return false;
+      return source;
     }
-  }
-  return source.starts_with(synthetic_prefix) || std::filesystem::exists(source, unknown);
+  const std::string path = file_of(source);
+  return is_missing(path) ? path.empty() ? source : path : "";
+}
+
+std::string with_found(const std::string& source, const std::string& missing,
+                       const std::string& found) {
+  if (is_content(source)) return std::string(content_prefix) + found;
+  if (!is_model_address(source) || missing == source) return found;
+  ModelAddress address = parse_model_address(source);
+  (address.input && missing != address.folder ? *address.input : address.folder) = found;
+  return to_text(address);
+}
+
+bool is_source_there(const std::string& source) {
+  return missing_of(source).empty();
 }
 
 std::vector<std::string> files_of(const Session& session) {
@@ -160,10 +181,10 @@ ContentElsewhere content_elsewhere(const std::string& path, const SessionFile& f
 }
 
 void require_source(const std::string& path, const SessionFile& file) {
-  const std::string& source = file.session.source;
-  if (is_source_there(source)) return;
+  const std::string missing = missing_of(file.session.source);
+  if (missing.empty()) return;
   throw InputError(path,
-                   "its session's source " + source + " is no longer there; put it back" +
+                   "its session's source " + missing + " is no longer there; put it back" +
                        (file.content_hash.empty() ? "" : " (SHA-256 " + file.content_hash + ")") +
                        ", or open " + path + " in the window, which asks where it is");
 }

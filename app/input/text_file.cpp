@@ -66,6 +66,14 @@ std::size_t valid_utf8_prefix(std::string_view text) {
   return offset;
 }
 
+std::string read_whole_text(const FileBytes& file, const std::stop_token& stop) {
+  const std::string content = read_token_text(file, stop);
+  const std::string_view text = require_text(file.path(), content);
+  if (text.find_first_not_of(" \t\r\n") == text.npos)
+    throw InputError(file.path(), "has no words; expected a text");
+  return std::string(text);
+}
+
 std::vector<std::string> read_text(const FileBytes& file, bool one_token_per_line,
                                    const std::stop_token& stop) {
   const std::string& path = file.path();

@@ -10,6 +10,10 @@
 
 namespace fovea {
 
+/// The whole text, without a byte order mark. Throws InputError for bytes that are not UTF-8, and
+/// where there is nothing but spaces.
+std::string read_whole_text(const FileBytes& file, const std::stop_token& stop = {});
+
 /// UTF-8, with or without a byte order mark. Words and punctuation by the Unicode rules (UAX #29),
 /// spaces left out; or the lines as they are, without their ends (LF or CR LF), empty ones kept.
 /// Throws InputError for bytes that are not UTF-8, no token at all, or too many.

@@ -43,7 +43,7 @@ MessageChannel::MessageChannel(Descriptor in, Descriptor out)
       is_socket_(is_socket(out_ ? out_.get() : in_.get())) {}
 
 void MessageChannel::send(const Json& content, const std::vector<OutTensor>& tensors,
-                          const std::stop_token& stop) {
+                          const std::stop_token& stop, Clock::time_point deadline) {
   const WireBytes bytes = message_bytes(content, tensors);
   const std::string length = wire_length(bytes.size());
   const int descriptor = out_ ? out_.get() : in_.get();
@@ -56,19 +56,19 @@ void MessageChannel::send(const Json& content, const std::vector<OutTensor>& ten
                                : ::write(descriptor, rest.data(), part);
       if (sent >= 0)
         rest = rest.subspan(static_cast<std::size_t>(sent));
-      else if (may_come_later(errno))
+      else if (may_come_later(errno)) {
+        if (Clock::now() >= deadline) throw UnavailableError("the other process takes no message");
         wait_for(descriptor, POLLOUT);
-      else
+      } else
         throw UnavailableError(std::string("the other process has gone (") + std::strerror(errno) +
                                ")");
     }
   }
 }
 
-std::optional<WireMessage> MessageChannel::receive(const std::stop_token& stop,
-                                                   Clock::time_point deadline) {
+std::optional<WireMessage> MessageChannel::receive(const std::stop_token& stop) {
   if (!frame_) {
-    if (!fill(length_, stop, deadline)) return {};
+    if (!fill(length_, stop)) return {};
     have_ = 0;
     frame_ = std::make_shared<WireBytes>();
   }
@@ -82,20 +82,16 @@ std::optional<WireMessage> MessageChannel::receive(const std::stop_token& stop,
   while (have_ < size) {  // a length is only a claim: memory grows as bytes arrive
     if (frame_->size() == have_)
       frame_->resize(std::min<std::uint64_t>(size, std::max(2 * have_, piece)));
-    if (!fill(*frame_, stop, deadline)) return {};
+    if (!fill(*frame_, stop)) return {};
   }
   have_ = 0;
-  return read_message(std::exchange(frame_, nullptr), stop);
+  return read_message(std::exchange(frame_, nullptr));  // not cancelled: it would be lost
 }
 
-bool MessageChannel::fill(std::span<std::byte> part, const std::stop_token& stop,
-                          Clock::time_point deadline) {
+bool MessageChannel::fill(std::span<std::byte> part, const std::stop_token& stop) {
   while (have_ < part.size()) {
     check_stop(stop);
-    if (!wait_for(in_.get(), POLLIN)) {
-      if (Clock::now() >= deadline) throw UnavailableError("the other process does not answer");
-      continue;
-    }
+    if (!wait_for(in_.get(), POLLIN)) continue;
     const ssize_t got = ::read(in_.get(), part.data() + have_, part.size() - have_);
     if (got == 0 || (got < 0 && !may_come_later(errno))) return false;
     if (got > 0) have_ += static_cast<std::size_t>(got);

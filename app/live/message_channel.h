@@ -26,22 +26,22 @@ class MessageChannel {
   /// Reads from `in` and writes to `out`; without `out`, `in` is a socket for both.
   explicit MessageChannel(Descriptor in, Descriptor out = Descriptor());
 
-  /// Throws UnavailableError when the other process has gone, and Cancelled. Nothing can be sent
-  /// after either.
+  /// Throws UnavailableError when the other process has gone, or has not taken the message until
+  /// `deadline`; Cancelled. Nothing can be sent after either.
   void send(const Json& content, const std::vector<OutTensor>& tensors = {},
-            const std::stop_token& stop = {});
+            const std::stop_token& stop = {},
+            Clock::time_point deadline = Clock::time_point::max());
 
   /// The next message; nothing when the other process has closed its end. Throws InputError for
-  /// bytes that are no message and after which none can follow; Cancelled, and UnavailableError
-  /// when nothing has come until `deadline`: what has come of a message then stays, and the next
-  /// call goes on with it.
-  std::optional<WireMessage> receive(const std::stop_token& stop = {},
-                                     Clock::time_point deadline = Clock::time_point::max());
+  /// bytes that are not a message, and UnavailableError for a message that does not fit into the
+  /// memory budget: nothing can be received after either. Throws Cancelled; the next call then
+  /// continues the same message.
+  std::optional<WireMessage> receive(const std::stop_token& stop = {});
 
  private:
   /// Reads on until all of a part of a frame has come. Whether it has: not at the end of the
   /// stream.
-  bool fill(std::span<std::byte> part, const std::stop_token& stop, Clock::time_point deadline);
+  bool fill(std::span<std::byte> part, const std::stop_token& stop);
 
   Descriptor in_, out_;
   bool is_socket_;

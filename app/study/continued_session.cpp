@@ -101,6 +101,20 @@ Session session_going_on(const Session& before, Index n_before, const Source& so
   return session;
 }
 
+void follow_length(Session& next, const Session& shown, Index n_before, Index n) {
+  for (Column& column : next.columns) {
+    const Variant& variant = find_variant(column.variant);
+    if (column.values == values_for_length(variant, n_before) &&
+        std::ranges::find(shown.columns, column) != shown.columns.end())
+      column.values = values_for_length(variant, n);
+  }
+  const ViewSettings standard_before = standard_session({}, n_before).settings,
+                     standard = standard_session({}, n).settings;
+  for (Index ViewSettings::*side : {&ViewSettings::mask_block, &ViewSettings::rank_leaf})
+    if (next.settings.*side == standard_before.*side && next.settings.*side == shown.settings.*side)
+      next.settings.*side = standard.*side;
+}
+
 std::vector<Span> continued_spans(const Session& before, const Source& of_before,
                                   const Session& next, const Source& source) {
   const auto lengths = [](const Source& of, const Session& session) {

@@ -19,6 +19,12 @@ Session continued_session(const Session& before, Index n_before, const Source& s
 /// so many.
 Session session_going_on(const Session& before, Index n_before, const Source& source);
 
+/// The same source is opened with other content, of `n` tokens in place of `n_before`: other
+/// patches of an image, or another text for a model. What has the standard setting of its length,
+/// as it is shown now, gets that of the new one; what was set by hand stays, and so do columns that
+/// hold a head.
+void follow_length(Session& next, const Session& shown, Index n_before, Index n);
+
 /// The named spans that stay: all where the tokens are the same, else none. Tokens are the same
 /// where their texts are, and where no text is known but there are as many, in the same grid.
 std::vector<Span> continued_spans(const Session& before, const Source& of_before,

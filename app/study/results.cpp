@@ -6,6 +6,7 @@
 #include "data/error.h"
 #include "input/open_source.h"
 #include "session/held_head.h"
+#include "study/source_opening.h"
 
 namespace fovea {
 namespace {
@@ -79,8 +80,8 @@ const Results::SourceCache::Answer* Results::other_source(const std::string& pat
       heads_, [&](const HeadState& head) { return head.held && head.held->source == path; });
   const RequestId id{RequestKind::problem, 1, static_cast<int>(first - heads_.begin())};
   const int patch = subject_.session.patch;
-  return sources_.ask(id, {path, patch}, [path, patch](const Backend&, Run& run) {
-    OpenOptions options{.stop = run.stop};
+  return sources_.ask(id, {path, patch}, [path, patch](const Backend& backend, Run& run) {
+    OpenOptions options{.backend = for_models(backend), .stop = run.stop};
     options.patch = patch;
     return OtherSource{std::make_shared<const Source>(open_source(path, options)),
                        next_source_number()};

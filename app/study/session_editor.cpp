@@ -42,7 +42,7 @@ SessionEditor::SessionEditor(Study& study) : study_(study) {
   });
   connect(&study_, &Study::not_opened, this, [this] {
     going_to_.reset();
-    keep_shown_content();
+    if (!study_.opening()) keep_shown_content();
   });
   connect(&study_, &Study::leaving, this, &SessionEditor::leave);
 }
@@ -66,19 +66,21 @@ void SessionEditor::change(const std::string& kind, std::chrono::milliseconds to
   study_.set_session(std::move(next));
 }
 
-// Patches that were still being opened are not left: they were never shown.
+// A text that its model was still reading is there again after undo.
 void SessionEditor::leave() {
   if (steps_.empty()) return;
-  steps_[at_].session = study_.session();
-  visit().content_hash = study_.content_hash();
+  const Session& left = study_.wanted_session();
+  steps_[at_].session = left;
+  visit().content_hash = left.source == study_.session().source ? study_.content_hash() : "";
   visit().selected_column = study_.selected_column();
 }
 
 void SessionEditor::start() {
   last_kind_.clear();
   const auto arrived = std::exchange(going_to_, {});
-  if (arrived && steps_[*arrived].session == study_.session()) {
+  if (arrived && study_.fitting(steps_[*arrived].session) == study_.session()) {
     at_ = *arrived;
+    steps_[at_].session = study_.session();
     return;
   }
   if (!steps_.empty()) steps_.resize(at_ + 1);

@@ -3,9 +3,12 @@
 #include <utility>
 
 #include "data/error.h"
-#include "input/content_hash.h"
+#include "data/model_address.h"
+#include "input/bundled_models.h"
+#include "input/model_place.h"
 #include "input/open_source.h"
 #include "input/session_file.h"
+#include "worker/hosted_model.h"
 
 namespace fovea {
 namespace {
@@ -15,9 +18,17 @@ struct OpenedSource {
   std::optional<ContentHash> hash;  // of words and pictures, which a session elsewhere shows by it
 };
 
+/// Whether it is quickly found: of words and pictures, also with the weights of a bundled model.
+bool has_quick_hash(const Source& source) {
+  if (source.kind == "text" || source.kind == "image") return true;
+  if (!is_model_address(source.path)) return false;
+  const ModelAddress address = parse_model_address(source.path);
+  return is_bundled(address.folder) && address.input;
+}
+
 /// `asked`: somebody waits for it.
 std::optional<ContentHash> hash_at_once(const Source& source, bool asked, const Run& run) {
-  if (!asked && source.kind != "text" && source.kind != "image") return {};  // it may be long work
+  if (!asked && !has_quick_hash(source)) return {};
   try {
     return content_hash_of(source.files, run.stop);
   } catch (const ChangedError&) {
@@ -25,8 +36,12 @@ std::optional<ContentHash> hash_at_once(const Source& source, bool asked, const 
   }
 }
 
-OpenedSource read(const SourceToOpen& from, const Run& run) {
-  OpenOptions options{.stop = run.stop, .reached = [&run](double share) { run.reached(share); }};
+OpenedSource read(const SourceToOpen& from, LastModel& last_model, const Backend& backend,
+                  const Run& run) {
+  OpenOptions options{.backend = for_models(backend),
+                      .last_model = &last_model,
+                      .stop = run.stop,
+                      .reached = [&run](double share) { run.reached(share); }};
   if (from.session) options.patch = from.session->patch;
   auto source =
       from.source ? from.source : std::make_shared<const Source>(open_source(from.what, options));
@@ -37,6 +52,10 @@ OpenedSource read(const SourceToOpen& from, const Run& run) {
 
 }  // namespace
 
+const Backend* for_models(const Backend& backend) {
+  return backend.id() == "cpu" ? &backend : nullptr;
+}
+
 Session with_content_of(const Session& other, Session session) {
   session.source = other.source;
   session.patch = other.patch;
@@ -46,46 +65,80 @@ Session with_content_of(const Session& other, Session session) {
   return session;
 }
 
-void SourceOpening::open(SourceToOpen source) {
+void SourceOpening::open(SourceToOpen next) {
+  const bool waits = !next.new_source && source_;
+  (next.new_source ? source_ : content_) = std::move(next);
+  if (!waits) read_pending();
+}
+
+void SourceOpening::read_pending() {
   requests_.cancel_all();
-  pending_ = std::move(source);
   requests_.start(
       {RequestKind::open}, 0,
-      [from = *pending_](const Backend&, Run& run) { return read(from, run); },
+      [from = *pending(), last_model = last_model_](const Backend& backend, Run& run) {
+        return read(from, *last_model, backend, run);
+      },
       [this](const auto& result, const std::string& error) {
-        const SourceToOpen done = std::move(pending_.value());
-        pending_.reset();
-        if (!result) return failed(done, QString::fromStdString(error));
-        const auto& hash = result->hash;
-        if (done.ask_for_other_content && !(hash && hash->is(done.expected_hash))) {
-          emit failed(done, {});
-          return done.ask_for_other_content();
+        auto& read = source_ ? source_ : content_;
+        const SourceToOpen done = std::move(read.value());
+        read.reset();
+        const bool other_content = result && done.ask_for_other_content &&
+                                   !(result->hash && result->hash->is(done.expected_hash));
+        if (!result || other_content) {
+          if (content_) read_pending();
+          emit failed(done, QString::fromStdString(error));
+          return other_content ? done.ask_for_other_content() : void();
         }
-        emit about_to_open(done);
-        content_hash_ = hash ? hash->text() : "";
-        hash_found_ = hash.has_value();
-        expected_hash_ = done.expected_hash;
-        emit opened(result->source, done);
-        if (hash && !done.expected_hash.empty() && !hash->is(done.expected_hash))
-          report_other_content(result->source->path, done.expected_hash);
+        take(result->source, result->hash, done);
       });
+}
+
+void SourceOpening::take(const std::shared_ptr<const Source>& source,
+                         const std::optional<ContentHash>& hash, const SourceToOpen& as) {
+  emit about_to_open(as);
+  content_.reset();  // of the source before
+  if (!is_model_address(source->path)) {
+    last_model_->forget();
+    forget_hosted_model();
+  }
+  const bool same_files = !as.new_source && !source->files.empty() && source->files == files_;
+  files_ = source->files;
+  if (!same_files) {
+    content_hash_ = hash ? hash->text() : "";
+    hash_found_ = hash.has_value();
+    expected_hash_ = as.expected_hash;
+  }
+  emit opened(source, as);
+  if (hash && !as.expected_hash.empty() && !hash->is(as.expected_hash))
+    report_other_content(source->path, as.expected_hash);
 }
 
 void SourceOpening::cancel() {
   requests_.cancel({RequestKind::open});
-  pending_.reset();
+  source_.reset();
+  content_.reset();
+}
+
+void SourceOpening::cancel_source() {
+  if (!source_) return;
+  requests_.cancel({RequestKind::open});
+  source_.reset();
+  if (content_) read_pending();
+}
+
+void SourceOpening::cancel_content() {
+  if (!content_) return;
+  if (!source_) requests_.cancel({RequestKind::open});
+  content_.reset();
 }
 
 void SourceOpening::restart() {
-  if (!pending_) return;
-  SourceToOpen again = std::move(*pending_);
-  pending_.reset();
-  open(std::move(again));
+  if (pending()) read_pending();
 }
 
 // Also while paused, so that a session that is saved then has it, too.
 void SourceOpening::find_hash(const Subject& subject) {
-  if (hash_found_ || pending_ || requests_.is_pending({RequestKind::hash}, subject.source_number))
+  if (hash_found_ || pending() || requests_.is_pending({RequestKind::hash}, subject.source_number))
     return;
   const std::string path = subject.source->path;
   const auto hash = std::make_shared<ContentHash>(subject.source->files);
@@ -104,7 +157,7 @@ void SourceOpening::find_hash(const Subject& subject) {
 }
 
 void SourceOpening::report_other_content(const std::string& path, const std::string& expected) {
-  emit reported(QString::fromStdString(path) +
+  emit reported(QString::fromStdString(readable_source(path)) +
                 ": its content has changed since the session was saved (found SHA-256 " +
                 QString::fromStdString(content_hash_).left(12) + "…, expected " +
                 QString::fromStdString(expected).left(12) + "…)");

@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "input/content_hash.h"
+#include "input/last_model.h"
 #include "study/requests.h"
 #include "study/subject.h"
 
@@ -34,25 +36,34 @@ inline bool same_content(const Session& a, const Session& b) {
 /// The Session of what another one shows, in the same patches, and with what is seen of them.
 Session with_content_of(const Session& other, Session session);
 
+/// What models compute on: a back end of the CPU, so that heads are the same numbers whatever
+/// attention is computed on. Null: they take one of their own.
+const Backend* for_models(const Backend& backend);
+
 class SourceOpening : public QObject {
   Q_OBJECT
 
  public:
   explicit SourceOpening(Requests& requests) : requests_(requests) {}
 
-  /// Replaces one that is still being opened.
+  /// Replaces one that is still being opened. Other content of the source that is shown waits while
+  /// a new source is being opened: it is forgotten once that is there, and opened if it fails.
   void open(SourceToOpen source);
   void cancel();
-  /// Whether the same image opens in other patches, or the same model reads something else.
-  bool reopens() const { return pending_ && !pending_->new_source; }
+  void cancel_source();   // the new one
+  void cancel_content();  // other content of the source that is shown
+  /// Other content that the source that is shown will have: other patches, or what its model reads
+  /// next.
+  const std::optional<SourceToOpen>& content() const { return content_; }
   /// Meanwhile the Session that is shown has changed: that goes for both.
   void change_session(const Session& session) {
-    pending_->session = with_content_of(*pending_->session, session);
+    content_->session = with_content_of(*content_->session, session);
   }
   /// Opens what is still pending again, after its request was lost.
   void restart();
   /// What is being opened.
-  const std::optional<SourceToOpen>& pending() const { return pending_; }
+  const std::optional<SourceToOpen>& pending() const { return source_ ? source_ : content_; }
+  bool opens_source() const { return source_.has_value(); }
 
   /// Finds the hash of the subject's source, unless it is known.
   void find_hash(const Subject& subject);
@@ -72,10 +83,15 @@ class SourceOpening : public QObject {
   void reported(const QString& message);
 
  private:
+  void read_pending();
+  void take(const std::shared_ptr<const Source>& source, const std::optional<ContentHash>& hash,
+            const SourceToOpen& as);
   void report_other_content(const std::string& path, const std::string& expected);
 
   Requests& requests_;
-  std::optional<SourceToOpen> pending_;
+  std::optional<SourceToOpen> source_, content_;
+  std::shared_ptr<LastModel> last_model_ = std::make_shared<LastModel>();
+  SourceFiles files_;  // that the hash is of
   std::string content_hash_, expected_hash_;
   bool hash_found_ = false;
 };

@@ -44,7 +44,11 @@ Study::Study(std::unique_ptr<Backend> backend, std::shared_ptr<Background> backg
   connect(&opening_, &SourceOpening::failed, this,
           [this](const SourceToOpen&, const QString& message) {
             report_not_opened();
-            if (!message.isEmpty()) emit reported(message);
+            if (message.isEmpty()) return;
+            const auto report = [this, message] { emit reported(message); };
+            report();
+            // What is opened now, as it waited for this, hides messages.
+            if (opening()) connect(this, &Study::opened, this, report, Qt::SingleShotConnection);
           });
   connect(&opening_, &SourceOpening::reported, this, [this](const QString& message) {
     emit reported(message);
@@ -120,6 +124,7 @@ void Study::forget_results() {
 
 void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
   continued_ = subject_.source && !as.session;
+  const Index length_before = length();
   Session next = as.session   ? *as.session
                  : continued_ ? continued_session(subject_.session, length(), *source)
                               : first_session(*source);
@@ -129,6 +134,7 @@ void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
   const int patch_before = session().patch;
   next = fitting_session(std::move(next), *source);
   const Lengths lengths = source->layers[static_cast<std::size_t>(next.layer)].lengths();
+  if (!as.new_source) follow_length(next, session(), length_before, lengths.keys);
 
   subject_.source = std::move(source);
   subject_.source_number = numbers_.of(subject_.source);
@@ -157,6 +163,7 @@ void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
   results_.update_heads();  // while the window shows what was opened
   emit opened(as.new_source);
   emit session_changed();
+  update();  // asks for results before the window is drawn
 }
 
 // Some of the window may show the Session already that was to be opened.
@@ -167,19 +174,19 @@ void Study::report_not_opened() {
 }
 
 Session Study::when_reopened(const Session& session) const {
-  const bool keeps = opening_.reopens() && same_content(session, subject_.session);
-  return keeps ? with_content_of(*opening_.pending()->session, session) : session;
+  const bool keeps = opening_.content() && same_content(session, subject_.session);
+  return keeps ? with_content_of(wanted_session(), session) : session;
 }
 
 void Study::cancel_opening() {
-  if (!opening() || opening_.reopens()) return;
-  opening_.cancel();
+  if (!opening_.opens_source()) return;
+  opening_.cancel_source();
   update_later();
 }
 
 void Study::keep_content() {
-  if (!opening_.reopens()) return;
-  opening_.cancel();
+  if (!opening_.content()) return;
+  opening_.cancel_content();
   emit session_changed();  // some of the window may show the other content already
   update_later();
 }
@@ -204,7 +211,7 @@ void Study::set_session(Session next) {
     const std::string hash = source == session().source ? opening_.content_hash() : "";
     return opening_.open({source, std::move(next), hash, false});
   }
-  if (opening_.reopens()) opening_.change_session(next);
+  if (opening_.content()) opening_.change_session(next);
   apply(std::move(next));
   if (paused()) resume();
   emit session_changed();

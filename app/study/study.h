@@ -42,7 +42,7 @@ class Study : public QObject {
   bool opening() const { return opening_.pending().has_value(); }
   /// Whether a source is being opened with this Session.
   bool is_opening(const Session& session) const {
-    return opening() && !opening_.reopens() && opening_.pending()->session == session;
+    return opening_.opens_source() && opening_.pending()->session == session;
   }
   /// Another source that is being opened is not wanted any more.
   void cancel_opening();
@@ -50,13 +50,19 @@ class Study : public QObject {
   const std::string& content_hash() const { return opening_.content_hash(); }
 
   const Session& session() const { return subject_.session; }
-  /// Other patches of an image open it again: then the Session changes when they are there.
-  /// Without other patches it is a change of what is shown and of what is being opened.
+  /// Other patches of an image open it again, and so does what a model reads: then the Session
+  /// changes when they are there. Without other content it is a change of what is shown and of
+  /// what is being opened.
   void set_session(Session session);
   /// The Session as far as it fits the opened source; as it is where it opens other patches.
   Session fitting(Session session) const;
   /// What such a change makes of the Session, once other patches that are being opened are there.
   Session when_reopened(const Session& session) const;
+  /// The Session that a person will see: with other patches, or the text for a model, that are
+  /// still being opened. What is saved is this one, so that nothing that was typed is lost.
+  const Session& wanted_session() const {
+    return opening_.content() ? *opening_.content()->session : session();
+  }
   /// Other patches that are being opened are not wanted any more.
   void keep_content();
   std::shared_ptr<const Source> source() const { return subject_.source; }

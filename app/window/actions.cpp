@@ -3,13 +3,14 @@
 #include <QAction>
 #include <QApplication>
 #include <QDockWidget>
-#include <QFileInfo>
 #include <QMenu>
 #include <QMenuBar>
 #include <algorithm>
 
 #include "data/address.h"
+#include "input/open_source.h"
 #include "window/dialogs/keys_dialog.h"
+#include "window/dialogs/model_dialog.h"
 #include "window/dialogs/questions.h"
 #include "window/main_window.h"
 #include "window/opening_menus.h"
@@ -23,9 +24,7 @@ using Command = std::function<void()>;
 
 /// ": open gpt2.safetensors"; nothing for a change.
 QString opening_text(const std::optional<std::string>& source) {
-  if (!source) return {};
-  const QString path = to_qt(*source);
-  return ": open " + escaped(is_address(*source) ? path : QFileInfo(path).fileName());
+  return source ? ": open " + escaped(to_qt(short_name(*source))) : QString();
 }
 
 struct Keys : QKeySequence {
@@ -83,6 +82,7 @@ class Actions : public QObject {
     add(menu, "open", "&Open…", QKeySequence::Open, [this] { files_.open_by_dialog(); });
     add(menu, "open_directory", "Open &directory…", {},
         [this] { files_.open_directory_by_dialog(); });
+    add(menu, "open_model", "Open &model…", "Ctrl+Shift+O", [this] { show_open_model(window_); });
     add(menu, "open_address", "Open &address…", "Ctrl+L",
         [this] { files_.open_address_by_dialog(); });
     make_examples_menu(*menu->addMenu("Open &example"), files_);

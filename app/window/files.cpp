@@ -10,9 +10,13 @@
 
 #include "data/address.h"
 #include "data/error.h"
+#include "data/model_address.h"
+#include "input/model_facts.h"
+#include "input/model_place.h"
 #include "input/open_source.h"
 #include "window/dialogs/questions.h"
 #include "window/main_window.h"
+#include "window/proposed_input.h"
 #include "window/status_line.h"
 #include "window/widgets/text.h"
 
@@ -29,7 +33,9 @@ QString last_session() {
 void remember(QString source) {
   QSettings settings;
   if (is_of_a_program(source.toStdString())) return;
-  if (!is_address(source.toStdString())) {
+  if (is_address(source.toStdString())) {
+    source = to_qt(with_absolute_paths(source.toStdString()));
+  } else {
     source = QFileInfo(source).absoluteFilePath();
     settings.setValue("directory", QFileInfo(source).path());
   }
@@ -47,7 +53,10 @@ QString last_directory() {
 /// Of a file wherever it is opened from.
 QString conditions_key(const Session& session) {
   QString source = to_qt(session.source);
-  if (!is_address(session.source)) source = QFileInfo(source).absoluteFilePath();
+  if (is_model_address(session.source))  // whatever it reads
+    source = to_qt(std::string(model_prefix) + parse_model_address(session.source).folder);
+  else if (!is_address(session.source))
+    source = QFileInfo(source).absoluteFilePath();
   return "conditions/" +
          QCryptographicHash::hash(source.toUtf8(), QCryptographicHash::Sha1).toHex();
 }
@@ -60,6 +69,33 @@ QVariantMap conditions_of(const Session& session) {
   if (session.window) conditions["window"] = qlonglong(*session.window);
   if (session.soft_cap) conditions["softcap"] = *session.soft_cap;
   return conditions;
+}
+
+/// What opens if a person names `what` while `shown` is shown: a model reads something at once.
+std::string source_named(const std::string& what, const Source* shown) {
+  return with_absolute_paths(names_model(what) ? to_text(reading_something(what, shown)) : what);
+}
+
+/// The part of a session's source that is gone.
+struct MissingPart {
+  std::string path;
+  bool directory;
+  QString message;
+};
+
+MissingPart missing_part(const SessionFile& file) {
+  const std::string& source = file.session.source;
+  const std::string path = missing_of(source);
+  if (is_model_address(source) && path != source) {
+    try {
+      find_model(path);
+    } catch (const Error& error) {
+      if (path == parse_model_address(source).folder)
+        return {path, !is_gguf(path), QString("The session's model is not there: ") + error.what()};
+    }
+    return {path, false, to_qt(path) + ": what the session's model reads is not there"};
+  }
+  return {path, file.directory, to_qt(path) + ": the session's source is no longer there"};
 }
 
 bool is_figure_name(const QString& path) {
@@ -160,7 +196,11 @@ void Files::open_address_by_dialog() {
   bool ok = false;
   const QString what = QInputDialog::getText(
       &window_, "Open an address",
-      "A path, or a head made by a formula: synthetic:NAME?n=…&d=…&seed=…\n"
+      "A path; a model, model:FOLDER?text=… or model:FOLDER?input=…, where FOLDER may be "
+      "bundled:text\n"
+      "or bundled:image; content:FILE, the content similarity of a text or an image; or a head "
+      "made\n"
+      "by a formula: synthetic:NAME?n=…&d=…&seed=…\n"
       "Names: hmatrix, gaussian, clusters, smooth, needle, golden",
       QLineEdit::Normal,
       now.startsWith("synthetic:") ? now : "synthetic:clusters?n=512&d=64&seed=1", &ok);
@@ -173,7 +213,7 @@ void Files::open(const QString& what) {
     if (is_live(path)) return window_.live_bar().open_stream(path.substr(live_prefix.size()));
     if (is_session_file(path)) return open_session_file(what, read_session(path));
     opening_ = {};
-    window_.study().open(path);
+    window_.study().open(source_named(path, window_.study().source().get()));
   } catch (const Error& error) {
     window_.info_bar().show_message(error.what());
   }
@@ -182,7 +222,8 @@ void Files::open(const QString& what) {
 void Files::open_session_file(const QString& path, const SessionFile& file) {
   const ContentElsewhere elsewhere = content_elsewhere(path.toStdString(), file);
   const auto ask = [this, path, file](const std::string& shown, const QString& why) {
-    window_.info_bar().offer(path + " shows " + to_qt(shown) + " from another folder, " + why +
+    window_.info_bar().offer(path + " shows " + to_qt(readable_source(shown)) +
+                                 " from another folder, " + why +
                                  ": whoever wrote it may never have seen that file",
                              "Open it…", [this, path, file] {
                                window_.info_bar().hide();
@@ -206,7 +247,6 @@ void Files::open_recovered(const SessionFile& file, std::function<void()> then) 
 
 void Files::open_session(const QString& path, const SessionFile& file, std::function<void()> then,
                          std::function<void()> ask_for_other_content) {
-  const QString source = to_qt(file.session.source);
   if (is_source_there(file.session.source)) {
     opening_ = {.source = file.session.source,
                 .path = path,
@@ -218,15 +258,19 @@ void Files::open_session(const QString& path, const SessionFile& file, std::func
     return window_.study().open(file.session.source, file.session, file.content_hash,
                                 std::move(ask_for_other_content));
   }
-  window_.info_bar().offer(source + ": the session's source is no longer there", "Locate it…",
-                           [this, path, file, source, then = std::move(then)] {
-                             const QString found = ask_for_source(source, file.directory);
-                             if (found.isEmpty()) return;
-                             window_.info_bar().hide();
-                             SessionFile moved = file;
-                             moved.session.source = found.toStdString();
-                             open_session(path, moved, then);
-                           });
+  const MissingPart missing = missing_part(file);
+  window_.info_bar().offer(
+      missing.message, "Locate it…", [this, path, file, missing, then = std::move(then)] {
+        const QString found = ask_for_source(to_qt(missing.path), missing.directory);
+        if (found.isEmpty()) return;
+        window_.info_bar().hide();
+        SessionFile moved = file;
+        moved.session.source = with_found(file.session.source, missing.path, found.toStdString());
+        for (Column& column : moved.session.columns)
+          if (column.held && column.held->source == file.session.source)
+            column.held->source = moved.session.source;
+        open_session(path, moved, then);
+      });
 }
 
 bool Files::open_last() {
@@ -243,7 +287,7 @@ bool Files::open_last() {
   try {
     const SessionFile file = read_session(last_session().toStdString());
     if (!is_source_there(file.session.source))
-      return refuse(to_qt(file.session.source) + " is no longer there");
+      return refuse(to_qt(readable_source(file.session.source)) + " is no longer there");
     open_session({}, file);
     return true;
   } catch (const Error& error) {
@@ -252,8 +296,13 @@ bool Files::open_last() {
 }
 
 SessionFile Files::session_file() const {
-  return {.session = window_.study().session(),
-          .content_hash = window_.study().content_hash(),
+  return session_file(window_.study().wanted_session());
+}
+
+SessionFile Files::session_file(const Session& session) const {
+  const bool shown = session.source == window_.study().session().source;
+  return {.session = session,
+          .content_hash = shown ? window_.study().content_hash() : "",
           .layout = window_.saveState().toBase64().toStdString(),
           .selected_column = window_.study().selected_column(),
           .orders = window_.docks().orders()};
@@ -304,7 +353,7 @@ void Files::keep_last(std::function<void()> kept) {
 }
 
 std::string Files::session_text() const {
-  SessionFile file = session_file();
+  SessionFile file = session_file(window_.study().session());
   file.layout.clear();
   return text_of(file);
 }

@@ -33,13 +33,14 @@ class Files {
   /// A session that another window left behind. Once its source is there, calls `then`; never where
   /// that fails or another source is opened instead.
   void open_recovered(const SessionFile& file, std::function<void()> then);
-  /// Of what is shown, with the docks' layout.
+  /// With the docks' layout, and with what is still being opened: other patches, or a text that a
+  /// model reads.
   SessionFile session_file() const;
   /// Remembers the session for open_last(). `kept` is called once it is written, on the thread that
   /// writes, and at once where there is nothing to remember; not where the writing fails.
   void keep_last(std::function<void()> kept);
 
-  /// Of the session as figures carry it: docks stay as they are where it is opened.
+  /// Of what is shown, as figures carry it: docks stay as they are where it is opened.
   std::string session_text() const;
 
   /// Asks where a session's missing source is now; empty: unknown. Tests replace it.
@@ -57,6 +58,7 @@ class Files {
     std::function<void()> then = {};
   };
 
+  SessionFile session_file(const Session& session) const;
   bool can_save_session();
   void open_session(const QString& path, const SessionFile& file, std::function<void()> then = {},
                     std::function<void()> ask_for_other_content = {});

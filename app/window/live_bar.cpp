@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 
 constexpr auto frame = 16ms;  // at most one step is shown in it
 
-std::string address_of(const std::string& name) {
+std::string stream_address(const std::string& name) {
   return std::string(live_prefix) + name;
 }
 
@@ -95,7 +95,7 @@ void LiveBar::watch(std::shared_ptr<LiveStreams> streams) {
 }
 
 bool LiveBar::is_shown() const {
-  return !name_.empty() && window_.study().session().source == address_of(name_);
+  return !name_.empty() && window_.study().session().source == stream_address(name_);
 }
 
 std::optional<Index> LiveBar::shown_step() const {
@@ -125,7 +125,7 @@ void LiveBar::open_stream(std::string name) {
   name_ = name;
   follow_ = true;
   const bool shown = is_shown();
-  const auto source = find(address_of(name));
+  const auto source = find(stream_address(name));
   if (!source) awaited_ = name;
   if (source && !shown) window_.study().open(source);
   refresh();

@@ -8,6 +8,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMimeData>
+#include <QPlainTextEdit>
 #include <QScreen>
 #include <QSettings>
 #include <QStatusBar>
@@ -25,6 +26,7 @@
 #include "window/dialogs/sweep_dialog.h"
 #include "window/status_line.h"
 #include "window/widgets/form.h"
+#include "window/widgets/text.h"
 #include "window/widgets/theme.h"
 
 namespace fovea {
@@ -49,6 +51,14 @@ std::shared_ptr<const CanvasModel> with_exact_in_place(
     shown->column_subtitles[c] = "exact, while Shift is held";
   }
   return shown;
+}
+
+/// Whether undo, or redo, in a field is the field's own; true of all that is no field.
+bool has_own_step(QObject* watched, bool undo) {
+  if (const QLineEdit* line = line_of(qobject_cast<QWidget*>(watched))) return line->isModified();
+  const auto* text = qobject_cast<QPlainTextEdit*>(watched);
+  return !text ||
+         (undo ? text->document()->isUndoAvailable() : text->document()->isRedoAvailable());
 }
 
 }  // namespace
@@ -181,6 +191,7 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
     // A capital letter that is typed is not a request.
     const QWidget* focus = QApplication::focusWidget();
     const bool typing = focus && (qobject_cast<const QLineEdit*>(focus) ||
+                                  qobject_cast<const QPlainTextEdit*>(focus) ||
                                   qobject_cast<const QAbstractSpinBox*>(focus));
     show_exact(event->type() == QEvent::KeyPress && isActiveWindow() && !typing);
   }
@@ -192,9 +203,8 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
       event->accept();  // the label copies it, not the window a panel
       return true;
     }
-    const QLineEdit* line = line_of(qobject_cast<QWidget*>(watched));
-    if (line && !line->isModified() &&
-        (pressed->matches(QKeySequence::Undo) || pressed->matches(QKeySequence::Redo))) {
+    const bool undo = pressed->matches(QKeySequence::Undo);
+    if ((undo || pressed->matches(QKeySequence::Redo)) && !has_own_step(watched, undo)) {
       event->ignore();
       return true;
     }
@@ -251,11 +261,11 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   if (sweep_) sweep_->close();
   if (exploration_) exploration_->close();
   if (add_columns_) add_columns_->close();
+  files_.keep_last(recovery_.end());  // with a text that is being read
   study_.cancel();
   QSettings settings;
   settings.setValue("window/geometry", saveGeometry());
   settings.setValue("window/state", saveState());
-  files_.keep_last(recovery_.end());
   event->accept();
 }
 
@@ -280,7 +290,8 @@ bool MainWindow::give_to_model(const std::string& path) {
   const auto source = study_.source();
   if (!source || !is_model_address(source->path)) return false;
   if (is_session_file(path)) return false;  // its session is opened
-  if (source->picture ? !is_picture(path) : !path.ends_with(".txt")) return false;
+  const bool is_text = to_qt(path).endsWith(".txt", Qt::CaseInsensitive);
+  if (source->picture ? !is_picture(path) : !is_text) return false;
   ModelAddress address = parse_model_address(source->path);
   address.text.reset();
   address.input = path;

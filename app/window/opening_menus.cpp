@@ -5,22 +5,34 @@
 #include <QSettings>
 #include <utility>
 
+#include "data/model_address.h"
 #include "input/assets.h"
+#include "input/model_place.h"
+#include "input/open_source.h"
 #include "window/files.h"
 #include "window/widgets/text.h"
 
 namespace fovea {
+namespace {
+
+/// An address may hold a long text.
+QString shortened(const QMenu& menu, const QString& path) {
+  constexpr int most_letters = 80;
+  const QFontMetrics letters = menu.fontMetrics();
+  return letters.elidedText(path, Qt::ElideMiddle, most_letters * letters.averageCharWidth());
+}
+
+}  // namespace
 
 void make_examples_menu(QMenu& menu, Files& files) {
   const auto example = [&](const QString& text, const QString& what) {
     menu.addAction(escaped(text), &menu, [&files, what] { files.open(what); });
   };
   const QString assets = to_qt(assets_directory());
-  for (const auto& [text, path] :
-       {std::pair{"A trained encoder's heads", "/minilm/minilm-l6.safetensors"},
-        {"A text", "/text/fovea.txt"},
-        {"A photograph: cat", "/image/cat.jpg"},
-        {"A photograph: retina", "/image/retina.jpg"}})
+  example("A text", to_qt(standard_example()));
+  for (const auto& [text, path] : {std::pair{"A photograph: cat", "/image/cat.jpg"},
+                                   {"A photograph: retina", "/image/retina.jpg"},
+                                   {"Captured heads", "/minilm/minilm-l6.safetensors"}})
     if (QFileInfo::exists(assets + path)) example(text, assets + path);
   menu.addSeparator();
   for (const char* what :
@@ -31,10 +43,15 @@ void make_examples_menu(QMenu& menu, Files& files) {
 }
 
 void make_recent_menu(QMenu& menu, Files& files) {
+  menu.setToolTipsVisible(true);
   QObject::connect(&menu, &QMenu::aboutToShow, &menu, [&menu, &files] {
     menu.clear();
-    for (const QString& path : QSettings().value("recent").toStringList())
-      menu.addAction(escaped(path), &menu, [&files, path] { files.open(path); });
+    for (const QString& path : QSettings().value("recent").toStringList()) {
+      const bool model = is_model_address(path.toStdString());
+      const QString name = model ? to_qt(short_name(path.toStdString())) : path;
+      menu.addAction(escaped(shortened(menu, name)), &menu, [&files, path] { files.open(path); })
+          ->setToolTip(plain_tip(to_qt(readable_source(path.toStdString()))));
+    }
     menu.addSeparator();
     menu.addAction("Clear", &menu, [] { QSettings().remove("recent"); });
   });

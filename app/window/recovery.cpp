@@ -1,7 +1,6 @@
 #include "window/recovery.h"
 
 #include <QDateTime>
-#include <QFileInfo>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLocale>
@@ -11,6 +10,7 @@
 #include "data/address.h"
 #include "data/error.h"
 #include "data/number_text.h"
+#include "input/open_source.h"
 #include "study/background.h"
 #include "window/main_window.h"
 #include "window/widgets/form.h"
@@ -165,8 +165,7 @@ void RecoveryBar::show_next() {
   if (left_.empty()) return;
   const LeftBehind& left = left_.front();
   const Session& session = left.session.session;
-  const QString source = to_qt(session.source);
-  const QString name = is_address(session.source) ? source : QFileInfo(source).fileName();
+  const QString name = to_qt(short_name(session.source));
   constexpr int most_letters = 50;  // without spaces it would widen the window
   const int width = most_letters * label_->fontMetrics().averageCharWidth();
   label_->setText(

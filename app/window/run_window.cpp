@@ -17,6 +17,7 @@
 #include "live/live_server.h"
 #include "study/background.h"
 #include "window/application.h"
+#include "window/dialogs/model_dialog.h"
 #include "window/dialogs/questions.h"
 #include "window/main_window.h"
 #include "window/widgets/text.h"
@@ -152,6 +153,7 @@ int run_window(int argc, char** argv, const std::vector<std::string>& files,
   QApplication::setWindowIcon(QIcon(to_qt(assets_directory() + "/fovea.svg")));
   keep_settings_private();
   if (use_kept_budget) use_kept_memory_budget();
+  use_kept_interpreter();
   auto background = std::make_shared<Background>();
   const auto streams = std::make_shared<LiveStreams>();
   const auto listening = listen(streams, port);

@@ -20,6 +20,15 @@ std::string text_at(const Json& object, const char* name) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
+/// 0 if there is no such number.
+Index count_at(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  constexpr std::uint64_t most = 1'000'000;
+  if (found == object.end() || !found->is_number_unsigned()) return 0;
+  const auto count = found->get<std::uint64_t>();
+  return count <= most ? static_cast<Index>(count) : 0;
+}
+
 bool names(const Json& object, const char* name, const char* word) {
   const auto found = object.find(name);
   if (found == object.end() || !found->is_array()) return false;
@@ -30,11 +39,12 @@ bool names(const Json& object, const char* name, const char* word) {
 
 HostedDescription description_in(const Json& hello) {
   const Json model = hello.value("model", Json::object());
-  return {.name = text_at(model, "name"),
-          .architecture = text_at(model, "architecture"),
+  return {.architecture = text_at(model, "architecture"),
           .computed_by = text_at(model, "computed_by"),
           .reads_texts = names(model, "reads", "text"),
-          .reads_images = names(model, "reads", "image")};
+          .reads_images = names(model, "reads", "image"),
+          .layers = count_at(model, "layers"),
+          .heads = count_at(model, "heads")};
 }
 
 /// Takes the picture that the model saw out of an answer; null if there is none.
@@ -87,7 +97,8 @@ void HostedModel::wait_until_loaded(const std::stop_token& stop) {
   if (text_at(hello.content, "hello") != "fovea model" ||
       hello.content.value("version", Json()) != protocol_version)
     end("the process that computes " + name_ +
-        " runs another version of the package fovea; install the one of this program");
+        " uses another version of the Python package fovea; install the version that came with "
+        "this program");
   description_ = description_in(hello.content);
 }
 
@@ -96,7 +107,10 @@ WireMessage HostedModel::next(const std::stop_token& stop) {
   try {
     if (auto message = line_->channel().receive(stop)) return *std::move(message);
   } catch (const InputError& error) {
-    end("the process that computes " + name_ + " said what is no message (" + error.what() + ")");
+    end("the process that computes " + name_ + " sent something that is not a message (" +
+        error.what() + ")");
+  } catch (const UnavailableError& error) {
+    end(name_ + ": " + error.what() + "; fewer tokens need less (--max-tokens)");
   }
   end(name_ + ": " + line_->last_words());
 }
@@ -106,12 +120,50 @@ void HostedModel::end(const std::string& why) {
   throw UnavailableError(why);
 }
 
-Source HostedModel::read(const HostedInput& input, const std::stop_token& stop,
-                         const std::function<void(double share)>& reached) {
+void HostedModel::cancel(std::int64_t id) {
+  constexpr auto moment = std::chrono::milliseconds(200);
+  try {
+    line_->channel().send({{"do", "cancel"}, {"of", id}}, {}, {},
+                          MessageChannel::Clock::now() + moment);
+  } catch (const UnavailableError&) {  // it has gone, or is stopped: another one is started
+    ended_ = true;
+  }
+}
+
+WireMessage HostedModel::ask(Json request, const std::vector<OutTensor>& tensors,
+                             const std::stop_token& stop,
+                             const std::function<void(double share)>& reached) {
   const Lock held = lock(stop);
   wait_until_loaded(stop);
   const std::int64_t id = ++last_id_;
-  Json request{{"id", id}, {"do", "heads"}};
+  request["id"] = id;
+  bool is_sent = false;
+  try {
+    try {
+      line_->channel().send(request, tensors, stop);
+    } catch (const UnavailableError&) {
+      end(name_ + ": " + line_->last_words());
+    }
+    is_sent = true;
+    for (;;) {
+      WireMessage answer = next(stop);
+      if (answer.content.value("id", Json()) != id) continue;  // of a request that was cancelled
+      if (const auto error = text_at(answer.content, "error"); !error.empty())
+        throw InputError(name_, error);
+      const auto share = answer.content.find("reached");
+      if (share == answer.content.end()) return answer;
+      if (reached && share->is_number()) reached(share->get<double>());
+    }
+  } catch (const Cancelled&) {
+    if (!is_sent) ended_ = true;  // half a message was sent: none can follow
+    if (!ended_) cancel(id);
+    throw;
+  }
+}
+
+Source HostedModel::read(const HostedInput& input, const std::stop_token& stop,
+                         const std::function<void(double share)>& reached) {
+  Json request{{"do", "heads"}};
   std::vector<OutTensor> tensors;
   if (input.picture) {
     tensors.push_back(
@@ -120,38 +172,41 @@ Source HostedModel::read(const HostedInput& input, const std::stop_token& stop,
     request["text"] = input.text;
     request["max_tokens"] = input.most_tokens;
   }
-  bool is_sent = false;
-  try {
-    line_->channel().send(request, tensors, stop);
-    is_sent = true;
-    for (;;) {
-      WireMessage answer = next(stop);
-      if (answer.content.value("id", Json()) != id) continue;  // of a request that was cancelled
-      if (const auto error = text_at(answer.content, "error"); !error.empty())
-        throw InputError(name_, error);
-      const auto share = answer.content.find("reached");
-      if (share == answer.content.end()) return source_of(std::move(answer), stop);
-      if (reached && share->is_number()) reached(share->get<double>());
-    }
-  } catch (const Cancelled&) {
-    if (!is_sent) ended_ = true;  // half a message was sent: none can follow
-    if (!ended_) line_->channel().send({{"do", "cancel"}, {"of", id}});
-    throw;
-  }
+  return source_of(ask(std::move(request), tensors, stop, reached), stop);
 }
+
+namespace {
+
+/// The model that was asked for last.
+struct Kept {
+  std::mutex mutex;
+  std::string key;
+  std::shared_ptr<HostedModel> model;  // null: none
+};
+
+Kept& kept() {
+  static Kept all;
+  return all;
+}
+
+}  // namespace
 
 std::shared_ptr<HostedModel> hosted_model(
     const std::string& key, const std::function<std::unique_ptr<HostedModel>()>& connect) {
-  static std::mutex mutex;
-  static std::string key_of_kept;
-  static std::shared_ptr<HostedModel> kept;
-  const std::lock_guard held(mutex);
-  if (!kept || kept->has_ended() || key != key_of_kept) {
-    kept.reset();
-    kept = connect();
-    key_of_kept = key;
+  Kept& all = kept();
+  const std::lock_guard held(all.mutex);
+  if (!all.model || all.model->has_ended() || key != all.key) {
+    all.model.reset();
+    all.model = connect();
+    all.key = key;
   }
-  return kept;
+  return all.model;
+}
+
+void forget_hosted_model() {
+  Kept& all = kept();
+  const std::lock_guard held(all.mutex);
+  all.model.reset();
 }
 
 }  // namespace fovea

@@ -20,8 +20,9 @@ namespace fovea {
 
 /// What a process says of its model.
 struct HostedDescription {
-  std::string name, architecture, computed_by;
+  std::string architecture, computed_by;
   bool reads_texts = false, reads_images = false;
+  Index layers = 0, heads = 0;  // 0 if it does not say
 };
 
 /// What a model is asked to read: a text or a picture.
@@ -37,8 +38,8 @@ class HostedModel {
   HostedModel(std::string name, std::unique_ptr<ModelLine> line)
       : name_(std::move(name)), line_(std::move(line)) {}
 
-  /// Waits until the model is loaded. Throws UnavailableError, with what to install or do, where it
-  /// cannot be, and Cancelled, which does not end the loading.
+  /// Waits until the model is loaded. Throws UnavailableError, which says what to install or do, if
+  /// the model cannot be loaded; Cancelled, after which loading goes on.
   const HostedDescription& description(const std::stop_token& stop = {});
 
   /// The heads of all layers while the model reads, with their tokens or patches. `reached` is
@@ -46,6 +47,11 @@ class HostedModel {
   /// UnavailableError when the process has ended; Cancelled, after which it can be asked again.
   Source read(const HostedInput& input, const std::stop_token& stop = {},
               const std::function<void(double share)>& reached = {});
+
+  /// Sends a request, which gets an id, and returns its last answer. Throws as read() does.
+  WireMessage ask(Json request, const std::vector<OutTensor>& tensors = {},
+                  const std::stop_token& stop = {},
+                  const std::function<void(double share)>& reached = {});
 
   /// Whether the process has ended, or talked nonsense: another one must be started.
   bool has_ended() const { return ended_; }
@@ -55,6 +61,7 @@ class HostedModel {
   Lock lock(const std::stop_token& stop);
   void wait_until_loaded(const std::stop_token& stop);
   WireMessage next(const std::stop_token& stop);
+  void cancel(std::int64_t id);
   [[noreturn]] void end(const std::string& why);
 
   const std::string name_;
@@ -65,9 +72,12 @@ class HostedModel {
   std::atomic<bool> ended_ = false;
 };
 
-/// What `connect` makes for this key, or made for it last if that has not ended. One is kept at a
-/// time: a process that Fovea started for another key ends, once nobody asks it any more.
+/// The model kept for this key, or a new one from `connect` if there is none or it has ended. Only
+/// one is kept: asking for another key ends its process once nobody uses it.
 std::shared_ptr<HostedModel> hosted_model(
     const std::string& key, const std::function<std::unique_ptr<HostedModel>()>& connect);
+
+/// Ends the process of the kept model once nobody uses it.
+void forget_hosted_model();
 
 }  // namespace fovea

@@ -2,10 +2,10 @@
 
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <mutex>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 std::mutex mutex;
 Interpreter chosen_for_process;
 std::string setting_of_window;
-std::atomic<bool> trusted = false;
+std::set<std::string> trusted;
 
 bool is_program(const fs::path& path) {
   std::error_code unknown;
@@ -78,12 +78,14 @@ Interpreter find_interpreter() {
       "python3 with torch and transformers, or name one with --python or FOVEA_PYTHON");
 }
 
-void trust_remote_code(bool trust) {
-  trusted = trust;
+void trust_code_of(const std::string& model) {
+  const std::lock_guard lock(mutex);
+  trusted.insert(model);
 }
 
-bool trusts_remote_code() {
-  return trusted;
+bool trusts_code_of(const std::string& model) {
+  const std::lock_guard lock(mutex);
+  return trusted.contains(model);
 }
 
 }  // namespace fovea

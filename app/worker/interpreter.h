@@ -22,9 +22,9 @@ Interpreter find_interpreter();
 /// set.
 void set_interpreter_setting(const std::string& path);
 
-/// Whether code that comes with a model may run in Python: not unless the user has said so, for
-/// this process.
-void trust_remote_code(bool trust);
-bool trusts_remote_code();
+/// Code that comes with a model may run in Python if the user has said so of this very model: the
+/// path of its folder.
+void trust_code_of(const std::string& model);
+bool trusts_code_of(const std::string& model);
 
 }  // namespace fovea

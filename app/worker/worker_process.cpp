@@ -31,6 +31,14 @@ constexpr auto moment = std::chrono::milliseconds(10);
 constexpr int moments_to_end = 50;       // before the process is killed
 constexpr off_t most_last_words = 2000;  // bytes
 
+/// As the system takes a list of texts, which outlives the result.
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (std::string& text : texts) out.push_back(text.data());
+  out.push_back(nullptr);
+  return out;
+}
+
 /// The file actions of a process that is started, which are freed at the end of the scope.
 struct FileActions {
   FileActions() { ::posix_spawn_file_actions_init(&actions); }
@@ -68,13 +76,15 @@ WorkerProcess::WorkerProcess(const WorkerStart& start) : python_(start.interpret
   said_ = Descriptor(::memfd_create("worker", MFD_CLOEXEC));
   if (!said_) throw refuse(errno);
 
-  std::vector<std::string> words{python_,       "-c",        program,
-                                 start.package, start.model, "--name",
-                                 start.name,    "--channel", std::to_string(channel_of_worker)};
+  std::vector<std::string> words{python_,     "-c",
+                                 program,     start.package,
+                                 start.model, "--name=" + start.name,
+                                 "--channel", std::to_string(channel_of_worker)};
   if (start.trust_remote_code) words.push_back("--trust-remote-code");
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
+  // The package starts this very program where it computes variants.
+  std::vector<std::string> variables{"FOVEA=" + start.program};
+  for (char** variable = environ; *variable; ++variable)
+    if (!std::string_view(*variable).starts_with("FOVEA=")) variables.emplace_back(*variable);
 
   FileActions files;
   ::posix_spawn_file_actions_addopen(&files.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -83,7 +93,7 @@ WorkerProcess::WorkerProcess(const WorkerStart& start) : python_(start.interpret
   ::posix_spawn_file_actions_adddup2(&files.actions, other.get(), channel_of_worker);
   const OwnGroup group;
   const int error = ::posix_spawn(&process_, python_.c_str(), &files.actions, &group.attributes,
-                                  argv.data(), environ);
+                                  pointers_to(words).data(), pointers_to(variables).data());
   if (error == 0) return;
   process_ = -1;
   throw refuse(error);
@@ -103,7 +113,7 @@ void WorkerProcess::end() {
       std::this_thread::sleep_for(moment);
       continue;
     }
-    ::kill(-process_, SIGKILL);
+    killed_ = ::kill(-process_, SIGKILL) == 0;
     while (::waitpid(process_, &status_, 0) < 0 && errno == EINTR) {
     }
   }
@@ -113,7 +123,9 @@ void WorkerProcess::end() {
 std::string WorkerProcess::last_words() {
   end();
   std::string how = "ended with " + std::to_string(WEXITSTATUS(status_));
-  if (WIFSIGNALED(status_))
+  if (killed_)
+    how = "did not end by itself";
+  else if (WIFSIGNALED(status_))
     how = std::string("was ended by ") + (WTERMSIG(status_) == SIGKILL
                                               ? "the system, as where memory runs out (SIGKILL)"
                                               : ::strsignal(WTERMSIG(status_)));

@@ -1,5 +1,5 @@
 // A WorkerProcess is Python that runs our package for one model (fovea/worker.py), and ends with
-// this object. It shares a socket with us, on which messages go, and nothing else.
+// this object. Fovea talks to it over a socket; what it prints is kept apart.
 #pragma once
 
 #include <sys/types.h>
@@ -17,6 +17,7 @@ namespace fovea {
 struct WorkerStart {
   Interpreter interpreter;
   std::string package;  // the folder that holds the package `fovea`
+  std::string program;  // `fovea`, which the package starts to replace attention
   std::string model;    // a folder, or a .gguf file
   std::string name;     // of the model in titles
   bool trust_remote_code = false;
@@ -37,9 +38,10 @@ class WorkerProcess : public ModelLine {
 
   std::string python_;
   std::optional<MessageChannel> channel_;
-  Descriptor said_;     // what it prints
-  pid_t process_ = -1;  // -1: it has ended
-  int status_ = 0;      // as wait() has it
+  Descriptor said_;      // what it prints
+  pid_t process_ = -1;   // -1: it has ended
+  int status_ = 0;       // as wait() has it
+  bool killed_ = false;  // by us
 };
 
 }  // namespace fovea

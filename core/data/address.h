@@ -1,5 +1,5 @@
-// An address names a source that is no single file: a head made by a formula, what a program sends
-// while it runs, or a model with what it reads.
+// An address names a source that is not what a file holds: a head made by a formula, what a program
+// sends while it runs, a model with what it reads, or the content similarity of a text or an image.
 #pragma once
 
 #include <string_view>
@@ -16,6 +16,18 @@ inline bool is_live(std::string_view source) {
   return source.starts_with(live_prefix);
 }
 
+/// Content similarity (content_features.h): "content:cat.jpg".
+inline constexpr std::string_view content_prefix = "content:";
+
+inline bool is_content(std::string_view source) {
+  return source.starts_with(content_prefix);
+}
+
+/// The file of such an address.
+inline std::string_view content_path(std::string_view source) {
+  return source.substr(content_prefix.size());
+}
+
 /// Whether the source is gone once the program has ended that sends it, or offers its model.
 inline bool is_of_a_program(std::string_view source) {
   return is_live(source) ||
@@ -23,7 +35,8 @@ inline bool is_of_a_program(std::string_view source) {
 }
 
 inline bool is_address(std::string_view source) {
-  return source.starts_with(synthetic_prefix) || is_live(source) || is_model_address(source);
+  return source.starts_with(synthetic_prefix) || is_live(source) || is_model_address(source) ||
+         is_content(source);
 }
 
 }  // namespace fovea

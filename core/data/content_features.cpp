@@ -189,7 +189,8 @@ void put_content(Source& source, ContentHead head, const std::string& what) {
   }
   source.layout = "[H,n,d]";
   source.scale = head.scale;
-  source.content = "content similarity of " + what + ", no trained model";
+  source.content =
+      "content similarity of " + what + ": a toy embedding, not for choosing an attention";
 }
 
 }  // namespace fovea

@@ -17,7 +17,6 @@ Source begin_source(const Encoder& encoder) {
   source.layout = "[n, H d]";
   source.scale = 1 / std::sqrt(static_cast<double>(encoder.shape().head_width()));
   source.causal = false;
-  source.files = encoder.files();
   return source;
 }
 
@@ -58,26 +57,34 @@ Picture part_of(const Picture& picture, const ImagePlanes& planes) {
 
 }  // namespace
 
-Source source_of_text(const Encoder& encoder, const Tokenizer& tokenizer, std::string_view text,
-                      Index most, const Backend& backend, Run& run) {
+TextTokens tokens_of(const Encoder& encoder, const Tokenizer& tokenizer, std::string_view text,
+                     Index most, const std::stop_token& stop) {
   const Index positions = encoder.shape().most_tokens();
-  const auto encoding = tokenizer.encode(text, std::min(most, positions), run.stop);
+  const auto encoding = tokenizer.encode(text, std::min(most, positions), stop);
   const bool none = std::ranges::all_of(
       encoding.tokens, [](const TextToken& token) { return token.bytes.size() == 0; });
   if (none) throw InputError("the text", "has no token; expected at least one word");
-  Source source = begin_source(encoder);
-  std::vector<std::int32_t> ids;
+  TextTokens out;
   for (const TextToken& token : encoding.tokens) {
-    ids.push_back(token.id);
-    source.sequence.tokens.push_back(label_of(token, tokenizer, text));
+    out.ids.push_back(token.id);
+    out.labels.push_back(label_of(token, tokenizer, text));
   }
   if (encoding.left_out > 0)
-    source.notes.push_back("the model reads the first " + plural(std::ssize(ids), "token") + ": " +
-                           plural(encoding.left_out, "byte") + " of the text are left out" +
-                           (most < positions
-                                ? " (--max-tokens)"
-                                : ", as it has " + std::to_string(positions) + " positions"));
-  encoder.encode(ids, backend, run, layers_into(source, encoder.shape().heads));
+    out.notes.push_back("the model reads the first " + plural(std::ssize(out.ids), "token") + ": " +
+                        plural(encoding.left_out, "byte") + " of the text are left out" +
+                        (most < positions
+                             ? " (--max-tokens)"
+                             : ", as it has " + std::to_string(positions) + " positions"));
+  return out;
+}
+
+Source source_of_text(const Encoder& encoder, const Tokenizer& tokenizer, std::string_view text,
+                      Index most, const Backend& backend, Run& run) {
+  TextTokens tokens = tokens_of(encoder, tokenizer, text, most, run.stop);
+  Source source = begin_source(encoder);
+  source.sequence.tokens = std::move(tokens.labels);
+  source.notes = std::move(tokens.notes);
+  encoder.encode(tokens.ids, backend, run, layers_into(source, encoder.shape().heads));
   return source;
 }
 

@@ -1,8 +1,12 @@
 // What an Encoder makes of a text or an image as a Source: the heads of all its layers, with their
-// tokens or patches.
+// tokens or patches. Whoever opens it adds the files.
 #pragma once
 
+#include <cstdint>
+#include <stop_token>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "data/source.h"
 #include "model/encoder.h"
@@ -11,8 +15,19 @@
 
 namespace fovea {
 
-/// At most `most` tokens, and no more than the model has positions for; what is cut off is a note.
-/// Throws InputError for an empty text, and what encode() throws.
+/// A text as an encoder reads it.
+struct TextTokens {
+  std::vector<std::int32_t> ids;
+  std::vector<std::string> labels;  // tokens as they are written in the text
+  std::vector<std::string> notes;   // what is cut off
+};
+
+/// At most `most` tokens, and no more than the model has positions for. Throws InputError for an
+/// empty text, Cancelled.
+TextTokens tokens_of(const Encoder& encoder, const Tokenizer& tokenizer, std::string_view text,
+                     Index most, const std::stop_token& stop);
+
+/// Throws what tokens_of() and encode() throw.
 Source source_of_text(const Encoder& encoder, const Tokenizer& tokenizer, std::string_view text,
                       Index most, const Backend& backend, Run& run);
 

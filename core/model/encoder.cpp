@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cmath>
 
 #include "data/error.h"
 #include "data/memory.h"
 #include "data/number_text.h"
+#include "model/replacement.h"
 #include "model/resampling.h"
 #include "session/computation.h"
 #include "variants/variant.h"
@@ -15,6 +17,12 @@ namespace fovea {
 namespace {
 
 constexpr Index rows_per_turn = 16;
+
+using Clock = std::chrono::steady_clock;
+
+double ms_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
 
 /// body(row) for every row, on the threads of the back end.
 void for_rows(Index rows, const Backend& backend, Run& run, const auto& body) {
@@ -58,8 +66,9 @@ void split(const Matrix& qkv, const std::vector<float>& bias, EncodedLayer& out,
   });
 }
 
-/// The outputs of exact attention of all heads, side by side.
-Matrix attend(const EncodedLayer& layer, Index heads, const Backend& backend, Run& run) {
+/// The outputs of all heads, side by side.
+Matrix attend(const EncodedLayer& layer, Index heads, const Replacement* replacement,
+              const Backend& backend, Run& run) {
   const Index n = layer.q.rows(), width = layer.q.cols(), d = width / heads;
   const ComputeRequest exact{.variant = &find_variant("exact")};
   Matrix out = Matrix::padded(n, width);
@@ -71,7 +80,9 @@ Matrix attend(const EncodedLayer& layer, Index heads, const Backend& backend, Ru
                           .scale = 1 / std::sqrt(static_cast<double>(d)),
                           .head = head};
     TimedRun timed;
-    const auto op = plan_and_bind(problem, exact, backend, run, timed);
+    const bool replaced = replacement && replacement->where.has(layer.layer, head);
+    const auto op =
+        plan_and_bind(problem, replaced ? replacement->attention : exact, backend, run, timed);
     const Matrix z = op->apply(problem.v, run).z;
     for (Index i = 0; i < n; ++i) std::copy_n(z.row(i), d, out.row(i) + cols.begin);
   }
@@ -106,8 +117,8 @@ void Encoder::require_memory_for(Index tokens) const {
                  "a model of " + plural(tokens, "token"), fewer_tokens);
 }
 
-Matrix Encoder::embed(std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
-                      Run& run) const {
+Matrix Encoder::embedded(std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
+                         Run& run) const {
   const EncoderShape& of = shape();
   if (of.reads_images())
     throw InputError("", "the model reads images; expected an image, found tokens of a text");
@@ -200,11 +211,17 @@ Matrix Encoder::embed(const ImagePlanes& image, const Backend& backend, Run& run
     for (Index j = 0; j < of.width; ++j)
       out(i, j) = from[j] + (bias ? bias[j] : 0.0f) + (position ? position[j] : 0.0f);
   });
-  return out;
+  return embedding_normalised(std::move(out), backend, run);
+}
+
+Matrix Encoder::embedding_normalised(Matrix hidden, const Backend& backend, Run& run) const {
+  const LayerNorm& norm = weights_.embedding_norm;
+  return norm.weight.empty() ? std::move(hidden) : normalised(hidden, norm, backend, run);
 }
 
 void Encoder::run_layer(const LayerWeights& layer, Matrix& hidden, EncodedLayer& out,
-                        const Backend& backend, Run& run) const {
+                        const Replacement* replacement, const Backend& backend, Run& run) const {
+  const Clock::time_point begin = Clock::now();
   const bool first = shape().architecture->norm_first;
   const auto input = [&](const LayerNorm& norm) {
     return first ? normalised(hidden, norm, backend, run) : Matrix();
@@ -213,8 +230,11 @@ void Encoder::run_layer(const LayerWeights& layer, Matrix& hidden, EncodedLayer&
     return backend.product(x.empty() ? hidden : x, linear.weights, run);
   };
   split(times(input(layer.attention_norm), layer.qkv), layer.qkv.bias, out, backend, run);
-  add(times(attend(out, shape().heads, backend, run), layer.output), layer.output.bias,
-      layer.attention_scale, first ? nullptr : &layer.attention_norm, hidden, backend, run);
+  const Clock::time_point before = Clock::now();
+  const Matrix attended = attend(out, shape().heads, replacement, backend, run);
+  out.attention_ms = ms_since(before);
+  add(times(attended, layer.output), layer.output.bias, layer.attention_scale,
+      first ? nullptr : &layer.attention_norm, hidden, backend, run);
 
   Matrix inner = times(input(layer.feed_norm), layer.inner);
   for_rows(inner.rows(), backend, run,
@@ -222,16 +242,21 @@ void Encoder::run_layer(const LayerWeights& layer, Matrix& hidden, EncodedLayer&
   const MatrixView active{inner.data(), inner.rows(), shape().inner, inner.stride()};
   add(backend.product(active, layer.outer.weights, run), layer.outer.bias, layer.feed_scale,
       first ? nullptr : &layer.feed_norm, hidden, backend, run);
+  out.layer_ms = ms_since(begin);
 }
 
-Matrix Encoder::run_layers(Matrix hidden, const Backend& backend, Run& run,
-                           const Take& take) const {
+Matrix Encoder::embed(std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
+                      const Backend& backend, Run& run) const {
   Run quiet = run.quiet();
-  if (!weights_.embedding_norm.weight.empty())
-    hidden = normalised(hidden, weights_.embedding_norm, backend, quiet);
-  for (Index i = 0; i < shape().layers; ++i) {
+  return embedding_normalised(embedded(ids, types, run), backend, quiet);
+}
+
+Matrix Encoder::encode_from(Index first, Matrix hidden, const Replacement* replacement,
+                            const Backend& backend, Run& run, const Take& take) const {
+  Run quiet = run.quiet();
+  for (Index i = first; i < shape().layers; ++i) {
     EncodedLayer out{.layer = i};
-    run_layer(weights_.layers[i], hidden, out, backend, quiet);
+    run_layer(weights_.layers[i], hidden, out, replacement, backend, quiet);
     out.hidden = Matrix::copy_of(hidden);
     run.check();
     take(std::move(out));
@@ -243,12 +268,12 @@ Matrix Encoder::run_layers(Matrix hidden, const Backend& backend, Run& run,
 
 Matrix Encoder::encode(std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                        const Backend& backend, Run& run, const Take& take) const {
-  return run_layers(embed(ids, types, run), backend, run, take);
+  return encode_from(0, embed(ids, types, backend, run), nullptr, backend, run, take);
 }
 
 Matrix Encoder::encode(const ImagePlanes& image, const Backend& backend, Run& run,
                        const Take& take) const {
-  return run_layers(embed(image, backend, run), backend, run, take);
+  return encode_from(0, embed(image, backend, run), nullptr, backend, run, take);
 }
 
 std::unique_ptr<Encoder> read_encoder(const std::string& folder, const std::stop_token& stop) {

@@ -15,10 +15,13 @@
 
 namespace fovea {
 
+struct Replacement;
+
 struct EncodedLayer {
   Index layer = 0;
-  Matrix q, k, v;  // [n, heads * head width], head after head
-  Matrix hidden;   // [n, width] after the layer
+  Matrix q, k, v;                         // [n, heads * head width], head after head
+  Matrix hidden;                          // [n, width] after the layer
+  double attention_ms = 0, layer_ms = 0;  // from Q, K and V to the outputs of all heads; of it all
 };
 
 /// Q, K or V of a layer as its heads, [heads, n, head width], without a copy.
@@ -49,17 +52,24 @@ class Encoder {
   /// are interpolated, as transformers does it, unless the image has the size that the model was
   /// trained on.
   Matrix encode(const ImagePlanes& image, const Backend& backend, Run& run, const Take& take) const;
+  /// encode() in two steps: what goes into the first layer, and the layers from `first` on, of the
+  /// hidden states that go into it, with the replacement of attention, unless it is null, in its
+  /// heads.
+  Matrix embed(std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
+               const Backend& backend, Run& run) const;
+  Matrix embed(const ImagePlanes& image, const Backend& backend, Run& run) const;
+  Matrix encode_from(Index first, Matrix hidden, const Replacement* replacement,
+                     const Backend& backend, Run& run, const Take& take) const;
   /// The patches of an image of this size. Throws InputError where it has none.
   PatchGrid patches_of(Index height, Index width) const;
 
  private:
-  Matrix embed(std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
-               Run& run) const;
-  Matrix embed(const ImagePlanes& image, const Backend& backend, Run& run) const;
+  Matrix embedded(std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
+                  Run& run) const;
+  Matrix embedding_normalised(Matrix hidden, const Backend& backend, Run& run) const;
   Matrix positions_for(PatchGrid grid, const std::stop_token& stop) const;
-  Matrix run_layers(Matrix hidden, const Backend& backend, Run& run, const Take& take) const;
   void run_layer(const LayerWeights& layer, Matrix& hidden, EncodedLayer& out,
-                 const Backend& backend, Run& run) const;
+                 const Replacement* replacement, const Backend& backend, Run& run) const;
   void require_memory_for(Index tokens) const;
 
   EncoderWeights weights_;

@@ -187,7 +187,8 @@ class TextReader {
 
 }  // namespace
 
-Tokenizer::Tokenizer(std::unique_ptr<const TokenizerParts> parts) : parts_(std::move(parts)) {}
+Tokenizer::Tokenizer(std::unique_ptr<const TokenizerParts> parts, SourceFiles files)
+    : parts_(std::move(parts)), files_(std::move(files)) {}
 Tokenizer::~Tokenizer() = default;
 
 Tokenizer::Encoding Tokenizer::encode(std::string_view text, Index most,

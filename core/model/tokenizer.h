@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "data/source.h"
 #include "model/word_model.h"
 
 namespace fovea {
@@ -18,7 +19,7 @@ struct TokenizerParts;
 
 class Tokenizer {
  public:
-  explicit Tokenizer(std::unique_ptr<const TokenizerParts> parts);
+  explicit Tokenizer(std::unique_ptr<const TokenizerParts> parts, SourceFiles files = {});
   ~Tokenizer();
 
   struct Encoding {
@@ -35,9 +36,12 @@ class Tokenizer {
   const std::string& name_of(std::int32_t id) const;
   /// One more than the largest id: a model has at least so many embeddings.
   std::int32_t ids() const;
+  /// The files that the tokenizer was read from.
+  const SourceFiles& files() const { return files_; }
 
  private:
   std::unique_ptr<const TokenizerParts> parts_;
+  SourceFiles files_;
 };
 
 /// The tokenizer in the folder of a model: tokenizer.json; else vocab.txt, of BERT; else vocab.json

@@ -354,7 +354,8 @@ void require_known(const TokenizerObject& document, const TokenizerParts& parts)
 
 }  // namespace
 
-std::unique_ptr<Tokenizer> tokenizer_from(const std::string& where, const Json& json) {
+std::unique_ptr<Tokenizer> tokenizer_from(const std::string& where, const Json& json,
+                                          SourceFiles files) {
   const TokenizerObject document(where, "", json);
   auto parts = std::make_unique<TokenizerParts>();
   for (const TokenizerObject& step : steps_of(document, "normalizer", "normalizers"))
@@ -370,7 +371,7 @@ std::unique_ptr<Tokenizer> tokenizer_from(const std::string& where, const Json& 
   for (const TokenizerObject& step : steps_of(document, "post_processor", "processors"))
     read_post_processor(step, *parts);
   require_known(document, *parts);
-  return std::make_unique<Tokenizer>(std::move(parts));
+  return std::make_unique<Tokenizer>(std::move(parts), std::move(files));
 }
 
 }  // namespace fovea

@@ -15,8 +15,9 @@ namespace fovea {
 inline constexpr char clip_words[] =
     R"(<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+)";
 
-/// The tokenizer that the content of a tokenizer.json describes; `where` is what messages call it.
-/// Throws as read_tokenizer.
-std::unique_ptr<Tokenizer> tokenizer_from(const std::string& where, const Json& document);
+/// The tokenizer that the content of a tokenizer.json describes; `where` is what messages call it,
+/// `files` what it was read from. Throws as read_tokenizer.
+std::unique_ptr<Tokenizer> tokenizer_from(const std::string& where, const Json& document,
+                                          SourceFiles files = {});
 
 }  // namespace fovea

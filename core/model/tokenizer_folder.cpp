@@ -18,16 +18,22 @@ bool has_file(const std::string& path) {
   return std::filesystem::exists(path, ignored);
 }
 
-Json read_json(const std::string& path, const std::stop_token& stop) {
-  return parse_json(path, FileBytes(path).text(stop), stop);
+/// The content of a file, which is added to those that were read.
+std::string read_text(const std::string& path, SourceFiles& files, const std::stop_token& stop) {
+  files.push_back(std::make_shared<const FileBytes>(path));
+  return files.back()->text(stop);
+}
+
+Json read_json(const std::string& path, SourceFiles& files, const std::stop_token& stop) {
+  return parse_json(path, read_text(path, files, stop), stop);
 }
 
 /// tokenizer_config.json, in which the settings used here are what they should be; an empty object
 /// where there is none.
-Json config_of(const std::string& folder, const std::stop_token& stop) {
+Json config_of(const std::string& folder, SourceFiles& files, const std::stop_token& stop) {
   const std::string path = folder + "/tokenizer_config.json";
   if (!has_file(path)) return Json::object();
-  Json config = read_json(path, stop);
+  Json config = read_json(path, files, stop);
   if (!config.is_object())
     throw InputError(path, "holds " + kind_of(config) + "; expected an object");
   const auto require = [&](const char* name, bool holds, const char* expected) {
@@ -50,8 +56,9 @@ Json config_of(const std::string& folder, const std::stop_token& stop) {
 }
 
 /// The content of a file, line by line, without what ends them.
-std::vector<std::string> read_lines(const std::string& path, const std::stop_token& stop) {
-  const std::string text = FileBytes(path).text(stop);
+std::vector<std::string> read_lines(const std::string& path, SourceFiles& files,
+                                    const std::stop_token& stop) {
+  const std::string text = read_text(path, files, stop);
   std::vector<std::string> lines;
   for (std::size_t begin = 0; begin < text.size();) {
     check_stop(stop);
@@ -208,19 +215,23 @@ void configure_bert(const Json& config, Json& document) {
 std::unique_ptr<Tokenizer> read_tokenizer(const std::string& folder, const std::stop_token& stop) {
   const std::string whole = folder + "/tokenizer.json", lines = folder + "/vocab.txt",
                     pairs = folder + "/vocab.json", merges = folder + "/merges.txt";
-  const Json config = config_of(folder, stop);
+  SourceFiles files;
+  const Json config = config_of(folder, files, stop);
   if (has_file(whole)) {
-    Json document = read_json(whole, stop);
+    Json document = read_json(whole, files, stop);
     configure_bert(config, document);
-    return tokenizer_from(whole, document);
+    return tokenizer_from(whole, document, std::move(files));
   }
-  if (has_file(lines))
-    return tokenizer_from(lines, bert_tokenizer(lines, read_lines(lines, stop), config));
+  if (has_file(lines)) {
+    const Json document = bert_tokenizer(lines, read_lines(lines, files, stop), config);
+    return tokenizer_from(lines, document, std::move(files));
+  }
   if (has_file(pairs)) {
-    Json vocabulary = read_json(pairs, stop);
+    Json vocabulary = read_json(pairs, files, stop);
     const std::string both = pairs + " and merges.txt";
-    return tokenizer_from(
-        both, byte_pair_tokenizer(both, std::move(vocabulary), read_lines(merges, stop), config));
+    const Json document =
+        byte_pair_tokenizer(both, std::move(vocabulary), read_lines(merges, files, stop), config);
+    return tokenizer_from(both, document, std::move(files));
   }
   throw InputError(folder,
                    "the folder has no tokenizer; expected tokenizer.json, vocab.txt, or vocab.json "

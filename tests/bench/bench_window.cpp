@@ -7,18 +7,23 @@
 
 #include <QCheckBox>
 #include <QDialog>
+#include <QEventLoop>
+#include <QPlainTextEdit>
 #include <QScrollBar>
 #include <QSettings>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QTimer>
 #include <QTimerEvent>
 #include <QToolButton>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <thread>
 #include <vector>
 
+#include "data/model_address.h"
 #include "live/blobs.h"
 #include "live/connection.h"
 #include "live/live_server.h"
@@ -63,6 +68,17 @@ class GapMeter : public QObject {
   QElapsedTimer since_;
   double longest_ = 0;
 };
+
+/// As wait_until(), but events are handled as they come.
+void run_until(const std::function<bool()>& done) {
+  QEventLoop loop;
+  QTimer often;
+  QObject::connect(&often, &QTimer::timeout, &loop, [&] {
+    if (done()) loop.quit();
+  });
+  often.start(1);
+  loop.exec();
+}
 
 /// Until nothing is computed, after `end`.
 double end_of_work_ms(Window& window, const std::function<void()>& end) {
@@ -117,6 +133,43 @@ TEST_CASE("benchmark: n = 131072") {
   REQUIRE(opened(window, large, 131072));
   QTest::qWait(700);
   say("close", ms_of([&] { window.close(); }), 200);
+}
+
+TEST_CASE(
+    "benchmark: a key stroke in a text of 300 tokens, FOVEA_MODEL is the folder of its model") {
+  const char* folder = std::getenv("FOVEA_MODEL");
+  if (!folder) return;
+  std::string text;
+  for (int word = 0; word < 297; ++word) text += word % 2 ? "cat " : "the ";
+  Window window(QString::fromStdString(to_text(ModelAddress{.folder = folder, .text = text})));
+  REQUIRE(window.settle());
+  auto* field = window->findChild<QPlainTextEdit*>("model_text");
+  field->setFocus();
+  field->moveCursor(QTextCursor::End);
+  std::vector<double> opened_ms, shown_ms;
+  for (int stroke = 0; stroke < 15; ++stroke) {
+    const auto source = window.study().source();
+    const auto model = window.study().model();
+    double opened = 0;
+    shown_ms.push_back(ms_of([&] {
+      opened = ms_of([&] {
+        QTest::keyClicks(field, stroke % 2 ? " " : "a");
+        run_until([&] { return window.study().source() != source; });
+      });
+      run_until([&] {
+        const auto now = window.study().model();
+        const auto& panel = now->cells[0][0].panel;
+        return panel && panel != model->cells[0][0].panel &&
+               std::holds_alternative<Raster>(panel->body);
+      });
+    }));
+    opened_ms.push_back(opened);
+    REQUIRE(window.settle());
+  }
+  std::ranges::sort(opened_ms);
+  std::ranges::sort(shown_ms);
+  say("a key stroke: read by the model, median", opened_ms[7], 150);
+  say("a key stroke: the head is shown, median", shown_ms[7], 150);
 }
 
 TEST_CASE("benchmark: a source whose opening is cancelled") {

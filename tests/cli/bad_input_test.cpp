@@ -10,6 +10,7 @@
 #include "io/npy.h"
 #include "io/safetensors.h"
 #include "messages.h"
+#include "tiny_text_model.h"
 
 using namespace fovea::test;
 
@@ -190,7 +191,7 @@ TEST_CASE("NumPy arrays that are not numbers, of no known version, or cut off") 
 TEST_CASE("images of no size, of too large a size, cut off") {
   const TemporaryDirectory directory;
   const auto refuse = [&](const std::string& bytes, std::initializer_list<std::string> says) {
-    check_refused(directory, directory.write("image.png", bytes), says);
+    check_refused(directory, "content:" + directory.write("image.png", bytes), says);
   };
   refuse(png(0, 5), {"0 x 5 pixels", "at least one"});
   refuse(png(50000, 50000), {"50000 x 50000 pixels", "16384", "--max-side"});
@@ -235,4 +236,29 @@ TEST_CASE("numbers too large for the arithmetic are refused, or count as NaN") {
   CHECK(ended.status == 0);
   check_says(ended.out, {"NaN or Inf in 4 output rows",
                          "the input holds them, or numbers beyond 1e14, in q, k, v"});
+}
+
+TEST_CASE("a model whose files may not be read, or a text that is empty or all one word") {
+  const TinyTextModel model;
+  const auto refuse = [&](const std::vector<std::string>& input,
+                          std::initializer_list<std::string> says, bool as_anyone = false) {
+    std::vector<std::string> arguments{"info", model.folder()};
+    arguments.insert(arguments.end(), input.begin(), input.end());
+    const Ended ended = as_anyone ? run_as_anyone(arguments) : run_program(arguments);
+    CAPTURE(ended.err);
+    CHECK(ended.status == 3);
+    CHECK(ended.out.empty());
+    check_says(ended.err, says);
+  };
+  refuse({"--text", ""}, {"the text: has no token; expected at least one word"});
+  refuse({"--input", model.file("empty.txt", "")}, {"empty.txt: is empty"});
+  refuse({"--input", model.file("word.txt", std::string(1 << 20, 'a'))},
+         {"more than 256 KiB without the end of a word", "expected shorter words"});
+  refuse({"--input", model.folder() + "/nowhere.txt"}, {"nowhere.txt: there is no such file"});
+  for (const char* file : {"vocab.txt", "config.json", "model-00002-of-00002.safetensors"}) {
+    const std::string path = model.folder() + "/" + file;
+    std::filesystem::permissions(path, std::filesystem::perms::none);
+    refuse({"--text", "the cat"}, {file, "cannot be opened: Permission denied"}, true);
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  }
 }

@@ -49,7 +49,7 @@ TEST_CASE("render shows words and pictures of another folder by their SHA-256 al
                                                     "P5 16 24 255\n" + std::string(16 * 24, 'x'));
   for (const std::string& source : {text, picture}) {
     CAPTURE(source);
-    const std::string hash = content_hash_of(open_source(source).files).text();
+    const std::string hash = content_hash_of(open_source("content:" + source).files).text();
     SessionFile file = session_of(source, 6, hash);
     CHECK(stranger.refusal_of(file, stranger.own).empty());
     for (const std::string& stated : {std::string(64, '0'), std::string("x"), std::string()}) {

@@ -38,7 +38,7 @@ TEST_CASE("law: each option of a head and its source changes the numbers of each
   const Sources sources;
   const TinyTextModel model;
   const std::string drawn = "synthetic:gaussian?n=24&d=8&heads=3";
-  const Words image{FOVEA_ASSETS "/image/retina.jpg"};
+  const std::string image = FOVEA_ASSETS "/image/retina.jpg";
   struct Row {
     Words option, source;  // the source with other options of it
     std::string variant = "strided";
@@ -56,9 +56,10 @@ TEST_CASE("law: each option of a head and its source changes the numbers of each
       {{"--allow-non-finite"}, {sources.not_finite}},
       {{"--layout", "[n,H,d]"}, {sources.cube}},
       {{"--tensors", sources.cube}, {sources.text, "--one-token-per-line"}},
-      {{"--one-token-per-line"}, {sources.text}},
-      {{"--patch", "32"}, {image[0], "--max-side", "128"}},
-      {{"--max-side", "64"}, {image[0], "--patch", "16"}},
+      {{"--content"}, {sources.text}},
+      {{"--one-token-per-line"}, {sources.text, "--content"}},
+      {{"--patch", "32"}, {image, "--content", "--max-side", "128"}},
+      {{"--max-side", "64"}, {image, "--content", "--patch", "16"}},
       {{"--bf16"}, {sources.bits.path()}},
       {{"--max-tokens", "4"}, {model.folder(), "--text", "the cat sat on a mat"}},
   };
@@ -98,4 +99,37 @@ TEST_CASE("law: each option of a head and its source changes the numbers of each
     for (const std::string& option : options_of(command))
       CHECK_MESSAGE((known.contains(option) || other_options.contains(option)), option);
   }
+}
+
+TEST_CASE("options that a model would ignore are refused, and so is --max-tokens without a text") {
+  const TinyTextModel model;
+  const Words reads{"info", model.folder(), "--text", "the cat"};
+  const auto refused = [](const Words& words, const std::string& says) {
+    const Ended ended = run_program(words);
+    CAPTURE(words);
+    CAPTURE(ended.err);
+    CHECK(ended.status == 2);
+    CHECK(ended.out.empty());
+    CHECK(ended.err.find(says) != std::string::npos);
+  };
+  REQUIRE(run_program(reads).status == 0);
+  for (const Words& option : {Words{"--layout", "[n,d]"},
+                              {"--one-token-per-line"},
+                              {"--patch", "8"},
+                              {"--max-side", "9"},
+                              {"--bf16"},
+                              {"--tensors", model.folder() + "/vocab.txt"}}) {
+    refused(joined(reads, option), option.front() + " does not go with a model");
+    refused(joined({"info", model.address("the cat")}, option), option.front() + " does not go");
+  }
+  refused({"info", model.address("the cat"), "--max-tokens", "4"}, "expected max_tokens=N");
+  refused({"info", "synthetic:golden", "--max-tokens", "4"}, "--max-tokens goes with a model");
+}
+
+TEST_CASE("what bench names of a model is its text") {
+  const TinyTextModel model;
+  const Ended ended = run_program({"bench", model.folder(), "--text", "the cat", "--variant", "h1d",
+                                   "--repeat", "1", "--backend", "cpu"});
+  CHECK(ended.status == 0);
+  CHECK(ended.out.find("tiny: “the cat”") != std::string::npos);
 }

@@ -26,7 +26,7 @@ bool is_safe(const std::string& text) {
 TEST_CASE("the name of a file is shown escaped, in results and in messages") {
   const TemporaryDirectory directory;
   const std::string path = directory.write(hostile + ".txt", "some words");
-  const Ended info = run_program({"info", path});
+  const Ended info = run_program({"info", path, "--content"});
   CHECK(info.status == 0);
   CHECK(is_safe(info.out));
   CHECK(info.out.starts_with(harmless + "\n"));
@@ -49,12 +49,13 @@ TEST_CASE("tokens are shown escaped, and attention is that of the tokens as they
   const std::string lines = "a\x1b[31m\nb\tc\n<b>d\n";
   const std::string path = directory.write("t.txt", lines),
                     same = directory.write("s.txt", "aU+001B[31m\nb⇥c\n<b>d\n");
-  const Ended info = run_program({"info", path, "--one-token-per-line"});
+  const Ended info = run_program({"info", path, "--content", "--one-token-per-line"});
   CHECK(info.status == 0);
   CHECK(is_safe(info.out));
   CHECK(contains(info.out, "3 tokens: aU+001B[31m b⇥c <b>d\n"));
   const auto error = [](const std::string& source) {
-    return document_of({"compute", source, "--one-token-per-line", "--variant", "linear", "--json"})
+    return document_of({"compute", source, "--content", "--one-token-per-line", "--variant",
+                        "linear", "--json"})
         .at("metrics")
         .at(0)
         .at("output_rel_fro")
@@ -73,8 +74,8 @@ TEST_CASE("names of spans and of what is measured are shown escaped") {
   CHECK(contains(spans.out, harmless));
   const std::string path = directory.write(hostile + ".txt", "some words");
   for (const char* format : {"text", "latex", "markdown"}) {
-    const Ended bench =
-        run_program({"bench", path, "--variant", "exact", "--repeat", "1", "--format", format});
+    const Ended bench = run_program(
+        {"bench", path, "--content", "--variant", "exact", "--repeat", "1", "--format", format});
     CAPTURE(bench.err);
     CHECK(bench.status == 0);
     CHECK(is_safe(bench.out));

@@ -62,7 +62,7 @@ TEST_CASE("every command refuses what needs more memory than the budget, with st
   check_refused({"info", tensors}, tensors + ", header, as JSON: 137", "");
   const std::string image = sources.write("i.bmp", bitmap_header(4000, 2400));
   std::filesystem::resize_file(image, 54 + 3 * 4000 * 2400);
-  check_refused({"info", image, "--patch", "16"}, image + ": 4000 x 2400 pixels: 137",
+  check_refused({"info", image, "--content", "--patch", "16"}, image + ": 4000 x 2400 pixels: 137",
                 "Fewer pixels need less; ");
   CHECK(scratch.files().empty());
   const Ended roomy = run_program(

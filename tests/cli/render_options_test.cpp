@@ -53,7 +53,8 @@ TEST_CASE("law: each option of render changes the figure in each format that it 
   const Words drawn_features{usual[0], "--variant", "performer", "--no-session"};
   const Words tokens_near{usual[0], "--variant", "strided", "--no-session"};
   const Words long_head{"synthetic:clusters?n=8193&d=1", "--variant", "exact", "--no-session"};
-  const Words image{FOVEA_ASSETS "/image/retina.jpg", "--variant", "strided", "--no-session"};
+  const Words image{FOVEA_ASSETS "/image/retina.jpg", "--content", "--variant", "strided",
+                    "--no-session"};
   const std::string numbers = sources.folder / "numbers.json";
   const std::vector<Row> rows{
       {{"--variant", "window"}, {}, {}},
@@ -71,7 +72,8 @@ TEST_CASE("law: each option of render changes the figure in each format that it 
       {{"--estimate"}, long_head, {}},
       {{"--layout", "[n,H,d]"}, of(sources.cube), {}},
       {{"--tensors", sources.cube}, of(sources.text, {"--one-token-per-line"}), {}},
-      {{"--one-token-per-line"}, of(sources.text), {}},
+      {{"--content"}, of(model.file("short.txt", "the cat sat on the mat")), {}},
+      {{"--one-token-per-line"}, of(sources.text, {"--content"}), {}},
       {{"--patch", "32"}, joined(image, {"--max-side", "128"}), {}},
       {{"--max-side", "64"}, joined(image, {"--patch", "16"}), {}},
       {{"--bf16"}, of(sources.bits.path()), {}},

@@ -81,7 +81,9 @@ TEST_CASE("a report as HTML is one file that names everything, and can be made a
   check_says(of_cut.err, {"cut.htm: is no figure or report of Fovea, or is cut off"});
   const std::string lines = scratch.write("lines.txt", "one line\nanother\na third\n"),
                     without = scratch / "without.html";
-  REQUIRE(run_program({"report", lines, "--one-token-per-line", "-o", without}).status == 0);
+  REQUIRE(
+      run_program({"report", lines, "--content", "--one-token-per-line", "-o", without}).status ==
+      0);
   const Ended of_lines = run_program({"render", without, "-o", scratch / "x.png"});
   CHECK(of_lines.status == 3);
   check_says(of_lines.err, {"carries no session; this command makes it: fovea report"});

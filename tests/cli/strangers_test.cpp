@@ -108,7 +108,7 @@ TEST_CASE("Ctrl-C ends the process that decodes a picture, and so does the end o
   const std::string picture = folder.write("long.svg", svg + "</svg>");
   for (const int signal : {SIGINT, SIGKILL}) {
     const std::string side = std::to_string(10000 + (::getpid() + signal * 1000) % 50000);
-    Running program({"info", picture, "--max-side", side});
+    Running program({"info", picture, "--content", "--max-side", side});
     const std::string words = std::string("--max-side") + '\0' + side + '\0' + "--seconds";
     REQUIRE(wait_until_running(words, true));
     program.signal(signal);

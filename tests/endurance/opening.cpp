@@ -163,7 +163,9 @@ void open_by_address(Desk& desk) {
 }
 
 void open_by_dialog(Desk& desk) {
-  trigger(desk, desk.window(), desk.draws().chance(0.7) ? "open" : "open_directory");
+  const QString action =
+      desk.draws().one_of(QStringList{"open", "open", "open_directory", "open_model"});
+  trigger(desk, desk.window(), action.toUtf8().constData());
 }
 
 void undo(Desk& desk) {

@@ -1,9 +1,12 @@
 #include "fuzz/encoder_parsers.h"
 
 #include <algorithm>
+#include <span>
 
 #include "fuzz/file_parsers.h"
 #include "fuzz/rules.h"
+#include "gguf_bytes.h"
+#include "io/gguf_header.h"
 #include "io/safetensors.h"
 #include "model/encoder.h"
 #include "temporary_directory.h"
@@ -147,6 +150,24 @@ void parse_preprocessor(const std::string& bytes) {
           "an image has more or fewer pixels than its sides say");
   require(planes.left >= 0 && planes.top >= 0 && planes.right <= 5.001 && planes.bottom <= 3.001,
           "an image shows more than its picture");
+}
+
+void parse_gguf(const std::string& bytes) {
+  const auto content = bytes_in_memory(std::as_bytes(std::span(bytes)), nullptr);
+  const GgufHeader header = read_gguf_header("m.gguf", *content, std::ssize(bytes));
+  require(header.architecture.size() + header.name.size() <= bytes.size(),
+          "a header says more than there are bytes");
+  require(header.layers >= 0 && header.heads >= 0, "a count is negative");
+}
+
+std::vector<std::string> gguf_seeds() {
+  const GgufBytes other = GgufBytes(2)
+                              .text("general.architecture", "q")
+                              .counts("q.attention.head_count", {14, 7})
+                              .entry("q.block_count", 10, bytes_of(std::uint64_t{24}))
+                              .entry("a", 12, "12345678")
+                              .entry("b", 7, std::string(1, '\1'));
+  return {small_gguf().bytes(), other.bytes()};
 }
 
 std::vector<std::string> preprocessor_seeds() {

@@ -15,6 +15,10 @@ std::vector<std::string> encoder_seeds();
 void parse_shards(const std::string& bytes);
 std::vector<std::string> shard_seeds();
 
+/// The header of a .gguf file.
+void parse_gguf(const std::string& bytes);
+std::vector<std::string> gguf_seeds();
+
 /// preprocessor_config.json. A picture is prepared by what is taken.
 void parse_preprocessor(const std::string& bytes);
 std::vector<std::string> preprocessor_seeds();

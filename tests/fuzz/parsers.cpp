@@ -29,9 +29,11 @@ const std::vector<Parser>& parsers() {
       {"results-folder", parse_results_folder, results_folder_seeds},
       {"wire", parse_wire, wire_seeds},
       {"synthetic", parse_synthetic, synthetic_seeds},
+      {"model-address", parse_model_address, model_address_seeds},
       {"setting", parse_setting, setting_seeds},
       {"encoder", parse_encoder, encoder_seeds},
       {"shards", parse_shards, shard_seeds},
+      {"gguf", parse_gguf, gguf_seeds},
       {"preprocessor", parse_preprocessor, preprocessor_seeds},
   };
   return table;

@@ -299,6 +299,11 @@ std::vector<std::string> wire_seeds() {
   return seeds;
 }
 
+std::vector<std::string> model_address_seeds() {
+  return {"/a/b", "c?text=the%20cat%3F", "d%25?input=x.txt&max_tokens=16", "e?max_tokens=1",
+          "f?text="};
+}
+
 std::vector<std::string> synthetic_seeds() {
   return {"gaussian?n=8&d=4&seed=7&heads=2&dv=3",
           "clusters?n=9&d=4",

@@ -9,6 +9,7 @@
 #include "batch/results_table.h"
 #include "batch/results_trials.h"
 #include "data/error.h"
+#include "data/model_address.h"
 #include "data/synthetic.h"
 #include "figure/recipe.h"
 #include "fuzz/rules.h"
@@ -123,6 +124,13 @@ void parse_synthetic(const std::string& bytes) {
     spec += bytes.find('?') == bytes.npos ? "?n=8" : "&n=8";
   const Source source = make_synthetic(spec);
   require(source.layers.size() == 1, "a synthetic source has more than a layer");
+}
+
+void parse_model_address(const std::string& bytes) {
+  const ModelAddress address = fovea::parse_model_address(std::string(model_prefix) + bytes);
+  const std::string text = to_text(address);
+  require_printable(text, "an address");
+  require(fovea::parse_model_address(text) == address, "an address is another when it is written");
 }
 
 void parse_setting(const std::string& bytes) {

@@ -16,6 +16,8 @@ void parse_sweep_results(const std::string& bytes);
 void parse_wire(const std::string& bytes);
 /// Parses a synthetic source after "synthetic:". Large heads are not made.
 void parse_synthetic(const std::string& bytes);
+/// Parses the address of a model after "model:".
+void parse_model_address(const std::string& bytes);
 /// Parses VARIANT.PARAMETER=VALUE, and a layout.
 void parse_setting(const std::string& bytes);
 

@@ -9,6 +9,8 @@
 
 #include "data/error.h"
 #include "data/model_address.h"
+#include "input/last_model.h"
+#include "input/opened_model.h"
 #include "input/session_file.h"
 #include "io/file_bytes.h"
 #include "messages.h"
@@ -27,6 +29,32 @@ const std::string tiny_models = FOVEA_TESTS "/model/fixtures/";
 
 Source source_of(const TinyTextModel& model, const std::string& text) {
   return open_source(model.address(text));
+}
+
+std::vector<std::string> names_of(const SourceFiles& files) {
+  std::vector<std::string> names;
+  for (const auto& file : files) names.push_back(fs::path(file->path()).filename());
+  return names;
+}
+
+bool has(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::count(names, name) == 1;
+}
+
+/// A model of images of 16 x 16 pixels.
+std::string image_model(const TemporaryDirectory& scratch) {
+  fs::copy(tiny_models + "vit", scratch.path() + "/vit");
+  scratch.write("vit/preprocessor_config.json",
+                R"({"do_resize": true, "size": {"height": 16, "width": 16}, "resample": 2,
+                    "do_rescale": true, "do_normalize": true, "image_mean": [0.5, 0.5, 0.5],
+                    "image_std": [0.5, 0.5, 0.5]})");
+  return scratch.path() + "/vit";
+}
+
+std::string picture(const TemporaryDirectory& scratch, int width, int height) {
+  std::string pixels = "P6\n" + std::to_string(width) + " " + std::to_string(height) + "\n255\n";
+  for (int i = 0; i < 3 * width * height; ++i) pixels += static_cast<char>(i % 251);
+  return scratch.write("picture.ppm", pixels);
 }
 
 }  // namespace
@@ -92,17 +120,8 @@ TEST_CASE("a text that is longer than the model reads is cut off, and that is sa
 
 TEST_CASE("a model of images shows the patches that it sees") {
   const TemporaryDirectory scratch;
-  fs::copy(tiny_models + "vit", scratch.path() + "/vit");
-  scratch.write("vit/preprocessor_config.json",
-                R"({"do_resize": true, "size": {"height": 16, "width": 16}, "resample": 2,
-                    "do_rescale": true, "do_normalize": true, "image_mean": [0.5, 0.5, 0.5],
-                    "image_std": [0.5, 0.5, 0.5]})");
-  std::string pixels = "P3\n32 48\n255\n";
-  for (int i = 0; i < 32 * 48; ++i) pixels += std::to_string(i % 256) + " 40 200\n";
-  const std::string path = scratch.write("picture.ppm", pixels);
-  const std::string address =
-      to_text(ModelAddress{.folder = scratch.path() + "/vit", .input = path});
-  const Source source = open_source(address);
+  const std::string folder = image_model(scratch), path = picture(scratch, 32, 48);
+  const Source source = open_source(to_text(ModelAddress{.folder = folder, .input = path}));
   REQUIRE(source.sequence.grid);
   CHECK(*source.sequence.grid == ImageGrid{4, 4, 1});
   CHECK(source.layers.front().lengths() == Lengths{17, 17});
@@ -111,8 +130,108 @@ TEST_CASE("a model of images shows the patches that it sees") {
   CHECK(source.picture->height == 48);
   CHECK(source.name == "vit: picture.ppm");
   CHECK_THROWS_WITH_AS(
-      open_source(to_text(ModelAddress{.folder = scratch.path() + "/vit", .text = "a cat"})),
+      open_source(to_text(ModelAddress{.folder = folder, .text = "a cat"})),
       doctest::Contains("is a model of images: say what it reads with --input IMAGE"), UsageError);
+}
+
+TEST_CASE("the files of a source are all that its numbers depend on") {
+  const TinyTextModel model;
+  const std::string path = model.file("words.txt", "the cat");
+  const Source text = open_source(to_text(ModelAddress{.folder = model.folder(), .input = path}));
+  const auto of_text = names_of(text.files);
+  CHECK(of_text.front() == "words.txt");
+  for (const char* name :
+       {"config.json", "model.safetensors.index.json", "model-00001-of-00002.safetensors",
+        "model-00002-of-00002.safetensors", "vocab.txt", "tokenizer_config.json"}) {
+    CAPTURE(name);
+    CHECK(has(of_text, name));
+  }
+  const TemporaryDirectory scratch;
+  const auto of_image = names_of(open_source(to_text(ModelAddress{.folder = image_model(scratch),
+                                                                  .input = picture(scratch, 9, 9)}))
+                                     .files);
+  for (const char* name :
+       {"picture.ppm", "config.json", "model.safetensors", "preprocessor_config.json"}) {
+    CAPTURE(name);
+    CHECK(has(of_image, name));
+  }
+}
+
+TEST_CASE("the last model is kept until one of its files changes, or another one is opened") {
+  const TinyTextModel model, other;
+  LastModel last;
+  const OpenOptions options{.last_model = &last};
+  const auto opened = last.open(model.folder(), {});
+  const Source first = open_source(model.address("the cat"), options),
+               second = open_source(model.address("sat"), options);
+  CHECK(first.files == second.files);  // the same objects: nothing was read
+  CHECK(last.open(model.folder(), {}) == opened);
+  SUBCASE("changed") {
+    std::string words = read_bytes(model.folder() + "/vocab.txt");
+    words.replace(words.find("cat"), 3, "dog");
+    const std::string path = model.file("tiny/vocab.txt", words);
+    // Later than a tick of the file system's clock, however fast the machine is.
+    fs::last_write_time(path, fs::last_write_time(path) + std::chrono::minutes(1));
+    CHECK_FALSE(opened->is_unchanged());
+    CHECK(last.open(model.folder(), {}) != opened);
+    CHECK(open_source(model.address("dog"), options).sequence.tokens ==
+          std::vector<std::string>{"[CLS]", "dog", "[SEP]"});
+  }
+  SUBCASE("gone") {
+    fs::remove(model.folder() + "/vocab.txt");
+    CHECK_THROWS_WITH_AS(open_source(model.address("sat"), options),
+                         doctest::Contains("expected tokenizer.json, vocab.txt"), InputError);
+  }
+  SUBCASE("another") {
+    CHECK(last.open(other.folder(), {}) != opened);
+    CHECK(last.open(model.folder(), {}) != opened);
+  }
+  SUBCASE("forgotten") {
+    last.forget();
+    CHECK(last.open(model.folder(), {}) != opened);
+  }
+}
+
+TEST_CASE("weights that change while a model is kept are never mixed with those that were read") {
+  const TinyTextModel model;
+  const auto opened = open_model_folder(model.folder(), {});
+  const std::string shard = model.folder() + "/model-00001-of-00002.safetensors";
+  std::string bytes = read_bytes(shard);
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);
+  write_bytes(shard, bytes + "\n");
+  const auto backend = make_cpu_backend();
+  Profile profile;
+  Run run{profile};
+  CHECK_THROWS_WITH_AS(
+      source_of_text(*opened->encoder, *opened->tokenizer, "the", 20, *backend, run),
+      doctest::Contains("was changed after it was opened"), ChangedError);
+}
+
+TEST_CASE("a text of 100 MB is read as far as the model needs it, and pictures of any shape") {
+  const TinyTextModel model;
+  std::string text;
+  while (text.size() < 100'000'000) text += "the cat sat. ";
+  const Source source = open_source(
+      to_text(ModelAddress{.folder = model.folder(), .input = model.file("long.txt", text)}));
+  CHECK(source.sequence.tokens.size() == 20);
+  REQUIRE(source.notes.size() == 1);
+  CHECK(source.notes[0].find("bytes of the text are left out") != std::string::npos);
+  const TemporaryDirectory scratch;
+  const std::string folder = image_model(scratch);
+  const auto read = [&](int width, int height) {
+    return open_source(
+        to_text(ModelAddress{.folder = folder, .input = picture(scratch, width, height)}));
+  };
+  for (const auto& [width, height] : {std::pair(1, 1), {2000, 1}, {1, 2000}}) {
+    CAPTURE(width);
+    const Source source_of_picture = read(width, height);
+    CHECK(*source_of_picture.sequence.grid == ImageGrid{4, 4, 1});
+    CHECK(std::isfinite(source_of_picture.layers.back().q.read(0)(16, 0)));
+  }
+  CHECK_THROWS_WITH_AS(read(20000, 10),
+                       doctest::Contains("20000 x 10 pixels; expected at most 16384 a side: scale "
+                                         "it down"),
+                       InputError);
 }
 
 TEST_CASE("what is no model, or reads nothing, is refused with what to do") {
@@ -122,7 +241,7 @@ TEST_CASE("what is no model, or reads nothing, is refused with what to do") {
   CHECK_THROWS_WITH_AS(open_source("model:" + model.folder()),
                        doctest::Contains("is a model of texts: say what it reads"), UsageError);
   CHECK_THROWS_WITH_AS(open_source("model:/nowhere?text=a"),
-                       doctest::Contains("is no model; expected a folder with config.json"),
+                       doctest::Contains("does not exist; expected the folder of a model"),
                        InputError);
   for (const char* text : {"", " \n\t"}) CHECK_THROWS_AS(source_of(model, text), InputError);
   const std::string vocabulary = model.file("tiny/vocab.txt", "[PAD]\n[UNK]\n");

@@ -4,6 +4,7 @@
 #include <QImageWriter>
 #include <cmath>
 
+#include "data/address.h"
 #include "input/open_source.h"
 #include "input/picture_process.h"
 #include "input/text_file.h"
@@ -20,6 +21,10 @@ namespace {
 
 using Tokens = std::vector<std::string>;
 const std::string assets = FOVEA_ASSETS;
+
+std::string content(const std::string& path) {
+  return std::string(content_prefix) + path;
+}
 
 std::string refusal(const std::string& what, const OpenOptions& options = {}) {
   return message_of<InputError>([&] { open_source(what, options); });
@@ -68,29 +73,37 @@ TEST_CASE("one token a line keeps lines as they are") {
 
 TEST_CASE("bad texts are refused with name, place and what was expected") {
   const TemporaryDirectory folder;
-  check_says(refusal(folder.write("latin.txt", "caf\xE9 au lait")),
-             {"latin.txt", "byte 3", "0xe9", "UTF-8"});
-  check_says(refusal(folder.write("cut.txt", "abc\xE2\x82")), {"byte 3"});
-  check_says(refusal(folder.write("surrogate.txt", "ab\xED\xA0\x80")), {"byte 2"});
-  check_says(refusal(folder.write("wide.txt", std::string_view("\xFF\xFEh\0i\0", 6))), {"UTF-16"});
-  check_says(refusal(folder.write("zero.txt", std::string_view("ab\0c", 4))), {"byte 2", "zero"});
-  check_says(refusal(folder.write("blank.txt", " \n\t\n")), {"no words"});
-  check_says(refusal(folder.write("empty.txt", "")), {"empty.txt"});
+  const std::string latin = folder.write("latin.txt", "caf\xE9 au lait");
+  for (const std::string& one : {latin, content(latin)})  // read by a model, or as content
+    check_says(refusal(one), {"latin.txt", "byte 3", "0xe9", "UTF-8"});
+  check_says(refusal(content(folder.write("cut.txt", "abc\xE2\x82"))), {"byte 3"});
+  check_says(refusal(content(folder.write("surrogate.txt", "ab\xED\xA0\x80"))), {"byte 2"});
+  check_says(refusal(content(folder.write("wide.txt", std::string_view("\xFF\xFEh\0i\0", 6)))),
+             {"UTF-16"});
+  check_says(refusal(content(folder.write("zero.txt", std::string_view("ab\0c", 4)))),
+             {"byte 2", "zero"});
+  const std::string blank = folder.write("blank.txt", " \n\t\n");
+  for (const std::string& one : {blank, content(blank)})
+    check_says(refusal(one), {"blank.txt", "no words"});
+  check_says(refusal(content(folder.write("empty.txt", ""))), {"empty.txt"});
   std::string many;
   for (int i = 0; i < 131073; ++i) many += "a ";
-  check_says(refusal(folder.write("many.txt", many)), {"131073 tokens", "131072"});
+  check_says(refusal(content(folder.write("many.txt", many))), {"131073 tokens", "131072"});
   many.resize(many.size() - 2);
-  CHECK(open_source(folder.write("many.txt", many), {.features = 8}).layers[0].lengths().n() ==
-        131072);
+  CHECK(open_source(content(folder.write("many.txt", many)), {.features = 8})
+            .layers[0]
+            .lengths()
+            .n() == 131072);
 }
 
 TEST_CASE("a text becomes one head of content features that says what it is") {
   const TemporaryDirectory folder;
-  const Source source = open_source(folder.write("story.txt", "The cat sat on the mat."));
+  const Source source = open_source(content(folder.write("story.txt", "The cat sat on the mat.")));
+  CHECK(source.path == content(folder / "story.txt"));
   CHECK(source.name == "story");
   CHECK(source.kind == "text");
   CHECK(source.sequence.tokens.size() == 7);
-  CHECK(source.content.find("no trained model") != std::string::npos);
+  CHECK(source.content.find("a toy embedding, not for choosing an attention") != std::string::npos);
   CHECK(source.layers.at(0).d() == 64);
   CHECK(problem_of(source, {}).scale == doctest::Approx(std::log(7.0) + 2));
   CHECK(open_source(folder.write("t.json", R"({"tokens": ["Hello", "Ġworld"]})")).sequence.tokens ==
@@ -116,10 +129,10 @@ TEST_CASE("files are known by their content when their name says nothing") {
   const TemporaryDirectory folder;
   std::filesystem::copy(three_rows(folder), folder / "model.bin");
   CHECK(open_source(folder / "model.bin").kind == "safetensors");
-  CHECK(open_source(folder.write("notes.md", "# Some *words*")).kind == "text");
+  CHECK(open_source(content(folder.write("notes.md", "# Some *words*"))).kind == "text");
   CHECK(open_source(folder.write("tokens", "[\"a\", \"b\"]")).sequence.tokens.size() == 2);
   std::filesystem::copy(assets + "/image/cat.jpg", folder / "picture");
-  CHECK(open_source(folder / "picture").kind == "image");
+  CHECK(open_source(content(folder / "picture")).kind == "image");
   check_says(refusal(folder.write("x.bin", std::string_view("\1\2\0\3", 4))),
              {"x.bin", ".safetensors"});
   check_says(refusal(folder.write("q.npy", "\x93NUMPY")), {"one NumPy array"});
@@ -128,14 +141,14 @@ TEST_CASE("files are known by their content when their name says nothing") {
 
 TEST_CASE("images are cut to their middle patches, with a note") {
   const TemporaryDirectory folder;
-  const Source source = open_source(save(folder, grey(45, 30), "i.png"), {.patch = 8});
+  const Source source = open_source(content(save(folder, grey(45, 30), "i.png")), {.patch = 8});
   CHECK(source.sequence.grid == ImageGrid{3, 5, 0});
   CHECK(source.layers[0].lengths().n() == 15);
   CHECK(source.picture->width == 40);
   CHECK(source.picture->height == 24);
   REQUIRE(source.notes.size() == 1);
   check_says(source.notes[0], {"45 x 30", "40 x 24", "8"});
-  CHECK(open_source(folder / "i.png", {.patch = 1}).layers[0].lengths().n() == 1350);
+  CHECK(open_source(content(folder / "i.png"), {.patch = 1}).layers[0].lengths().n() == 1350);
   // Columns 2 to 41 of 45 and rows 3 to 26 of 30: as much is left out on either side.
   QImage counted = grey(45, 30);
   for (int y = 0; y < 30; ++y)
@@ -170,25 +183,26 @@ TEST_CASE("transparency is laid over white, grey becomes three channels, EXIF tu
 
 TEST_CASE("bad images are refused before they are decoded") {
   const TemporaryDirectory folder;
-  check_says(refusal(save(folder, grey(5, 20), "small.png"), {.patch = 8}),
+  check_says(refusal(content(save(folder, grey(5, 20), "small.png")), {.patch = 8}),
              {"5 x 20", "patch of 8"});
-  check_says(refusal(save(folder, grey(400, 400), "many.png"), {.patch = 1}),
+  check_says(refusal(content(save(folder, grey(400, 400), "many.png")), {.patch = 1}),
              {"160000 tokens", "131072", "larger patch", "362 pixels a side", "--max-side"});
   const std::string wide = save(folder, grey(50000, 8), "wide.png");
-  check_says(refusal(wide), {"50000 x 8", "16384", "--max-side"});
-  check_says(refusal(wide, {.max_side = 1000}), {"no whole patch"});
-  CHECK(open_source(wide, {.patch = 1, .max_side = 1000}).layers[0].lengths().n() == 1000);
-  check_says(refusal(folder.write("text.png", "this is no picture")), {"text.png", "png"});
+  check_says(refusal(content(wide)), {"50000 x 8", "16384", "--max-side"});
+  check_says(refusal(content(wide), {.max_side = 1000}), {"no whole patch"});
+  CHECK(open_source(content(wide), {.patch = 1, .max_side = 1000}).layers[0].lengths().n() == 1000);
+  check_says(refusal(content(folder.write("text.png", "this is no picture"))), {"text.png", "png"});
   std::ifstream in(assets + "/image/cat.jpg", std::ios::binary);
   std::string bytes(600, '\0');
   in.read(bytes.data(), 600);
-  check_says(refusal(folder.write("cut.jpg", bytes)), {"cut.jpg", "breaks off", "600 bytes"});
+  check_says(refusal(content(folder.write("cut.jpg", bytes))),
+             {"cut.jpg", "breaks off", "600 bytes"});
   save(folder, grey(64, 64).mirrored(), "whole.png");
   std::ifstream png(folder / "whole.png", std::ios::binary);
   std::string half(60, '\0');
   png.read(half.data(), 60);
-  check_says(refusal(folder.write("cut.png", half)), {"cut.png", "breaks off"});
-  check_says(refusal(folder.write("none.png", "")), {"none.png"});
+  check_says(refusal(content(folder.write("cut.png", half))), {"cut.png", "breaks off"});
+  check_says(refusal(content(folder.write("none.png", ""))), {"none.png"});
   CHECK_THROWS_AS(read_image(FileBytes(wide), -1, 0), UsageError);
   CHECK_THROWS_AS(read_image(FileBytes(wide), 8, -1), UsageError);
 }
@@ -197,23 +211,26 @@ TEST_CASE("a BMP that declares more pixels than it holds is refused before it is
   const TemporaryDirectory folder;
   save(folder, grey(45, 30), "whole.bmp");
   const std::string whole = read_bytes(folder / "whole.bmp");
-  CHECK(open_source(folder / "whole.bmp").picture->width == 40);
-  check_says(refusal(folder.write("cut.bmp", whole.substr(0, whole.size() - 8))),
+  CHECK(open_source(content(folder / "whole.bmp")).picture->width == 40);
+  check_says(refusal(content(folder.write("cut.bmp", whole.substr(0, whole.size() - 8)))),
              {"cut.bmp", "breaks off", std::to_string(whole.size() - 8) + " bytes"});
   std::string turned = whole;
   turned.replace(22, 4, std::string("\xe2\xff\xff\xff", 4));  // -30: the first row on top
-  CHECK(open_source(folder.write("turned.bmp", turned)).picture->width == 40);
-  check_says(refusal(folder.write("cut.bmp", turned.substr(0, turned.size() - 8))), {"breaks off"});
+  CHECK(open_source(content(folder.write("turned.bmp", turned))).picture->width == 40);
+  check_says(refusal(content(folder.write("cut.bmp", turned.substr(0, turned.size() - 8)))),
+             {"breaks off"});
   std::string vast = whole.substr(0, 86);  // as the fuzzer found it
   vast.replace(18, 8, std::string("\x00\x30\x00\x00\x00\x44\x00\x00", 8));
-  check_says(refusal(folder.write("vast.bmp", vast), {.max_side = 64}), {"vast.bmp", "breaks off"});
+  check_says(refusal(content(folder.write("vast.bmp", vast)), {.max_side = 64}),
+             {"vast.bmp", "breaks off"});
   vast.replace(22, 4, std::string("\x00\xbc\xff\xff", 4));  // the first row on top
-  check_says(refusal(folder.write("vast.bmp", vast), {.max_side = 64}), {"vast.bmp", "breaks off"});
+  check_says(refusal(content(folder.write("vast.bmp", vast)), {.max_side = 64}),
+             {"vast.bmp", "breaks off"});
   // The oldest kind, whose header ends before that of the others: 64 x 96 of 24 bits.
   const std::string oldest("BM\x1e\0\0\0\0\0\0\0\x1a\0\0\0\x0c\0\0\0\x40\0\x60\0\1\0\x18\0", 26);
   const std::string rows(std::size_t{3} * 64 * 96, '\0');
-  CHECK(open_source(folder.write("oldest.bmp", oldest + rows)).picture->height == 96);
-  check_says(refusal(folder.write("oldest.bmp", oldest + rows.substr(0, 4))),
+  CHECK(open_source(content(folder.write("oldest.bmp", oldest + rows))).picture->height == 96);
+  check_says(refusal(content(folder.write("oldest.bmp", oldest + rows.substr(0, 4)))),
              {"oldest.bmp", "breaks off", "30 bytes"});
 }
 
@@ -274,11 +291,12 @@ TEST_CASE("the examples open, are finite and name every position") {
   for (Index layer = 0; layer < 4; ++layer)
     for (Index head = 0; head < 12; ++head)
       CHECK_NOTHROW(problem_of(heads, {.layer = layer, .head = head}));  // refuses NaN and Inf
-  for (const std::string name : {"/text/fovea.txt", "/image/cat.jpg", "/image/retina.jpg"}) {
-    const Source source = open_source(assets + name);
-    CHECK(source.notes.empty());
-    CHECK_NOTHROW(problem_of(source, {}));
-  }
+  for (const std::string name : {"/text/fovea.txt", "/image/cat.jpg", "/image/retina.jpg"})
+    for (const std::string& one : {assets + name, content(assets + name)}) {
+      const Source source = open_source(one);
+      CHECK(source.notes.empty());
+      CHECK_NOTHROW(problem_of(source, {}));
+    }
 }
 
 TEST_CASE("a file dialog is offered every kind of file") {

@@ -18,7 +18,8 @@ tree="$scratch/moved to"
 ln -s "$tree/bin/fovea" "$scratch/link"
 cd /
 env -i "$scratch/link" --version | grep -q '^fovea '
-env -i HOME="$scratch" "$scratch/link" paper column-spread --json >/dev/null  # of the bundled example
+env -i HOME="$scratch" "$scratch/link" paper column-spread --json >/dev/null  # of the captured heads
+env -i HOME="$scratch" "$scratch/link" compute bundled:text --text "The cat sat." --variant exact >/dev/null
 
 if command -v desktop-file-validate >/dev/null; then
   desktop-file-validate "$tree/share/applications/fovea.desktop"

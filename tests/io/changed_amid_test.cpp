@@ -62,21 +62,25 @@ std::vector<OutTensor> tensors(std::vector<std::string> names, std::vector<Index
 }
 
 /// What `fovea` opens as a source, and the file of it that changes.
-Kind source_kind(const std::string& opened, decltype(Kind::write) write, std::string file = "") {
+Kind source_kind(const std::string& opened, decltype(Kind::write) write, std::string file = "",
+                 const std::string& prefix = "") {
   return {.name = file.empty() ? opened : file,
           .file = file.empty() ? opened : file,
           .write = std::move(write),
-          .read = [opened](const TemporaryDirectory& directory) {
-            return text_of(open_source(directory / opened));
+          .read = [opened, prefix](const TemporaryDirectory& directory) {
+            return text_of(open_source(prefix + (directory / opened)));
           }};
 }
 
 Kind picture_kind(const std::string& name) {
-  return source_kind(name, [name](const TemporaryDirectory& directory, int version) {
-    QImage image(32, 32, QImage::Format_RGB32);
-    image.fill(version == 0 ? qRgb(10, 200, 30) : qRgb(11, 201, 31));
-    REQUIRE(image.save(QString::fromStdString(directory / name)));
-  });
+  return source_kind(
+      name,
+      [name](const TemporaryDirectory& directory, int version) {
+        QImage image(32, 32, QImage::Format_RGB32);
+        image.fill(version == 0 ? qRgb(10, 200, 30) : qRgb(11, 201, 31));
+        REQUIRE(image.save(QString::fromStdString(directory / name)));
+      },
+      "", "content:");
 }
 
 std::string session_text(int version) {
@@ -153,9 +157,12 @@ void write_hook(const TemporaryDirectory& directory, int version) {
 
 std::vector<Kind> kinds() {
   const auto text = [](const char* name, const char* first, const char* second) {
-    return source_kind(name, [=](const TemporaryDirectory& directory, int version) {
-      directory.write(name, version == 0 ? first : second);
-    });
+    return source_kind(
+        name,
+        [=](const TemporaryDirectory& directory, int version) {
+          directory.write(name, version == 0 ? first : second);
+        },
+        "", "content:");
   };
   return {
       source_kind("x.safetensors",

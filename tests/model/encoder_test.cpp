@@ -16,21 +16,11 @@ using namespace fovea::test;
 
 namespace {
 
-constexpr std::array names{"bert",
-                           "bert_8_bits",
-                           "distilbert",
-                           "roberta",
-                           "xlm_roberta",
-                           "vit",
-                           "vit_other_size",
-                           "deit",
-                           "dinov2",
-                           "dinov2_swiglu",
-                           "dinov2_with_registers",
-                           "clip_vision",
-                           "clip",
-                           "siglip_vision",
-                           "siglip"};
+constexpr std::array names{
+    "bert",          "bert_8_bits",   "bert_width_30",         "distilbert",   "roberta",
+    "xlm_roberta",   "vit",           "vit_other_size",        "vit_width_30", "deit",
+    "dinov2",        "dinov2_swiglu", "dinov2_with_registers", "clip_vision",  "clip",
+    "siglip_vision", "siglip"};
 
 /// |found - expected| / |expected|, Frobenius.
 double error_of(const Matrix& found, const std::vector<double>& expected) {

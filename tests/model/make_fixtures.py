@@ -212,6 +212,9 @@ def main():
     fixture("siglip_vision", t.SiglipVisionModel(t.SiglipVisionConfig(**IMAGE, vision_use_head=False)), pixels(16, 16))
     both = t.SiglipModel(t.SiglipConfig(vision_config=IMAGE, text_config=dict(TEXT, bos_token_id=0, eos_token_id=2)))
     fixture("siglip", both.vision_model, pixels(12, 20, **other), whole=both)
+    odd = dict(hidden_size=30, num_attention_heads=3, intermediate_size=42)  # rows that are padded
+    fixture("bert_width_30", t.BertModel(t.BertConfig(**TEXT | odd), add_pooling_layer=False), ids(40, 13))
+    fixture("vit_width_30", t.ViTModel(t.ViTConfig(**IMAGE | odd), add_pooling_layer=False), pixels(16, 16))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ try_program() {
     "$program" render "$example" --variant exact --view heatmap -o /tmp/tried/heads.$ending
   done
   grep -q DejaVuSans /tmp/tried/heads.pdf  # the letters of figures are there, not a substitute
-  "$program" info "$(dirname "$example")/../image/cat.jpg" | grep -q patches
+  "$program" info "$(dirname "$example")/../image/cat.jpg" | grep -q patches  # read by the bundled model
+  "$program" compute bundled:text --text "The cat sat on the mat." --layer 4 --head 10 --variant exact | head -n 4
   # Without a GPU the CUDA back end is absent, and says why.
   "$program" compute "$example" --variant exact --backend cuda >/dev/null 2>/tmp/tried/cuda || status=$?
   cat /tmp/tried/cuda

@@ -9,4 +9,4 @@ try_program /opt/fovea-*/bin/fovea /opt/fovea-*/share/fovea/assets/minilm/minilm
 mv /opt/fovea-* "/opt/a folder/fovea"
 ln -s "/opt/a folder/fovea/bin/fovea" /usr/local/bin/fovea
 fovea --version | head -n 1
-fovea paper leaf-distributions | head -n 1  # computed on the bundled example, which the program finds itself
+fovea paper leaf-distributions | head -n 1  # computed on the captured heads, which the program finds itself

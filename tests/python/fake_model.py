@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sys
+import threading
 import time
 
 from fovea.errors import FoveaError
@@ -28,6 +29,10 @@ class FakeModel:
 
         if self.behaviour == "dies":
             os.kill(os.getpid(), signal.SIGKILL)
+        if self.behaviour == "fails":
+            raise OSError("CUDA_HOME environment variable is not set")
+        if self.behaviour == "retires":
+            threading.Timer(0.05, os._exit, [3]).start()
         if self.behaviour == "leaves":
             print("the last words\nof this process", file=sys.stderr)
             os._exit(3)

@@ -63,6 +63,19 @@ class Hosting(unittest.TestCase):
         asked.channel.send({"id": 3, "do": "heads", "text": "a", "max_tokens": "many"})
         self.assertIn("ValueError", asked.answer(3).content["error"])
 
+    def test_a_fault_of_the_model_is_an_answer_and_not_the_end(self):
+        asked = self.asked("fails")
+        for number in (1, 2):
+            asked.channel.send({"id": number, "do": "heads", "text": "a"})
+            self.assertIn("CUDA_HOME", asked.answer(number).content["error"])
+
+    def test_a_request_without_a_number_is_the_end(self):
+        asked = Asked(FakeModel())
+        asked.channel.send({"id": [1], "do": "heads", "text": "a"})
+        asked.gone.wait(30)
+        self.assertTrue(asked.gone.is_set())
+        asked.end()
+
     def test_what_is_cancelled_says_so_whether_it_runs_or_waits(self):
         asked = self.asked("slow")
         asked.channel.send({"id": 1, "do": "heads", "text": "a"})

@@ -51,7 +51,7 @@ class Look(InFolder):
 
     def test_a_name_and_a_text_become_an_address(self):
         looking = self.looking()
-        self.assertRegex(looking.address_of("a b%&?é"), r"^model:look:my-model\.\d+-\d+\?text=a%20b%25%26%3F%C3%A9$")
+        self.assertRegex(looking.address_of("a b%&?é"), r"^model:look:my-model\.\d+-[0-9a-f]{8}\?text=a%20b%25%26%3F%C3%A9$")
         self.assertIn("?input=" + os.path.abspath("a%b.png").replace("%", "%25"), looking.address_of("", "a%b.png"))
 
     def test_a_closed_model_is_gone(self):

@@ -25,6 +25,10 @@ class Messages(unittest.TestCase):
         self.assertTrue((message.tensors.arrays["q"] == q).all())
         self.assertIsNone(channel.receive())
 
+    def test_numbers_that_json_has_not_are_null(self):
+        frame = b"".join(bytes(piece) for piece in message_pieces({"a": [float("nan"), {"b": float("inf")}, 1.5]}))
+        self.assertEqual(read_message(frame[8:]).content, {"a": [None, {"b": None}, 1.5]})
+
     def test_a_stream_that_ends_within_a_frame_ends(self):
         frame = b"".join(bytes(piece) for piece in message_pieces({"id": 1}))
         for end in (0, 7, 8, len(frame) - 1):

@@ -1,5 +1,6 @@
 """What a worker computes of models of transformers: the heads that `record` has, with tokens, patches and notes."""
 import json
+import threading
 import unittest
 
 from package import PROGRAM, InFolder, needs
@@ -58,7 +59,7 @@ class Reading(InFolder):
         self.assertEqual(len(json.loads(heads.metadata["tokens"])), 4)
         self.assertEqual(heads.notes, ["the model reads the first 4 tokens: 8 characters of the text are left out (it has "
                                        "4 positions)"])
-        self.assertIn("(--max-tokens)", model.heads(Request("the cat sat", max_tokens=2)).notes[0])
+        self.assertIn("(the limit is 2 tokens)", model.heads(Request("the cat sat", max_tokens=2)).notes[0])
         self.assertEqual(len(json.loads(model.heads(Request("the " * 10**6)).metadata["tokens"])), 4)
 
     def test_an_empty_text_and_the_wrong_input_are_refused(self):
@@ -107,6 +108,29 @@ class Reading(InFolder):
         self.assertEqual(len(shares), 5)
         self.assertFalse(any(module._forward_pre_hooks for module in model.modules()))
         self.assertEqual(len(reading.heads(Request("the cat")).arrays), 6)
+
+    def test_another_thread_that_runs_the_model_is_neither_counted_nor_ended(self):
+        model = self.llama()
+        reading = ReadingModel(model, self.tokenizer())
+        ids = self.tokenizer()("the cat", return_tensors="pt")["input_ids"]
+        outcome, shares = [], []
+
+        def other():
+            with self.torch.no_grad():
+                outcome.append(model(ids).logits.shape)
+
+        def reached(share):
+            shares.append(share)
+            if len(shares) == 3:
+                thread = threading.Thread(target=other)
+                thread.start()
+                thread.join()
+
+        heads = reading.heads(Request("the cat sat", reached=reached))
+        self.assertEqual(len(outcome), 1)
+        self.assertEqual(len(heads.arrays), 6)  # of two layers, and nothing of the other thread
+        self.assertEqual(heads.notes, [])
+        self.assertLessEqual(len(shares), len(list(model.model.modules())))
 
     def test_a_model_without_visible_attention_says_what_to_do(self):
         class Silent(self.torch.nn.Module):

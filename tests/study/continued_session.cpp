@@ -7,6 +7,8 @@
 #include "input/open_source.h"
 #include "session_fields.h"
 #include "study/opened.h"
+#include "study/session_editor.h"
+#include "temporary_directory.h"
 #include "window/backend.h"
 
 namespace fovea::test {
@@ -95,6 +97,35 @@ TEST_CASE(
         CHECK(continued_session(left, before, source).settings == expected);
       });
     }
+}
+
+TEST_CASE("other patches get the settings of their length, and keep what was set by hand") {
+  const TemporaryDirectory folder;
+  std::string pixels = "P6\n64 64\n255\n";
+  for (int i = 0; i < 3 * 64 * 64; ++i) pixels += static_cast<char>(i % 251);
+  Study study(std::make_unique<CpuLike>());
+  SessionEditor editor(study);
+  open(study, folder.write("p.ppm", pixels), {"exact", "h1d", "h1d"}, {View::heatmap});
+  REQUIRE(study.length() == 64);
+  const Variant& h1d = find_variant("h1d");
+  Session session = study.session();
+  session.columns[1].values = values_for_length(h1d, 64);
+  set_value(h1d.schema, session.columns[2].values, "block", "4");
+  session.settings.mask_block = standard_session({}, 64).settings.mask_block;
+  study.set_session(session);
+  const Column by_hand = study.session().columns[2];
+  REQUIRE(values_for_length(h1d, 64) != values_for_length(h1d, 1024));
+  editor.start();
+  editor.choose_patch(2);
+  REQUIRE(wait_until([&] { return study.length() == 1024; }));
+  const Session& now = study.session();
+  CHECK(now.columns[1].values == values_for_length(h1d, 1024));
+  CHECK(now.columns[2] == by_hand);
+  CHECK(now.settings.mask_block == standard_session({}, 1024).settings.mask_block);
+  editor.undo();
+  REQUIRE(wait_until([&] { return study.length() == 64; }));
+  CHECK(now.columns == session.columns);
+  CHECK(now.settings.mask_block == session.settings.mask_block);
 }
 
 TEST_CASE("of a long head only columns that take moments are kept") {

@@ -335,7 +335,7 @@ TEST_CASE("a column that holds a head of another picture has the patches that ar
   const auto picture = [&](const char* name, int side) {
     std::string bytes = "P5 " + std::to_string(side) + " " + std::to_string(side) + " 255\n";
     for (int i = 0; i < side * side; ++i) bytes.push_back(static_cast<char>(i * 7 % 251));
-    return folder.write(name, bytes);
+    return "content:" + folder.write(name, bytes);
   };
   const std::string opened = picture("one.pgm", 32), held = picture("two.pgm", 32),
                     larger = picture("three.pgm", 64);

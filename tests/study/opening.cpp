@@ -1,8 +1,10 @@
 // Opening a source in a Study: its hash, other patches of an image, and undo of them.
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -16,6 +18,7 @@
 #include "study/session_editor.h"
 #include "study/source_opening.h"
 #include "temporary_directory.h"
+#include "tiny_text_model.h"
 #include "window/backend.h"
 
 namespace fovea::test {
@@ -43,7 +46,7 @@ struct OpenPicture {
   SessionEditor editor{study};
 
   OpenPicture() {
-    study.open(write_picture(folder));
+    study.open("content:" + write_picture(folder));
     REQUIRE(wait_until([&] { return study.length() == 2500; }));
     editor.start();
   }
@@ -161,8 +164,10 @@ TEST_CASE("the window keeps the hash of what it shows, or none where the file wa
 
 TEST_CASE("the hash of words and pictures is there with them, so that what is saved has it") {
   const TemporaryDirectory folder;
+  const std::string text = folder.write("t.txt", "the cat sat on the mat"),
+                    picture = write_picture(folder);
   for (const std::string& path :
-       {folder.write("t.txt", "the cat sat on the mat"), write_picture(folder)}) {
+       {"content:" + text, "content:" + picture, address_of(text), address_of(picture)}) {
     Study study(std::make_unique<CpuLike>());
     std::string hash, said;
     QObject::connect(&study, &Study::opened, &study, [&] { hash = study.content_hash(); });
@@ -172,6 +177,34 @@ TEST_CASE("the hash of words and pictures is there with them, so that what is sa
     REQUIRE(wait_until([&] { return !hash.empty(); }));
     CHECK(hash == content_hash_of(open_source(path).files).text());
     check_says(said, {path, "content has changed", hash.substr(0, 12)});
+  }
+}
+
+TEST_CASE("a model computes on the back end of the study where that is a CPU") {
+  class Counting : public CpuLike {
+   public:
+    Counting(std::string id, std::atomic<int>& products)
+        : id_(std::move(id)), products_(products) {}
+    std::string id() const override { return id_; }
+    Matrix product(MatrixView a, MatrixView b, Run& run) const override {
+      ++products_;
+      return CpuLike::product(a, b, run);
+    }
+
+   private:
+    std::string id_;
+    std::atomic<int>& products_;
+  };
+  const TinyTextModel model;
+  for (const std::string id : {"cpu", "cuda"}) {
+    CAPTURE(id);
+    std::atomic<int> products = 0;
+    std::optional<int> when_opened;  // before columns are computed
+    Study study(std::make_unique<Counting>(id, products));
+    QObject::connect(&study, &Study::opened, &study, [&] { when_opened = products; });
+    study.open(model.address("the cat"));
+    REQUIRE(wait_until([&] { return when_opened.has_value(); }));
+    CHECK((*when_opened > 0) == (id == "cpu"));  // heads are the same on all back ends
   }
 }
 

@@ -10,7 +10,7 @@
 namespace fovea::test {
 namespace {
 
-const std::string text = std::string(FOVEA_ASSETS) + "/text/fovea.txt";
+const std::string text = "content:" + std::string(FOVEA_ASSETS) + "/text/fovea.txt";
 
 /// The reading of what is chosen now.
 std::shared_ptr<const SpanReading> reading_of(Study& study) {

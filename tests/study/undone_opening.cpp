@@ -26,7 +26,7 @@ struct TwoSources {
     QObject::connect(&study, &Study::opened, &editor, [this](bool new_source) {
       if (new_source) editor.start();
     });
-    open(text);
+    open("content:" + text);
     editor.change({}, [](Session& s) { s.settings.colormap = "magma"; });
     editor.change({}, [](Session& s) { s.views = {View::mask}; });
     editor.add_column("strided");

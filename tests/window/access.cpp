@@ -94,7 +94,7 @@ bool undone(Window& window, const std::string& kind, const std::function<void(Se
 
 TEST_CASE("every control has a name for screen readers") {
   for (const QString& what :
-       {assets + "/minilm/minilm-l6.safetensors", assets + "/image/cat.jpg"}) {
+       {assets + "/minilm/minilm-l6.safetensors", "content:" + assets + "/image/cat.jpg"}) {
     Window window(what);
     window.trigger("find");
     for (const std::string id : {"h1d", "tf", "hyper"}) {
@@ -132,8 +132,9 @@ TEST_CASE("no word is cut, on a laptop's screen and on a wide one, dark and ligh
   const std::pair<QSize, const char*> screens[] = {
       {{1366, 768}, "dark"}, {{1366, 768}, "light"}, {{1920, 1080}, "dark"}};
   for (const auto& screen : screens)
-    for (const QString& what : {assets + "/minilm/minilm-l6.safetensors", assets + "/image/cat.jpg",
-                                QString("synthetic:clusters?n=16&d=8")}) {
+    for (const QString& what :
+         {assets + "/minilm/minilm-l6.safetensors", "content:" + assets + "/image/cat.jpg",
+          QString("synthetic:clusters?n=16&d=8")}) {
       const QSize size = screen.first;
       const char* const look = screen.second;
       Window window(what, size, look);
@@ -309,7 +310,7 @@ TEST_CASE("a session keeps the layout of the docks") {
 TEST_CASE("the window reopens the last session as it was") {
   Session left;
   {
-    Window window(assets + "/text/fovea.txt");
+    Window window("content:" + assets + "/text/fovea.txt");
     window->change("test", [](Session& s) {
       s.pinned_query = 7;
       s.views = {View::row, View::heatmap};

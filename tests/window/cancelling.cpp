@@ -99,8 +99,10 @@ TEST_CASE("opening a long source is cancelled at any time, and the former head s
 
 TEST_CASE("opening a long text and a large picture is cancelled at any time") {
   const QTemporaryDir folder;
-  check_opening_is_cancelled(long_text(folder));
-  check_opening_is_cancelled(large_picture(folder));
+  for (const char* as : {"content:", ""}) {  // and read by the bundled models
+    check_opening_is_cancelled(as + long_text(folder));
+    check_opening_is_cancelled(as + large_picture(folder));
+  }
 }
 
 TEST_CASE("while a source is opened a button cancels it, and the status bar says so") {

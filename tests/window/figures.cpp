@@ -17,7 +17,7 @@ using namespace fovea;
 using namespace fovea::test;
 
 TEST_CASE("an exported figure names the tokens and has the output errors beside error maps") {
-  Window window(assets + "/text/fovea.txt");
+  Window window("content:" + assets + "/text/fovea.txt");
   show(window, {View::error});
   const auto compared = [&] {
     return std::ranges::all_of(window.study().columns(), [](const ColumnState& c) {
@@ -90,10 +90,10 @@ TEST_CASE("a figure that carries no session names no source, path or user, whate
   const QString source = home + "/bobs_thesis.txt", other = home + "/carols_head.txt";
   for (const QString& file : {source, other})
     REQUIRE(QFile::copy(assets + "/text/fovea.txt", file));
-  Window window(source);
+  Window window("content:" + source);
   show(window, {View::heatmap}, {"exact", "exact"});
   window->change("hold", [&](Session& s) {
-    s.columns[1].held = HeldHead{.source = other.toStdString(), .layer = 0, .head = 0};
+    s.columns[1].held = HeldHead{.source = "content:" + other.toStdString(), .layer = 0, .head = 0};
   });
   REQUIRE(window.settle());
   QSettings().setValue("sweep/seconds", 10);

@@ -40,7 +40,7 @@ bool enlarged(Window& window, int view, int column) {
 }  // namespace
 
 TEST_CASE("arrow keys step from token to token, wherever the pointer is") {
-  Window window(assets + "/text/fovea.txt");
+  Window window("content:" + assets + "/text/fovea.txt");
   window->change("views", [](Session& s) { s.views = {View::heatmap}; });
   REQUIRE(window.settle());
   QWidget* tokens = sequence(window);
@@ -60,7 +60,7 @@ TEST_CASE("arrow keys step from token to token, wherever the pointer is") {
 }
 
 TEST_CASE("opening another source ends a search and an unfinished selection") {
-  Window window(assets + "/text/fovea.txt");
+  Window window("content:" + assets + "/text/fovea.txt");
   take_focus(window);
   window->change("go", [](Session& s) { s.pinned_query = 60; });
   press(window, Qt::Key_M);

@@ -204,7 +204,7 @@ TEST_CASE("hovering hyper says how a pair is covered: in its block, sampled, or 
 }
 
 TEST_CASE("the image selects rows, and rows are drawn over the image") {
-  Window window(assets + "/image/cat.jpg");
+  Window window("content:" + assets + "/image/cat.jpg");
   show(window, {View::heatmap, View::output});
   QWidget* image = sequence(window);
   std::shared_ptr<const RowReading> row;
@@ -227,7 +227,7 @@ TEST_CASE("the image selects rows, and rows are drawn over the image") {
 }
 
 TEST_CASE("an enlarged output picture is shown beside the exact one") {
-  Window window(assets + "/image/cat.jpg");
+  Window window("content:" + assets + "/image/cat.jpg");
   show(window, {View::heatmap, View::output});
   window->canvas().enlarge(1, 3);
   CHECK(wait_until([&] { return !window->canvas().panel_place(1, 0).isEmpty(); }));

@@ -83,7 +83,7 @@ TEST_CASE("keys pan, zoom about the crosshair and fit, and the view follows the 
 }
 
 TEST_CASE("the find bar steps through the tokens that match, and marks them") {
-  Window window(assets + "/text/fovea.txt");
+  Window window("content:" + assets + "/text/fovea.txt");
   show(window, {View::heatmap});
   window.trigger("find");
   auto* line = window->findChild<QLineEdit*>("find_text");

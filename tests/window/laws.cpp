@@ -42,8 +42,9 @@ std::size_t cells(const Study& study) {
 
 TEST_CASE("every kind of input is drawn in every cell") {
   for (const QString& what :
-       {small, QString("synthetic:golden"), assets + "/text/fovea.txt", assets + "/image/cat.jpg",
-        assets + "/minilm/minilm-l6.safetensors"}) {
+       {small, QString("synthetic:golden"), "content:" + assets + "/text/fovea.txt",
+        "content:" + assets + "/image/cat.jpg", assets + "/text/fovea.txt",
+        assets + "/image/cat.jpg", assets + "/minilm/minilm-l6.safetensors"}) {
     CAPTURE(what.toStdString());
     Window window(what);
     CHECK(window.study().settled());
@@ -139,7 +140,7 @@ TEST_CASE("export writes all three formats, and reports when it cannot") {
 TEST_CASE("a session saved and opened is the same session") {
   QTemporaryDir dir;
   const QString path = dir.filePath("s.fovea.json");
-  Window window(assets + "/text/fovea.txt");
+  Window window("content:" + assets + "/text/fovea.txt");
   window->change("test", [](Session& s) {
     s.pinned_query = 3;
     s.causal = true;

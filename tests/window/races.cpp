@@ -98,7 +98,7 @@ class SlowingDown : public CpuLike {
 }  // namespace
 
 TEST_CASE("when the same image is opened twice, the later opening wins") {
-  Window window(assets + "/image/cat.jpg");
+  Window window("content:" + assets + "/image/cat.jpg");
   show(window, {View::heatmap}, {"exact"});
   REQUIRE(window.settle());
   auto* patch = window->findChild<QSpinBox*>("patch");
@@ -112,7 +112,7 @@ TEST_CASE("when the same image is opened twice, the later opening wins") {
 }
 
 TEST_CASE("a patch size that is undone while it opens does not appear") {
-  Window window(assets + "/image/cat.jpg");
+  Window window("content:" + assets + "/image/cat.jpg");
   show(window, {View::heatmap}, {"exact"});
   REQUIRE(window.settle());
   auto* patch = window->findChild<QSpinBox*>("patch");

@@ -33,7 +33,7 @@
 namespace fovea::test {
 namespace {
 
-const QString picture = assets + "/image/cat.jpg";
+const QString picture = "content:" + assets + "/image/cat.jpg";
 
 bool patches(Window& window, int patch) {
   return wait_until([&] {
@@ -151,7 +151,7 @@ TEST_CASE("all view settings are visible on a screen of 1366 pixels") {
 TEST_CASE("names of pixels of a long image are not cut among the top keys") {
   const QTemporaryDir directory;
   const QString path = directory.filePath("wide.png");
-  REQUIRE(QImage(picture).scaled(110, 100).save(path));
+  REQUIRE(QImage(assets + "/image/cat.jpg").scaled(110, 100).save(path));
   Window window(path);
   window->findChild<QSpinBox*>("patch")->setValue(1);
   const auto named = [&] {

@@ -17,6 +17,7 @@
 #include <QTemporaryDir>
 #include <QTimer>
 
+#include "input/open_source.h"
 #include "input/session_file.h"
 #include "io/safetensors_writer.h"
 #include "study/background.h"
@@ -81,7 +82,7 @@ TEST_CASE("a session that does not open is not overwritten by the one that stays
 TEST_CASE("while a session opens, saving writes the one that is still shown to its own file") {
   const QTemporaryDir dir;
   const QString first = dir.filePath("1.fovea.json"), second = dir.filePath("2.fovea.json");
-  Window window(assets + "/text/fovea.txt");
+  Window window("content:" + assets + "/text/fovea.txt");
   REQUIRE(window.save(second));
   window->open(small);
   REQUIRE(wait_until([&] { return !window.study().opening(); }));
@@ -236,7 +237,8 @@ TEST_CASE("recent files are remembered by their whole paths") {
   REQUIRE(QDir::setCurrent(assets + "/text"));
   {
     Window window("fovea.txt");
-    CHECK(QSettings().value("recent").toStringList().front() == assets + "/text/fovea.txt");
+    CHECK(QSettings().value("recent").toStringList().front() ==
+          to_qt(address_of((assets + "/text/fovea.txt").toStdString())));
   }
   QDir::setCurrent(before);
 }

@@ -20,7 +20,7 @@
 namespace fovea::test {
 namespace {
 
-const QString a_text = assets + "/text/fovea.txt";
+const QString a_text = "content:" + assets + "/text/fovea.txt";
 
 /// The dock, raised.
 struct SpansDock {

@@ -27,7 +27,7 @@ TEST_CASE("Ctrl+Z brings the file before back, with its look and selection, and 
   const QTemporaryDir dir;
   const QString text = dir.filePath("words.txt"), saved = dir.filePath("words.fovea.json");
   REQUIRE(QFile::copy(assets + "/text/fovea.txt", text));
-  Window window(text);
+  Window window("content:" + text);
   window->change({}, [](Session& s) {
     s.causal = true;
     s.views = {View::heatmap};
@@ -47,7 +47,7 @@ TEST_CASE("Ctrl+Z brings the file before back, with its look and selection, and 
   window.study().select_column(1);
   take_focus(window);
   press(window, Qt::Key_Z, Qt::ControlModifier);
-  REQUIRE(shows(window, text));
+  REQUIRE(shows(window, "content:" + text));
   CHECK(window.study().session() == left);
   CHECK(window.study().selected_column() == 0);
   CHECK(text_of_action(window, "redo") == "&Redo: open minilm-l6.safetensors");
@@ -69,7 +69,7 @@ TEST_CASE("undo says where the file before has gone, and the window stays as it 
   const QTemporaryDir dir;
   const QString text = dir.filePath("words.txt");
   REQUIRE(QFile::copy(assets + "/text/fovea.txt", text));
-  Window window(text);
+  Window window("content:" + text);
   window->open(small);
   REQUIRE(shows(window, small));
   REQUIRE(QFile::remove(text));

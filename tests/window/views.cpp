@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "input/open_source.h"
 #include "window/docks/inspector_dock.h"
 #include "window/harness.h"
 #include "window/widgets/info_bar.h"
@@ -170,7 +171,8 @@ TEST_CASE("a session whose source has moved asks where it is") {
   };
   window->findChild<QPushButton*>("remedy")->click();
   CHECK(asked == text);
-  CHECK(wait_until([&] { return window.study().session().source == moved.toStdString(); }));
+  CHECK(wait_until(
+      [&] { return window.study().session().source == address_of(moved.toStdString()); }));
   CHECK(window.settle());
 }
 

@@ -121,11 +121,21 @@ TEST_CASE("a worker that refuses, dies, leaves, babbles or is another version sa
   CHECK(said("refuses") == "no working torch: pip install torch");
   CHECK(said("dies").find("where memory runs out (SIGKILL)") != std::string::npos);
   CHECK(said("leaves").find("ended with 3: of this process") != std::string::npos);
-  CHECK(said("babbles").find("said what is no message") != std::string::npos);
-  CHECK(said("old").find("another version of the package") != std::string::npos);
+  CHECK(said("babbles").find("sent something that is not a message") != std::string::npos);
+  CHECK(said("old").find("another version of the Python package") != std::string::npos);
   CHECK(message_of<UnavailableError>([&] {
           WorkerProcess process({.interpreter = {"/nowhere/python", "a test"}});
         }).find("/nowhere/python cannot be started") != std::string::npos);
+}
+
+TEST_CASE(
+    "a worker that ends between two requests is known to have ended, so that another starts") {
+  const FakePython python;
+  const auto model = python.model("retires");
+  std::string message;
+  while (message.empty()) message = why(*model, three_words);  // its first answers may still come
+  CHECK(message.find("ended with 3") != std::string::npos);
+  CHECK(model->has_ended());
 }
 
 TEST_CASE("a worker that does not answer can be cancelled, and ends with its model") {

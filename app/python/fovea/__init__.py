@@ -10,10 +10,11 @@ from .figure import Figure, figure
 from .look import Looking, look
 from .reader import Tensors, read
 from .recording import Recording, record
+from .replace import Replacing, replace
 from .save import save
 from .show import show
 from .window import open
 
-__all__ = ["Figure", "FoveaError", "FoveaWarning", "Looking", "Recording", "Tensors", "figure", "look", "open",
-           "read", "record", "save", "show", "tokens_of"]
+__all__ = ["Figure", "FoveaError", "FoveaWarning", "Looking", "Recording", "Replacing", "Tensors", "figure",
+           "look", "open", "read", "record", "replace", "save", "show", "tokens_of"]
 __version__ = "0.1.0"

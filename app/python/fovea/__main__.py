@@ -27,7 +27,7 @@ def main(words: Optional[List[str]] = None) -> int:
         print(f"fovea: {error}", file=sys.stderr)
         return 1
     # This Python computes what the program does not compute itself.
-    os.environ.setdefault("FOVEA_PYTHON", sys.executable)
+    os.environ["FOVEA_PYTHON"] = sys.executable
     sys.stdout.flush()
     try:
         os.execvp(start[0], start)

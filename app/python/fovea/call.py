@@ -82,16 +82,20 @@ class Call:
         return replace(self, q=self.q[heads], k=self.k[used], v=None if self.v is None else self.v[used],
                        z=None if self.z is None else self.z[heads], conditions=self.conditions.of_heads(heads))
 
-    def write(self, file: Union[TensorWriter, TensorBytes, TensorMemory], prefix: str) -> Dict[str, str]:
-        """Writes the tensors as PREFIX.q and so on. Returns the metadata of this call, without the prefix."""
+    def arrays(self) -> Dict[str, Any]:
+        """The tensors by the names that they have in a file, without the prefix."""
         numpy = need("numpy", "Writing tensors")
-        self.check()
         c = self.conditions
         arrays = {"q": self.q, "k": self.k, "v": self.v, "z": self.z, "mask": c.mask, "bias": c.bias}
         for name, array, kind in (("alibi", c.alibi, numpy.float32), ("sinks", c.sinks, numpy.float32),
                                   ("segments", c.segments, numpy.int32)):
             arrays[name] = None if array is None else numpy.asarray(array, dtype=kind)
-        file.add({f"{prefix}.{name}": array for name, array in arrays.items() if array is not None})
+        return {name: array for name, array in arrays.items() if array is not None}
+
+    def write(self, file: Union[TensorWriter, TensorBytes, TensorMemory], prefix: str) -> Dict[str, str]:
+        """Writes the tensors as PREFIX.q and so on. Returns the metadata of this call, without the prefix."""
+        self.check()
+        file.add({f"{prefix}.{name}": array for name, array in self.arrays().items()})
         return self.metadata()
 
     def metadata(self) -> Dict[str, str]:

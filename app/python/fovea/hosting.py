@@ -1,12 +1,15 @@
 """Answers the program's requests about one model, over a channel of messages.
 
-First goes {"hello": "fovea model", "version": 1, "model": {...}}, as ReadingModel.description has it. Then come requests:
+First goes {"hello": "fovea model", "version": 1, "model": {...}}, as ReadingModel.description has it. Requests follow:
 
     {"id": 1, "do": "heads", "text": ..., "max_tokens": ..., "layers": ..., "heads": ...}    or with a tensor "picture"
-    {"id": 2, "do": "cancel", "of": 1}
+    {"id": 2, "do": "effect", "text": ..., "max_tokens": ..., "variant": ..., "seed": ..., "parameters": {...},
+     "where": [[3, null], [4, [0, 1]]]}
+    {"id": 3, "do": "cancel", "of": 1}
 
-Each request but "cancel" has one last answer with its id: heads, as tensors and metadata like those of a file of
-`record`, with "notes"; {"error": "..."}; or {"cancelled": true}. Before it may come {"id": 1, "reached": share}.
+Each request but "cancel" has one last answer with its id. It is, for "heads", tensors and metadata like those of a file
+of `record`, with "notes"; for "effect", the numbers of Effects.measure, with those of each token as tensors;
+{"error": "..."}; or {"cancelled": true}. Any number of {"id": 1, "reached": share} may come before it.
 """
 from __future__ import annotations
 
@@ -16,22 +19,22 @@ import time
 from typing import Any, Callable, Dict, Optional
 
 from .errors import FoveaError
-from .message import Channel, Message
-from .reading import MOST_TOKENS, Heads, Request
+from .message import Channel, Gone, Message
+from .reading import MOST_TOKENS, Request
 
 VERSION = 1
 BETWEEN_SHARES = 0.1  # seconds
 
 
 class Stopped(BaseException):
-    """Nobody waits for the answer any more. No Exception, so that no model takes it for an error of its own."""
+    """Nobody waits for the answer any more. Derives from BaseException, so that no model catches it."""
 
 
 def host(channel: Channel, model: Any, gone: Callable[[], None] = lambda: None) -> None:
     """Answers until the other process closes its end; requests run on this thread, one after the other.
 
-    `model` has `description()` and `heads(request)`. `gone` is called, on another thread, as soon as the end is known:
-    a request may still run.
+    `model` has `description()`, `heads(request)` and `effect(request, content)`. `gone` is called, on another thread,
+    as soon as the other process has closed its end, while a request may still run.
     """
     channel.send({"hello": "fovea model", "version": VERSION, "model": model.description()})
     _Host(channel, model, gone).run()
@@ -54,7 +57,7 @@ class _Host:
                 return
             try:
                 self._answer(message)
-            except OSError:  # the other process has gone
+            except Gone:
                 return
 
     def _receive(self) -> None:
@@ -64,36 +67,45 @@ class _Host:
                 if message is None:
                     break
                 number = message.content.get("id")
+                if not isinstance(number, int) and message.content.get("do") != "cancel":
+                    break
                 if message.content.get("do") == "cancel":
-                    if message.content.get("of") in self._cancelled:
-                        self._cancelled[message.content["of"]] = True
+                    of = message.content.get("of")
+                    if isinstance(of, int) and of in self._cancelled:
+                        self._cancelled[of] = True
                 else:
                     self._cancelled[number] = False
                     self._requests.put(message)
         except (FoveaError, OSError, ValueError):
             pass  # after what is no message none can follow
-        self._ended = True
-        self._requests.put(None)
-        self._gone()
+        finally:
+            self._ended = True
+            self._requests.put(None)
+            self._gone()
 
     def _answer(self, message: Message) -> None:
         number = message.content.get("id")
         try:
-            if message.content.get("do") != "heads":
+            request = self._request(message, number)
+            if message.content.get("do") == "heads":
+                heads = self._model.heads(request)
+                self._channel.send({"id": number, "notes": heads.notes}, heads.arrays, heads.metadata)
+            elif message.content.get("do") == "effect":
+                numbers, arrays = self._model.effect(request, message.content)
+                self._channel.send({"id": number, **numbers}, arrays)
+            else:
                 raise FoveaError(f"'{message.content.get('do')}' is no request that this package knows; expected "
-                                 "heads: install the Python package of this Fovea")
-            heads = self._heads(message, number)
-            self._channel.send({"id": number, "notes": heads.notes}, heads.arrays, heads.metadata)
+                                 "heads or effect: install the Python package of this Fovea")
         except Stopped:
             self._channel.send({"id": number, "cancelled": True})
-        except OSError:
+        except Gone:
             raise
         except Exception as error:
             self._channel.send({"id": number, "error": words_of(error)})
         finally:
             self._cancelled.pop(number, None)
 
-    def _heads(self, message: Message, number: Any) -> Heads:
+    def _request(self, message: Message, number: Any) -> Request:
         said = 0.0
 
         def reached(share: float) -> None:
@@ -107,9 +119,9 @@ class _Host:
 
         content = message.content
         reached(0.0)
-        return self._model.heads(Request(content.get("text"), message.tensors.arrays.get("picture"),
-                                         int(content.get("max_tokens") or MOST_TOKENS), content.get("layers"),
-                                         content.get("heads"), reached))
+        return Request(content.get("text"), message.tensors.arrays.get("picture"),
+                       int(content.get("max_tokens") or MOST_TOKENS), content.get("layers"), content.get("heads"),
+                       reached)
 
 
 def words_of(error: BaseException) -> str:

@@ -2,27 +2,28 @@
 from __future__ import annotations
 
 import atexit
-import itertools
 import os
 import re
+import secrets
 import socket
 import threading
+import time
 import warnings
-from typing import Any, List, Optional
+from typing import Any, Dict, List, Optional
 from urllib.parse import quote
 
 from .errors import FoveaError, FoveaWarning
+from .hosted import HostedModel
 from .hosting import host, words_of
 from .link import user_of
 from .message import Channel
-from .reading import Heads, ReadingModel, Request
+from .reading import Heads, Request
 from .starting import own_folder
 from .window import open as open_window
 
 SENTENCE = "The quick brown fox jumps over the lazy dog."
 LONGEST_NAME = 40  # the path of a socket has a limit of some 100 bytes
-
-_numbers = itertools.count()
+PAUSE_SECONDS = 0.1  # after a window that could not be served
 
 
 def look(model: Any, reader: Any, text: Optional[str] = None, *, picture: "None | str | os.PathLike[str]" = None,
@@ -34,13 +35,17 @@ def look(model: Any, reader: Any, text: Optional[str] = None, *, picture: "None 
     `reader` is the tokenizer or processor that makes the model's input. The window shows the heads while the model
     reads `text` or `picture`, a path of an image; type another text there, or drop one. The model runs in a thread of
     this process, without gradients, whenever the window asks; it is not copied, so what you do to it shows at the next
-    text. The window can ask until `close()` is called on what is returned, the block ends for which it was entered in a
-    with statement, or this process ends. With window=False none is opened: give `address` to one. Raises FoveaError.
+    text. The window can ask until `close()` of the result is called, its with block ends, or this process ends. With
+    window=False none is opened: give `address` to one. Raises FoveaError.
     """
     tokenizer = reader if hasattr(reader, "convert_ids_to_tokens") else None
-    reading = ReadingModel(model, tokenizer, None if tokenizer is not None else reader, name or "")
+    reading = HostedModel(model, tokenizer, None if tokenizer is not None else reader, name or "")
     if tokenizer is None and picture is None and reading.tokenizer is None:
-        raise FoveaError("a model of images needs one to begin with: pass picture=PATH")
+        raise FoveaError("a model of images needs an image to begin with: pass picture=PATH")
+    if text is not None and picture is not None:
+        raise FoveaError("text and picture were given; expected one of them")
+    if picture is not None and not os.path.exists(picture):
+        raise FoveaError(f"{os.fspath(picture)} does not exist; expected an image")
     looking = Looking(reading)
     looking.address = looking.address_of(text or SENTENCE, picture)
     if window:
@@ -57,14 +62,14 @@ class Looking:
 
     address = ""  # what `fovea` opens
 
-    def __init__(self, model: ReadingModel) -> None:
+    def __init__(self, model: HostedModel) -> None:
         self._model = model
         self._turn = threading.Lock()  # one window after the other
         self._process = os.getpid()
         self._connections: List[socket.socket] = []
         self._listener = socket.socket(socket.AF_UNIX)
         plain = re.sub(r"[^\w.-]", "-", model.name.split("/")[-1], flags=re.ASCII)[:LONGEST_NAME]
-        self.name = f"{plain or 'model'}.{os.getpid()}-{next(_numbers)}"
+        self.name = f"{plain or 'model'}.{os.getpid()}-{secrets.token_hex(4)}"
         self._path = os.path.join(own_folder(), f"look-{self.name}.sock")
         try:
             self._listener.bind(self._path)
@@ -87,6 +92,10 @@ class Looking:
     def heads(self, request: Request) -> Heads:
         with self._turn:
             return self._model.heads(request)
+
+    def effect(self, request: Request, content: Dict[str, Any]) -> Any:
+        with self._turn:
+            return self._model.effect(request, content)
 
     def close(self) -> None:
         """From now on no window can ask the model."""
@@ -116,7 +125,10 @@ class Looking:
             try:
                 connection, _ = self._listener.accept()
             except OSError:
-                return  # closed
+                if not self._path:
+                    return  # closed
+                time.sleep(PAUSE_SECONDS)  # as with too many open files
+                continue
             if user_of(connection) != os.getuid():
                 connection.close()
                 continue
@@ -126,7 +138,10 @@ class Looking:
     def _answer(self, connection: socket.socket) -> None:
         try:
             with connection, connection.makefile("rb") as reader, connection.makefile("wb") as writer:
-                host(Channel(reader, writer), self)
+                try:
+                    host(Channel(reader, writer), self)
+                finally:
+                    connection.shutdown(socket.SHUT_RDWR)  # or closing would wait for the thread that reads
         except OSError:
             pass  # the window has gone
         except Exception as error:

@@ -1,12 +1,13 @@
 """Messages between this process and the program: an object of JSON, and tensors.
 
-A message is a frame: its length (8 bytes, little-endian) and as many bytes, those of a .safetensors file whose metadata
-has the object, as text, under the key "message".
+A message is sent as a length (8 bytes, little-endian) and that many bytes of a .safetensors file. Its metadata holds
+the object, as JSON text, under "message".
 """
 from __future__ import annotations
 
 import io
 import json
+import math
 import struct
 import threading
 from typing import Any, BinaryIO, Dict, List, NamedTuple, Optional
@@ -18,6 +19,10 @@ from .writer import TensorBytes
 KEY = "message"
 LARGEST = 4 << 30  # bytes of a frame
 PIECE = 1 << 20
+
+
+class Gone(OSError):
+    """The other process has closed its end."""
 
 
 class Message(NamedTuple):
@@ -35,12 +40,15 @@ class Channel:
 
     def send(self, content: Dict[str, Any], arrays: Optional[Dict[str, Any]] = None,
              metadata: Optional[Dict[str, str]] = None) -> None:
-        """Sends an object and tensors of PyTorch or NumPy. Raises OSError if the other process has gone."""
+        """Sends an object and tensors of PyTorch or NumPy. Raises Gone if the other process has gone."""
         pieces = message_pieces(content, arrays, metadata)
-        with self._lock:
-            for piece in pieces:
-                self._writer.write(piece)
-            self._writer.flush()
+        try:
+            with self._lock:
+                for piece in pieces:
+                    self._writer.write(piece)
+                self._writer.flush()
+        except (OSError, ValueError) as error:  # closed
+            raise Gone(str(error)) from error
 
     def receive(self) -> Optional[Message]:
         """The next message; None if the other process has closed its end. Raises FoveaError for what is no message."""
@@ -69,8 +77,21 @@ def message_pieces(content: Dict[str, Any], arrays: Optional[Dict[str, Any]] = N
     """The bytes of a frame, in pieces that follow each other."""
     tensors = TensorBytes()
     tensors.add(arrays or {})
-    pieces = tensors.pieces({**(metadata or {}), KEY: json.dumps(content)})
-    return [struct.pack("<Q", sum(memoryview(piece).nbytes for piece in pieces)), *pieces]
+    pieces = tensors.pieces({**(metadata or {}), KEY: json.dumps(_finite(content), allow_nan=False)})
+    size = sum(memoryview(piece).nbytes for piece in pieces)
+    if size > LARGEST:
+        raise FoveaError(f"what the model gives has {size / 1e9:.1f} GB, and a message may have {LARGEST / 1e9:.1f}: "
+                         "use fewer tokens (--max-tokens)")
+    return [struct.pack("<Q", size), *pieces]
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no NaN and no infinity: null stands for them."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: _finite(part) for name, part in value.items()}
+    return [_finite(part) for part in value] if isinstance(value, (list, tuple)) else value
 
 
 def read_message(frame: bytes) -> Message:

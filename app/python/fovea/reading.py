@@ -4,7 +4,8 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional
+import threading
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from .errors import FoveaError, need
 from .names import model_name
@@ -43,9 +44,9 @@ class ReadingModel:
         if tokenizer is None and processor is None:
             raise FoveaError("neither a tokenizer nor a processor was given; expected the one that makes the model's "
                              "input of a text or a picture")
-        self.model, self.name = model, name or model_name(model)
+        self.model = getattr(model, "_orig_mod", model)  # of a compiled one
+        self.name = name or model_name(self.model)
         self.tokenizer = tokenizer if tokenizer is not None else getattr(processor, "tokenizer", None)
-        self.processor = processor if processor is not None and hasattr(processor, "image_processor") else None
         self.images = getattr(processor, "image_processor", processor)
 
     def description(self) -> Dict[str, Any]:
@@ -53,7 +54,8 @@ class ReadingModel:
         return {
             "name": self.name,
             "architecture": type(self.model).__name__,
-            "reads": [kind for kind, reader in (("text", self.tokenizer), ("image", self.images)) if reader is not None],
+            "reads": [kind for kind, reader in (("text", self.tokenizer), ("image", self.images))
+                      if reader is not None],
             "layers": getattr(config, "num_hidden_layers", None),
             "heads": getattr(config, "num_attention_heads", None),
             "most_tokens": self._positions(),
@@ -66,7 +68,8 @@ class ReadingModel:
             return self._heads_of_picture(request)
         return self._heads_of_text(request)
 
-    def _heads_of_text(self, request: Request) -> Heads:
+    def inputs_of(self, request: Request, notes: Optional[List[str]] = None) -> Tuple[Dict[str, Any], List[int]]:
+        """What goes into the model for a text, and the ids of the tokens. Adds to `notes` what is cut off."""
         if self.tokenizer is None:
             raise FoveaError(f"{self.name} is a model of images; expected an image")
         limit = min(request.max_tokens, self._positions() or request.max_tokens)
@@ -76,12 +79,16 @@ class ReadingModel:
         ids = inputs["input_ids"]
         if ids.shape[-1] == 0 or not text.strip():
             raise FoveaError("the text has no token; expected at least one word")
-        notes = []
         end = self._end_of(inputs, text)
-        if end is not None and whole[end:].strip():
-            why = "--max-tokens" if limit == request.max_tokens else f"it has {limit} positions"
+        if notes is not None and end is not None and whole[end:].strip():
+            why = f"the limit is {limit} tokens" if limit == request.max_tokens else f"it has {limit} positions"
             notes.append(f"the model reads the first {ids.shape[-1]} tokens: {len(whole) - end} characters of the text "
                          f"are left out ({why})")
+        return self._on_device(dict(inputs)), ids[0].tolist()
+
+    def _heads_of_text(self, request: Request) -> Heads:
+        notes: List[str] = []
+        inputs, ids = self.inputs_of(request, notes)
         model = self.model
         if getattr(getattr(model, "config", None), "is_encoder_decoder", False):
             model = model.get_encoder()
@@ -90,18 +97,18 @@ class ReadingModel:
             model = model.text_model
         else:
             model = getattr(model, "base_model", model)  # without a head, which has no attention
-        return self._run(model, dict(inputs), [self.tokenizer.convert_ids_to_tokens(ids[0])], request, notes)
+        return self._run(model, inputs, [self.tokenizer.convert_ids_to_tokens(ids)], request, notes)
 
     def _heads_of_picture(self, request: Request) -> Heads:
         if self.images is None:
             raise FoveaError(f"{self.name} is a model of texts; expected a text")
         image = need("PIL.Image", "Reading a picture").fromarray(request.picture)
-        inputs = dict(self.images(images=image, return_tensors="pt"))
+        inputs = self._on_device(dict(self.images(images=image, return_tensors="pt")))
         model = self.model.vision_model if _has_both(self.model) else getattr(self.model, "base_model", self.model)
         heads = self._run(model, inputs, None, request, [])
         pixels = inputs.get("pixel_values")
         if getattr(pixels, "ndim", 0) != 4 or pixels.shape[1] != 3:
-            return heads
+            return heads._replace(arrays={**heads.arrays, "picture": request.picture})
         grid = self._grid(pixels, heads.arrays)
         return heads._replace(arrays={**heads.arrays, "picture": self._seen(pixels[0])},
                               metadata={**heads.metadata, **({"image": json.dumps(grid)} if grid else {})})
@@ -109,16 +116,18 @@ class ReadingModel:
     def _run(self, model: Any, inputs: Dict[str, Any], tokens: Optional[List[List[str]]], request: Request,
              notes: List[str]) -> Heads:
         torch = need("torch", "Running a model")
-        device = self._device()
-        inputs = {name: value.to(device) if hasattr(value, "to") else value for name, value in inputs.items()}
         memory = TensorMemory()
         recording = Recording("", request.layers, request.heads, None, tokens, None, False, model, memory, notes.append)
-        with recording, torch.no_grad(), _watched(model, request.reached):
+        with recording, torch.no_grad(), watched(model, request.reached):
             model(**inputs)
         return Heads(memory.arrays, {**memory.metadata, "model": self.name}, notes)
 
+    def _on_device(self, inputs: Dict[str, Any]) -> Dict[str, Any]:
+        device = self._device()
+        return {name: value.to(device) if hasattr(value, "to") else value for name, value in inputs.items()}
+
     def _end_of(self, inputs: Any, text: str) -> Optional[int]:
-        """Where the tokens end in the text. None: a tokenizer that does not say."""
+        """Returns the place in the text where its tokens end; None if the tokenizer does not say."""
         if not getattr(self.tokenizer, "is_fast", False):
             return None
         offsets = self.tokenizer(text, truncation=True, max_length=inputs["input_ids"].shape[-1],
@@ -139,8 +148,11 @@ class ReadingModel:
     def _seen(self, pixels: Any) -> Any:
         """The picture as the model sees it, [height, width, 3] of uint8."""
         numpy = need("numpy", "Reading a picture")
-        mean, deviation = (numpy.asarray(getattr(self.images, name, None) or default, dtype=numpy.float32)
-                           for name, default in (("image_mean", 0.0), ("image_std", 1.0)))
+        mean, deviation = 0.0, 1.0
+        if getattr(self.images, "do_normalize", True):
+            given = (getattr(self.images, name, None) for name in ("image_mean", "image_std"))
+            mean, deviation = (numpy.asarray(default if own is None else own, dtype=numpy.float32)
+                               for own, default in zip(given, (0.0, 1.0)))
         colours = pixels.permute(1, 2, 0).float().cpu().numpy() * deviation + mean
         return numpy.clip(255 * colours + 0.5, 0, 255).astype(numpy.uint8)
 
@@ -169,13 +181,16 @@ def _has_both(model: Any) -> bool:
 
 
 @contextlib.contextmanager
-def _watched(model: Any, reached: Callable[[float], None]) -> Iterator[None]:
-    """Calls `reached` before each module runs, with the share of modules that ran."""
+def watched(model: Any, reached: Callable[[float], None]) -> Iterator[None]:
+    """Calls `reached` before each module runs in this thread, with the share of modules that ran."""
     modules = list(model.modules()) if hasattr(model, "modules") else []
+    thread = threading.get_ident()  # the model may run in others, too
     ran = 0
 
     def before(*_: Any) -> None:
         nonlocal ran
+        if threading.get_ident() != thread:
+            return
         ran += 1
         reached(min(1.0, ran / len(modules)))
 

@@ -13,6 +13,7 @@ from .check import difference
 from .encoding import token_lists
 from .errors import FoveaError, FoveaWarning, need
 from .labels import Labelled, TokenLabels
+from .layer_choice import LayerChoice, Layers
 from .names import Place, model_name
 from .places import Places
 from .reader import LONGEST_HEADER
@@ -27,7 +28,7 @@ ROOM_OF_CALL = 1 << 14  # bytes that the header may grow by one call without its
 ENTRY = 128  # bytes of a tensor in the header, without the name of its call
 
 
-def record(path: "str | os.PathLike[str]", model: Any = None, *, layers: Optional[Iterable[Union[int, str]]] = None,
+def record(path: "str | os.PathLike[str]", model: Any = None, *, layers: Layers = None,
            heads: Optional[Iterable[int]] = None, steps: Union[None, int, Container[int]] = None,
            tokens: Optional[Sequence] = None, key_tokens: Optional[Sequence] = None,
            outputs: bool = True) -> "Recording":
@@ -54,13 +55,12 @@ def record(path: "str | os.PathLike[str]", model: Any = None, *, layers: Optiona
 class Recording:
     """A recording that runs. `calls` names the calls in the file. `tokens` and `key_tokens` may be set."""
 
-    def __init__(self, path: "str | os.PathLike[str]", layers: Optional[Iterable[Union[int, str]]],
+    def __init__(self, path: "str | os.PathLike[str]", layers: Layers,
                  heads: Optional[Iterable[int]], steps: Union[None, int, Container[int]], tokens: Optional[Sequence],
                  key_tokens: Optional[Sequence], outputs: bool, model: Any,
                  memory: Optional[TensorMemory] = None, say: Optional[Callable[[str], None]] = None) -> None:
         self.path = os.fspath(path)
         self._memory = memory  # in place of the file; then only this thread is recorded
-        self._thread = threading.get_ident()
         self._say = say or _warn
         self.calls: List[str] = []
         self._file: Union[None, TensorWriter, TensorMemory] = None
@@ -68,7 +68,7 @@ class Recording:
         self._warned: List[str] = []
         self.tokens, self.key_tokens = tokens, key_tokens
         self._model = model
-        self._layers = None if layers is None else set([layers] if isinstance(layers, (int, str)) else layers)
+        self._layers = LayerChoice(layers)
         self._heads = None if heads is None else [heads] if isinstance(heads, int) else list(heads)
         self._kept_steps = [steps] if isinstance(steps, int) else steps
         self._outputs = outputs
@@ -81,7 +81,8 @@ class Recording:
         self._steps = Steps()
         self._places = Places(WATCH.stack)
         self._unseen = Unseen(self._places.where)
-        self._audience = Audience(self._places, self._unseen, self._keep, self._end_in_fork)
+        self._audience = Audience(self._places, self._unseen, self._keep, self._end_in_fork,
+                                  own_thread_only=memory is not None)
         self._forked = False  # this is a copy in another process
         self._bias: Optional[SharedBias] = None
 
@@ -136,7 +137,7 @@ class Recording:
         for missed in self._unseen.missed():
             self._say(f"Left out: {missed}")
         without = self._places.without()
-        if without and self._layers is None:
+        if without and self._layers.is_all:
             self._say("No softmax attention was seen in " + _listed(without))
         for note in [*self._unseen.notes(), *self._warned, labels.complaint]:
             if note:
@@ -184,10 +185,12 @@ class Recording:
         return (f"{nothing}no attention was seen in {_listed(roots)}: there is no softmax that values are "
                 "multiplied with. If it computes attention in another way, give q, k and v to fovea.save.")
 
-    def _end_in_fork(self) -> None:
+    def _end_in_fork(self) -> bool:
+        """The child records nothing: the file is that of its parent."""
         self._forked = True
         if self._file is not None:
             self._file.let_go()
+        return False
 
     def _keep(self, seen: SeenAny) -> None:
         """Writes a call, one for each member of a batch."""
@@ -195,13 +198,14 @@ class Recording:
             assert self._file is not None
             if self._ended or self._file.fault:
                 return
-            if self._memory is not None and threading.get_ident() != self._thread:
-                return  # what else this process computes
             place = self._places.of(seen.module)
             turn = self._steps.next(place.name, WATCH.stack.run, seen.queries, seen.keys, place.role == "cross")
             if not self._wanted(place, turn, seen.module):
                 return
             chosen = self._chosen_heads(place, seen.heads)
+            if seen.replaced:
+                self._warn("Attention was replaced in the block: its queries, keys and values are recorded, and no "
+                           "output of the model")
             if seen.dropout > 0:
                 self._warn(f"{place.name}: the model drops weights at random, so its output is not kept: call "
                            "model.eval()")
@@ -236,8 +240,7 @@ class Recording:
         self.calls.append(prefix)
 
     def _wanted(self, place: Place, turn: Turn, module: Any) -> bool:
-        named = self._layers is None or self._layers & {place.layer, place.name, self._places.path(module)}
-        if named and (self._kept_steps is None or turn.step in self._kept_steps):
+        if self._layers.has(self._places, module) and (self._kept_steps is None or turn.step in self._kept_steps):
             return True
         self._left_out.add(place.name)
         return False

@@ -18,13 +18,14 @@ class Seen:
     q: Any  # [B, H, nq, d]
     k: Any  # [B, Hkv, nk, d]
     v: Any  # [B, Hkv, nk, dv]
-    z: Any  # [B, H, nq, dv]
+    z: Any  # [B, H, nq, dv]; None: not known
     conditions: Conditions
     mask: Any = None
     bias: Any = None
     ends_causal: bool = False  # a single query that sees all keys belongs to causal attention
     dropout: float = 0.0
     short_logits: bool = True  # logits are rounded to the type of q; else they are float32
+    replaced: bool = False  # the model went on with another output than that of its attention
 
     members = property(lambda self: int(self.q.shape[0]))
     heads = property(lambda self: int(self.q.shape[1]))
@@ -43,7 +44,7 @@ class Seen:
             found = recognised(c, self.queries, keys, self.heads, _member(mask, b), _member(bias, b),
                                self.ends_causal)
             found.causal = bool(found.causal)
-            z = _plain(self.z[b]) if outputs and not self.dropout else None
+            z = _plain(self.z[b]) if outputs and self.z is not None and not self.dropout else None
             yield Call(_plain(self.q[b]), _plain(_member(self.k, b)[:, :keys]), _plain(_member(self.v, b)[:, :keys]),
                        z, found)
 
@@ -55,6 +56,7 @@ class SeenWeights:
     module: Any
     weights: Any  # [B, H, nq, nk]
     dropout: float = 0.0
+    replaced: bool = False
 
     members = property(lambda self: int(self.weights.shape[0]))
     heads = property(lambda self: int(self.weights.shape[1]))
@@ -69,8 +71,15 @@ class SeenWeights:
 SeenAny = Union[Seen, SeenWeights]
 
 
+def output_shape(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> List[int]:
+    """Of the result of torch.nn.functional.scaled_dot_product_attention."""
+    q, k, v = ({**dict(zip(("query", "key", "value"), args)), **kwargs}[name] for name in ("query", "key", "value"))
+    outer = need("torch", "Recording a model").broadcast_shapes(q.shape[:-3], k.shape[:-3], v.shape[:-3])
+    return [*outer, *q.shape[-3:-1], v.shape[-1]]
+
+
 def of_sdpa(module: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], z: Any) -> Seen:
-    """A call of torch.nn.functional.scaled_dot_product_attention."""
+    """A call of torch.nn.functional.scaled_dot_product_attention; z None: it is not computed."""
     torch = need("torch", "Recording a model")
     given = dict(zip(("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale"), args))
     given.update(kwargs)
@@ -95,8 +104,8 @@ def of_sdpa(module: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], z: Any) 
     c = Conditions(scale=given.get("scale"), causal=None if mask is not None else causal)
     if from_the_first:
         mask, c.causal = torch.ones(queries, keys, dtype=torch.bool).tril(), None
-    return Seen(module, four(q), four(k), four(v), four(z), c, mask, dropout=float(given.get("dropout_p") or 0.0),
-                short_logits=False)
+    return Seen(module, four(q), four(k), four(v), None if z is None else four(z), c, mask,
+                dropout=float(given.get("dropout_p") or 0.0), short_logits=False)
 
 
 def of_transformers(module: Any, kind: str, given: Dict[str, Any], z: Any, cross: bool) -> Seen:
@@ -124,7 +133,8 @@ def of_transformers(module: Any, kind: str, given: Dict[str, Any], z: Any, cross
             raise FoveaError("each query has a sink of its own, which a file cannot hold")
         sinks = given.get("s_aux")
         c.sinks = None if sinks is None else sinks.detach().float().reshape(-1).cpu().numpy()
-    z = z.reshape(q.shape[0], queries, q.shape[1], v.shape[-1]).transpose(1, 2)
+    if z is not None:
+        z = z.reshape(q.shape[0], queries, q.shape[1], v.shape[-1]).transpose(1, 2)
     return Seen(module, q, k, v, z, c, mask, bias, ends_causal=bool(is_causal) and not cross,
                 dropout=float(given.get("dropout") or 0.0), short_logits=kind != "sdpa")
 
@@ -166,6 +176,8 @@ def check_readable(*arrays: Any) -> None:
     torch = need("torch", "Recording a model")
     wrapped = getattr(torch._C._functorch, "is_functorch_wrapped_tensor", lambda _: False)
     for array in arrays:
+        if array is None:
+            continue
         if getattr(array, "is_nested", False):
             raise FoveaError("its tensors are nested: run the model on padded ones")
         if wrapped(array):

@@ -9,6 +9,7 @@ takes out what another one needs. A thread that has recordings of its own is rec
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import threading
 import weakref
@@ -22,19 +23,21 @@ from .modules import ModuleStack, in_backward
 from .places import Places
 from .registry import Registry
 from .sdpa import CausalBias, Functions, has_others, multihead_arguments
-from .seen import SeenAny, SeenWeights, heads_of, of_bloom, of_sdpa, of_softmax, of_transformers
+from .seen import Seen, SeenAny, SeenWeights, heads_of, of_bloom, of_sdpa, of_softmax, of_transformers, output_shape
 from .unseen import Unseen, leaving_out
 
 
 @dataclass(eq=False)
 class Audience:
-    """A recording, as the watch knows it."""
+    """A recording or a replacement, as the watch knows it."""
 
     places: Places
-    unseen: Unseen
+    unseen: Any  # gets what was missed; has the methods of Unseen
     see: Callable[[SeenAny], None]
-    forked: Callable[[], None]  # called in the child
+    forked: Callable[[], bool]  # called in the child of a fork; whether it goes on there
     thread: Any = None  # the one that it runs in
+    own_thread_only: bool = False  # else it hears of threads without recordings of their own, too
+    replacement: Any = None  # computes in place of the modules that it `wants`: see replace.py
 
 
 class Thread:
@@ -138,14 +141,12 @@ class Watch(Listener):
                     self.stack.stop()
 
     def _end_in_fork(self) -> None:
-        """In the child of a fork, which records nothing: the files are those of its parent."""
+        """In the child of a fork."""
         self._lock = threading.RLock()  # a thread that is not here may have had it
-        ended, self._all = self._all, []
-        for audience in ended:
-            audience.forked()
+        before, self._all = self._all, [each for each in self._all if each.forked()]
         self._threads = weakref.WeakSet([self._here.thread] if self._here.thread.modes else [])
-        if ended:
-            self._settle(False)
+        if before:
+            self._settle(bool(self.stack.running))
 
     def _begin(self, root: Any) -> None:
         """A model begins to run, for all that hear of it."""
@@ -180,7 +181,8 @@ class Watch(Listener):
         here = self._here
         if here.all is not self._all:
             here.all = self._all
-            here.audience = [each for each in here.all if each.thread is here.thread] or here.all
+            own = [each for each in here.all if each.thread is here.thread]
+            here.audience = own or [each for each in here.all if not each.own_thread_only]
         return here.audience
 
     # Work of the recorder, and what it tells.
@@ -190,12 +192,16 @@ class Watch(Listener):
         return leaving_out((audience.unseen for audience in self._audience()), module)
 
     @contextlib.contextmanager
-    def _apart(self, module: Any) -> Iterator[None]:
-        """The same, and no mode of this thread takes part: neither counts nor bends what is done inside."""
-        torch = need("torch", "Recording a model")
+    def _alone(self) -> Iterator[None]:
+        """No mode of this thread takes part: neither counts nor bends what is done inside."""
         dispatch = need("torch.utils._python_dispatch", "Recording a model")
-        with self._leaving_out(module), torch._C.DisableTorchFunction(), dispatch._disable_current_modes(), (
-                torch.no_grad()):
+        with need("torch", "Recording a model")._C.DisableTorchFunction(), dispatch._disable_current_modes():
+            yield
+
+    @contextlib.contextmanager
+    def _apart(self, module: Any) -> Iterator[None]:
+        """Leaves out what goes wrong inside, and runs without modes of this thread and without gradients."""
+        with self._leaving_out(module), self._alone(), need("torch", "Recording a model").no_grad():
             yield
 
     @contextlib.contextmanager
@@ -225,6 +231,20 @@ class Watch(Listener):
             with leaving_out([audience.unseen], seen.module):
                 audience.see(seen)
 
+    def _replacement(self, module: Any) -> Any:
+        """What computes in place of the attention of a module; None: the module itself does."""
+        for audience in reversed(self._audience()):
+            if audience.replacement is not None and audience.replacement.wants(module):
+                return audience.replacement
+        return None
+
+    def _replaced(self, replacement: Any, module: Any, make: Callable[[], Seen]) -> Any:
+        """The output [B, H, nq, dv] of a replacement. Errors of the replacement are raised in the model."""
+        with self._alone():
+            seen, z = replacement.answer(module, make)
+        self._tell(lambda: dataclasses.replace(seen, z=None, replaced=True))
+        return z
+
     def _missed(self, message: str, module: Any) -> None:
         for audience in self._audience():
             audience.unseen.error(message, module)
@@ -241,35 +261,48 @@ class Watch(Listener):
     def _transformers(self, function: Any, kind: str, args: Any, kwargs: Dict[str, Any]) -> Any:
         if self._passes():
             return function(*args, **kwargs)
+        names = ("module", "query", "key", "value", "attention_mask")
+        given = {**dict(zip(names, args)), **kwargs}
+        replacement = self._replacement(given.get("module"))
         if kind not in ("sdpa", "eager"):
+            if replacement is not None:
+                self.operation(kind)  # the replacement refuses it
             before = self._here.reported
             result = function(*args, **kwargs)
             if self._here.reported == before:
                 self.operation(kind)
             return result
-        with self._cover():
-            result = function(*args, **kwargs)
+        result = None
+        if replacement is None or replacement.needs_own:
+            with self._cover():
+                result = function(*args, **kwargs)
 
-        def call() -> SeenAny:
-            names = ("module", "query", "key", "value", "attention_mask")
-            given = {**dict(zip(names, args)), **kwargs}
+        def call() -> Seen:
             places = self._audience()[0].places
-            return of_transformers(given["module"], kind, given, result[0], places.is_cross(given["module"]))
+            return of_transformers(given["module"], kind, given, result and result[0],
+                                   places.is_cross(given["module"]))
 
+        if replacement is not None:
+            return self._replaced(replacement, given["module"], call).transpose(1, 2).contiguous(), None
         self._tell(call)
         return result
 
     def _sdpa(self, function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
         if self._passes():
             return function(*args, **kwargs)
-        with self._cover():
-            z = function(*args, **kwargs)
+        replacement = self._replacement(self.stack.innermost)
+        z = None
+        if replacement is None or replacement.needs_own:
+            with self._cover():
+                z = function(*args, **kwargs)
 
-        def call() -> SeenAny:
+        def call() -> Seen:
             seen = of_sdpa(self.stack.innermost, args, kwargs, z)
             seen.dropout = max(seen.dropout, self._here.dropout)
             return seen
 
+        if replacement is not None:
+            return self._replaced(replacement, self.stack.innermost, call).reshape(output_shape(args, kwargs))
         self._tell(call)
         return z
 
@@ -284,6 +317,8 @@ class Watch(Listener):
         if given is None:
             return function(*args, **kwargs)
         seeing = self._functions.seeing()
+        if self._replacement(self.stack.innermost) is not None:
+            return seeing(**{**given, "need_weights": False})
         if not given["need_weights"] and not has_others(given):
             return seeing(*args, **kwargs)
         with self._cover():

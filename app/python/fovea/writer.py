@@ -170,7 +170,9 @@ class TensorBytes:
         self._blocks: Dict[str, Block] = {}
 
     def add(self, arrays: Dict[str, Any]) -> None:
-        """Adds tensors of PyTorch or NumPy, or Blocks. They may change only after `pieces`. Names must be new: FoveaError.
+        """Adds tensors of PyTorch or NumPy, or Blocks, which may change only after `pieces`.
+
+        Names must be new: FoveaError.
         """
         for name in arrays:
             if name in self._blocks:

@@ -3,9 +3,14 @@
 #include <QPlainTextEdit>
 #include <QSignalBlocker>
 #include <QSpinBox>
-#include <QTimer>
+#include <algorithm>
+#include <span>
 
 #include "data/address.h"
+#include "data/error.h"
+#include "input/model_place.h"
+#include "input/text_file.h"
+#include "io/file_bytes.h"
 #include "window/docks/docks.h"
 #include "window/docks/head_chooser.h"
 #include "window/docks/sequence_view.h"
@@ -124,6 +129,26 @@ void set_text_or_hide(QLabel& label, const QString& text) {
 }
 
 constexpr int most_text = 100000;  // characters of a text that is typed: more than models read
+const QString too_long =
+    "⚠ The model reads the first 100,000 characters, and no more of the text is saved. Put a "
+    "longer "
+    "text into a .txt file and drop it on the window.";
+
+/// The text that a model reads, of a file its beginning.
+QString text_read(const Source& source, const ModelAddress& address) {
+  if (address.text) return to_qt(*address.text);
+  if (!address.input || source.files.empty()) return {};
+  const FileBytes& file = *source.files.front();
+  std::string bytes(std::size_t(std::min<Index>(file.size(), most_text)), '\0');
+  try {
+    file.read(0, std::as_writable_bytes(std::span(bytes)));
+  } catch (const Error&) {  // it was changed, or is gone: its tokens are still shown
+    return {};
+  }
+  bytes.resize(valid_utf8_prefix(bytes));  // the last character may be cut off
+  if (bytes.starts_with("\xEF\xBB\xBF")) bytes.erase(0, 3);
+  return to_qt(bytes);
+}
 
 class InputDock : public QWidget {
  public:
@@ -153,8 +178,14 @@ class InputDock : public QWidget {
     warning_->setProperty("style", "warning");
     warning_->hide();
     column->addWidget(content_ = make_note());
+    content_->setObjectName("content");
+    content_->setProperty("style", "warning");
     content_->hide();
     column->addWidget(text_ = make_text_field());
+    column->addWidget(text_note_ = make_note());
+    text_note_->setObjectName("model_text_note");
+    text_note_->setProperty("style", "warning");
+    text_note_->hide();
     column->addWidget(patch_chooser_ = make_patch_chooser());
     column->addWidget(head_chooser_ = new HeadChooser(study_, editor_));
     column->addWidget(sequence_heading_ = make_heading("Tokens"));
@@ -181,10 +212,7 @@ class InputDock : public QWidget {
     keys_->setObjectName("key_tokens");
     for (QLabel* text : {name_, facts_, conditions_, warning_, content_, query_note_})
       make_selectable(*text);
-    connect(&study, &Study::opened, this, [this](bool new_source) {
-      if (new_source) pause_.stop();  // what was typed was for another model
-      source_opened();
-    });
+    connect(&study, &Study::opened, this, &InputDock::source_opened);
     connect(&study, &Study::session_changed, this, &InputDock::refresh);
     connect(&study, &Study::source_continued, this, [this] {
       for (SequenceView* view : {sequence_, keys_}) view->continue_source(study_.source());
@@ -199,7 +227,8 @@ class InputDock : public QWidget {
   }
 
  private:
-  /// What a model reads. A pause in typing gives it to the model.
+  /// What a model reads. Each key stroke is a change of the session, so that no text is in the
+  /// field alone; reading it replaces the reading before.
   QPlainTextEdit* make_text_field() {
     auto* field = new QPlainTextEdit;
     field->setObjectName("model_text");
@@ -209,12 +238,11 @@ class InputDock : public QWidget {
     field->setAcceptDrops(false);  // the window takes files
     field->setFixedHeight(6 * fontMetrics().lineSpacing());
     field->hide();
-    pause_.setSingleShot(true);
-    pause_.setInterval(200);
-    connect(field, &QPlainTextEdit::textChanged, this, [this] { pause_.start(); });
-    connect(&pause_, &QTimer::timeout, this, [this] {
+    connect(field, &QPlainTextEdit::textChanged, this, [this] {
       const auto source = study_.source();
-      const QString text = text_->toPlainText().left(most_text);
+      QString text = text_->toPlainText();
+      set_text_or_hide(*text_note_, text.size() > most_text ? too_long : QString());
+      text.truncate(most_text);
       if (!source || !is_model_address(source->path) || text.trimmed().isEmpty()) return;
       ModelAddress address = parse_model_address(source->path);
       address.input.reset();
@@ -224,18 +252,20 @@ class InputDock : public QWidget {
     return field;
   }
 
-  /// Shows the text of the session if it is another one than before, and nobody is typing. A typed
-  /// text that could not be read stays.
+  /// Shows the text of the session if it is another one than before, and none is being read. A
+  /// typed text that could not be read stays.
   void show_text(const Source& source) {
     const bool reads_text = is_model_address(source.path) && !source.picture;
     text_->setVisible(reads_text);
+    if (!reads_text) text_note_->hide();
     if (!reads_text || study_.opening() || study_.session().source == text_of_) return;
     text_of_ = study_.session().source;
-    if (pause_.isActive() || !is_model_address(text_of_)) return;
-    const QString text = to_qt(parse_model_address(text_of_).text.value_or(""));
+    if (!is_model_address(text_of_)) return;
+    const QString text = text_read(source, parse_model_address(text_of_));
     if (text == text_->toPlainText().left(most_text)) return;
     const QSignalBlocker quiet(text_);
     text_->setPlainText(text);
+    text_note_->hide();
   }
 
   QWidget* make_patch_chooser() {
@@ -258,9 +288,10 @@ class InputDock : public QWidget {
     const auto source = study_.source();
     const QString path = to_qt(source->path);
     name_->setText(is_model_address(source->path) ? to_qt(source->name)
-                   : is_address(source->path)     ? path
-                                                  : QFileInfo(path).fileName());
-    name_->setToolTip(plain_tip(path));
+                   : is_address(source->path) && !is_content(source->path)
+                       ? path
+                       : QFileInfo(path).fileName());
+    name_->setToolTip(plain_tip(to_qt(readable_source(source->path))));
     set_text_or_hide(*content_, to_qt(source->content));
     set_text_or_hide(*warning_, warnings_of(*source));
     head_chooser_->set_source(*source);
@@ -332,7 +363,7 @@ class InputDock : public QWidget {
   Study& study_;
   SessionEditor& editor_;
   QPlainTextEdit* text_;
-  QTimer pause_;         // since the last key stroke in the text
+  QLabel* text_note_;
   std::string text_of_;  // the address of the text that the field was last given
   QLabel *name_, *facts_, *conditions_, *mask_warning_, *warning_, *content_, *sequence_heading_,
       *keys_heading_, *query_note_;

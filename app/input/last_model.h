@@ -1,0 +1,25 @@
+// LastModel keeps the model that was opened last: whatever it reads next costs no reading of its
+// files, unless they have changed.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+
+namespace fovea {
+
+struct OpenedModel;
+
+class LastModel {
+ public:
+  /// Any thread may call it. Throws what open_model_folder throws.
+  std::shared_ptr<const OpenedModel> open(const std::string& folder, const std::stop_token& stop);
+  void forget();
+
+ private:
+  std::mutex mutex_;
+  std::shared_ptr<const OpenedModel> model_;  // null: none yet
+};
+
+}  // namespace fovea

@@ -1,0 +1,101 @@
+#include "model/encoder_effect.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fovea {
+namespace {
+
+double dot(const float* a, const float* b, Index n) {
+  double sum = 0;
+  for (Index j = 0; j < n; ++j) sum += double{a[j]} * double{b[j]};
+  return sum;
+}
+
+double cosine_of(double product, double a, double b) {
+  return a > 0 && b > 0 ? product / std::sqrt(a * b) : a == b ? 1 : 0;
+}
+
+/// The cosine of the means of all rows.
+double pooled_cosine(MatrixView a, MatrixView b) {
+  double product = 0, of_a = 0, of_b = 0;
+  for (Index j = 0; j < a.cols; ++j) {
+    double sum_a = 0, sum_b = 0;
+    for (Index i = 0; i < a.rows; ++i) {
+      sum_a += double{a.row(i)[j]};
+      sum_b += double{b.row(i)[j]};
+    }
+    product += sum_a * sum_b;
+    of_a += sum_a * sum_a;
+    of_b += sum_b * sum_b;
+  }
+  return cosine_of(product, of_a, of_b);
+}
+
+}  // namespace
+
+Drift drift_of(MatrixView replaced, MatrixView exact) {
+  Drift drift{.least_cosine = 1};
+  double error = 0, norm = 0;
+  const Index n = exact.rows, width = exact.cols;
+  for (Index i = 0; i < n; ++i) {
+    const float *a = replaced.row(i), *b = exact.row(i);
+    for (Index j = 0; j < width; ++j) {
+      const double difference = double{a[j]} - double{b[j]};
+      error += difference * difference;
+    }
+    const double of_b = dot(b, b, width);
+    norm += of_b;
+    const double cosine = cosine_of(dot(a, b, width), dot(a, a, width), of_b);
+    drift.cosine += cosine / static_cast<double>(n);
+    drift.least_cosine = std::min(drift.least_cosine, cosine);
+  }
+  drift.relative = norm > 0 ? std::sqrt(error / norm) : error > 0 ? INFINITY : 0;
+  return drift;
+}
+
+EncoderEffects::EncoderEffects(const Encoder& encoder, const EncoderInput& input,
+                               const Backend& backend, Run& run)
+    : encoder_(encoder), backend_(backend) {
+  const auto take = [this](EncodedLayer&& layer) {
+    hidden_.push_back(std::move(layer.hidden));
+    times_.push_back({layer.attention_ms, layer.layer_ms});
+  };
+  hidden_.push_back(input.image ? encoder.embed(*input.image, backend, run)
+                                : encoder.embed(input.ids, {}, backend, run));
+  // A first pass takes longer: the times are those of the second.
+  encoder.encode_from(0, Matrix::copy_of(hidden_[0]), nullptr, backend, run, [](EncodedLayer&&) {});
+  output_ = encoder.encode_from(0, Matrix::copy_of(hidden_[0]), nullptr, backend, run, take);
+}
+
+EncoderEffects::Times EncoderEffects::times_from(Index first) const {
+  Times sum;
+  for (std::size_t i = static_cast<std::size_t>(first); i < times_.size(); ++i) {
+    sum.attention_ms += times_[i].attention_ms;
+    sum.model_ms += times_[i].model_ms;
+  }
+  return sum;
+}
+
+EncoderEffect EncoderEffects::measure(const Replacement& replacement, Run& run) const {
+  const Index first = replacement.where.first_layer();
+  const Times exact = times_from(first);
+  EncoderEffect effect{.exact_attention_ms = exact.attention_ms, .exact_model_ms = exact.model_ms};
+  for (Index layer = 0; layer < first; ++layer) effect.layers.push_back({0, 1, 1});
+  const auto take = [&](EncodedLayer&& layer) {
+    effect.layers.push_back(
+        drift_of(layer.hidden, hidden_[static_cast<std::size_t>(layer.layer + 1)]));
+    effect.attention_ms += layer.attention_ms;
+    effect.model_ms += layer.layer_ms;
+  };
+  const Matrix output =
+      encoder_.encode_from(first, Matrix::copy_of(hidden_[static_cast<std::size_t>(first)]),
+                           &replacement, backend_, run, take);
+  effect.output = drift_of(output, output_);
+  effect.pooled_cosine = pooled_cosine(output, output_);
+  effect.class_cosine =
+      drift_of(MatrixView(output).slice({0, 1}), MatrixView(output_).slice({0, 1})).cosine;
+  return effect;
+}
+
+}  // namespace fovea

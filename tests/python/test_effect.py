@@ -1,0 +1,244 @@
+"""Measures of what a replacement does to a model, against the formulas in float64."""
+import contextlib
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+from package import PROGRAM, needs
+
+
+@needs("numpy", "torch")
+class Measures(unittest.TestCase):
+    def setUp(self):
+        import numpy
+        import torch
+
+        self.numpy, self.torch = numpy, torch
+        self.random = numpy.random.default_rng(0)
+
+    def outputs(self, logits, hidden=()):
+        from fovea.effect import Outputs
+
+        torch = self.torch
+        return Outputs(None if logits is None else torch.tensor(logits), [torch.tensor(h) for h in hidden], 1.0)
+
+    def log_softmax(self, x):
+        x = x.astype("float64")
+        most = x.max(-1, keepdims=True)
+        return x - most - self.numpy.log(self.numpy.exp(x - most).sum(-1, keepdims=True))
+
+    def test_losses_and_divergences_are_the_formulas(self):
+        from fovea.effect import compare
+
+        n, words = 150, 31  # more rows than are looked at together
+        exact, replaced = (self.random.normal(0, 3, (n, words)).astype("float32") for _ in range(2))
+        ids = self.random.integers(0, words, n).tolist()
+        found = compare(self.outputs(exact), self.outputs(replaced), ids)
+        p, q = self.log_softmax(exact), self.log_softmax(replaced)
+        loss = [-q[i, ids[i + 1]] for i in range(n - 1)]
+        kl = (self.numpy.exp(p) * (p - q)).sum(-1)
+        near = dict(rtol=1e-12)  # the logits are the same float32; sums of 31 numbers in float64
+        self.numpy.testing.assert_allclose(found["loss"], loss, **near)
+        self.numpy.testing.assert_allclose(found["exact_loss"], [-p[i, ids[i + 1]] for i in range(n - 1)], **near)
+        self.numpy.testing.assert_allclose(found["kl"], kl, **near)
+        self.assertAlmostEqual(found["perplexity"], math.exp(self.numpy.mean(loss)), 9)
+        self.assertAlmostEqual(found["kl_mean"], kl.mean(), 12)
+        self.assertEqual(found["kl_max_at"], int(kl.argmax()))
+        self.assertEqual(found["top1_agreement"], (p.argmax(-1) == q.argmax(-1)).mean())
+        token, chance = found["likeliest"][149][0]
+        self.assertEqual(token, int(q[149].argmax()))
+        self.assertAlmostEqual(chance, math.exp(q[149].max()), 12)
+        self.assertEqual(len(found["exact_likeliest"][0]), 5)
+
+    def test_equal_outputs_have_no_effect(self):
+        from fovea.effect import compare
+
+        logits = self.random.normal(0, 1, (4, 7)).astype("float32")
+        hidden = [self.random.normal(0, 1, (4, 3)).astype("float32")] * 2
+        found = compare(self.outputs(logits, hidden), self.outputs(logits, hidden), [1, 2, 3, 4])
+        self.assertEqual(found["perplexity"], found["exact_perplexity"])
+        self.assertEqual((found["kl_max"], found["top1_agreement"]), (0, 1))
+        for drift in found["drift"]:
+            self.assertEqual(drift["relative"], 0)
+            self.assertAlmostEqual(drift["least_cosine"], 1, 12)
+
+    def test_drift_is_the_formula(self):
+        from fovea.effect import compare, drift_of
+
+        a, b = (self.random.normal(0, 1, (9, 5)).astype("float32") for _ in range(2))
+        found = compare(self.outputs(None, [a]), self.outputs(None, [b]), list(range(9)))
+        a, b = a.astype("float64"), b.astype("float64")
+        cosines = (a * b).sum(1) / self.numpy.linalg.norm(a, axis=1) / self.numpy.linalg.norm(b, axis=1)
+        drift = found["drift"][0]
+        self.assertAlmostEqual(drift["relative"], self.numpy.linalg.norm(a - b) / self.numpy.linalg.norm(a), 12)
+        self.assertAlmostEqual(drift["cosine"], cosines.mean(), 12)
+        self.assertAlmostEqual(drift["least_cosine"], cosines.min(), 12)
+        mean_a, mean_b = a.mean(0), b.mean(0)
+        self.assertAlmostEqual(found["pooled_cosine"],
+                               mean_a @ mean_b / self.numpy.linalg.norm(mean_a) / self.numpy.linalg.norm(mean_b), 12)
+        self.assertAlmostEqual(found["class_cosine"], cosines[0], 12)
+        self.assertIsNone(found["perplexity"])
+        zero = self.torch.zeros(2, 3)
+        self.assertEqual(drift_of(zero, zero), {"relative": 0.0, "cosine": 1.0, "least_cosine": 1.0})
+        self.assertEqual(drift_of(zero + 1, zero), {"relative": math.inf, "cosine": 0.0, "least_cosine": 0.0})
+
+    @needs("transformers")
+    def test_the_perplexity_is_that_of_the_models_own_loss(self):
+        import transformers
+        from test_reading import SMALL, WORDS, Reading
+
+        from fovea.effect import Effects
+        from fovea.reading import ReadingModel, Request
+
+        self.torch.manual_seed(0)
+        config = transformers.LlamaConfig(vocab_size=len(WORDS), **SMALL)
+        model = transformers.LlamaForCausalLM._from_config(config).eval()
+        tokenizer = Reading.tokenizer(type("Own", (), {"transformers": transformers}))
+        text = "the cat sat on the mat the cat"
+
+        @contextlib.contextmanager
+        def louder():
+            weights = model.model.layers[1].self_attn.v_proj.weight
+            with self.torch.no_grad():
+                weights.mul_(2)
+            yield
+            with self.torch.no_grad():
+                weights.mul_(0.5)
+
+        found = Effects(ReadingModel(model, tokenizer)).measure(Request(text), louder)
+        ids = tokenizer(text, return_tensors="pt")["input_ids"]
+        with self.torch.no_grad():
+            own = float(model(ids, labels=ids).loss)
+        self.assertAlmostEqual(found["exact_loss_per_token"], own, 5)
+        self.assertEqual(len(found["drift"]), 2)
+        self.assertEqual(found["drift"][0]["relative"], 0)  # the layer before the change
+        self.assertGreater(found["drift"][1]["relative"], 0)
+        self.assertGreater(found["kl_mean"], 0)
+        self.assertEqual(found["tokens"], 8)
+        # After a step of training exact attention is computed again.
+        effects = Effects(ReadingModel(model, tokenizer))
+        before = effects.measure(Request(text), contextlib.nullcontext)
+        with self.torch.no_grad():
+            model.model.layers[0].mlp.up_proj.weight.mul_(1.5)
+        after = effects.measure(Request(text), contextlib.nullcontext)
+        self.assertNotEqual(after["exact_perplexity"], before["exact_perplexity"])
+        self.assertEqual(after["kl_max"], 0)
+
+
+    @needs("transformers")
+    @unittest.skipUnless(PROGRAM, "the program is not built")
+    def test_a_hosted_model_measures_variants_in_some_heads(self):
+        import transformers
+        from test_reading import SMALL, WORDS, Reading
+
+        from fovea.hosted import HostedModel
+        from fovea.reading import Request
+
+        self.torch.manual_seed(0)
+        config = transformers.LlamaConfig(vocab_size=len(WORDS), num_key_value_heads=2, **SMALL)
+        model = transformers.LlamaForCausalLM._from_config(config).eval()
+        hosted = HostedModel(model, Reading.tokenizer(type("Own", (), {"transformers": transformers})))
+        request = Request("the cat sat on the mat the cat sat on the mat")
+
+        def measured(variant, where, **parameters):
+            content = {"variant": variant, "where": where, "parameters": parameters}
+            with mock.patch.dict(os.environ, {"FOVEA": PROGRAM}):
+                return hosted.effect(request, content)
+
+        numbers, arrays = measured("exact", [[0, None], [1, None]])
+        self.assertLess(numbers["kl_max"], 1e-9)  # squares of float32's rounding, times logits of some 10
+        self.assertLess(numbers["drift"][1]["relative"], 1e-5)
+        self.assertEqual(arrays["loss"].shape, (11,))
+        self.assertEqual(len(numbers["labels"]), 12)
+        self.assertGreater(numbers["attention_seconds"], 0)
+        some, _ = measured("window", [[1, [0, 3]]], width=0)
+        more, _ = measured("window", [[0, [0]], [1, [0, 3]]], width=0)
+        every, _ = measured("window", [[0, None], [1, None]], width=0)
+        self.assertEqual(some["drift"][0]["relative"], 0)
+        self.assertGreater(more["drift"][0]["relative"], 0)
+        self.assertGreater(every["drift"][0]["relative"], more["drift"][0]["relative"])
+        self.assertNotEqual(some["perplexity"], every["perplexity"])
+
+
+    @needs("transformers")
+    @unittest.skipUnless(PROGRAM, "the program is not built")
+    def test_the_command_measures_a_model_through_this_python(self):
+        import transformers
+        from test_reading import SMALL, WORDS, Reading
+
+        self.torch.manual_seed(0)
+        config = transformers.LlamaConfig(vocab_size=len(WORDS), num_key_value_heads=2, **SMALL)
+        model = transformers.LlamaForCausalLM._from_config(config).eval()
+        tokenizer = Reading.tokenizer(type("Own", (), {"transformers": transformers}))
+        text = "the cat sat on the mat the cat sat on the mat"
+        with tempfile.TemporaryDirectory() as folder:
+            model.save_pretrained(folder)
+            tokenizer.save_pretrained(folder)
+            found = self.command(folder, text, "window", "--set", "width=1", "--heads", "1.*,0.2")
+            import fovea
+
+            ids = tokenizer(text, return_tensors="pt")["input_ids"]
+            with self.torch.no_grad(), mock.patch.dict(os.environ, {"FOVEA": PROGRAM}):
+                exact = float(model(ids, labels=ids).loss)
+                with fovea.replace(model, "window", layers=1, width=1), \
+                        fovea.replace(model, "window", layers=0, heads=[2], width=1):
+                    replaced = float(model(ids, labels=ids).loss)
+        self.assertAlmostEqual(found["exact_loss_per_token"], exact, 5)
+        self.assertAlmostEqual(found["loss_per_token"], replaced, 5)
+        self.assertGreater(abs(replaced - exact), 1e-4)
+        self.assertEqual((found["heads"], found["heads_of_model"], found["tokens"]), (5, 8, 12))
+        self.assertEqual((len(found["drift"]), len(found["loss"]), len(found["kl"])), (2, 11, 12))
+
+    @needs("transformers")
+    @unittest.skipUnless(PROGRAM, "the program is not built")
+    def test_the_own_encoder_and_this_python_agree(self):
+        import transformers
+
+        from fovea.hosted import HostedModel
+        from fovea.reading import Request
+
+        self.torch.manual_seed(0)
+        words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "cat", "sat", "on", "mat"]
+        config = transformers.BertConfig(vocab_size=len(words), hidden_size=32, intermediate_size=48,
+                                         num_hidden_layers=2, num_attention_heads=4, max_position_embeddings=64)
+        model = transformers.BertModel._from_config(config).eval()
+        for parameter in model.parameters():
+            if parameter.ndim == 2:
+                parameter.data.normal_(0, 0.3)
+        text = "the cat sat on the mat " * 8
+        with tempfile.TemporaryDirectory() as folder:
+            vocabulary = os.path.join(folder, "vocab.txt")
+            with open(vocabulary, "w", encoding="utf-8") as file:
+                file.write("\n".join(words) + "\n")
+            tokenizer = transformers.BertTokenizerFast(vocabulary)
+            model.save_pretrained(folder)
+            tokenizer.save_pretrained(folder)
+            hosted = HostedModel(model, tokenizer)
+            for variant, parameters in (("window", {"width": "4"}), ("fixed", {"stride": "8"}), ("h1d", {"block": "4"}),
+                                        ("hyper", {"block": "8", "min_length": "1"}), ("tf", {"height": "2"})):
+                sets = [word for key, value in parameters.items() for word in ("--set", f"{key}={value}")]
+                own = self.command(folder, text, variant, *sets, "--heads", "0.1-2,1")
+                content = {"variant": variant, "parameters": parameters, "where": [[0, [1, 2]], [1, None]]}
+                with mock.patch.dict(os.environ, {"FOVEA": PROGRAM}):
+                    theirs, _ = hosted.effect(Request(text), content)
+                self.assertIsNone(own["perplexity"])
+                for ours, their in zip(own["drift"], theirs["drift"]):
+                    # Both compute in float32, with sums in other orders.
+                    self.assertAlmostEqual(ours["relative"], their["relative"], 4, variant)
+                    self.assertAlmostEqual(ours["least_cosine"], their["least_cosine"], 4, variant)
+                self.assertGreater(own["drift"][1]["relative"], 0.001, variant)
+
+    def command(self, folder, text, variant, *more):
+        done = subprocess.run([PROGRAM, "effect", folder, "--text", text, "--variant", variant, "--json", "--python",
+                               sys.executable, *more], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
