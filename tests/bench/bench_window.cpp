@@ -5,13 +5,17 @@
 // of the program.
 #include <doctest/doctest.h>
 
+#include <QCheckBox>
+#include <QDialog>
 #include <QEventLoop>
 #include <QPlainTextEdit>
+#include <QScrollBar>
 #include <QSettings>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTimer>
 #include <QTimerEvent>
+#include <QToolButton>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -24,6 +28,7 @@
 #include "live/connection.h"
 #include "live/live_server.h"
 #include "window/dialogs/sweep_dialog.h"
+#include "window/docks/head_gallery.h"
 #include "window/harness.h"
 
 namespace fovea::test {
@@ -237,6 +242,40 @@ TEST_CASE("benchmark: from a step of 12 x 512 x 64 that is sent to its pictures"
   // with exact attention, the rest for the window, and for waiting here, where events have a turn
   // every 10 ms.
   say("a step to its pictures, median of 9", times[times.size() / 2], 150);
+}
+
+TEST_CASE("a frame of the gallery, with 80 x 64 heads in sight") {
+  auto source = std::make_shared<Source>();
+  source->path = source->name = "80 x 64 heads";
+  for (int layer = 0; layer < 80; ++layer) {
+    const std::vector<Matrix> heads(64, Matrix(48, 8));
+    const HeadTensor zeros = make_head_tensor(heads);
+    source->layers.push_back(
+        {.name = "layer" + std::to_string(layer), .q = zeros, .k = zeros, .v = zeros});
+  }
+  Window window(small);
+  window.study().open(source);
+  REQUIRE(wait_until([&] { return window.study().source() == source; }));
+  REQUIRE(window.settle());
+  window->findChild<QCheckBox*>("all_layers")->click();
+  window->findChild<QToolButton*>("larger_heads")->click();
+  window->findChild<QDialog*>("heads_window")->resize(1200, 1400);
+  auto* gallery = window->findChild<HeadGallery*>();
+  QTest::qWait(500);
+  GapMeter gaps;
+  REQUIRE(wait_until([&] { return window.study().missing_cards() == 0; }));
+  say("the longest gap while 5120 pictures come", gaps.longest_ms(), 16);
+  const double whole = ms_of([&] { gallery->viewport()->repaint(); });
+  say("a frame that draws all 5120 cells", whole, 16);
+  window->findChild<QDialog*>("heads_window")->resize(500, 500);
+  QTest::qWait(200);
+  std::vector<double> times;
+  for (int i = 1; i <= 20; ++i)
+    times.push_back(ms_of([&] {
+      gallery->verticalScrollBar()->setValue(20 * i);
+      gallery->viewport()->repaint();
+    }));
+  say("a step of scrolling, the longest of 20", std::ranges::max(times), 16);
 }
 
 }  // namespace fovea::test

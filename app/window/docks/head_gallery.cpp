@@ -432,6 +432,7 @@ const HeadGallery::Picture& HeadGallery::picture(const Head& head, int side) {
   Picture& picture = pictures_[head];
   const auto card = study_.card(head.first, head.second);
   if (card && card != picture.card) picture = {card, {}};
+  picture.old = picture.card && !card;
   const int pixels = qRound(side * devicePixelRatioF());
   if (!picture.card || picture.image.width() == pixels) return picture;
   const QImage image =
@@ -450,6 +451,18 @@ QString HeadGallery::label(const Head& head) const {
   return value < 0 ? "–" : number_text(value, 2);
 }
 
+void HeadGallery::draw_label(QPainter& painter, QRect box, const Head& head, bool on_picture) {
+  painter.setFont(small_font(font()));
+  const QString text = label(head);
+  const int width = painter.fontMetrics().horizontalAdvance(text) + 6;
+  constexpr int height = 14;
+  if (width > box.width() || 2 * height > box.height()) return;
+  const QRect foot(box.left(), box.bottom() + 1 - height, width, height);
+  if (on_picture) painter.fillRect(foot, QColor(0, 0, 0, 170));
+  painter.setPen(on_picture ? QColor("#f2f4f7") : qcolor(window_style().faint));
+  painter.drawText(on_picture ? foot : box, Qt::AlignCenter, text);
+}
+
 void HeadGallery::draw(QPainter& painter, QRect cell, const QModelIndex& index) {
   const auto head = cells_.head_in(index);
   if (!head) return;
@@ -466,21 +479,11 @@ void HeadGallery::draw(QPainter& painter, QRect cell, const QModelIndex& index) 
     box = cell.adjusted(inner, inner, -inner, -inner);
   }
   const Picture& shown = picture(*head, box.width());
-  const bool old = shown.card && !study_.card(head->first, head->second);
-  painter.fillRect(box, qcolor(style.raised));
-  if (old) painter.setOpacity(dimmed);
+  if (!shown.card || shown.old) painter.fillRect(box, qcolor(style.raised));
+  if (shown.old) painter.setOpacity(dimmed);
   if (shown.card) painter.drawImage(box, shown.image);
-  painter.setOpacity(1);
-  painter.setFont(small_font(font()));
-  const QString text = label(*head);
-  const int width = painter.fontMetrics().horizontalAdvance(text) + 6;
-  constexpr int height = 14;
-  if (!is_grid_ && width <= box.width() && 2 * height <= box.height()) {
-    const QRect foot(box.left(), box.bottom() + 1 - height, width, height);
-    if (shown.card) painter.fillRect(foot, QColor(0, 0, 0, 170));
-    painter.setPen(shown.card ? QColor("#f2f4f7") : qcolor(style.faint));
-    painter.drawText(shown.card ? foot : box, Qt::AlignCenter, text);
-  }
+  if (shown.old) painter.setOpacity(1);
+  if (!is_grid_) draw_label(painter, box, *head, shown.card != nullptr);
   if (!hasFocus() || index != currentIndex()) return;
   painter.setPen(QPen(qcolor(style.paper), 1));
   painter.drawRect(box.adjusted(0, 0, -1, -1));

@@ -57,7 +57,8 @@ class HeadGallery : public QTableView {
  private:
   struct Picture {
     std::shared_ptr<const HeadCard> card;
-    QImage image;  // in the size of a cell; null: to be drawn again
+    QImage image;      // in the size of a cell; null: to be drawn again
+    bool old = false;  // of a text before
   };
   /// What captions and order follow from, besides the cards.
   struct Followed {
@@ -82,6 +83,7 @@ class HeadGallery : public QTableView {
   /// The cards of heads in sight; of the others too if they are sorted.
   void choose_cards();
   const Picture& picture(const Head& head, int side);
+  void draw_label(QPainter& painter, QRect box, const Head& head, bool on_picture);
   double measure(const Head& head) const;
   bool can_be_beside(const Head& head) const;
   void show_beside(const Head& head);
