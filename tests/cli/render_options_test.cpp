@@ -71,7 +71,7 @@ TEST_CASE("law: each option of render changes the figure in each format that it 
       {{"--allow-non-finite"}, of(sources.not_finite), {}},
       {{"--estimate"}, long_head, {}},
       {{"--layout", "[n,H,d]"}, of(sources.cube), {}},
-      {{"--tensors", sources.cube}, of(sources.text, {"--one-token-per-line"}), {}},
+      {{"--tensors", sources.cube, "--one-token-per-line"}, of(sources.text, {}), {}},
       {{"--content"}, of(model.file("short.txt", "the cat sat on the mat")), {}},
       {{"--one-token-per-line"}, of(sources.text, {"--content"}), {}},
       {{"--patch", "32"}, joined(image, {"--max-side", "128"}), {}},
@@ -97,7 +97,8 @@ TEST_CASE("law: each option of render changes the figure in each format that it 
       {{"--memory", "1G"}, {}, all},       // a limit
   };
   // What else there is than the CPU depends on the machine.
-  std::set<std::string> known{"-h", "--help", "--help-all", "-o", "--output", "--backend"};
+  std::set<std::string> known{"-h",       "--help",    "--help-all", "-o",
+                              "--output", "--backend", "--python",   "--trust-remote-code"};
   std::map<std::pair<Words, std::string>, std::map<std::string, std::string>> before;
   for (const Row& row : rows) {
     CAPTURE(row.option);

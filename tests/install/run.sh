@@ -10,7 +10,9 @@ trap 'rm -rf "$scratch"' EXIT
 
 cmake --install "$build" --prefix "$scratch/first" >"$scratch/log" || { cat "$scratch/log"; exit 1; }
 (cd "$scratch/first" && find . -type f | sed 's,^\./,,' | LC_ALL=C sort) >"$scratch/files"
-diff files.txt "$scratch/files" || { echo "expected the files of tests/install/files.txt (<)"; exit 1; }
+# The Python package is installed as it is in the sources.
+(cat files.txt && cd ../../app/python && find fovea -name '*.py' | sed 's,^,share/fovea/python/,') | LC_ALL=C sort >"$scratch/expected"
+diff "$scratch/expected" "$scratch/files" || { echo "expected the files of tests/install/files.txt and of app/python/fovea (<)"; exit 1; }
 mv "$scratch/first" "$scratch/moved to"
 tree="$scratch/moved to"
 
