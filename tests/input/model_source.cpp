@@ -217,7 +217,7 @@ TEST_CASE("a long text is read as far as the model needs it, and pictures of any
   CHECK(source.sequence.tokens.size() == 20);
   while (text.size() < 100'000'000) text += text.substr(0, 10'000'000);
   model.file("long.txt", text);
-  CHECK_SAYS(open_source(long_text), "long.txt", "a text of 95 MiB", "at most 64 MiB");
+  CHECK_SAYS(open_source(long_text), "long.txt", "a text of 96 MiB", "at most 64 MiB");
   REQUIRE(source.notes.size() == 1);
   CHECK(source.notes[0].find("bytes of the text are left out") != std::string::npos);
   const TemporaryDirectory scratch;

@@ -204,11 +204,11 @@ TEST_CASE("a search is done again in another source of as many tokens") {
     QFile file(dir.filePath(name));
     REQUIRE(file.open(QIODevice::WriteOnly));
     file.write(words);
-    return file.fileName();
+    return "content:" + file.fileName();
   };
   const QString first = text("first.txt", "one two three four five six seven eight"),
                 second = text("second.txt", "eight seven six five four three two one");
-  Window window("content:" + first);
+  Window window(first);
   REQUIRE(window.study().length() == 8);
   window.trigger("find");
   window->find_bar().findChild<QLineEdit*>("find_text")->setText("two");
