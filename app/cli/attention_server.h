@@ -45,7 +45,7 @@ class AttentionServer {
   /// Takes in what comes until nothing more can.
   void receive(const std::stop_token& stop);
   void take(WireMessage message);
-  /// The next request; null: there will be none.
+  /// The next request; null if there will be none.
   std::shared_ptr<Request> next(const std::stop_token& stop);
   void answer(Request& request, const std::stop_token& stop);
   bool has_ended();
@@ -56,7 +56,8 @@ class AttentionServer {
   std::condition_variable_any changed_;
   std::deque<std::shared_ptr<Request>> waiting_;
   std::shared_ptr<Request> running_;
-  std::exception_ptr fault_;  // why nothing more comes; null: the other process has closed its end
+  std::exception_ptr
+      fault_;  // why nothing more comes; null if the other process has closed its end
   bool ended_ = false;
 };
 

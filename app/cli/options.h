@@ -45,8 +45,8 @@ struct SourceOptions {
   /// `what`, or the ModelAddress of the model and what it reads. Throws UsageError where that is no
   /// model, and for options of content similarity with a model.
   std::string address() const;
-  /// `threads`: of the CPU, for a model; 0: one for each core. Throws UsageError for options that
-  /// would be ignored, too.
+  /// `threads`: of the CPU, for a model; 0 means one for each core. Throws UsageError for options
+  /// that would be ignored, too.
   Source load(const std::stop_token& stop, int threads = 0) const;
 
  private:

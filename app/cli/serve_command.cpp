@@ -21,7 +21,7 @@ Descriptor copy_of(int number) {
 void run_serve(const BackendOptions& options, const Console& console) {
   if (::isatty(STDIN_FILENO))
     throw UsageError(
-        "serve reads messages of another program on standard input, and a terminal is there; "
+        "serve reads messages from another program, but its standard input is a terminal; "
         "fovea.replace of the Python package starts it");
   std::signal(SIGPIPE, SIG_IGN);  // a program that has gone is an error of writing
   MessageChannel channel(copy_of(STDIN_FILENO), copy_of(STDOUT_FILENO));

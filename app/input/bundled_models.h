@@ -1,4 +1,4 @@
-// BundledModels are the two that come with the program: "bundled:text" and "bundled:image".
+// The two models that come with the program: "bundled:text" and "bundled:image".
 #pragma once
 
 #include <string>

@@ -25,14 +25,14 @@ struct ModelEffect {
   std::string model, computed_by;
   Index tokens = 0, heads = 0, heads_of_model = 0;  // `heads` of them were replaced
   std::optional<Values> values;  // of the variant; nothing if another process chose them
-  // Of models that predict the next token: means over tokens.
+  // For models that predict the next token: means over tokens.
   std::optional<double> exact_perplexity, perplexity;
   std::optional<double> exact_loss_per_token, loss_per_token;
   std::optional<double> kl_mean, kl_max;  // KL(exact || replaced) of the next token
   std::optional<double> top1_agreement;   // share of tokens with the same likeliest next token
   std::vector<double> exact_loss, loss;   // -log p of the token after each but the last
   std::vector<double> kl;                 // after each token
-  // Of all models: the hidden states after each layer, and the last ones.
+  // For all models: the hidden states after each layer, and the last ones.
   std::vector<Drift> drift;
   std::optional<double> pooled_cosine, class_cosine;
   // In ms, for encoders of Fovea: the layers from the first replaced one on, and attention in them.

@@ -1,4 +1,4 @@
-// A ModelPlace is where a model is that somebody names, and what titles call it.
+// A ModelPlace says where a named model lies, and what titles call it.
 #pragma once
 
 #include <string>
@@ -29,7 +29,7 @@ std::string title_of(const ModelAddress& address, const std::string& model);
 /// A ModelAddress as a person reads it, with the whole path of the model; another source as it is.
 std::string readable_source(const std::string& source);
 
-/// The source, in whose ModelAddress all paths are absolute.
+/// The source, with absolute paths if it is a ModelAddress.
 std::string with_absolute_paths(const std::string& source);
 /// The path of a folder or file as an absolute one; another name of a model as it is.
 std::string absolute_model(const std::string& named);

@@ -19,12 +19,11 @@ struct OpenOptions {
   std::optional<std::string> layout;  // "[B,n,H,d]": stated by the user
   std::string tensors;                // --tensors FILE: Q, K, V beside a text
   bool one_token_per_line = false;    // .txt
-  // Of content similarity: the side of a patch of an image, 1: every pixel is a token; the largest
-  // side that an image is scaled down to, 0: it is refused beyond the limit; d of its features.
-  int patch = 8;
-  int max_side = 0;
-  int features = 64;
-  bool as_bfloat16 = false;          // read npy <u2 as bf16
+  // For content similarity:
+  int patch = 8;             // side of a patch of an image; 1 makes every pixel a token
+  int max_side = 0;          // that an image is scaled down to; 0 refuses images beyond the limit
+  int features = 64;         // d of the features
+  bool as_bfloat16 = false;  // read npy <u2 as bf16
   const Backend* backend = nullptr;  // for a model; null: its own, with so many threads of the CPU
   int threads = 0;                   // 0: one for each core
   LastModel* last_model = nullptr;   // keeps a model; null: it is read each time

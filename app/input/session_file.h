@@ -30,7 +30,7 @@ SessionFile session_from(const std::string& path, const std::string& text);
 
 /// Written to a temporary name, then renamed. Throws UnavailableError.
 void write_session(const std::string& path, const SessionFile& file);
-/// Of a session file, or of a figure or report that carries its session. Throws InputError, also
+/// Reads a session file, or a figure or report that carries its session. Throws InputError, also
 /// for one that carries none.
 SessionFile read_session(const std::string& path);
 /// Whether the file is to be opened as a session: a session file, a figure or report of Fovea, or

@@ -20,13 +20,14 @@ class HeadCards {
   using Head = std::pair<Index, Index>;  // layer, head
   using Heads = std::vector<Head>;
   /// Chooses the heads whose cards and errors are requested, in this order: first the cards of
-  /// `cards_first` heads, then all errors, then the other cards. False: as before.
+  /// `cards_first` heads, then all errors, then the other cards. Returns whether the choice
+  /// changed.
   bool choose(Heads heads, std::size_t cards_first);
-  /// Null: not there yet. Of a source that went on that of an earlier step, until there is a newer
-  /// one.
+  /// The card of a head, or null if it is not there yet. While a source goes on, the card of an
+  /// earlier step stands in.
   std::shared_ptr<const HeadCard> card(Index layer, Index head);
-  /// Of the selected column, unless its tree is learned: trees that all heads had to learn would
-  /// keep the engine busy for minutes. Empty: not there yet, or there is none.
+  /// The error of the selected column; nothing if it is not there yet, or the column has a learned
+  /// tree: trees that all heads had to learn would keep the engine busy for minutes.
   std::optional<double> error(Index layer, Index head);
   /// How many of the chosen heads still lack their card, or their error.
   std::size_t missing_cards();

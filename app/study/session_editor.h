@@ -41,7 +41,7 @@ class SessionEditor : public QObject {
   /// The source whose opening undo takes back, or redo repeats; nothing: a change of a Session.
   std::optional<std::string> opening_to_undo() const { return opening_after(target() - 1); }
   std::optional<std::string> opening_to_redo() const { return opening_after(target()); }
-  /// Of the source that is shown.
+  /// The visit to the source that is shown.
   Visit& visit() { return visits_[steps_[at_].visit]; }
 
   /// A row that is added goes where it stands in the menu, unless rows were moved.

@@ -50,7 +50,7 @@ QString last_directory() {
   return QSettings().value("directory").toString();
 }
 
-/// Of a file wherever it is opened from.
+/// The same key for a file wherever it is opened from.
 QString conditions_key(const Session& session) {
   QString source = to_qt(session.source);
   if (is_model_address(session.source))  // whatever it reads

@@ -40,7 +40,7 @@ class Files {
   /// writes, and at once where there is nothing to remember; not where the writing fails.
   void keep_last(std::function<void()> kept);
 
-  /// Of what is shown, as figures carry it: docks stay as they are where it is opened.
+  /// The session of what is shown, as figures carry it: docks stay as they are where it is opened.
   std::string session_text() const;
 
   /// Asks where a session's missing source is now; empty: unknown. Tests replace it.

@@ -10,7 +10,8 @@ struct Interpreter {
   std::string named;  // who named it: "--python", "FOVEA_PYTHON", ...
 };
 
-/// Chosen for this process, before all others. Empty: nothing is chosen.
+/// Chooses the interpreter of this process, which comes before all others. An empty path takes the
+/// choice back.
 void choose_interpreter(Interpreter chosen);
 
 /// The one that was chosen, else that of $FOVEA_PYTHON, `setting`, the active virtual environment

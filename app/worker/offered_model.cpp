@@ -14,7 +14,7 @@ namespace {
 
 UnavailableError gone(const std::string& model) {
   return UnavailableError("no program offers " + model.substr(offered_prefix.size()) +
-                          " any more; call fovea.look again, and open what it opens");
+                          " any more; call fovea.look again, and use its window");
 }
 
 /// Whether the process at the other end is one of this user.

@@ -12,8 +12,8 @@ namespace fovea {
 
 class ChosenHeads {
  public:
-  /// Of a model with so many layers, each with so many heads. Throws UsageError for what is no such
-  /// choice of heads, and for layers and heads that the model does not have.
+  /// Parses the choice for a model of `layers` layers of `heads` heads. Throws UsageError for what
+  /// is no choice of heads, and for layers and heads that the model does not have.
   ChosenHeads(std::string_view text, Index layers, Index heads);
 
   bool has(Index layer, Index head) const {

@@ -52,9 +52,9 @@ class Encoder {
   /// are interpolated, as transformers does it, unless the image has the size that the model was
   /// trained on.
   Matrix encode(const ImagePlanes& image, const Backend& backend, Run& run, const Take& take) const;
-  /// encode() in two steps: what goes into the first layer, and the layers from `first` on, of the
-  /// hidden states that go into it, with the replacement of attention, unless it is null, in its
-  /// heads.
+  /// encode() in two steps. embed() makes the hidden states that go into the first layer.
+  /// encode_from() runs the layers from `first` on; attention is replaced in the heads of
+  /// `replacement`, unless that is null.
   Matrix embed(std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                const Backend& backend, Run& run) const;
   Matrix embed(const ImagePlanes& image, const Backend& backend, Run& run) const;
