@@ -157,7 +157,7 @@ void AttentionServer::take(WireMessage message) {
   const std::scoped_lock lock(mutex_);
   Json id = found_in(message.content, "id");
   if (found_in(message.content, "do") != "cancel") {
-    waiting_.push_back(std::make_shared<Request>(std::move(id), std::move(message)));
+    waiting_.push_back(std::make_shared<Request>(Request{std::move(id), std::move(message)}));
     changed_.notify_all();
     return;
   }

@@ -7,6 +7,7 @@
 #include "input/model_input.h"
 #include "input/opened_model.h"
 #include "model/encoded_source.h"
+#include "session/session.h"
 
 namespace fovea {
 namespace {

@@ -1,4 +1,5 @@
 // Sessions in files of their own, and in figures and reports.
+#include <QString>
 #include <algorithm>
 #include <filesystem>
 #include <ostream>

@@ -85,7 +85,9 @@ TEST_CASE("law: each option of a head and its source changes the numbers of each
                                             "--within",     "--at-most",
                                             "--x",          "--y",
                                             "--no-session", "--learn"};
-  for (const auto& [command, own] : commands) {
+  for (const auto& one : commands) {
+    const std::string& command = one.first;
+    const Words& own = one.second;
     CAPTURE(command);
     std::set<std::string> known;
     for (const Row& row : rows) {

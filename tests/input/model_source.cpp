@@ -226,9 +226,9 @@ TEST_CASE("a long text is read as far as the model needs it, and pictures of any
     return open_source(
         to_text(ModelAddress{.folder = folder, .input = picture(scratch, width, height)}));
   };
-  for (const auto& [width, height] : {std::pair(1, 1), {2000, 1}, {1, 2000}}) {
-    CAPTURE(width);
-    const Source source_of_picture = read(width, height);
+  for (const auto& size : {std::pair(1, 1), {2000, 1}, {1, 2000}}) {
+    CAPTURE(size.first);
+    const Source source_of_picture = read(size.first, size.second);
     CHECK(*source_of_picture.sequence.grid == ImageGrid{4, 4, 1});
     CHECK(std::isfinite(source_of_picture.layers.back().q.read(0)(16, 0)));
   }

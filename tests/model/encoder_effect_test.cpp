@@ -164,12 +164,11 @@ TEST_CASE("the effect of a replacement is that of the model with it, in float64"
       const char* where;
       std::vector<std::vector<Index>> reach;
     };
-    for (const auto& [where, reach] :
-         {Case{"all", {{1, 1}, {1, 1}}}, Case{"0.1", {{n, 1}, {n, n}}}, Case{"1", {{n, n}, {1, 1}}},
-          Case{"1.0,0.0", {{1, n}, {1, n}}}}) {
-      CAPTURE(where);
-      const EncoderEffect found = effects.measure(windows(1, where), run);
-      const auto expected = by_hand(start, reach);
+    for (const Case& one : {Case{"all", {{1, 1}, {1, 1}}}, Case{"0.1", {{n, 1}, {n, n}}},
+                            Case{"1", {{n, n}, {1, 1}}}, Case{"1.0,0.0", {{1, n}, {1, n}}}}) {
+      CAPTURE(one.where);
+      const EncoderEffect found = effects.measure(windows(1, one.where), run);
+      const auto expected = by_hand(start, one.reach);
       REQUIRE(found.layers.size() == layers);
       for (std::size_t l = 0; l < layers; ++l) {
         const Drift drift = drift_by_hand(expected[l], exact[l]);

@@ -13,6 +13,7 @@
 #include "drawing/colormap.h"
 #include "figure/painter_ink.h"
 #include "window/widgets/form.h"
+#include "window/widgets/text.h"
 #include "window/widgets/theme.h"
 #include "window/widgets/weight_picture.h"
 
