@@ -36,8 +36,8 @@ class Gestures {
   void model_changed();
   /// The model has other numbers of tokens than before: what began on those ends.
   void lengths_changed(Lengths now);
-  /// The crosshair comes from keys or another widget; -1, -1: from nowhere. It is never reported as
-  /// hovered.
+  /// The crosshair comes from keys or another widget; -1, -1 means from nowhere. It is never
+  /// reported as hovered.
   void point_elsewhere(Index query, Index key);
   /// As Scene has it.
   double border() const { return border_; }

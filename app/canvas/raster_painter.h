@@ -40,8 +40,9 @@ struct ScreenPooling {
   Index down = 1, across = 1;  // numbers that a pixel shows the largest or the mean of
 };
 
-/// How a whole raster is pooled into so many pixels. `chosen` applies to a raster that is not
-/// pooled itself, from two numbers a pixel on: with fewer, the largest would widen single numbers.
+/// How a whole raster is pooled into width x height pixels. `chosen` applies to a raster that is
+/// not pooled itself, from two numbers a pixel on: with fewer, the largest would widen single
+/// numbers.
 ScreenPooling screen_pooling(const Raster& raster, Pool::Kind chosen, double width, double height);
 /// "max of 4 × 4", of the raster's entries, or "area average"; empty if a pixel shows one entry.
 std::string words_of(const Raster& raster, const ScreenPooling& pooling);

@@ -24,9 +24,9 @@ struct OpenOptions {
   int max_side = 0;          // that an image is scaled down to; 0 refuses images beyond the limit
   int features = 64;         // d of the features
   bool as_bfloat16 = false;  // read npy <u2 as bf16
-  const Backend* backend = nullptr;  // for a model; null: its own, with so many threads of the CPU
-  int threads = 0;                   // 0: one for each core
-  LastModel* last_model = nullptr;   // keeps a model; null: it is read each time
+  const Backend* backend = nullptr;  // for a model; null means a CPU of its own, with `threads`
+  int threads = 0;                   // 0 means one for each core
+  LastModel* last_model = nullptr;   // keeps a model; null if it is read each time
   std::stop_token stop = {};         // opening may take long: a stop ends it with Cancelled
   std::function<void(double share)> reached = {};  // of an archive's arrays, as they are read
 };

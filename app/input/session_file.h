@@ -16,8 +16,8 @@ inline constexpr std::size_t most_session_columns = 128;
 
 struct SessionFile {
   Session session;
-  std::string content_hash;  // SHA-256 of the source, hexadecimal; empty: it has no file
-  std::string layout;        // of the window's docks, base64; empty: as they are
+  std::string content_hash;  // SHA-256 of the source, hexadecimal; empty if it has no file
+  std::string layout;        // of the window's docks, base64; empty means as they are
   bool directory = false;    // the source was one when the file was written
   int selected_column = 0;
   SortOrders orders = {};

@@ -45,7 +45,7 @@ class HeadCards {
   };
   Known& known(const Head& head);
   HeadKey key_of(const Head& head) const;
-  /// The column whose errors are found; empty: none.
+  /// The column whose errors are found; empty if none are.
   std::optional<Column> column() const;
   /// Whether any is missing.
   template <class Key, class Result, class Make>

@@ -14,7 +14,7 @@ namespace fovea {
 
 /// What is known of a source, beside its Sessions, when another one is opened.
 struct Visit {
-  std::string session_file;  // that it was opened from or saved to; empty: none
+  std::string session_file;  // that it was opened from or saved to; empty if none
   std::string content_hash;
   int selected_column = 0;
 };
@@ -38,7 +38,7 @@ class SessionEditor : public QObject {
   bool can_redo() const { return target() + 1 < steps_.size(); }
   void undo() { go_to(target() - 1); }
   void redo() { go_to(target() + 1); }
-  /// The source whose opening undo takes back, or redo repeats; nothing: a change of a Session.
+  /// The source whose opening undo takes back, or redo repeats; nothing for a change of a Session.
   std::optional<std::string> opening_to_undo() const { return opening_after(target() - 1); }
   std::optional<std::string> opening_to_redo() const { return opening_after(target()); }
   /// The visit to the source that is shown.
@@ -75,7 +75,7 @@ class SessionEditor : public QObject {
   void show_first_look();
   void choose_spans(SpanChoice choice);
   /// Names tokens, or changes the name or the tokens of a named span. Returns why it cannot, as a
-  /// sentence without its full stop; empty: it did.
+  /// sentence without its full stop; empty if it did.
   std::string name_span(const Span& span);
   std::string change_span(std::size_t at, const Span& span);
   void remove_span(std::size_t at);

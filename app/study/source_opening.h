@@ -19,10 +19,10 @@ namespace fovea {
 struct SourceToOpen {
   std::string what;                // a path, or synthetic:
   std::optional<Session> session;  // to restore; nullopt: the standard one
-  std::string expected_hash;       // of the content the session was made with; empty: unknown
+  std::string expected_hash;       // of the content the session was made with; empty if unknown
   bool new_source = true;  // false: the same image in other patches, what the same model reads
                            // now, or a later step
-  std::shared_ptr<const Source> source = {};  // it is there already; null: it is to be read
+  std::shared_ptr<const Source> source = {};  // it is there already; null if it is to be read
   /// Called instead of showing content that has another hash than the expected one. If it is
   /// null, the content is shown and the change is reported.
   std::function<void()> ask_for_other_content = {};
@@ -67,7 +67,7 @@ class SourceOpening : public QObject {
 
   /// Finds the hash of the subject's source, unless it is known.
   void find_hash(const Subject& subject);
-  /// SHA-256 that was found of the opened source, else the expected one; empty: not known yet, or
+  /// SHA-256 that was found of the opened source, else the expected one; empty if not known yet, or
   /// the source has no file.
   const std::string& content_hash() const {
     return content_hash_.empty() ? expected_hash_ : content_hash_;

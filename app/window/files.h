@@ -43,11 +43,11 @@ class Files {
   /// The session of what is shown, as figures carry it: docks stay as they are where it is opened.
   std::string session_text() const;
 
-  /// Asks where a session's missing source is now; empty: unknown. Tests replace it.
+  /// Asks where a session's missing source is now; empty if unknown. Tests replace it.
   std::function<QString(const QString& missing, bool directory)> ask_for_source;
 
  private:
-  /// A session that is being opened; empty: a source by itself is.
+  /// A session that is being opened; empty if a source by itself is.
   struct Opening {
     std::string source;  // of the session: another one may be opened instead
     QString path;        // empty: Ctrl+S asks for one
@@ -74,7 +74,7 @@ class Files {
   MainWindow& window_;
   Opening opening_;
   QVariantMap conditions_;  // of the source that is shown, set by hand
-  QString session_path_;    // of the session that is shown; empty: neither opened nor saved
+  QString session_path_;    // of the session that is shown; empty if neither opened nor saved
 };
 
 }  // namespace fovea

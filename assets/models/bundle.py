@@ -52,7 +52,8 @@ class Reached(Exception):
 
 
 def inputs_of(layer, names, state, stop):
-    """What the modules of a layer are given, and the output of the layer, without which `stop` does."""
+    """Returns the inputs of the named modules and the output of the layer. With `stop` the layer ends at the first of these
+    inputs, and the output is None."""
     caught = {}
 
     def catch(name):
@@ -73,8 +74,8 @@ def inputs_of(layer, names, state, stop):
 
 
 def statistics(wanted, given):
-    """Of the inputs x' of a module of the full model and the inputs x of ours: the means of x x^T and x' x^T about the
-    means of x and x', and these."""
+    """Returns the covariance of x, the covariance of x' with x, the mean of x and the mean of x'. Here x are the inputs of
+    a module of the rounded model, and x' those of the same module of the full model."""
     x_full, x = torch.cat(wanted), torch.cat(given)
     mean_full, mean = x_full.mean(0), x.mean(0)
     x_full, x = x_full - mean_full, x - mean
@@ -103,7 +104,8 @@ def round_layer(full, part, groups, states):
 
 
 def round_layers(full, part, groups, states):
-    """Layer after layer. `states`: what goes into the first, of the full model and of ours."""
+    """Rounds all layers, the first one first. `states`: pairs of what goes into the first layer of the full model and of the
+    rounded one."""
     rounded = {}
     for index, (layer_full, layer) in enumerate(zip(full.encoder.layer, part.encoder.layer)):
         its, states = round_layer(layer_full, layer, groups, states)
@@ -271,7 +273,7 @@ def check_dinov2(graph_model, model):
 
 
 def sample_photographs(packages):
-    """Of scikit-image and scikit-learn, but the one that assets/image/cat.jpg is made of."""
+    """The photographs of scikit-image and scikit-learn, without the one that assets/image/cat.jpg is made of."""
     files = [f for f in sorted(packages.rglob("*.jpg")) + sorted(packages.rglob("*.png"))
              if f.parent.parts[-2:] in (("skimage", "data"), ("datasets", "images")) and f.name != "chelsea.png"]
     if len(files) < 20:

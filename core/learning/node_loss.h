@@ -31,9 +31,10 @@ struct NodeBatch {
   std::span<const std::int32_t> key_leaf;    // [keys]
   MatrixView targets;                        // [queries, dv]
   std::span<const std::int32_t> query_leaf;  // [queries]
-  std::span<const Index> admissible;  // [queries] it may attend so many keys; empty means all
-  std::span<const int> branching;     // [h] of the tree, root first
-  std::span<const float> alpha;       // [h + 1]
+  std::span<const Index>
+      admissible;                  // [queries] number of keys that it may attend; empty means all
+  std::span<const int> branching;  // [h] of the tree, root first
+  std::span<const float> alpha;    // [h + 1]
 };
 
 struct NodeGradient {

@@ -8,7 +8,7 @@
 
 namespace fovea {
 
-/// "max of 4 × 4": `how` of so many entries down and across; empty if it is one.
+/// "max of 4 × 4": `how` of 4 entries down and 4 across; empty if a number is one entry.
 std::string pooling_text(const std::string& how, double down, double across);
 std::string pooling_text(Pool::Kind kind, double down, double across);
 /// How one of a raster's numbers is pooled.

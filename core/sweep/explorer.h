@@ -32,7 +32,7 @@ struct OwnSetting {
   Values values;
   std::uint64_t seed = 0;
   Structure given = {};  // a learned tree
-  Index n = 0;           // only on heads of so many keys; 0 means any number
+  Index n = 0;           // only on heads with n keys; 0 means any number
   /// Layer and head, the only ones on which it is tried, such as those of a learned tree; absent:
   /// all heads.
   std::optional<std::pair<Index, Index>> only = {};

@@ -193,7 +193,7 @@ Index rounds_of(const TileList& list) {
 }
 
 // Calls use(query tile, its runs, group) for the query tiles of a round; group: whose runs these
-// are, null: of several.
+// are; null if they are of several.
 template <class Use>
 void for_each_query_tile(const TileList& list, Index round, int height, Use use) {
   JoinedRuns joined(list);

@@ -83,7 +83,7 @@ struct Thread {
     std::size_t bytes;
   };
   std::vector<AtomicUse> atomics;      // of this block
-  std::shared_ptr<Products> products;  // of warpgroups, null: none so far
+  std::shared_ptr<Products> products;  // of warpgroups; null if none so far
 };
 inline thread_local Thread* self = nullptr;
 

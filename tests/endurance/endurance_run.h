@@ -16,7 +16,7 @@ namespace fovea::test {
 struct RunOptions {
   std::uint64_t seed = 1;
   double seconds = 600;  // no action begins later
-  int actions = 0;       // after so many it ends; 0 means as many as there is time for
+  int actions = 0;       // number after which it ends; 0 means as many as there is time for
   int between = 150;     // actions from one reading of resources to the next
   int patience = 1;      // the window may be unresponsive for so many times two seconds
   std::string only;      // only actions whose names have this; empty means all

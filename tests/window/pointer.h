@@ -93,7 +93,7 @@ inline QWidget* sequence(Window& window) {
   return window->docks().sequence;
 }
 
-/// The share of pixels that differ; 1: not of the same size.
+/// The share of pixels that differ; 1 if the sizes differ.
 inline double difference(const QImage& a, const QImage& b) {
   if (a.size() != b.size()) return 1;
   int different = 0;

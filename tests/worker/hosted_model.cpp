@@ -18,7 +18,7 @@
 namespace fovea::test {
 namespace {
 
-/// An interpreter that runs the stand-in, whatever it is told to run.
+/// A program in the place of Python that always runs fake_worker.py.
 class FakePython {
  public:
   FakePython() {

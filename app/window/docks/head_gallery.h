@@ -57,7 +57,7 @@ class HeadGallery : public QTableView {
  private:
   struct Picture {
     std::shared_ptr<const HeadCard> card;
-    QImage image;      // in the size of a cell; null: to be drawn again
+    QImage image;      // in the size of a cell; null if it is to be drawn again
     bool old = false;  // of a text before
   };
   /// What captions and order follow from, besides the cards.
@@ -99,8 +99,8 @@ class HeadGallery : public QTableView {
   Head opened_{-1, -1};
   bool is_grid_ = false;
   int side_ = least_side;
-  int zoomed_ = 0;                // the side that a person chose; 0: what fits
-  QPointer<QScrollArea> around_;  // of the dock that it lies in; null: it fills a window
+  int zoomed_ = 0;                // the side that a person chose; 0 means what fits
+  QPointer<QScrollArea> around_;  // of the dock that it lies in; null if it fills a window
   std::map<Head, Picture> pictures_;
   std::string colormap_;  // of the pictures
   QTimer sort_timer_;
