@@ -46,16 +46,15 @@ std::uint64_t seed_of(const Json& request) {
   return seed.get<std::uint64_t>();
 }
 
-/// Those of a head of n tokens, with what the request sets.
+/// The values for a head of n tokens, with what the request sets.
 Values values_of(const Json& request, const Variant& variant, Index n) {
-  Values values = values_for_length(variant, n);
   const Json parameters = found_in(request, "parameters");
-  if (parameters.is_null()) return values;
-  if (!parameters.is_object()) throw unexpected("parameters", parameters, "an object");
+  if (!parameters.is_null() && !parameters.is_object())
+    throw unexpected("parameters", parameters, "an object");
+  std::map<std::string, std::string> settings;
   for (const auto& [key, value] : parameters.items())
-    set_value(variant.schema, values, key,
-              value.is_string() ? value.get<std::string>() : value.dump());
-  return values;
+    settings[key] = value.is_string() ? value.get<std::string>() : value.dump();
+  return values_for_length(variant, n, settings);
 }
 
 std::vector<Index> heads_of(const Json& request, Index count) {

@@ -365,12 +365,7 @@ void ParameterOptions::add_to(CLI::App& command) {
 }
 
 Values ParameterOptions::applied(const Variant& variant, Index n) const {
-  Values values = values_for_length(variant, n);
-  for (const auto& setting : settings) {
-    const auto [key, value] = key_and_value(setting);
-    set_value(variant.schema, values, key, value);
-  }
-  return values;
+  return values_for_length(variant, n, by_key());
 }
 
 std::map<std::string, std::string> ParameterOptions::by_key() const {

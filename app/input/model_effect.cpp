@@ -12,13 +12,6 @@
 namespace fovea {
 namespace {
 
-Values values_of(const EffectRequest& request, Index n) {
-  Values values = values_for_length(*request.variant, n);
-  for (const auto& [key, value] : request.settings)
-    set_value(request.variant->schema, values, key, value);
-  return values;
-}
-
 /// A model that Fovea's own encoder computes.
 class OwnMeter : public EffectMeter {
  public:
@@ -48,7 +41,7 @@ class OwnMeter : public EffectMeter {
     Run run{profile, stop_};
     effects_.emplace(*model_->encoder, read, backend_, run);
     out_.tokens = effects_->tokens();
-    out_.values = values_of(request, out_.tokens);
+    out_.values = values_for_length(*request.variant, out_.tokens, request.settings);
   }
 
   ModelEffect measure(const std::string& chosen) override {
@@ -216,7 +209,8 @@ std::unique_ptr<EffectMeter> hosted_meter(const ModelAddress& address, const Mod
 
 std::unique_ptr<EffectMeter> effect_meter(const std::string& what, const EffectRequest& request,
                                           const OpenOptions& options) {
-  values_of(request, 1);  // parameters that do not exist are said before anything is computed
+  // Parameters that do not exist are said before anything is computed.
+  values_for_length(*request.variant, 1, request.settings);
   ModelAddress address = parse_model_address(what);
   const ModelPlace place = find_model(address.folder);
   std::string title = title_of(address, place.name);

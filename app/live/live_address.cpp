@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -40,6 +41,13 @@ std::string live_folder() {
 
 std::string live_socket_path(const std::string& folder) {
   return folder + "/live.sock";
+}
+
+std::optional<uid_t> user_at(int descriptor) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return {};
+  return peer.uid;
 }
 
 std::string make_live_token() {

@@ -2,6 +2,9 @@
 // token in a file there.
 #pragma once
 
+#include <sys/types.h>
+
+#include <optional>
 #include <string>
 
 #include "io/descriptor.h"
@@ -14,6 +17,9 @@ std::string live_folder();
 
 /// The path of the window's socket in live_folder().
 std::string live_socket_path(const std::string& folder);
+
+/// The user at the other end of a Unix socket; nothing if the system does not say.
+std::optional<uid_t> user_at(int descriptor);
 
 /// 64 random hexadecimal digits.
 std::string make_live_token();

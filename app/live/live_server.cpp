@@ -18,19 +18,13 @@
 #include <utility>
 
 #include "data/error.h"
+#include "live/live_address.h"
 #include "live/live_connection.h"
 
 namespace fovea {
 namespace {
 
 constexpr qint64 read_ahead = 4 << 20;  // bytes; a program that sends faster waits in the kernel
-
-std::optional<uid_t> user_at(int descriptor) {
-  ucred peer{};
-  socklen_t size = sizeof peer;
-  if (::getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return {};
-  return peer.uid;
-}
 
 /// A lock that ends with its process, however that ends.
 class OwnLock {

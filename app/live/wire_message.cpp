@@ -16,15 +16,11 @@ WireBytes message_bytes(const Json& content, const std::vector<OutTensor>& tenso
                            {{key, content.dump(-1, ' ', false, Json::error_handler_t::replace)}});
 }
 
-bool is_message(const TensorFile& frame) {
-  return frame.metadata.contains(key);
-}
-
 WireMessage read_message(std::shared_ptr<const WireBytes> bytes, const std::stop_token& stop) {
   const auto size = static_cast<Index>(bytes->size());
   WireMessage message;
   message.tensors = read_safetensors("a message", bytes_in_memory(*bytes, bytes), size, stop);
-  if (!is_message(message.tensors))
+  if (!message.tensors.metadata.contains(key))
     throw InputError("a message", "has no \"message\" in its metadata; expected an object of JSON");
   message.content = parse_json("a message", message.tensors.metadata.extract(key).mapped(), stop);
   if (!message.content.is_object())

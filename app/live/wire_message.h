@@ -24,9 +24,6 @@ struct WireMessage {
 
 WireBytes message_bytes(const Json& content, const std::vector<OutTensor>& tensors = {});
 
-/// Whether the tensors of a frame come with an object.
-bool is_message(const TensorFile& frame);
-
 /// Throws InputError for a frame that is no message, Cancelled.
 WireMessage read_message(std::shared_ptr<const WireBytes> bytes, const std::stop_token& stop = {});
 

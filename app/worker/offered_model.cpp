@@ -17,14 +17,6 @@ UnavailableError gone(const std::string& model) {
                           " any more; call fovea.look again, and use its window");
 }
 
-/// Whether the process at the other end is one of this user.
-bool is_of_this_user(int descriptor) {
-  ucred peer{};
-  socklen_t size = sizeof peer;
-  return ::getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
-         peer.uid == ::getuid();
-}
-
 Descriptor connected_to(const std::string& model) {
   const std::string name = model.substr(offered_prefix.size());
   const std::string path = live_folder() + "/look-" + name + ".sock";
@@ -36,7 +28,7 @@ Descriptor connected_to(const std::string& model) {
   Descriptor line(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!line ||
       ::connect(line.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      !is_of_this_user(line.get()))
+      user_at(line.get()) != ::getuid())
     throw gone(model);
   return line;
 }

@@ -34,10 +34,6 @@ def widened(scales):
     return scales.repeat_interleave(BLOCK, 1)
 
 
-def nearest(w, scales):
-    return (w / widened(scales)).round().clamp(-LARGEST, LARGEST).to(torch.int8)
-
-
 def compensated(w, scales, gram, damping=0.01):
     """The entries in 8 bits. `gram`, [cols, cols], is the mean of x x^T over the inputs x of the product w x; damping, a
     share of its mean diagonal, is that of the paper."""

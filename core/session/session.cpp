@@ -168,6 +168,13 @@ Values values_for_length(const Variant& variant, Index n) {
   return values;
 }
 
+Values values_for_length(const Variant& variant, Index n,
+                         const std::map<std::string, std::string>& settings) {
+  Values values = values_for_length(variant, n);
+  for (const auto& [key, value] : settings) set_value(variant.schema, values, key, value);
+  return values;
+}
+
 Column without_head(Column column) {
   column.held.reset();
   return column;

@@ -2,6 +2,7 @@
 // It is a plain value: undo is a stack of Sessions, a session file is one written down.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -150,6 +151,10 @@ struct Session {
 
 /// The paper's defaults, or for shorter texts sizes at which the variant still differs from exact.
 Values values_for_length(const Variant& variant, Index n);
+/// The same with some parameters set, by their keys. Throws UsageError for a key that the variant
+/// does not have, and for what is no value of it.
+Values values_for_length(const Variant& variant, Index n,
+                         const std::map<std::string, std::string>& settings);
 
 /// From which length on matrices are looked at as maps (MapPyramid), and exact attention takes
 /// long.

@@ -196,7 +196,6 @@ def main(words: Optional[List[str]] = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m fovea.worker", description=__doc__.splitlines()[0])
     parser.add_argument("model", metavar="MODEL", help="a folder, or a .gguf file")
     parser.add_argument("--name", default="", help="the model's name in titles")
-    parser.add_argument("--threads", type=int, default=0, help="threads of PyTorch, all if 0")
     parser.add_argument("--trust-remote-code", action="store_true", help="code that comes with the model may run")
     parser.add_argument("--channel", type=int, help="the descriptor of a socket; else standard input and output")
     options = parser.parse_args(words)
@@ -205,8 +204,6 @@ def main(words: Optional[List[str]] = None) -> int:
     channel = channel_of(options.channel)
     try:
         model = load(options.model, options.trust_remote_code, options.name)
-        if options.threads > 0:
-            _package("torch").set_num_threads(options.threads)
     except Exception as error:
         channel.send({"error": words_of(error)})
         return 1
