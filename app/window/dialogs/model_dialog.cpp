@@ -264,8 +264,8 @@ void ModelDialog::fill(const std::vector<CachedModel>& models) {
   about_list_->setText(
       models.empty()
           ? QString("The cache %1 has no models. Fovea downloads none: `hf download "
-                    "sentence-transformers/all-MiniLM-L6-v2` fetches a small one, 90 MB. A folder "
-                    "or a .gguf file opens with Browse…. bundled:text and bundled:image come with "
+                    "sentence-transformers/all-MiniLM-L6-v2` fetches a small one, 90 MB. Browse… "
+                    "opens a folder or a .gguf file. bundled:text and bundled:image come with "
                     "Fovea.")
                 .arg(to_qt(model_cache()))
           : "Models in " + to_qt(model_cache()) + ", the last used first");
