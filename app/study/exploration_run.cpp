@@ -57,10 +57,7 @@ ExplorationRun::ExplorationRun(Study& study, QObject* parent)
     : QObject(parent), study_(study), trials_(std::make_shared<const std::vector<Trial>>()) {
   connect(&steps_, &BackgroundRun::changed, this, &ExplorationRun::changed);
   for (const auto other_source : {&Study::source_continued, &Study::leaving})
-    connect(&study_, other_source, this, [this] {
-      stop();
-      free_heads();
-    });
+    connect(&study_, other_source, this, &ExplorationRun::leave);
 }
 
 ExplorationRun::~ExplorationRun() {
@@ -68,7 +65,20 @@ ExplorationRun::~ExplorationRun() {
   free_heads();
 }
 
-// The trials stay. What they were compared with, up to half a gigabyte, would not be used again.
+// Trials of another source are never shown, and the source of a model may take a gigabyte.
+void ExplorationRun::leave() {
+  stop();
+  free_heads();
+  if (!of_.source) return;
+  of_.source.reset();
+  heads_.clear();
+  earlier_.clear();
+  trials_ = std::make_shared<const std::vector<Trial>>();
+  done_ = 0;
+  emit changed();
+}
+
+// What trials were compared with, up to half a gigabyte, would not be used again.
 void ExplorationRun::free_heads() {
   if (explorer_) study_.requests().discard(std::move(explorer_));
 }

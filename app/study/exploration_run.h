@@ -44,7 +44,7 @@ class ExplorationRun : public QObject {
   /// The longest beginning of what was done in which every setting was tried on the same heads;
   /// never null.
   std::shared_ptr<const std::vector<Trial>> trials() const { return trials_; }
-  /// That the trials are of; null before the first start.
+  /// That the trials are of; null before the first start, and once another one is opened.
   std::shared_ptr<const Source> source() const { return of_.source; }
   const std::vector<ExploredHead>& heads() const { return heads_; }
   HeadScope scope() const { return of_.scope; }
@@ -70,6 +70,8 @@ class ExplorationRun : public QObject {
   std::vector<OwnSetting> new_columns() const;
   std::shared_ptr<Explorer> explorer_for(std::vector<const Variant*> variants) const;
   void go_on();
+  /// Forgets what was tried.
+  void leave();
   void free_heads();
   struct Progress {
     std::shared_ptr<const std::vector<Trial>> comparable;

@@ -327,4 +327,18 @@ TEST_CASE("a source without Q, K and V has no settings to try, and the dialog sa
   dialog.close();
 }
 
+TEST_CASE("a closed dialog holds no source that is no longer shown") {
+  Window window(two_heads);
+  REQUIRE(window.settle());
+  ExploreDialog& dialog = open_dialog(window, "explore");
+  REQUIRE(finish(dialog));
+  auto* pages = dialog.findChild<QTabWidget*>();
+  for (int page = pages->count() - 1; page >= 0; --page) pages->setCurrentIndex(page);
+  const std::weak_ptr tried = window.study().source();
+  dialog.close();
+  window->open("synthetic:clusters?n=64&d=8&seed=2");
+  REQUIRE(wait_until([&] { return window.study().length() == 64 && window.study().settled(); }));
+  CHECK(wait_until([&] { return tried.expired(); }));
+}
+
 }  // namespace fovea::test

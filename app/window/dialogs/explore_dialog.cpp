@@ -249,10 +249,9 @@ void ExploreDialog::refresh() {
 
 // Shows nothing of another source: its settings would become columns of this one.
 void ExploreDialog::refresh_page() {
-  if (pages_->currentIndex() == int(Page::plot))
-    pareto_->show_trials(run_, is_of_this_source(), message());
-  else
-    heads_->show_trials(run_, is_of_this_source(), message());
+  const bool plot = pages_->currentIndex() == int(Page::plot), ours = is_of_this_source();
+  if (plot || !ours) pareto_->show_trials(run_, ours, message());
+  if (!plot || !ours) heads_->show_trials(run_, ours, message());
 }
 
 void ExploreDialog::refresh_state() {
