@@ -36,9 +36,10 @@ void SweepRun::start(const SweepLimits& limits, const QString& provenance) {
   stop();
   provenance_ = provenance;
   problem_ = study_.problem();
+  started_ = true;
   columns_ = swept_columns(study_);
   left_out_ = int(study_.session().columns.size() - columns_.size());
-  const auto sweeper = std::make_shared<Sweeper>(*problem_, columns_, limits);
+  const auto sweeper = std::make_shared<Sweeper>(*study_.problem(), columns_, limits);
   sweep_ = sweeper->sweep();
   status_ = {};
   steps_.start(
@@ -47,7 +48,7 @@ void SweepRun::start(const SweepLimits& limits, const QString& provenance) {
         return [this, step = Step{sweeper->sweep(), sweeper->next(), sweeper->seconds_spent(),
                                   sweeper->seconds_left()}] { take(step); };
       },
-      [this] { return study_.problem() == problem_; });
+      [this] { return study_.problem() == problem_.lock(); });
   emit changed();
 }
 
@@ -56,7 +57,7 @@ bool SweepRun::can_start() const {
 }
 
 bool SweepRun::stale() const {
-  return problem_ && (study_.problem() != problem_ || swept_columns(study_) != columns_);
+  return started_ && (study_.problem() != problem_.lock() || swept_columns(study_) != columns_);
 }
 
 void SweepRun::take(const Step& step) {

@@ -55,7 +55,8 @@ class SweepRun : public QObject {
   Sweep sweep_;
   Status status_;
   QString provenance_;
-  std::shared_ptr<const Problem> problem_;
+  std::weak_ptr<const Problem> problem_;  // it is not held when another head is shown
+  bool started_ = false;
   std::vector<Column> columns_;
   int left_out_ = 0;
 };
