@@ -78,6 +78,7 @@ std::vector<Index> heads_of(const Json& request, Index count) {
 struct Attended {
   OutTensor z;  // [heads, nq, dv]
   double seconds = 0;
+  double multiply_adds = 0, exact_multiply_adds = 0;
   std::vector<std::string> notes;
 };
 
@@ -96,21 +97,24 @@ Attended attend(WireMessage& message, const Backend& backend, const std::stop_to
   std::vector<float> z;
   z.reserve(heads.size() * static_cast<std::size_t>(layer.queries() * layer.dv()));
   Attended out;
-  const auto start = std::chrono::steady_clock::now();
+  using Clock = std::chrono::steady_clock;
   for (const Index head : heads) {
+    const Clock::time_point start = Clock::now();
     const Problem problem = problem_of(source, {.head = head}, stop);
     TimedRun timed;
     Profile profile;
     Run run{profile, stop};
     const auto op = plan_and_bind(problem, compute, backend, run, timed);
     const Output output = op->apply(problem.v, run);
+    out.seconds += std::chrono::duration<double>(Clock::now() - start).count();
+    const Cost cost = count_cost(op->plan(), layer.d(), layer.dv(), stop);
+    out.multiply_adds += cost.multiply_adds;
+    out.exact_multiply_adds += cost.exact_multiply_adds;
     for (Index i = 0; i < output.z.rows(); ++i)
       z.insert(z.end(), output.z.row(i), output.z.row(i) + output.z.cols());
     for (const std::string& note : op->plan().notes)
       if (!std::ranges::count(out.notes, note)) out.notes.push_back(note);
   }
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  out.seconds = took.count();
   out.z = {"z", {static_cast<Index>(heads.size()), layer.queries(), layer.dv()}, std::move(z)};
   return out;
 }
@@ -190,6 +194,8 @@ void AttentionServer::answer(Request& request, const std::stop_token& stop) {
     } else if (what == "attend") {
       Attended attended = attend(request.message, backend_, request.stop.get_token());
       reply["seconds"] = attended.seconds;
+      reply["multiply_adds"] = attended.multiply_adds;
+      reply["exact_multiply_adds"] = attended.exact_multiply_adds;
       reply["notes"] = attended.notes;
       tensors.push_back(std::move(attended.z));
     } else {

@@ -38,11 +38,11 @@ std::string check_seed(const std::string& text) {
               : "'" + text + "' found; expected a whole number from 0 to 18446744073709551615";
 }
 
+}  // namespace
+
 bool has_parameter(const Variant& variant, const std::string& id) {
   return std::ranges::find(variant.schema, id, &Field::id) != variant.schema.end();
 }
-
-}  // namespace
 
 std::string refuse_empty(const std::string& text) {
   return text.empty() ? "'' found; expected a name" : std::string();

@@ -123,6 +123,9 @@ struct ParameterOptions {
   std::map<std::string, std::string> by_key() const;
 };
 
+/// Whether the schema of the variant has a parameter of this name.
+bool has_parameter(const Variant& variant, const std::string& id);
+
 /// Throws UsageError where one of them is not computed but read from the source: there is nothing
 /// to time, and no parameter to vary.
 void refuse_imported(const std::vector<const Variant*>& variants);

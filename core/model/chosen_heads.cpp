@@ -44,10 +44,35 @@ IndexRange range_in(std::string_view text, Index count, const char* things,
   return {first, last + 1};
 }
 
+/// The runs of whole numbers below `end` for which `is_in` holds.
+std::vector<IndexRange> runs_below(Index end, const auto& is_in) {
+  std::vector<IndexRange> runs;
+  for (Index i = 0; i < end; ++i) {
+    if (!is_in(i)) continue;
+    if (runs.empty() || runs.back().end < i)
+      runs.push_back({i, i + 1});
+    else
+      ++runs.back().end;
+  }
+  return runs;
+}
+
+std::string run_text(IndexRange run) {
+  const std::string first = std::to_string(run.begin);
+  return run.size() == 1 ? first : first + "-" + std::to_string(run.end - 1);
+}
+
+void append(std::string& list, const std::string& item) {
+  list += (list.empty() ? "" : ",") + item;
+}
+
 }  // namespace
 
+ChosenHeads::ChosenHeads(Index layers, Index heads)
+    : heads_(heads), chosen_(static_cast<std::size_t>(layers * heads)) {}
+
 ChosenHeads::ChosenHeads(std::string_view text, Index layers, Index heads)
-    : heads_(heads), chosen_(static_cast<std::size_t>(layers * heads)) {
+    : ChosenHeads(layers, heads) {
   for (std::string_view rest = text;;) {
     const auto comma = rest.find(',');
     std::string_view item = trimmed(rest.substr(0, comma));
@@ -59,7 +84,7 @@ ChosenHeads::ChosenHeads(std::string_view text, Index layers, Index heads)
                                      : range_in(item.substr(dot + 1), heads, "heads", text);
     for (Index layer = its_layers.begin; layer < its_layers.end; ++layer)
       for (Index head = its_heads.begin; head < its_heads.end; ++head)
-        chosen_[static_cast<std::size_t>(layer * heads + head)] = true;
+        choose(layer, head);
     if (comma == rest.npos) return;
     rest.remove_prefix(comma + 1);
   }
@@ -71,6 +96,29 @@ Index ChosenHeads::first_layer() const {
 
 Index ChosenHeads::size() const {
   return std::ranges::count(chosen_, true);
+}
+
+bool ChosenHeads::meets(const ChosenHeads& other) const {
+  for (std::size_t i = 0; i < chosen_.size(); ++i)
+    if (chosen_[i] && other.chosen_[i]) return true;
+  return false;
+}
+
+std::string ChosenHeads::text() const {
+  const auto whole = [&](Index layer) {
+    const auto first = chosen_.begin() + layer * heads_;
+    return std::all_of(first, first + heads_, [](bool chosen) { return chosen; });
+  };
+  std::string layers_text, heads_text;
+  for (const IndexRange& run : runs_below(layers(), whole)) append(layers_text, run_text(run));
+  for (Index layer = 0; layer < layers(); ++layer) {
+    if (whole(layer)) continue;
+    for (const IndexRange& run : runs_below(heads_, [&](Index head) { return has(layer, head); }))
+      append(heads_text, std::to_string(layer) + "." + run_text(run));
+  }
+  if (layers_text == run_text({0, layers()})) return "all";
+  if (!heads_text.empty()) append(layers_text, heads_text);
+  return layers_text;
 }
 
 }  // namespace fovea

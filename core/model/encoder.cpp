@@ -8,7 +8,6 @@
 #include "data/error.h"
 #include "data/memory.h"
 #include "data/number_text.h"
-#include "model/replacement.h"
 #include "model/resampling.h"
 #include "session/computation.h"
 #include "variants/variant.h"
@@ -66,12 +65,14 @@ void split(const Matrix& qkv, const std::vector<float>& bias, EncodedLayer& out,
   });
 }
 
-/// The outputs of all heads, side by side.
-Matrix attend(const EncodedLayer& layer, Index heads, const Replacement* replacement,
+/// The outputs of all heads, side by side. Sets the time that they took, without what counting the
+/// costs of replacements takes, and these costs.
+Matrix attend(EncodedLayer& layer, Index heads, std::span<const Replacement> replacements,
               const Backend& backend, Run& run) {
   const Index n = layer.q.rows(), width = layer.q.cols(), d = width / heads;
   const ComputeRequest exact{.variant = &find_variant("exact")};
   Matrix out = Matrix::padded(n, width);
+  layer.costs.resize(replacements.size());
   for (Index head = 0; head < heads; ++head) {
     const IndexRange cols{head * d, (head + 1) * d};
     const Problem problem{.q = columns(layer.q, cols),
@@ -79,12 +80,20 @@ Matrix attend(const EncodedLayer& layer, Index heads, const Replacement* replace
                           .v = columns(layer.v, cols),
                           .scale = 1 / std::sqrt(static_cast<double>(d)),
                           .head = head};
+    const auto replacement = std::ranges::find_if(
+        replacements, [&](const Replacement& one) { return one.where.has(layer.layer, head); });
+    const bool replaced = replacement != replacements.end();
+    const Clock::time_point begin = Clock::now();
     TimedRun timed;
-    const bool replaced = replacement && replacement->where.has(layer.layer, head);
     const auto op =
         plan_and_bind(problem, replaced ? replacement->attention : exact, backend, run, timed);
     const Matrix z = op->apply(problem.v, run).z;
     for (Index i = 0; i < n; ++i) std::copy_n(z.row(i), d, out.row(i) + cols.begin);
+    layer.attention_ms += ms_since(begin);
+    if (!replaced) continue;
+    const Cost cost = count_cost(op->plan(), d, d, run.stop);
+    layer.costs[static_cast<std::size_t>(replacement - replacements.begin())] +=
+        {1, cost.multiply_adds, cost.exact_multiply_adds};
   }
   return out;
 }
@@ -220,7 +229,8 @@ Matrix Encoder::embedding_normalised(Matrix hidden, const Backend& backend, Run&
 }
 
 void Encoder::run_layer(const LayerWeights& layer, Matrix& hidden, EncodedLayer& out,
-                        const Replacement* replacement, const Backend& backend, Run& run) const {
+                        std::span<const Replacement> replacements, const Backend& backend,
+                        Run& run) const {
   const Clock::time_point begin = Clock::now();
   const bool first = shape().architecture->norm_first;
   const auto input = [&](const LayerNorm& norm) {
@@ -231,8 +241,8 @@ void Encoder::run_layer(const LayerWeights& layer, Matrix& hidden, EncodedLayer&
   };
   split(times(input(layer.attention_norm), layer.qkv), layer.qkv.bias, out, backend, run);
   const Clock::time_point before = Clock::now();
-  const Matrix attended = attend(out, shape().heads, replacement, backend, run);
-  out.attention_ms = ms_since(before);
+  const Matrix attended = attend(out, shape().heads, replacements, backend, run);
+  const double counting_ms = ms_since(before) - out.attention_ms;
   add(times(attended, layer.output), layer.output.bias, layer.attention_scale,
       first ? nullptr : &layer.attention_norm, hidden, backend, run);
 
@@ -242,7 +252,7 @@ void Encoder::run_layer(const LayerWeights& layer, Matrix& hidden, EncodedLayer&
   const MatrixView active{inner.data(), inner.rows(), shape().inner, inner.stride()};
   add(backend.product(active, layer.outer.weights, run), layer.outer.bias, layer.feed_scale,
       first ? nullptr : &layer.feed_norm, hidden, backend, run);
-  out.layer_ms = ms_since(begin);
+  out.layer_ms = ms_since(begin) - counting_ms;
 }
 
 Matrix Encoder::embed(std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
@@ -251,12 +261,12 @@ Matrix Encoder::embed(std::span<const std::int32_t> ids, std::span<const std::in
   return embedding_normalised(embedded(ids, types, run), backend, quiet);
 }
 
-Matrix Encoder::encode_from(Index first, Matrix hidden, const Replacement* replacement,
+Matrix Encoder::encode_from(Index first, Matrix hidden, std::span<const Replacement> replacements,
                             const Backend& backend, Run& run, const Take& take) const {
   Run quiet = run.quiet();
   for (Index i = first; i < shape().layers; ++i) {
     EncodedLayer out{.layer = i};
-    run_layer(weights_.layers[i], hidden, out, replacement, backend, quiet);
+    run_layer(weights_.layers[i], hidden, out, replacements, backend, quiet);
     out.hidden = Matrix::copy_of(hidden);
     run.check();
     take(std::move(out));
@@ -268,12 +278,12 @@ Matrix Encoder::encode_from(Index first, Matrix hidden, const Replacement* repla
 
 Matrix Encoder::encode(std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                        const Backend& backend, Run& run, const Take& take) const {
-  return encode_from(0, embed(ids, types, backend, run), nullptr, backend, run, take);
+  return encode_from(0, embed(ids, types, backend, run), {}, backend, run, take);
 }
 
 Matrix Encoder::encode(const ImagePlanes& image, const Backend& backend, Run& run,
                        const Take& take) const {
-  return encode_from(0, embed(image, backend, run), nullptr, backend, run, take);
+  return encode_from(0, embed(image, backend, run), {}, backend, run, take);
 }
 
 std::unique_ptr<Encoder> read_encoder(const std::string& folder, const std::stop_token& stop) {

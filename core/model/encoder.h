@@ -12,16 +12,16 @@
 #include "data/source.h"
 #include "model/encoder_weights.h"
 #include "model/image_input.h"
+#include "model/replacement.h"
 
 namespace fovea {
-
-struct Replacement;
 
 struct EncodedLayer {
   Index layer = 0;
   Matrix q, k, v;                         // [n, heads * head width], head after head
   Matrix hidden;                          // [n, width] after the layer
   double attention_ms = 0, layer_ms = 0;  // from Q, K and V to the outputs of all heads; of it all
+  std::vector<ReplacedCost> costs;        // of the replacements, one after the other
 };
 
 /// Q, K or V of a layer as its heads, [heads, n, head width], without a copy.
@@ -53,12 +53,12 @@ class Encoder {
   /// trained on.
   Matrix encode(const ImagePlanes& image, const Backend& backend, Run& run, const Take& take) const;
   /// encode() in two steps. embed() makes the hidden states that go into the first layer.
-  /// encode_from() runs the layers from `first` on; attention is replaced in the heads of
-  /// `replacement`, unless that is null.
+  /// encode_from() runs the layers from `first` on; `replacements` take the place of attention in
+  /// their heads.
   Matrix embed(std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                const Backend& backend, Run& run) const;
   Matrix embed(const ImagePlanes& image, const Backend& backend, Run& run) const;
-  Matrix encode_from(Index first, Matrix hidden, const Replacement* replacement,
+  Matrix encode_from(Index first, Matrix hidden, std::span<const Replacement> replacements,
                      const Backend& backend, Run& run, const Take& take) const;
   /// The patches of an image of this size. Throws InputError where it has none.
   PatchGrid patches_of(Index height, Index width) const;
@@ -69,7 +69,8 @@ class Encoder {
   Matrix embedding_normalised(Matrix hidden, const Backend& backend, Run& run) const;
   Matrix positions_for(PatchGrid grid, const std::stop_token& stop) const;
   void run_layer(const LayerWeights& layer, Matrix& hidden, EncodedLayer& out,
-                 const Replacement* replacement, const Backend& backend, Run& run) const;
+                 std::span<const Replacement> replacements, const Backend& backend,
+                 Run& run) const;
   void require_memory_for(Index tokens) const;
 
   EncoderWeights weights_;

@@ -64,8 +64,8 @@ EncoderEffects::EncoderEffects(const Encoder& encoder, const EncoderInput& input
   hidden_.push_back(input.image ? encoder.embed(*input.image, backend, run)
                                 : encoder.embed(input.ids, {}, backend, run));
   // A first pass takes longer: the times are those of the second.
-  encoder.encode_from(0, Matrix::copy_of(hidden_[0]), nullptr, backend, run, [](EncodedLayer&&) {});
-  output_ = encoder.encode_from(0, Matrix::copy_of(hidden_[0]), nullptr, backend, run, take);
+  encoder.encode_from(0, Matrix::copy_of(hidden_[0]), {}, backend, run, [](EncodedLayer&&) {});
+  output_ = encoder.encode_from(0, Matrix::copy_of(hidden_[0]), {}, backend, run, take);
 }
 
 EncoderEffects::Times EncoderEffects::times_from(Index first) const {
@@ -77,20 +77,24 @@ EncoderEffects::Times EncoderEffects::times_from(Index first) const {
   return sum;
 }
 
-EncoderEffect EncoderEffects::measure(const Replacement& replacement, Run& run) const {
-  const Index first = replacement.where.first_layer();
+EncoderEffect EncoderEffects::measure(std::span<const Replacement> replacements,
+                                     Run& run) const {
+  Index first = encoder_.shape().layers;
+  for (const Replacement& one : replacements) first = std::min(first, one.where.first_layer());
   const Times exact = times_from(first);
   EncoderEffect effect{.exact_attention_ms = exact.attention_ms, .exact_model_ms = exact.model_ms};
+  effect.costs.resize(replacements.size());
   for (Index layer = 0; layer < first; ++layer) effect.layers.push_back({0, 1, 1});
   const auto take = [&](EncodedLayer&& layer) {
     effect.layers.push_back(
         drift_of(layer.hidden, hidden_[static_cast<std::size_t>(layer.layer + 1)]));
     effect.attention_ms += layer.attention_ms;
     effect.model_ms += layer.layer_ms;
+    for (std::size_t i = 0; i < layer.costs.size(); ++i) effect.costs[i] += layer.costs[i];
   };
   const Matrix output =
       encoder_.encode_from(first, Matrix::copy_of(hidden_[static_cast<std::size_t>(first)]),
-                           &replacement, backend_, run, take);
+                           replacements, backend_, run, take);
   effect.output = drift_of(output, output_);
   effect.pooled_cosine = pooled_cosine(output, output_);
   effect.class_cosine =

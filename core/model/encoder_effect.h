@@ -1,5 +1,5 @@
-// The effect of a Replacement on an encoder: how far hidden states and outputs move from those of
-// exact attention. Each layer's Q and K are those of the model with the replacement, as they would
+// The effect of Replacements on an encoder: how far hidden states and outputs move from those of
+// exact attention. Each layer's Q and K are those of the model with the replacements, as they would
 // be in use.
 #pragma once
 
@@ -26,6 +26,7 @@ struct EncoderEffect {
   double class_cosine = 0;                          // of the outputs of the first token
   double attention_ms = 0, exact_attention_ms = 0;  // of all layers
   double model_ms = 0, exact_model_ms = 0;          // of the layers from the first replaced one on
+  std::vector<ReplacedCost> costs;                  // of each replacement
 };
 
 /// What a model reads: the ids of a text, or an image.
@@ -43,8 +44,8 @@ class EncoderEffects {
   EncoderEffects(const Encoder& encoder, const EncoderInput& input, const Backend& backend,
                  Run& run);
 
-  /// Throws InputError or UsageError where the variant has no form for the heads, Cancelled.
-  EncoderEffect measure(const Replacement& replacement, Run& run) const;
+  /// Throws InputError or UsageError if a variant has no form for its heads; Cancelled.
+  EncoderEffect measure(std::span<const Replacement> replacements, Run& run) const;
 
   Index tokens() const { return output_.rows(); }
 

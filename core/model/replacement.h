@@ -1,4 +1,5 @@
-// A Replacement is another attention in some heads of a model; the others stay exact.
+// A Replacement is another attention in some heads of a model. Heads that no Replacement names stay
+// exact; no head has two.
 #pragma once
 
 #include "model/chosen_heads.h"
@@ -9,6 +10,19 @@ namespace fovea {
 struct Replacement {
   ComputeRequest attention;
   ChosenHeads where;
+};
+
+/// Multiply-adds of attention in the heads of one Replacement.
+struct ReplacedCost {
+  Index heads = 0;
+  double multiply_adds = 0, exact = 0;
+
+  ReplacedCost& operator+=(const ReplacedCost& other) {
+    heads += other.heads;
+    multiply_adds += other.multiply_adds;
+    exact += other.exact;
+    return *this;
+  }
 };
 
 }  // namespace fovea

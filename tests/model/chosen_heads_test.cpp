@@ -44,6 +44,24 @@ TEST_CASE("heads are chosen by layers, by heads, by ranges and by stars") {
     CHECK(ChosenHeads(all, 3, 4).size() == 12);
 }
 
+TEST_CASE("the text of a choice is the shortest one, and parses to the same choice") {
+  const auto text = [](const char* of) { return ChosenHeads(of, 5, 4).text(); };
+  CHECK(text("all") == "all");
+  CHECK(text("*.0-3") == "all");
+  CHECK(text("3,1,2.*") == "1-3");
+  CHECK(text("4,0.1,0.2,2.3") == "4,0.1-2,2.3");
+  CHECK(ChosenHeads(5, 4).text().empty());
+  CHECK(ChosenHeads(5, 4).first_layer() == 5);
+  for (unsigned bits = 1; bits < 512; ++bits) {  // every choice in 3 layers of 3 heads
+    ChosenHeads chosen(3, 3);
+    for (Index i = 0; i < 9; ++i)
+      if (bits >> i & 1) chosen.choose(i / 3, i % 3);
+    const std::string words = chosen.text();
+    CAPTURE(words);
+    CHECK(ChosenHeads(words, 3, 3) == chosen);
+  }
+}
+
 TEST_CASE("what names no heads is refused with what is wrong and what is expected") {
   for (const char* wrong : {"", " ", "1,", "a", "1.", ".1", "2-1", "-1", "1--2", "1.2.3", "1.all",
                             "0x1", "99999999999999999999"}) {

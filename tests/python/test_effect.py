@@ -102,7 +102,7 @@ class Measures(unittest.TestCase):
         text = "the cat sat on the mat the cat"
 
         @contextlib.contextmanager
-        def louder():
+        def louder(_):
             weights = model.model.layers[1].self_attn.v_proj.weight
             with self.torch.no_grad():
                 weights.mul_(2)
@@ -122,10 +122,10 @@ class Measures(unittest.TestCase):
         self.assertEqual(found["tokens"], 8)
         # After a step of training exact attention is computed again.
         effects = Effects(ReadingModel(model, tokenizer))
-        before = effects.measure(Request(text), contextlib.nullcontext)
+        before = effects.measure(Request(text), lambda _: contextlib.nullcontext())
         with self.torch.no_grad():
             model.model.layers[0].mlp.up_proj.weight.mul_(1.5)
-        after = effects.measure(Request(text), contextlib.nullcontext)
+        after = effects.measure(Request(text), lambda _: contextlib.nullcontext())
         self.assertNotEqual(after["exact_perplexity"], before["exact_perplexity"])
         self.assertEqual(after["kl_max"], 0)
 
@@ -146,7 +146,7 @@ class Measures(unittest.TestCase):
         request = Request("the cat sat on the mat the cat sat on the mat")
 
         def measured(variant, where, **parameters):
-            content = {"variant": variant, "where": where, "parameters": parameters}
+            content = {"parts": [{"variant": variant, "where": where, "parameters": parameters}]}
             with mock.patch.dict(os.environ, {"FOVEA": PROGRAM}):
                 return hosted.effect(request, content)
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from typing import Any, Callable, ContextManager, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, ContextManager, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from .errors import FoveaError, need
 from .reading import ReadingModel, Request, watched
-from .replace import Replacing
 
 ROWS = 64  # of logits that are looked at together, in float64
 LIKELIEST = 5  # next tokens of a position
@@ -29,29 +28,36 @@ class Effects:
         self._model = model
         self._of: Any = None  # what the exact outputs depend on
         self._exact: Optional[Outputs] = None
+        self._layers = KeptLayers(model.model)
         self._ran = False
 
-    def measure(self, request: Request, replacing: Callable[[], ContextManager[Any]]) -> Dict[str, Any]:
-        """Runs the model on a text as it is, and in the context that `replacing` makes.
+    def measure(self, request: Request, replacing: Callable[[List[str]], ContextManager[Any]], first_layer: int = 0
+                ) -> Dict[str, Any]:
+        """Runs the model on a text as it is, and in the context that `replacing` makes, which adds to its argument.
+
+        Nothing changes below `first_layer`: what these layers gave is used again.
 
         Returns numbers and, for each token, lists: see `compare`; with "tokens", their number; "seconds" and
-        "exact_seconds" of the two forward passes; "attention_seconds" of the variant, where the context has them; and
-        "notes".
+        "exact_seconds" of the two forward passes, the first of which is absent if layers were left out;
+        "attention_seconds" of the variants, if the context has them; and "notes".
         """
         notes: List[str] = []
         inputs, ids = self._model.inputs_of(request, notes)
         of = (ids, self._state())
+        share = 0.0
         if of != self._of or self._exact is None:
             self._exact, self._of = None, of
             if not self._ran:  # a first pass takes longer
-                outputs_of(self._model, inputs, request, 0.0)
+                outputs_of(self._model, inputs, request, 0.0, 0.3)
                 self._ran = True
-            self._exact = outputs_of(self._model, inputs, request, 0.0)
-        with replacing() as replaced:
-            after = outputs_of(self._model, inputs, request, 0.5)
-        return {**compare(self._exact, after, ids), "tokens": len(ids), "seconds": after.seconds,
+            with self._layers.kept():
+                self._exact = outputs_of(self._model, inputs, request, 0.3, 0.6)
+            share = 0.6
+        with replacing(notes) as replaced, self._layers.used_below(first_layer) as left_out:
+            after = outputs_of(self._model, inputs, request, share, 1.0)
+        return {**compare(self._exact, after, ids), "tokens": len(ids), "seconds": None if left_out else after.seconds,
                 "exact_seconds": self._exact.seconds, "attention_seconds": getattr(replaced, "seconds", None),
-                "notes": notes + getattr(replaced, "notes", [])}
+                "notes": notes}
 
     def _state(self) -> Any:
         """Changes whenever a parameter or buffer does."""
@@ -59,45 +65,79 @@ class Effects:
         return [(id(tensor), tensor._version) for tensor in (*model.parameters(), *model.buffers())]
 
 
-class Replacements:
-    """A variant in the place of attention, in heads that are named by layer: [[3, None], [4, [0, 1]]]; None: all heads.
+class KeptLayers:
+    """What the layers of a model gave, if each layer but the first takes what the one before it gave."""
 
-    `seconds` are those that the variant took, `notes` what it said.
-    """
+    def __init__(self, model: Any) -> None:
+        config = getattr(model, "config", None)
+        config = config.get_text_config() if hasattr(config, "get_text_config") else config
+        count = getattr(config, "num_hidden_layers", None)
+        lists = [module for module in model.modules() if type(module).__name__ == "ModuleList" and len(module) == count]
+        self._layers: List[Any] = list(lists[0]) if len(lists) == 1 else []
+        self._outputs: Dict[int, Any] = {}
+        self._in_turn = False
 
-    def __init__(self, model: Any, where: Sequence[Any], variant: str, seed: int, parameters: Dict[str, Any]) -> None:
-        layers: Dict[Optional[Tuple[int, ...]], List[int]] = {}
-        for layer, heads in where:
-            layers.setdefault(None if heads is None else tuple(heads), []).append(layer)
-        self.notes: List[str] = []
-        self._all = [Replacing(model, variant, some, heads, seed, parameters, True, self.notes.append)
-                     for heads, some in layers.items()]
-        self._stack = contextlib.ExitStack()
+    @contextlib.contextmanager
+    def kept(self) -> Iterator[None]:
+        """Keeps what the layers give while the block runs."""
+        self._outputs, self._in_turn = {}, True
+        hooks = []
+        for number, layer in enumerate(self._layers):
+            hooks += [layer.register_forward_pre_hook(self._before(number), with_kwargs=True),
+                      layer.register_forward_hook(self._after(number))]
+        try:
+            yield
+        finally:
+            for hook in hooks:
+                hook.remove()
 
-    @property
-    def seconds(self) -> float:
-        return sum(one.seconds for one in self._all)
+    def _before(self, number: int) -> Callable[..., None]:
+        def see(_: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
+            given = args[0] if args else kwargs.get("hidden_states")
+            before = self._outputs.get(number - 1)
+            self._in_turn &= number == 0 or given is (before[0] if isinstance(before, tuple) else before)
+        return see
 
-    def __enter__(self) -> "Replacements":
-        with contextlib.ExitStack() as stack:
-            for one in self._all:
-                stack.enter_context(one)
-            self._stack = stack.pop_all()
-        return self
+    def _after(self, number: int) -> Callable[..., None]:
+        def see(_: Any, __: Any, output: Any) -> None:
+            self._in_turn &= number not in self._outputs
+            self._outputs[number] = output
+        return see
 
-    def __exit__(self, *error: Any) -> None:
-        self._stack.__exit__(*error)
+    @contextlib.contextmanager
+    def used_below(self, first: int) -> Iterator[int]:
+        """Layers below `first` give what they gave, without being run. Yields how many these are."""
+        count = first if self._in_turn and len(self._outputs) == len(self._layers) else 0
+        before = [(layer, layer.__dict__.get("forward")) for layer in self._layers[:count]]
+        for number, (layer, _) in enumerate(before):
+            layer.forward = self._giving(number)
+        try:
+            yield count
+        finally:
+            for layer, own in before:
+                if own is None:
+                    del layer.forward
+                else:
+                    layer.forward = own
+
+    def _giving(self, number: int) -> Callable[..., Any]:
+        return lambda *_, **__: self._outputs[number]
 
 
-def outputs_of(model: ReadingModel, inputs: Dict[str, Any], request: Request, share: float) -> Outputs:
-    """Runs the model; progress goes from `share` to `share` + 0.5."""
+def outputs_of(model: ReadingModel, inputs: Dict[str, Any], request: Request, begin_share: float, end_share: float
+               ) -> Outputs:
+    """Runs the model; progress goes from one share to the other."""
     torch = need("torch", "Running a model")
     if getattr(getattr(model.model, "config", None), "is_encoder_decoder", False):
         raise FoveaError(f"{model.name} has an encoder and a decoder, of which effects are not measured; expected a "
                          "model of one stack, such as GPT, Llama or BERT")
+
+    def reached(part: float) -> None:
+        request.reached(begin_share + (end_share - begin_share) * part)
+
     _finish(torch)
     begin = time.perf_counter()
-    with torch.no_grad(), watched(model.model, lambda part: request.reached(share + 0.5 * part)):
+    with torch.no_grad(), watched(model.model, reached):
         out = model.model(**inputs, output_hidden_states=True)
     _finish(torch)
     seconds = time.perf_counter() - begin

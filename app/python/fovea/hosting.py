@@ -3,8 +3,8 @@
 First goes {"hello": "fovea model", "version": 1, "model": {...}}, as ReadingModel.description has it. Requests follow:
 
     {"id": 1, "do": "heads", "text": ..., "max_tokens": ..., "layers": ..., "heads": ...}    or with a tensor "picture"
-    {"id": 2, "do": "effect", "text": ..., "max_tokens": ..., "variant": ..., "seed": ..., "parameters": {...},
-     "where": [[3, null], [4, [0, 1]]]}
+    {"id": 2, "do": "effect", "text": ..., "max_tokens": ..., "parts": [{"variant": ..., "seed": ...,
+     "parameters": {...}, "where": [[3, null], [4, [0, 1]]]}]}
     {"id": 3, "do": "cancel", "of": 1}
 
 Each request but "cancel" has one last answer with its id. It is, for "heads", tensors and metadata like those of a file

@@ -1,9 +1,10 @@
 """Puts any variant of Fovea in the place of a model's attention, for as long as a block runs."""
 from __future__ import annotations
 
+import json
 import threading
 import warnings
-from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Set, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 from .errors import FoveaError, FoveaWarning, need
 from .layer_choice import LayerChoice, Layers
@@ -16,8 +17,25 @@ from .watch import WATCH, Audience
 MOST = 8  # names that a message lists
 
 
-def replace(model: Any, variant: str = "exact", *, layers: Layers = None, heads: Optional[Iterable[int]] = None,
-            seed: int = 0, parameters: Optional[Mapping[str, Any]] = None, **more: Any) -> "Replacing":
+class Part(NamedTuple):
+    """A variant in some heads of some layers."""
+
+    variant: str
+    layers: LayerChoice
+    heads: Optional[List[int]]  # None: all
+    seed: int = 0
+    parameters: Mapping[str, Any] = {}
+
+    def request(self) -> Dict[str, Any]:
+        """What `fovea serve` is asked for."""
+        request = {"variant": self.variant, "seed": self.seed,
+                   "parameters": {name: _text(value) for name, value in self.parameters.items()}}
+        return request if self.heads is None else {**request, "heads": self.heads}
+
+
+def replace(model: Any, variant: Optional[str] = None, *, layers: Layers = None, heads: Optional[Iterable[int]] = None,
+            seed: int = 0, parameters: Optional[Mapping[str, Any]] = None, policy: Optional[str] = None, **more: Any
+            ) -> "Replacing":
     """Computes the attention of a PyTorch model with a variant of Fovea while the block runs.
 
         with fovea.replace(model, variant="hyper", layers=range(20, 30), block=256):
@@ -30,6 +48,11 @@ def replace(model: Any, variant: str = "exact", *, layers: Layers = None, heads:
     the queries and no gradients: call the model under torch.no_grad(). Weights of attention, where they are asked
     for, are None. `fovea serve` computes: a process that is started when it is first needed.
 
+    `policy` is a file of `fovea effect --policy`, which says all of this for each head:
+
+        with fovea.replace(model, policy="policy.json"):
+            loss = model(ids, labels=ids).loss
+
     Blocks can be nested: in a layer that both name the inner one alone replaces attention. A recording in or around
     the block sees queries, keys and values of every call as the model has them then, and no output of calls that were
     replaced.
@@ -37,24 +60,77 @@ def replace(model: Any, variant: str = "exact", *, layers: Layers = None, heads:
     Raises FoveaError for a variant or a parameter that does not exist, for attention in these layers that cannot be
     replaced, and if nothing was replaced; warns with FoveaWarning of layers that never ran.
     """
-    return Replacing(model, variant, layers, heads, seed, {**(parameters or {}), **more})
+    if policy is not None:
+        if variant is not None or layers is not None or heads is not None or seed or parameters or more:
+            raise FoveaError("policy says which variant is where; expected no variant, layers, heads, seed or "
+                             "parameters beside it")
+        return Replacing(model, read_policy(policy))
+    some = None if heads is None else [heads] if isinstance(heads, int) else [int(head) for head in heads]
+    return Replacing(model, [Part(variant or "exact", LayerChoice(layers), some, seed,
+                                  {**(parameters or {}), **more})])
+
+
+def read_policy(path: str) -> List[Part]:
+    """Raises FoveaError for a file that is no policy."""
+    with open(path, encoding="utf-8") as file:
+        try:
+            content = json.load(file)
+        except ValueError as error:
+            raise FoveaError(f"{path} is not JSON: {error}") from error
+    if not isinstance(content, dict) or content.get("policy") != 1:
+        raise FoveaError(f"{path} is no policy; expected an object with \"policy\": 1, as fovea effect --policy "
+                         "writes it")
+    try:
+        layers, heads = int(content["layers"]), int(content["heads"])
+        return [part for each in content["parts"]
+                for part in parts_of(str(each["variant"]), heads_in(each["where"], layers, heads),
+                                     int(each.get("seed") or 0), dict(each.get("parameters") or {}))]
+    except (KeyError, TypeError, ValueError) as error:
+        raise FoveaError(f"{path} is damaged: {type(error).__name__}: {error}") from error
+
+
+def heads_in(where: str, layers: int, heads: int) -> List[Tuple[int, Optional[List[int]]]]:
+    """The chosen heads of each layer in a text such as "25-29,3.1,4.*,5.0-3"; None: all heads of the layer."""
+    chosen: Dict[int, Set[int]] = {}
+    for item in where.split(","):
+        of_layers, _, of_heads = item.strip().replace("all", "*").partition(".")
+        for layer in _range(of_layers, layers):
+            chosen.setdefault(layer, set()).update(_range(of_heads or "*", heads))
+    return [(layer, None if len(some) == heads else sorted(some)) for layer, some in sorted(chosen.items())]
+
+
+def _range(text: str, count: int) -> Iterable[int]:
+    if text == "*":
+        return range(count)
+    first, _, last = text.partition("-")
+    found = range(int(first), int(last or first) + 1)
+    if not found or found[0] < 0 or found[-1] >= count:
+        raise ValueError(f"{text!r} is not within 0 to {count - 1}")
+    return found
+
+
+def parts_of(variant: str, where: Iterable[Tuple[int, Optional[List[int]]]], seed: int, parameters: Mapping[str, Any]
+             ) -> List[Part]:
+    """One part for all layers whose heads are the same ones."""
+    layers: Dict[Optional[Tuple[int, ...]], List[int]] = {}
+    for layer, heads in where:
+        layers.setdefault(None if heads is None else tuple(heads), []).append(layer)
+    return [Part(variant, LayerChoice(some), None if heads is None else list(heads), seed, parameters)
+            for heads, some in layers.items()]
 
 
 class Replacing:
-    """Attention that is being replaced. `seconds` are those that the variant took until now, `calls` their number."""
+    """Attention that is being replaced. `seconds` are those that the variants took until now, `calls` their number.
 
-    needs_own: bool  # whether the model's own output is needed beside
+    `costs` are the multiply-adds of each part, and those of exact attention in its heads.
+    """
 
-    def __init__(self, model: Any, variant: str, layers: Layers, heads: Optional[Iterable[int]], seed: int,
-                 parameters: Dict[str, Any], own_thread_only: bool = False, say: Optional[Callable[[str], None]] = None
-                 ) -> None:
+    def __init__(self, model: Any, parts: Sequence[Part], own_thread_only: bool = False,
+                 say: Optional[Callable[[str], None]] = None) -> None:
         self._say = say or _warn
         self._model = getattr(model, "_orig_mod", model)
-        self._layers = LayerChoice(layers)
-        self._heads = None if heads is None else [heads] if isinstance(heads, int) else [int(head) for head in heads]
-        self.needs_own = self._heads is not None
-        self._request = {"variant": variant, "seed": seed,
-                         "parameters": {name: _text(value) for name, value in parameters.items()}}
+        self._parts = list(parts)
+        self.costs = [(0.0, 0.0)] * len(self._parts)
         self._modules: Set[int] = set()
         self._steps = Steps()
         self._places = Places(WATCH.stack)
@@ -73,7 +149,8 @@ class Replacing:
             raise FoveaError("a replacement is for one block: call fovea.replace again")
         if not isinstance(self._model, torch.nn.Module):
             raise FoveaError(f"model is of the class {type(self._model).__name__}; expected a torch.nn.Module")
-        ask({"do": "check", **self._request})
+        for part in self._parts:
+            ask({"do": "check", **part.request()})
         self._places.know(self._model)
         self._modules = {id(module) for module in self._model.modules()}
         try:
@@ -91,7 +168,7 @@ class Replacing:
             raise self._refusal
         if not self.calls:
             raise FoveaError("Nothing was replaced: " + self._why_nothing())
-        never = self._layers.never_met()
+        never = [name for part in self._parts for name in part.layers.never_met()]
         if never:
             self._say(f"No attention was seen in these layers, so nothing was replaced there: {_listed(never)}")
         for note in self._notes:
@@ -109,7 +186,15 @@ class Replacing:
         if id(module) not in self._modules:
             return False
         with self._lock:
-            return self._layers.has(self._places, module)
+            return bool(self._here(module))
+
+    def needs_own(self, module: Any) -> bool:
+        """Whether the output of the module itself is needed, for heads that stay as they are."""
+        with self._lock:
+            return all(part.heads is not None for _, part in self._here(module))
+
+    def _here(self, module: Any) -> List[Tuple[int, Part]]:
+        return [(number, part) for number, part in enumerate(self._parts) if part.layers.has(self._places, module)]
 
     def answer(self, module: Any, make: Callable[[], Seen]) -> Tuple[Seen, Any]:
         """A call, and its output [B, H, nq, dv] in the type of the queries."""
@@ -128,31 +213,35 @@ class Replacing:
                              "torch.no_grad()")
         if seen.dropout > 0:
             raise FoveaError("the model drops weights at random: call model.eval()")
-        for head in self._heads or []:
+        parts = self._here(seen.module)
+        for head in (head for _, part in parts for head in part.heads or []):
             if not 0 <= head < seen.heads:
                 raise FoveaError(f"heads has {head}; expected 0 to {seen.heads - 1}")
         place = self._places.of(seen.module)
         turn = self._steps.next(place.name, WATCH.stack.run, seen.queries, seen.keys, place.role == "cross")
-        request = {"do": "attend", **self._request}
-        if self._heads is not None:
-            request["heads"] = self._heads
-        members = []
+        members: Dict[int, List[Any]] = {}
         for call in seen.calls(turn.total, outputs=False):
             call.check()
-            answer = ask(request, call.arrays(), call.metadata())
-            members.append(torch.from_numpy(answer.tensors.arrays["z"]))
-            self.seconds += answer.content["seconds"]
-            for note in answer.content["notes"]:
-                if note not in self._notes:
-                    self._notes.append(note)
-        z = torch.stack(members) if len(members) > 1 else members[0][None]
-        z = z.to(device=seen.q.device, dtype=seen.q.dtype)
+            arrays, metadata = call.arrays(), call.metadata()
+            for number, part in parts:
+                answer = ask({"do": "attend", **part.request()}, arrays, metadata)
+                members.setdefault(number, []).append(torch.from_numpy(answer.tensors.arrays["z"]))
+                self._count(number, answer.content)
         self.calls += 1
-        if self._heads is None:
-            return z
-        whole = seen.z.detach().clone()
-        whole[:, self._heads] = z
+        whole = None if seen.z is None else seen.z.detach().clone()
+        for number, part in parts:
+            z = torch.stack(members[number]).to(device=seen.q.device, dtype=seen.q.dtype)
+            if part.heads is None:
+                whole = z
+            else:
+                whole[:, part.heads] = z
         return whole
+
+    def _count(self, number: int, content: Dict[str, Any]) -> None:
+        self.seconds += content["seconds"]
+        cost, exact = self.costs[number]
+        self.costs[number] = (cost + content["multiply_adds"], exact + content["exact_multiply_adds"])
+        self._notes += [note for note in content["notes"] if note not in self._notes]
 
     def _see(self, seen: SeenAny) -> None:
         """A call that was computed."""

@@ -273,7 +273,7 @@ class Watch(Listener):
                 self.operation(kind)
             return result
         result = None
-        if replacement is None or replacement.needs_own:
+        if replacement is None or replacement.needs_own(given["module"]):
             with self._cover():
                 result = function(*args, **kwargs)
 
@@ -292,7 +292,7 @@ class Watch(Listener):
             return function(*args, **kwargs)
         replacement = self._replacement(self.stack.innermost)
         z = None
-        if replacement is None or replacement.needs_own:
+        if replacement is None or replacement.needs_own(self.stack.innermost):
             with self._cover():
                 z = function(*args, **kwargs)
 

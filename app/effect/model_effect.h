@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,17 +15,33 @@
 
 namespace fovea {
 
-struct EffectRequest {
+/// A variant in some heads.
+struct ReplacedPart {
   const Variant* variant = nullptr;
   std::map<std::string, std::string> settings;  // by parameter; others suit the length of the text
   std::uint64_t seed = 0;
+  std::string heads = "all";  // as ChosenHeads reads it
+
+  bool operator==(const ReplacedPart&) const = default;
+};
+
+/// What a part was for the text that was read.
+struct MeasuredPart {
+  Index heads = 0;
+  Values values;
+  double cost = 0;  // multiply-adds of these heads, as a share of those of exact attention
+};
+
+struct LikelyToken {
+  std::string label;
+  double chance = 0;
 };
 
 /// Values that a model does not have are absent or empty. Losses and divergences are in nats.
 struct ModelEffect {
   std::string model, computed_by;
-  Index tokens = 0, heads = 0, heads_of_model = 0;  // `heads` of them were replaced
-  std::optional<Values> values;  // of the variant; nothing if another process chose them
+  Index tokens = 0, heads_of_model = 0;
+  std::vector<MeasuredPart> parts;
   // For models that predict the next token: means over tokens.
   std::optional<double> exact_perplexity, perplexity;
   std::optional<double> exact_loss_per_token, loss_per_token;
@@ -32,6 +49,8 @@ struct ModelEffect {
   std::optional<double> top1_agreement;   // share of tokens with the same likeliest next token
   std::vector<double> exact_loss, loss;   // -log p of the token after each but the last
   std::vector<double> kl;                 // after each token
+  // The few likeliest next tokens after each token, the likeliest first.
+  std::vector<std::vector<LikelyToken>> exact_likeliest, likeliest;
   // For all models: the hidden states after each layer, and the last ones.
   std::vector<Drift> drift;
   std::optional<double> pooled_cosine, class_cosine;
@@ -41,17 +60,26 @@ struct ModelEffect {
   std::optional<double> model_ms, exact_model_ms, variant_ms;
   std::vector<std::string> labels;  // of the tokens
   std::vector<std::string> notes;
+
+  /// Multiply-adds of attention in all heads of the model, as a share of those of exact attention.
+  double attention_cost() const;
+  /// What the replacement changes, in one number: by how much the loss per token grows; for a model
+  /// without a loss, the relative change of its last hidden states.
+  double change() const;
 };
 
-/// Measures a variant in heads of one model that reads one input. What exact attention gives is
+/// "loss per token" or "last hidden states": what change() is of.
+std::string name_of_change(const ModelEffect& effect);
+
+/// Measures variants in heads of one model that reads one input. What exact attention gives is
 /// computed once, or kept by the process that computes the model.
 class EffectMeter {
  public:
   virtual ~EffectMeter() = default;
 
-  /// `heads` as ChosenHeads has them. Throws UsageError for heads that the model does not have;
-  /// InputError where the variant has no form for them; what open_source() throws.
-  virtual ModelEffect measure(const std::string& heads) = 0;
+  /// Throws UsageError as heads_of() does, and for parameters that a variant does not have;
+  /// InputError if a variant has no form for its heads; what open_source() throws.
+  virtual ModelEffect measure(std::span<const ReplacedPart> parts, Run& run) = 0;
 
   Index layers() const { return layers_; }
   Index heads() const { return heads_; }
@@ -63,10 +91,12 @@ class EffectMeter {
   Index layers_, heads_;  // of the model; heads of a layer
 };
 
-/// `address` as in ModelAddress; what `options` refer to outlives the result. Throws
-/// UsageError for parameters that the variant does not have, InputError where the model has no
-/// input; what open_source() throws.
-std::unique_ptr<EffectMeter> effect_meter(const std::string& address, const EffectRequest& request,
-                                          const OpenOptions& options);
+/// The heads of each part. Throws UsageError for heads that the model does not have, and for a head
+/// that two parts name.
+std::vector<ChosenHeads> heads_of(std::span<const ReplacedPart> parts, Index layers, Index heads);
+
+/// Opens the model of an address, as in ModelAddress, and what it reads. The back end of `options`
+/// outlives the result. Throws UsageError if the address has no input; what open_source() throws.
+std::unique_ptr<EffectMeter> effect_meter(const std::string& address, const OpenOptions& options);
 
 }  // namespace fovea

@@ -1,0 +1,43 @@
+// Effects and policies as JSON.
+//
+// A policy file is an object with "policy": 1, the version; "layers" and "heads", of a layer, of
+// the model that it is for; "parts", each {"variant", "parameters", "seed", "where"}, with "where"
+// as ChosenHeads reads it; and what was measured, which is not read back.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "effect/policy_search.h"
+#include "report/json_output.h"
+
+namespace fovea {
+
+/// What a model does not have is null.
+Document effect_json(const ModelEffect& effect, std::span<const ReplacedPart> parts,
+                     const std::string& source);
+
+Document unit_effects_json(const HeadEffects& effects);
+
+/// The cost and the change of each policy that was measured.
+Document trials_json(const PolicySearch& search);
+
+/// The policy file of a policy, found within `budget` if that has a number, for a model of `layers`
+/// layers of `heads` heads.
+Document policy_json(const MeasuredPolicy& policy, Index layers, Index heads,
+                     const PolicyBudget& budget, const std::string& source);
+
+/// What a policy file says.
+struct Policy {
+  Index layers = 0, heads = 0;
+  std::vector<ReplacedPart> parts;
+};
+
+/// Throws InputError for a file that is no policy, with what was found and expected.
+Policy read_policy(const std::string& path);
+
+/// Throws InputError if the policy is for a model with other numbers of layers or heads.
+void check_policy(const Policy& policy, const std::string& path, Index layers, Index heads);
+
+}  // namespace fovea

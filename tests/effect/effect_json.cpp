@@ -1,0 +1,100 @@
+// Policy files: what is written is read again, and what is no policy is refused.
+#include "effect/effect_json.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <fstream>
+#include <string>
+
+#include "messages.h"
+#include "session/session.h"
+#include "temporary_directory.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+std::string written(const TemporaryDirectory& folder, const std::string& text) {
+  const std::string path = folder.path() + "/policy.json";
+  std::ofstream(path) << text;
+  return path;
+}
+
+MeasuredPolicy example() {
+  const Variant &window = find_variant("window"), &hyper = find_variant("hyper");
+  MeasuredPolicy policy;
+  policy.parts = {{&window, {{"width", "16"}}, 0, "25-29,3.1"}, {&hyper, {}, 7, "0-2"}};
+  policy.effect.model = "tiny: “a”";
+  policy.effect.heads_of_model = 270;
+  policy.effect.exact_loss_per_token = 3.125;
+  policy.effect.loss_per_token = 3.25;
+  for (const ReplacedPart& part : policy.parts)
+    policy.effect.parts.push_back({9, values_for_length(*part.variant, 512, part.settings), 0.25});
+  return policy;
+}
+
+}  // namespace
+
+TEST_CASE("a policy that is written is read again") {
+  const TemporaryDirectory folder;
+  const MeasuredPolicy policy = example();
+  const Document json = policy_json(policy, 30, 9, {.change = 0.2, .cost = {}}, "model:tiny");
+  const Policy found = read_policy(written(folder, text_of(json, 1)));
+  CHECK(found.layers == 30);
+  CHECK(found.heads == 9);
+  REQUIRE(found.parts.size() == 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(found.parts[i].variant == policy.parts[i].variant);
+    CHECK(found.parts[i].seed == policy.parts[i].seed);
+    CHECK(found.parts[i].heads == policy.parts[i].heads);
+    // All parameters are written, so that another length of text has the same ones.
+    CHECK(values_for_length(*found.parts[i].variant, 4096, found.parts[i].settings) ==
+          policy.effect.parts[i].values);
+  }
+  CHECK(json["change"] == 0.125);
+  CHECK(json["change_of"] == "loss per token");
+  CHECK(json["budget"]["change"] == 0.2);
+  CHECK(json["budget"]["cost"].is_null());
+  CHECK(json["perplexity"].is_null());
+  check_policy(found, "p", 30, 9);
+  check_says(message_of<InputError>([&] { check_policy(found, "p.json", 12, 12); }),
+             {"p.json", "30 layers of 9 heads", "12 layers of 12 heads"});
+}
+
+TEST_CASE("what is no policy is refused with what was found and expected") {
+  const TemporaryDirectory folder;
+  const auto refusal = [&](const std::string& text) {
+    return message_of<InputError>([&] { read_policy(written(folder, text)); });
+  };
+  const auto with_part = [&](const std::string& part) {
+    return refusal(R"({"policy": 1, "layers": 4, "heads": 2, "parts": [)" + part + "]}");
+  };
+  check_says(refusal("[]"), {"policy.json", "is no policy", "\"policy\": 1"});
+  check_says(refusal(R"({"policy": 2})"), {"is no policy"});
+  check_says(refusal(R"({"policy": 1, "layers": 0})"), {"\"layers\" is 0", "from 1"});
+  check_says(refusal(R"({"policy": 1, "layers": 99999999999, "heads": 1})"), {"from 1 to 10000"});
+  check_says(refusal(R"({"policy": 1, "layers": 4, "heads": "2"})"), {"\"heads\" is", "\"2\""});
+  check_says(refusal(R"({"policy": 1, "layers": 4, "heads": 2})"), {"\"parts\" is", "a list"});
+  check_says(with_part("7"), {"\"variant\" of a part", "a text"});
+  check_says(with_part(R"({"variant": "window"})"), {"\"where\" of a part"});
+  check_says(with_part(R"({"variant": "window", "where": "4"})"), {"policy.json", "0 to 3"});
+  check_says(with_part(R"({"variant": "window", "where": "1", "seed": -1})"), {"\"seed\""});
+  check_says(with_part(R"({"variant": "window", "where": "1", "parameters": {"wide": 2}})"),
+             {"policy.json", "wide"});
+  check_says(with_part(R"({"variant": "imported", "where": "1"})"), {"imported", "computed"});
+  check_says(with_part(R"({"variant": "window", "where": "1"}, {"variant": "exact", "where": "*.0"})"),
+             {"overlap"});
+}
+
+TEST_CASE("numbers that a model does not have are null") {
+  const MeasuredPolicy policy = example();
+  const Document json = effect_json(policy.effect, policy.parts, "model:tiny");
+  CHECK(json["kl_mean"].is_null());
+  CHECK(json["drift"].is_null());
+  CHECK(json["likeliest"].is_null());
+  CHECK(json["parts"][1]["variant"] == "hyper");
+  CHECK(json["parts"][0]["parameters"]["width"] == 16);
+  CHECK(json["attention_cost"] == doctest::Approx(1 - 18 * 0.75 / 270));
+}
