@@ -14,7 +14,7 @@ double height_of(const ModelEffect& effect) {
 }
 
 std::string label_of_heights(const ModelEffect& effect) {
-  return effect.loss_per_token ? "loss per token" : "|H' − H| / |H| of the last layer";
+  return effect.loss_per_token ? "loss per token" : "relative change";
 }
 
 std::vector<CurvePlot::Level> exact_level(const ModelEffect& effect) {
@@ -25,11 +25,11 @@ std::vector<CurvePlot::Level> exact_level(const ModelEffect& effect) {
 }  // namespace
 
 Panel drift_panel(const ModelEffect& effect) {
-  CurvePlot plot{.x_label = "layer", .y_label = "|H' − H| / |H|"};
+  CurvePlot plot{.x_label = "layer", .y_label = "relative"};
   CurvePlot::Curve& curve = plot.curves.emplace_back();
   for (std::size_t layer = 0; layer < effect.drift.size(); ++layer)
     curve.points.emplace_back(static_cast<double>(layer), effect.drift[layer].relative);
-  return {.title = "Drift of the hidden states", .body = std::move(plot)};
+  return {.title = "|H′ − H| / |H| after each layer", .body = std::move(plot)};
 }
 
 Panel layer_curve_panel(const std::vector<LayerPoint>& points, const std::string& variant) {

@@ -54,9 +54,11 @@ struct ModelEffect {
   // For all models: the hidden states after each layer, and the last ones.
   std::vector<Drift> drift;
   std::optional<double> pooled_cosine, class_cosine;
-  // In ms, for encoders of Fovea: the layers from the first replaced one on, and attention in them.
+  std::vector<double> token_drift;  // |h' - h| / |h| of the last hidden state of each token
+  // In ms: what comes from the first replaced layer on; for encoders of Fovea also attention in it.
   std::optional<double> layers_ms, exact_layers_ms, attention_ms, exact_attention_ms;
-  // In ms, for other models: a forward pass, and what the variant takes of it.
+  // In ms, for other models: a whole forward pass if no layer was left out, and what the variant
+  // takes of it.
   std::optional<double> model_ms, exact_model_ms, variant_ms;
   std::vector<std::string> labels;  // of the tokens
   std::vector<std::string> notes;

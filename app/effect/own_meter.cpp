@@ -54,6 +54,7 @@ class OwnMeter : public EffectMeter {
                            .values = replacements[i].attention.values,
                            .cost = effect.costs[i].multiply_adds / effect.costs[i].exact});
     out.drift = effect.layers;
+    out.token_drift = effect.tokens;
     out.pooled_cosine = effect.pooled_cosine;
     out.class_cosine = effect.class_cosine;
     out.attention_ms = effect.attention_ms;

@@ -57,7 +57,7 @@ class PolicySearch {
   bool fits(const ModelEffect& effect) const;
 
   HeadEffects effects_;
-  const PolicyBudget budget_;
+  PolicyBudget budget_;
   Moves moves_;                       // in the order in which they are taken
   Moves taken_;                       // within a budget of change
   std::size_t fit_ = 0, unfit_ = 0;   // numbers of first moves that are known to fit, and not to

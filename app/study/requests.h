@@ -38,6 +38,7 @@ enum class RequestKind : int {
   sweep,        // a step of the sweep over n
   trials,       // some settings that are tried on heads
   learning,     // some steps of a tree that learns
+  effect,       // a model with replaced attention
   exact_rows,   // exact attention of a long head, band by band
   spans,        // attention mass between groups of tokens
   metrics,      // of a column against exact

@@ -66,6 +66,8 @@ class Study : public QObject {
   /// Other patches that are being opened are not wanted any more.
   void keep_content();
   std::shared_ptr<const Source> source() const { return subject_.source; }
+  /// The model that was opened last.
+  const std::shared_ptr<LastModel>& last_model() const { return opening_.last_model(); }
   /// Whether the source was opened with the columns, views and look of the one before.
   bool continued() const { return continued_; }
   /// What the queries of the opened layer are, and its keys; a source is open.

@@ -96,6 +96,10 @@ EncoderEffect EncoderEffects::measure(std::span<const Replacement> replacements,
       encoder_.encode_from(first, Matrix::copy_of(hidden_[static_cast<std::size_t>(first)]),
                            replacements, backend_, run, take);
   effect.output = drift_of(output, output_);
+  for (Index i = 0; i < output_.rows(); ++i)
+    effect.tokens.push_back(
+        drift_of(MatrixView(output).slice({i, i + 1}), MatrixView(output_).slice({i, i + 1}))
+            .relative);
   effect.pooled_cosine = pooled_cosine(output, output_);
   effect.class_cosine =
       drift_of(MatrixView(output).slice({0, 1}), MatrixView(output_).slice({0, 1})).cosine;

@@ -22,6 +22,7 @@ Drift drift_of(MatrixView replaced, MatrixView exact);
 struct EncoderEffect {
   std::vector<Drift> layers;                        // of the hidden states after each layer
   Drift output;                                     // of the model's output, after its last norm
+  std::vector<double> tokens;                       // |h' - h| / |h| of the output of each token
   double pooled_cosine = 0;                         // of the means of the outputs over all tokens
   double class_cosine = 0;                          // of the outputs of the first token
   double attention_ms = 0, exact_attention_ms = 0;  // of all layers

@@ -167,6 +167,98 @@ class Measures(unittest.TestCase):
 
     @needs("transformers")
     @unittest.skipUnless(PROGRAM, "the program is not built")
+    def test_layers_below_the_first_replaced_one_are_not_run_again(self):
+        import transformers
+        from test_reading import SMALL, WORDS, Reading
+
+        from fovea.hosted import HostedModel
+        from fovea.reading import Request
+
+        tokenizer = Reading.tokenizer(type("Own", (), {"transformers": transformers}))
+        request = Request("the cat sat on the mat the cat sat on the mat")
+        models = (("Llama", "num_key_value_heads"), ("GPT2", ""), ("Bert", ""))
+        for name, grouped in models:
+            with self.subTest(name), mock.patch.dict(os.environ, {"FOVEA": PROGRAM}):
+                self.torch.manual_seed(0)
+                small = {**SMALL, "num_hidden_layers": 3, **({grouped: 2} if grouped else {})}
+                if name == "GPT2":
+                    small = {"n_embd": small["hidden_size"], "n_head": 4, "n_layer": 3, "n_positions": 64}
+                config = getattr(transformers, f"{name}Config")(vocab_size=len(WORDS), **small)
+                kind = "BertModel" if name == "Bert" else f"{name}{'LMHeadModel' if name == 'GPT2' else 'ForCausalLM'}"
+                model = getattr(transformers, kind)._from_config(config).eval()
+                hosted = HostedModel(model, tokenizer)
+                ran = []
+                layers = next(module for module in model.modules() if type(module).__name__ == "ModuleList")
+                hooks = [layer.self_attn.register_forward_pre_hook(lambda *_, n=n: ran.append(n)) if name == "Llama"
+                         else next(layer.children()).register_forward_pre_hook(lambda *_, n=n: ran.append(n))
+                         for n, layer in enumerate(layers)]
+
+                def measured(where):
+                    ran.clear()
+                    return hosted.effect(request, {"parts": [{"variant": "window", "where": where,
+                                                              "parameters": {"width": 1}}]})
+
+                measured([[0, None]])
+                some, arrays = measured([[2, None]])
+                self.assertEqual(ran, [2])
+                self.assertGreater(some["exact_layers_seconds"], 0)
+                self.assertNotIn("seconds", some)
+                hosted._effects._layers._in_turn = False  # as of a model whose layers do not follow each other
+                whole, expected = measured([[2, None]])
+                self.assertEqual(sorted(set(ran)), [0, 1, 2])
+                self.assertIn("seconds", whole)
+                self.assertEqual(some["drift"], whole["drift"])
+                self.assertEqual(some["perplexity"], whole["perplexity"])
+                for each, array in expected.items():
+                    self.numpy.testing.assert_array_equal(arrays[each], array)
+                for hook in hooks:
+                    hook.remove()
+                self.assertFalse(any("forward" in vars(layer) for layer in layers))
+
+    @needs("transformers")
+    @unittest.skipUnless(PROGRAM, "the program is not built")
+    def test_several_parts_share_a_layer_and_their_costs_are_told(self):
+        import transformers
+        from test_reading import SMALL, WORDS, Reading
+
+        import fovea
+        from fovea.hosted import HostedModel
+        from fovea.reading import Request
+
+        self.torch.manual_seed(0)
+        config = transformers.LlamaConfig(vocab_size=len(WORDS), num_key_value_heads=2, **SMALL)
+        model = transformers.LlamaForCausalLM._from_config(config).eval()
+        tokenizer = Reading.tokenizer(type("Own", (), {"transformers": transformers}))
+        text = "the cat sat on the mat the cat sat on the mat"
+        parts = [{"variant": "window", "where": [[0, [1]], [1, None]], "parameters": {"width": 1}},
+                 {"variant": "window", "where": [[0, [2, 3]]], "parameters": {"width": 0}}]
+        policy = {"policy": 1, "layers": 2, "heads": 4, "parts": [
+            {"variant": "window", "where": "0.1,1", "parameters": {"width": 1}, "seed": 0},
+            {"variant": "window", "where": "0.2-3", "parameters": {"width": 0}, "seed": 0}]}
+        ids = tokenizer(text, return_tensors="pt")["input_ids"]
+        with mock.patch.dict(os.environ, {"FOVEA": PROGRAM}), tempfile.TemporaryDirectory() as folder:
+            numbers, arrays = HostedModel(model, tokenizer).effect(Request(text), {"parts": parts})
+            path = os.path.join(folder, "policy.json")
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(policy, file)
+            with self.torch.no_grad(), fovea.replace(model, policy=path):
+                replaced = float(model(ids, labels=ids).loss)
+            with self.assertRaisesRegex(fovea.FoveaError, "expected no variant"):
+                fovea.replace(model, "window", policy=path)
+            for wrong in ("[]", "{", '{"policy": 1}',
+                          json.dumps({**policy, "layers": 1}), json.dumps({**policy, "parts": [{}]})):
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(wrong)
+                with self.assertRaisesRegex(fovea.FoveaError, "policy.json"):
+                    fovea.replace(model, policy=path)
+        self.assertAlmostEqual(numbers["loss_per_token"], replaced, 5)
+        # Of 12 causal tokens: 78 pairs, of which each query keeps one, or itself and the one before.
+        self.numpy.testing.assert_allclose(arrays["costs"], [23 / 78, 12 / 78], rtol=1e-12)
+        self.assertEqual(len(numbers["likeliest"]), 12 * 5)
+        self.assertEqual(arrays["likeliest"].shape, (60,))
+
+    @needs("transformers")
+    @unittest.skipUnless(PROGRAM, "the program is not built")
     def test_the_command_measures_a_model_through_this_python(self):
         import transformers
         from test_reading import SMALL, WORDS, Reading
@@ -191,7 +283,7 @@ class Measures(unittest.TestCase):
         self.assertAlmostEqual(found["exact_loss_per_token"], exact, 5)
         self.assertAlmostEqual(found["loss_per_token"], replaced, 5)
         self.assertGreater(abs(replaced - exact), 1e-4)
-        self.assertEqual((found["heads"], found["heads_of_model"], found["tokens"]), (5, 8, 12))
+        self.assertEqual((found["parts"][0]["heads"], found["heads_of_model"], found["tokens"]), (5, 8, 12))
         self.assertEqual((len(found["drift"]), len(found["loss"]), len(found["kl"])), (2, 11, 12))
 
     @needs("transformers")
@@ -223,7 +315,8 @@ class Measures(unittest.TestCase):
                                         ("hyper", {"block": "8", "min_length": "1"}), ("tf", {"height": "2"})):
                 sets = [word for key, value in parameters.items() for word in ("--set", f"{key}={value}")]
                 own = self.command(folder, text, variant, *sets, "--heads", "0.1-2,1")
-                content = {"variant": variant, "parameters": parameters, "where": [[0, [1, 2]], [1, None]]}
+                content = {"parts": [{"variant": variant, "parameters": parameters,
+                                      "where": [[0, [1, 2]], [1, None]]}]}
                 with mock.patch.dict(os.environ, {"FOVEA": PROGRAM}):
                     theirs, _ = hosted.effect(Request(text), content)
                 self.assertIsNone(own["perplexity"])

@@ -38,8 +38,8 @@ class Effects:
         Nothing changes below `first_layer`: what these layers gave is used again.
 
         Returns numbers and, for each token, lists: see `compare`; with "tokens", their number; "seconds" and
-        "exact_seconds" of the two forward passes, the first of which is absent if layers were left out;
-        "attention_seconds" of the variants, if the context has them; and "notes".
+        "exact_seconds" of the two forward passes or, if layers were left out, "layers_seconds" and
+        "exact_layers_seconds" of what comes after those; "attention_seconds" of the variants, if the context has them; and "notes".
         """
         notes: List[str] = []
         inputs, ids = self._model.inputs_of(request, notes)
@@ -55,8 +55,10 @@ class Effects:
             share = 0.6
         with replacing(notes) as replaced, self._layers.used_below(first_layer) as left_out:
             after = outputs_of(self._model, inputs, request, share, 1.0)
-        return {**compare(self._exact, after, ids), "tokens": len(ids), "seconds": None if left_out else after.seconds,
-                "exact_seconds": self._exact.seconds, "attention_seconds": getattr(replaced, "seconds", None),
+        seconds = {"seconds": after.seconds, "exact_seconds": self._exact.seconds}
+        if left_out:
+            seconds = {"layers_seconds": after.seconds, "exact_layers_seconds": self._layers.seconds_from(left_out)}
+        return {**compare(self._exact, after, ids), "tokens": len(ids), **seconds, "attention_seconds": getattr(replaced, "seconds", None),
                 "notes": notes}
 
     def _state(self) -> Any:
@@ -75,6 +77,8 @@ class KeptLayers:
         lists = [module for module in model.modules() if type(module).__name__ == "ModuleList" and len(module) == count]
         self._layers: List[Any] = list(lists[0]) if len(lists) == 1 else []
         self._outputs: Dict[int, Any] = {}
+        self._began: Dict[int, float] = {}
+        self._end = 0.0
         self._in_turn = False
 
     @contextlib.contextmanager
@@ -88,11 +92,17 @@ class KeptLayers:
         try:
             yield
         finally:
+            self._end = time.perf_counter()
             for hook in hooks:
                 hook.remove()
 
+    def seconds_from(self, first: int) -> float:
+        """From the begin of a layer to the end of the model, while outputs were kept."""
+        return self._end - self._began[first]
+
     def _before(self, number: int) -> Callable[..., None]:
         def see(_: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
+            self._began[number] = time.perf_counter()
             given = args[0] if args else kwargs.get("hidden_states")
             before = self._outputs.get(number - 1)
             self._in_turn &= number == 0 or given is (before[0] if isinstance(before, tuple) else before)
@@ -163,7 +173,7 @@ def compare(exact: Outputs, replaced: Outputs, ids: List[int]) -> Dict[str, Any]
     [n], in nats; top1: whether the likeliest next token is the same, [n]; likeliest: the ids and probabilities of the
     likeliest next tokens, of both; drift: for each layer |H' - H| / |H| (Frobenius), the mean over tokens of the cosine
     of h' and h, and the smallest one; pooled_cosine: of the means of the last hidden states over all tokens;
-    class_cosine: of the first token's.
+    class_cosine: of the first token's; token_drift: |h' - h| / |h| of the last hidden state of each token.
     """
     result: Dict[str, Any] = dict.fromkeys(
         ("exact_perplexity", "perplexity", "exact_loss_per_token", "loss_per_token", "kl_mean", "kl_max", "kl_max_at",
@@ -172,9 +182,11 @@ def compare(exact: Outputs, replaced: Outputs, ids: List[int]) -> Dict[str, Any]
         result.update(_compare_logits(exact.logits, replaced.logits, ids))
     pairs = list(zip(replaced.hidden, exact.hidden))
     result["drift"] = [drift_of(*pair) for pair in pairs] or None
-    result["pooled_cosine"] = result["class_cosine"] = None
+    result["pooled_cosine"] = result["class_cosine"] = result["token_drift"] = None
     if pairs:
         last, exact_last = (state.double() for state in pairs[-1])
+        lengths = exact_last.norm(dim=1).clamp_min(1e-300)
+        result["token_drift"] = ((last - exact_last).norm(dim=1) / lengths).tolist()
         result["pooled_cosine"] = _cosine(last.mean(0), exact_last.mean(0))
         result["class_cosine"] = _cosine(last[0], exact_last[0])
     return result

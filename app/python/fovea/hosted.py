@@ -8,7 +8,7 @@ from .errors import need
 from .reading import ReadingModel, Request
 from .replace import Replacing, parts_of
 
-PER_TOKEN = ("exact_loss", "loss", "kl")  # sent as tensors
+PER_TOKEN = ("exact_loss", "loss", "kl", "token_drift")  # sent as tensors
 LIKELIEST = ("exact_likeliest", "likeliest")
 
 

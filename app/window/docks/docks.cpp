@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "window/docks/comparison_dock.h"
+#include "window/docks/effect_dock.h"
 #include "window/main_window.h"
 
 namespace fovea {
@@ -62,6 +63,7 @@ Docks::Docks(MainWindow& window)
   behind_ = add("Comparison", comparison_);
   spans_ = add("Spans", make_span_dock(window.study(), window.editor()));
   learning_ = add("Learning", make_learning_dock(window.learning()));
+  effect_ = add("Effect", new EffectDock(window.study(), window.editor(), window.effect()));
   // Behind another dock it is not looked at.
   QObject::connect(spans_, &QDockWidget::visibilityChanged, &window,
                    [&study = window.study()](bool visible) { study.want_spans(visible); });
@@ -80,7 +82,7 @@ void Docks::sort(const SortOrders& orders) {
 }
 
 void Docks::arrange() {
-  for (QDockWidget* dock : {left_, right_, below_, bottom_, behind_, spans_, learning_}) {
+  for (QDockWidget* dock : {left_, right_, below_, bottom_, behind_, spans_, learning_, effect_}) {
     dock->setFloating(false);
     const Qt::DockWidgetArea area = dock == left_                      ? Qt::LeftDockWidgetArea
                                     : dock == right_ || dock == below_ ? Qt::RightDockWidgetArea
@@ -92,6 +94,7 @@ void Docks::arrange() {
   window_.tabifyDockWidget(bottom_, behind_);
   window_.tabifyDockWidget(behind_, spans_);
   window_.tabifyDockWidget(spans_, learning_);
+  window_.tabifyDockWidget(learning_, effect_);
   bottom_->raise();
   const QSize room = window_.screen()->availableSize();
   const int wide = room.width();

@@ -1,4 +1,5 @@
-// The Docks around the canvas: input, variant, inspector, timing, comparison, spans and learning.
+// The Docks around the canvas: input, variant, inspector, timing, comparison, spans, learning
+// and effect.
 #pragma once
 
 #include <QList>
@@ -56,7 +57,7 @@ struct Docks {
   ComparisonDock* comparison_;
   QComboBox* head_order_;
   QCheckBox* all_layers_;
-  QDockWidget *left_, *right_, *below_, *bottom_, *behind_, *spans_, *learning_;
+  QDockWidget *left_, *right_, *below_, *bottom_, *behind_, *spans_, *learning_, *effect_;
   QList<QDockWidget*> hidden_;  // by toggle_all()
 };
 

@@ -1,0 +1,242 @@
+#include "study/effect_run.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "data/model_address.h"
+#include "input/open_source.h"
+#include "study/source_opening.h"
+#include "variants/learned_tree.h"
+
+namespace fovea {
+
+/// The meter of an address, on one engine.
+struct EffectRun::Meter {
+  std::string address;
+  int engine = 0;
+  std::unique_ptr<EffectMeter> meter;  // null before the first step
+
+  EffectMeter& opened(const std::shared_ptr<LastModel>& last_model, const Backend& backend,
+                      Run& run) {
+    if (!meter)
+      meter = effect_meter(address, {.backend = for_models(backend),
+                                     .last_model = last_model.get(),
+                                     .stop = run.stop,
+                                     .reached = [&run](double share) { run.reached(share); }});
+    return *meter;
+  }
+};
+
+/// What is to be measured, in this order. A step that was cancelled is made again.
+struct EffectRun::Work {
+  std::vector<ReplacedPart> parts;  // empty if they are measured already
+  std::optional<LayerCurve> curve;
+  std::optional<HeadEffects> alone;
+  std::optional<PolicySearch> search;
+};
+
+EffectRun::EffectRun(Study& study, QObject* parent) : QObject(parent), study_(study) {
+  connect(&steps_, &BackgroundRun::changed, this, [this] {
+    if (!running()) doing_.clear();
+    emit changed();
+  });
+  for (const auto other_source : {&Study::source_continued, &Study::leaving})
+    connect(&study_, other_source, this, &EffectRun::leave);
+  connect(&study_, &Study::opened, this, &EffectRun::opened);
+}
+
+EffectRun::~EffectRun() {
+  leave();
+}
+
+// The meter holds a model, and the hidden states of all its layers.
+void EffectRun::leave() {
+  stop();
+  if (meter_) study_.requests().discard(std::move(meter_));
+  meter_.reset();
+  found_ = {};
+  emit changed();
+}
+
+void EffectRun::opened() {
+  const auto source = study_.source();
+  const bool is_model = source && is_model_address(source->path) && !source->layers.empty();
+  const Index layers = is_model ? std::ssize(source->layers) : 0;
+  const Index heads = is_model ? source->layers.front().heads() : 0;
+  if (!is_model)
+    chosen_.reset();
+  else if (!chosen_ || chosen_->layers() != layers || chosen_->heads() != heads)
+    chosen_.emplace("all", layers, heads);
+  emit changed();
+}
+
+QString EffectRun::obstacle() const {
+  if (!chosen_)
+    return "Open a model with a text or an image: what an attention does to a model's output is "
+           "measured in the model itself";
+  if (chosen_->size() == 0) return "Choose the heads in which attention is replaced";
+  const auto selected = static_cast<std::size_t>(study_.selected_column());
+  const auto& columns = study_.session().columns;
+  if (selected >= columns.size()) return "Select the column of a variant";
+  return obstacle_of(columns[selected]);
+}
+
+QString EffectRun::obstacle_of(const Column& column) {
+  const Variant& variant = find_variant(column.variant);
+  if (variant.imported || variant.reference)
+    return "Select the column of a variant: exact attention changes nothing";
+  if (learned_steps(variant, column.values))
+    return "The tree of this column was learned for one head; select a column with another tree";
+  return {};
+}
+
+std::optional<ReplacedPart> EffectRun::part() const {
+  if (!obstacle().isEmpty()) return {};
+  return part_of(study_.session().columns[static_cast<std::size_t>(study_.selected_column())]);
+}
+
+std::vector<ReplacedPart> EffectRun::candidates() const {
+  std::vector<ReplacedPart> parts;
+  if (!chosen_) return parts;
+  for (const Column& column : study_.session().columns) {
+    if (!obstacle_of(column).isEmpty()) continue;
+    ReplacedPart part = part_of(column);
+    if (std::ranges::find(parts, part) == parts.end()) parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+ReplacedPart EffectRun::part_of(const Column& column) const {
+  const Variant& variant = find_variant(column.variant);
+  ReplacedPart part{
+      .variant = &variant, .settings = {}, .seed = column.seed, .heads = chosen_->text()};
+  for (std::size_t i = 0; i < variant.schema.size(); ++i)
+    part.settings[variant.schema[i].id] = to_text(column.values[i]);
+  return part;
+}
+
+const std::string& EffectRun::address() const {
+  return study_.session().source;
+}
+
+bool EffectRun::stale() const {
+  const auto now = part();
+  return found_.effect && !found_.is_policy && (!now || found_.parts != std::vector{*now});
+}
+
+void EffectRun::choose(ChosenHeads chosen) {
+  if (chosen_ == chosen) return;
+  chosen_ = std::move(chosen);
+  emit changed();
+}
+
+void EffectRun::measure() {
+  const auto part = this->part();
+  if (!part) return;
+  auto work = std::make_shared<Work>();
+  work->parts = {*part};
+  ReplacedPart anywhere = *part, before = found_.parts.empty() ? *part : found_.parts.front();
+  anywhere.heads = before.heads = "all";
+  const bool same_variant = found_.curve_points > 0 && anywhere == before;
+  if (!same_variant || found_.curve.size() < found_.curve_points)
+    work->curve.emplace(anywhere, chosen_->layers());
+  if (!same_variant) {
+    found_.curve.clear();
+    found_.alone.reset();
+  }
+  found_.parts = work->parts;
+  found_.title = study_.title_of(study_.selected_column());
+  found_.effect.reset();
+  found_.is_policy = false;
+  if (work->curve) found_.curve_points = work->curve->count();
+  start(std::move(work));
+}
+
+void EffectRun::measure_policy(std::vector<ReplacedPart> parts, const std::string& title) {
+  if (!chosen_) return;
+  auto work = std::make_shared<Work>();
+  work->parts = parts;
+  found_ = {};
+  found_.parts = std::move(parts);
+  found_.title = title;
+  found_.is_policy = true;
+  start(std::move(work));
+}
+
+void EffectRun::measure_alone(UnitKind units) {
+  const auto part = this->part();
+  if (!part) return;
+  auto work = std::make_shared<Work>();
+  work->alone.emplace(std::vector{*part}, *chosen_, units);
+  start(std::move(work));
+}
+
+void EffectRun::find_policy(std::vector<ReplacedPart> candidates, PolicyBudget budget,
+                            UnitKind units) {
+  if (!chosen_ || chosen_->size() == 0 || candidates.empty()) return;
+  auto work = std::make_shared<Work>();
+  work->search.emplace(HeadEffects(std::move(candidates), *chosen_, units), budget);
+  start(std::move(work));
+}
+
+void EffectRun::start(std::shared_ptr<Work> work) {
+  const int engine = study_.requests().engine_number();
+  if (!meter_ || meter_->address != address() || meter_->engine != engine) {
+    if (meter_) study_.requests().discard(std::move(meter_));
+    meter_ = std::make_shared<Meter>(Meter{address(), engine, nullptr});
+  }
+  steps_.start(
+      [this, work, meter = meter_, last_model = study_.last_model()](
+          const Backend& backend, Run& run) -> std::function<void()> {
+        EffectMeter& its = meter->opened(last_model, backend, run);
+        if (!work->parts.empty())
+          return [this, work, effect = its.measure(work->parts, run)]() mutable {
+            work->parts.clear();
+            found_.effect = std::move(effect);
+            doing_ = work->curve ? "Replacing the last layers" : "";
+            if (!work->curve) stop();
+            emit changed();
+          };
+        if (work->curve) {
+          work->curve->step(its, run);
+          return [this, work, curve = work->curve->found(), done = work->curve->complete()] {
+            found_.curve = curve;
+            if (done) stop();
+            emit changed();
+          };
+        }
+        if (work->alone) {
+          work->alone->step(its, run);
+          return [this, alone = *work->alone] {
+            doing_ = QString("%1 of %2 measured").arg(alone.found().size()).arg(alone.count());
+            found_.alone = alone;
+            if (alone.complete()) stop();
+            emit changed();
+          };
+        }
+        work->search->step(its, run);
+        return [this, search = *work->search] {
+          doing_ = QString::fromStdString(search.doing());
+          found_.search.emplace(search);
+          if (const MeasuredPolicy* best = search.best(); search.complete() && best) {
+            found_.parts = best->parts;
+            found_.effect = best->effect;
+            found_.title = "the policy that was found";
+            found_.is_policy = true;
+          }
+          if (search.complete()) stop();
+          emit changed();
+        };
+      },
+      [this, path = address()] { return address() == path; });
+  doing_ = "Running the model";
+  emit changed();
+}
+
+QString EffectRun::doing() const {
+  return waiting() ? "Waiting while the window computes" : doing_;
+}
+
+}  // namespace fovea
+
+#include "moc_effect_run.cpp"

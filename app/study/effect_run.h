@@ -1,0 +1,91 @@
+// An EffectRun measures what the variant of the selected column does to the opened model's own
+// output, in the background: in the chosen heads, in more and more of the last layers, in each head
+// alone, and under a budget.
+#pragma once
+
+#include <QObject>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "effect/layer_curve.h"
+#include "effect/policy_search.h"
+#include "study/background_run.h"
+
+namespace fovea {
+
+class EffectRun : public QObject {
+  Q_OBJECT
+
+ public:
+  explicit EffectRun(Study& study, QObject* parent = nullptr);
+  ~EffectRun() override;
+
+  /// Why nothing can be measured now, in words; empty if something can.
+  QString obstacle() const;
+  /// The heads in which attention is replaced; nothing without a model.
+  const std::optional<ChosenHeads>& chosen() const { return chosen_; }
+  /// `chosen` is of the opened model.
+  void choose(ChosenHeads chosen);
+
+  /// Measures the selected column in the chosen heads, then the curve over the last layers.
+  void measure();
+  /// Then each chosen head, or each layer of them, alone.
+  void measure_alone(UnitKind units);
+  /// Looks for a policy of these variants in the chosen heads.
+  void find_policy(std::vector<ReplacedPart> candidates, PolicyBudget budget, UnitKind units);
+  /// Measures parts that a file says.
+  void measure_policy(std::vector<ReplacedPart> parts, const std::string& title);
+  /// What was measured is kept.
+  void stop() { steps_.stop(); }
+
+  bool running() const { return steps_.running(); }
+  bool waiting() const { return steps_.waiting(); }  // for other requests
+  /// What is being measured, in words; empty if nothing is.
+  QString doing() const;
+
+  /// What was found so far; all of it is of one model and input.
+  struct Found {
+    std::vector<ReplacedPart> parts;    // of `effect`
+    std::string title;                  // of the column, or which policy it is
+    bool is_policy = false;             // the parts are not those of the selected column
+    std::optional<ModelEffect> effect;  // nothing before the first measurement
+    std::vector<LayerPoint> curve;      // of the same variant
+    std::size_t curve_points = 0;       // that there will be
+    std::optional<HeadEffects> alone;
+    std::optional<PolicySearch> search;
+  };
+  const Found& found() const { return found_; }
+  /// Whether the selected column or the chosen heads are no longer those that were measured.
+  bool stale() const;
+  /// The variant of the selected column in the chosen heads; nothing if obstacle() says why.
+  std::optional<ReplacedPart> part() const;
+  /// The columns of the canvas that can take the place of exact attention, in the chosen heads.
+  std::vector<ReplacedPart> candidates() const;
+  /// The address of the model and its input.
+  const std::string& address() const;
+
+ signals:
+  void changed();
+
+ private:
+  struct Meter;
+  struct Work;
+
+  /// Why a column cannot take the place of exact attention; empty if it can.
+  static QString obstacle_of(const Column& column);
+  ReplacedPart part_of(const Column& column) const;
+  void start(std::shared_ptr<Work> work);
+  void leave();
+  void opened();
+
+  Study& study_;
+  BackgroundRun steps_{study_, RequestKind::effect};
+  std::shared_ptr<Meter> meter_;  // of the opened model; used by the engine while a step runs
+  std::optional<ChosenHeads> chosen_;
+  Found found_;
+  QString doing_;
+};
+
+}  // namespace fovea

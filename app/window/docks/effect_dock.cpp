@@ -1,0 +1,407 @@
+#include "window/docks/effect_dock.h"
+
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QFileDialog>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QSignalBlocker>
+#include <QSplitter>
+#include <QTimer>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "data/error.h"
+#include "effect/effect_json.h"
+#include "effect/effect_panels.h"
+#include "io/atomic_file.h"
+#include "window/docks/effect_grid.h"
+#include "window/docks/effect_plot.h"
+#include "window/docks/sequence_view.h"
+#include "window/widgets/form.h"
+#include "window/widgets/readings.h"
+#include "window/widgets/text.h"
+
+namespace fovea {
+namespace {
+
+constexpr int soon_ms = 400;  // after the last change, until it is measured
+
+QString shown(const std::optional<double>& number) {
+  return number ? number_text(*number) : QString();
+}
+
+QString time_words(const std::optional<double>& ms) {
+  return ms ? to_qt(format_time(*ms)) : QString();
+}
+
+QString ratio(const std::optional<double>& exact, const std::optional<double>& now) {
+  return exact && now && *now > 0 ? number_text(*exact / *now, 2) + "×" : QString();
+}
+
+/// The rows of the table: the replaced model, and exact beside it.
+std::vector<Reading> readings_of(const ModelEffect& e) {
+  std::vector<Reading> rows;
+  const auto add = [&](const QString& label, const QString& value, const QString& exact,
+                       const QString& tip) {
+    if (!value.isEmpty()) rows.push_back({.label = label, .value = value, .tip = tip,
+                                          .second = exact});
+  };
+  add("perplexity", shown(e.perplexity), shown(e.exact_perplexity),
+      "exp of the mean loss over tokens; on the right with exact attention");
+  add("loss per token", shown(e.loss_per_token), shown(e.exact_loss_per_token),
+      "-log p of the next token, in nats; on the right with exact attention");
+  add("mean KL", shown(e.kl_mean), "", "KL(exact || replaced) of the next token, in nats");
+  add("largest KL", shown(e.kl_max), "", "The token whose next-token distribution changes most");
+  add("same first choice",
+      e.top1_agreement ? to_qt(format_percent(*e.top1_agreement)) : QString(), "",
+      "Tokens after which the likeliest next token stays the same");
+  if (!e.drift.empty())
+    add("last layer", number_text(e.drift.back().relative), "",
+        "|H' − H| / |H| of the hidden states after the last layer");
+  add("pooled embedding", shown(e.pooled_cosine), "",
+      "Cosine of the means of the last hidden states over all tokens");
+  add("first token", shown(e.class_cosine), "",
+      "Cosine of the last hidden states of the first token, as of a class token");
+  add("cost of attention", to_qt(format_percent(e.attention_cost())), "",
+      "Multiply-adds in all heads of the model, as a share of exact attention's");
+  add("attention", time_words(e.attention_ms), time_words(e.exact_attention_ms),
+      "Of the layers from the first replaced one on: " + ratio(e.exact_attention_ms, e.attention_ms));
+  add("these layers", time_words(e.layers_ms), time_words(e.exact_layers_ms),
+      "From the first replaced layer on: " + ratio(e.exact_layers_ms, e.layers_ms));
+  add("model", time_words(e.model_ms), time_words(e.exact_model_ms),
+      "One forward pass; attention is computed in another process, which takes a part of it");
+  add("the variant", time_words(e.variant_ms), "", "What it takes of the forward pass");
+  return rows;
+}
+
+/// How much more each token costs: what is predicted after it; else how far its state moves.
+std::vector<float> harm_of(const ModelEffect& effect) {
+  std::vector<float> harm(static_cast<std::size_t>(effect.tokens));
+  for (std::size_t i = 0; i < std::min(effect.loss.size(), harm.size()); ++i)
+    harm[i] = float(std::max(0.0, effect.loss[i] - effect.exact_loss[i]));
+  if (effect.loss.empty())
+    for (std::size_t i = 0; i < std::min(effect.token_drift.size(), harm.size()); ++i)
+      harm[i] = float(effect.token_drift[i]);
+  return harm;
+}
+
+QString likely_words(const std::vector<LikelyToken>& tokens) {
+  QStringList words;
+  for (const LikelyToken& token : tokens)
+    words << to_qt(token.label) + " " + to_qt(format_percent(token.chance));
+  return words.join(", ");
+}
+
+}  // namespace
+
+EffectDock::EffectDock(Study& study, SessionEditor& editor, EffectRun& run)
+    : study_(study), editor_(editor), run_(run), soon_(new QTimer(this)) {
+  soon_->setSingleShot(true);
+  soon_->setInterval(soon_ms);
+  connect(soon_, &QTimer::timeout, this, [this] {
+    if (isVisible() && (run_.stale() || !run_.found().effect)) run_.measure();
+  });
+  auto* page = new QVBoxLayout(this);
+  page->setContentsMargins(rhythm, rhythm / 2, rhythm, rhythm / 2);
+  page->setSpacing(rhythm / 2);
+  page->addWidget(make_controls());
+  auto* parts = new QSplitter(Qt::Horizontal);
+  parts->addWidget(make_grid());
+  auto* scroll = new QScrollArea;
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setWidget(numbers_ = new Readings("Effect in the model"));
+  parts->addWidget(scroll);
+  parts->addWidget(make_plot());
+  parts->addWidget(make_text());
+  parts->setSizes({240, 260, 300, 360});
+  page->addWidget(parts, 1);
+  connect(&run, &EffectRun::changed, this, &EffectDock::refresh);
+  for (const auto signal : {&Study::session_changed, &Study::columns_changed})
+    connect(&study, signal, this, &EffectDock::follow);
+  refresh();
+}
+
+QWidget* EffectDock::make_controls() {
+  auto* controls = new QWidget;
+  auto* row = make_inner<QHBoxLayout>(controls);
+  const auto button = [&](const QString& text, const char* name, const QString& tip) {
+    auto* made = new QPushButton(text);
+    made->setObjectName(name);
+    made->setToolTip(tip);
+    row->addWidget(made);
+    return made;
+  };
+  add_field(*row, "&Replaced heads", heads_ = new QLineEdit);
+  heads_->setObjectName("effect_heads");
+  heads_->setMinimumWidth(130);
+  heads_->setToolTip(
+      "Layers such as 25-29, heads such as 3.1,4.*, or all; or paint the cells of the grid");
+  connect(heads_, &QLineEdit::editingFinished, this, &EffectDock::enter_heads);
+  measure_ = button("Measure", "effect_measure",
+                    "Measure the selected column in these heads; while this dock is shown, each "
+                    "change is measured by itself");
+  connect(measure_, &QPushButton::clicked, this,
+          [this] { run_.running() ? run_.stop() : run_.measure(); });
+  row->addSpacing(rhythm);
+  row->addWidget(units_ = new QComboBox);
+  units_->setObjectName("effect_units");
+  units_->addItems({"layer by layer", "head by head"});
+  alone_ = button("Which matter", "effect_alone",
+                  "Replace each of these layers or heads alone, and colour the grid by the change");
+  connect(alone_, &QPushButton::clicked, this, [this] {
+    colours_->setCurrentIndex(int(EffectGrid::Colours::change));
+    run_.measure_alone(units_->currentIndex() == 0 ? UnitKind::layer : UnitKind::head);
+  });
+  row->addSpacing(rhythm);
+  row->addWidget(budget_of_ = new QComboBox);
+  budget_of_->setObjectName("effect_budget_of");
+  budget_of_->addItems({"change at most", "cost at most"});
+  row->addWidget(budget_ = new QDoubleSpinBox);
+  budget_->setObjectName("effect_budget");
+  budget_->setDecimals(3);
+  budget_->setRange(0.001, 100);
+  budget_->setSingleStep(0.01);
+  budget_->setValue(0.02);
+  budget_->setToolTip(
+      "By how much the loss per token may grow, or how far the last hidden states may move; or "
+      "which share of exact attention's multiply-adds may remain");
+  connect(budget_of_, &QComboBox::activated, this,
+          [this](int of) { budget_->setValue(of == 0 ? 0.02 : 0.25); });
+  policy_ = button("Find a policy", "effect_policy",
+                   "Choose a column of the canvas, or exact attention, for each of these layers or "
+                   "heads, within the budget; checked by whole forward passes");
+  connect(policy_, &QPushButton::clicked, this, &EffectDock::find_policy);
+  auto* open = button("Open…", "effect_open", "Measure the policy of a file");
+  connect(open, &QPushButton::clicked, this, &EffectDock::open_by_dialog);
+  export_ = button("Export…", "effect_export",
+                   "Write the figure, or the policy as JSON, which fovea effect --policy and "
+                   "fovea.replace of Python read");
+  connect(export_, &QPushButton::clicked, this, &EffectDock::export_by_dialog);
+  row->addWidget(state_ = make_note(), 1);
+  state_->setObjectName("effect_state");
+  state_->setWordWrap(false);
+  state_->setMinimumWidth(0);
+  state_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  return controls;
+}
+
+QWidget* EffectDock::make_grid() {
+  auto* side = new QWidget;
+  auto* column = make_inner<QVBoxLayout>(side);
+  column->setSpacing(2);
+  column->addWidget(colours_ = new QComboBox);
+  colours_->setObjectName("effect_colours");
+  colours_->addItems({"Replaced heads", "Change of each alone", "Policy"});
+  column->addWidget(grid_ = new EffectGrid(run_), 1);
+  connect(colours_, &QComboBox::currentIndexChanged, grid_,
+          [this](int index) { grid_->set_colours(EffectGrid::Colours(index)); });
+  return side;
+}
+
+QWidget* EffectDock::make_plot() {
+  auto* side = new QWidget;
+  auto* column = make_inner<QVBoxLayout>(side);
+  column->setSpacing(2);
+  column->addWidget(shown_ = new QComboBox);
+  shown_->setObjectName("effect_shown");
+  shown_->addItems({"Drift over layers", "Replaced layers", "Policies"});
+  column->addWidget(plot_ = new EffectPlot(run_), 1);
+  connect(shown_, &QComboBox::currentIndexChanged, plot_,
+          [this](int index) { plot_->show_curve(EffectPlot::Shown(index)); });
+  return side;
+}
+
+QWidget* EffectDock::make_text() {
+  auto* side = new QWidget;
+  auto* column = make_inner<QVBoxLayout>(side);
+  column->setSpacing(2);
+  auto* scroll = new QScrollArea;
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setWidget(text_ = new SequenceView(study_, editor_, SequenceView::Side::queries));
+  text_->setObjectName("effect_tokens");
+  column->addWidget(scroll, 1);
+  column->addWidget(token_ = make_note());
+  token_->setObjectName("effect_token");
+  connect(text_, &SequenceView::query_hovered, this, &EffectDock::say_token);
+  return side;
+}
+
+void EffectDock::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  follow();
+  refresh();
+}
+
+void EffectDock::follow() {
+  if (!isVisible()) return;
+  if (!run_.running() && run_.obstacle().isEmpty() && (run_.stale() || !run_.found().effect))
+    soon_->start();
+  refresh();
+}
+
+void EffectDock::refresh() {
+  const QString obstacle = run_.obstacle();
+  const auto& chosen = run_.chosen();
+  const EffectRun::Found& found = run_.found();
+  if (!heads_->hasFocus() || !heads_->isModified()) {
+    const QSignalBlocker quiet(heads_);
+    heads_->setText(chosen ? to_qt(chosen->text()) : QString());
+  }
+  for (QWidget* widget : std::initializer_list<QWidget*>{heads_, units_, budget_of_, budget_,
+                                                         policy_, colours_, grid_})
+    widget->setEnabled(chosen.has_value());
+  measure_->setText(run_.running() ? "Stop" : "Measure");
+  measure_->setEnabled(run_.running() || obstacle.isEmpty());
+  alone_->setEnabled(obstacle.isEmpty());
+  export_->setEnabled(found.effect.has_value());
+  QString state = obstacle;
+  if (run_.running())
+    state = run_.doing();
+  else if (found.effect && !run_.stale())
+    state = to_qt(found.title + ": " + name_of_change(*found.effect)) + " " +
+            (found.effect->loss_per_token ? "grows by " : "move by ") +
+            number_text(found.effect->change());
+  else if (found.search && found.search->complete() && !found.search->best())
+    state = "No policy of these columns stays within the budget";
+  else if (found.effect && obstacle.isEmpty())
+    state = "The column or the heads have changed since";
+  state_->setText(state);
+  state_->setToolTip(plain_tip(state));
+  if (!isVisible()) return;
+  show_numbers();
+  show_text();
+  if (run_.running() || !obstacle.isEmpty() || (found.effect && !run_.stale())) return;
+  if (!soon_->isActive()) soon_->start();
+}
+
+void EffectDock::show_numbers() {
+  const auto& effect = run_.found().effect;
+  numbers_->set_rows(effect ? readings_of(*effect) : std::vector<Reading>());
+}
+
+void EffectDock::show_text() {
+  const auto source = study_.source();
+  const auto& effect = run_.found().effect;
+  const bool is_model = source && run_.chosen();
+  text_->setVisible(is_model && effect);
+  if (!is_model || !effect) return token_->clear();
+  text_->set_source(source);
+  text_->set_layer(study_.session().layer);
+  text_->set_numbers(harm_of(*effect));
+  if (token_->text().isEmpty())
+    token_->setText(effect->loss.empty()
+                        ? "Shaded: how far the last hidden state of each token moves"
+                        : "Shaded: how much worse the next token is predicted after it");
+}
+
+void EffectDock::say_token(Index token) {
+  const auto& effect = run_.found().effect;
+  if (!effect) return;
+  const auto i = static_cast<std::size_t>(token);
+  QString text;
+  if (token >= 0 && i < effect->loss.size()) {
+    text = QString("Next token: loss %1, exact %2").arg(number_text(effect->loss[i]),
+                                                        number_text(effect->exact_loss[i]));
+    if (i < effect->likeliest.size() && i < effect->exact_likeliest.size())
+      text += "\nreplaced: " + likely_words(effect->likeliest[i]) +
+              "\nexact: " + likely_words(effect->exact_likeliest[i]);
+  } else if (token >= 0 && i < effect->token_drift.size()) {
+    text = "Its last hidden state moves by " + number_text(effect->token_drift[i]);
+  }
+  token_->setText(text);
+  if (text.isEmpty()) show_text();
+}
+
+void EffectDock::enter_heads() {
+  const auto& chosen = run_.chosen();
+  if (!chosen || !heads_->isModified()) return;
+  heads_->setModified(false);
+  try {
+    run_.choose(ChosenHeads(heads_->text().trimmed().toStdString(), chosen->layers(),
+                            chosen->heads()));
+  } catch (const Error& error) {
+    emit study_.reported(error.what());
+  }
+  refresh();
+}
+
+void EffectDock::find_policy() {
+  std::vector<ReplacedPart> candidates = run_.candidates();
+  if (candidates.empty())
+    return state_->setText("No column of the canvas can take the place of exact attention");
+  colours_->setCurrentIndex(int(EffectGrid::Colours::policy));
+  shown_->setCurrentIndex(int(EffectPlot::Shown::policies));
+  const double limit = budget_->value();
+  const PolicyBudget budget =
+      budget_of_->currentIndex() == 0 ? PolicyBudget{.change = limit, .cost = {}}
+                                      : PolicyBudget{.change = {}, .cost = std::min(limit, 1.0)};
+  run_.find_policy(std::move(candidates), budget,
+                   units_->currentIndex() == 0 ? UnitKind::layer : UnitKind::head);
+}
+
+QString EffectDock::write_to(const QString& path) const {
+  const EffectRun::Found& found = run_.found();
+  if (!found.effect || !run_.chosen()) return "nothing is measured yet";
+  const Index layers = run_.chosen()->layers(), heads = run_.chosen()->heads();
+  try {
+    if (path.endsWith(".json")) {
+      const PolicyBudget budget = found.search ? found.search->budget() : PolicyBudget();
+      const Document policy =
+          policy_json({found.parts, *found.effect}, layers, heads, budget, run_.address());
+      write_atomically(path.toStdString(), text_of(policy, 1) + "\n");
+      return {};
+    }
+    Figure figure;
+    std::vector<Panel> row{drift_panel(*found.effect)};
+    if (!found.curve.empty()) row.push_back(layer_curve_panel(found.curve, found.title));
+    if (found.search) row.push_back(trials_panel(*found.search));
+    row.push_back(parts_panel(found.parts, layers, heads));
+    if (found.alone) row.push_back(unit_effects_panel(*found.alone, 0));
+    constexpr double panel_width = 2.4 * points_per_inch;
+    figure.style.width = panel_width * double(row.size());
+    figure.footer = found.effect->model + "; " + plural(found.effect->tokens, "token");
+    figure.rows = {std::move(row)};
+    write_figure(path.toStdString(), figure);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+void EffectDock::export_by_dialog() {
+  const QString path = QFileDialog::getSaveFileName(
+      this, "Export the effect", "effect.pdf",
+      "Figures (*.pdf *.svg *.png *.pgf);;A policy (*.json)");
+  if (path.isEmpty()) return;
+  const QString why = write_to(path);
+  emit study_.reported(why.isEmpty() ? "Wrote " + path : why);
+}
+
+void EffectDock::open_by_dialog() {
+  const QString path =
+      QFileDialog::getOpenFileName(this, "Open a policy", {}, "Policies (*.json)");
+  if (path.isEmpty()) return;
+  if (const QString why = open_policy(path); !why.isEmpty()) emit study_.reported(why);
+}
+
+QString EffectDock::open_policy(const QString& path) {
+  const auto& chosen = run_.chosen();
+  if (!chosen) return "Open a model first: a policy says which attention its heads have";
+  try {
+    Policy policy = read_policy(path.toStdString());
+    check_policy(policy, path.toStdString(), chosen->layers(), chosen->heads());
+    colours_->setCurrentIndex(int(EffectGrid::Colours::policy));
+    run_.measure_policy(std::move(policy.parts), "the policy of " + path.toStdString());
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+}  // namespace fovea
+
+#include "moc_effect_dock.cpp"

@@ -1,0 +1,226 @@
+#include "window/docks/effect_grid.h"
+
+#include <QHelpEvent>
+#include <QPainter>
+#include <QToolTip>
+#include <algorithm>
+#include <cmath>
+
+#include "drawing/colormap.h"
+#include "figure/painter_ink.h"
+#include "window/widgets/text.h"
+#include "window/widgets/theme.h"
+
+namespace fovea {
+namespace {
+
+constexpr double header = 14, widest_side = 22, cell_gap = 1;
+
+}  // namespace
+
+EffectGrid::EffectGrid(EffectRun& run) : run_(run) {
+  setObjectName("effect_grid");
+  setAccessibleName("Heads in which attention is replaced: a row for each layer");
+  setFocusPolicy(Qt::StrongFocus);
+  setMouseTracking(true);
+  connect(&run, &EffectRun::changed, this, [this] {
+    largest_ = 0;
+    if (const auto& alone = run_.found().alone)
+      for (const UnitEffect& unit : alone->found())
+        if (std::isfinite(unit.change)) largest_ = std::max(largest_, std::abs(unit.change));
+    update();
+  });
+}
+
+void EffectGrid::set_colours(Colours colours) {
+  colours_ = colours;
+  update();
+}
+
+double EffectGrid::left() const {
+  return fontMetrics().horizontalAdvance("000") + 4;
+}
+
+double EffectGrid::side() const {
+  const auto& chosen = run_.chosen();
+  if (!chosen) return 0;
+  return std::min({(width() - left()) / double(chosen->heads()),
+                   (height() - header) / double(chosen->layers()), widest_side});
+}
+
+QRectF EffectGrid::box_of(Index layer, Index head) const {
+  const double s = side();
+  return {left() + double(head) * s, header + double(layer) * s, s - cell_gap, s - cell_gap};
+}
+
+QPoint EffectGrid::centre_of(Index layer, Index head) const {
+  return box_of(layer, head).center().toPoint();
+}
+
+std::optional<EffectGrid::Place> EffectGrid::place_at(QPointF at) const {
+  const auto& chosen = run_.chosen();
+  const double s = side();
+  if (!chosen || s <= 0) return {};
+  const auto layer = Index(std::floor((at.y() - header) / s));
+  const auto head = Index(std::floor((at.x() - left()) / s));
+  if (layer < 0 || layer >= chosen->layers() || head >= chosen->heads()) return {};
+  return Place{layer, head < 0 ? std::nullopt : std::optional(head)};
+}
+
+bool EffectGrid::has(const Place& place) const {
+  if (place.head) return run_.chosen()->has(place.layer, *place.head);
+  for (Index head = 0; head < run_.chosen()->heads(); ++head)
+    if (!run_.chosen()->has(place.layer, head)) return false;
+  return true;
+}
+
+void EffectGrid::paint_over(const Place& place, bool chosen) {
+  ChosenHeads next = *run_.chosen();
+  for (Index head = 0; head < next.heads(); ++head)
+    if (!place.head || *place.head == head) next.choose(place.layer, head, chosen);
+  run_.choose(std::move(next));
+}
+
+const UnitEffect* EffectGrid::effect_of(Index layer, Index head) const {
+  const auto& alone = run_.found().alone;
+  if (!alone) return nullptr;
+  for (const UnitEffect& unit : alone->found())
+    if (unit.layer == layer && (!unit.head || *unit.head == head)) return &unit;
+  return nullptr;
+}
+
+const ReplacedPart* EffectGrid::part_of(Index layer, Index head, std::size_t* number) const {
+  const auto& search = run_.found().search;
+  const MeasuredPolicy* best = search ? search->best() : nullptr;
+  const auto& parts = best ? best->parts : run_.found().parts;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (ChosenHeads(parts[i].heads, run_.chosen()->layers(), run_.chosen()->heads())
+            .has(layer, head)) {
+      if (number) *number = i;
+      return &parts[i];
+    }
+  return nullptr;
+}
+
+QColor EffectGrid::colour_of(Index layer, Index head) const {
+  const drawing::Style& style = window_style();
+  const QColor exact = qcolor(style.raised);
+  if (colours_ == Colours::chosen)
+    return run_.chosen()->has(layer, head) ? qcolor(style.accent) : exact;
+  if (colours_ == Colours::policy) {
+    std::size_t number = 0;
+    if (!part_of(layer, head, &number)) return exact;
+    return qcolor(drawing::opaque(category_colour(int(number) + 1)));
+  }
+  const UnitEffect* effect = effect_of(layer, head);
+  if (!effect || largest_ <= 0) return exact;
+  const ValueColours colours{.palette = Palette::diverging,
+                             .map = &colormap_for(Palette::diverging, ""),
+                             .low = -largest_,
+                             .high = largest_};
+  return qcolor(drawing::opaque(colours.colour(effect->change)));
+}
+
+void EffectGrid::paintEvent(QPaintEvent*) {
+  const auto& chosen = run_.chosen();
+  if (!chosen) return;
+  QPainter painter(this);
+  const drawing::Style& style = window_style();
+  const double s = side();
+  painter.setPen(qcolor(style.faint));
+  QFont small = font();
+  small.setPointSizeF(std::min(small.pointSizeF(), 7.5));
+  painter.setFont(small);
+  const double line = QFontMetricsF(small).height();
+  const auto every = std::max(Index{1}, Index(std::ceil(line / std::max(s, 1.0))));
+  for (Index head = 0; head < chosen->heads(); head += std::max(every, Index(std::ceil(16 / s))))
+    painter.drawText(QRectF(left() + double(head) * s - 20, 0, s + 40, header), Qt::AlignCenter,
+                     QString::number(head));
+  for (Index layer = 0; layer < chosen->layers(); ++layer) {
+    const QRectF row(0, header + double(layer) * s, left() - 4, s);
+    if (layer % every == 0)
+      painter.drawText(row.adjusted(0, -10, 0, 10), Qt::AlignRight | Qt::AlignVCenter,
+                       QString::number(layer));
+    for (Index head = 0; head < chosen->heads(); ++head) {
+      const QRectF box = box_of(layer, head);
+      painter.fillRect(box, colour_of(layer, head));
+      if (colours_ != Colours::chosen && chosen->has(layer, head) && s > 6)
+        painter.fillRect(QRectF(box.left(), box.bottom() - 2, box.width(), 2),
+                         qcolor(style.accent));
+    }
+  }
+  if (!hasFocus()) return;
+  painter.setPen(QPen(qcolor(style.text), 1));
+  painter.drawRect(box_of(current_.layer, current_.head.value_or(0)));
+}
+
+void EffectGrid::mousePressEvent(QMouseEvent* event) {
+  const auto place = place_at(event->position());
+  if (!place || event->button() != Qt::LeftButton) return;
+  current_ = *place;
+  painted_as_ = !has(*place);
+  paint_over(*place, painted_as_);
+}
+
+void EffectGrid::mouseMoveEvent(QMouseEvent* event) {
+  if (!(event->buttons() & Qt::LeftButton)) return;
+  if (const auto place = place_at(event->position())) paint_over(*place, painted_as_);
+}
+
+void EffectGrid::keyPressEvent(QKeyEvent* event) {
+  const auto& chosen = run_.chosen();
+  if (!chosen) return QWidget::keyPressEvent(event);
+  Index layer = current_.layer, head = current_.head.value_or(0);
+  switch (event->key()) {
+    case Qt::Key_Up:
+      --layer;
+      break;
+    case Qt::Key_Down:
+      ++layer;
+      break;
+    case Qt::Key_Left:
+      --head;
+      break;
+    case Qt::Key_Right:
+      ++head;
+      break;
+    case Qt::Key_Space:
+      return paint_over({layer, head}, !chosen->has(layer, head));
+    default:
+      return QWidget::keyPressEvent(event);
+  }
+  current_ = {std::clamp<Index>(layer, 0, chosen->layers() - 1),
+              std::clamp<Index>(head, 0, chosen->heads() - 1)};
+  setAccessibleDescription(words(current_));
+  update();
+}
+
+QString EffectGrid::words(const Place& place) const {
+  QString text = QString("layer %1").arg(place.layer);
+  if (!place.head) return text + ": click to choose or leave out all its heads";
+  text += QString(", head %1").arg(*place.head);
+  text += run_.chosen()->has(place.layer, *place.head) ? ", replaced" : ", exact";
+  if (const UnitEffect* effect = effect_of(place.layer, *place.head)) {
+    text += QString("\n%1 alone, measured: change %2")
+                .arg(effect->head ? "This head" : "This layer", number_text(effect->change));
+    if (effect->kl_mean) text += ", mean KL " + number_text(*effect->kl_mean);
+  }
+  if (colours_ == Colours::policy)
+    if (const ReplacedPart* part = part_of(place.layer, *place.head)) {
+      text += "\n" + to_qt(part->variant->label);
+      for (const auto& [key, value] : part->settings) text += to_qt(", " + key + " " + value);
+    }
+  return text;
+}
+
+bool EffectGrid::event(QEvent* event) {
+  if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+  const auto* help = static_cast<QHelpEvent*>(event);
+  const auto place = place_at(help->pos());
+  QToolTip::showText(help->globalPos(), place ? plain_tip(words(*place)) : QString(), this);
+  return true;
+}
+
+}  // namespace fovea
+
+#include "moc_effect_grid.cpp"
