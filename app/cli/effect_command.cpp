@@ -227,7 +227,7 @@ Outcome measured(EffectMeter& meter, const EffectOptions& options, const Console
   } else {
     if (out.parts.empty()) out.parts = {candidates.front()};
     progress.say("measuring");
-    out.effect = meter.measure(out.parts, run);
+    out.effect = meter.measure(out.parts, run, Times::measured);
   }
   if (options.sensitivity)
     out.alone = measured_alone(meter, candidates, options, run, progress);

@@ -87,7 +87,7 @@ class HostedMeter : public EffectMeter {
         most_tokens_(most_tokens),
         title_(std::move(title)) {}
 
-  ModelEffect measure(std::span<const ReplacedPart> parts, Run& run) override {
+  ModelEffect measure(std::span<const ReplacedPart> parts, Run& run, Times) override {
     const std::vector<ChosenHeads> chosen = heads_of(parts, layers(), heads());
     Json asked = Json::array();
     for (std::size_t i = 0; i < parts.size(); ++i) {

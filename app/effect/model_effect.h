@@ -73,6 +73,10 @@ struct ModelEffect {
 /// "loss per token" or "last hidden states": what change() is of.
 std::string name_of_change(const ModelEffect& effect);
 
+/// Whether the times of an effect are wanted. Those of exact attention then are measured beside
+/// them if that is cheap: by Fovea's own encoder.
+enum class Times { left_out, measured };
+
 /// Measures variants in heads of one model that reads one input. What exact attention gives is
 /// computed once, or kept by the process that computes the model.
 class EffectMeter {
@@ -81,7 +85,8 @@ class EffectMeter {
 
   /// Throws UsageError as heads_of() does, and for parameters that a variant does not have;
   /// InputError if a variant has no form for its heads; what open_source() throws.
-  virtual ModelEffect measure(std::span<const ReplacedPart> parts, Run& run) = 0;
+  virtual ModelEffect measure(std::span<const ReplacedPart> parts, Run& run,
+                              Times times = Times::left_out) = 0;
 
   Index layers() const { return layers_; }
   Index heads() const { return heads_; }

@@ -37,7 +37,7 @@ class OwnMeter : public EffectMeter {
     out_.tokens = effects_->tokens();
   }
 
-  ModelEffect measure(std::span<const ReplacedPart> parts, Run& run) override {
+  ModelEffect measure(std::span<const ReplacedPart> parts, Run& run, Times times) override {
     const std::vector<ChosenHeads> chosen = heads_of(parts, layers(), heads());
     std::vector<Replacement> replacements;
     for (std::size_t i = 0; i < parts.size(); ++i)
@@ -47,7 +47,7 @@ class OwnMeter : public EffectMeter {
                                                      parts[i].settings),
                          .seed = parts[i].seed},
            .where = chosen[i]});
-    const EncoderEffect effect = effects_->measure(replacements, run);
+    const EncoderEffect effect = effects_->measure(replacements, run, times == Times::measured);
     ModelEffect out = out_;
     for (std::size_t i = 0; i < replacements.size(); ++i)
       out.parts.push_back({.heads = effect.costs[i].heads,
@@ -57,6 +57,7 @@ class OwnMeter : public EffectMeter {
     out.token_drift = effect.tokens;
     out.pooled_cosine = effect.pooled_cosine;
     out.class_cosine = effect.class_cosine;
+    if (times == Times::left_out) return out;
     out.attention_ms = effect.attention_ms;
     out.exact_attention_ms = effect.exact_attention_ms;
     out.layers_ms = effect.model_ms;

@@ -190,7 +190,7 @@ void EffectRun::start(std::shared_ptr<Work> work) {
           const Backend& backend, Run& run) -> std::function<void()> {
         EffectMeter& its = meter->opened(last_model, backend, run);
         if (!work->parts.empty())
-          return [this, work, effect = its.measure(work->parts, run)]() mutable {
+          return [this, work, effect = its.measure(work->parts, run, Times::measured)]() mutable {
             work->parts.clear();
             found_.effect = std::move(effect);
             doing_ = work->curve ? "Replacing the last layers" : "";

@@ -78,7 +78,7 @@ EncoderEffects::Times EncoderEffects::times_from(Index first) const {
 }
 
 EncoderEffect EncoderEffects::measure(std::span<const Replacement> replacements,
-                                     Run& run) const {
+                                     Run& run, bool in_turn) const {
   Index first = encoder_.shape().layers;
   for (const Replacement& one : replacements) first = std::min(first, one.where.first_layer());
   const Times exact = times_from(first);
@@ -95,6 +95,14 @@ EncoderEffect EncoderEffects::measure(std::span<const Replacement> replacements,
   const Matrix output =
       encoder_.encode_from(first, Matrix::copy_of(hidden_[static_cast<std::size_t>(first)]),
                            replacements, backend_, run, take);
+  if (in_turn) {
+    effect.exact_attention_ms = effect.exact_model_ms = 0;
+    encoder_.encode_from(first, Matrix::copy_of(hidden_[static_cast<std::size_t>(first)]), {},
+                         backend_, run, [&](EncodedLayer&& layer) {
+                           effect.exact_attention_ms += layer.attention_ms;
+                           effect.exact_model_ms += layer.layer_ms;
+                         });
+  }
   effect.output = drift_of(output, output_);
   for (Index i = 0; i < output_.rows(); ++i)
     effect.tokens.push_back(

@@ -45,8 +45,11 @@ class EncoderEffects {
   EncoderEffects(const Encoder& encoder, const EncoderInput& input, const Backend& backend,
                  Run& run);
 
-  /// Throws InputError or UsageError if a variant has no form for its heads; Cancelled.
-  EncoderEffect measure(std::span<const Replacement> replacements, Run& run) const;
+  /// The times of exact attention are those of the constructor, or if `in_turn` is true of another
+  /// pass right after this one. Throws InputError or UsageError if a variant has no form for its
+  /// heads; Cancelled.
+  EncoderEffect measure(std::span<const Replacement> replacements, Run& run,
+                        bool in_turn = false) const;
 
   Index tokens() const { return output_.rows(); }
 

@@ -20,7 +20,7 @@ class KnownModel : public EffectMeter {
  public:
   KnownModel(Index layers, Index heads) : EffectMeter(layers, heads) {}
 
-  ModelEffect measure(std::span<const ReplacedPart> parts, Run&) override {
+  ModelEffect measure(std::span<const ReplacedPart> parts, Run&, Times) override {
     ++measured;
     const std::vector<ChosenHeads> chosen = heads_of(parts, layers(), heads());
     ModelEffect effect{.tokens = 100, .heads_of_model = layers() * heads()};
@@ -67,7 +67,7 @@ PolicySearch searched(KnownModel& model, PolicyBudget budget, UnitKind units,
 double change_of(KnownModel& model, const std::vector<ReplacedPart>& parts) {
   Profile profile;
   Run run{profile};
-  return model.measure(parts, run).change();
+  return model.measure(parts, run, Times::left_out).change();
 }
 
 }  // namespace
@@ -171,9 +171,9 @@ TEST_CASE("a cancelled measurement is made again") {
   class Cancels : public KnownModel {
    public:
     using KnownModel::KnownModel;
-    ModelEffect measure(std::span<const ReplacedPart> parts, Run& run) override {
+    ModelEffect measure(std::span<const ReplacedPart> parts, Run& run, Times times) override {
       if (++calls % 2 == 1) throw Cancelled();
-      return KnownModel::measure(parts, run);
+      return KnownModel::measure(parts, run, times);
     }
     int calls = 0;
   };

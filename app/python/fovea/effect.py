@@ -74,7 +74,8 @@ class KeptLayers:
         config = getattr(model, "config", None)
         config = config.get_text_config() if hasattr(config, "get_text_config") else config
         count = getattr(config, "num_hidden_layers", None)
-        lists = [module for module in model.modules() if type(module).__name__ == "ModuleList" and len(module) == count]
+        modules = model.modules() if hasattr(model, "modules") else []
+        lists = [module for module in modules if type(module).__name__ == "ModuleList" and len(module) == count]
         self._layers: List[Any] = list(lists[0]) if len(lists) == 1 else []
         self._outputs: Dict[int, Any] = {}
         self._began: Dict[int, float] = {}

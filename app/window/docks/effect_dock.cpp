@@ -42,11 +42,12 @@ QString ratio(const std::optional<double>& exact, const std::optional<double>& n
 
 /// The rows of the table: the replaced model, and exact beside it.
 std::vector<Reading> readings_of(const ModelEffect& e) {
-  std::vector<Reading> rows;
+  std::vector<Reading> rows{{.label = {}, .value = "replaced", .tip = {}, .second = "exact",
+                             .faint = true}};
   const auto add = [&](const QString& label, const QString& value, const QString& exact,
                        const QString& tip) {
     if (!value.isEmpty()) rows.push_back({.label = label, .value = value, .tip = tip,
-                                          .second = exact});
+                                          .second = exact.isEmpty() ? QString(QChar::Nbsp) : exact});
   };
   add("perplexity", shown(e.perplexity), shown(e.exact_perplexity),
       "exp of the mean loss over tokens; on the right with exact attention");
@@ -112,7 +113,11 @@ EffectDock::EffectDock(Study& study, SessionEditor& editor, EffectRun& run)
   auto* scroll = new QScrollArea;
   scroll->setWidgetResizable(true);
   scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setWidget(numbers_ = new Readings("Effect in the model"));
+  auto* table = new QWidget;
+  auto* column = make_inner<QVBoxLayout>(table);
+  column->addWidget(numbers_ = new Readings("Effect in the model"));
+  column->addStretch();
+  scroll->setWidget(table);
   parts->addWidget(scroll);
   parts->addWidget(make_plot());
   parts->addWidget(make_text());
@@ -196,8 +201,14 @@ QWidget* EffectDock::make_grid() {
   colours_->setObjectName("effect_colours");
   colours_->addItems({"Replaced heads", "Change of each alone", "Policy"});
   column->addWidget(grid_ = new EffectGrid(run_), 1);
+  column->addWidget(scale_ = make_note());
+  scale_->setObjectName("effect_scale");
+  scale_->setTextFormat(Qt::RichText);
   connect(colours_, &QComboBox::currentIndexChanged, grid_,
-          [this](int index) { grid_->set_colours(EffectGrid::Colours(index)); });
+          [this](int index) {
+            grid_->set_colours(EffectGrid::Colours(index));
+            scale_->setText(grid_->scale());
+          });
   return side;
 }
 
@@ -280,6 +291,7 @@ void EffectDock::refresh() {
 
 void EffectDock::show_numbers() {
   const auto& effect = run_.found().effect;
+  scale_->setText(grid_->scale());
   numbers_->set_rows(effect ? readings_of(*effect) : std::vector<Reading>());
 }
 

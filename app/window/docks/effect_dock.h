@@ -61,7 +61,7 @@ class EffectDock : public QWidget {
   QPushButton *measure_, *alone_, *policy_, *export_;
   QComboBox *budget_of_, *units_, *colours_, *shown_;
   QDoubleSpinBox* budget_;
-  QLabel *state_, *token_;
+  QLabel *state_, *token_, *scale_;
   EffectGrid* grid_;
   Readings* numbers_;
   EffectPlot* plot_;

@@ -37,6 +37,24 @@ void EffectGrid::set_colours(Colours colours) {
   update();
 }
 
+QString EffectGrid::scale() const {
+  const EffectRun::Found& found = run_.found();
+  if (colours_ == Colours::chosen || !run_.chosen()) return {};
+  if (colours_ == Colours::change)
+    return !found.alone ? QString("“Which matter” measures it")
+                        : "red: up to " + number_text(largest_) + " more, blue: less; measured" +
+                              (found.alone->complete() ? "" : ", so far");
+  const auto* best = found.search ? found.search->best() : nullptr;
+  QStringList names;
+  const auto& parts = best ? best->parts : found.parts;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    names << QString("<span style='color:%1'>■</span> %2 in %3")
+                 .arg(qcolor(drawing::opaque(category_colour(int(i) + 1))).name(),
+                      to_qt(parts[i].variant->label).toHtmlEscaped(),
+                      to_qt(parts[i].heads).toHtmlEscaped());
+  return names.join("<br>");
+}
+
 double EffectGrid::left() const {
   return fontMetrics().horizontalAdvance("000") + 4;
 }

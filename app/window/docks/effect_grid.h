@@ -18,6 +18,8 @@ class EffectGrid : public QWidget {
 
   explicit EffectGrid(EffectRun& run);
   void set_colours(Colours colours);
+  /// What the colours mean.
+  QString scale() const;
   /// The middle of a cell, for tests.
   QPoint centre_of(Index layer, Index head) const;
 

@@ -1,0 +1,147 @@
+// The effect dock: heads are painted, effects are measured by themselves, policies are found,
+// written and read again.
+#include "window/docks/effect_dock.h"
+
+#include <doctest/doctest.h>
+
+#include <QComboBox>
+#include <QDockWidget>
+#include <QDoubleSpinBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QTest>
+
+#include "effect/effect_json.h"
+#include "temporary_directory.h"
+#include "tiny_text_model.h"
+#include "window/docks/effect_grid.h"
+#include "window/pointer.h"
+
+namespace fovea::test {
+namespace {
+
+/// A window on a model of two layers of two heads, with the dock in sight.
+struct Shown {
+  TinyTextModel model;
+  Window window{QString::fromStdString(model.address("The CAT sats café."))};
+  EffectRun& run = window->effect();
+  EffectDock* dock = nullptr;
+
+  Shown() {
+    REQUIRE(window.settle());
+    show(window, {View::heatmap}, {"exact", "window", "fixed"});
+    window.study().select_column(1);
+    auto* place = window->findChild<QDockWidget*>("Effect");
+    place->show();
+    place->raise();
+    dock = window->findChild<EffectDock*>();
+    REQUIRE(wait_until([&] { return dock->isVisible(); }));
+  }
+  bool measured() {
+    return wait_until([&] { return run.found().effect && !run.stale() && !run.running(); });
+  }
+  template <class Widget>
+  Widget* find(const char* name) {
+    return dock->findChild<Widget*>(name);
+  }
+  QString state() { return find<QLabel>("effect_state")->text(); }
+};
+
+}  // namespace
+
+TEST_CASE("what is painted, typed or set is measured by itself while the dock is in sight") {
+  Shown shown;
+  REQUIRE(shown.measured());
+  CHECK(shown.run.found().effect->parts.at(0).heads == 4);
+  CHECK(shown.run.found().curve.size() == 2);
+  CHECK(shown.state().contains("last hidden states move by"));
+  auto* grid = shown.find<EffectGrid>("effect_grid");
+  auto* heads = shown.find<QLineEdit>("effect_heads");
+  CHECK(heads->text() == "all");
+  // A drag leaves out both heads of the first layer.
+  QTest::mousePress(grid, Qt::LeftButton, {}, grid->centre_of(0, 0));
+  QMouseEvent moved(QEvent::MouseMove, grid->centre_of(0, 1), grid->mapToGlobal(grid->centre_of(0, 1)),
+                    Qt::NoButton, Qt::LeftButton, {});
+  QCoreApplication::sendEvent(grid, &moved);
+  QTest::mouseRelease(grid, Qt::LeftButton, {}, grid->centre_of(0, 1));
+  CHECK(heads->text() == "1");
+  REQUIRE(shown.measured());
+  CHECK(shown.run.found().effect->drift.at(0).relative == 0);
+  CHECK(shown.run.found().effect->parts.at(0).heads == 2);
+  // By the keyboard, too.
+  grid->setFocus();
+  QTest::keyClick(grid, Qt::Key_Down);
+  QTest::keyClick(grid, Qt::Key_Space);
+  CHECK(heads->text() == "1.0");
+  heads->setFocus();
+  heads->selectAll();
+  QTest::keyClicks(heads, "0.1");
+  QTest::keyClick(heads, Qt::Key_Return);
+  REQUIRE(shown.measured());
+  CHECK(shown.run.chosen()->text() == "0.1");
+  heads->setFocus();
+  heads->selectAll();
+  QTest::keyClicks(heads, "7");
+  QTest::keyClick(heads, Qt::Key_Return);
+  CHECK(shown.window->info_bar().message().contains("the layers 0 to 1"));
+  CHECK(shown.run.chosen()->text() == "0.1");
+}
+
+TEST_CASE("what cannot be measured is said in words") {
+  Shown shown;
+  REQUIRE(shown.measured());
+  shown.window.study().select_column(0);
+  CHECK(shown.state().contains("exact attention changes nothing"));
+  CHECK_FALSE(shown.find<QPushButton>("effect_measure")->isEnabled());
+  shown.window->open("synthetic:clusters?n=64&d=8&seed=2");
+  REQUIRE(wait_until([&] { return shown.window.study().length() == 64; }));
+  CHECK(shown.state().contains("Open a model"));
+  CHECK_FALSE(shown.run.chosen());
+  CHECK_FALSE(shown.run.found().effect);
+}
+
+TEST_CASE("a policy is found, written, and read again") {
+  Shown shown;
+  const TemporaryDirectory folder;
+  REQUIRE(shown.measured());
+  shown.find<QComboBox>("effect_units")->setCurrentIndex(1);
+  shown.find<QDoubleSpinBox>("effect_budget")->setValue(100);  // everything fits
+  shown.find<QPushButton>("effect_policy")->click();
+  REQUIRE(wait_until([&] {
+    const auto& search = shown.run.found().search;
+    return search && search->complete() && !shown.run.running();
+  }));
+  CHECK(shown.state().contains("policy"));
+  const auto parts = shown.run.found().parts;
+  const double change = shown.run.found().effect->change();
+  const QString path = QString::fromStdString(folder / "policy.json");
+  CHECK(shown.dock->write_to(path) == "");
+  CHECK(shown.dock->write_to(QString::fromStdString(folder / "effect.svg")) == "");
+  CHECK(read_bytes(folder / "effect.svg").find("<svg") != std::string::npos);
+  CHECK(shown.dock->write_to(QString::fromStdString(folder / "none/effect.svg")) != "");
+  CHECK(shown.dock->open_policy(path) == "");
+  REQUIRE(wait_until([&] { return shown.run.found().effect && !shown.run.running(); }));
+  REQUIRE(shown.run.found().parts.size() == parts.size());
+  CHECK(shown.run.found().parts[0].heads == parts[0].heads);
+  CHECK(shown.run.found().effect->change() == change);
+  write_bytes(folder / "wrong.json", "[]");
+  CHECK(shown.dock->open_policy(QString::fromStdString(folder / "wrong.json"))
+            .contains("is no policy"));
+}
+
+TEST_CASE("each head alone colours the grid, and says so") {
+  Shown shown;
+  REQUIRE(shown.measured());
+  shown.find<QComboBox>("effect_units")->setCurrentIndex(1);
+  shown.find<QPushButton>("effect_alone")->click();
+  REQUIRE(wait_until([&] {
+    const auto& alone = shown.run.found().alone;
+    return alone && alone->complete() && !shown.run.running();
+  }));
+  CHECK(shown.run.found().alone->found().size() == 4);
+  CHECK(shown.find<QLabel>("effect_scale")->text().contains("measured"));
+  CHECK(shown.find<QComboBox>("effect_colours")->currentText() == "Change of each alone");
+}
+
+}  // namespace fovea::test
