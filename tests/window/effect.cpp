@@ -73,7 +73,7 @@ TEST_CASE("what is painted, typed or set is measured by itself while the dock is
   grid->setFocus();
   QTest::keyClick(grid, Qt::Key_Down);
   QTest::keyClick(grid, Qt::Key_Space);
-  CHECK(heads->text() == "1.0");
+  CHECK(heads->text() == "1.1");
   heads->setFocus();
   heads->selectAll();
   QTest::keyClicks(heads, "0.1");

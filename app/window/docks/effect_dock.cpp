@@ -258,7 +258,7 @@ void EffectDock::refresh() {
   const QString obstacle = run_.obstacle();
   const auto& chosen = run_.chosen();
   const EffectRun::Found& found = run_.found();
-  if (!heads_->hasFocus() || !heads_->isModified()) {
+  if (!heads_->isModified()) {
     const QSignalBlocker quiet(heads_);
     heads_->setText(chosen ? to_qt(chosen->text()) : QString());
   }
@@ -330,8 +330,7 @@ void EffectDock::say_token(Index token) {
 
 void EffectDock::enter_heads() {
   const auto& chosen = run_.chosen();
-  if (!chosen || !heads_->isModified()) return;
-  heads_->setModified(false);
+  if (!chosen || heads_->text().toStdString() == chosen->text()) return;
   try {
     run_.choose(ChosenHeads(heads_->text().trimmed().toStdString(), chosen->layers(),
                             chosen->heads()));
