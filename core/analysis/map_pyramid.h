@@ -83,7 +83,7 @@ class MapPyramid {
     Index pixel, row, col;  // in tiles
     Matrix values;
   };
-  // 32 MiB; a view that needs more tiles keeps its own.
+  /// 32 MiB; a view that needs more tiles keeps its own.
   static constexpr std::size_t most_tiles = 128;
 
   Matrix pool(IndexRange rows, IndexRange cols, Index pixel, Run& run) const;
@@ -103,7 +103,7 @@ class MapPyramid {
   MapPixels pixels_;
   Matrix overview_, standard_error_;  // [side, side]
   DoneRows exact_;                    // of [side]
-  // Rows sampled for a row of pixels; number of estimated rows of pixels.
+  /// Rows sampled for a row of pixels; number of estimated rows of pixels.
   Index sampled_ = 0, estimated_ = 0;
   mutable std::list<Tile> tiles_;  // the last used first
   std::atomic<std::uint64_t> version_ = 0;

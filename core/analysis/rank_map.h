@@ -22,7 +22,7 @@ struct RankBlock {
   int level = 0;  // hierarchy: 0 on the diagonal, then the sibling level
   int rank = 0;
   std::vector<float> singular_values;  // descending
-  // Number of exact values; the rest are equal, and their sum bounds the true sum.
+  /// Number of exact values; the rest are equal, and their sum bounds the true sum.
   Index resolved = 0;
 };
 
