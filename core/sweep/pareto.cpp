@@ -88,7 +88,7 @@ Quantity::Quantity(const std::string& parameter, const std::vector<const Variant
                            .better = Measure::Better::neither,
                            .of = {}};
     else if (parameter_->label != label)
-      parameter_->label = parameter;  // the variants may call it differently
+      parameter_->label = parameter;  // the id, as their labels differ
   }
   if (!parameter_) throw UsageError(what + ": no variant was chosen that has parameters");
 }
