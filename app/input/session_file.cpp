@@ -391,7 +391,8 @@ SessionFile session_from(const std::string& path, const std::string& text) {
         path, "session version " + std::to_string(found) + "; expected " + std::to_string(version));
   SessionFile out{
       .session = {}, .content_hash = read.get<std::string>(json, "content_sha256"), .layout = {}};
-  if (json.contains("layout")) out.layout = read.get<std::string>(json, "layout");  // older files have none
+  // Older files have neither of these.
+  if (json.contains("layout")) out.layout = read.get<std::string>(json, "layout");
   if (json.contains("selected_column"))
     out.selected_column = read.get<int>(json, "selected_column");
   out.orders = read.orders(json);
@@ -399,7 +400,7 @@ SessionFile session_from(const std::string& path, const std::string& text) {
   s.source = source_of(read.get<std::string>(json, "source"));
   out.directory = json.contains("source_is_directory")
                       ? read.get<bool>(json, "source_is_directory")
-                      : std::filesystem::path(s.source).extension().empty();  // older files have none
+                      : std::filesystem::path(s.source).extension().empty();
   if (json.contains("patch")) s.patch = read.get<int>(json, "patch");  // older files have none
   if (s.patch < 1) throw InputError(path, "'patch' is below 1; expected at least 1 pixel");
   s.layer = read.get<Index>(json, "layer");
