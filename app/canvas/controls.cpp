@@ -77,7 +77,7 @@ bool Controls::item(const char* name, const Rect& where, const Rect& window) {
   if (seen.empty()) return false;
   ImGui::SetCursorScreenPos({float(seen.x), float(seen.y)});
   const bool clicked = ImGui::InvisibleButton(name, {float(seen.width), float(seen.height)});
-  // Or it was released in this frame.
+  // Active now, or released in this frame.
   is_dragged_ = ImGui::IsItemActive() || ImGui::IsItemDeactivated();
   is_touched_ = ImGui::IsItemHovered() || is_dragged_;
   has_pointer_ |= is_touched_;

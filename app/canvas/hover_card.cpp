@@ -168,7 +168,7 @@ std::vector<Line> card_lines(const Scene& scene, const Panel& panel) {
     if (p.leaves.size() > 0) lines.push_back({{leaf_words(*leaves, p.leaves)}});
     return lines;
   }
-  // Some rows may not fit into the panel.
+  // All rows, as some may not fit into the panel.
   if (const auto* table = std::get_if<FigureTable>(&panel.body))
     for (const auto& [label, value] : table->rows) lines.push_back({{label + ": " + value}});
   const auto say = [&](const std::string& words, bool faint) {
