@@ -14,7 +14,7 @@ struct Shape {
 constexpr Shape shapes[] = {{1024, 1, 32}, {2048, 4, 512}, {4096, 4, 256}, {8192, 4, 128}};
 
 /// A row of Treeformer's Table 11: FLOPs of attention in percent of those of exact attention for
-/// each shape, and the variant that is counted here.
+/// each shape, and what is counted here.
 struct PublishedShares {
   const char* variant;
   double percent[std::size(shapes)];

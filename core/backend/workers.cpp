@@ -18,7 +18,7 @@ void pause() {
 #endif
 }
 
-// Waits without sleeping at first: a loop often follows another within microseconds, sooner than a
+// Waits a moment without sleeping: a loop often follows another within microseconds, sooner than a
 // sleeping thread wakes. The thread does not yield: if other programs run, it would get its
 // processor back only milliseconds later.
 template <class Condition>
