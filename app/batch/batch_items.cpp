@@ -182,7 +182,8 @@ Source BatchItems::open(std::size_t source, const std::stop_token& stop) const {
       return open_source(plan_.sources[source], {.threads = plan_.backend.threads, .stop = stop});
     } catch (const ChangedError&) {
       throw changed(source);
-    } catch (const InputError&) {  // that it is another file says more than what is wrong with it
+      // That it is another file explains more than what is wrong with it.
+    } catch (const InputError&) {
       require_unchanged(source, files_now(source), advice_later);
       throw;
     }
@@ -217,7 +218,7 @@ ChangedError BatchItems::change_of(std::size_t source, const char* advice) const
     require_unchanged(source, files_now(source), advice);
   } catch (const ChangedError& found) {
     return found;
-  } catch (const InputError&) {  // nor can it be read now
+  } catch (const InputError&) {  // it cannot be read now either
   }
   return {plan_.sources[source], std::string("was changed while the sweep read it; ") + advice};
 }

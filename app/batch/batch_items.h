@@ -1,5 +1,5 @@
-// BatchItems are what a plan comes to for its sources: each item is one setting of a variant with
-// one seed on one head. They are numbered from 0, head after head, the same in every process.
+// BatchItems are the items of a plan for its sources: each is one setting of a variant with one
+// seed on one head. They are numbered from 0, head after head, the same in every process.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ struct BatchHead {
   std::string layer_name;  // as layer_label has it
   Index n = 0, d = 0, dv = 0;
   bool causal = false;
-  std::size_t settings = 0;               // the list of settings that it shares with others
+  std::size_t settings = 0;               // index of its list of settings, which heads may share
   std::size_t first_item = 0, items = 0;  // its items are numbered one after the other
 };
 
@@ -34,7 +34,7 @@ struct BatchItem {
   std::uint64_t seed = 0;
 };
 
-/// One of `of` equal shares of the heads; of 1: all of them.
+/// One of `of` equal shares of the heads; 1 of 1 has all heads.
 struct Shard {
   std::size_t number = 1, of = 1;  // number: from 1
 
@@ -55,18 +55,18 @@ class BatchItems {
   BatchItem item(std::size_t number) const;
   /// "minilm-l6.safetensors layer0, head 3: hyper block=32 samples=32, seed 0".
   std::string text_of(std::size_t number) const;
-  /// The source, opened again. Throws ChangedError where its files have changed since these items
-  /// were made, and what open_source does.
+  /// Opens the source again. Throws ChangedError if its files have changed since these items were
+  /// made, and what open_source throws.
   Source open(std::size_t source, const std::stop_token& stop) const;
-  /// The error of an item whose source was found changed while it was read. It says what to do
-  /// about a sweep; the error of reading says to open the source again.
+  /// The error of an item whose source changed while it was read. It says what to do in a sweep;
+  /// the error of reading would say to open the source again.
   ChangedError changed(std::size_t source) const;
   /// Variants of groups that were left out of some head, as they have no form for it.
   const std::vector<const Variant*>& left_out() const { return left_out_; }
 
-  /// A hash of all items, of the content of the sources, and of how is measured: 16 hexadecimal
-  /// digits. Reads the sources. Throws ChangedError when one has changed since it was opened,
-  /// Cancelled.
+  /// A hash of all items, of the content of the sources, and of the way of measuring: 16
+  /// hexadecimal digits. Reads the sources. Throws ChangedError if one has changed since it was
+  /// opened, Cancelled.
   std::string fingerprint(const std::stop_token& stop = {}) const;
 
  private:

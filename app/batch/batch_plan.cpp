@@ -94,7 +94,7 @@ bool is_all(const Place& place, const std::string& expected) {
   return true;
 }
 
-/// As `--set` takes it: 64, 0.5, "nested", [1, 0.5].
+/// A value as `--set` takes it: 64, 0.5, "nested", [1, 0.5].
 std::string value_text(const Place& place) {
   const Json& value = place.value;
   if (value.is_string()) return value.get<std::string>();

@@ -16,7 +16,7 @@ namespace fovea {
 
 struct PlannedVariant {
   const Variant* variant = nullptr;
-  bool of_group = false;  // a group was named: left out where it has no form
+  bool of_group = false;  // named by a group: left out for heads without a form
   /// Ids of parameters with the texts of their values, as `--set` takes them.
   std::vector<std::pair<std::string, std::vector<std::string>>> set = {};
 };
@@ -28,7 +28,7 @@ struct BatchPlan {
   std::optional<std::vector<Index>> heads;         // counted from 0; nothing means all
   std::vector<PlannedVariant> variants;
   std::vector<std::uint64_t> seeds{0};
-  std::optional<bool> causal;  // nothing: as the source says
+  std::optional<bool> causal;  // the source decides if not set
   BackendChoice backend;
   std::size_t rounds = 7;  // in which times are measured; 0 if none are
   bool metrics = true;     // compared with exact attention
@@ -37,11 +37,11 @@ struct BatchPlan {
 /// Throws InputError with the place in the file, what was found and what was expected: for unknown
 /// keys, variants and parameters, and for values out of range. Sources are not opened.
 BatchPlan read_batch_plan(const std::string& path);
-/// The same of a document; `path` is for messages.
+/// Reads a document; `path` is for messages.
 BatchPlan batch_plan_from(const std::string& path, const Json& document);
 
-/// The values of all parameters, for each combination of those that are set: the last parameter
-/// changes first. The others are as in the window for a head of n tokens.
+/// The values of all parameters for each combination of set values; the last parameter changes
+/// first. Other parameters are as in the window for a head of n tokens.
 std::vector<Values> crossed_settings(const PlannedVariant& planned, Index n);
 
 }  // namespace fovea

@@ -23,8 +23,8 @@ FileLocks& joined_by(FileLocks& locks) {
 
 }  // namespace
 
-// The journal is opened once it cannot be replaced by somebody who merges. Nothing is written until
-// read() has found that all lines of the folder are rows of this sweep.
+// Opens the journal once nobody who merges can replace it. Nothing is written until read() has
+// found that all lines of the folder are rows of this sweep.
 ItemQueue::ItemQueue(const BatchItems& items, ResultsFolder folder, const Shard& shard,
                      bool retry_failed)
     : items_(items),
@@ -37,7 +37,7 @@ ItemQueue::ItemQueue(const BatchItems& items, ResultsFolder folder, const Shard&
     open_.push_back(shard_.has(head) ? items.heads()[head].items : 0);
     total_ += open_.back();
   }
-  journal_.news();  // read() has these, and what comes between is news to both
+  journal_.news();  // read() finds these, too; rows that come between are found by both
   const ResultsTable known = folder_.read();
   for (const auto& [item, row] : known.rows())
     if (!row.failed || !retry_failed) mark(item, row.failed);
@@ -70,7 +70,7 @@ std::optional<BatchItem> ItemQueue::claim_in(std::size_t head) {
   for (std::size_t item = of.first_item; item < of.first_item + of.items; ++item) {
     if (states_[item] != State::open) continue;
     if (!locks_.try_lock(byte_of_item(items_, item), Kind::exclusive)) continue;
-    refresh();  // it may have been finished before it was locked here
+    refresh();  // the item may have been finished before it was locked here
     if (states_[item] == State::open) {
       taken_ = item;
       return items_.item(item);

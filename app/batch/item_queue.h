@@ -13,27 +13,27 @@ namespace fovea {
 class ItemQueue {
  public:
   /// The folder must be prepared for the items, which outlive the queue. Waits while another
-  /// process merges there. `retry_failed`: items that failed until now are to be done, too.
+  /// process merges there. With `retry_failed`, items that have failed are done again, too.
   ItemQueue(const BatchItems& items, ResultsFolder folder, const Shard& shard, bool retry_failed);
 
-  /// An item that nobody else works on: of the same head as the last one while it has any, then of
-  /// a head where nobody works, then of any. Nothing: others work on all that is left, or nothing
-  /// is left.
+  /// An item on which nobody else works: of the same head as the last one while there are any, then
+  /// of a head on which nobody works, then of any head. Nothing if others work on everything that
+  /// is left, or if nothing is left.
   std::optional<BatchItem> take();
-  /// The row of the item that was taken last. Throws UnavailableError when it cannot be written;
-  /// then the item is still to be done.
+  /// Writes the row of the item that was taken last. Throws UnavailableError if it cannot be
+  /// written; the item is then still to be done.
   void put(const Document& row);
 
   bool finished() const { return done_ == total_; }
-  std::size_t done() const { return done_; }      // of the shard, by whomever
+  std::size_t done() const { return done_; }      // items of the shard, done by any process
   std::size_t failed() const { return failed_; }  // of them
   std::size_t total() const { return total_; }    // of the shard
   off_t unfinished_bytes() const { return journal_.unfinished_bytes(); }
   bool has_locks() const { return !locks_.are_missing(); }
   const ResultsFolder& folder() const { return folder_; }
 
-  /// Takes no more items. When nobody else works in the folder, gathers all results there; nothing:
-  /// somebody does, and the last one will.
+  /// Takes no more items. Gathers all results if nobody else works in the folder; returns nothing
+  /// if somebody does, as the last one will gather them.
   std::optional<ResultsTable> leave();
 
  private:
@@ -53,7 +53,7 @@ class ItemQueue {
   std::vector<State> states_;
   std::vector<std::size_t> open_;  // items that are still to be done, by head
   std::size_t done_ = 0, failed_ = 0, total_ = 0;
-  std::optional<std::size_t> head_;  // at which it is
+  std::optional<std::size_t> head_;  // the head of the last item
   bool head_is_locked_ = false;
   std::optional<std::size_t> taken_;
 };

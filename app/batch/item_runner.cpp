@@ -14,7 +14,7 @@
 namespace fovea {
 namespace {
 
-constexpr double repeated_up_to_ms = 5e3;  // what takes longer is not run again for its time
+constexpr double repeated_up_to_ms = 5e3;  // longer runs are not repeated for their times
 
 std::string host_name() {
   std::array<char, 256> name{};
@@ -40,8 +40,8 @@ void put_measures(const Evaluation& evaluation, Document& row) {
   }
 }
 
-/// In how many of the rows that were used it is infinite, and in what share of all rows where those
-/// are a sample.
+/// Puts in how many of the rows used it is infinite, and, if those are a sample, in what share of
+/// all rows.
 void put_infinite(const std::string& id, const Divergence& divergence, bool sampled,
                   Document& row) {
   row[id + "_infinite_rows"] = divergence.infinite_rows;
@@ -62,7 +62,7 @@ void put_metrics(const Metrics& metrics, const std::vector<Diagnostic>& diagnost
   for (const Diagnostic& diagnostic : diagnostics) put_diagnostic(row, diagnostic);
 }
 
-/// `exact`: what it is compared with, if anything.
+/// `exact` is the computation that it is compared with, or null.
 std::string notes_text(const Computation& made, const Computation* exact) {
   std::vector<std::string> notes = made.op->plan().notes;
   notes.push_back(note_of_numbers(made));
@@ -73,7 +73,7 @@ std::string notes_text(const Computation& made, const Computation* exact) {
   return text;
 }
 
-/// As many rounds as the plan wants, or the first runs alone where those took long.
+/// As many rounds as the plan wants, or only the first runs if those took long.
 TimedRuns rounds_of(const Problem& problem, const ComputeRequest& request, const Computation& made,
                     const Computation* exact, std::size_t rounds, const Backend& backend,
                     Run& run) {

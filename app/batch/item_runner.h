@@ -14,21 +14,21 @@ namespace fovea {
 
 class ItemRunner {
  public:
-  /// `plan`: the fingerprint, for the rows. Both outlive the runner.
+  /// `plan` is the fingerprint, for the rows. Both must outlive the runner.
   ItemRunner(const BatchItems& items, std::string plan, const Backend& backend);
 
-  /// The row of the item. What fails is its "error", and its numbers are absent. A source that was
-  /// found changed is not read again: all items of it fail from then on. Throws Cancelled and
+  /// The row of the item. If it fails, the row has an "error" and no numbers. If a source was found
+  /// changed it is not read again, and all its items fail from then on. Throws Cancelled and
   /// DeviceLostError.
   Document run(const BatchItem& item, std::stop_token stop);
 
  private:
-  /// The head at which it is.
+  /// The head that is open.
   struct Opened {
     std::size_t head = 0;
     std::optional<Problem> problem;
     std::optional<Computation> exact;
-    std::string failure;  // empty: it could be opened
+    std::string failure;  // empty if it could be opened
   };
   void open(std::size_t head, Run& run);
   Problem read_head(const BatchHead& head, const std::stop_token& stop) const;

@@ -67,7 +67,7 @@ std::vector<std::string> Journal::news() {
   return lines;
 }
 
-// Only a process that was killed while it wrote leaves a line without its end.
+// Only a process that was killed while it wrote leaves an unfinished line.
 off_t Journal::size_of_whole_lines() const {
   constexpr off_t step = 1 << 16;
   const int descriptor = file_.descriptor();

@@ -1,5 +1,5 @@
 // A Journal is a file of results, one JSON object a line, to which several processes append. It is
-// the truth of a sweep: what is in it survives the death of any process.
+// the only record of a sweep: its rows survive the death of any process.
 #pragma once
 
 #include <string>
@@ -12,20 +12,20 @@ namespace fovea {
 
 class Journal {
  public:
-  /// Opens or makes the file, and changes nothing in it. Throws UnavailableError, and InputError
-  /// for a link and for what is no regular file.
+  /// Opens or makes the file without changing it. Throws UnavailableError, and InputError for a
+  /// link or anything else that is no regular file.
   Journal(const Directory& folder, const std::string& name);
 
-  /// The lines that were appended since the last call, by whomever, without their ends.
+  /// The lines that any process has appended since the last call, without their ends.
   std::vector<std::string> news();
 
-  /// Writes the line and its end at once, over a last line that was written only in part. Whoever
-  /// calls it knows that the file is a journal of this sweep. Throws UnavailableError when there is
-  /// no room; then the file is as it was, but for that part of a line.
+  /// Writes the line and its end at once, over an unfinished last line. The caller must know that
+  /// the file is a journal of this sweep. Throws UnavailableError if there is no room; the file is
+  /// then as it was, without the unfinished line.
   void append(std::string_view line);
 
   const std::string& path() const { return path_; }
-  /// The length of a last line that had been written only in part when the journal was opened.
+  /// The length of an unfinished last line when the journal was opened.
   off_t unfinished_bytes() const { return unfinished_; }
 
  private:

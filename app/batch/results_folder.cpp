@@ -47,7 +47,8 @@ bool ResultsFolder::read_plan() {
 }
 
 void ResultsFolder::write_plan(const BatchItems& items, const std::string& fingerprint) const {
-  // Another process that begins meanwhile writes its plan first, so that rows are looked for first.
+  // Rows are looked for before the plan, since another process that begins meanwhile writes its
+  // plan first.
   const bool has_rows = !journals().empty(), has_table = directory_->has(csv_);
   if (directory_->has(plan_name)) return;
   if (has_rows)
@@ -106,7 +107,7 @@ std::vector<std::string> ResultsFolder::journals() const {
 ResultsTable ResultsFolder::read() const {
   ResultsTable table(plan_, items_);
   for (const std::string& name : journals()) {
-    // Other processes may append to it meanwhile; a line that is not whole yet does not count.
+    // Other processes may append meanwhile; an unfinished line does not count.
     const std::string text = directory_->text(name), path = directory_->path_of(name);
     std::size_t line = 0, begin = 0;
     const auto where = [&] { return path + " line " + std::to_string(++line); };

@@ -1,4 +1,4 @@
-// A ResultsFolder holds what a sweep has found. Several processes may work in it at once.
+// A ResultsFolder holds the results of a sweep. Several processes may work in it at once.
 //   plan.json                     whose results these are
 //   results.jsonl                 the rows, as they were finished; in order once all have ended
 //   results.shard-1-of-4.jsonl    those of a shard
@@ -25,11 +25,11 @@ class ResultsFolder {
  public:
   explicit ResultsFolder(std::string path) : path_(std::move(path)) {}
 
-  /// Makes the folder for a plan, unless it is there for this plan already. Throws InputError when
-  /// it holds results of another plan, a link or other things than files by these names,
-  /// UnavailableError when it cannot be written, Cancelled.
+  /// Makes the folder for a plan, unless it exists for this plan already. Throws InputError if it
+  /// holds results of another plan, or a link or anything but a file under one of these names;
+  /// UnavailableError if it cannot be written; Cancelled.
   void prepare(const BatchItems& items, const std::stop_token& stop = {});
-  /// Reads whose results these are. Throws InputError when there are none, or as prepare().
+  /// Reads the plan of the results. Throws InputError if there is none, or as prepare().
   void open();
 
   const std::string& path() const { return path_; }
@@ -42,8 +42,8 @@ class ResultsFolder {
   static std::string locks() { return "locks"; }
   static std::string journal(const Shard& shard);
 
-  /// All rows of all journals. A last line that was written only in part is passed over. Throws
-  /// InputError for what is no row of this sweep, or no part of one.
+  /// All rows of all journals. An unfinished last line is skipped. Throws InputError for anything
+  /// that is neither a row of this sweep nor the beginning of one.
   ResultsTable read() const;
   void write_csv(const ResultsTable& table) const;
   /// Gathers the rows of all journals in results.jsonl and results.csv, in order. Nobody may append
@@ -56,7 +56,7 @@ class ResultsFolder {
   void open_directory();
   std::vector<std::string> journals() const;
   bool read_plan();
-  /// Unless it is there.
+  /// Writes the plan unless it is there.
   void write_plan(const BatchItems& items, const std::string& fingerprint) const;
 
   std::string path_, plan_;

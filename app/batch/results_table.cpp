@@ -20,8 +20,8 @@ std::string cell_of(const Document& value) {
   return csv_cell(text);
 }
 
-/// Whether a sweep may call a number so: "row_rel_error_p90", "set.block". The names of measures
-/// and parameters are of this form in every version of the program.
+/// Whether a sweep may use this name for a number: "row_rel_error_p90", "set.block". The names of
+/// measures and parameters are of this form in every version of the program.
 bool is_name(const std::string& key) {
   constexpr std::size_t longest = 64;
   const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
@@ -34,7 +34,7 @@ bool is_name(const std::string& key) {
 constexpr const char* mend =
     "; expected a row of this sweep: without the line its item is computed again";
 
-/// What a sweep writes is flat, and its names can be columns of a table.
+/// Requires a flat row whose names can be columns of a table, as a sweep writes it.
 void require_columns(const std::string& where, const Json& row) {
   for (const auto& [key, value] : row.items()) {
     if (!is_name(key)) throw InputError(where, "has the name " + excerpt(key) + mend);
@@ -43,7 +43,7 @@ void require_columns(const std::string& where, const Json& row) {
   }
 }
 
-/// All keys of the rows. A key that is new in a row comes before the one that follows it there.
+/// All keys of the rows. A new key of a row is placed before the key that follows it in the row.
 class Columns {
  public:
   void add(const Document& row) {

@@ -13,7 +13,7 @@ namespace fovea {
 
 class ResultsTable {
  public:
-  /// `plan`: the fingerprint that all rows must have.
+  /// `plan` is the fingerprint that all rows must have.
   ResultsTable(std::string plan, std::size_t items) : plan_(std::move(plan)), items_(items) {}
 
   struct Row {
@@ -22,17 +22,17 @@ class ResultsTable {
   };
 
   /// Keeps, if an item has two rows, the one that did not fail, else the later one. `where` names
-  /// file and line. Throws InputError for what is no row, or one of another plan. Returns the item.
+  /// file and line. Throws InputError for anything but a row of this plan. Returns the item.
   std::size_t add(const std::string& where, std::string line);
 
   const std::map<std::size_t, Row>& rows() const { return rows_; }
   std::size_t failed() const;
   std::size_t missing() const { return items_ - rows_.size(); }
 
-  /// Row after row by item.
+  /// Writes the rows in the order of items.
   void write_lines(std::ostream& out) const;
-  /// The same as a table: a heading with every key of any row, and a line for each row. Where a row
-  /// does not have a key it is empty; infinity is "inf"; texts are as csv_cell() has them.
+  /// Writes a table: a heading with every key of any row, and a line for each row. The cell of a
+  /// missing key is empty; infinity is "inf"; texts are written by csv_cell().
   void write_csv(std::ostream& out) const;
 
  private:
@@ -41,8 +41,8 @@ class ResultsTable {
   std::map<std::size_t, Row> rows_;
 };
 
-/// Throws InputError, unless it may be the begin of a row whose writer was killed. After a power
-/// cut zero bytes can stand where the rest of the row, or all of it, was to be written.
+/// Throws InputError unless the text may be the beginning of a row whose writer was killed. After a
+/// power cut, zero bytes can stand in place of the rest of the row, or of the whole row.
 void require_part_of_row(const std::string& where, std::string_view part);
 
 }  // namespace fovea

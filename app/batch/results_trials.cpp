@@ -12,9 +12,9 @@
 namespace fovea {
 namespace {
 
-constexpr Index most_runs = 1000000;  // more are not believed
+constexpr Index most_runs = 1000000;  // larger numbers are not believed
 
-/// What the row has there, where it is of this type.
+/// The entry of the row, if it is of this type.
 template <class T>
 T read_or(const Document& row, const char* key, T otherwise) {
   const auto value = row.find(key);
@@ -25,7 +25,7 @@ T read_or(const Document& row, const char* key, T otherwise) {
   return value->is_number_integer() ? value->get<T>() : otherwise;
 }
 
-/// Nothing: an id or a value is not known.
+/// Nothing if an id or a value is unknown.
 std::optional<std::pair<const Variant*, Values>> setting_of(const Document& row) {
   const std::string id = read_or<std::string>(row, "variant", "");
   const auto variant = std::ranges::find(variants(), id, &Variant::id);

@@ -8,8 +8,8 @@
 
 namespace fovea {
 
-/// A trial for each setting on each head that was computed: the medians over seeds. Rows that
-/// failed, and those of variants and parameters that this program does not know, are left out.
+/// A trial for each setting on each computed head, with medians over seeds. Rows that failed, and
+/// rows of variants and parameters that this program does not know, are left out.
 std::vector<Trial> trials_of(const ResultsTable& table);
 
 }  // namespace fovea

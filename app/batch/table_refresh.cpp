@@ -6,7 +6,7 @@
 namespace fovea {
 namespace {
 
-constexpr double most_share = 0.05;  // of the time that may go into tables
+constexpr double most_share = 0.05;  // of the time, for writing tables
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

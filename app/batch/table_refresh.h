@@ -11,18 +11,18 @@ namespace fovea {
 
 class TableRefresh {
  public:
-  /// No more often than every so many seconds, and less often where writing takes long.
+  /// Writes no more often than every `seconds`, and less often if writing takes long.
   explicit TableRefresh(const ResultsFolder& folder, double seconds = 60);
 
-  /// Writes the table when its time has come, unless another process has written it since the last
-  /// time. Whether it has is seen by its time of change being another one, as clocks may be set
-  /// back. Throws as ResultsFolder::read and write_csv.
+  /// Writes the table when it is due, unless another process has written it since the last time. A
+  /// different time of change tells that, not a later one, as clocks may be set back. Throws as
+  /// ResultsFolder::read and write_csv.
   void refresh();
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// The same where there is none.
+  /// The same value each time if there is none.
   std::filesystem::file_time_type time_of_table() const;
 
   const ResultsFolder& folder_;

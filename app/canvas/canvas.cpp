@@ -34,7 +34,7 @@ struct Canvas::Impl {
   }
   int shown_row(int view) const { return place_in(rows, view); }
   int shown_column(int column) const { return place_in(columns, column); }
-  /// The one that is shown, and the one in whose place it is.
+  /// The model that is shown, and the one in whose place it is shown.
   std::vector<const CanvasModel*> models() const {
     if (!model->in_place_of) return {model.get()};
     return {model.get(), model->in_place_of.get()};
@@ -52,7 +52,7 @@ struct Canvas::Impl {
   Gestures gestures;
   Controls controls;
   std::shared_ptr<const CanvasModel> model = std::make_shared<CanvasModel>();
-  ViewSettings settings;                        // of the model, or what a control made of them
+  ViewSettings settings;                        // of the model, or as a control has changed them
   std::optional<std::pair<int, int>> enlarged;  // view, column
   PanelSize panel_size;
   double drawn_factor = 1;         // of the last frame's panels
@@ -62,7 +62,7 @@ struct Canvas::Impl {
   PreparedPanels prepared;
   int current_view = -1;
   QTimer blink_timer;        // runs only while two columns blink and can be seen
-  bool shows_other = false;  // of these two
+  bool shows_other = false;  // of these two the other is seen
   bool focus_by_key = false;
   int frames_wanted = 0;
   Grid grid;     // of the last frame
@@ -187,8 +187,7 @@ void Canvas::initialise_gl() {
 
 bool Canvas::event(QEvent* event) {
   const auto* key = dynamic_cast<QKeyEvent*>(event);
-  // While something is dragged or a menu is open Esc ends that; else it is a shortcut of the
-  // window.
+  // Esc ends a drag or closes a menu; otherwise it is a shortcut of the window.
   if (event->type() == QEvent::ShortcutOverride && key->key() == Qt::Key_Escape &&
       (impl_->gestures.is_dragging() || impl_->controls.is_dragging() ||
        impl_->controls.has_menu())) {
@@ -197,8 +196,8 @@ bool Canvas::event(QEvent* event) {
   }
   const bool pressed = event->type() == QEvent::KeyPress;
   if (pressed || event->type() == QEvent::KeyRelease) {
-    // Space pans and Esc cancels; all other keys are for the window. What is pressed may be
-    // released with modifiers that came later.
+    // Space pans and Esc cancels; all other keys are for the window. A pressed key may be released
+    // with modifiers that came later.
     const bool known = key->key() == Qt::Key_Space || key->key() == Qt::Key_Escape;
     const bool plain = !(key->modifiers() & (Qt::ControlModifier | Qt::AltModifier));
     if (!known || (pressed && !plain)) return GlWidget::event(event);
@@ -209,7 +208,7 @@ bool Canvas::event(QEvent* event) {
                           (reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason);
     impl_->wake();
   }
-  // A window that is minimised is hidden too, though its widgets are still visible.
+  // A minimised window is hidden too, though its widgets are still visible.
   if (event->type() == QEvent::Show || event->type() == QEvent::Hide)
     impl_->choose_blinking(event->type() == QEvent::Show);
   if (!impl_->bridge.take(*event)) return GlWidget::event(event);
@@ -229,7 +228,7 @@ void Canvas::draw_gl() {
 
   const int side = int(std::lround(scene.grid.side() * devicePixelRatioF()));
   if (!scene.grid.empty() &&
-      std::exchange(impl_->side, side) != side)  // after the frame, as requests
+      std::exchange(impl_->side, side) != side)  // emitted after the frame, as requests are
     QTimer::singleShot(0, this, [this, side] { emit panel_pixels_changed(side); });
   impl_->grid = scene.grid;
   impl_->drawn_factor = scene.panel_size.factor;
@@ -237,12 +236,13 @@ void Canvas::draw_gl() {
   impl_->bridge.end_frame();
 
   impl_->send(std::move(requests));
-  // Later: Qt draws an update() from here at once, before any input; even a timer of 0 ms would.
+  // Later, because Qt would draw an update() from here at once, before any input, even with a timer
+  // of 0 ms.
   if (impl_->bridge.has_waiting() || --impl_->frames_wanted > 0)
     QTimer::singleShot(4, this, [this] { request_frame(); });
 }
 
-/// A menu has all input; a control has the clicks on it.
+/// An open menu takes all input; a control takes the clicks on it.
 std::vector<Request> Canvas::Impl::read_input(Scene& scene) {
   gestures.place(scene);
   controls.step(bridge, scene, drawing::screen_style(model->dark));
@@ -275,15 +275,15 @@ void Canvas::Impl::draw(const Scene& scene) {
   rasters.draw(ink.rasters(), size(), canvas->devicePixelRatioF());
 }
 
-/// A change is drawn once, input twice, since ImGui lags a frame behind it; then nothing until the
-/// next.
+/// A change is drawn once, and input twice, since ImGui lags a frame behind; then nothing is drawn
+/// until the next.
 void Canvas::Impl::wake(int frames) {
   frames_wanted = std::max(frames_wanted, frames);
   canvas->request_frame();
 }
 
-/// All of the model, or the enlarged panel: beside an output picture also the exact one, to compare
-/// with.
+/// Shows the whole model, or the enlarged panel, and beside an output picture also the exact one to
+/// compare with.
 void Canvas::Impl::choose_what_is_shown() {
   choose_rows_and_columns();
   choose_blinking(canvas->isVisible());
@@ -365,7 +365,7 @@ void Canvas::Impl::forget_others() {
   std::erase_if(prepared, [&](const auto& known) { return !shown.contains(known.first.get()); });
 }
 
-/// After the frame: a slot may open a dialog or set a new model.
+/// Called after the frame, as a slot may open a dialog or set a new model.
 void Canvas::Impl::send(std::vector<Request> requests) {
   if (requests.empty()) return;
   QTimer::singleShot(0, canvas, [this, requests = std::move(requests)] {

@@ -1,5 +1,5 @@
-// Two columns in the panels of one: which parts of a panel are whose, in which colours, and what is
-// said of them.
+// Two columns in the panels of one: which part of a panel shows which column, in which colours, and
+// with what caption.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,7 @@ namespace {
 
 using drawing::ColourScale;
 
-/// A matrix or an image: what can be seen in parts, and in place of another.
+/// Whether a panel is a matrix or an image, which can be shown in parts and in place of another.
 bool is_picture(const Panel* panel) {
   return panel && (std::holds_alternative<Raster>(panel->body) ||
                    std::holds_alternative<BlockMap>(panel->body) ||

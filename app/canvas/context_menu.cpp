@@ -61,7 +61,7 @@ void Controls::panel_menu(Scene& scene) {
   }
 }
 
-/// What can be done with a column: also the menu of its header.
+/// Adds what can be done with a column. It is also the menu of the column's header.
 void Controls::column_menu(const Scene& scene) {
   const int column = scene.columns[menu_at_.column];
   const auto& titles = scene.model.column_titles;

@@ -31,7 +31,8 @@ void apply(const drawing::Style& style) {
   imgui.ItemSpacing = {10, 5};
 }
 
-/// The ranges that are shown: of the row where that shares one, else of a panel; column -1: of all.
+/// The colour ranges that are shown: the row's if the row shares one, else the panel's; with column
+/// -1 those of all panels.
 std::vector<ColourRange> ranges_shown(const Scene& scene, int row, int column) {
   std::vector<ColourRange> ranges;
   const bool shared = scene.scales[row].shared.has_value();
@@ -76,13 +77,14 @@ bool Controls::item(const char* name, const Rect& where, const Rect& window) {
   if (seen.empty()) return false;
   ImGui::SetCursorScreenPos({float(seen.x), float(seen.y)});
   const bool clicked = ImGui::InvisibleButton(name, {float(seen.width), float(seen.height)});
-  is_dragged_ = ImGui::IsItemActive() || ImGui::IsItemDeactivated();  // released in this frame
+  // Active now, or released in this frame.
+  is_dragged_ = ImGui::IsItemActive() || ImGui::IsItemDeactivated();
   is_touched_ = ImGui::IsItemHovered() || is_dragged_;
   has_pointer_ |= is_touched_;
   return clicked;
 }
 
-/// An item with a ground while the pointer is on it; the caller draws what stands on that.
+/// An item with a ground while the pointer is on it; the caller draws on the ground.
 bool Controls::button(const char* name, const Rect& where, const Rect& window, const char* tip) {
   const bool clicked = item(name, where, window);
   if (!is_touched_) return clicked;
@@ -130,7 +132,7 @@ void Controls::step(const ImGuiBridge& bridge, Scene& scene, const drawing::Styl
   ink_ = nullptr;
 }
 
-/// The legends and colour bars of a row that the pointer is in.
+/// Makes legends and colour bars of the row under the pointer react to it.
 void Controls::touch_row(Scene& scene, int row, const Rect& window, bool double_clicked) {
   const Rect panels = scene.grid.window();
   for (const PlacedBar& bar : scene.bars(row)) {
@@ -151,8 +153,8 @@ void Controls::touch_row(Scene& scene, int row, const Rect& window, bool double_
   }
 }
 
-/// The view at the row's name, the norm above it, the lock of the range below, which are `seen`
-/// while the pointer is in the row or keys act on it.
+/// Buttons of a row: the view at the row's name, the norm above it, the lock of the range below it.
+/// They are `seen` while the pointer is in the row or keys act on it.
 void Controls::row_buttons(Scene& scene, int row, const Rect& window, bool seen) {
   const Rect label = scene.grid.row_label(row);
   const double length = ink_->letters.width(label_of(scene.view(row)), body_face) + 8;
@@ -186,7 +188,8 @@ void Controls::row_buttons(Scene& scene, int row, const Rect& window, bool seen)
   }
 }
 
-/// How a norm maps amounts, from the bottom left to the top right; a step for each row: per row.
+/// Draws how a norm maps amounts, from the bottom left to the top right, or as steps for the norm
+/// by row.
 void Controls::draw_norm_icon(const Rect& where, Norm norm) {
   const Rect box = where.inset(4);
   std::vector<Point> curve;
@@ -203,7 +206,7 @@ void Controls::draw_norm_icon(const Rect& where, Norm norm) {
   ink_->path(axes, {faded(ink_->style.label, 0.6)});
 }
 
-/// A padlock; open, its shackle stands above the body.
+/// Draws a padlock; the shackle of an open one stands above the body.
 void Controls::draw_lock_icon(const Rect& where, bool locked) {
   const Rgba colour = locked ? ink_->style.accent : ink_->style.label;
   const Point centre = where.centre();
@@ -260,8 +263,8 @@ void Controls::bar_ends(Scene& scene, const PlacedBar& bar, const Rect& window,
   request_settings(scene);
 }
 
-/// The end becomes the value at the pointer, on the scale that the bar had when it was pressed and
-/// that continues beyond its ends.
+/// Moves an end of the range to the value at the pointer, on the scale that the bar had when it was
+/// pressed, continued beyond both ends.
 void Controls::drag_bar_end(Scene& scene, Point at) {
   const auto& [bar, high, before] = *dragged_;
   const Rect where = bar.gradient();
@@ -314,7 +317,7 @@ void Controls::choose_norm(Scene& scene, int row) {
   choose(&ViewSettings::norm, all_norms());
 }
 
-/// Whether the menu is open: then EndPopup follows. Esc closes it.
+/// Whether the menu is open. If so, EndPopup must follow. Esc closes the menu.
 bool Controls::begin_menu(const char* name) {
   if (!ImGui::BeginPopup(name)) return false;
   if (escape_) ImGui::CloseCurrentPopup();

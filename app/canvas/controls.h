@@ -1,5 +1,5 @@
-// Controls are what can be touched on the canvas besides the panels, made of ImGui's widgets: the
-// buttons of rows, the switches of legends, the ends of colour bars, and the context menu.
+// Controls are the parts of the canvas beside the panels that can be touched, made of ImGui's
+// widgets: buttons of rows, switches of legends, ends of colour bars, and the context menu.
 #pragma once
 
 #include "canvas/gestures.h"
@@ -7,8 +7,8 @@
 
 namespace fovea::canvas {
 
-/// The range of colours of the row, or of a panel where each has its own, becomes a chosen one; a
-/// chosen range becomes that of the numbers again. Column -1: of all panels.
+/// Locks the range of colours of the row, or of a panel if each has its own; a locked range follows
+/// the numbers again. Column -1 means all panels.
 void toggle_lock(Scene& scene, int row, int column);
 bool is_locked(const Scene& scene, int row, int column);
 /// Whether the norm, or another choice of how numbers become colours, matters in a row.
@@ -16,16 +16,16 @@ bool has_norm(View view);
 
 class Controls {
  public:
-  /// Draws the controls, and reads the input that is theirs. Changes of the scene's settings are
-  /// shown at once, and requested.
+  /// Draws the controls and reads their input. Changes of the scene's settings are shown at once,
+  /// and requested.
   void step(const ImGuiBridge& bridge, Scene& scene, const drawing::Style& style);
-  /// In the next step; `clicked`: what was clicked on.
+  /// Opens the menu in the next step, for what was `clicked`.
   void open_menu(const Pointer& clicked) { opening_ = menu_at_ = clicked; }
 
-  /// A click is for one of them.
+  /// Whether a click is for a control.
   bool has_pointer() const { return has_pointer_; }
   bool is_dragging() const { return dragged_.has_value(); }
-  /// A menu is open: all input is for that.
+  /// Whether a menu is open, which takes all input.
   bool has_menu() const { return has_menu_ || opening_; }
   std::vector<Request> take_requests() { return std::exchange(requests_, {}); }
 
@@ -37,7 +37,7 @@ class Controls {
     std::vector<ColourRange> before;  // for Esc
   };
 
-  /// What a control covers is clipped to `window`, the part of the canvas that it is seen in.
+  /// The place of a control is clipped to `window`, the part of the canvas in which it is seen.
   bool item(const char* name, const Rect& where, const Rect& window);
   bool button(const char* name, const Rect& where, const Rect& window, const char* tip);
   void row_buttons(Scene& scene, int row, const Rect& window, bool seen);
@@ -62,7 +62,7 @@ class Controls {
   std::optional<BarEnd> dragged_;
   std::optional<Pointer> opening_;
   Pointer menu_at_;
-  bool is_touched_ = false, is_dragged_ = false;  // the last item, by the pointer
+  bool is_touched_ = false, is_dragged_ = false;  // of the last item, by the pointer
   bool has_pointer_ = false, has_menu_ = false, escape_ = false;
 };
 

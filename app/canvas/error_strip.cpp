@@ -1,5 +1,5 @@
-// The strip beside a panel: a number of each query as a colour. Beside an error map the output
-// error |z~ - z|, beside a mask the share of exact mass that the row drops.
+// The strip beside a panel: a number of each query as a colour. It is the output error |z~ - z|
+// beside an error map, and the share of exact mass that the row drops beside a mask.
 #include <algorithm>
 #include <cmath>
 

@@ -19,7 +19,7 @@ constexpr ImWchar ranges[] = {0x0020, 0x024F, 0x02B0, 0x03FF, 0x0400, 0x04FF, 0x
                               0x2190, 0x22FF, 0x2300, 0x23FF, 0x2580, 0x25FF, 0x2713,
                               0x2718, 0x27E8, 0x27E9, 0};
 
-/// The first that is there; empty when the machine has none of them.
+/// The first font that exists; empty if the machine has none of them.
 QString font_path(bool bold) {
   const QString name = bold ? "DejaVuSans-Bold.ttf" : "DejaVuSans.ttf";
   for (const char* const folder :
@@ -30,8 +30,9 @@ QString font_path(bool bold) {
   return QFile::exists(own) ? own : QString();
 }
 
-// The tilde of P̃ lies where it tops small letters, in the upper bow of the P: nothing here places
-// accents by the letter below them. It stands above capitals only, so it is raised for good.
+// ImGui does not place accents by the letter below them: the tilde of P̃ would lie at the height
+// for small letters, in the upper bow of the P. Since it stands only above capitals, it is raised
+// for good.
 void raise_tilde(ImFont& font, float size) {
   constexpr float capital_less_small = 0.19f;  // of DejaVu Sans, in ems
   const auto* tilde = font.FindGlyphNoFallback(0x0303);

@@ -1,5 +1,5 @@
-// Fonts are the faces the canvas writes with, rasterised at the screen's pixel ratio. Sizes are in
-// logical pixels, from the highest ascent to the lowest descent of a face.
+// Fonts are the faces of the canvas, rasterised at the screen's pixel ratio. Sizes are in logical
+// pixels, from the highest ascent to the lowest descent of a face.
 #pragma once
 
 #include <imgui.h>
@@ -19,7 +19,7 @@ class Fonts : public drawing::Lettering {
   /// Fills the current ImGui context's atlas; call again when the ratio changes.
   void load(double pixel_ratio);
 
-  /// The face that is drawn best at a size.
+  /// The face that looks best at a size.
   ImFont* face(drawing::Letters letters) const;
   double width(const std::string& text, drawing::Letters letters = {}) const override;
 

@@ -9,7 +9,7 @@
 namespace fovea::canvas {
 namespace {
 
-/// Whether that is a drag rather than a click.
+/// Whether the move is a drag rather than a click.
 bool is_far(Point from, Point to) {
   constexpr double slack = 4;  // pixels
   return std::hypot(to.x - from.x, to.y - from.y) > slack;
@@ -123,7 +123,7 @@ void Gestures::click(const Scene& scene) {
   const Pointer& p = pressed_on_;
   const int shown = header_ >= 0 ? header_ : p.column;
   const int column = shown >= 0 ? scene.columns[shown] : -1;
-  // It stays selected when the click turns out to be the first of a double click.
+  // The column stays selected if the click turns out to be the first of a double click.
   if (column >= 0) requests_.push_back([column](Canvas& c) { emit c.column_chosen(column); });
   if (header_ >= 0) return;
   if (p.leaves.size() > 0) {
@@ -188,7 +188,7 @@ void Gestures::turn_wheel(const ImGuiBridge& bridge, Scene& scene, Point at) {
     return;
   }
   if (bridge.shift() || !(rows || cols) || scene.model.is_empty()) {
-    // Nothing to zoom here: the grid scrolls.
+    // There is nothing to zoom here, so the grid scrolls.
     (bridge.shift() ? scroll_.x : scroll_.y) -= 60 * wheel.y;
     scroll_.x -= 60 * wheel.x;
     return;
@@ -224,8 +224,8 @@ void Gestures::show_cursor(const Scene& scene, Point at) const {
     ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
 }
 
-/// The crosshair of keys, tokens or a search stays until the pointer moves over the canvas: what
-/// slides under a resting pointer was not pointed at.
+/// A crosshair from keys, tokens or a search stays until the pointer moves over the canvas: the
+/// user has not pointed at what slides under a resting pointer.
 void Gestures::follow_elsewhere(Scene& scene, Point at) {
   const bool outside = at.x < -1e6;
   if (elsewhere_ && !rested_at_) rested_at_ = at;
@@ -244,7 +244,7 @@ void Gestures::follow_elsewhere(Scene& scene, Point at) {
   }
 }
 
-/// The border of two columns that are wiped is where the pointer or the crosshair of keys was last.
+/// The border of two columns that are wiped follows the pointer, or the crosshair of keys.
 void Gestures::move_border(Scene& scene, Point at) {
   const auto& comparison = scene.model.comparison;
   const auto shown = std::ranges::find(scene.columns, comparison ? comparison->column : -1);
@@ -267,7 +267,7 @@ void Gestures::point_elsewhere(Index query, Index key) {
   if (query >= 0 || key >= 0) elsewhere_ = {query, key};
 }
 
-/// As little as brings all of the panel, with its caption, into the window.
+/// Scrolls by the least that brings the whole panel, with its caption, into the window.
 void Gestures::scroll_to_show(Scene& scene, std::pair<int, int> row_and_column) {
   const auto [row, column] = row_and_column;
   if (column >= scene.grid.columns() || row >= scene.grid.rows() || column < 0) return;

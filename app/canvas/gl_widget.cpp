@@ -43,8 +43,8 @@ void allow_native_composition() {
   QCoreApplication::setAttribute(Qt::AA_ShareOpenGLContexts);
 }
 
-// Shows the frame that its owner draws. Its own context is Qt's, and made again whenever the canvas
-// comes into another window; so it holds nothing but a framebuffer name.
+// Shows the frame that its owner draws. Qt makes its context again whenever the canvas moves to
+// another window, so it holds nothing but a framebuffer name.
 class GlWidget::NativeView : public QOpenGLWidget {
  public:
   explicit NativeView(GlWidget& owner) : QOpenGLWidget(&owner), owner_(owner) {
@@ -94,8 +94,8 @@ class GlWidget::NativeView : public QOpenGLWidget {
   GlWidget& owner_;
 };
 
-// The renderer is asked here: a native view that comes after its window was shown makes that
-// flicker.
+// Asks for the renderer here, since a native view that is made after its window was shown makes the
+// window flicker.
 GlWidget::GlWidget(QWidget* parent) : QWidget(parent) {
   setAttribute(Qt::WA_OpaquePaintEvent);
   surface_.setFormat(core_format());
@@ -119,7 +119,7 @@ GlWidget::GlWidget(QWidget* parent) : QWidget(parent) {
   if (composition_ == Composition::native) native_ = new NativeView(*this);
 }
 
-// Before frame_ and context_, which it draws from.
+// The native view goes before frame_ and context_, from which it draws.
 GlWidget::~GlWidget() {
   delete native_;
 }
@@ -138,7 +138,7 @@ void GlWidget::release_gl(const std::function<void()>& release) {
   context_.doneCurrent();
 }
 
-// Leaves the context current. False: there is nothing to show but why.
+// Leaves the context current. Returns false if only the reason of a failure can be shown.
 bool GlWidget::draw_frame() {
   if (!failure_.isEmpty()) return false;
   if (!context_.makeCurrent(&surface_)) {
@@ -164,7 +164,7 @@ bool GlWidget::draw_frame() {
 }
 
 void GlWidget::paintEvent(QPaintEvent*) {
-  if (native_) return;  // it covers all
+  if (native_) return;  // it covers the whole widget
   QElapsedTimer clock;
   clock.start();
   QPainter painter(this);

@@ -3,7 +3,7 @@
 //
 // On a graphics card the frame stays there and Qt composes the window with OpenGL. A software
 // renderer would compose every dock of the window at each frame, which takes longer than drawing
-// the canvas does; so there the frame is read back, and the window stays a raster one.
+// the canvas. There the frame is read back, and the window stays a raster one.
 #pragma once
 
 #include <QImage>
@@ -22,11 +22,11 @@ namespace fovea {
 enum class Composition { native, read_back };
 
 /// Read back from a software renderer, else native. `renderer` is what OpenGL calls itself
-/// (GL_RENDERER). `forced`, "native" or "read-back", goes before; the program takes it from the
+/// (GL_RENDERER). `forced`, "native" or "read-back", overrides this; the program takes it from the
 /// environment variable FOVEA_COMPOSITION.
 Composition composition_for(std::string_view renderer, std::string_view forced);
 
-/// To be called before the QApplication is made: without it every composition is read back.
+/// To be called before the QApplication is made; otherwise every composition is read back.
 void allow_native_composition();
 
 class GlWidget : public QWidget {
@@ -37,7 +37,7 @@ class GlWidget : public QWidget {
   ~GlWidget() override;
 
   /// Time that this widget spent on its last frame: issuing what is drawn, and bringing the frame
-  /// into the window. The time for which OpenGL was waited for is not included.
+  /// into the window. Waiting for OpenGL is not included.
   double last_frame_ms() const { return frame_ms_; }
   Composition composition() const { return composition_; }
 
@@ -46,14 +46,15 @@ class GlWidget : public QWidget {
   void frame_painted();
 
  protected:
-  /// OpenGL 3.3 core, current; the framebuffer is as large as the widget in device pixels. What
-  /// these throw becomes a message in place of the picture, and nothing is drawn from then on.
+  /// OpenGL 3.3 core, current; the framebuffer is as large as the widget in device pixels. An
+  /// exception of these functions becomes a message in place of the picture, and nothing is drawn
+  /// from then on.
   virtual void initialise_gl() = 0;
   virtual void draw_gl() = 0;
   /// Draws a frame soon.
   void request_frame();
-  /// For the destructor of a subclass: `release` deletes what it made with OpenGL, with the context
-  /// current. Does nothing when there is no OpenGL.
+  /// For the destructor of a subclass: `release` deletes what the subclass made with OpenGL, with
+  /// the context current. Does nothing without OpenGL.
   void release_gl(const std::function<void()>& release);
 
   void paintEvent(QPaintEvent* event) override;

@@ -25,8 +25,8 @@ Grid::Grid(GridShape shape) : shape_(std::move(shape)) {
     aspects += row.aspect;
   }
   const double by_height = aspects > 0 ? (shape_.size.y - fixed) / aspects : by_width;
-  // Wide windows with few columns scroll down rather than shrink the panels to stamps; where little
-  // is missing, they shrink.
+  // In a wide window with few columns the grid scrolls down rather than shrink the panels to
+  // stamps; if little room is missing, panels shrink.
   const double target =
       by_height > 0.85 * by_width ? by_height : std::max(by_height, comfortable_side);
   const PanelSize& panels = shape_.panels;
@@ -113,7 +113,7 @@ Rect Grid::query_axis(int row) const {
 
 Rect Grid::side_bar(int row) const {
   const Rect beside = panel(row, 0);
-  // Beside the last panel when all columns are seen, else at the window's edge.
+  // Beside the last panel if all columns are seen, else at the window's edge.
   const double x = std::min(left + content_.x, window().right());
   return {x + 10, beside.y, bar_width - 22, beside.height};
 }

@@ -1,5 +1,5 @@
-// A Grid says where everything of the canvas lies: headers on top and the gutters at both sides
-// stay, the panels scroll between them.
+// A Grid says where everything on the canvas lies: headers on top and gutters at both sides stay,
+// and the panels scroll between them.
 #pragma once
 
 #include <optional>
@@ -39,7 +39,7 @@ struct GridShape {
 
 class Grid {
  public:
-  // Panels that were made smaller or larger by hand are within the first and the last.
+  // Limits of the side of panels that are made smaller or larger by hand.
   static constexpr double smallest_side = 48, minimum_side = 112, comfortable_side = 280,
                           largest_side = 2048;
   static constexpr double gap = 10, caption_height = 18, line_height = 13;
@@ -51,7 +51,7 @@ class Grid {
   int columns() const { return shape_.columns; }
   int rows() const { return int(shape_.rows.size()); }
   bool empty() const { return columns() == 0 || rows() == 0; }
-  /// Where panels are seen; headers are clipped to its left and right.
+  /// The part of the canvas in which panels are seen; headers are clipped to its left and right.
   Rect window() const;
   /// How far the panels can be scrolled.
   Point furthest() const;
@@ -68,10 +68,10 @@ class Grid {
   Rect row_label(int row) const;
   Rect query_axis(int row) const;
   Rect side_bar(int row) const;
-  Rect horizontal_bar() const;  // scroll bars; empty when all is seen
+  Rect horizontal_bar() const;  // scroll bars; empty if everything is seen
   Rect vertical_bar() const;
 
-  /// The column whose header, or half of a gap beside it, is at x; `otherwise` where there is none.
+  /// The column whose header, or half of a gap beside it, is at x; `otherwise` if there is none.
   int column_at(double x, int otherwise) const;
   /// The row and column of the panel whose part (&Grid::panel, &Grid::caption) is seen at a point.
   std::optional<std::pair<int, int>> find(Point at, Rect (Grid::*part)(int, int) const) const;

@@ -48,7 +48,7 @@ void draw_key_axis(Ink& ink, const Scene& scene, int row, int column) {
   draw_token_label(ink, scene, where, false, scene.pointer.key, ink.style.faint);
 }
 
-/// Where the variant's name ends and what tells columns of it apart begins.
+/// The end of the variant's name in a title, behind which stands what tells its columns apart.
 std::size_t name_end(const std::string& title) {
   return std::min({title.find(", "), title.find(" ("), title.size()});
 }
@@ -67,7 +67,7 @@ void draw_header(Ink& ink, const Scene& scene, int column) {
   Rect line{where.x + 1, where.y, where.width - 2, 16};
   const std::string shown = shortened_title(title, line.width, ink.letters, face, place);
   ink.write(line, shown, Align::left, chosen ? ink.style.accent : ink.style.text, face);
-  // What tells columns apart and does not fit in the title comes first below it.
+  // If what tells columns apart does not fit in the title, it comes first below the title.
   std::string subtitle = scene.subtitle(column);
   if (const std::string apart = title.substr(name_end(title)); !shown.ends_with(apart + place))
     if (apart.starts_with(", ")) subtitle = apart.substr(2) + ", " + subtitle;

@@ -1,5 +1,5 @@
-// The card beside the pointer: the pair it is over, what each column says of it, and what the panel
-// says besides.
+// The card beside the pointer: the pair under the pointer, the numbers of each column for it, and
+// what the panel adds.
 #include <array>
 #include <cmath>
 
@@ -80,7 +80,7 @@ std::string reach_words(const Raster& raster, Index query, Index key) {
   return reach_text(raster, double(*value)) + (pooling.empty() ? "" : "  " + pooling);
 }
 
-/// What the panel says of the pair.
+/// The words of the panel for the pair.
 std::string panel_words(const Panel& panel, Index query, Index key) {
   if (const auto* raster = std::get_if<Raster>(&panel.body))
     return panel.view == View::reach ? reach_words(*raster, query, key)
@@ -92,17 +92,17 @@ std::string panel_words(const Panel& panel, Index query, Index key) {
   return "";
 }
 
-/// Words over the whole width; with others, a row of a table: a name and up to two numbers.
+/// A line of words over the whole width, or a row of a table: a name and up to two numbers.
 struct Line {
   std::array<std::string, 3> words;
-  int column = -1;  // of the model, which a row of the table is about
+  int column = -1;  // column of the model of a row of the table
   bool faint = false;
 
   bool is_table() const { return !words[1].empty() || !words[2].empty(); }
 };
 constexpr double card_line_height = 15;
 
-/// Whether a column of the model is under the pointer: both are of two that are compared.
+/// Whether a column of the model is under the pointer; both of two compared columns are.
 bool is_pointed(const Scene& scene, int column) {
   const auto& comparison = scene.model.comparison;
   const int pointed = scene.columns[scene.pointer.column];
@@ -110,8 +110,8 @@ bool is_pointed(const Scene& scene, int column) {
          (comparison && comparison->column == pointed && comparison->with == column);
 }
 
-/// The numbers of the pair in every column, from the heatmaps and error maps that are there. What
-/// is under the pointer stands out.
+/// The numbers of the pair in every column, from heatmaps and error maps that are there. Those
+/// under the pointer stand out.
 std::vector<Line> numbers_of_columns(const Scene& scene) {
   const CanvasModel& model = scene.model;
   const auto number = [&](View view, int column) -> std::string {
@@ -135,7 +135,7 @@ std::vector<Line> numbers_of_columns(const Scene& scene) {
   return lines;
 }
 
-/// What the panel under the pointer says of the pair, for each of two columns that are compared.
+/// The words of the panel under the pointer for the pair, for each of two compared columns.
 std::vector<std::string> words_of_columns(const Scene& scene) {
   const Pointer& p = scene.pointer;
   const std::string own = panel_words(*scene.panel(p.row, p.column), p.query, p.key);
@@ -146,7 +146,7 @@ std::vector<std::string> words_of_columns(const Scene& scene) {
           titles[scene.model.comparison->with] + ": " + panel_words(*other->panel, p.query, p.key)};
 }
 
-/// Which of two columns that are compared is drawn under the pointer; empty where only one is.
+/// Which of two compared columns is drawn under the pointer; empty if only one is drawn.
 std::string drawn_words(const Scene& scene) {
   const Pointer& p = scene.pointer;
   const auto words = scene.comparison_words(p.column);
@@ -168,7 +168,8 @@ std::vector<Line> card_lines(const Scene& scene, const Panel& panel) {
     if (p.leaves.size() > 0) lines.push_back({{leaf_words(*leaves, p.leaves)}});
     return lines;
   }
-  if (const auto* table = std::get_if<FigureTable>(&panel.body))  // some may not fit into the panel
+  // All rows, as some may not fit into the panel.
+  if (const auto* table = std::get_if<FigureTable>(&panel.body))
     for (const auto& [label, value] : table->rows) lines.push_back({{label + ": " + value}});
   const auto say = [&](const std::string& words, bool faint) {
     if (!words.empty()) lines.push_back({.words = {words}, .faint = faint});
@@ -198,7 +199,7 @@ std::vector<Line> card_lines(const Scene& scene, const Panel& panel) {
   return lines;
 }
 
-/// Where neither above nor below has room for all lines, those of the other columns go.
+/// Leaves out the lines of other columns if there is room for all lines neither above nor below.
 void shorten(std::vector<Line>& lines, double room) {
   const std::size_t most = std::max(1.0, (room - 24) / card_line_height);
   if (lines.size() <= most) return;
@@ -242,7 +243,8 @@ Rect card_place(Point at, Point size, Point canvas) {
   Rect box{at.x + right, at.y + right, size.x, size.y};
   if (box.right() > canvas.x - margin) box.x = at.x - left - size.x;
   if (box.bottom() > canvas.y - margin) box.y = at.y - left - size.y;
-  // Too wide for both sides, it stays above or below the pointer; too high, beside it.
+  // A card that is too wide for both sides stays above or below the pointer; one that is too high
+  // stays beside it.
   box.x = std::round(std::max(box.x, margin));
   box.y = std::round(std::max(box.y, margin));
   return box;

@@ -20,7 +20,7 @@ ImVec2 imgui_place(const QSinglePointEvent& event) {
   return {float(event.position().x()), float(event.position().y())};
 }
 
-/// A turned wheel belongs to the place where it was turned.
+/// Whether an event continues a turn of the wheel, which belongs to the place where it began.
 bool continues_wheel(const QEvent& event) {
   if (event.type() != QEvent::Wheel && event.type() != QEvent::MouseMove) return false;
   const ImVec2 at = imgui_place(static_cast<const QSinglePointEvent&>(event));
@@ -90,7 +90,7 @@ bool ImGuiBridge::apply(const QEvent& event) {
     io.MousePos = imgui_place(*pointer);
   if (const auto* input = dynamic_cast<const QInputEvent*>(&event)) modifiers_ = input->modifiers();
   if (const auto* wheel = dynamic_cast<const QWheelEvent*>(&event)) {
-    // Qt turns the wheel sideways while Alt is held; a canvas wants it as it is.
+    // Qt turns the wheel sideways while Alt is held; the canvas undoes that.
     const bool sideways = modifiers_.testFlag(Qt::AltModifier) && wheel->angleDelta().y() == 0;
     const QPoint turned = sideways ? wheel->angleDelta().transposed() : wheel->angleDelta();
     wheel_.x += turned.x() / 120.0;
@@ -115,8 +115,8 @@ bool ImGuiBridge::apply(const QEvent& event) {
   return true;
 }
 
-/// Buttons whose release went elsewhere, as to a dialog that was opened meanwhile. Returns whether
-/// there were any.
+/// Releases buttons whose release went elsewhere, such as to a dialog that was opened meanwhile.
+/// Returns whether there were any.
 bool ImGuiBridge::release_lost(const QEvent& event) {
   if (event.type() != QEvent::MouseMove) return false;
   const Qt::MouseButtons held = static_cast<const QMouseEvent&>(event).buttons();

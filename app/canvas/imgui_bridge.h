@@ -27,11 +27,11 @@ class ImGuiBridge {
   ImGuiBridge(const ImGuiBridge&) = delete;
   ImGuiBridge& operator=(const ImGuiBridge&) = delete;
 
-  /// Both with the GL context current.
+  /// Both need the GL context to be current.
   void initialise();
   void release();
 
-  /// True when the event was one the canvas lives by.
+  /// Whether the event was one that the canvas uses.
   bool take(const QEvent& event);
   bool has_waiting() const { return !waiting_.empty(); }
 
@@ -39,10 +39,11 @@ class ImGuiBridge {
   void end_frame();
 
   const Fonts& fonts() const { return fonts_; }
-  /// Esc went down this frame; Space is down.
+  /// Whether Esc went down in this frame; whether Space is down.
   bool escape() const { return escape_; }
   bool space() const { return space_; }
-  /// The left button went down this frame for the second time, as the desktop understands it.
+  /// Whether the left button went down in this frame for the second time of a double click, as the
+  /// desktop defines it.
   bool double_clicked() const { return double_clicked_; }
   /// Wheel turned this frame, in notches, and whether Shift was held.
   Point wheel() const { return wheel_; }

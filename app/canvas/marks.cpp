@@ -1,4 +1,4 @@
-// What all panels share: crosshair, pinned row, marked tokens and the selection.
+// The marks of all panels: crosshair, pinned row, marked tokens and the selection.
 #include <algorithm>
 #include <cmath>
 
@@ -27,7 +27,8 @@ struct Edge {
   }
 };
 
-/// Seen on any colour: light on a dark seam. A wide cell is framed, a narrow one struck through.
+/// Marks a token so that it can be seen on any colour: light on a dark seam. A wide cell is framed,
+/// a narrow one struck through.
 void mark_line(Ink& ink, const Edge& edge, Index token, Rgba colour) {
   const double a = edge.axis.pixel(token), b = edge.axis.pixel(token + 1);
   const auto stroke = [&](double at) {
@@ -49,7 +50,7 @@ void frame_pairs(Ink& ink, const Edge& down, const Edge& over, IndexRange rows, 
   ink.outline(box.inset(-1), {{255, 255, 255}, 1.25});
 }
 
-/// Bands of tokens at an edge and, where they shall be followed, faintly across.
+/// Draws bands of tokens at an edge and, if they shall be followed, faintly across.
 void draw_marked(Ink& ink, const Edge& edge, const std::vector<Index>& tokens, Rgba colour,
                  bool across) {
   if (tokens.empty()) return;
@@ -63,7 +64,7 @@ void draw_marked(Ink& ink, const Edge& edge, const std::vector<Index>& tokens, R
 
 /// The tiles of a leaf: where its queries meet its keys.
 void draw_marked_tiles(Ink& ink, const Scene& scene, const Edge& queries, const Edge& keys) {
-  constexpr std::size_t most = 4096;  // of finely scattered tokens the bands say enough
+  constexpr std::size_t most = 4096;  // for more finely scattered tokens the bands are enough
   const auto down = spans(queries.axis, scene.model.marked_queries);
   const auto over = spans(keys.axis, scene.model.marked_keys);
   if (down.size() * over.size() > most) return;

@@ -37,7 +37,7 @@ BodyPlace place_of(const Panel& panel, const Rect& where, const Fonts& fonts,
   return {body, {across.x, top, across.width, std::max(10.0, body.bottom() - top)}};
 }
 
-/// The greatest amount of a panel, or of all in its row where that shares a range.
+/// The greatest amount of a panel, or of all panels in its row if the row shares a range.
 std::optional<double> shared_top(const Scene& scene, int row, const Panel& panel) {
   auto top = drawing::amount_of(panel);
   if (!top || !scene.settings.shared_range) return top;
@@ -56,7 +56,7 @@ PlacedPanel Scene::placed(int row, int column) const {
 
 PlacedPanel Scene::placed(int row, int column, const PanelPart& part) const {
   const auto& panel = part.cell.panel;
-  // What is wiped is cut like a picture, with its numbers.
+  // A wiped panel is cut like a picture, with its numbers.
   const bool split = part.where && model.comparison->mode == ComparisonMode::split;
   const auto [body, plot] = place_of(*panel, grid.panel(row, column), fonts, names());
   const auto& scale = scales[row].of[column];

@@ -68,7 +68,7 @@ QVector3D coefficients_of(const drawing::HalfPlane& part, Point size, double rat
 
 constexpr float masked = -std::numeric_limits<float>::infinity();
 
-// Each pools numbers, or what became of others, one after another.
+// Each pools numbers, or results of pooling, one after another.
 template <bool magnitude>
 struct Largest {
   float value = masked;
@@ -255,7 +255,7 @@ void RasterPainter::upload(const Raster& raster, const Texture& as, const ValueC
 
 void RasterPainter::bind_values(const RasterDrawing& drawing, const ScreenPooling& pooling) {
   Texture& texture = textures_[drawing.raster];
-  const bool single = pooling.block == PooledBlock{};  // then the kind changes nothing
+  const bool single = pooling.block == PooledBlock{};  // the kind changes nothing then
   Texture as{texture.name, pooling.block, single ? Pool::Kind::none : pooling.kind,
              drawing.colours.hidden};
   const bool outdated = !texture.name || !(texture == as);

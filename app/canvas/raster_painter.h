@@ -47,9 +47,8 @@ ScreenPooling screen_pooling(const Raster& raster, Pool::Kind chosen, double wid
 /// "max of 4 × 4", of the raster's entries, or "area average"; empty if a pixel shows one entry.
 std::string words_of(const Raster& raster, const ScreenPooling& pooling);
 
-/// For each block: mean(v), or of the largest the v of largest |v| of a diverging raster, else
-/// max(v). NaN where any v is NaN; -inf, which is masked, counts only where all are.
-/// [rows_of, cols_of]
+/// For each block [rows_of, cols_of]: mean(v), or for the largest max(v), in a diverging raster the
+/// v of largest |v|. NaN if any v is NaN; -inf, which is masked, counts only if all v are masked.
 Matrix pooled_values(const Raster& raster, PooledBlock block, Pool::Kind kind);
 
 /// The mean of the colours, for categories, which have no order. [rows_of, cols_of, 3]
@@ -62,16 +61,16 @@ struct RasterDrawing {
   Rect seen;    // the part of it that is drawn
   ValueColours colours;
   Pool::Kind pool = Pool::Kind::max;            // as RasterPlace has it
-  std::optional<drawing::HalfPlane> part = {};  // no more than this of it is drawn
+  std::optional<drawing::HalfPlane> part = {};  // only this part is drawn
 };
 
 class RasterPainter {
  public:
-  /// All with the GL context current.
+  /// All need the GL context to be current.
   void initialise();
   void release();
 
-  /// `size` of the canvas in logical pixels, `ratio` of device pixels to them.
+  /// `size` is that of the canvas in logical pixels, `ratio` that of device pixels to logical ones.
   void draw(const std::vector<RasterDrawing>& drawings, Point size, double ratio);
   /// The texture of an output picture, for ImGui.
   GLuint picture(const OutputPicture& picture);
@@ -91,7 +90,7 @@ class RasterPainter {
   /// POOLING, NORM and PART of a fragment shader, as raster_shader.h has them.
   using ProgramKind = std::array<int, 3>;
 
-  GLuint make_texture();  // it is bound, and its numbers are not mixed
+  GLuint make_texture();  // bound, without interpolation of its numbers
   void upload(const Raster& raster, const Texture& as, const ValueColours& colours);
   void bind_values(const RasterDrawing& drawing, const ScreenPooling& pooling);
   GLuint steps_of(const Colormap& map);

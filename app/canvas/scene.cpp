@@ -72,7 +72,7 @@ std::string plain_caption(const Scene& scene, int row, int column) {
   return panel ? panel->caption : "";
 }
 
-/// And what the strip beside the panel is where that is not said in its caption.
+/// The caption, with what the strip beside the panel shows if the caption does not say it.
 std::string with_strip(const Scene& scene, int row, int column, std::string words) {
   if (plain_caption(scene, row, column).find("strip: ") == std::string::npos)
     append(words, row_strip_legend(scene, row, column));
@@ -90,8 +90,8 @@ double legend_overhang(const Scene& scene, const GridShape& shape, int row) {
   return std::ceil(bar.y + legend.height() - grid.caption(row, 0).bottom());
 }
 
-/// What would be cut gets more room below its panel; no panel moves when a comparison begins.
-/// Returns whether anything got more.
+/// Gives captions that would be cut more room below their panels; no panel moves when a comparison
+/// begins. Returns whether any got more.
 bool make_room(const Scene& scene, GridShape& shape, double side) {
   bool more = false;
   const auto grow = [&](auto& room, auto wanted) {
@@ -141,7 +141,7 @@ GridShape shape_of(const Scene& scene) {
     side = Grid(shape).side();
   std::vector<std::string> subtitles;
   for (int c = 0; c < shape.columns; ++c) subtitles.push_back(scene.subtitle(c));
-  if (const auto& comparison = scene.model.comparison)  // whichever of two that blink is seen
+  if (const auto& comparison = scene.model.comparison)  // whichever of two blinking columns is seen
     for (const int column : {comparison->column, comparison->with})
       subtitles.push_back(words_of(comparison->mode, "", scene.model.column_titles[column]).second);
   // More lines above make the panels smaller, too.
@@ -286,10 +286,11 @@ bool has_key_axis(const Panel* panel) {
 std::vector<PlacedBar> Scene::bars(int row) const {
   std::vector<PlacedBar> placed;
   if (scales[row].shared) {
-    ColourScale all = *scales[row].shared;  // with what occurs in any of the panels
+    ColourScale all = *scales[row].shared;  // with the special colours of all panels
     for (const auto& one : scales[row].of)
       if (one) all.add(*one);
-    // Names stand below the bar, first beside the caption; what has no room makes the bar shorter.
+    // Names stand below the bar, beside the caption if there is room; otherwise they make the bar
+    // shorter.
     const Rect where = grid.side_bar(row);
     const double below = grid.caption(row, 0).bottom() - where.bottom();
     const ColourBar::Request request{.width = where.width,

@@ -1,5 +1,5 @@
-// A Scene is one frame of the canvas: what is shown of the model, where everything lies and what
-// the pointer is over.
+// A Scene is one frame of the canvas: the part of the model that is shown, where everything lies
+// and what is under the pointer.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@ using drawing::Ink;
 using drawing::Letters;
 using drawing::Rgba;
 
-/// What the cursor is over; query or key is -1 where a panel has no such axis.
+/// What is under the pointer; query or key is -1 if a panel has no such axis.
 struct Pointer {
   Index query = -1, key = -1;
   int row = -1, column = -1;  // of the grid
@@ -34,12 +34,12 @@ struct Pointer {
 /// What drawing needs of the panels that are shown.
 using PreparedPanels = std::map<std::shared_ptr<const Panel>, drawing::PreparedPanel>;
 
-/// A panel with all that its drawing needs.
+/// A panel with everything its drawing needs.
 struct PlacedPanel {
   const drawing::PreparedPanel& prepared;
   Rect body, plot;
   drawing::Axes axes;
-  const drawing::ColourScale* scale;  // null: it has no colours
+  const drawing::ColourScale* scale;  // null if it has no colours
   drawing::TokenNames names;
   const ViewSettings& settings;
   std::optional<drawing::HalfPlane> part = {};  // as BodyDrawing has it
@@ -52,7 +52,7 @@ struct PlacedPanel {
 
 /// A colour bar at its place.
 struct PlacedBar {
-  int row, column;  // column -1: it is that of the row
+  int row, column;  // column -1 for the bar of the row
   drawing::ColourBar bar;
   Point at;
 
@@ -60,11 +60,11 @@ struct PlacedBar {
   Rect gradient() const { return bar.gradient().moved(at.x, at.y); }
 };
 
-/// What a panel shows of a column.
+/// The part of a panel that shows a column.
 struct PanelPart {
   int column;  // of the model
   const CanvasCell& cell;
-  std::optional<drawing::HalfPlane> where = {};  // nothing: all of the panel
+  std::optional<drawing::HalfPlane> where = {};  // the whole panel if not set
 };
 
 /// The lines below a column's title: the parameters on one, and the error on the others, at most
@@ -94,14 +94,14 @@ struct Scene {
   std::optional<std::pair<IndexRange, IndexRange>> dragged = {};  // rectangle being selected
   std::optional<std::pair<int, double>> dragged_column = {};      // column, pointer's x
   double border = 0.5;       // between two columns that are wiped: a share of a panel's width
-  bool shows_other = false;  // of two columns that blink the other is seen
+  bool shows_other = false;  // the other of two blinking columns is seen
 
   /// Colours and places follow from what is shown.
   void lay_out(Point canvas);
 
   View view(int row) const { return model.views[rows[row]]; }
   const std::string& title(int column) const { return model.column_titles[columns[column]]; }
-  /// All titles, as large as they should be; else all are smaller.
+  /// Whether all titles fit at their full size; otherwise all are smaller.
   bool titles_fit() const;
   std::string subtitle(int column) const;
   bool is_selected(int column) const {
@@ -109,9 +109,9 @@ struct Scene {
   }
   /// Null outside of the grid.
   const CanvasCell* cell(int row, int column) const;
-  /// Null where there is none yet.
+  /// Null if there is none yet.
   const Panel* panel(int row, int column) const;
-  /// Null where the panel has another body.
+  /// Null if the panel has another body.
   template <class Body>
   const Body* body(int row, int column) const {
     const Panel* at = panel(row, column);
@@ -127,13 +127,14 @@ struct Scene {
   /// For a cell that has a panel.
   PlacedPanel placed(int row, int column) const;
   PlacedPanel placed(int row, int column, const PanelPart& part) const;
-  /// The cell that a panel is compared with in its own place. Null: none, or it cannot be.
+  /// The cell with which a panel is compared in its own place. Null if there is none, or if both
+  /// cannot be compared.
   const CanvasCell* compared_with(int row, int column) const;
-  /// What is seen of a panel that is there: a part, or two of columns that are compared.
+  /// The visible parts of a panel that is there: one, or two of compared columns.
   std::vector<PanelPart> parts(int row, int column) const;
   /// The part around the pair under the crosshair.
   PanelPart part_at_pointer(int row, int column) const;
-  /// What is seen of two columns that are compared in the panels of this one.
+  /// The words on two columns that are compared in the panels of this one.
   std::optional<ComparisonWords> comparison_words(int column) const;
   drawing::LeafPlace leaf_place(int row, int column) const;
   std::vector<PlacedBar> bars(int row) const;
@@ -155,8 +156,8 @@ bool has_key_axis(const Panel* panel);
 void draw_scene(Ink& ink, const Scene& scene);
 /// A dark or light ground for words over a picture.
 void draw_pill(Ink& ink, const Rect& where, Rgba edge, double rounding);
-/// A column's title in so much room: its variant's name is cut before what tells it apart from
-/// other columns of the variant, and before what follows it.
+/// A column's title in so much room. The variant's name is cut rather than what tells the column
+/// apart from others of the variant, and rather than what follows.
 std::string shortened_title(const std::string& title, double room,
                             const drawing::Lettering& letters, Letters face = {},
                             const std::string& following = "");
@@ -169,28 +170,29 @@ void draw_marks(Ink& ink, const Scene& scene, int row, int column);
 /// The scale of two columns that are compared in a panel whose row does not share one, so that
 /// their colours can be compared. Nothing if the panel shows one column.
 std::optional<drawing::ColourScale> scale_of_both(const Scene& scene, int row, int column);
-/// The caption of a panel whose column is compared with another: both, or why it shows only one.
+/// The caption of a panel whose column is compared with another: those of both, or why only one is
+/// shown.
 std::string compared_caption(const Scene& scene, int row, int column);
 
-/// The card of what is under the pointer, which is at a point.
+/// Draws the card for what is under the pointer, which is at a point.
 void draw_hover_card(Ink& ink, const Scene& scene, Point at);
-/// Where a card of a size stands: within the canvas, beside the pointer and not over it.
+/// The place for a card of a size: within the canvas, beside the pointer and not over it.
 Rect card_place(Point pointer, Point size, Point canvas);
-/// What the card says, as text.
+/// The words of the card.
 std::string words_at_pointer(const Scene& scene);
-/// What is seen of a panel says about the pair under the crosshair; empty when it has no number
-/// there.
+/// The number of the visible part of a panel for the pair under the crosshair, in words; empty if
+/// there is none.
 std::string value_at_pointer(const Scene& scene, int row, int column);
-/// Whether a panel has a strip of numbers of its queries beside it; what that says of the query
-/// under the crosshair; what its colours mean.
+/// Whether a panel has a strip of numbers of its queries beside it; the strip's words for the query
+/// under the crosshair; the meaning of its colours.
 bool has_row_strip(const Scene& scene, int row, int column);
 std::string row_strip_words(const Scene& scene, int row, int column);
 std::string row_strip_legend(const Scene& scene, int row, int column);
-/// The number that has the last colour of each strip in a row: the same for all where the row
-/// shares its range, so that strips can be compared.
+/// The number with the last colour of each strip in a row: the same for all if the row shares its
+/// range, so that strips can be compared.
 std::vector<double> strip_tops_of(const Scene& scene, int row);
 
-/// The one of a raster's values, or of others that belong to its pixels, whose pixel covers a pair.
+/// The value whose pixel covers a pair, among a raster's values or other values of its pixels.
 float number_of_pair(const Raster& raster, const Matrix& numbers, Index query, Index key);
 /// The raster's number for a pair; nothing outside of it.
 std::optional<float> value_at(const Raster& raster, Index query, Index key);

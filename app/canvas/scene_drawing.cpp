@@ -59,7 +59,8 @@ void draw_part(Ink& ink, const Scene& scene, int row, int column, const PanelPar
   if (part.cell.stale) ink.fill(scene.grid.panel(row, column), ink.style.veil);
 }
 
-/// Where one column ends and the other begins: seen on any colours, and what is below it too.
+/// Draws the border between two columns so that it can be seen on any colours, and so can what lies
+/// below it.
 void draw_border(Ink& ink, const drawing::HalfPlane& part) {
   ink.line(part.from, part.to, {{0, 0, 0, 90}, 2});
   ink.line(part.from, part.to, {{255, 255, 255, 190}, 1});
@@ -104,7 +105,7 @@ void draw_panel(Ink& ink, const Scene& scene, int row, int column) {
     draw_inside(ink, scene, row, column);
   }
   const Clip clip(ink, window);
-  if (!scene.body<Message>(row, column))  // nothing to look at: no window to look through
+  if (!scene.body<Message>(row, column))  // a message has nothing to look at
     ink.outline(where.inset(-1), {scene.is_selected(column) ? ink.style.accent : ink.style.frame});
   if (!scene.panel(row, column)) return;
   draw_row_strip(ink, scene, row, column);

@@ -39,7 +39,7 @@ ImDrawVert between(const ImDrawVert& a, const ImDrawVert& b, double share) {
           packed(drawing::mixed(colour(a.col), colour(b.col), share))};
 }
 
-/// What of a triangle is in a half-plane: up to four corners.
+/// The part of a triangle in a half-plane: up to four corners.
 std::vector<ImDrawVert> cut(std::span<const ImDrawVert, 3> triangle,
                             const drawing::HalfPlane& part) {
   std::vector<ImDrawVert> corners;
@@ -98,7 +98,7 @@ void ScreenInk::text_upwards(Point centre, const std::string& words, Rgba colour
   const auto x = float(std::round(centre.x)), y = float(std::round(centre.y));
   const auto half = float(std::round(letters.width(words, face) / 2));
   const auto middle = float(std::round(capitals_middle * face.size));
-  // Unclipped while it lies flat: the list's clip rectangle is for where it will stand.
+  // Not clipped while it lies flat: the list's clip rectangle applies to its upright place.
   constexpr float far = 1e6f;
   fonts_.face(face)->RenderText(list_, float(face.size), {x - half, y - middle}, packed(colour),
                                 {-far, -far, far, far}, words.data(), words.data() + words.size());
@@ -110,7 +110,7 @@ void ScreenInk::text_upwards(Point centre, const std::string& words, Rgba colour
 
 void ScreenInk::line(Point from, Point to, const Stroke& stroke) {
   const double width = stroke.width > 0 ? stroke.width : style.hair;
-  // On whole pixels, or it would be two faint ones.
+  // Lines on whole pixels; otherwise one line would become two faint ones.
   if (from.x == to.x) from.x = to.x = std::floor(from.x);
   if (from.y == to.y) from.y = to.y = std::floor(from.y);
   if (!stroke.dashed)
@@ -142,7 +142,7 @@ void ScreenInk::fill_all(std::span<const Rect> where, Rgba colour) {
 
 void ScreenInk::outline(const Rect& where, const Stroke& stroke, double rounding) {
   const double width = stroke.width > 0 ? stroke.width : style.hair;
-  // On whole pixels, or its sides would be two faint ones each.
+  // Sides on whole pixels; otherwise each would become two faint ones.
   const double left = std::round(where.x), top = std::round(where.y);
   const Rect snapped = rounding > 0 ? where
                                     : Rect{left, top, std::round(where.right()) - left,

@@ -19,7 +19,7 @@ class ScreenInk : public drawing::Ink {
  public:
   using PictureTexture = std::function<ImTextureID(const OutputPicture&)>;
 
-  /// All of them must outlive it.
+  /// All arguments must outlive it.
   ScreenInk(ImDrawList& list, const Fonts& fonts, const drawing::Style& style,
             PictureTexture picture);
 
@@ -49,7 +49,7 @@ class ScreenInk : public drawing::Ink {
   PictureTexture picture_;
   std::vector<RasterDrawing> rasters_;
   std::vector<Rect> clips_;
-  std::optional<drawing::HalfPlane> part_;  // that is drawn
+  std::optional<drawing::HalfPlane> part_;  // the drawn part
 };
 
 }  // namespace fovea::canvas

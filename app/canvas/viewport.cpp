@@ -15,7 +15,7 @@ void clamp_axis(double& begin, double& end, double n) {
   end = begin + extent;
 }
 
-/// How far [begin, end) has to go to hold the whole token.
+/// How far [begin, end) has to move to hold the whole token.
 double missing(double begin, double end, Index token) {
   if (token < begin) return token - begin;
   return std::max(0.0, token + 1 - end);

@@ -1,5 +1,5 @@
-// A Viewport moved or scaled, kept within the matrix and at least a few of them; and its axes,
-// which map tokens to pixels.
+// Moves and scales a Viewport, which stays within the matrix and shows at least a few tokens. Its
+// axes map tokens to pixels.
 #pragma once
 
 #include <utility>
@@ -9,7 +9,7 @@
 
 namespace fovea::canvas {
 
-/// By so many tokens, as far as there are any.
+/// Moved by so many tokens, as far as the matrix reaches.
 Viewport panned(const Viewport& v, double rows, double cols, Lengths lengths);
 /// Both axes become `factor` times as long about (row, col), which stays where it is: row_begin
 /// becomes row + factor (row_begin - row), and so on.
@@ -25,11 +25,11 @@ struct TokenAxis {
   double cell() const { return (to - from) / (end - begin); }
   double pixel(double token) const { return from + (token - begin) * cell(); }
   double token(double pixel) const { return begin + (pixel - from) / cell(); }
-  /// The one of n tokens that lies at a pixel, or nearest to it.
+  /// The token of n that lies at a pixel, or nearest to it.
   Index token_at(double pixel, Index n) const;
 };
 
-/// The tokens' places in pixels, those that touch joined; ascending tokens, at most one span a
+/// The places of ascending tokens in pixels, with touching places joined: at most one span for each
 /// pixel.
 std::vector<std::pair<double, double>> spans(const TokenAxis& axis,
                                              const std::vector<Index>& tokens);

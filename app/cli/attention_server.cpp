@@ -46,7 +46,7 @@ std::uint64_t seed_of(const Json& request) {
   return seed.get<std::uint64_t>();
 }
 
-/// The values for a head of n tokens, with what the request sets.
+/// The values for a head of n tokens, with those that the request sets.
 Values values_of(const Json& request, const Variant& variant, Index n) {
   const Json parameters = found_in(request, "parameters");
   if (!parameters.is_null() && !parameters.is_object())

@@ -6,9 +6,9 @@
 //
 // "attend" comes with the tensors and the metadata of a file of one layer (q, k, v, mask, scale,
 // causal, ...). "parameters" are those of --set, "heads" the query heads that are computed; without
-// it all are. First goes {"hello": "fovea serve", "version": 1, "program": "0.1.0"}. Each request
-// but "cancel" has one answer with its id: {}, or with the tensor z [heads, nq, dv] in the order of
-// "heads", "seconds" and "notes"; {"error": "..."}; or {"cancelled": true}.
+// it all are. The server first sends {"hello": "fovea serve", "version": 1, "program": "0.1.0"}.
+// Each request but "cancel" has one answer with its id: {}, or with the tensor z [heads, nq, dv] in
+// the order of "heads", "seconds" and "notes"; {"error": "..."}; or {"cancelled": true}.
 #pragma once
 
 #include <condition_variable>
@@ -29,10 +29,10 @@ class AttentionServer {
  public:
   AttentionServer(MessageChannel& channel, const Backend& backend);
 
-  /// Answers requests, one after the other, until the other process closes its end: then what runs
-  /// is cancelled. Throws InputError for bytes that are no message, after an answer that says so;
-  /// UnavailableError for a message that does not fit into memory, in the same way, and when the
-  /// other process has gone; Cancelled.
+  /// Answers requests, one after the other, until the other process closes its end; a running
+  /// request is then cancelled. Throws InputError for bytes that are no message and
+  /// UnavailableError for a message that does not fit into memory, both after an answer that says
+  /// so; UnavailableError if the other process has gone; Cancelled.
   void run(const std::stop_token& stop = {});
 
  private:
@@ -42,7 +42,7 @@ class AttentionServer {
     std::stop_source stop = {};
   };
 
-  /// Takes in what comes until nothing more can.
+  /// Receives messages until no more can come.
   void receive(const std::stop_token& stop);
   void take(WireMessage message);
   /// The next request; null if there will be none.
@@ -57,7 +57,8 @@ class AttentionServer {
   std::deque<std::shared_ptr<Request>> waiting_;
   std::shared_ptr<Request> running_;
   std::exception_ptr
-      fault_;  // why nothing more comes; null if the other process has closed its end
+      /// Why no more can come; null if the other process has closed its end.
+      fault_;
   bool ended_ = false;
 };
 

@@ -150,7 +150,7 @@ void print_stages(std::ostream& out, const BenchOutcome& outcome) {
   for (const Measurement& m : outcome.measurements) {
     const auto add = [&](const char* part, const std::vector<StageSummary>& stages) {
       for (const StageSummary& stage : stages)
-        if (stage.median_ms >= 1e-3)  // less is below the clock's resolution
+        if (stage.median_ms >= 1e-3)  // shorter times are below the clock's resolution
           table.rows.push_back({m.contender.variant->id, part, stage.name,
                                 format_time(stage.median_ms), range_text(stage)});
     };
@@ -161,7 +161,7 @@ void print_stages(std::ostream& out, const BenchOutcome& outcome) {
   print(out, table);
 }
 
-/// What a paper shows of it: times and ratios, without the stages.
+/// The table for a paper: times and ratios, without the stages.
 MarkedTable times_table(const BenchOutcome& outcome) {
   MarkedTable table{.corner = "attention",
                     .titles = {"plan", upload_label(outcome.backend), "apply", "p10", "p90",
@@ -181,7 +181,7 @@ MarkedTable times_table(const BenchOutcome& outcome) {
   return table;
 }
 
-/// A comment says what was measured on what.
+/// A comment in the table says what was measured on which machine.
 void print_table(std::ostream& out, const BenchOutcome& outcome, TableFormat format) {
   const bool latex = format == TableFormat::latex;
   const std::string about =
@@ -241,7 +241,8 @@ void print_outcome(std::ostream& out, const BenchOutcome& outcome) {
 
 namespace {
 
-// The window opens sources by name. Without SOURCE it opens synthetic clusters of length n.
+// Measures the window, which opens sources by name. Without SOURCE it opens synthetic clusters of
+// length n.
 InteractionFigures interact(const BenchOptions& options, const Console& console) {
   const std::string source =
       !options.source.what.empty()

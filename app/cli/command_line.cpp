@@ -16,7 +16,7 @@ bool is_plain(char c) {
 
 }  // namespace
 
-// $'...' is of bash, zsh and ksh.
+// bash, zsh and ksh understand $'...'.
 std::string shell_word(const std::string& word) {
   if (!is_utf8(word)) {
     std::string out = "$'";

@@ -104,8 +104,8 @@ Computation compute_with(const ComputeOptions& options, const Problem& problem,
   }
 }
 
-/// Largest |Z - z| over the largest |z|, z being the model's output that the file holds; rows
-/// without a key aside, where models leave anything. NaN if one of the others is not finite.
+/// Largest |Z - z| over the largest |z|, where z is the model's output in the file. Rows without a
+/// key are left out, as models may leave anything there. NaN if another row is not finite.
 std::optional<double> from_own_output(const Output& ours, const Layer& layer, Index head,
                                       const std::stop_token& stop) {
   const auto result = std::ranges::find(layer.imported, "", &ImportedTensors::name);
@@ -176,7 +176,8 @@ ComputeReport begin_report(const ComputeOptions& options, const Source& source,
           .dv = of.dv()};
 }
 
-/// Says of a given structure that it is of other heads. Empty: it is not, or is not known to be.
+/// A note that a given structure was made for other heads; empty if it was not, or if that is not
+/// known.
 std::string structure_note(const ComputeOptions& options, const Source& source,
                            const std::vector<Index>& heads, const std::stop_token& stop) {
   if (options.structure.empty()) return "";

@@ -1,5 +1,5 @@
 // fovea describe: the manual page and the completions of shells, from the command line's own
-// description. Hidden from --help: packages use it.
+// description. Hidden from --help, as only packages use it.
 #include "cli/commands.h"
 #include "cli/description/description.h"
 #include "cli/version.h"

@@ -16,7 +16,7 @@ struct DevicesReport {
   std::vector<std::pair<std::string, Verdict>> verdicts;  // of each precision
 };
 
-/// Tests what has no verdict; all of it if `again`. `told` is called before each test.
+/// Tests precisions without a verdict, or all if `again`. `told` is called before each test.
 DevicesReport report_devices(const SelfTests& tests, bool again,
                              const std::function<void(const std::string& precision)>& told);
 

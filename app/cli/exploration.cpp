@@ -114,7 +114,7 @@ Exploration explore(const ExplorationOptions& options, const Console& console) {
   out.trials = explorer.trials();
   const auto refused = [](const Trial& trial) { return !trial.refused.empty(); };
   if (!out.trials.empty() && std::ranges::all_of(out.trials, refused)) {
-    open(out.heads.front(), console.stop);  // what is wrong with the source
+    open(out.heads.front(), console.stop);  // throws if the source is wrong
     throw UnavailableError(out.trials.front().refused);
   }
   return out;

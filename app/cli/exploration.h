@@ -1,5 +1,5 @@
-// An Exploration is the work that `fovea pareto` and `fovea heads` share: the settings of variants
-// that are worth trying, on all heads that were asked for.
+// An Exploration is the work that `fovea pareto` and `fovea heads` share: trying the settings of
+// variants that are worth it on all requested heads.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ struct ExplorationOptions {
   BackendOptions backend;
   std::vector<std::string> variants{"all"};
   ExploreOptions explore;
-  bool of_outputs = false;  // what is asked for needs values
+  bool of_outputs = false;  // the command needs values
 
   /// `standard_layer`: the default of --layer.
   void add_to(CLI::App& command, const std::string& standard_layer);
@@ -36,15 +36,15 @@ struct Exploration {
   std::string time_text() const;
 };
 
-/// Tries everything. Beside a long run it tells on the console how far it is. Throws InputError
-/// where no head has the values that are needed.
+/// Tries everything, and reports the progress of a long run on the console. Throws InputError if no
+/// head has the values that are needed.
 Exploration explore(const ExplorationOptions& options, const Console& console);
 
-/// What every document begins with: source, back end, device, precision, seed, seconds, what was
+/// The beginning of every document: source, back end, device, precision, seed, seconds, what was
 /// not tried, notes.
 Document begin_json(const Exploration& exploration);
 
-/// What was refused, a note for each variant and reason, and what was not tried.
+/// A note for each variant that was refused and each reason, and for what was not tried.
 std::vector<std::string> notes_of(const Exploration& exploration);
 
 }  // namespace fovea

@@ -1,4 +1,4 @@
-// Names of figures and of the fonts in them, as they are given on the command line.
+// Checks names of figures and fonts on the command line.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -15,8 +15,8 @@ void check_figure_name(const std::string& output);
 /// --no-session, of every command that writes a figure or a report.
 void add_no_session(CLI::App& command, bool& no_session);
 
-/// What stands below a figure: the name of a source, and more. The name is empty where the figure
-/// names nothing.
+/// The words below a figure: the name of a source, and more. The name is empty if the figure must
+/// not name a source.
 std::string named(const std::string& source, const std::string& more);
 
 }  // namespace fovea

@@ -60,7 +60,8 @@ bool is_file(const std::string& path) {
   return std::filesystem::is_regular_file(path, none);
 }
 
-/// Also a link that leads nowhere: nothing is written through one that was not named.
+/// Whether the name is taken, also by a link that leads nowhere: Fovea writes through no link that
+/// a person did not name.
 bool is_taken(const std::string& path) {
   std::error_code none;
   return std::filesystem::exists(std::filesystem::symlink_status(path, none));
@@ -73,14 +74,14 @@ bool is_same_file(const std::string& a, const std::string& b) {
 
 using FileTime = std::optional<std::filesystem::file_time_type>;
 
-/// When the content of a file was last changed; nothing where there is no file.
+/// When the content of a file was last changed; nothing if there is no file.
 FileTime time_of(const std::string& path) {
   std::error_code error;
   const auto time = std::filesystem::last_write_time(path, error);
   return error ? FileTime() : time;
 }
 
-/// The trainers of the heads, and what is written of them.
+/// The trainers of the heads, and the file that they are written to.
 class Fitting {
  public:
   Fitting(const FitOptions& options, const Source& source, const Console& console)
@@ -129,7 +130,8 @@ class Fitting {
     target_ = first_ + steps_;
   }
 
-  /// Until all heads have learned, or Ctrl-C: then what was learned is written first.
+  /// Learns until all heads are done, or until Ctrl-C, after which the learned trees are written
+  /// first.
   void learn(const Backend& backend) {
     start_ = Clock::now();
     double told = 0, written = 0;
@@ -216,7 +218,7 @@ class Fitting {
       Profile own;
       Run of_head{own, console_.stop};
       Trainer& trainer = trainers_[static_cast<std::size_t>(h)];
-      // After Ctrl-C some heads are behind others. They catch up.
+      // Some heads may be behind others after Ctrl-C. They catch up.
       trainer.learn(std::min(target_, trainer.steps() + steps_a_round), of_head, &backend);
     });
   }
@@ -247,9 +249,9 @@ class Fitting {
     console_.err << '\n';
   }
 
-  /// A file that another program has written in the meantime, such as a second fit, is kept: this
-  /// fit goes on under another name. Its time tells them apart, not its inode, which some network
-  /// file systems change. One that comes between this check and the renaming is replaced.
+  /// If another program, such as a second fit, has written the file meanwhile, it is kept, and this
+  /// fit goes on under another name. The time of the file tells, not its inode, which some network
+  /// file systems change. A file that is written between this check and the renaming is replaced.
   void keep_file_of_other() {
     if (!is_file(output_) || written_at_ == time_of(output_)) return;
     const std::filesystem::path asked = options_.output;
@@ -288,11 +290,11 @@ class Fitting {
   double scale_ = 0;
   bool causal_ = false;
   Clock::time_point start_;
-  std::string output_ = options_.output;  // another name where another program has taken this one
+  std::string output_ = options_.output;  // another name if another program has taken this one
   FileTime written_at_;
 };
 
-/// The file is written from the first step on: what another fit has learned would be lost.
+/// The file is written from the first step on, so the trees of another fit would be lost.
 void require_no_other_fit(const FitOptions& options) {
   if (is_file(options.output) && !is_same_file(options.output, options.resume))
     throw UsageError(

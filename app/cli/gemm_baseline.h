@@ -1,4 +1,5 @@
-// The rate of a plain matrix product: what float32 arithmetic reaches on this machine.
+// Measures the rate of a plain matrix product, which shows what float32 arithmetic reaches on this
+// machine.
 #pragma once
 
 namespace fovea {

@@ -93,7 +93,7 @@ class HeadPages {
 
   Figure figure_of(std::vector<std::vector<Panel>> rows, std::size_t across) {
     FigureStyle style = in_.style;
-    // Few panels are as large as those of a full row.
+    // A few panels get the size of those in a full row.
     style.width *= std::max(across, std::size_t(1)) / static_cast<double>(columns_a_figure);
     return {
         .rows = std::move(rows),

@@ -14,7 +14,7 @@ namespace fovea {
 struct HeadPagesRequest {
   const PanelGrid& grid;
   const Problem& problem;
-  const Source& source;  // without a name where the report names nothing
+  const Source& source;  // without a name if the report must not name it
   std::string path;  // of the source, as the report names it; empty if the report does not name it
   Index layer = 0, head = 0;
   const Backend& backend;
@@ -22,7 +22,7 @@ struct HeadPagesRequest {
   FigureStyle style;
   std::string content_hash, version;
   std::vector<std::string> notes;  // of the source
-  Recipe recipe;                   // empty where the report names nothing
+  Recipe recipe;                   // empty if the report must not name its source
 };
 
 /// Measures the columns and draws their panels.

@@ -1,4 +1,4 @@
-// fovea heads: for each head of a source the best setting of the variants under a budget.
+// fovea heads: finds the best setting of the variants under a budget for each head of a source.
 #include <cmath>
 
 #include "cli/commands.h"

@@ -104,7 +104,7 @@ std::string text_of_results(const Layer& layer) {
   return text;
 }
 
-/// What is stated of the layer alone, and its conditions.
+/// The statements for this layer alone, and its conditions.
 std::string text_of_conditions(const Source& source, const Layer& layer) {
   std::string text;
   if (const auto& causal = layer.conditions.causal; causal && causal != source.causal)
@@ -116,7 +116,7 @@ std::string text_of_conditions(const Source& source, const Layer& layer) {
   return text;
 }
 
-/// "341"; of other queries than keys "7 × 24".
+/// "341", or "7 × 24" if numbers of queries and keys differ.
 std::string length_text(Lengths lengths) {
   const std::string keys = std::to_string(lengths.keys);
   return lengths.equal() ? keys : std::to_string(lengths.queries) + " × " + keys;

@@ -17,8 +17,8 @@ namespace fovea {
 namespace {
 
 constexpr QSize window_size{1600, 1000};
-constexpr double one_to_one = 512;  // tokens that are shown entry by entry
-constexpr int places = 3;           // where the path goes down to them
+constexpr double one_to_one = 512;  // tokens of a view entry by entry
+constexpr int places = 3;           // where the path zooms in to single entries
 
 double ms_of(const QElapsedTimer& clock) {
   return static_cast<double>(clock.nsecsElapsed()) * 1e-6;
@@ -96,7 +96,8 @@ class Path {
       const int before = frames_;
       window_.canvas().update();
       wait_until([&] { return frames_ > before; }, "frame", 10);
-      if (i >= 10) figures_.empty_ms.push_back(ms_of(clock));  // the first make textures and fonts
+      // The first frames make textures and fonts.
+      if (i >= 10) figures_.empty_ms.push_back(ms_of(clock));
     }
     figures_.width = window_.canvas().width();
     figures_.height = window_.canvas().height();
@@ -159,7 +160,7 @@ class Path {
       const double row = n * (place + 1) / (places + 1), col = n * (places - place) / (places + 1);
       double span = n;
       for (; span > one_to_one; span *= 0.8) look_at(row, col, span);
-      for (int step = 0; step < 20; ++step)  // half a view, to the right
+      for (int step = 0; step < 20; ++step)  // half a view to the right
         look_at(row, col + one_to_one * 0.025 * step, one_to_one);
       QElapsedTimer clock;
       clock.start();
@@ -180,7 +181,7 @@ class Path {
     figures_.filling_own_ms = longest_own_;
   }
 
-  // While everything is computed again.
+  // Closes the window while everything is computed again.
   void close() {
     window_.change("path", [&](Session& session) {
       session.causal = !session.causal.value_or(study().problem() && study().problem()->causal);
@@ -211,7 +212,7 @@ InteractionFigures measure_interaction(const std::string& source, const BackendC
   std::array<char, 6> name{"fovea"};
   std::array<char*, 2> argv{name.data(), nullptr};
   const auto application = start_application(argc, argv.data());
-  // Not the settings of the person whose machine it is.
+  // Keeps away from the settings of the person at this machine.
   QApplication::setOrganizationName("Fovea bench");
   QApplication::setApplicationName("Fovea interaction");
   return Path(source, backend, stop).follow();

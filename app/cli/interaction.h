@@ -1,4 +1,4 @@
-// What a person waits for who explores a long head: measured on the real window, along a path of
+// Measures how long a person waits who explores a long head: on the real window, along a path of
 // pans and zooms.
 #pragma once
 
@@ -14,22 +14,23 @@ namespace fovea {
 struct InteractionFigures {
   std::string source, device;
   Index n = 0, d = 0;
-  int width = 0, height = 0;       // of the canvas, device pixels
-  double estimate_ms = 0;          // from the request of the file to its first map on screen
-  double first_look_ms = 0;        // from the end of reading it to that
-  std::vector<double> settled_ms;  // views at 1:1: from the last step of the path to all exact
-  // Frames on the path: drawing alone, and from the change of the view to the screen.
+  int width = 0, height = 0;  // of the canvas, device pixels
+  double estimate_ms = 0;     // from the request of the file to its first map on screen
+  double first_look_ms = 0;   // from the end of reading the file to its first map on screen
+  /// For views at 1:1, from the last step of the path until all is exact.
+  std::vector<double> settled_ms;
+  // Times of frames on the path: of drawing alone, and from the change of the view to the screen.
   std::vector<double> own_ms, frame_ms;
   std::vector<double> empty_ms;  // of frames of an empty window of the same size
-  // While the overview becomes exact, the longest: drawing of a frame alone; time between two turns
-  // of the event loop.
+  // Longest times while the overview becomes exact: of drawing a frame; between two turns of the
+  // event loop.
   double filling_own_ms = 0, filling_gap_ms = 0;
   double exact_s = 0;     // from the request of the file to the whole exact overview
   double closing_ms = 0;  // of the window while everything runs
   double peak_bytes = 0;  // resident
 };
 
-/// Throws UnavailableError without a display. `stop`: called while it waits.
+/// Throws UnavailableError without a display. `stop` is called while it waits.
 InteractionFigures measure_interaction(const std::string& source, const BackendChoice& backend,
                                        const std::function<bool()>& stop);
 

@@ -1,4 +1,4 @@
-// The report of `bench --interaction`: how long a person waits while exploring, beside the goals.
+// The report of `bench --interaction`: waiting times of a person who explores, beside the goals.
 #pragma once
 
 #include <ostream>

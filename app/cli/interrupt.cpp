@@ -23,8 +23,7 @@ sigset_t stop_signals() {
 
 }  // namespace
 
-// Almost no function may be called from a signal handler. A thread that waits for the signal may
-// call all of them.
+// A signal handler may call almost no function. A thread that waits for the signal may call any.
 Interrupt::Interrupt() {
   const sigset_t signals = stop_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);

@@ -1,4 +1,4 @@
-// Lengths on paper, as they are written on the command line.
+// Reads lengths on paper from the command line.
 #pragma once
 
 #include <string>

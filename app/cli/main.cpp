@@ -65,7 +65,8 @@ int run_command(const Work& work, std::vector<std::string> words) {
   });
 }
 
-/// A misspelt command looks like a file name. It is reported instead of opening an empty window.
+/// A misspelt command looks like a file name. It is reported here, rather than opened as an empty
+/// window.
 void check_files(const std::vector<std::string>& files) {
   for (const auto& file : files)
     if (std::error_code unknown; file.find_first_of("./:") == std::string::npos &&
@@ -169,8 +170,8 @@ int run(int argc, char** argv) {
 
 }  // namespace fovea
 
-/// Uses half a megabyte of the main thread's stack. It grows when it is used, and where memory is
-/// limited and has run out by then, the process would end without a message.
+/// Uses half a megabyte of the main thread's stack, so that it grows now: if it grew later, when
+/// limited memory has run out, the process would end without a message.
 [[gnu::noinline]] static void use_stack() {
   volatile char pages[512 << 10];
   for (std::size_t at = 0; at < sizeof pages; at += 4096) pages[at] = 0;

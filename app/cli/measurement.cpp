@@ -35,7 +35,7 @@ ComputeRequest request_of(const Contender& contender, const MeasureOptions& opti
   return {.variant = contender.variant, .values = contender.values, .seed = options.seed};
 }
 
-/// The warm-up tells the cost.
+/// Runs the warm-up, which also finds the cost.
 void warm_up(const Problem& problem, const ComputeRequest& request, const Backend& backend,
              const Run& run, double share, Samples& samples) {
   TimedRun timed;

@@ -16,7 +16,7 @@ struct Contender {
 
 struct Measurement {
   Contender contender;
-  Timing timing;  // of one head; a sample is one head in one round
+  Timing timing;  // of one head: a sample is one head in one round
   Cost cost;      // of one head, the mean over heads
   std::vector<std::string> notes;
 
@@ -39,7 +39,7 @@ std::vector<Measurement> measure(const std::vector<Problem>& heads,
                                  const std::vector<Contender>& contenders, const Backend& backend,
                                  const MeasureOptions& options, std::stop_token stop);
 
-/// Independent standard normal Q, K and V. `scale` 0: 1/sqrt(d).
+/// Independent standard normal Q, K and V. A `scale` of 0 means 1/sqrt(d).
 std::vector<Problem> random_heads(Index n, Index d, Index heads, bool causal, std::uint64_t seed,
                                   double scale = 0);
 

@@ -159,7 +159,7 @@ std::string SourceOptions::source_address() const {
     throw UsageError(option + " goes with a model: " + fovea::quoted(what) +
                      " found; expected a folder with config.json and model.safetensors, a .gguf "
                      "file, ORG/NAME of the local cache, bundled:text or bundled:image");
-  const ModelPlace place = find_model(what);  // says what is missing
+  const ModelPlace place = find_model(what);  // throws if something is missing
   if (trust_remote_code) trust_code_of(place.path);
   return with_absolute_paths(to_text(
       {.folder = what, .text = model_text, .input = model_input, .most_tokens = model_tokens}));

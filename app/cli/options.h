@@ -19,9 +19,10 @@
 
 namespace fovea {
 
-/// A check for options that name something: `-o ''` usually is an unset variable of a script.
+/// A check for options that name something: `-o ''` usually comes from an unset variable in a
+/// script.
 std::string refuse_empty(const std::string& text);
-/// CLI::Range for options that take a number, but NaN is refused too.
+/// CLI::Range for options that take a number; NaN is refused, too.
 CLI::Validator number_from(double least, double most);
 
 /// Throws UsageError if the output, given as `option`, is a file that the command reads: of the
@@ -33,20 +34,20 @@ void refuse_to_replace(const std::string& option, const std::string& output, con
 struct SourceOptions {
   std::string what, layout;
   OpenOptions open;
-  /// What a model reads, whose folder is `what`.
+  /// The input of a model whose folder is `what`.
   std::optional<std::string> model_text, model_input;
   Index model_tokens = ModelAddress::standard_tokens;
   bool trust_remote_code = false;
   bool content = false;  // content similarity is asked for
 
   void add_to(CLI::App& command, bool required = true);
-  /// The options of models alone.
+  /// Adds only the options of models.
   void add_model_to(CLI::App& command);
-  /// `what`, or the ModelAddress of the model and what it reads. Throws UsageError where that is no
+  /// `what`, or the ModelAddress of the model with its input. Throws UsageError if `what` is no
   /// model, and for options of content similarity with a model.
   std::string address() const;
-  /// `threads`: of the CPU, for a model; 0 means one for each core. Throws UsageError for options
-  /// that would be ignored, too.
+  /// A model uses `threads` threads of the CPU; 0 means one for each core. Throws UsageError also
+  /// for options that would be ignored.
   Source load(const std::stop_token& stop, int threads = 0) const;
 
  private:
@@ -55,11 +56,11 @@ struct SourceOptions {
   void refuse_ignored(bool model) const;
 
   std::vector<CLI::Option*> of_content_;      // those of content similarity alone
-  std::vector<CLI::Option*> how_it_is_read_;  // those that no model knows
+  std::vector<CLI::Option*> how_it_is_read_;  // options that models do not have
   const CLI::Option* max_tokens_ = nullptr;
 };
 
-/// Which heads, and the scale and mask they are computed with.
+/// Which heads are computed, with which scale and mask.
 struct HeadOptions {
   std::string layer = "0", head;
   std::optional<Index>
@@ -68,14 +69,14 @@ struct HeadOptions {
   std::optional<Index> window;
   std::optional<double> soft_cap;
   bool causal = false, no_causal = false, allow_non_finite = false;
-  /// Nothing: as the source says.
+  /// Nothing if the source decides.
   std::optional<bool> chosen_causal() const {
     return causal || no_causal ? std::optional(causal) : std::nullopt;
   }
 
   /// `standard` is the default of --head; with `all` it may be the word "all".
   void add_to(CLI::App& command, const std::string& standard, bool all);
-  /// The same with all heads as the default; --layer may be the word "all", too.
+  /// All heads are the default; --layer may be the word "all", too.
   void add_all_to(CLI::App& command, const std::string& standard_layer);
   /// These throw UsageError with the layers or heads that exist.
   Index layer_in(const Source& source) const;
@@ -99,10 +100,10 @@ void add_seed(CLI::App& command, std::uint64_t& seed);
 /// `--memory` of a command, and of the commands below it. It holds for the process.
 void add_memory(CLI::App& command);
 
-/// Where it is computed.
+/// What computes.
 struct BackendOptions : BackendChoice {
   void add_to(CLI::App& command);
-  /// Says on `notes` what was asked for and cannot be had.
+  /// Writes to `notes` what is not available.
   std::unique_ptr<Backend> make(std::ostream& notes) const;
 };
 
@@ -115,7 +116,7 @@ struct ParameterOptions {
   /// The values that the window uses for a head of n tokens, with the settings applied. Throws
   /// UsageError for a key that the variant does not have.
   Values applied(const Variant& variant, Index n) const;
-  /// The same for several variants: each uses the keys that it has. Throws UsageError for a key
+  /// The values of several variants: each uses the keys that it has. Throws UsageError for a key
   /// that no variant has.
   std::vector<Values> applied(const std::vector<const Variant*>& chosen, Index n) const;
   void apply_to(std::vector<Column>& columns) const;
@@ -126,15 +127,15 @@ struct ParameterOptions {
 /// Whether the schema of the variant has a parameter of this name.
 bool has_parameter(const Variant& variant, const std::string& id);
 
-/// Throws UsageError where one of them is not computed but read from the source: there is nothing
-/// to time, and no parameter to vary.
+/// Throws UsageError if a variant is read from the source and not computed: there is nothing to
+/// time and no parameter to vary.
 void refuse_imported(const std::vector<const Variant*>& variants);
 
-/// The variants with these ids, in this order; the name of a group stands for its variants,
-/// "all" for every variant. Of a group those without a form for `head` are left out.
+/// The variants with these ids, in this order; the name of a group stands for its variants, "all"
+/// for every variant. Variants of a group without a form for `head` are left out.
 std::vector<const Variant*> variants_named(const std::vector<std::string>& ids,
                                            const Problem* head = nullptr);
-/// Says which ones those are, if any, and why.
+/// Says which variants were left out, if any, and why.
 void tell_left_out(const std::vector<std::string>& ids, const Problem& head, std::ostream& out);
 
 }  // namespace fovea

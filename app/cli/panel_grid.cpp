@@ -79,7 +79,7 @@ std::vector<std::string> PanelGrid::notes() const {
   return notes;
 }
 
-// For a long head together with its map, in one pass.
+// Finds exact attention, for a long head together with its map in one pass.
 void PanelGrid::find_exact(Head& head, Run& run) const {
   if (!is_long() || !head.exact->op->has_rows()) {
     head.exact = applied(*head.exact, run);

@@ -26,12 +26,12 @@ struct PanelGridRequest {
   const Backend& backend;
   const ViewSettings& settings;
   const std::vector<Column>& columns;
-  /// The head that each column holds, with its source. Null, or beyond the end: `problem`.
+  /// The head that each column holds, with its source; `problem` if it is null or beyond the end.
   std::vector<std::shared_ptr<const HeldProblem>> held = {};
-  Viewport viewport;           // empty: everything
+  Viewport viewport;           // empty means everything
   std::optional<Index> query;  // of View::row; default: the middle
   Index max_pixels = 512;      // a side of a panel
-  bool estimate = false;  // of a long head: maps from a few rows, without running exact attention
+  bool estimate = false;  // for a long head: maps from a few rows, without running exact attention
 };
 
 class PanelGrid {
@@ -67,7 +67,7 @@ class PanelGrid {
   };
   /// A head that columns show.
   struct Head {
-    const HeldProblem* held = nullptr;  // null: that of the request
+    const HeldProblem* held = nullptr;  // null for that of the request
     std::shared_ptr<const Computation> exact;
     std::shared_ptr<MapPyramid> exact_map;  // of its weights, found with its output
   };

@@ -34,7 +34,7 @@ struct PaperOptions {
   bool json = false, no_session = false;
 };
 
-/// Tells how far the work is while it lives.
+/// Reports the progress of the work while it lives.
 class ProgressLine {
  public:
   ProgressLine(const Progress& progress, std::ostream& out)
@@ -138,7 +138,7 @@ void run_paper(const PaperOptions& options, const Console& console) {
     check_figure_name(options.output);
     require_writable(options.output);
   }
-  const Painting painting;  // also finds where the example lies
+  const Painting painting;  // also needed to find the example
   const Source example = open_source(captured_example());
   const auto backend = options.backend.make(console.err);
   Profile profile;

@@ -114,7 +114,7 @@ Document pareto_json(const ParetoOutcome& outcome) {
   return out;
 }
 
-/// Sorted by x; those without numbers are left to the notes.
+/// Sorted by x; settings without numbers are left to the notes.
 TextTable table_of(const ParetoOutcome& outcome) {
   std::vector<const SettingSpread*> sorted;
   for (const SettingSpread& setting : outcome.settings)

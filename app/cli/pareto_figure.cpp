@@ -10,7 +10,7 @@ namespace {
 
 constexpr double pareto_width = 5;  // inches
 
-/// Whether a variant has such a parameter, and no measure has the name.
+/// Whether a variant has a parameter of this name, and no measure has it.
 bool names_parameter(const std::string& id) {
   if (std::ranges::find(measures(), id, &Measure::id) != measures().end()) return false;
   return std::ranges::any_of(variants(), [&](const Variant& variant) {

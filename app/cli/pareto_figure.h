@@ -1,5 +1,5 @@
-// A Pareto figure is settings of variants over two axes, for paper: what `fovea pareto` and `fovea
-// sweep` draw.
+// A Pareto figure shows settings of variants over two axes on paper. `fovea pareto` and `fovea
+// sweep` draw it.
 #pragma once
 
 #include <string>
@@ -13,11 +13,12 @@ namespace fovea {
 /// A measure of which more or less is better, by its id. Throws UsageError that begins with
 /// `option`.
 Quantity measured_axis(const std::string& id, const std::string& option);
-/// The same, or a parameter of all of `variants`.
+/// A measure, or a parameter of all `variants`.
 Quantity cost_axis(const std::string& id, const std::vector<const Variant*>& variants,
                    const std::string& option);
 
-/// Settings over the heads of the trials; over a parameter without exact attention, which has none.
+/// Settings over the heads of the trials. If x is a parameter, exact attention is left out, as it
+/// has none.
 std::vector<SettingSpread> drawable_settings(const std::vector<Trial>& trials, const Quantity& x,
                                              const Quantity& y);
 

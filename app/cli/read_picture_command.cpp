@@ -6,7 +6,7 @@
 
 namespace fovea {
 
-// What read_image() starts: not for people.
+// fovea read-picture: started by read_image(), not by people.
 void add_read_picture_command(CLI::App& program, Work& chosen) {
   struct Options {
     int patch = 8, max_side = 0, seconds = 30;
@@ -20,7 +20,7 @@ void add_read_picture_command(CLI::App& program, Work& chosen) {
   command->callback([&chosen, options] {
     chosen = [options](const Console&) {
       read_picture_for_other(std::cin, options->patch, options->max_side, options->seconds);
-      std::_Exit(0);  // nothing that ends a program later may open a file
+      std::_Exit(0);  // nothing that runs at the end of a program may open a file
     };
   });
 }

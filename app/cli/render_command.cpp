@@ -84,7 +84,7 @@ void check(const RenderOptions& options) {
   if (!options.data.empty()) check_numbers_name(options.data, options.views.size());
 }
 
-/// No more pixels are computed than the figure can show. Files of vectors are looked at enlarged.
+/// Computes no more pixels than the figure can show. People enlarge vector files.
 Index pixels_of_a_panel(const RenderOptions& options, const FigureStyle& style,
                         std::size_t columns) {
   const Index least = options.output.ends_with(".png") ? 64 : 512;
@@ -93,7 +93,8 @@ Index pixels_of_a_panel(const RenderOptions& options, const FigureStyle& style,
   return std::clamp<Index>(static_cast<Index>(across), least, 2048);
 }
 
-/// In points: of one column of a page, or of two where panels would be narrower than 60 points.
+/// In points: the width of one column of a page, or of two if panels would be narrower than 60
+/// points.
 double usual_width(std::size_t columns) {
   return (columns > 3 ? 7 : 3.5) * points_per_inch;
 }
@@ -199,7 +200,7 @@ std::vector<std::vector<Panel>> panels_of_matrix(const RenderOptions& options, c
   return rows;
 }
 
-/// What the file of the figure carries.
+/// The recipe in the file of the figure.
 Recipe recipe_of(const std::optional<Session>& session, const Source& source,
                  const Console& console, const std::string& output) {
   Recipe recipe{.session = {}, .command = command_line(console.words, output)};
@@ -221,7 +222,7 @@ void run_render(RenderOptions options, const CLI::App& command, const Console& c
   refuse_to_replace("-o", options.output, source, read);
   refuse_to_replace("-o", pgf_body(options.output), source, read);
   refuse_to_replace("--data", options.data, source, read);
-  check_estimate(options);  // a session has views of its own
+  check_estimate(options);  // checked again, as a session has views of its own
   options.settings.norm = *norm_from(options.norm);
   options.settings.error = *error_kind_from(options.error);
   Figure figure{

@@ -15,7 +15,7 @@
 namespace fovea {
 namespace {
 
-/// The name `list` ends the command line with the table of all, as --help does with its own.
+/// The name `list` prints the table of all presets and ends the command line, as --help does.
 std::string check_preset(const std::string& name) {
   if (name == "list") {
     std::ostringstream out;
@@ -104,7 +104,7 @@ std::optional<Session> session_of(const RenderOptions& options, const Source& so
   session.views.clear();
   for (const auto& view : options.views)
     if (const auto one = view_from(view)) session.views.push_back(*one);
-  if (session.views.empty()) session.views = {View::heatmap};  // times alone
+  if (session.views.empty()) session.views = {View::heatmap};  // for times alone
   const Viewport& seen = session.viewport;
   if (!(seen.row_begin < seen.row_end && seen.col_begin < seen.col_end))
     session.viewport = whole(lengths);

@@ -1,4 +1,4 @@
-// RenderOptions say what `fovea render` draws and how; a session given as SOURCE says what the
+// RenderOptions say what `fovea render` draws and how; a session given as SOURCE fills in what the
 // command line leaves open.
 #pragma once
 
@@ -21,8 +21,8 @@ struct RenderOptions {
   std::string data;  // where the numbers of the panels go; empty if nowhere
   std::string output, height, title, preset, font;
   std::string made_by;               // what the file says in place of the session and the command
-  std::optional<std::string> width;  // as the preset or the number of columns says
-  double font_size = 0;              // 0: of the preset
+  std::optional<std::string> width;  // the default comes from the preset or the number of columns
+  double font_size = 0;              // 0 means that of the preset
   bool letters = false, no_session = false;
   int dpi = 300;
   bool estimate = false;
@@ -32,17 +32,17 @@ struct RenderOptions {
       session;  // of a session file given as SOURCE: values that the command line does not set
 };
 
-/// Takes from the session whatever the command line does not set.
+/// Takes from the session everything that the command line does not set.
 void take_up(RenderOptions& options, const Session& session, const CLI::App& command);
 FigureStyle style_of(const RenderOptions& options);
 /// The columns of the session, or of the command line's variants, with the --set values applied.
 std::vector<Column> columns_of(const RenderOptions& options, const Problem& head);
-/// What a figure of these columns carries; nothing where a session cannot say how the source is
-/// read.
+/// The session that a figure of these columns carries; nothing if a session cannot say how the
+/// source is read.
 std::optional<Session> session_of(const RenderOptions& options, const Source& source,
                                   std::vector<Column> columns, Lengths lengths);
-/// The hash of the source's content, which a file carries; empty, with a note, where the source is
-/// not any more what was opened.
+/// The hash of the source's content for a file; empty, with a note, if the source has changed since
+/// it was opened.
 std::string hash_to_write(const Source& source, const Console& console);
 void add_look(CLI::App& command, RenderOptions& options);
 

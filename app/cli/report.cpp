@@ -35,7 +35,7 @@ Cost total_cost(const ComputeReport& report) {
   return total;
 }
 
-/// The time of one head, from the rounds of all heads together. Nothing for what was imported.
+/// The time of one head, from the rounds of all heads together; nothing for imported results.
 std::optional<MeasuredTime> time_of_a_head(const ComputeReport& report) {
   TimedRuns all;
   for (const HeadReport& head : report.heads) all.append(head.rounds);
@@ -118,7 +118,8 @@ void print_timing(std::ostream& out, const ComputeReport& report) {
 // Six heads beside each other fit a terminal.
 constexpr std::size_t heads_side_by_side = 6;
 
-/// A line for each measure and each diagnostic; below each other as many tables as the heads need.
+/// Prints a line for each measure and each diagnostic, in as many tables below each other as the
+/// heads need.
 void print_comparison(std::ostream& out, const ComputeReport& report) {
   for (const HeadReport& head : report.heads)
     if (!head.metrics) return;
@@ -170,7 +171,7 @@ Document timings_json(const ComputeReport& report) {
   return out;
 }
 
-/// How far Z is from what the file says that the model computed, in the worst head.
+/// The distance of Z from the model's output in the file, in the worst head.
 std::string own_output_text(const ComputeReport& report) {
   std::optional<double> worst;
   for (const HeadReport& head : report.heads)

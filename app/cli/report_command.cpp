@@ -19,7 +19,7 @@ struct ReportOptions : RenderOptions {
   ReportOptions() { views = {"heatmap", "error", "mask"}; }
 };
 
-/// Exact attention is the first column, whatever was asked for.
+/// Puts exact attention into the first column.
 void put_exact_first(std::vector<Column>& columns) {
   std::erase_if(columns, [](const Column& column) { return is_reference(column.variant); });
   columns.insert(columns.begin(), {reference_variant().id, {}, 0});

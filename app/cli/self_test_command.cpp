@@ -8,7 +8,7 @@
 
 namespace fovea {
 
-// What SelfTests run: not for people, who have `fovea info --devices`.
+// fovea self-test: run by SelfTests. People use `fovea info --devices`.
 void add_self_test_command(CLI::App& program, Work& chosen) {
   auto* command = program.add_subcommand("self-test", "Hold the GPU against the CPU");
   command->group("");  // not in the list of commands

@@ -23,9 +23,9 @@ void run_serve(const BackendOptions& options, const Console& console) {
     throw UsageError(
         "serve reads messages from another program, but its standard input is a terminal; "
         "fovea.replace of the Python package starts it");
-  std::signal(SIGPIPE, SIG_IGN);  // a program that has gone is an error of writing
+  std::signal(SIGPIPE, SIG_IGN);  // writing to a program that has gone becomes an error
   MessageChannel channel(copy_of(STDIN_FILENO), copy_of(STDOUT_FILENO));
-  ::dup2(STDERR_FILENO, STDOUT_FILENO);  // whatever else is printed is no message
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);  // other output must not mix with messages
   const auto backend = options.make(console.err);
   AttentionServer(channel, *backend).run(console.stop);
 }

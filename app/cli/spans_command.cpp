@@ -1,5 +1,5 @@
-// fovea spans: how much attention the queries of each part of a text pay to each part, or to the
-// tokens that usually are sinks; exactly and in variants.
+// fovea spans: the attention that the queries of each part of a text pay to each part, or to usual
+// sinks, in exact attention and in variants.
 #include "analysis/span_mass.h"
 #include "cli/commands.h"
 #include "cli/options.h"
@@ -21,7 +21,7 @@ struct SpansOptions {
   bool sinks = false, json = false;
 };
 
-/// Whether "=0:5," follows in "a=0:5,b": another span that was to be named.
+/// Whether "=0:5," follows, as in "a=0:5,b": the user meant another span.
 bool names_tokens(const std::string& name, std::size_t equals) {
   const std::size_t comma = name.find(',', equals), colon = name.find(':', equals);
   return comma != name.npos && colon < comma &&
@@ -29,7 +29,7 @@ bool names_tokens(const std::string& name, std::size_t equals) {
          whole_number_from(name.substr(colon + 1, comma - colon - 1));
 }
 
-/// "system prompt=0:24": the tokens from the first number up to, but not with, the second.
+/// "system prompt=0:24": the tokens from the first number to before the second.
 Span span_from(const std::string& text) {
   const UsageError wrong("--span '" + text +
                          "'; expected NAME=FIRST:END, such as 'system prompt=0:24' for the tokens "

@@ -54,7 +54,7 @@ std::string time_left_text(double seconds) {
   return format_plain(seconds / 3600) + " h";
 }
 
-/// Gives each of mpirun's ranks on this machine a share of the cores, unless the plan says more.
+/// Gives each rank of mpirun on this machine a share of the cores, unless the plan states threads.
 int threads_of_rank(int planned) {
   for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
     const char* text = std::getenv(name);
@@ -69,13 +69,13 @@ int threads_of_rank(int planned) {
   return planned;
 }
 
-/// The first of mpirun's ranks speaks for all.
+/// Whether this is not mpirun's first rank, which speaks for all.
 bool is_later_rank() {
   const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
   return rank && std::atoi(rank) > 0;
 }
 
-/// Tells now and then how far the shard is.
+/// Reports the progress of the shard now and then.
 class SweepProgress {
  public:
   SweepProgress(const ItemQueue& queue, std::ostream& err)
@@ -152,7 +152,7 @@ struct PlotAxes {
   Quantity error() const { return measured_axis(y, "--plot"); }
 };
 
-/// Nothing: no figure is wanted.
+/// Nothing if no figure is wanted.
 std::optional<PlotAxes> axes_of(const SweepOptions& options) {
   if (options.plot.empty() != options.figure.empty())
     throw UsageError("--plot X:Y and --figure FILE belong together");
@@ -165,7 +165,7 @@ std::optional<PlotAxes> axes_of(const SweepOptions& options) {
   return PlotAxes{options.plot.substr(0, colon), options.plot.substr(colon + 1)};
 }
 
-/// Before anything is computed.
+/// Checks the axes before anything is computed.
 void check_axes(const PlotAxes& axes, const BatchPlan& plan) {
   std::vector<const Variant*> planned;
   for (const PlannedVariant& variant : plan.variants) planned.push_back(variant.variant);

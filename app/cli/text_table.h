@@ -1,5 +1,5 @@
-// A TextTable is rows of text, aligned in columns for a terminal. What it holds may come from
-// files: it is printed as it is safe to show.
+// A TextTable is rows of text, aligned in columns for a terminal. Its content may come from files
+// and is printed in a safe form.
 #pragma once
 
 #include <ostream>

@@ -8,7 +8,7 @@
 namespace fovea {
 namespace {
 
-constexpr std::size_t most_mistakes = 2;  // of typing, up to which a name is proposed
+constexpr std::size_t most_mistakes = 2;  // typing mistakes up to which a name is proposed
 
 /// How many characters must be inserted, removed or replaced.
 std::size_t distance_between(const std::string& a, const std::string& b) {
@@ -53,7 +53,7 @@ std::string unknown_option_text(const CLI::App& program) {
   const auto chosen = program.get_subcommands();
   for (const std::string& extra : program.remaining(true)) {
     const std::string word = extra.substr(0, extra.find('='));
-    // Also a long name after one dash, as in "-json"; but "-1" may be a number.
+    // A long name may follow one dash, as in "-json"; but "-1" may be a number.
     const bool named = word.size() > 2 && word[0] == '-' &&
                        (word[1] == '-' || std::isalpha(static_cast<unsigned char>(word[1])));
     if (!named) continue;

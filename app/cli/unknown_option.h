@@ -1,5 +1,5 @@
-// An option that the command does not have is reported before anything that is missing because of
-// it.
+// Finds options that a command does not have. They are reported before anything that is missing
+// because of them.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,8 +7,8 @@
 
 namespace fovea {
 
-/// "unknown option --varian; did you mean --variant?" of the command line that `program` has just
-/// refused. Empty: every option is known.
+/// "unknown option --varian; did you mean --variant?" for the command line that `program` has just
+/// refused; empty if every option is known.
 std::string unknown_option_text(const CLI::App& program);
 
 }  // namespace fovea

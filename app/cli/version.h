@@ -1,4 +1,4 @@
-// What this program was built from, by what and for what.
+// The sources, the compiler and the targets of this build.
 #pragma once
 
 #include <string>

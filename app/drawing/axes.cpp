@@ -25,7 +25,7 @@ TokenSpan span_of(IndexRange tokens) {
   return {double(tokens.begin), double(std::max(tokens.end, tokens.begin + 1))};
 }
 
-/// Where a code ends that a cut at `at` would part; `at` where there is none. Without its last
+/// The end of the code that a cut at `at` would part, or `at` if there is none. Without its last
 /// digits <0xF0> would be another byte, and U+200D another character.
 std::size_t end_of_code(const std::string& name, std::size_t at) {
   for (const std::string_view begin : {"<0x", "U+"}) {
@@ -39,7 +39,7 @@ std::size_t end_of_code(const std::string& name, std::size_t at) {
   return at;
 }
 
-/// As short as a tick has room, but for codes.
+/// The name cut to the room of a tick, without parting codes.
 std::string tick_name(const std::string& name, const Lettering& letters) {
   constexpr std::string_view more = "…";
   const std::string shown = letters.elided(name, kNameRoom * letters.size());
@@ -59,12 +59,12 @@ PanelAxis token_axis(TokenSpan tokens, const char* label, double length, double 
     axis.ticks.push_back({double(token) + (cell > where.wide ? 0.5 : 0),
                           axis.named ? isolated(tick_name(names.name(token, letters), letters))
                                      : std::to_string(token)});
-  // A token of which less than a half is seen has its middle outside.
+  // The middle of a token is outside if less than half of it is seen.
   std::erase_if(axis.ticks, [&](const Tick& t) { return t.at < axis.low || t.at > axis.high; });
   return axis;
 }
 
-/// From 0 on, at least two where there are numbers to choose: a 0 by itself is no scale.
+/// Ticks from 0 on, at least two if there are numbers to choose from, since a 0 alone is no scale.
 std::vector<Tick> ticks_from_zero(double high, int most) {
   std::vector<Tick> ticks = linear_ticks(0, high, most);
   for (; ticks.size() < 2 && most < 10; ++most) ticks = linear_ticks(0, high, most + 1);
@@ -102,7 +102,7 @@ IndexRange joined(IndexRange a, IndexRange b) {
   return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
 }
 
-/// The queries and keys that a rank map is of: of a long head only a part.
+/// The queries and keys of a rank map, which covers only a part of a long head.
 std::pair<IndexRange, IndexRange> tokens_of(const BlockMap& blocks) {
   const auto& [lengths, all] = std::tie(blocks.map.lengths, blocks.map.blocks);
   if (all.empty()) return {{0, lengths.queries}, {0, lengths.keys}};
@@ -180,8 +180,8 @@ struct Edges {
   double from, to;
 };
 
-/// Where the middle of a text stands, `half` of it to each side: at `middle`, or beside it where
-/// the text would cross an edge.
+/// The middle of a text that reaches `half` to each side: `middle`, or beside it if the text would
+/// cross an edge.
 double within(Edges edges, double middle, double half) {
   return std::max(edges.from + half, std::min(middle, edges.to - half));
 }

@@ -10,15 +10,15 @@
 
 namespace fovea::drawing {
 
-/// The names of the tokens along an axis, where a source has any.
+/// The names of the tokens along an axis, if the source has names.
 class AxisNames {
  public:
   AxisNames() = default;
   /// `sequence` must outlive it.
   explicit AxisNames(const Sequence& sequence) : sequence_(&sequence) {}
   bool known() const { return sequence_ && (!sequence_->tokens.empty() || sequence_->grid); }
-  /// "12 “everything”", shortened to `room`; the bare number where there is no room, and of a token
-  /// without a name.
+  /// "12 “everything”", shortened to `room`; the bare number if there is no room or the token has
+  /// no name.
   std::string numbered(Index token, const Lettering& letters, double room) const;
   /// "everything".
   std::string name(Index token, const Lettering& letters) const;
@@ -48,7 +48,7 @@ struct PanelAxis {
   double zeros = 0;          // share of a logarithmic axis, at its low end, that is left for zeros
 
   double place(double value, double from, double to) const;
-  /// Reads the same: one set of numbers serves both.
+  /// Whether both read the same, so that one set of numbers serves both.
   bool same_as(const PanelAxis& other) const {
     return low == other.low && high == other.high && label == other.label &&
            logarithmic == other.logarithmic;
@@ -82,7 +82,7 @@ struct AxesRequest {
   Point size;  // about how large the plot will be
   const Lettering& letters;
   std::optional<double> top = {};                    // highest amount, for axes that share it
-  std::optional<TokenSpan> queries = {}, keys = {};  // what is seen of them; all unless given
+  std::optional<TokenSpan> queries = {}, keys = {};  // the visible tokens; all unless given
   TokenNames names = {};
 };
 Axes axes_of(const Panel& panel, const AxesRequest& request);
@@ -95,10 +95,10 @@ PanelAxis key_axis(TokenSpan tokens, double width, const Lettering& letters,
 
 /// The highest amount shown on an axis; nothing for panels without amounts.
 std::optional<double> amount_of(const Panel& panel);
-/// What it measures; amounts of one name can share an axis.
+/// What the amounts measure; amounts of one name can share an axis.
 std::string amount_name(const Panel& panel);
 
-/// What an axis says beside its plot.
+/// The words of an axis beside its plot.
 struct AxisWords {
   bool numbers = true, label = true;
 };

@@ -1,4 +1,4 @@
-// What all bodies share, and those without axes: tables, messages and pictures.
+// Code that all bodies share, and the bodies without axes: tables, messages and pictures.
 #include "drawing/bodies.h"
 
 #include <algorithm>
@@ -43,9 +43,9 @@ std::vector<std::string> lines_of_label(const std::string& label, double room, i
   return lines;
 }
 
-/// Label and value stand side by side where the words of the label are whole on three lines:
-/// what distinguishes it from the next often stands at its end. Else the label has all of the
-/// width, and the value stands below it, on the right.
+/// Label and value stand side by side if the label is whole on three lines, since its end often
+/// distinguishes it from the next one. Otherwise the label has the whole width, and the value
+/// stands below it, on the right.
 std::vector<TableRow> rows_of(const FigureTable& table, double width, const Lettering& letters) {
   constexpr int most_lines = 3;
   const double gap = 0.85 * letters.size();

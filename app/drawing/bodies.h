@@ -1,4 +1,5 @@
-// A body is the inside of a panel: one drawing a kind, the same in figures and on the canvas.
+// A body is the inside of a panel. Each kind has one drawing, the same in figures and on the
+// canvas.
 #pragma once
 
 #include "drawing/axes.h"
@@ -81,7 +82,7 @@ struct RowStrip {
   Index first = 0;                // query of the first
   double top = 1;                 // this value has the last colour
 
-  /// The largest of some queries; NaN where none is known.
+  /// The largest value of some queries; NaN if none is known.
   float largest(IndexRange queries) const;
 };
 /// The strip of a raster that carries such numbers, or of an error map with the output errors of

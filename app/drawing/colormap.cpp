@@ -109,7 +109,7 @@ const Colormap& colormap_for(Palette palette, const std::string& sequential) {
 Rgb category_colour(int category) {
   const int count = std::size(kCategories);
   if (category < 0) return kMasked;
-  // Beyond the last the hues repeat; the pale one of "nothing" does not.
+  // After the last hue the hues repeat, but not the pale one of "nothing".
   return kCategories[category < count ? category : 1 + (category - 1) % (count - 1)];
 }
 
@@ -145,7 +145,7 @@ Rgb ValueColours::colour(double value) const {
   if (palette == Palette::categories)
     return hides(std::size_t(std::max(value, 0.0))) ? map->under : category_colour(int(value));
   const double t = share_of(value);
-  // A ten-thousandth of the range is rounding, not an outlier.
+  // A value within a ten-thousandth of the range beyond its end is rounding, not an outlier.
   if (t < -1e-4) return map->under;
   if (t > 1 + 1e-4) return map->over;
   return map->steps[std::clamp<int>(t * 256, 0, 255)];

@@ -1,4 +1,4 @@
-// A Colormap turns numbers into colours, with colours of their own for what is no number.
+// A Colormap turns numbers into colours, and has special colours for masked pairs and for NaN.
 #pragma once
 
 #include <array>
@@ -25,15 +25,16 @@ std::vector<std::string> colormap_ids();
 const Colormap& colormap_for(Palette palette, const std::string& sequential);
 Rgb category_colour(int category);
 
-/// Where value lies in [0, 1] of the range under a norm; < 0 under, > 1 over. The canvas's shader
-/// computes the same: linear (v - low) / (high - low), log between max(low, floor high) and high.
-/// Log of a range centred on 0: both signs, by log(1 + |v| / unit) from the middle outwards.
+/// The place of a value in the range under a norm: in [0, 1] within the range, < 0 below, > 1
+/// above. The canvas's shader computes the same: linear (v - low) / (high - low), log between
+/// max(low, floor high) and high. Log of a range centred on 0: both signs, by log(1 + |v| / unit)
+/// from the middle outwards.
 double normalised(double value, double low, double high, Norm norm, double log_floor);
-/// Up to here a signed logarithm is nearly linear: a decade above the floor, or most pairs' small
-/// errors would be as dark as large ones.
+/// Up to this value a signed logarithm is nearly linear. It is a decade above the floor; otherwise
+/// the small errors of most pairs would be as dark as large ones.
 double signed_log_unit(double high, double log_floor);
 
-/// What the values of rasters that share a colour bar become; figures and the canvas both use it.
+/// The colours of values of rasters that share a colour bar, for figures and the canvas.
 struct ValueColours {
   Palette palette = Palette::sequential;
   const Colormap* map = nullptr;
@@ -43,9 +44,9 @@ struct ValueColours {
 
   Rgb colour(double value) const;
   double bottom() const;  // the lowest value with a colour of its own
-  /// Differences that are all 0: they have the colour of the middle.
+  /// Whether all differences are 0, which have the colour of the middle.
   bool is_all_zero() const { return palette == Palette::diverging && low == 0 && high == 0; }
-  /// Where a value lies in the range, as `normalised` has it; 0.5 where all differences are 0.
+  /// The place of a value in the range, from `normalised`; 0.5 if all differences are 0.
   double share_of(double value) const;
   /// The value at a share in [0, 1] of the range, as `normalised` has it; continued beyond both
   /// ends.

@@ -31,8 +31,8 @@ ColourBar::ColourBar(const ColourScale& scale, const Lettering& letters, const R
     lay_out_categories(letters, width);
   else
     lay_out_flat(letters, width);
-  // Left of a bar with its label beside it there is room under the label; elsewhere the names have
-  // lines of their own.
+  // If the label is beside the bar there is room for names under the label; otherwise the names
+  // have lines of their own.
   const bool beside = bar_.x > 0;
   legend_ = make_legend(letters, beside ? bar_.x - letters.size() : width);
   legend_at_ = {0, beside ? label_.bottom() : height_};
@@ -99,8 +99,8 @@ void ColourBar::lay_out_upright(const Lettering& letters, const Request& request
   bar_ = {0, 0, kUpright * letters.size(), std::max(0.0, length)};
   legend_at_ = {0, bar_.bottom() + gap};
   label_ = {request.width - letters.line(), 0, letters.line(), bar_.height};
-  // Beside a short bar the quantity is cut rather than how its numbers are pooled, or left out
-  // where less than half of it would be read: the row has its name, too.
+  // Beside a short bar the quantity is cut rather than the words on pooling, or left out if less
+  // than half of it could be read: the row has a name, too.
   const std::string pooling = scale_.pooling.empty() ? "" : ", " + scale_.pooling;
   const double room = bar_.height - letters.width(pooling);
   const bool readable = pooling.empty() || room >= 0.5 * letters.width(scale_.label);
@@ -189,7 +189,8 @@ void ColourBar::draw_gradient(Ink& ink, Point top_left) const {
             is_upright() ? 1 : count, colours);
 }
 
-/// Heads in the colours of what is below and above the range, and the outline of all.
+/// Draws the ends in the colours of numbers below and above the range, and the outline of the whole
+/// bar.
 void ColourBar::draw_ends(Ink& ink, Point top_left) const {
   const Rect whole = bar_.moved(top_left.x, top_left.y),
              bar = gradient().moved(top_left.x, top_left.y);
@@ -204,7 +205,7 @@ void ColourBar::draw_ends(Ink& ink, Point top_left) const {
       is_upright() ? std::array{d, a, b, c} : std::array{a, b, c, d};
   if (scale_.under) ink.polygon(std::array{low_a, low, low_b}, under);
   if (scale_.over) ink.polygon(std::array{high_a, high, high_b}, over);
-  // Without a head its point lies on the bar's end.
+  // Without a head, the point of the head lies on the bar's end.
   ink.path(std::array{low_a, high_a, high, high_b, low_b, low, low_a}, {ink.style.frame});
 }
 

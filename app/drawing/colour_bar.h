@@ -1,5 +1,4 @@
-// A ColourBar says what the colours of a ColourScale mean: a bar with numbers, or swatches with
-// names.
+// A ColourBar explains the colours of a ColourScale: a bar with numbers, or swatches with names.
 #pragma once
 
 #include "drawing/colour_scale.h"

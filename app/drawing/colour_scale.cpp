@@ -55,7 +55,7 @@ ColourScale scale_of(const BlockMap& blocks, const ViewSettings& settings) {
 
 }  // namespace
 
-// Column by column, without a branch: a window does this between two frames.
+// Goes column by column, without a branch, since a window does this between two frames.
 RasterContents contents_of(const Raster& raster) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   const std::size_t cols = raster.values.cols();
@@ -134,7 +134,7 @@ void widen(ColourScale& scale, const ColourScale& other) {
 
 namespace {
 
-/// One scale for all where that is asked for and they are of one kind.
+/// Makes one scale for all panels if that is asked for and they are of one kind.
 void share(RowScales& row, bool share_amounts) {
   bool alike = true;
   for (const auto& scale : row.of) {

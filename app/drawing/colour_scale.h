@@ -1,5 +1,5 @@
-// A ColourScale is how the numbers of one or several panels become colours, and what its colour bar
-// says.
+// A ColourScale says how the numbers of one or several panels become colours, and what their colour
+// bar says.
 #pragma once
 
 #include <limits>
@@ -11,7 +11,7 @@
 
 namespace fovea::drawing {
 
-/// What is among a raster's numbers.
+/// Which numbers a raster contains.
 struct RasterContents {
   // The range of all numbers that are neither NaN nor masked.
   double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -19,8 +19,7 @@ struct RasterContents {
 };
 RasterContents contents_of(const Raster& raster);
 
-/// Which colours beside a colour map's own occur: of numbers outside of the range, of masked pairs
-/// and of what is no number.
+/// Which special colours occur: of numbers below or above the range, of masked pairs, of NaN.
 struct SpecialColours {
   bool under = false, over = false, masked = false, not_a_number = false;
 
@@ -32,16 +31,17 @@ struct ColourScale : ValueColours, SpecialColours {
   std::vector<std::string> categories;
   std::string label;           // quantity and norm
   std::string under_name;      // what numbers below the least mean; empty if nothing special
-  double least = 0;            // of the panels' own ranges, whichever range was chosen
+  double least = 0;            // of the panels' own ranges, even if another range was chosen
   std::string pooling;         // "max of 2 × 2", of a pixel over several numbers; else empty
   bool whole_numbers = false;  // ranks and levels, not shares
   RankColour rank_colour = RankColour::rank;
 
   /// The label, and how numbers are pooled.
   std::string title() const { return pooling.empty() ? label : label + ", " + pooling; }
-  /// What the colour of numbers below the range says; empty means that they are below it.
+  /// The meaning of the colour of numbers below the range; empty if it only means that they are
+  /// below.
   std::string under_text() const;
-  /// How many colours there are when the numbers are few whole ones; 0 means a continuous scale.
+  /// The number of colours if the numbers are a few whole ones; 0 for a continuous scale.
   int steps() const;
   /// Amounts: their range can be shared or chosen.
   bool is_amounts() const {
@@ -49,7 +49,7 @@ struct ColourScale : ValueColours, SpecialColours {
   }
 };
 
-/// What a panel's numbers are coloured by, in its own range; nothing for panels without.
+/// The scale of a panel's numbers in its own range; nothing for panels without colours.
 std::optional<ColourScale> colour_scale_of(const Panel& panel, const ViewSettings& settings);
 
 /// True when two panels can be read with one bar: same quantity, norm and palette.
@@ -61,11 +61,11 @@ void widen(ColourScale& scale, const ColourScale& other);
 /// The scales of the panels of a row, in the ranges that were chosen for them.
 struct RowScales {
   std::vector<std::optional<ColourScale>> of;  // each panel: the shared one, or its own
-  std::optional<ColourScale> shared;           // nothing: each has its own
+  std::optional<ColourScale> shared;           // nothing if each has its own
   int count = 0;                               // panels with a scale
 };
 /// The panels of `columns`, 0, 1, ... unless given; null if there is none yet. A range that was
-/// chosen for a column counts where the row does not share one.
+/// chosen for a column counts if the row does not share one.
 RowScales scales_of_row(View view, const std::vector<const Panel*>& panels,
                         const ViewSettings& settings, const std::vector<int>& columns = {});
 

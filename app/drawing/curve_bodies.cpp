@@ -46,8 +46,8 @@ struct Steps {
   double at(int s) const { return begin + step * s; }
 };
 
-/// How high a value stands over the foot of its axis: at least `least` where it stands above the
-/// foot at all, so that it is seen.
+/// The height of a value over the foot of its axis: at least `least` if it is above the foot at
+/// all, so that it is seen.
 double height_of(float value, const PanelAxis& axis, double length, double least) {
   if (!(value > axis.low)) return 0;
   return std::max(least, axis.place(std::min<double>(value, axis.high), 0, length));
@@ -97,7 +97,7 @@ bool shows_exact(const BodyDrawing& d) {
   return !d.settings.hides("exact");
 }
 
-/// Not beside the same row of exact attention.
+/// False if the approximate row is that of exact attention.
 bool has_approximate(const RowCurve& row) {
   return !row.approximate.empty() && row.approximate != row.exact;
 }
@@ -106,7 +106,7 @@ bool shows_approximate(const BodyDrawing& d, const RowCurve& row) {
   return has_approximate(row) && !d.settings.hides("approximate");
 }
 
-/// One a key, or one a place where keys are dense.
+/// Draws a dot for each key, or for each place if keys are dense.
 void draw_dots(const BodyDrawing& d, const RowCurve& row) {
   const PanelAxis &keys = *d.plot.axes.x, &amounts = *d.plot.axes.y;
   const Rect& where = d.plot.where;
@@ -127,7 +127,7 @@ void draw_dots(const BodyDrawing& d, const RowCurve& row) {
   }
 }
 
-/// The best exact keys, named over their peaks where there is room.
+/// Names the best exact keys over their peaks if there is room.
 void name_peaks(const BodyDrawing& d, const RowCurve& row) {
   const Rect& where = d.plot.where;
   const double line = d.ink.letters.line(), size = d.ink.letters.size();
@@ -175,7 +175,7 @@ void list_keys(const BodyDrawing& d, const std::vector<std::pair<Index, float>>&
   }
 }
 
-/// A list for each series that is drawn, that of exact at the left.
+/// Draws a list for each series that is drawn, that of exact at the left.
 void list_top_keys(const BodyDrawing& d, const RowCurve& row) {
   double right = d.plot.where.right() - 0.7 * d.ink.letters.size();
   if (shows_approximate(d, row)) {
@@ -185,7 +185,7 @@ void list_top_keys(const BodyDrawing& d, const RowCurve& row) {
   if (shows_exact(d)) list_keys(d, row.top_exact, right, d.ink.style.exact);
 }
 
-/// What a strip without an amount above 0 says of its values.
+/// The words of a strip without an amount above 0.
 std::string nothing_to_draw(const std::vector<float>& values) {
   const auto odd = std::ranges::count_if(values, [](float x) { return !std::isfinite(x); });
   if (odd == 0) return " is 0 for every token";

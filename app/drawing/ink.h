@@ -1,5 +1,5 @@
-// Ink is what everything in a drawing is drawn with: a figure draws with a QPainter, the canvas
-// with an ImGui draw list, and a test writes down what is drawn.
+// Everything in a drawing is drawn with an Ink: that of a figure uses a QPainter, that of the
+// canvas an ImGui draw list, and that of a test writes down what is drawn.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ enum class Align { left, centre, right };
 
 struct Stroke {
   Rgba colour;
-  double width = 0;  // 0: the style's hair
+  double width = 0;  // 0 means the style's hair
   bool dashed = false;
 };
 
@@ -25,7 +25,7 @@ struct Stroke {
 struct RasterPlace {
   Rect whole;  // where all of it would lie
   Rect seen;   // the part that is drawn
-  /// What a pixel over several numbers shows, where the raster is not pooled already.
+  /// What a pixel over several numbers shows, unless the raster is pooled already.
   Pool::Kind pool = Pool::Kind::max;
 };
 
@@ -58,7 +58,7 @@ class Ink {
   virtual void cells(const Rect& where, int rows, int cols, std::span<const Rgba> colours) = 0;
   virtual void push_clip(const Rect& where) = 0;
   virtual void pop_clip() = 0;
-  /// Draws what `draw` does of it within a half-plane; not nested.
+  /// Draws the part of what `draw` draws that lies within a half-plane. Calls are not nested.
   virtual void within(const HalfPlane& where, const std::function<void()>& draw) = 0;
 
   /// One line, vertically centred in the rectangle; it is never cut: elide before.

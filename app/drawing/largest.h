@@ -10,9 +10,9 @@
 
 namespace fovea::drawing {
 
-/// The largest value in a range, as far as there are values, that is at most `limit`. NaN
-/// never is, and the largest finite number as the limit leaves out infinity. Nothing where no value
-/// is left.
+/// The largest value in a range that is at most `limit`; nothing if there is none. NaN is left out,
+/// and so is infinity if the limit is the largest finite number. The range may reach beyond the
+/// values.
 template <std::ranges::random_access_range Values, class T = std::ranges::range_value_t<Values>>
 std::optional<T> largest_in(const Values& values, IndexRange range,
                             T limit = std::numeric_limits<T>::has_infinity

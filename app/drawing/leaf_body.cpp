@@ -105,8 +105,8 @@ double height_at(const BodyDrawing& d, double size) {
   return d.plot.where.bottom() - d.plot.y(size);
 }
 
-/// Two bars a leaf side by side; where leaves are too narrow to be distinguished, the largest
-/// of each kind there, one before the other.
+/// Two bars for each leaf side by side; if leaves are too narrow to be distinguished, the largest
+/// of each kind, one in front of the other.
 void draw_bars(const BodyDrawing& d, const LeafSizes& leaves) {
   const Rect& plot = d.plot.where;
   const Index count = d.prepared.leaves.count;

@@ -1,5 +1,5 @@
-// A Legend is a run of names with their swatches, broken into lines; a long name has several. What
-// a name stands for can be hidden; the name stays, faintly.
+// A Legend is a run of names with their swatches, broken into lines; a long name has several. A
+// click hides what a name stands for; the name stays, faintly.
 #pragma once
 
 #include <optional>
@@ -15,8 +15,8 @@ struct LegendItem {
   bool dot = false;       // a dot rather than a box
   std::string name = {};  // what the item shows or hides; empty if it cannot be hidden
   bool hidden = false;
-  std::optional<std::size_t> series = {};  // instead of a swatch: the series' marker
-  bool line = true;                        // on a piece of its curve
+  std::optional<std::size_t> series = {};  // the series whose marker stands in place of a swatch
+  bool line = true;                        // the marker stands on a piece of its curve
 };
 
 class Legend {

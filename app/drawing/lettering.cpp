@@ -65,8 +65,8 @@ std::vector<std::string> parts_of(const std::string& word) {
   return parts;
 }
 
-/// The largest count up to `most` that fits; where a count fits, all smaller ones must. No count
-/// beyond twice the result is tried, so that breaking a long text takes linear time.
+/// The largest count up to `most` that fits; if a count fits, all smaller ones must fit, too. No
+/// count beyond twice the result is tried, so that breaking a long text takes linear time.
 template <class Fits>
 std::size_t largest_fitting(std::size_t most, const Fits& fits) {
   std::size_t low = 0, high = 1;
@@ -79,8 +79,8 @@ std::size_t largest_fitting(std::size_t most, const Fits& fits) {
   return low;
 }
 
-/// A part of a word in pieces that fit, with hyphens between letters; the rest of it that cannot be
-/// parted stays too long.
+/// Divides a part of a word into pieces that fit, with hyphens between letters; a rest that cannot
+/// be divided stays too long.
 template <class Fits>
 std::vector<std::string> pieces_of(std::string part, const Fits& fits) {
   constexpr std::size_t together = 3;  // letters before and behind a hyphen

@@ -8,7 +8,7 @@ namespace fovea::drawing {
 
 /// How a text is written.
 struct Letters {
-  double size = 0;  // 0: that of the lettering
+  double size = 0;  // 0 means that of the lettering
   bool bold = false;
 };
 
@@ -23,10 +23,11 @@ class Lettering {
   double line(Letters face = {}) const { return 1.25 * size(face); }
   virtual double width(const std::string& text, Letters face = {}) const = 0;
 
-  /// Shortened with an ellipsis to `room`; empty when not even that fits.
+  /// Shortened with an ellipsis to `room`; empty if not even the ellipsis fits.
   std::string elided(const std::string& text, double room, Letters face = {}) const;
-  /// Lines broken at spaces, and in words too long for a line at their seams, else with a hyphen;
-  /// the last one elided when `most` lines do not hold all. Each paragraph begins a line.
+  /// Breaks text into lines at spaces. Words too long for a line are broken at their seams, else
+  /// with a hyphen. The last line is elided if `most` lines do not hold everything. Each paragraph
+  /// begins a line.
   std::vector<std::string> wrapped(const std::string& text, double room, int most,
                                    Letters face = {}) const;
   /// A token fit to be drawn: white space is named, characters without a glyph appear as U+XXXX.
@@ -43,8 +44,7 @@ class Lettering {
   double size_;
 };
 
-/// Whether these lines of a text have all of its words, none elided or parted by a hyphen of its
-/// own.
+/// Whether these lines hold all words of a text, none elided or broken by an added hyphen.
 bool is_whole(const std::vector<std::string>& lines, std::string text);
 
 /// Height of a block of lines.

@@ -21,7 +21,7 @@ IndexRange visible(const PanelAxis& axis, IndexRange covered) {
           std::min(Index(std::ceil(axis.high)), covered.end)};
 }
 
-/// The value as short as it must be for its cell; empty when nothing fits.
+/// The value, as short as its cell requires; empty if nothing fits.
 std::string cell_text(double value, double cell, const Lettering& letters) {
   const double size = letters.size();
   std::string text = format_compact(value, cell >= 4.2 * size ? 4 : 3);
@@ -29,8 +29,8 @@ std::string cell_text(double value, double cell, const Lettering& letters) {
   return letters.width(text) > cell - 0.2 * size ? "" : text;
 }
 
-/// Where the number of a cell is written: in the quarter of it that lies furthest inside of the
-/// part that is drawn where that cuts it. Nothing of a cell that is not seen.
+/// The place for the number of a cell. If the drawn part cuts the cell, it is the quarter of the
+/// cell that lies furthest inside the part. Nothing for a cell that is not seen.
 std::optional<Rect> room_for_number(const BodyDrawing& d, const Rect& cell) {
   if (!d.part) return cell;
   const Rect quarter{cell.x, cell.y, cell.width / 2, cell.height / 2};
@@ -127,7 +127,7 @@ double row_strip_room(const Lettering& letters) {
 
 void draw_row_strip(Ink& ink, const Rect& plot, const PanelAxis& axis, const RowStrip& strip,
                     const Colormap& map) {
-  // Fewer than are drawn: lines that are not known must not be blended with those that are.
+  // Fewer than the rows that are drawn, so that unknown rows are not blended with known ones.
   constexpr double kMost = 4096;
   const int lines = std::clamp(std::floor(plot.height / ink.style.finest), 1.0, kMost);
   const auto token = [&](int line) {
@@ -137,7 +137,7 @@ void draw_row_strip(Ink& ink, const Rect& plot, const PanelAxis& axis, const Row
   for (int line = 0; line < lines; ++line) {
     const float most = strip.largest({token(line), std::max(token(line) + 1, token(line + 1))});
     if (std::isnan(most)) continue;
-    // By a root, so that small numbers can be distinguished from none.
+    // A root makes small numbers distinguishable from 0.
     const int step = 255 * std::sqrt(std::clamp(most / strip.top, 0.0, 1.0));
     colours[line] = opaque(map.steps[step]);
   }

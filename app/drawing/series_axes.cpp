@@ -9,8 +9,9 @@ namespace fovea::drawing {
 namespace {
 
 constexpr double kHeadroom = 1.25;  // beyond its values
-constexpr double kLeastRange = 8;   // of its ends: a small part of a decade would be all slope
-constexpr double kZeros = 1.4;      // lines that are left for zeros
+// Ratio of its ends: a small part of a decade would exaggerate slopes.
+constexpr double kLeastRange = 8;
+constexpr double kZeros = 1.4;  // lines that are left for zeros
 
 std::string amount_text(double value, SeriesPlot::Unit unit) {
   switch (unit) {
@@ -54,7 +55,7 @@ PanelAxis lengths_axis(const SeriesPlot& plot) {
   return axis;
 }
 
-/// What a logarithmic axis of amounts holds.
+/// The amounts on a logarithmic axis.
 struct Amounts {
   double low = INFINITY, high = 0;
   bool zeros = false;
@@ -67,7 +68,7 @@ struct Amounts {
   }
 };
 
-/// `apart`: from one number to the next, at least.
+/// Numbers stand at least `apart` from each other.
 PanelAxis log_axis(const Amounts& amounts, SeriesPlot::Unit unit, double length, double apart,
                    const Lettering& letters) {
   PanelAxis axis{.low = 0.1, .high = 1, .logarithmic = true, .amounts = true};

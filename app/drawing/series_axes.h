@@ -5,7 +5,7 @@
 
 namespace fovea::drawing {
 
-/// `size`: about how large the plot will be.
+/// `size` is about how large the plot will be.
 Axes series_axes(const SeriesPlot& plot, Point size, const Lettering& letters);
 
 }  // namespace fovea::drawing

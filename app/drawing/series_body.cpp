@@ -19,7 +19,7 @@ struct Corners {
   double turned;  // degrees
 };
 
-// As different as small shapes are; the first looks like a circle.
+// Shapes that differ as much as small shapes can; the first looks like a circle.
 constexpr Corners kMarkers[] = {{24, 0}, {4, 45},  {3, -90}, {4, 0},
                                 {3, 90}, {5, -90}, {6, 0},   {3, 0}};
 
@@ -74,7 +74,7 @@ void draw_curve(const BodyDrawing& d, const SeriesPlot& plot, std::size_t s) {
   }
 }
 
-/// Down from each place to the next one only there: between them nothing was measured.
+/// Draws steps that go down only at the next place, since nothing was measured between places.
 void draw_front(const BodyDrawing& d, const SeriesPlot& plot) {
   const Stroke stroke{d.ink.style.faint, 0.08 * d.ink.letters.size()};
   for (std::size_t i = 1; i < plot.front.size(); ++i) {
@@ -98,7 +98,8 @@ struct PlacedMark {
   Rect text;
 };
 
-/// From left to right, in turns on the lines there are; those of a line are pushed apart.
+/// Places marks from left to right, on the available lines in turn, and pushes those of a line
+/// apart.
 std::vector<PlacedMark> placed_marks(const BodyDrawing& d, const SeriesPlot& plot) {
   const Lettering& letters = d.ink.letters;
   std::vector<PlacedMark> marks;
@@ -133,7 +134,7 @@ void draw_mark(const BodyDrawing& d, const SeriesPlot& plot, const PlacedMark& m
   const Rgba colour = d.ink.style.series_colour(mark.series);
   const Stroke stroke{colour, 0.08 * d.ink.letters.size(), true};
   const Point top{mark.at.x, d.plot.where.y};
-  if (mark.text.bottom() > top.y - 2)  // else the line would cross numbers below it
+  if (mark.text.bottom() > top.y - 2)  // otherwise the line would cross numbers below it
     d.ink.line({mark.text.centre().x, mark.text.bottom() - 1}, top, stroke);
   d.ink.line(top, mark.at, stroke);
   draw_ring(d.ink, mark.at, 1.5, colour);

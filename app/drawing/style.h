@@ -30,7 +30,7 @@ struct Rect {
   bool contains(Point p) const { return p.x >= x && p.x < right() && p.y >= y && p.y < bottom(); }
   Rect inset(double by) const { return {x + by, y + by, width - 2 * by, height - 2 * by}; }
   Rect moved(double right, double down) const { return {x + right, y + down, width, height}; }
-  /// Without so much of its left, top, right and bottom.
+  /// The rectangle without so much of its left, top, right and bottom.
   Rect without(double left, double top, double right, double bottom) const {
     return {x + left, y + top, width - left - right, height - top - bottom};
   }
@@ -41,8 +41,8 @@ struct Rect {
   }
 };
 
-/// What lies right of a line, as seen from `from` to `to` on a canvas whose y points down; the line
-/// belongs to it.
+/// The half-plane right of a line, as seen from `from` to `to` on a canvas whose y points down; the
+/// line belongs to it.
 struct HalfPlane {
   Point from, to;
 
@@ -68,7 +68,7 @@ constexpr Rgba faded(Rgba c, double opacity) {
   return {c.r, c.g, c.b, std::uint8_t(c.a * opacity)};
 }
 
-/// On the way from `a` (share 0) to `b` (share 1).
+/// A colour on the way from `a` (share 0) to `b` (share 1).
 inline Rgba mixed(Rgba a, Rgba b, double share) {
   const auto channel = [&](int from, int to) {
     return std::uint8_t(std::lround(from + (to - from) * share));
@@ -83,13 +83,14 @@ constexpr Rgba readable_on(const Rgb& ground) {
 }
 
 struct Style {
-  Rgba ground, paper, raised;  // behind panels and docks; of them; of fields and buttons
-  Rgba text, faint;            // words, and those that matter less
-  Rgba label;                  // words of axes, colour bars and legends
-  Rgba frame, grid;            // lines around plots and widgets; lines within plots
+  /// Grounds: behind panels and docks; of panels and docks; of fields and buttons.
+  Rgba ground, paper, raised;
+  Rgba text, faint;  // words, and those that matter less
+  Rgba label;        // words of axes, colour bars and legends
+  Rgba frame, grid;  // lines around plots and widgets; lines within plots
   Rgba accent, warning, error;
   Rgba pinned, marked;  // a pinned row; tokens of a chosen leaf: no data have these colours
-  Rgba veil, tip;       // over what is out of date; the ground of a hover card
+  Rgba veil, tip;       // veil over out-of-date panels; ground of a hover card
   // Data: the same on paper and on the screen.
   Rgba query, key, exact, approximate;
   std::array<Rgba, 8> series;  // curves, exact first; the colour blind can distinguish them

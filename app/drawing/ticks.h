@@ -16,10 +16,10 @@ struct Tick {
 /// Multiples of 1, 2 or 5 times a power of ten within [low, high], at most about `most`.
 std::vector<Tick> linear_ticks(double low, double high, int most);
 
-/// The same, of whole numbers only.
+/// The same multiples, but only whole numbers.
 std::vector<Tick> whole_ticks(double low, double high, int most);
 
-/// Powers of ten within [low, high]; the ends when there are fewer than two.
+/// Powers of ten within [low, high]; the ends if there are fewer than two.
 std::vector<Tick> log_ticks(double low, double high, int most);
 
 /// 0 and powers of ten to both sides, the least of them at `least` or above.

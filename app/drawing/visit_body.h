@@ -1,5 +1,5 @@
-// visit_body calls the case for the kind of body that a panel has. Every kind is named in some
-// case: a function that does not know a new kind is not compiled.
+// visit_body calls the case for the kind of a panel's body. Some case must name every kind: a
+// function that misses a new kind does not compile.
 #pragma once
 
 #include <concepts>

@@ -28,7 +28,7 @@ void draw_words(Ink& ink, const CellLayout& cell, Letters title_face) {
   ink.write_lines(cell.caption_box, cell.caption, Align::left, ink.style.faint);
 }
 
-/// A frame that is seen on any colours.
+/// Draws a frame that can be seen on any colour.
 void draw_frame(Ink& ink, const Rect& box, Rgba colour) {
   constexpr double width = 0.6;
   ink.outline(box, {{0, 0, 0, 150}, 3 * width});
@@ -40,7 +40,7 @@ bool has_queries(const Panel& panel) {
          std::holds_alternative<BlockMap>(panel.body) || std::holds_alternative<Strip>(panel.body);
 }
 
-/// The queries and keys that a panel of tokens shows; keys are none where it has only queries.
+/// The queries and keys that a panel of tokens shows; no keys if it has only queries.
 std::pair<IndexRange, IndexRange> tokens_of(const Panel& panel) {
   if (const auto* raster = std::get_if<Raster>(&panel.body)) return {raster->rows, raster->cols};
   if (const auto* strip = std::get_if<Strip>(&panel.body))
@@ -124,11 +124,12 @@ void draw_layout(Ink& ink, const Figure& figure, const FigureLayout& layout, con
 
 namespace {
 
-/// Qt divides work on large images among the threads of its pool, and waits forever where one of
-/// them cannot be started for lack of memory. Here it gets one that has started, and no other.
+/// Qt divides work on large images among the threads of its pool, and waits for ever if one of them
+/// cannot be started for lack of memory. This function gives the pool one thread that has started,
+/// and no other.
 void start_image_thread() {
   static const bool started = [] {
-    std::jthread([] {}).join();  // throws where no thread can be started
+    std::jthread([] {}).join();  // throws if no thread can be started
     QThreadPool& pool = *QThreadPool::globalInstance();
     pool.setMaxThreadCount(1);
     pool.setExpiryTimeout(-1);
@@ -142,7 +143,7 @@ void start_image_thread() {
   (void)started;
 }
 
-// After Cancelled the painter can be ended; after other errors nothing is asked of it
+// After Cancelled the painter can be ended; after other errors it is not used any more
 // (figure/painting.h).
 void draw_on(PainterInk& ink, const Figure& figure, const FigureLayout& layout, const Run& run) {
   start_image_thread();

@@ -23,7 +23,7 @@ struct FigureStyle {
   std::optional<double> height;  // default: follows from the grid
   int dpi = 300;                 // of PNG, and of rasters inside SVG and PDF
   double font_size = 7;          // of titles, as printed
-  double smaller = 0;            // points by which all other letters are
+  double smaller = 0;            // points by which all other letters are smaller
   std::string font = "DejaVu Sans";
   bool letters = false;   // (a), (b), ... before the titles of panels
   bool dark = false;      // the window's look; figures for print are light
@@ -36,46 +36,46 @@ struct Figure {
   std::vector<std::vector<Panel>> rows;  // [view][variant]
   FigureStyle style;
   std::shared_ptr<const Sequence> sequence = nullptr;  // names of tokens for the axes; may be null
-  std::shared_ptr<const Sequence> key_sequence = nullptr;  // where keys have other ones
+  std::shared_ptr<const Sequence> key_sequence = nullptr;  // if keys have other names
   std::optional<Index> pinned_query = {};                  // framed in every panel of tokens
   std::optional<std::pair<IndexRange, IndexRange>> selection = {};  // queries, keys; the same
   Recipe recipe = {};                                               // in its file
 };
 
-/// What the frames in the panels stand for, below the footer; empty if there are none.
+/// The words below the footer that explain frames in the panels; empty if there are none.
 std::string words_of_marks(const Figure& figure);
 
 /// Height in points that the figure takes at its width.
 double figure_height(const Figure& figure);
 
-/// In points, at its width: no panel is cut, nor too low to be read.
+/// The least height in points at its width at which no panel is cut or too low to be read.
 double least_figure_height(const Figure& figure);
 
-/// Draws in points, the figure's top left at the painter's origin. Throws Cancelled between two
-/// panels, where a stop is asked for.
+/// Draws in points, with the figure's top left at the painter's origin. Throws Cancelled between
+/// two panels if a stop is requested.
 void draw_figure(QPainter& painter, const Figure& figure, const Run& run);
 void draw_figure(QPainter& painter, const Figure& figure);
 
-/// The same without the words, which are returned as PGF places them from the top left, to be set
-/// by LaTeX.
+/// Draws without the words, and returns the words as PGF that places them from the top left, to be
+/// set by LaTeX.
 std::string draw_without_words(QPainter& painter, const Figure& figure, const Run& run);
 
-/// With captions that name the entries of a raster whose colours a pixel of an image mixes, where
-/// it covers several; for an image of so many pixels a point.
+/// Adds to each caption how many entries of a raster one pixel mixes, in an image with so many
+/// pixels a point.
 Figure with_pooling_named(const Figure& figure, double pixels_a_point);
 
-/// Throws UsageError where the height that the style gives is too small for the panels, saying the
-/// least that is enough; UnavailableError where the picture at `path` would have too many pixels.
+/// Throws UsageError, with the least height that is enough, if the height of the style is too small
+/// for the panels; UnavailableError if the picture at `path` would have too many pixels.
 void require_height(const std::string& path, const Figure& figure);
 
 /// The bytes of an SVG file.
 QByteArray svg_of(const Figure& figure);
 
 /// By the ending of `path`: .png, .svg, .pdf or .pgf; NAME.pgf places words on a body, which is
-/// written beside it (figure/pgf_file.h). The same figure gives the same bytes: the only date
-/// in them is that of SOURCE_DATE_EPOCH in the environment, where it is set. Written to a temporary
-/// name, then renamed. Throws UsageError for another ending, UnavailableError when it cannot be
-/// written, and Cancelled.
+/// written beside it (figure/pgf_file.h). The same figure gives the same bytes: the only date in
+/// them is that of the environment variable SOURCE_DATE_EPOCH, if it is set. The file is replaced
+/// as a whole (io/atomic_file.h). Throws UsageError for another ending, UnavailableError if it
+/// cannot be written, and Cancelled.
 void write_figure(const std::string& path, const Figure& figure, const Run& run);
 void write_figure(const std::string& path, const Figure& figure);
 

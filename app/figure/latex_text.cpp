@@ -8,7 +8,7 @@
 namespace fovea {
 namespace {
 
-/// What figures write beside ASCII and accented Latin letters.
+/// Characters that figures write beside ASCII and accented Latin letters.
 const std::map<char32_t, const char*>& mathematics() {
   static const std::map<char32_t, const char*> table{
       {U'α', "\\alpha"},

@@ -1,13 +1,13 @@
-// Words of figures as LaTeX writes them.
+// Turns words of figures into LaTeX.
 #pragma once
 
 #include <string>
 
 namespace fovea {
 
-/// In text mode, for pdflatex as for newer programs. Characters that pdflatex has no letters for
-/// are \foveachar{CHARACTER}{U+XXXX}, of which `foveachar_definition` takes what the program can
-/// write.
+/// In text mode, for pdflatex and newer programs. Characters without letters in pdflatex become
+/// \foveachar{CHARACTER}{U+XXXX}, of which `foveachar_definition` takes the one that the program
+/// can write.
 std::string latex_text(const std::string& words);
 
 inline constexpr const char* foveachar_definition =

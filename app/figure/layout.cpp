@@ -12,8 +12,8 @@ namespace {
 
 constexpr double kGutter = 6;  // between columns
 constexpr double kRowGap = 7;  // between rows
-// Lines of a caption. On paper nothing else tells the rest: seven panels side by side have room for
-// theirs, unless the height is given.
+// Lines of a caption. Paper has no other place for the rest of a caption: seven panels side by side
+// have room for theirs, unless the height is given.
 constexpr int most_caption_lines = 16, most_at_given_height = 6;
 
 /// Heights of the parts of a row, from the top downwards, each with the gap before it.
@@ -113,8 +113,8 @@ class Layouter {
       }
   }
 
-  /// A message among maps stands where its map would, within the same axes: columns stay even, and
-  /// the first one carries the numbers even when it has nothing to show.
+  /// A message among maps stands in place of its map, within the same axes: columns stay even, and
+  /// the first column carries the numbers even if it has nothing to show.
   void lend_axes(std::size_t r) {
     const auto& row = figure_.rows[r];
     for (std::size_t lender = 0; lender < row.size(); ++lender) {
@@ -149,8 +149,8 @@ class Layouter {
     });
   }
 
-  /// Each column has room for its numbers, and all panels are as wide. All gaps are as wide too,
-  /// unless that takes too much of the panels.
+  /// Each column has room for its numbers, and all panels have one width. All gaps have one width
+  /// too, unless that takes too much from the panels.
   void choose_columns() {
     constexpr double least = 0.85;  // of the width of panels in uneven gaps
     std::vector<double> rooms(columns_);
@@ -193,8 +193,8 @@ class Layouter {
                          ColourBar::Request{panel_width_, ColourBar::Form::beneath});
   }
 
-  /// Where the style has two sizes, the largest between them at which titles are whole. Else
-  /// somewhat smaller than the other letters where titles are whole then, else as large.
+  /// If the style has two sizes, the largest size between them at which no title is cut. Otherwise
+  /// slightly smaller than the other letters if titles are whole then, else of the same size.
   Letters choose_panel_title_face() const {
     const double small = letters_.size();
     std::vector<double> sizes;
@@ -207,7 +207,7 @@ class Layouter {
     return {small, true};
   }
 
-  /// In so many lines no word of a title is elided or parted by a hyphen that it does not have.
+  /// Whether, in so many lines, no word of a title is elided or broken by an added hyphen.
   bool titles_are_whole(Letters face, int lines) const {
     for (std::size_t r = 0; r < figure_.rows.size(); ++r)
       for (std::size_t c = 0; c < figure_.rows[r].size(); ++c) {
@@ -218,7 +218,8 @@ class Layouter {
     return true;
   }
 
-  /// With the letter of the panel, where panels have one. A title is not repeated below itself.
+  /// The title, with the letter of the panel if panels have letters. A title is not repeated below
+  /// itself.
   std::string title_of(std::size_t r, std::size_t c) const {
     const bool above = r > 0 && c < figure_.rows[r - 1].size();
     std::string title =
@@ -268,7 +269,7 @@ class Layouter {
   Rect plot_of(const Panel& shown, const Rect& body, double curves_heading) const {
     if (const auto shape = shape_of(shown)) {
       const double width = std::min(body.width, body.height / *shape);
-      // Too low a body only comes with a fixed height; then the panel is centred.
+      // Only a fixed height makes a body too low; the panel is then centred.
       return {body.x + (body.width - width) / 2, body.y, width, width * *shape};
     }
     const double heading = std::holds_alternative<RowCurve>(shown.body)
@@ -277,8 +278,8 @@ class Layouter {
     return body.without(0, std::min(heading, 0.8 * body.height), 0, 0);
   }
 
-  /// One height for all curves of a row, which are read along one axis: their plots are side by
-  /// side.
+  /// One height for all curves of a row: their plots stand side by side and are read along one
+  /// axis.
   double curves_heading(std::size_t r) const {
     double heading = 0;
     for (const Panel& shown : figure_.rows[r])

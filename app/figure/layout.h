@@ -1,5 +1,4 @@
-// A FigureLayout says where everything in a figure lies, in points; drawing it decides nothing
-// more.
+// A FigureLayout says where everything in a figure lies, in points. Drawing only follows it.
 #pragma once
 
 #include "drawing/bodies.h"
@@ -13,14 +12,14 @@ struct CellLayout {
   explicit CellLayout(const Panel& panel) : prepared(panel) {}
 
   drawing::PreparedPanel prepared;
-  std::vector<std::string> title, subtitle;  // empty when the panel above says it
+  std::vector<std::string> title, subtitle;  // empty if the panel above says it
   std::vector<std::string> caption;
   drawing::Rect heading, body, plot, caption_box;
   drawing::Axes axes;
-  std::optional<std::size_t> stands_in_for;  // of a message: the column of a map
-  bool show_x = false, show_y = false;       // else a neighbour carries the numbers and names
+  std::optional<std::size_t> stands_in_for;  // of a message: the column with a map
+  bool show_x = false, show_y = false;       // otherwise a neighbour carries the numbers and names
   std::optional<drawing::ColourScale> scale;
-  std::optional<drawing::ColourBar> bar;  // its own, when the row has none
+  std::optional<drawing::ColourBar> bar;  // its own bar, if the row has none
   drawing::Point bar_at;
   std::optional<drawing::RowStrip> strip;
 
@@ -36,7 +35,8 @@ struct RowLayout {
 
 struct FigureLayout {
   double width = 0, height = 0;
-  double least_height = 0;  // at which every panel has three lines' height, or all that it needs
+  /// At which every panel has the height of three lines, or all that it needs.
+  double least_height = 0;
   std::vector<std::string> title, footer;
   drawing::Rect title_box, footer_box;
   drawing::Legend legend;  // of the series

@@ -18,7 +18,7 @@ struct Heading {
 struct Paragraph {
   std::string text;
 };
-/// Typed as it stands, in letters of equal width.
+/// Text as it stands, in letters of equal width.
 struct Verbatim {
   std::string text;
 };
@@ -50,14 +50,14 @@ struct Pages {
 /// One file without references to others; figures are vectors.
 std::string html_of(const Pages& pages);
 
-/// A4. The only date is that of SOURCE_DATE_EPOCH in the environment, where it is set.
+/// A4. The only date is that of the environment variable SOURCE_DATE_EPOCH, if it is set.
 QByteArray pdf_of(const Pages& pages);
 
 /// Throws UsageError unless the name ends in .pdf or .html.
 void check_pages_name(const std::string& path);
 
-/// By the ending of `path`: .pdf or .html. Written to a temporary name, then renamed. Throws
-/// UnavailableError when it cannot be written.
+/// By the ending of `path`: .pdf or .html. The file is replaced as a whole (io/atomic_file.h).
+/// Throws UnavailableError if it cannot be written.
 void write_pages(const std::string& path, const Pages& pages);
 
 }  // namespace fovea

@@ -1,4 +1,4 @@
-// Pages as PDF: blocks one below the other; what does not fit begins on the next page.
+// Pages as PDF: blocks one below the other. A block that does not fit begins on the next page.
 #include <QBuffer>
 #include <QPdfWriter>
 #include <QTextDocument>
@@ -53,12 +53,12 @@ class LaidText {
   QTextDocument document_;
 };
 
-/// What is drawn of a block.
+/// A drawn part of a block.
 struct Piece {
   std::unique_ptr<LaidText> text;
   const Figure* figure = nullptr;
   double height = 0;
-  bool with_next = false;  // on one page with what follows
+  bool with_next = false;  // on one page with the next piece
 };
 
 /// The first column has a fifth of the width, the others the rest in equal parts. The names in it

@@ -10,7 +10,7 @@ namespace {
 
 using namespace drawing;
 
-// Lettering is measured large and scaled down: free of the rounding of small sizes.
+// Lettering is measured large and scaled down, which avoids the rounding of small sizes.
 constexpr double kMeasured = 100;
 constexpr double kCapitals = 0.73;     // height, in letters
 constexpr double kSharpEnough = 4096;  // pixels; more only makes files larger
@@ -70,7 +70,7 @@ QFont PaperLettering::font(Letters face, int device_dpi) const {
   return font;
 }
 
-/// In this font, or in one of those that Qt takes characters from which this one lacks.
+/// Whether this font has the character, or a font from which Qt takes missing characters.
 bool PaperLettering::has_glyph(char32_t character) const {
   return plain_.inFontUcs4(character);
 }
@@ -80,7 +80,7 @@ PainterInk::PainterInk(QPainter& target, const PaperLettering& lettering, const 
       painter(target),
       paper_letters_(lettering),
       dpi_(figure.dpi) {
-  painter.setLayoutDirection(Qt::LeftToRight);  // also for a label that begins with Hebrew
+  painter.setLayoutDirection(Qt::LeftToRight);  // even for a label that begins with Hebrew
 }
 
 void PainterInk::text(Point at, const std::string& words, Rgba colour, Letters face) {
@@ -194,8 +194,8 @@ void PainterInk::within(const drawing::HalfPlane& where, const std::function<voi
   painter.restore();
 }
 
-/// With hard cell edges: sampled exactly on a screen, scaled by a whole number in files of vectors,
-/// whose viewers would smooth it.
+/// Keeps cell edges hard: images are sampled exactly on a screen, and scaled by a whole number in
+/// vector files, whose viewers would smooth them.
 void PainterInk::draw_image(const Rect& at, const QImage& image) {
   const QRectF where = qrect(at);
   if (image.isNull() || where.isEmpty()) return;

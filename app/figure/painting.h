@@ -1,4 +1,4 @@
-// Drawing on a device of Qt's that makes the bytes of a file, such as QPdfWriter.
+// Draws on a device of Qt's that makes the bytes of a file, such as QPdfWriter.
 #pragma once
 
 #include <QPainter>
@@ -8,8 +8,8 @@
 
 namespace fovea {
 
-/// Calls draw(painter, device) and ends the painter. Throws UnavailableError when the device cannot
-/// be drawn on, and what `draw` throws. After an error in `draw` or at the end, but for Cancelled,
+/// Calls draw(painter, device) and ends the painter. Throws UnavailableError if the device cannot
+/// be drawn on, and what `draw` throws. After an error in `draw` or at the end, except Cancelled,
 /// painter and device are leaked on purpose: the destructor of an active painter ends its page,
 /// which needs memory, and an exception from a destructor would end the program.
 template <class Device, class Draw>

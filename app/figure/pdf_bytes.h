@@ -1,19 +1,19 @@
-// What Qt writes into PDF files that would differ from run to run.
+// Removes from PDF files of Qt what would differ from run to run.
 #pragma once
 
 #include <QByteArray>
 
 namespace fovea {
 
-/// Writes over a part of a PDF file, whose offsets stay as they are: no more than was there.
+/// Writes over a part of a PDF file with no more bytes than were there, so that offsets stay valid.
 void overwrite_in_pdf(QByteArray& pdf, qsizetype begin, qsizetype end, const QByteArray& text);
 
-/// The date that SOURCE_DATE_EPOCH states, in place of the present one; without it none. As
-/// https://reproducible-builds.org/specs/source-date-epoch asks.
+/// Replaces the present date by that of SOURCE_DATE_EPOCH, or removes it if the variable is not set
+/// (https://reproducible-builds.org/specs/source-date-epoch).
 void put_date_into_pdf(QByteArray& pdf);
 
-/// Qt writes fonts in the order of a hash table: the same one every time, while one of these
-/// exists.
+/// Qt writes fonts in the order of a hash table. While one of these exists, that order is always
+/// the same.
 struct SameHashes {
   SameHashes();
   ~SameHashes();

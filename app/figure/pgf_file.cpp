@@ -19,7 +19,7 @@ std::string_view view_of(const QByteArray& bytes) {
   return {bytes.data(), std::size_t(bytes.size())};
 }
 
-/// As far as it is a file that can be read.
+/// The content of a file; empty if it cannot be read.
 QByteArray content_of(const QString& path, qint64 most) {
   QFile file(path);
   if (!QFileInfo(path).isFile() || !file.open(QIODevice::ReadOnly)) return {};

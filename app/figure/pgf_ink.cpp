@@ -32,7 +32,7 @@ void PgfInk::text(Point at, const std::string& words, Rgba colour, Letters face)
   place("left,base", {at.x, at.y + capitals / 2 * letters.size(face)}, words, colour, face);
 }
 
-// By the end that is aligned: LaTeX's letters have other widths.
+// Places words by their aligned end, as LaTeX's letters have other widths.
 void PgfInk::write(const Rect& where, const std::string& words, Align align, Rgba colour,
                    Letters face) {
   if (words.empty()) return;

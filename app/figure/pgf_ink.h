@@ -27,7 +27,7 @@ class PgfInk final : public PainterInk {
              drawing::Letters face);
 
   std::string placed_;
-  bool cut_ = false;  // words are cut at a border: they are drawn
+  bool cut_ = false;  // words that a border cuts are drawn
 };
 
 }  // namespace fovea

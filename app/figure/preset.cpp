@@ -4,8 +4,8 @@
 
 namespace fovea {
 
-// Widths of lines and sizes of letters as tueplots 0.2 has them: a point below the text, legends
-// and numbers two points smaller.
+// Widths of lines and sizes of letters from tueplots 0.2: a point smaller than the text, legends
+// and numbers two points smaller still.
 const std::vector<Preset>& presets() {
   static const std::vector<Preset> all{
       {"neurips", "NeurIPS", 5.5, 9, 2},

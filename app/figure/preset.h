@@ -20,7 +20,7 @@ struct Preset {
 
 /// In the order of lists.
 const std::vector<Preset>& presets();
-/// Null: there is none of this name.
+/// Null if there is none of this name.
 const Preset* preset_named(const std::string& id);
 /// "neurips, iclr, ..."
 std::string preset_names();

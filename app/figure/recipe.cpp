@@ -60,7 +60,7 @@ struct Chunk {
   qsizetype end = 0;  // in the file
 };
 
-/// Nothing: the file ends before the chunk does.
+/// Nothing if the file ends before the chunk does.
 std::optional<Chunk> chunk_at(const QByteArray& png, qsizetype at) {
   if (at + 12 > png.size()) return {};
   const qsizetype length = qFromBigEndian<std::uint32_t>(png.constData() + at);
@@ -84,8 +84,8 @@ std::optional<Recipe> recipe_in_png(const QByteArray& png) {
   return recipe;
 }
 
-/// The only characters that XML has no place for are control characters, and U+FFFE and U+FFFF: the
-/// text becomes U+FFFD there. Half a pair of UTF-16 is no UTF-8, and does not come so far.
+/// XML allows neither control characters nor U+FFFE and U+FFFF: they become U+FFFD. Half a pair of
+/// UTF-16 is no UTF-8, and never gets here.
 QByteArray as_xml(const QByteArray& utf8) {
   constexpr const char* replacement = "\xEF\xBF\xBD";
   QByteArray xml;
@@ -110,7 +110,7 @@ QString element(const char* name, const std::string& text) {
 }
 
 std::optional<Recipe> recipe_in_svg(const QByteArray& svg) {
-  if (!svg.contains(xml_names)) return {};  // which takes less time than to read it as XML
+  if (!svg.contains(xml_names)) return {};  // which is quicker than reading it as XML
   QXmlStreamReader reader(svg);
   std::optional<Recipe> recipe;
   while (!reader.atEnd()) {
@@ -125,8 +125,8 @@ std::optional<Recipe> recipe_in_svg(const QByteArray& svg) {
   return recipe;
 }
 
-/// The content of the last such link: what precedes it is the report. Empty: there is none.
-/// Nothing: it is cut off.
+/// The content of the last such link, since the report precedes it. Empty if there is no link;
+/// nothing if it is cut off.
 std::optional<std::string> linked_in(const QByteArray& html, const std::string& begin_of_link) {
   const auto begin = QByteArray::fromStdString(begin_of_link);
   const qsizetype link = html.lastIndexOf(begin);

@@ -1,4 +1,4 @@
-// A Recipe is what a figure or a report is made from. Its file carries it: PNG in text chunks, SVG
+// A Recipe is what a figure or a report is made from. The file carries it: PNG in text chunks, SVG
 // in its metadata, PDF in attached files, HTML in links.
 #pragma once
 
@@ -19,8 +19,8 @@ struct Recipe {
 inline constexpr const char* recipe_session_file = "session.fovea.json";  // attached to a PDF
 inline constexpr const char* recipe_command_file = "command.txt";
 
-/// The bytes of a PNG or SVG file with the recipe in them. In SVG title and description precede it,
-/// and what XML has no place for is left out, whoever wrote it.
+/// The bytes of a PNG or SVG file with the recipe in them. In SVG, title and description precede
+/// it, and characters that XML does not allow are left out.
 QByteArray with_recipe_in_png(const QByteArray& png, const Recipe& recipe);
 QByteArray with_recipe_in_svg(const QByteArray& svg, const Recipe& recipe,
                               const std::string& title = {}, const std::string& description = {});
@@ -28,18 +28,18 @@ QByteArray with_recipe_in_svg(const QByteArray& svg, const Recipe& recipe,
 /// `bytes` inside a URL.
 std::string data_url(const std::string& type, const QByteArray& bytes);
 
-/// The line of its head by which a report as HTML is recognised.
+/// The line in the head of an HTML report by which it is recognised.
 inline constexpr const char* html_generator = "<meta name=\"generator\" content=\"Fovea\">";
 
 /// Whether a file that begins so is a report as HTML.
 bool is_report(std::string_view head);
 
-/// Paragraphs of HTML with the session and the command in links, by which a browser saves them.
-/// Empty: there are none.
+/// Paragraphs of HTML with the session and the command in links, with which a browser saves them.
+/// Empty if there are none.
 std::string links_to(const Recipe& recipe);
 
-/// How far from the begin of a PNG or SVG file, and from the end of a PDF or HTML file, its recipe
-/// is looked for: files of any size are searched in the same time.
+/// How far from the beginning of a PNG or SVG file, and from the end of a PDF or HTML file, a
+/// recipe is searched for, so that files of any size take the same time.
 inline constexpr qsizetype recipe_reach = 8 << 20;
 
 /// The recipe in the first and the last `recipe_reach` bytes of a figure or report, whatever its

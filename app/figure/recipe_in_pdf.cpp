@@ -6,25 +6,25 @@
 namespace fovea {
 namespace {
 
-// Bytes of a stream as it lies in the file. It grows by 1032 times at most (zlib).
+// Bytes of a stream in the file. Inflated, it is at most 1032 times as long (zlib).
 constexpr qsizetype largest_attachment = 256 << 10;
 constexpr qsizetype longest_number = 12;  // digits
 
-/// The number that begins there; -1 if there is none.
+/// The number that begins at a place; -1 if there is none.
 qsizetype number_at(const QByteArray& pdf, qsizetype at) {
   qsizetype end = at;
   while (end < pdf.size() && end - at < longest_number && pdf[end] >= '0' && pdf[end] <= '9') ++end;
   return end > at ? pdf.mid(at, end - at).toLongLong() : -1;
 }
 
-/// Where the content of an object begins; -1 if there is none of this number.
+/// The beginning of an object's content; -1 if there is no object of this number.
 qsizetype object_at(const QByteArray& pdf, qsizetype number) {
   const QByteArray head = "\n" + QByteArray::number(number) + " 0 obj";
   const qsizetype at = pdf.indexOf(head);
   return at < 0 ? -1 : at + head.size();
 }
 
-/// The number behind a name in the dictionary that begins there.
+/// The number behind a name in the dictionary that begins at a place.
 qsizetype entry(const QByteArray& pdf, qsizetype dictionary, const char* name) {
   if (dictionary < 0) return -1;
   const qsizetype end = pdf.indexOf("endobj", dictionary);
@@ -42,7 +42,7 @@ std::string attachment(const QByteArray& pdf, const char* name) {
   if (stream < 0 || length <= 0 || length > largest_attachment) return {};
   const qsizetype begin = stream + qsizetype(qstrlen("stream\n"));
   if (length > pdf.size() - begin) return {};
-  // Qt expects the inflated size in front, and grows its buffer where that is too small.
+  // Qt expects the inflated size in front, and enlarges its buffer if the size is too small.
   return qUncompress(QByteArray("\0\0\x40\0", 4) + pdf.mid(begin, length)).toStdString();
 }
 

@@ -14,7 +14,7 @@ namespace fovea {
 void attach(QPdfWriter& writer, const Recipe& recipe);
 
 /// The recipe in the last bytes of a file; it is empty if the file has no such attachments. Files
-/// that other programs wrote again are not read.
+/// that other programs have rewritten are not read.
 std::optional<Recipe> recipe_in_pdf(const QByteArray& pdf);
 
 }  // namespace fovea

@@ -37,7 +37,7 @@ struct Page {
   const Run& run;
 };
 
-/// The bytes of a file. Where a stop is asked for it takes no more, so that encoding ends soon.
+/// The bytes of a file. It takes no more once a stop is requested, so that encoding ends soon.
 class FileBuffer : public QBuffer {
  public:
   explicit FileBuffer(std::stop_token stop) : stop_(std::move(stop)) { open(WriteOnly); }
@@ -135,7 +135,8 @@ void draw_svg(QBuffer& out, const Page& page) {
   page.run.check();
   QByteArray& svg = out.buffer();
   svg = with_exact_size(svg, page.points);
-  // A program that has not the font takes one that is as wide. Qt 6.4 does not escape its name.
+  // A program without the font takes one of the same width. Qt 6.4 does not escape the name of the
+  // font.
   const QString font = QString::fromStdString(page.figure.style.font);
   const auto family = [](const QString& name) { return ("font-family=\"" + name + "\"").toUtf8(); };
   const QByteArray with_others = family(font.toHtmlEscaped() + ", Verdana, sans-serif");
@@ -176,7 +177,7 @@ void draw_pdf(QBuffer& out, const Page& page, const std::function<void(QPainter&
   put_date_into_pdf(out.buffer());
 }
 
-/// What \\input takes. The body lies beside it, where \\graphicspath finds it.
+/// The text for \\input. The body lies beside it, where \\graphicspath finds it.
 QByteArray pgf_text(const Page& page, const std::string& words, const QString& body) {
   QString text = QString(pgf_begin) +
                  " In the preamble: \\usepackage{pgf}. Where it stands: \\input{this "
@@ -184,7 +185,8 @@ QByteArray pgf_text(const Page& page, const std::string& words, const QString& b
                  "%% Words are in the letters of the document; the rest is %1, found as by "
                  "\\includegraphics.\n";
   text = text.arg(body);
-  if (!page.figure.recipe.command.empty())  // a line, of characters that TeX reads as a comment
+  // On one line, of characters that TeX reads as a comment.
+  if (!page.figure.recipe.command.empty())
     text += "%% Made by: " + QString::fromStdString(printable(page.figure.recipe.command)) + "\n";
   text += foveachar_definition;
   text += QString(
@@ -200,7 +202,7 @@ QByteArray pgf_text(const Page& page, const std::string& words, const QString& b
   return (text + "\\end{pgfpicture}%\n\\endgroup%\n").toUtf8();
 }
 
-/// The words, and a body without them.
+/// Writes the words, and a body without them.
 void write_words_and_body(const std::string& path, const Page& page) {
   FileBuffer out(page.run.stop);
   std::string words;

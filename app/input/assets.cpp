@@ -20,13 +20,13 @@ struct FirstHead {
   std::optional<Index> pinned_query = {};
 };
 
-/// As assets/PROVENANCE.md recommends it.
+/// The head that assets/PROVENANCE.md recommends.
 FirstHead recommended_head(const std::string& source) {
   constexpr const char* capture = "minilm-l6.safetensors";
   const auto reads = [&](std::string_view model) {
     return source.starts_with(std::string(model_prefix) + std::string(model) + "?");
   };
-  if (reads(bundled_image_model)) return {"layer11", 5, 0};  // of the class token
+  if (reads(bundled_image_model)) return {"layer11", 5, 0};  // the row of the class token
   const bool is_capture = QFileInfo(QString::fromStdString(source)).fileName() == capture;
   return is_capture || reads(bundled_text_model) ? FirstHead{"layer4", 10} : FirstHead{};
 }
@@ -39,7 +39,8 @@ std::pair<Index, Index> first_head(const Source& source) {
   return {layer - source.layers.begin(), first.head};
 }
 
-/// Where the program lies, also when it was started by a link; Qt knows it only once it has begun.
+/// The folder of the program, even if it was started by a link. Qt knows it only once it has
+/// started.
 QString program_folder() {
   return QFileInfo(QFileInfo("/proc/self/exe").symLinkTarget()).path();
 }
@@ -50,7 +51,7 @@ std::string folder_if_there(const QString& path) {
 }
 
 /// The folder that holds `known`: beside the program, in its installation, or, as `in_sources`, in
-/// the tree of the sources, a few folders above a build tree. Empty: there is none.
+/// the tree of the sources, a few folders above a build tree. Empty if there is none.
 std::string data_folder(const QString& installed, const QString& in_sources, const QString& known) {
   const QString here = program_folder();
   QStringList candidates{here + "/" + installed,
@@ -95,7 +96,7 @@ Session first_session(const Source& source) {
   std::erase_if(session.columns, [&](const Column& column) {
     return !find_variant(column.variant).has_form_of(its.lengths(), causal);
   });
-  // A capture holds the model's own output, which is no column unless it is asked for.
+  // A capture holds the model's own output, which is not a column at first.
   if (!source.metadata.contains("model"))
     for (const ImportedTensors& result : its.imported)
       session.columns.push_back({.variant = imported_variant().id, .values = {result.name}});

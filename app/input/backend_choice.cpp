@@ -16,7 +16,7 @@ std::string failure(const CudaDevice& device, const std::string& precision,
   return device.name + " failed the self-test of " + precision + ". " + verdict.finding;
 }
 
-// What stands for a precision on a device, in the order in which it is tried.
+// The verdicts that can stand for a precision on a device, in the order in which they are tried.
 std::vector<std::string> candidates(const std::string& precision, const CudaDevice& device) {
   std::vector<std::string> names{precision};
   if (precision == "fp32") names.clear();

@@ -13,11 +13,12 @@ inline bool is_bundled(std::string_view model) {
   return model.starts_with("bundled:");
 }
 
-/// "all-MiniLM-L6-v2", whether it is installed or not; a name of no bundled model as it is.
+/// "all-MiniLM-L6-v2", whether it is installed or not. Returns the name of any other model as it
+/// is.
 std::string name_of_bundled(const std::string& model);
 
-/// Throws UsageError where there is no bundled model of that name, UnavailableError where it was
-/// not installed.
+/// Throws UsageError if there is no bundled model of that name, UnavailableError if it was not
+/// installed.
 std::string folder_of_bundled(const std::string& model);
 
 }  // namespace fovea

@@ -117,11 +117,12 @@ std::vector<std::pair<long, Instructions>> judged_calls() {
             {BPF_JMP | BPF_JSET | BPF_K, 0, 1, CLONE_THREAD},
             answer(allow),
             answer(refuse)}},
-          // Its flags are in memory, which a filter cannot read. The C library calls clone() then.
+          // Refused: its flags are in memory, which a filter cannot read. The C library calls
+          // clone() instead.
           {SYS_clone3, {answer(SECCOMP_RET_ERRNO | ENOSYS)}},
           // abort() sends a signal to its own process.
           {SYS_tgkill, {load_lower(0), skip(self, 0, 1), answer(allow), answer(refuse)}},
-          // Its own limits may be read.
+          // A process may read its own limits.
           {SYS_prlimit64,
            {load_lower(0), skip(0, 0, 5), load_lower(2), skip(0, 0, 3), load_upper(2),
             skip(0, 0, 1), answer(allow), answer(refuse)}},
@@ -147,12 +148,12 @@ Instructions filter() {
   return filter;
 }
 
-/// All other system calls fail, in all threads. Kernels without such filters go without.
+/// Makes all other system calls fail, in all threads. Kernels without such filters run unfiltered.
 void allow_only_computing() {
   Instructions instructions = filter();
   const sock_fprog program{static_cast<unsigned short>(instructions.size()), instructions.data()};
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return;
-  const long fault =  // or the thread that could not be given the filter
+  const long fault =  // or the id of a thread that could not get the filter
       ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
   if (fault != 0 && !(fault == -1 && (errno == ENOSYS || errno == EINVAL))) ::_exit(not_confined);
 }
@@ -182,7 +183,7 @@ rlim_t seconds_used() {
 
 int begin_confinement() {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ::setpgid(0, 0);  // Ctrl-C is for the program that started it, which ends it
+  ::setpgid(0, 0);  // Ctrl-C goes to the program that started it, which ends it
   if (::close_range(STDERR_FILENO + 1, ~0U, 0) != 0)  // before Linux 5.9
     for (int other = STDERR_FILENO + 1; other < ::sysconf(_SC_OPEN_MAX); ++other) ::close(other);
   ::signal(SIGXFSZ, SIG_IGN);
@@ -194,8 +195,8 @@ int begin_confinement() {
 }
 
 void complete_confinement(std::size_t memory, int seconds) {
-  // Address space is more than memory: stacks of threads, and what malloc puts aside for them. Few
-  // threads are started, however many cores there are.
+  // Address space is more than memory: it includes stacks of threads and what malloc reserves for
+  // them. Therefore few threads are started, however many cores there are.
   ::mallopt(M_ARENA_MAX, 1);
   const std::size_t threads = std::min(std::thread::hardware_concurrency(), 4U);
   const std::size_t aside = (std::size_t{256} + 16 * threads) << 20;

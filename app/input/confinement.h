@@ -1,4 +1,4 @@
-// Confinement of a process that reads what strangers wrote, with libraries that may have faults.
+// Confines a process that reads strangers' files with libraries that may have faults.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@ namespace fovea {
 /// Exit statuses of a confined process that has reached a limit, or could not be confined.
 inline constexpr int out_of_time = 101, out_of_memory = 102, not_confined = 103;
 
-/// For the first lines of the process: it ends when the thread that started it ends, keeps no
-/// descriptor but the standard ones, and writes no file. Returns the descriptor for its answer,
+/// To be called first in the process. From then on it ends with the thread that started it, keeps
+/// no descriptor but the standard ones, and writes no file. Returns the descriptor for its answer,
 /// which was standard output; what libraries print goes to standard error.
 int begin_confinement();
 

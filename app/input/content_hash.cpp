@@ -14,7 +14,7 @@
 namespace fovea {
 namespace {
 
-constexpr Index piece_bytes = 4 << 20;  // some ms of hashing, for which other work waits
+constexpr Index piece_bytes = 4 << 20;  // some ms of hashing, during which other work waits
 
 std::string hexadecimal(std::span<const unsigned char> bytes) {
   constexpr const char* digits = "0123456789abcdef";
@@ -28,7 +28,7 @@ std::string hexadecimal(std::span<const unsigned char> bytes) {
 
 /// The digest of what was put in so far.
 std::string digest_of(const EVP_MD_CTX* hash) {
-  // A copy, since finding the result ends a hash.
+  // Works on a copy, since finding the result ends a hash.
   const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> copy(EVP_MD_CTX_new(),
                                                                      EVP_MD_CTX_free);
   std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};

@@ -10,8 +10,8 @@
 namespace fovea {
 namespace {
 
-// Only what a signal handler may call. Its own signal waits until it returns, and then ends the
-// program as it would have done.
+// Calls only what a signal handler may call. The signal waits until the handler returns, and then
+// ends the program as it would have done.
 void report_crash(int signal) {
   constexpr std::string_view message =
       "fovea: crashed. If the session was kept, the next start of the window offers it.\n";
@@ -19,7 +19,8 @@ void report_crash(int signal) {
   ::raise(signal);
 }
 
-/// A stack for signals of the thread that makes it, unless it has one, such as that of a sanitizer.
+/// A stack for signals of the thread that makes it, unless the thread has one, such as that of a
+/// sanitizer.
 class SignalStack {
  public:
   SignalStack() {

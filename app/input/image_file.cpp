@@ -26,7 +26,7 @@ constexpr int most_side = 16384;    // pixels; more only on the way to a smaller
 constexpr int most_decoded = 2048;  // MiB of a decoded image
 
 InputError refusal(const std::string& message) {
-  return {"", message};  // whoever has the file names it
+  return {"", message};  // the caller, who has the file, names it
 }
 
 bool is_jpeg(const QImageReader& reader) {
@@ -69,8 +69,8 @@ struct Decoded {
   double beside = 0;  // bytes that it keeps until it is done
 };
 
-/// A JPEG is scaled down to eighths while it is decoded, to the next size that is not below the
-/// wanted one. Other formats are decoded whole.
+/// A JPEG is scaled to some eighths of its size while it is decoded, to the smallest size that is
+/// not below the wanted one. Other formats are decoded whole.
 Decoded decoded_of(const QImageReader& reader, const std::string& bytes, QSize wanted) {
   const QSize stored = reader.size();
   if (!is_jpeg(reader)) return {stored};
@@ -81,9 +81,9 @@ Decoded decoded_of(const QImageReader& reader, const std::string& bytes, QSize w
   return {{part(stored.width()), part(stored.height())}, jpeg_coefficient_bytes(bytes)};
 }
 
-/// Asks for what reading takes. The decoded image lives twice while it is turned, and beside 4
-/// bytes a pixel while it is converted; these live twice while they are scaled, and beside the
-/// picture's 3.
+/// Requires the memory that reading takes. The decoded image exists twice while it is turned, and
+/// beside 4 bytes a pixel while it is converted; the converted image exists twice while it is
+/// scaled, and then beside the 3 bytes a pixel of the picture.
 void require_image_memory(const std::string& what, const Decoded& decoded, QImage::Format format,
                           QSize target) {
   const auto pixels = [](QSize size) { return double(size.width()) * size.height(); };
@@ -93,7 +93,8 @@ void require_image_memory(const std::string& what, const Decoded& decoded, QImag
       "Fewer pixels need less");
 }
 
-/// MiB of a decoded image, for the library to refuse what says its size only while it is decoded.
+/// Largest decoded image in MiB. The library refuses larger images whose size is known only while
+/// they are decoded.
 int most_decoded_now() {
   const std::size_t half = allowed_memory() / 2;
   return static_cast<int>(
@@ -122,7 +123,7 @@ void require_whole_jpeg(const std::string& bytes) {
                   " bytes; expected a whole file");
 }
 
-/// The library's own words for these are of "image data"; and it prints warnings of its own.
+/// The library would call these faults "image data" and print warnings of its own.
 void require_whole_png(const std::string& bytes) {
   constexpr std::size_t sides_at = 16, sides_end = 24;  // of the first chunk, big endian
   const auto side = [&](std::size_t at) {
@@ -150,12 +151,13 @@ void require_whole_bmp(const std::string& bytes) {
   };
   if (bytes.size() < oldest_end) return;  // the library refuses it
   const bool oldest = number(14, 4) == 12;
-  if (!oldest && bytes.size() < header_end) return;  // the same
+  if (!oldest && bytes.size() < header_end) return;  // the library refuses it, too
   const std::uint32_t compression = oldest ? 0 : number(30, 4);
   if (compression == 1 || compression == 2) return;
   const auto with_sign = [&](std::size_t at) { return double(std::int32_t(number(at, 4))); };
   const double width = oldest ? number(18, 2) : with_sign(18);
-  const double height = oldest ? number(20, 2) : with_sign(22);  // negative: the first row on top
+  // Negative if the first row is on top.
+  const double height = oldest ? number(20, 2) : with_sign(22);
   const double bits = width * number(oldest ? 24 : 28, 2);
   const double needed = number(10, 4) + std::ceil(bits / 32) * 4 * (std::abs(height) - 1) +
                         std::ceil(bits / 8);  // rows are padded to 4 bytes; the last may not be
@@ -172,7 +174,7 @@ void require_whole_xbm(QSize size, const std::string& bytes) {
                   " bytes; expected a whole file");
 }
 
-/// What an SVG takes from other files would be missing from its picture, and from its hash. The
+/// What an SVG refers to in other files would be missing from its picture and from its hash. The
 /// library reads the XML in the same way.
 void refuse_references(const std::string& bytes) {
   if (bytes.starts_with("\x1F\x8B"))
@@ -223,7 +225,7 @@ Picture picture_of(const QImage& image, QRect area) {
   return out;
 }
 
-/// Only SVG begins so, after spaces and the marks of an encoding.
+/// Whether the bytes begin like SVG, after spaces and the marks of an encoding.
 bool may_be_svg(std::string_view bytes) {
   return bytes.substr(0, 16).find('<') != bytes.npos;
 }
@@ -243,7 +245,7 @@ std::vector<QRawFont> all_faces() {
 void load_image_readers(const std::string& bytes) {
   QByteArray nothing("?");
   QBuffer device(&nothing);
-  QImageReader(&device).canRead();  // asks all plugins, and loads them to do so
+  QImageReader(&device).canRead();  // asks all plugins and loads them for that
   // Large pictures are converted on threads of this pool. A thread opens descriptors when it
   // starts.
   QThreadPool& pool = *QThreadPool::globalInstance();
@@ -276,7 +278,8 @@ ImageFile decode_image(const std::string& bytes, int patch, int max_side) {
   if (reader.format() == "png") require_whole_png(bytes);
   if (reader.format() == "bmp") require_whole_bmp(bytes);
   if (reader.format().startsWith("svg")) refuse_references(bytes);
-  const QSize stored = reader.size();  // may be unknown before decoding, or another than decoded
+  // May be unknown before decoding, or differ from the decoded size.
+  const QSize stored = reader.size();
   if (reader.format() == "xbm") require_whole_xbm(stored, bytes);
   const bool is_turned = reader.transformation() & QImageIOHandler::TransformationRotate90;
   const QSize turned = is_turned ? stored.transposed() : stored;

@@ -1,5 +1,5 @@
 // An image file as the picture that is used: upright, opaque, cut to whole patches. Libraries
-// decode it; PictureProcess (picture_process.h) lets them do so where they can do no harm.
+// decode it; PictureProcess (picture_process.h) runs them where they can do no harm.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace fovea {
 
-/// Instead of the side of a patch: the picture is not cut, and has no grid.
+/// Given in place of the side of a patch: the picture is not cut, and has no grid.
 inline constexpr int whole_picture = 0;
 
 struct ImageFile {
@@ -22,13 +22,13 @@ struct ImageFile {
 
 /// The bytes of an image. EXIF orientation is applied, transparency laid over white, colours
 /// brought to sRGB. Then the picture is scaled down to `max_side` (when not 0) and its middle cut
-/// to whole patches, unless `patch` is whole_picture. Sizes are judged before anything is decoded.
-/// Throws InputError, which does not name the file, or UnavailableError for what the memory budget
-/// does not allow.
+/// to whole patches, unless `patch` is whole_picture. Sizes are checked before anything is decoded.
+/// Throws InputError, which does not name the file, or UnavailableError if the memory budget does
+/// not allow it.
 ImageFile decode_image(const std::string& bytes, int patch, int max_side);
 
-/// Loads the plugins and the fonts with which these bytes are decoded, and starts the thread: then
-/// decode_image() needs to open nothing.
+/// Loads the plugins and the fonts with which these bytes are decoded, and starts the thread, so
+/// that decode_image() need not open anything.
 void load_image_readers(const std::string& bytes);
 
 /// Whether a file that begins so is an image that can be read, by its signature.

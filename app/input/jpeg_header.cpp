@@ -23,12 +23,12 @@ class Reading {
 
 constexpr int start_of_scan = 0xDA;
 
-/// 0xC0 to 0xCF but for those of tables and of extensions.
+/// Whether a marker begins a frame: 0xC0 to 0xCF except those of tables and of extensions.
 bool is_frame(int marker) {
   return marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
 }
 
-/// No length follows. 0 is no marker: 0xFF was a byte of data.
+/// Whether no length follows a marker. 0 is no marker: 0xFF was a byte of data.
 bool is_alone(int marker) {
   return marker == 0 || marker == 1 || (marker >= 0xD0 && marker <= 0xD9);
 }
@@ -37,11 +37,12 @@ bool is_progressive(int frame) {
   return (frame & 3) == 2;
 }
 
-/// 2 bytes a coefficient, one for each sample, of whole blocks of 8 x 8. `at`: of the frame's
-/// length.
+/// 2 bytes for each coefficient, one coefficient for each sample of whole blocks of 8 x 8. `at` is
+/// the place of the frame's length.
 double coefficient_bytes(const Reading& file, std::size_t at) {
   const int height = file.word(at + 3), width = file.word(at + 5), components = file.byte(at + 7);
-  int across = 1, down = 1, samples = 0;  // of a block, in which a component may have several
+  // Samples of a block, in which a component may have several.
+  int across = 1, down = 1, samples = 0;
   for (int c = 0; c < components; ++c) {
     const int factors = file.byte(at + 9 + 3 * static_cast<std::size_t>(c));
     across = std::max(across, factors >> 4);
@@ -54,14 +55,14 @@ double coefficient_bytes(const Reading& file, std::size_t at) {
 
 }  // namespace
 
-// Passes over all that the decoder passes over in damaged files, and more.
+// Skips everything that the decoder skips in damaged files, and more.
 double jpeg_coefficient_bytes(std::string_view of) {
   const Reading file(of);
   double bytes = 0;
   bool progressive = false;
   int components = 0;
   for (std::size_t at = 2; !file.ends_before(at + 3);) {  // after the start of the image
-    if (file.byte(at++) != 0xFF) continue;  // what stands before a marker is passed over
+    if (file.byte(at++) != 0xFF) continue;                // bytes before a marker are skipped
     const int marker = file.byte(at);
     if (marker == 0xFF) continue;  // filling
     ++at;

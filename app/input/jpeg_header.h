@@ -1,13 +1,13 @@
-// The header of a JPEG, for what its decoder needs.
+// Reads the header of a JPEG to find how much memory its decoder needs.
 #pragma once
 
 #include <string_view>
 
 namespace fovea {
 
-/// Bytes of the coefficients of all pixels, which a decoder keeps where the file tells them in
-/// several scans, as progressive ones do, however small the image is to become. 0: in one scan, or
-/// not a JPEG.
+/// Bytes of the coefficients of all pixels, which a decoder keeps if the file has several scans, as
+/// progressive files do, however small the image will become. 0 for a file of one scan, and for one
+/// that is not a JPEG.
 double jpeg_coefficient_bytes(std::string_view file);
 
 }  // namespace fovea

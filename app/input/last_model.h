@@ -1,5 +1,5 @@
-// LastModel keeps the model that was opened last: whatever it reads next costs no reading of its
-// files, unless they have changed.
+// LastModel keeps the model that was opened last, so that its files are read again only if they
+// have changed.
 #pragma once
 
 #include <memory>

@@ -42,7 +42,7 @@ std::string expanded(std::string path) {
     const auto value = variable(path.substr(begin, end - begin).c_str());
     if (!value) continue;
     path.replace(at, end + braces - at, *value);
-    at += value->size() - 1;  // from 0 on again, where an empty value stood at the beginning
+    at += value->size() - 1;  // wraps to 0 after an empty value at the beginning
   }
   return path;
 }
@@ -119,7 +119,7 @@ std::string last_part(const std::string& name) {
   return name.substr(name.rfind('/') + 1);
 }
 
-/// Where only the last part was named: the one model that is called so.
+/// Completes a name of which only the last part was given: the one model with that last part.
 CacheName completed(CacheName name) {
   if (name.model.find('/') != name.model.npos || is_folder(name.folder())) return name;
   std::vector<std::string> all;
@@ -166,7 +166,7 @@ bool has_unfinished_downloads(const std::string& folder) {
   return false;
 }
 
-/// A cache may come from elsewhere, and its links lead to any file of the user.
+/// A cache may come from elsewhere, and its links may lead to any file of the user.
 void refuse_links_out_of(const std::string& cache, const std::string& snapshot) {
   const fs::path inside = fs::canonical(cache);
   const auto check = [&](const fs::path& path) {
@@ -186,7 +186,7 @@ void refuse_links_out_of(const std::string& cache, const std::string& snapshot) 
   if (unreadable) throw InputError(snapshot, "cannot be read: " + unreadable.message());
 }
 
-/// What a folder of the cache has to open: its snapshot, or the .gguf files in it.
+/// What can be opened in a folder of the cache: its snapshot, or the .gguf files in it.
 std::vector<CachedModel> models_in(const std::string& folder) {
   CachedModel whole{.name = name_of(folder), .path = folder, .facts = {}, .problem = {}};
   try {
@@ -202,7 +202,7 @@ std::vector<CachedModel> models_in(const std::string& folder) {
     if (!out.empty()) return out;
     if (!missing.empty()) whole.problem = missing + how_to_complete(whole.path);
     whole.facts = model_facts(whole.path);
-  } catch (const std::exception& error) {  // a broken cache: the others are still listed
+  } catch (const std::exception& error) {  // the model is broken: the others are still listed
     if (whole.problem.empty()) whole.problem = error.what();
   }
   return {whole};
@@ -261,7 +261,7 @@ bool is_in_cache(const std::string& name) {
   if (!parsed) return false;
   try {
     return is_folder(completed(*parsed).folder());
-  } catch (const InputError&) {  // several are called so: opening it says which
+  } catch (const InputError&) {  // several models have this name: opening it says which
     return true;
   }
 }

@@ -19,23 +19,23 @@ struct CachedModel {
   std::string problem;  // why it cannot be opened; empty if it can
 };
 
-/// All of them, the last used first. Reads little of each; never throws.
+/// All models of the cache, the last used first. Reads little of each; never throws.
 std::vector<CachedModel> cached_models();
 
-/// Whether the folder is one of a cache, with snapshots of a model.
+/// Whether the folder is that of a model in a cache, with snapshots.
 bool is_cached_model_folder(const std::string& folder);
-/// The snapshot in such a folder: that of the revision, or of a ref of this name; with an empty
-/// revision that of refs/main, else the newest. Throws InputError.
+/// The snapshot in such a folder: that of the revision, or of a ref with this name. With an empty
+/// revision it is that of refs/main, else the newest. Throws InputError.
 std::string snapshot_in(const std::string& folder, const std::string& revision);
 
-/// Whether the cache has a model that is named so: "ORG/NAME", "NAME" where only one is called so,
+/// Whether the cache has a model of this name: "ORG/NAME", or "NAME" if only one model has it,
 /// either with "@REVISION", or "ORG/NAME/FILE.gguf".
 bool is_in_cache(const std::string& name);
-/// The snapshot of it, or the .gguf file. Throws InputError, which says which models are there and
-/// how to get others; and where a link leads out of the cache.
+/// The snapshot of that model, or the .gguf file. Throws InputError if it is missing, with the
+/// models that are there and how to get others, and if a link leads out of the cache.
 std::string find_in_cache(const std::string& name);
 
-/// ". Fovea downloads nothing: ..." where the path is a snapshot of a cache; else empty.
+/// ". Fovea downloads nothing: ..." if the path is a snapshot of a cache; else empty.
 std::string how_to_complete(const std::string& path);
 
 }  // namespace fovea

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Index largest_config = 4 << 20;  // bytes; those of real models have some thousand
+constexpr Index largest_config = 4 << 20;  // bytes; real ones have some thousand
 constexpr const char* index_name = "model.safetensors.index.json";
 
 bool has(const std::string& folder, const std::string& name) {
@@ -43,9 +43,9 @@ std::string small_text(const std::string& path) {
 
 void add_weights(const std::string& path, ModelFacts& facts) {
   struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return;  // what is missing is said elsewhere
+  if (::stat(path.c_str(), &status) != 0) return;  // missing files are reported elsewhere
   facts.bytes += static_cast<std::uint64_t>(status.st_size);
-  // Listing models reads the headers of .gguf files, which is no use of them.
+  // Listing models reads the headers of .gguf files, which does not count as using them.
   const std::int64_t read = is_gguf(path) ? 0 : status.st_atime;
   facts.used = std::max<std::int64_t>({facts.used, read, status.st_mtime});
 }
@@ -61,8 +61,8 @@ Index count_in(const Json& config, std::initializer_list<const char*> names) {
   return 0;
 }
 
-/// As the configurations of transformers call them; those of texts and images together have a part
-/// for each.
+/// Reads counts by the names of transformers' configurations. Configurations of models of texts and
+/// images have a part for each.
 void read_counts(const Json& config, ModelFacts& facts) {
   for (const char* part : {"", "text_config", "vision_config"}) {
     const auto found = *part == '\0' ? config.end() : config.find(part);
@@ -85,7 +85,7 @@ ModelFacts gguf_facts(const std::string& path) {
   return facts;
 }
 
-/// The first of the shards that are not there, and how many more; empty if all are there.
+/// The first missing shard, and how many more are missing; empty if all are there.
 std::string missing_shards(const std::string& folder) {
   std::string first;
   std::size_t more = 0;

@@ -48,7 +48,8 @@ constexpr Foreign foreign[] = {
      "that it was made from, with config.json and model.safetensors"},
 };
 
-/// Other programs write .bin files, too: PyTorch's begin as an archive or as a pickle.
+/// Whether a file begins as an archive or as a pickle, as the .bin files of PyTorch do. Other
+/// programs write .bin files, too.
 bool begins_like_pickle(const std::string& path) {
   const int first = std::ifstream(path, std::ios::binary).get();
   return first == 'P' || first == 0x80;
@@ -72,8 +73,8 @@ fs::path folder_of(const std::string& file) {
   return folder.empty() ? "." : folder;
 }
 
-/// Tensors beside a config.json are heads if they are called so, else weights. What cannot be read
-/// is no weights: opening it says why.
+/// Whether tensors beside a config.json are weights: they are unless they have the names of heads.
+/// A file that cannot be read holds no weights; opening it says why.
 bool holds_weights(const std::string& path) {
   try {
     return std::ranges::none_of(groups_of(read_safetensors(path)), &TensorGroup::usable);
@@ -168,7 +169,7 @@ bool names_model(const std::string& named) {
 }
 
 std::string model_name(const std::string& named) {
-  if (is_offered_model(named)) {  // with a number behind it
+  if (is_offered_model(named)) {  // with a number in place of a path
     const std::string name = named.substr(offered_prefix.size());
     return printable(name.substr(0, name.rfind('.')));
   }

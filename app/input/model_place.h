@@ -1,4 +1,4 @@
-// A ModelPlace says where a named model lies, and what titles call it.
+// A ModelPlace says where a named model lies, and its name in titles.
 #pragma once
 
 #include <string>
@@ -18,8 +18,8 @@ struct ModelPlace {
 /// expected.
 ModelPlace find_model(const std::string& named);
 
-/// Whether it is a model, or a part of one, and no source by itself: to be given to find_model(),
-/// which may still refuse it.
+/// Whether it is a model, or a part of one, and no source by itself. It is then given to
+/// find_model(), which may still refuse it.
 bool names_model(const std::string& named);
 
 /// The name of a model in titles: of its folder, of a snapshot in a cache, or of its name there.

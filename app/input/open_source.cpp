@@ -45,7 +45,7 @@ Source open_npy_directory(const std::string& path, const OpenOptions& options) {
 
 using File = std::shared_ptr<const FileBytes>;
 
-/// As they can be shown anywhere. What is computed from tokens is computed from them as they are.
+/// The tokens in a form that is safe to show. Computations use the tokens as they are.
 std::vector<std::string> shown(std::vector<std::string> tokens) {
   for (std::string& token : tokens) token = with_signs(token);
   return tokens;
@@ -154,9 +154,9 @@ bool is_text(const std::string&, std::string_view head) {
 struct Loader {
   std::string_view label;
   std::vector<std::string> extensions;
-  bool (*sniff)(const std::string& path, std::string_view head);  // for other extensions
+  bool (*sniff)(const std::string& path, std::string_view head);  // used for other extensions
   Source (*open)(const std::string& path, const OpenOptions& options);
-  bool begins_surely = false;   // by a signature that is nothing else's
+  bool begins_surely = false;   // with a signature that no other kind has
   bool takes_tensors = false;   // --tensors beside it
   std::string_view model = {};  // the bundled one that reads such files
 };
@@ -181,8 +181,9 @@ std::string extension_of(const std::string& path) {
   return out;
 }
 
-/// A picture named .safetensors would be refused for its "header of 727905341920923785 bytes"; say
-/// what it is instead. Only what is surely not of its own kind, and surely of another.
+/// A picture named .safetensors would be refused for its "header of 727905341920923785 bytes"; this
+/// function says what the file is instead, if it is certainly not of its own kind and certainly of
+/// another.
 void require_own_kind(const std::string& path, const std::string& extension, const Loader& named,
                       const std::vector<Loader>& loaders) {
   const std::string head = first_bytes(path);
@@ -233,7 +234,7 @@ std::string absolute_path(std::string_view path) {
   return fs::absolute(path).lexically_normal().string();
 }
 
-/// The bundled model reading the file.
+/// The address of the bundled model that reads the file.
 std::string read_by(const Loader& loader, const std::string& path) {
   return to_text(ModelAddress{.folder = std::string(loader.model), .input = absolute_path(path)});
 }

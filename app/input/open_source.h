@@ -1,5 +1,5 @@
-// Opening whatever a person names: tensors, tokens, text, an image, a synthetic: source. The table
-// of loaders is in open_source.cpp.
+// Opens whatever a person names: tensors, tokens, a text, an image, a model, a synthetic: source.
+// The table of loaders is in open_source.cpp.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ struct OpenOptions {
   bool one_token_per_line = false;    // .txt
   // For content similarity:
   int patch = 8;             // side of a patch of an image; 1 makes every pixel a token
-  int max_side = 0;          // that an image is scaled down to; 0 refuses images beyond the limit
+  int max_side = 0;          // to which an image is scaled down; 0 refuses images beyond the limit
   int features = 64;         // d of the features
   bool as_bfloat16 = false;  // read npy <u2 as bf16
   const Backend* backend = nullptr;  // for a model; null means a CPU of its own, with `threads`
@@ -36,15 +36,15 @@ struct OpenOptions {
 /// is address_of(what), or, with --tensors, the file.
 Source open_source(const std::string& what, const OpenOptions& options = {});
 
-/// As which a source is opened: a text or an image is what a bundled model reads, "content:FILE"
-/// has an absolute path; others stay as they are.
+/// The address by which a source is opened: a text or an image becomes the input of a bundled
+/// model, "content:FILE" gets an absolute path, other addresses stay as they are.
 std::string address_of(const std::string& what);
 
-/// Whether a file opens as a text, as tokens or as a picture: what it holds can be read on a panel.
+/// Whether a file opens as a text, as tokens or as a picture: panels then show its content.
 bool is_words_or_picture(const std::string& path);
 bool is_picture(const std::string& path);
 
-/// "heads.npz", "all-MiniLM-L6-v2: “The cat sat…”": what can be opened, without the folder of a
+/// "heads.npz", "all-MiniLM-L6-v2: “The cat sat…”": the name of a source, without the folder of a
 /// path.
 std::string short_name(const std::string& what);
 

@@ -1,4 +1,4 @@
-// An OpenedModel is what a folder of a model holds: the encoder, and how it wants its texts or
+// An OpenedModel is the content of a model's folder: the encoder, and how it wants its texts or
 // images.
 #pragma once
 
@@ -15,16 +15,16 @@ namespace fovea {
 struct OpenedModel {
   std::string folder;
   std::unique_ptr<const Encoder> encoder;
-  std::unique_ptr<const Tokenizer> tokenizer;  // null: it reads images
-  std::optional<ImageInput> image_input;       // nothing: it reads texts
+  std::unique_ptr<const Tokenizer> tokenizer;  // null if it reads images
+  std::optional<ImageInput> image_input;       // nothing if it reads texts
   SourceFiles files;                           // all that was read
 
   /// Whether every file is still the one that was read.
   bool is_unchanged() const;
 };
 
-/// Throws InputError where a file is missing or damaged, or contradicts another; UnavailableError
-/// before the weights are read where they do not fit into the memory budget; Cancelled.
+/// Throws InputError if a file is missing or damaged, or contradicts another; UnavailableError,
+/// before the weights are read, if they do not fit into the memory budget; Cancelled.
 std::shared_ptr<const OpenedModel> open_model_folder(const std::string& folder,
                                                      const std::stop_token& stop);
 

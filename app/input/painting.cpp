@@ -14,8 +14,8 @@ constexpr int internal_error = 1, unavailable = 4;
 
 std::atomic<bool> qt_has_started = false;
 
-/// Suppresses Qt's remarks on the desktop, which does not matter here. After a fatal message Qt
-/// would abort: until it has started, because it cannot; later, because of a defect.
+/// Suppresses Qt's remarks on the desktop, which does not matter here. Qt aborts after a fatal
+/// message: while it starts, because it cannot start; later, because of a defect.
 void only_serious(QtMsgType type, const QMessageLogContext&, const QString& message) {
   const bool defect = type == QtFatalMsg && qt_has_started;
   if (type == QtCriticalMsg || type == QtFatalMsg)
@@ -24,8 +24,8 @@ void only_serious(QtMsgType type, const QMessageLogContext&, const QString& mess
   if (type == QtFatalMsg) std::_Exit(defect ? internal_error : unavailable);
 }
 
-/// Throws std::bad_alloc where there is not enough memory for Qt to start and for fontconfig to
-/// read fonts: one may crash without, the other writes a cache that lacks fonts.
+/// Throws std::bad_alloc if there is not enough memory for Qt to start and for fontconfig to read
+/// fonts: without it Qt may crash, and fontconfig writes a cache that lacks fonts.
 void require_room_to_start() {
   void* volatile room = std::malloc(std::size_t{32} << 20);
   if (!room) throw std::bad_alloc();

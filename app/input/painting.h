@@ -8,8 +8,8 @@
 namespace fovea {
 
 /// QPainter needs a QGuiApplication. On the offscreen platform that works without a display. A
-/// fatal message of Qt ends the program: with status 4 where Qt cannot start, later with 1, a
-/// defect.
+/// fatal message of Qt ends the program: with status 4 if Qt cannot start, later with status 1, for
+/// a defect.
 class Painting {
  public:
   Painting();

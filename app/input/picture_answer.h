@@ -1,5 +1,5 @@
 // A PictureAnswer is what the process that decodes pictures writes: a line of JSON, and the pixels.
-// Whoever reads it believes nothing of it.
+// Its reader trusts none of it.
 #pragma once
 
 #include <cstdio>

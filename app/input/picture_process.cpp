@@ -81,7 +81,7 @@ class PictureProcess {
  private:
   bool is_running() const { return process_.state() != QProcess::NotRunning; }
 
-  /// For more to read. Throws where no more can come.
+  /// Waits for more to read. Throws if no more can come.
   void wait() {
     const qint64 before = process_.bytesAvailable();
     process_.waitForReadyRead(patience);
@@ -193,7 +193,7 @@ void read_picture_for_other(std::istream& in, int patch, int max_side, int proce
   try {
     load_image_readers(bytes);
     const std::size_t memory = std::max(allowed_memory(), smallest_checked);
-    set_memory_budget(memory);  // what is free cannot be looked up any more
+    set_memory_budget(memory);  // free memory cannot be looked up any more
     complete_confinement(memory, processor_seconds);
     write_picture_answer(out, decode_image(bytes, patch, max_side));
   } catch (const Error& error) {

@@ -18,7 +18,7 @@ bool is_plain(char c) {
          std::string_view("-_./:,=+@%").find(c) != std::string_view::npos;
 }
 
-/// The words as a shell reads them. Nothing if some are neither plain nor quoted.
+/// The words as a shell reads them; nothing if some are neither plain nor quoted.
 std::optional<std::vector<std::string>> words_of(std::string_view line) {
   std::vector<std::string> words(1);
   bool quoted = false;

@@ -40,7 +40,7 @@ std::string new_name() {
 
 /// Whether the locked file is the one at `path`. It may have been removed between the moment it was
 /// opened and the moment it was locked: such a lock keeps nobody away, as others make and lock a
-/// new file of that name. A lock file that is at its path is removed only by who holds its lock.
+/// new file of that name. Only the holder of its lock removes a lock file that is at its path.
 bool is_at(const FileLocks& lock, const std::string& path) {
   struct stat locked {};
   struct stat there {};
@@ -48,8 +48,8 @@ bool is_at(const FileLocks& lock, const std::string& path) {
          locked.st_dev == there.st_dev && locked.st_ino == there.st_ino;
 }
 
-/// Null: somebody else holds it or has just removed it. On a file system without locks nobody knows
-/// whose window still runs, and nothing is taken. Throws UnavailableError.
+/// Null if somebody else holds it or has just removed it. On a file system without locks nobody
+/// knows which windows still run, so nothing is taken. Throws UnavailableError.
 std::unique_ptr<FileLocks> free_lock(const std::string& path) {
   auto lock = std::make_unique<FileLocks>(path);
   const bool taken = lock->try_lock(0, FileLocks::Kind::exclusive) && !lock->are_missing();
@@ -60,13 +60,13 @@ void remove_unused_lock(const std::string& path) {
   try {
     const auto lock = free_lock(path);
     if (lock && !fs::exists(session_of(path))) ::unlink(path.c_str());
-  } catch (const std::exception&) {  // in a folder that cannot be written it stays
+  } catch (const std::exception&) {  // it stays in a folder that cannot be written
   }
 }
 
-/// Sessions name files and spans: what nobody else shall read.
+/// Sessions name files and spans, which nobody else shall read.
 void make_private(const std::string& path, bool folder) {
-  std::error_code none;  // then others may read them as before
+  std::error_code none;  // on an error others may read the file as before
   fs::permissions(
       path, folder ? fs::perms::owner_all : fs::perms::owner_read | fs::perms::owner_write, none);
 }
@@ -146,7 +146,7 @@ RecoverySearch RecoverySearch::of(const std::string& folder) {
     if (path.ends_with(lock_ending) && !fs::exists(session_of(path), none))
       remove_unused_lock(path);
     if (!path.ends_with(session_ending)) continue;
-    std::unique_ptr<FileLocks> lock;  // held until a damaged file has its other name
+    std::unique_ptr<FileLocks> lock;  // held until a damaged file has its new name
     try {
       lock = free_lock(lock_of(path));
       if (!lock) continue;

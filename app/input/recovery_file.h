@@ -1,7 +1,6 @@
 // A RecoveryFile holds the session of a running window. If the program ends without removing it (a
-// crash, kill -9, a lost display), the next start finds it. A lock on a file beside
-// it, which the system releases when the program ends in any way, says whether its window still
-// runs.
+// crash, kill -9, a lost display), the next start finds it. A lock on a file beside it says whether
+// its window still runs: the system releases the lock however the program ends.
 #pragma once
 
 #include <ctime>
@@ -64,8 +63,9 @@ struct RecoverySearch {
   std::vector<LeftBehind> sessions;   // the newest first
   std::vector<std::string> problems;  // a sentence for each file that cannot be read
 
-  /// What was left behind in a folder. Damaged files are renamed to NAME.damaged. What is too old
-  /// or too much is removed, and so are lock files that have no session and that no window holds.
+  /// Finds sessions that were left behind in a folder. Damaged files are renamed to NAME.damaged.
+  /// Sessions that are too old or too many are removed, and so are lock files without a session
+  /// that no window holds.
   static RecoverySearch of(const std::string& folder);
 };
 

@@ -30,7 +30,7 @@ QString to_qt(const std::string& text) {
   return QString::fromStdString(text);
 }
 
-/// Nothing where there is no such file, or one that something else has written.
+/// Empty if there is no such file, or if another program wrote it.
 Json verdicts_in(const std::string& path) {
   std::ifstream file(path);
   std::ostringstream text;
@@ -48,7 +48,7 @@ std::string last_line(const QByteArray& output) {
   return QString::fromUtf8(output).trimmed().section('\n', -1).toStdString();
 }
 
-/// ", in: Exact, n = 500, d = 64"; empty where the program has not come to a head.
+/// ", in: Exact, n = 500, d = 64"; empty if the program has not reached a head.
 std::string head_in(const std::string& line) {
   try {
     return ", in: " + parse_json("self-test", line).at("testing").get<std::string>();
@@ -137,7 +137,7 @@ Verdict SelfTests::test(const CudaDevice& device, const std::string& precision) 
   if (!process.waitForStarted()) {
     refuse("It could not be started: " + program_ + ": " + process.errorString().toStdString() +
            ".");
-    return verdict;  // says nothing of the GPU, and is not remembered
+    return verdict;  // says nothing about the GPU, and is not remembered
   }
   const auto limit = static_cast<int>(limit_.count());
   QByteArray output;
@@ -156,7 +156,7 @@ Verdict SelfTests::test(const CudaDevice& device, const std::string& precision) 
     refuse("It crashed" + head_in(last_line(output)) + ".");
   } else if (process.exitCode() != 0) {
     refuse("It was not finished: " + last_line(process.readAllStandardError()));
-    return verdict;  // stopped by Ctrl-C, or no memory was left: the next time may be another
+    return verdict;  // stopped by Ctrl-C, or no memory was left: the next test may end differently
   } else {
     try {
       verdict = verdict_in(last_line(output));

@@ -12,7 +12,7 @@
 
 namespace fovea {
 
-/// In which products can be computed on a GPU.
+/// The precisions in which products can be computed on a GPU.
 inline constexpr std::array precisions{"fp32", "fp32-split", "bf16", "fp16"};
 
 /// The names of the verdicts on a device: each precision has one and, on GPUs that multiply 16 bits
@@ -27,7 +27,7 @@ std::optional<CudaOptions> options_of_verdict(const std::string& name);
 
 struct Verdict {
   bool passed = false;
-  std::string finding;  // why not, a sentence
+  std::string finding;  // why it did not pass, a sentence
   double seconds = 0;   // that the test took
   std::string date;     // 2026-11-23
 };
@@ -38,19 +38,19 @@ std::string verdict_text(const Verdict& verdict);
 class SelfTests {
  public:
   /// Tests are run as `PROGRAM self-test --precision P`, in a process of its own: an error that a
-  /// GPU does not recover from does not reach this one. It writes a line for each head before it
-  /// tests it, and is ended when one takes longer than `limit`. The driver compiles kernels that
-  /// were built for older GPUs when they are first used, the largest source in half a minute.
-  /// `file` keeps the verdicts.
+  /// GPU does not recover from does not reach this one. The process writes a line for each head
+  /// before it tests it, and is ended if a head takes longer than `limit`. The driver compiles
+  /// kernels that were built for older GPUs when they are first used, the largest source in half a
+  /// minute. `file` keeps the verdicts.
   SelfTests(std::string program, std::string file,
             std::chrono::milliseconds limit = std::chrono::minutes(2));
   /// The tests of the running program, or of the program `fovea` beside it, in the user's cache.
   static SelfTests of_this_program();
 
   std::optional<Verdict> remembered(const CudaDevice& device, const std::string& precision) const;
-  /// Tests now, and remembers the verdict of a test that ended.
+  /// Tests now, and remembers the verdict if the test ended.
   Verdict test(const CudaDevice& device, const std::string& precision) const;
-  /// What is remembered, else a test.
+  /// The remembered verdict, or else that of a test.
   Verdict verdict(const CudaDevice& device, const std::string& precision) const;
 
  private:

@@ -35,8 +35,8 @@ std::string text_of_partition(Partition p) {
 
 constexpr std::string_view file_url = "file://";
 
-// So that the session opens from any directory. JSON holds UTF-8 alone: a path that is none is
-// written as a URL, whose bytes may be any.
+// Makes a source absolute, so that the session opens from any directory. JSON holds only UTF-8: a
+// path that is not UTF-8 is written as a URL, which can hold any bytes.
 std::string absolute(const std::string& source) {
   if (is_model_address(source)) return with_absolute_paths(source);
   std::error_code not_there;
@@ -57,7 +57,7 @@ std::string path_of(const std::string& source) {
       .toStdString();
 }
 
-/// The file of a text or an image, which older sessions name, stood for its content similarity.
+/// Older sessions that name the file of a text or an image mean its content similarity.
 std::string source_of(const std::string& written) {
   const std::string path = path_of(written);
   try {
@@ -117,7 +117,7 @@ Json json_of(const Span& span) {
 template <class T>
 constexpr bool is_whole = std::is_integral_v<T> && !std::is_same_v<T, bool>;
 
-/// The library would cut off digits, and make any number of one that is too large.
+/// The library would cut off digits, and turn a number that is too large into any other.
 template <class T>
 bool fits(const Json& value) {
   if (!value.is_number()) return false;
@@ -289,7 +289,7 @@ struct Reader {
 
   Index token(const Json& json, const char* name) const {
     const Json& value = at(json, name);
-    constexpr Index most = Index{1} << 40;  // sums of any two are numbers
+    constexpr Index most = Index{1} << 40;  // sums of two do not overflow
     if (!value.is_number_integer() || value < 0 || value > most)
       throw InputError(where, std::string("'") + name + "' is " + excerpt(value) +
                                   "; expected a token counted from 0");
@@ -324,7 +324,8 @@ struct Reader {
           named<RankColour>(json, "rank_colour", {RankColour::rank, RankColour::storage});
     s.shared_range = get<bool>(json, "shared_range");
     s.colormap = colour_map(json);
-    // Nor these. Each view has a range of its own in each column, and one of all columns.
+    // Older files have none of these either. Each view has a range of its own in each column, and
+    // one for all columns.
     const std::size_t most_ranges = all_views().size() * (most_session_columns + 1);
     if (json.contains("ranges"))
       for (const Json& one : list(json, "ranges", most_ranges)) s.choose_range(range(one));
@@ -367,7 +368,7 @@ std::string text_of(const SessionFile& file) {
             {"columns", Json::array()},
             {"views", Json::array()},
             {"settings", json_of(s.settings)}};
-  if (const Viewport& v = s.viewport; v != Viewport())  // else all, however many tokens that are
+  if (const Viewport& v = s.viewport; v != Viewport())  // an empty one shows everything
     json["viewport"] = {v.row_begin, v.row_end, v.col_begin, v.col_end};
   for (const Column& column : s.columns) json["columns"].push_back(json_of(column));
   for (View view : s.views) json["views"].push_back(to_text(view));
@@ -390,7 +391,8 @@ SessionFile session_from(const std::string& path, const std::string& text) {
         path, "session version " + std::to_string(found) + "; expected " + std::to_string(version));
   SessionFile out{
       .session = {}, .content_hash = read.get<std::string>(json, "content_sha256"), .layout = {}};
-  if (json.contains("layout")) out.layout = read.get<std::string>(json, "layout");  // nor that
+  // Older files have neither of these.
+  if (json.contains("layout")) out.layout = read.get<std::string>(json, "layout");
   if (json.contains("selected_column"))
     out.selected_column = read.get<int>(json, "selected_column");
   out.orders = read.orders(json);
@@ -398,7 +400,7 @@ SessionFile session_from(const std::string& path, const std::string& text) {
   s.source = source_of(read.get<std::string>(json, "source"));
   out.directory = json.contains("source_is_directory")
                       ? read.get<bool>(json, "source_is_directory")
-                      : std::filesystem::path(s.source).extension().empty();  // nor that
+                      : std::filesystem::path(s.source).extension().empty();
   if (json.contains("patch")) s.patch = read.get<int>(json, "patch");  // older files have none
   if (s.patch < 1) throw InputError(path, "'patch' is below 1; expected at least 1 pixel");
   s.layer = read.get<Index>(json, "layer");

@@ -11,7 +11,7 @@
 
 namespace fovea {
 
-/// Each takes about a megabyte of the window's memory.
+/// Each column takes about a megabyte of the window's memory.
 inline constexpr std::size_t most_session_columns = 128;
 
 struct SessionFile {
@@ -30,14 +30,14 @@ SessionFile session_from(const std::string& path, const std::string& text);
 
 /// Written to a temporary name, then renamed. Throws UnavailableError.
 void write_session(const std::string& path, const SessionFile& file);
-/// Reads a session file, or a figure or report that carries its session. Throws InputError, also
-/// for one that carries none.
+/// Reads a session file, or a figure or report that carries its session. Throws InputError, also if
+/// it carries none.
 SessionFile read_session(const std::string& path);
 /// Whether the file is to be opened as a session: a session file, a figure or report of Fovea, or
 /// any PDF. Other pictures, texts and JSON are sources.
 bool is_session_file(const std::string& path);
-/// What is no longer there of a session's source: its file, or the folder of its model; empty if
-/// all is there.
+/// The part of a session's source that is no longer there: its file, or the folder of its model;
+/// empty if all is there.
 std::string missing_of(const std::string& source);
 /// The source with another file, or folder, in the place of the one that was missing.
 std::string with_found(const std::string& source, const std::string& missing,
@@ -45,16 +45,16 @@ std::string with_found(const std::string& source, const std::string& missing,
 bool is_source_there(const std::string& source);
 /// The files that a session reads: its source, and those of heads that its columns hold.
 std::vector<std::string> files_of(const Session& session);
-/// What whoever wrote a session may not know: words and pictures outside the folder of the
+/// Content that the writer of a session may not know: words and pictures outside the folder of the
 /// session's own file `path`.
 struct ContentElsewhere {
   std::string unknown;      // a file whose SHA-256 the session does not state; empty if none
   bool needs_hash = false;  // the source is such a file: it has to have the SHA-256 that is stated
 };
 ContentElsewhere content_elsewhere(const std::string& path, const SessionFile& file);
-/// Throws InputError, naming the session's own file, when its source is no longer there.
+/// Throws InputError, naming the session's own file, if its source is no longer there.
 void require_source(const std::string& path, const SessionFile& file);
-/// Throws InputError when the source has not the session's layer or head.
+/// Throws InputError if the source does not have the session's layer or head.
 void check_session(const Session& session, const Source& source);
 
 }  // namespace fovea

@@ -19,7 +19,7 @@
 namespace fovea {
 namespace {
 
-constexpr Index largest_session = 4 << 20;  // a figure's is found within recipe_reach
+constexpr Index largest_session = 4 << 20;  // that of a figure is found within recipe_reach
 
 bool is_named(const std::string& path, const char* ending) {
   return QString::fromStdString(path).endsWith(ending, Qt::CaseInsensitive);
@@ -36,14 +36,14 @@ QByteArray part_of(const FileBytes& file, Index begin, Index size) {
   return bytes;
 }
 
-/// Nothing: it is no figure or report of Fovea. Reads little of a large file.
+/// Nothing if the file is no figure or report of Fovea. Reads little of a large file.
 std::optional<Recipe> recipe_of(const FileBytes& file) {
   const Index size = std::min<Index>(file.size(), recipe_reach);
   const QByteArray begin = part_of(file, 0, size);
   return recipe_in(begin, size == file.size() ? begin : part_of(file, file.size() - size, size));
 }
 
-/// Why a figure without a session is none to go on from. Its command is what its file says it is.
+/// Why one cannot go on from a figure without a session. The command is what the file says.
 std::string without_session(const std::string& command) {
   if (command.empty())
     return "carries no session: it was written without one, or another program has changed it; "
@@ -73,7 +73,8 @@ std::vector<std::string> sources_of(const Session& session) {
   return sources;
 }
 
-/// The file that a source is, or that its model reads, whatever it is: empty if there is none.
+/// The file of a source, or the file that its model reads, of whatever kind; empty if there is
+/// none.
 std::string file_of(const std::string& source) {
   if (is_content(source)) return std::string(content_path(source));
   if (!is_model_address(source)) return is_address(source) ? "" : source;
@@ -108,10 +109,11 @@ bool is_session_file(const std::string& path) {
   if (!is_figure_or_report(path) && !is_named(path, ".json")) return false;
   try {
     const FileBytes file(path);
-    if (is_figure_or_report(path))  // a damaged report too: reading it says so
+    if (is_figure_or_report(path))  // even if it is damaged: reading it says so
       return is_report(part_of(file, 0, std::min<Index>(file.size(), 1024)).toStdString()) ||
              recipe_of(file).has_value();
-    // Our own writing sorts names; a session carries this one somewhere, tokens would not as a key.
+    // Fovea sorts names when it writes. A session has this name somewhere; a file of tokens does
+    // not have it as a key.
     return part_of(file, 0, std::min(file.size(), largest_session)).contains("\"fovea_session\"");
   } catch (const Error&) {  // opening it says why
     return false;
@@ -132,7 +134,7 @@ std::string missing_of(const std::string& source) {
         return address.folder;
       }
       return address.input && is_missing(*address.input) ? *address.input : "";
-    } catch (const UsageError&) {  // somebody has edited the session
+    } catch (const UsageError&) {  // the session was edited by hand
       return source;
     }
   const std::string path = file_of(source);
@@ -172,7 +174,7 @@ ContentElsewhere content_elsewhere(const std::string& path, const SessionFile& f
     if (one.empty() || !fs::is_regular_file(one, error) || !shown ||
         fs::weakly_canonical(one, error).parent_path() == own)
       continue;
-    // A session states the hash of its source alone.
+    // A session states only the hash of its source.
     if (source == file.session.source && is_hash(file.content_hash))
       out.needs_hash = true;
     else if (out.unknown.empty())

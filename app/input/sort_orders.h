@@ -14,7 +14,7 @@ std::string to_text(HeadOrder order);
 struct SortOrders {
   std::string comparison;  // id of the Measure that sorts columns; empty means the canvas
   HeadOrder heads = HeadOrder::index;  // of the gallery
-  bool all_layers = false;             // the gallery has the heads of all layers
+  bool all_layers = false;             // the gallery shows the heads of all layers
   friend bool operator==(const SortOrders&, const SortOrders&) = default;
 };
 

@@ -11,16 +11,16 @@
 namespace fovea {
 
 /// The whole text, without a byte order mark. Throws InputError for bytes that are not UTF-8, and
-/// where there is nothing but spaces.
+/// if there is nothing but spaces.
 std::string read_whole_text(const FileBytes& file, const std::stop_token& stop = {});
 
-/// UTF-8, with or without a byte order mark. Words and punctuation by the Unicode rules (UAX #29),
-/// spaces left out; or the lines as they are, without their ends (LF or CR LF), empty ones kept.
-/// Throws InputError for bytes that are not UTF-8, no token at all, or too many.
+/// UTF-8, with or without a byte order mark. Returns words and punctuation by the Unicode rules
+/// (UAX #29), without spaces; or the lines as they are, also empty ones, without their ends (LF or
+/// CR LF). Throws InputError for bytes that are not UTF-8, no token at all, or too many.
 std::vector<std::string> read_text(const FileBytes& file, bool one_token_per_line,
                                    const std::stop_token& stop = {});
 
-/// The offset of the first byte that does not belong to well-formed UTF-8; text.size() when all do.
+/// The offset of the first byte that does not belong to well-formed UTF-8; text.size() if all do.
 std::size_t valid_utf8_prefix(std::string_view text);
 
 }  // namespace fovea

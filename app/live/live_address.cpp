@@ -104,8 +104,8 @@ LiveTokenFile::~LiveTokenFile() {
   ::unlink(path_.c_str());
 }
 
-// Another window that starts may look at the file before it is locked, take it for an old one and
-// remove it. Where the folder has no locks no window removes the files of others.
+// Before the file is locked, another window that starts may take it for an old one and remove it.
+// If the folder has no locks, no window removes the files of others.
 bool LiveTokenFile::is_held() const {
   if (!file_) return false;
   const bool is_taken = ::flock(file_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;

@@ -1,5 +1,5 @@
-// Where programs find the window: a socket in a folder that only its user can enter, and for TCP a
-// token in a file there.
+// The places where programs find the window: a socket in a folder that only its user can enter, and
+// for TCP a token in a file there.
 #pragma once
 
 #include <sys/types.h>
@@ -11,8 +11,8 @@
 
 namespace fovea {
 
-/// $XDG_RUNTIME_DIR/fovea, else /tmp/fovea-UID; made where it is missing. Throws UnavailableError
-/// when it is not a folder of this user that nobody else can enter.
+/// $XDG_RUNTIME_DIR/fovea, else /tmp/fovea-UID. Made if it is missing. Throws UnavailableError
+/// unless it is a folder of this user that nobody else can enter.
 std::string live_folder();
 
 /// The path of the window's socket in live_folder().
@@ -24,13 +24,13 @@ std::optional<uid_t> user_at(int descriptor);
 /// 64 random hexadecimal digits.
 std::string make_live_token();
 
-/// Whether they are equal, in a time that does not tell where they differ.
+/// Whether both are equal, in a time that does not depend on where they differ.
 bool same_token(const std::string& a, const std::string& b);
 
 /// Removes the files of tokens whose windows were killed.
 void remove_old_live_tokens(const std::string& folder);
 
-/// The file of the token of a port, which only its user can read. It goes with its window.
+/// The file with the token of a port, which only its user can read. It is removed with its window.
 class LiveTokenFile {
  public:
   /// Throws UnavailableError.

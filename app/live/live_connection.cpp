@@ -23,7 +23,7 @@ void write_answer(QIODevice& socket, const QByteArray& json) {
   socket.write(json);
 }
 
-// The last answer goes out as far as the other end takes it at once.
+// Sends the last answer as far as the other end takes it at once, and closes.
 void close_after_answer(QIODevice& socket) {
   constexpr int moment_ms = 10;
   socket.waitForBytesWritten(moment_ms);
@@ -59,7 +59,7 @@ LiveConnection::~LiveConnection() {
   if (claimed_ > 0) link_.room.release(claimed_);
 }
 
-// After each frame the other connections have their turn.
+// Lets other connections have their turn after each frame.
 void LiveConnection::read() {
   try {
     while (!ended_ && !opening_ && socket_->bytesAvailable() > 0) {
@@ -103,7 +103,7 @@ void LiveConnection::take_token(const std::string& token) {
   answer(json_of({{"version", int(wire_version)}, {"most_bytes", qint64(most_bytes_)}}));
 }
 
-// What has arrived whole is kept, even if its program has gone meanwhile.
+// A frame that has arrived whole is kept, even if its program has gone meanwhile.
 void LiveConnection::take_frame(std::shared_ptr<const WireBytes> frame) {
   opening_ = true;
   const auto done = [self = QPointer(this), link = link_,

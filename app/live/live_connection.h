@@ -50,7 +50,7 @@ class LiveConnection : public QObject {
   std::function<std::string(LiveConnection*)> admit_;
   WireReader reader_;
   std::uint64_t claimed_ = 0;  // bytes of the frame that is being read
-  bool opening_ = false;       // a frame is being opened: the next one waits, so that order holds
+  bool opening_ = false;       // a frame is being opened; the next one waits to keep the order
   QTimer silence_;
   std::uint64_t most_bytes_;
   int silence_ms_;

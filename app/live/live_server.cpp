@@ -74,7 +74,7 @@ class LiveServer::Listener : public QObject {
         room_(new FrameRoom(options_.most_bytes + options_.most_bytes / 2, this)),
         steps_(new StepReader(options_.open, this)) {}
   ~Listener() override {
-    qDeleteAll(findChildren<LiveConnection*>());  // before the room that they claim
+    qDeleteAll(findChildren<LiveConnection*>());  // deleted before the room that they claim
     delete local_;                                // removes the socket while the lock is held
   }
 
@@ -107,7 +107,7 @@ class LiveServer::Listener : public QObject {
                       options_.socket.c_str(), std::strerror(lock->error()));
     lock_ = std::move(lock);
     const QString path = QString::fromStdString(options_.socket);
-    QLocalServer::removeServer(path);  // of a program that has died: the lock would be held
+    QLocalServer::removeServer(path);  // the socket of a program that has died, as its lock is free
     local_ = new OwnUsersServer(options_);
     local_->setSocketOptions(QLocalServer::UserAccessOption);
     connect(local_, &QLocalServer::newConnection, this, [this] {
@@ -130,8 +130,8 @@ class LiveServer::Listener : public QObject {
     QTimer::singleShot(options_.takeover_ms, this, [this] { take_socket(); });
   }
 
-  /// Connections of one kind. Anybody on this machine may connect to the port, and must keep the
-  /// user's programs neither from the socket nor, by silence, from the port.
+  /// Connections of one kind. Anybody on this machine may connect to the port. Such connections
+  /// must not keep the user's programs from the socket, nor, by silence, from the port.
   struct Guests {
     std::list<LiveConnection*> silent;  // that have not greeted yet, the oldest first
     std::set<LiveConnection*> greeted;

@@ -28,23 +28,23 @@ namespace fovea {
 struct LiveServerOptions {
   std::string socket;                 // path of the Unix socket; empty if none
   std::optional<std::uint16_t> port;  // of 127.0.0.1; 0 means any that is free
-  std::string token;                  // which TCP asks for; not empty where there is a port
+  std::string token;                  // required over TCP; not empty if there is a port
   std::uint64_t most_bytes = std::uint64_t{1} << 30;  // of a frame
-  int most_connections = 32;  // that have greeted: to the socket, and as many to the port
+  int most_connections = 32;  // that have greeted, to the socket, and as many to the port
   int most_silent = 128;      // that have not greeted yet, of each kind: the oldest gives way
   int greeting_ms = 5000;     // until the whole greeting must be there
   int silence_ms = 20000;     // that may pass in the middle of a frame
   int takeover_ms = 3000;     // between two looks whether another window still listens
   /// The user at the other end of a Unix socket; nothing if unknown. Tests replace it.
   std::function<std::optional<uid_t>(int descriptor)> peer = {};
-  /// What opens a frame, on any thread. Tests replace it.
+  /// Opens a frame, on any thread. Tests replace it.
   StepOpener open = read_live_step;
 };
 
 class LiveServer {
  public:
-  /// Throws UnavailableError when the port cannot be had. That another window listens on the socket
-  /// is no error.
+  /// Throws UnavailableError if the port cannot be had. It is no error if another window listens on
+  /// the socket.
   LiveServer(std::shared_ptr<LiveStreams> streams, LiveServerOptions options);
   ~LiveServer();
   LiveServer(const LiveServer&) = delete;

@@ -1,5 +1,6 @@
-// A LiveStep is what a program sent once: the heads of one step of a stream, such as of a training
-// loop. Its bytes are those of a .safetensors file, whose metadata names the stream and the step.
+// A LiveStep has the heads that a program sent for one step of a stream, such as a step of a
+// training loop. Its bytes are those of a .safetensors file, whose metadata names the stream and
+// the step.
 #pragma once
 
 #include <memory>
@@ -20,12 +21,11 @@ struct LiveStep {
   std::shared_ptr<const Source> source;  // reads from `bytes`; its path is the stream's address
 };
 
-/// The largest number of a step: from there, steps without a number cannot be counted beyond what
-/// an Index holds.
+/// The largest number of a step. Steps without a number are counted from there without overflow.
 inline constexpr Index largest_step = Index{1} << 53;
 
-/// Checks everything as for a file. A blob that names no stream is of "live". Throws InputError,
-/// Cancelled.
+/// Checks everything as for a file. A blob that names no stream belongs to the stream "live".
+/// Throws InputError, Cancelled.
 LiveStep read_live_step(std::shared_ptr<const WireBytes> bytes, const std::stop_token& stop = {});
 
 }  // namespace fovea

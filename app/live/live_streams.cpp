@@ -68,7 +68,7 @@ std::uint64_t LiveStreams::bytes() const {
   return sum;
 }
 
-// The largest stream gives way. When nothing between first and last is left, the first steps go,
+// The largest stream gives way. If no step between first and last is left, first steps are dropped,
 // and then whole streams, but never the newest step.
 void LiveStreams::keep_within_limits(const std::string& newest) {
   LiveStream& grown = streams_[newest];

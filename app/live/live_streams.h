@@ -33,11 +33,11 @@ class LiveStreams : public QObject {
  public:
   explicit LiveStreams(LiveLimits limits = {}) : limits_(limits) {}
 
-  /// Adds a step. A step that is not after the last one begins anew: those from it on are dropped,
-  /// as by a program that starts again. Beyond the bound of memory older steps are thinned out, so
-  /// that the newest are all there and the older ones ever sparser; the newest step of a stream is
-  /// always kept. Beyond the number of streams the one that was fed least recently gives way.
-  /// Returns the number of the step.
+  /// Adds a step. A step that is not after the last one begins anew, as when a program starts
+  /// again: the kept steps from its number on are dropped. If the bound of memory is exceeded,
+  /// older steps are thinned out, so that all the newest are there and older ones become ever
+  /// sparser; the newest step of a stream is always kept. If there are too many streams, the one
+  /// that was fed least recently is dropped. Returns the number of the step.
   Index add(LiveStep step);
 
   std::vector<std::string> names() const;
@@ -45,8 +45,7 @@ class LiveStreams : public QObject {
   LiveStream stream(const std::string& name) const;
 
  signals:
-  /// Something was added since the last time; any number of steps at once. Emitted on the thread
-  /// of this object.
+  /// Some steps were added since the last signal. Emitted on the thread of this object.
   void changed();
 
  private:
@@ -60,8 +59,8 @@ class LiveStreams : public QObject {
   std::atomic<bool> told_ = false;  // changed() is on its way
 };
 
-/// Drops the step that is missed least: not the first, nor the last, and where steps are closest
-/// together for their age. Returns false when there are fewer than three.
+/// Drops the step that is missed least: neither the first nor the last, but one of those that are
+/// closest together for their age. Returns false if there are fewer than three.
 bool thin_out(LiveStream& stream);
 
 }  // namespace fovea

@@ -85,7 +85,8 @@ std::optional<WireMessage> MessageChannel::receive(const std::stop_token& stop) 
     if (!fill(*frame_, stop)) return {};
   }
   have_ = 0;
-  return read_message(std::exchange(frame_, nullptr));  // not cancelled: it would be lost
+  // Cannot be cancelled, as the message would be lost.
+  return read_message(std::exchange(frame_, nullptr));
 }
 
 bool MessageChannel::fill(std::span<std::byte> part, const std::stop_token& stop) {

@@ -21,7 +21,7 @@ class StepReader : public QObject {
 
  public:
   StepReader(StepOpener opener, QObject* parent);
-  /// Gives up what is being opened.
+  /// Abandons the frames that are being opened.
   ~StepReader() override;
 
   /// The step of a frame, or why it cannot be opened.

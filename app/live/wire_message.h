@@ -1,6 +1,6 @@
-// A WireMessage is what two processes say to each other: an object of JSON, and tensors. Its bytes
-// are those of a .safetensors file whose metadata has the object, as text, under the key "message".
-// So whatever reads and checks files of tensors reads and checks messages.
+// A WireMessage goes from one process to another: an object of JSON, and tensors. Its bytes are
+// those of a .safetensors file whose metadata has the object, as text, under the key "message". The
+// same code therefore reads and checks files of tensors and messages.
 //
 // A program that only sends steps (LiveStep) sends files without that key.
 #pragma once

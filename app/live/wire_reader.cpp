@@ -10,7 +10,7 @@ namespace fovea {
 namespace {
 
 constexpr std::uint64_t greeting_bytes = 16, length_bytes = 8;
-// A length is only a claim: room is made as bytes arrive, for twice as many as are there.
+// A length is only a claim: memory grows as bytes arrive, to twice as many bytes as are there.
 constexpr std::uint64_t first_room = 1 << 20;
 
 std::uint64_t number_at(std::span<const std::byte> bytes) {

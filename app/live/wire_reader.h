@@ -1,5 +1,5 @@
-// A WireReader takes apart what a program sends: a greeting, then frames. It holds no socket, so
-// that any bytes in any pieces can be tried on it.
+// A WireReader parses what a program sends: a greeting, then frames. It holds no socket, so tests
+// can give it any bytes in any pieces.
 //
 // The greeting is the 8 bytes "fovealnk", a version (u32), the length of a token (u32, at most 256)
 // and the token. A frame is its length (u64, at least 1) and as many bytes: a safetensors blob, as
@@ -26,25 +26,25 @@ using WireBytes = std::vector<std::byte>;
 
 class WireReader {
  public:
-  /// `most_bytes`: of a frame.
+  /// A frame has at most `most_bytes`.
   explicit WireReader(std::uint64_t most_bytes);
 
   /// Where the next bytes belong; never empty. Valid until the next call of another function.
   std::span<std::byte> room();
-  /// The first `bytes` of room() were filled. Throws InputError, as a sentence for the other
-  /// program, for a greeting that is none, another version, and a length out of range; then nothing
-  /// more may be read.
+  /// To be called after the first `bytes` of room() were filled. Throws InputError, with a sentence
+  /// for the other program, for an invalid greeting, another version, and a length out of range;
+  /// nothing more may be read then.
   void filled(std::size_t bytes);
 
   /// The token of the greeting, once.
   std::optional<std::string> take_token();
-  /// A frame that is complete, once. To be asked for after each filled().
+  /// A complete frame, once. To be called after each filled().
   std::shared_ptr<const WireBytes> take_frame();
 
   bool greeted() const { return part_ > Part::token; }
   /// The bytes of the frame that has begun; 0 between two frames. room() allocates for them.
   std::uint64_t frame_bytes() const { return part_ == Part::payload ? need_ : 0; }
-  /// Some of a greeting or of a frame is there, and more must come.
+  /// Whether a greeting or a frame has begun and is not complete.
   bool is_in_the_middle() const { return part_ != Part::length || have_ > 0; }
 
  private:

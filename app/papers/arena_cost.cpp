@@ -9,12 +9,12 @@ namespace fovea {
 namespace {
 
 struct Shape {
-  Index n, heads, width;  // `width`: of all heads together
+  Index n, heads, width;  // `width` of all heads together
 };
 constexpr Shape shapes[] = {{1024, 1, 32}, {2048, 4, 512}, {4096, 4, 256}, {8192, 4, 128}};
 
-/// A row of Treeformer's Table 11: FLOPs of attention in percent of exact attention's, of each
-/// shape; and what the count here is of.
+/// A row of Treeformer's Table 11: FLOPs of attention in percent of those of exact attention for
+/// each shape, and what is counted here.
 struct PublishedShares {
   const char* variant;
   double percent[std::size(shapes)];
@@ -27,7 +27,7 @@ constexpr PublishedShares table_11[] = {
     {"linformer", {4.44, 2.98, 2.28, 0.57}, "2 k / n here, k = 128; see the notes"},
     {"performer", {52.0, 28.3, 14.5, 6.8}, "2 m / n here, m = 256"}};
 
-/// The points of a row of the table behind those that were counted.
+/// Adds the points of a row of the table behind the counted ones.
 void add_published(SeriesPlot::Series& series, const PublishedShares& row) {
   for (std::size_t s = 0; s < std::size(shapes); ++s) {
     const double share = row.percent[s] / 100;

@@ -13,10 +13,11 @@ namespace fovea {
 namespace {
 
 constexpr Index first_columns =
-    32;  // first columns: those of a causal head are attended by all queries
+    // First columns, which all queries of a causal head attend.
+    32;
 constexpr int lengths_an_octave = 2;
 
-/// From twice the columns that are left out to n, evenly on a logarithmic scale.
+/// Lengths from twice the number of columns left out to n, evenly on a logarithmic scale.
 std::vector<Index> lengths_to(Index n) {
   std::vector<Index> lengths{n};
   for (int step = 1;; ++step) {

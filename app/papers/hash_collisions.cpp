@@ -22,8 +22,8 @@ struct Collisions {
   double same = 0, adjacent = 0;
 };
 
-/// All r bits are equal, or all but one: of consecutive codes of a Gray sequence one bit differs,
-/// and two codes are so for each of r bits, 2 of whose neighbours are consecutive.
+/// All r bits are equal, or all but one. Consecutive codes of a Gray sequence differ in one bit; of
+/// the r codes that differ from a code in one bit, 2 are its neighbours in the sequence.
 Collisions by_formula(double degrees, int r) {
   const double apart = radians(degrees) / std::numbers::pi;
   return {std::pow(1 - apart, r), 2 * apart * std::pow(1 - apart, r - 1)};
@@ -71,7 +71,7 @@ double standard_error(double p) {
   return std::sqrt(p * (1 - p) / hashes_drawn);
 }
 
-/// The formula as a line, and what was found with its bars.
+/// Adds the formula as a line, and the measured shares with their bars.
 void add_curves(CurvePlot& plot, const std::string& name, int r, double Collisions::*which,
                 const std::vector<Collisions>& found) {
   const std::size_t colour = plot.curves.size() / 2 + 1;

@@ -31,8 +31,8 @@ BitMatrix others(const BitMatrix& pairs, const Problem& problem) {
   return rest;
 }
 
-/// A mask M: its pairs, those of them with a negative logit, the mean mass of exact attention on
-/// it, and max_i / min_i <1 - M_i, A_i>.
+/// A mask M: its pairs, its pairs with a negative logit, the mean mass of exact attention on it,
+/// and max_i / min_i <1 - M_i, A_i>.
 struct HeavyMask {
   double pairs = 0, negative = 0, mass = 0, kappa = 0;
 };
@@ -78,7 +78,7 @@ SortedBlocks sorted_blocks(double keys_a_query, const Computation& exact, const 
   return blocks;
 }
 
-/// A row of the figure and the numbers of one head, whose ids begin with `id`.
+/// Adds a row of the figure and the numbers of one head, whose ids begin with `id`.
 void add_head(const std::string& id, const std::string& name, const Problem& problem,
               const Sequence& sequence, const Backend& backend, Run& run, PaperResult& result) {
   const Index n = problem.n();

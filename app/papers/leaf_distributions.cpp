@@ -12,7 +12,7 @@ constexpr Index steps_between = 50;
 constexpr Index most_layers = 3;
 constexpr const char* variant_ids[] = {"tf", "tc"};
 
-/// The first, the last and what is in the middle.
+/// The first, the middle and the last layer.
 std::vector<Index> layers_of(const Source& source) {
   const auto all = static_cast<Index>(source.layers.size()), count = std::min(all, most_layers);
   std::vector<Index> layers;

@@ -9,7 +9,7 @@
 
 namespace fovea {
 
-inline constexpr Index shown_head_index = 1;  // 0 where a layer has one head
+inline constexpr Index shown_head_index = 1;  // 0 if a layer has one head
 inline constexpr Index all_steps = 300;       // of learning
 
 inline Problem shown_head(const Source& source, Index layer) {
@@ -17,7 +17,8 @@ inline Problem shown_head(const Source& source, Index layer) {
   return problem_of(source, {.layer = layer, .head = std::min(shown_head_index, heads - 1)});
 }
 
-/// From the median tree, with the variant's defaults; `bootstrap` steps at each smaller height.
+/// A trainer that begins with the median tree and the variant's defaults, with `bootstrap` steps at
+/// each smaller height.
 inline Trainer trainer_of(const Variant& variant, const Problem& problem, Index bootstrap,
                           const Backend& backend, Run& run) {
   const Fit fit = fit_of(variant, defaults(variant.schema));

@@ -17,7 +17,7 @@ namespace fovea {
 struct PaperNumber {
   std::string id;                   // "compression", as in JSON
   std::string what;                 // "Entries stored"
-  std::optional<double> published;  // nothing: the paper states no number
+  std::optional<double> published;  // nothing if the paper states no number
   double found = 0;
   std::string apart = {};  // why the two cannot be equal; empty if they are of the same thing
   std::optional<double> expected = {};        // what theory demands, which no paper states
@@ -28,7 +28,7 @@ struct PaperResult {
   std::vector<PaperNumber> numbers;
   std::vector<std::string> notes;        // what was computed, and how it differs from the paper's
   std::vector<std::vector<Panel>> rows;  // of the figure
-  std::shared_ptr<const Backend> backend = {};  // that computed it, where it is not the task's
+  std::shared_ptr<const Backend> backend = {};  // that computed it, if it is not that of the task
 };
 
 struct PaperTask {
@@ -47,10 +47,10 @@ struct PaperFigure {
   std::function<PaperResult(const PaperTask& task, Run& run)> make;
 };
 
-/// All of them, in the order in which they are listed.
+/// All figures, in the order of lists.
 std::span<const PaperFigure> paper_figures();
 
-/// Throws UsageError naming those that exist.
+/// Throws UsageError with the names that exist.
 const PaperFigure& find_paper_figure(const std::string& id);
 
 // One function for each file of this folder.

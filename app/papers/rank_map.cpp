@@ -14,7 +14,7 @@ namespace {
 constexpr Index leaf_side = 4;
 constexpr double sum_left_out = 1e-3;
 
-/// Colours from 0 on, so that those of A and of A cut to a window are the same.
+/// Colours begin at 0, so that A and A cut to a window have the same colours.
 void show_entries(Panel& heatmap) {
   auto& raster = std::get<Raster>(heatmap.body);
   raster.low = 0;

@@ -9,7 +9,7 @@
 
 namespace fovea {
 
-/// `chosen`: ids of parameters and their values as text.
+/// `chosen` has ids of parameters and their values as text.
 inline ComputeRequest request_of(const std::string& variant,
                                  const std::vector<std::pair<std::string, std::string>>& chosen) {
   ComputeRequest request{.variant = &find_variant(variant), .values = {}};

@@ -41,7 +41,7 @@ std::string name_of(bool causal) {
   return causal ? "causal" : "bidirectional";
 }
 
-/// What was measured on an H200 once, beside Fig. 4.
+/// Adds times that were measured on an H200 once, beside Fig. 4.
 void add_numbers_of_h200(PaperResult& result) {
   for (const OnH200& ms : on_h200) {
     const std::string mask = name_of(ms.causal), where = "H200, " + mask +
@@ -97,7 +97,7 @@ PaperResult times_against_length(const PaperTask& task, Run& run) {
     SweepPanels panels{.sweep = measure(head, task, run.part(causal ? 0.5 : 0, causal ? 1 : 0.5))};
     add_numbers(panels.sweep, causal, result);
     Panel time = std::move(make_panels(panels).front());
-    // The legend is of both masks: where each becomes faster is in the plots and the notes.
+    // The legend is for both masks; plots and notes tell where each becomes faster.
     for (SeriesPlot::Series& series : std::get<SeriesPlot>(time.body).series)
       series.name = series.name.substr(0, series.name.find(':'));
     time.title = std::string("Time, ") + (causal ? "causal" : "bidirectional");

@@ -24,7 +24,7 @@ struct Estimates {
   double rows = 0;  // that were estimated at all
 };
 
-/// Leaves out rows whose sum is the same for every seed: nothing is estimated there.
+/// Leaves out rows whose sum is the same for every seed, as nothing is estimated there.
 Estimates estimates_of(const std::vector<std::vector<double>>& ratio) {
   Estimates out;
   std::vector<double> deviations;
@@ -36,7 +36,7 @@ Estimates estimates_of(const std::vector<std::vector<double>>& ratio) {
     const double mean = sum / count;
     for (const auto& of_seed : ratio) squares += std::pow(of_seed[i] - mean, 2);
     const double deviation = std::sqrt(squares / (count - 1));
-    if (deviation < 1e-6) continue;  // roundings of float32 alone
+    if (deviation < 1e-6) continue;  // only roundings of float32
     estimated.push_back(i);
     out.mean += mean;
     deviations.push_back(deviation);

@@ -15,7 +15,7 @@ struct Pattern {
   Index head;
   ComputeRequest request;
   std::string title;
-  std::optional<double> reach = {};  // that the paper asks for
+  std::optional<double> reach = {};  // the reach that the paper asks for
 };
 
 /// The first three are those of Figure 3; the last two are heads of one layer with sub-blocks.

@@ -15,7 +15,7 @@ constexpr int keys_tried[] = {16, 32, 64, 128, 256};
 
 struct Tried {
   const char *id, *diagnostic, *what;
-  const char* drawn = nullptr;  // in the figure, by this name
+  const char* drawn = nullptr;  // its name in the figure
 };
 constexpr Tried of_each_m[] = {
     {"eq1", "spectral_epsilon", "ε of Eq. 1, Z̃", "Z̃, Eq. 1"},

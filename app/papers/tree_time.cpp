@@ -47,8 +47,8 @@ Sweep measure(const Problem& head, const std::vector<TimedTree>& trees, const Ba
   return sweeper.sweep();
 }
 
-/// At the lengths of the table; where all are longer than what was measured, at the longest.
-/// Returns those of which the ratio says little.
+/// Adds numbers at the lengths of the table, or at the longest measured length if all of these are
+/// longer. Returns the names of those whose ratio says little.
 std::vector<std::string> add_numbers(const TimedTree& tree, const Sweep& sweep,
                                      const SweepSeries& series, PaperResult& result) {
   std::vector<std::string> unsteady;

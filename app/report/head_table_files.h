@@ -1,4 +1,4 @@
-// A HeadTable as files: a configuration that another program can read to compute the heads so.
+// A HeadTable as files: a configuration with which another program can compute the heads.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace fovea {
 /// {"budget": ..., "heads": [{layer, head, variant, parameters, seed, scale, causal, ...}]}
 Document to_json(const HeadTable& table, const Source& source);
 
-/// The same as a table: a heading, and a line for each head.
+/// As a table: a heading, and a line for each head.
 std::string to_csv(const HeadTable& table);
 
 }  // namespace fovea

@@ -21,7 +21,7 @@ void put_estimate(Document& out, const std::string& id, const Estimate& estimate
   if (sampled) out[id + "_standard_error"] = number_json(estimate.standard_error);
 }
 
-/// Beside the count of the rows where it is infinite the mean is null, not a number.
+/// If the divergence is infinite in some rows, the mean is null beside their count.
 Document divergence_json(const Divergence& divergence, bool sampled) {
   const bool infinite = divergence.infinite_rows > 0;
   Document out{{"mean", infinite ? Document() : number_json(divergence.value)}};

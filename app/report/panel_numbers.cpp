@@ -159,7 +159,7 @@ struct BodyJson {
   }
 };
 
-/// "4", "4-7": of tokens, or of leaves.
+/// "4", "4-7", for tokens or leaves.
 std::string token_text(IndexRange tokens) {
   const std::string first = std::to_string(tokens.begin);
   return tokens.size() <= 1 ? first : first + "-" + std::to_string(tokens.end - 1);
@@ -254,7 +254,7 @@ std::string npy_of(const std::string& shape, const std::vector<float>& values) {
   return out;
 }
 
-/// Empty: the panel has no array.
+/// Empty if the panel has no array.
 std::string npy_or_nothing(const Panel& panel) {
   if (const auto* strip = std::get_if<Strip>(&panel.body))
     return npy_of(std::to_string(strip->values.size()) + ",", strip->values);

@@ -16,20 +16,20 @@ Document numbers_json(const Panel& panel, const std::stop_token& stop = {});
 Document numbers_json(const std::vector<std::vector<Panel>>& panels,
                       const std::stop_token& stop = {});
 /// For a matrix, a header of the keys, and a line for each row that begins with its queries: "17",
-/// or "16-19" where it covers several. The corner says how it is pooled.
+/// or "16-19" if it covers several. The corner says how it is pooled.
 std::string numbers_csv(const Panel& panel, const std::stop_token& stop = {});
-/// A file of float32, [rows, cols] or [n]. Throws UsageError where the panel has no such numbers.
+/// A file of float32, [rows, cols] or [n]. Throws UsageError if the panel has no such numbers.
 std::string numbers_npy(const Panel& panel);
-/// "attention weight P of queries 0 to 63 and keys 0 to 63, max of 2 × 2": what an array alone
-/// cannot say.
+/// "attention weight P of queries 0 to 63 and keys 0 to 63, max of 2 × 2": the facts that an array
+/// alone does not hold.
 std::string words_of_numbers(const Panel& panel);
 
 /// By the ending of `path`: .json, .csv or .npy; else a directory, which gets a .csv and a .npy for
-/// each panel, or a .json where it is no matrix. Throws UsageError for several panels in a .csv or
-/// .npy, UnavailableError, and Cancelled.
+/// each panel, or a .json if the panel is no matrix. Throws UsageError for several panels in a .csv
+/// or .npy, UnavailableError, and Cancelled.
 void write_numbers(const std::string& path, const std::vector<std::vector<Panel>>& panels,
                    const std::stop_token& stop = {});
-/// Throws UsageError where write_numbers would, for so many panels, and UnavailableError.
+/// Throws UsageError if write_numbers would for so many panels, and UnavailableError.
 void check_numbers_name(const std::string& path, std::size_t panels);
 
 }  // namespace fovea

@@ -22,7 +22,7 @@ namespace {
 
 using Command = std::function<void()>;
 
-/// ": open gpt2.safetensors"; nothing for a change.
+/// ": open gpt2.safetensors"; empty for a change of the Session.
 QString opening_text(const std::optional<std::string>& source) {
   return source ? ": open " + escaped(to_qt(short_name(*source))) : QString();
 }
@@ -47,7 +47,7 @@ class Actions : public QObject {
   }
 
  private:
-  /// Without a menu it is only a key. Its key is remembered under `name`.
+  /// Adds an action, only as a key if there is no menu. Its key is remembered under `name`.
   QAction* add(QMenu* menu, const QString& name, const QString& text, const Keys& keys,
                Command run) {
     auto* action = new QAction(text, &window_);
@@ -66,7 +66,7 @@ class Actions : public QObject {
                        std::function<bool()> is_on, Command run, const Keys& keys = {}) {
     QAction* action = add(menu, name, text, keys, [this, run = std::move(run)] {
       run();
-      refresh();  // the view that cannot be removed stays checked
+      refresh();  // the last view, which cannot be removed, stays checked
     });
     action->setCheckable(true);
     refreshers_.push_back([action, is_on = std::move(is_on)] { action->setChecked(is_on()); });
@@ -109,7 +109,7 @@ class Actions : public QObject {
     QMenu* menu = add_menu("&Edit");
     QAction* undo = add(menu, "undo", "&Undo", "Ctrl+Z", [this] {
       editor_.undo();
-      refresh();  // of another source: it is opened first
+      refresh();  // a step of another source opens that source first
     });
     QAction* redo = add(menu, "redo", "&Redo", "Ctrl+Shift+Z", [this] {
       editor_.redo();
@@ -171,7 +171,7 @@ class Actions : public QObject {
     add(docks, "reset_layout", "&Reset layout", {}, [this] { window_.docks().arrange(); });
   }
 
-  /// Or with another column, where that was chosen on the canvas.
+  /// The menu also offers another column if that was chosen on the canvas.
   void make_comparing(QMenu* menu) {
     add(menu, "compare", "Compare in one panel: &next way", "C",
         [this] { comparing_.show_next(); });
@@ -207,7 +207,7 @@ class Actions : public QObject {
     }
   }
 
-  /// False, and it is said why.
+  /// Says why not if it returns false.
   bool may_add_columns() {
     if (!study_.shows_matrix()) return true;
     window_.info_bar().show_message(
@@ -215,7 +215,7 @@ class Actions : public QObject {
     return false;
   }
 
-  /// False, and it is said why.
+  /// Says why not if it returns false.
   bool has_room_for_column() {
     if (editor_.is_full())
       window_.info_bar().show_message(
@@ -303,7 +303,7 @@ class Actions : public QObject {
     add(menu, "about", "&About Fovea", {}, [this] { show_about(window_); });
   }
 
-  /// Keys of the canvas: elsewhere the focused widget handles them.
+  /// Keys of the canvas. In other widgets, the focused widget handles them.
   void make_canvas_keys() {
     const auto on_canvas = [this](const QString& name, const QString& text, const Keys& keys,
                                   Command run) {

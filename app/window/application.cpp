@@ -36,8 +36,8 @@ bool on_application_thread() {
   return QThread::currentThread() == QCoreApplication::instance()->thread();
 }
 
-/// Reports from any thread that handles events. Drawing may throw at every frame: the sessions are
-/// not written each time.
+/// Reports from any thread that handles events. Drawing may throw at every frame, so the sessions
+/// are not written each time.
 void report(const QString& what) {
   if (!on_application_thread()) {
     QMetaObject::invokeMethod(
@@ -59,8 +59,8 @@ void report(const QString& what) {
   for (MainWindow* window : all_windows()) window->info_bar().show_message(message);
 }
 
-/// Whether a message of the libraries that reach the display says so. Qt then ends the program
-/// while threads run.
+/// Whether a message of the libraries that talk to the display says that the display is gone. Qt
+/// then ends the program while threads run.
 bool says_display_is_gone(const QString& message) {
   return message.contains("connection broke");
 }
@@ -79,7 +79,7 @@ void handle_lost_display(QtMsgType type, const QMessageLogContext& context,
                              : "; the session was kept in " + kept +
                                    ", and the next start of the window offers it")
             << std::endl;
-  std::_Exit(4);  // threads compute: nothing that they use may be destroyed
+  std::_Exit(4);  // threads still compute, so nothing that they use may be destroyed
 }
 
 sigset_t closing_signals() {
@@ -89,10 +89,10 @@ sigset_t closing_signals() {
   return closing;
 }
 
-/// Large blocks, and the free ends of heaps, go back to the system. By itself the C library takes
-/// larger and larger blocks from its heaps, where what is allocated later keeps these from
-/// shrinking, and each thread's heap keeps a free end of twice the size of such a block. Matrices
-/// of 256 KiB and more are kept for the next one (data/kept_blocks.h).
+/// Returns large blocks, and the free ends of heaps, to the system. By itself the C library takes
+/// larger and larger blocks from its heaps, where later allocations keep the heaps from shrinking,
+/// and each thread's heap keeps a free end of twice the size of such a block. Matrices of 256 KiB
+/// and more are kept for the next one (data/kept_blocks.h).
 void return_large_blocks() {
 #ifdef __GLIBC__
   constexpr int large = 1 << 20;
@@ -103,10 +103,10 @@ void return_large_blocks() {
 
 }  // namespace
 
-// Fusion caches a picture of each control under a name, which differs in each palette, and so in
-// each window and dialog. Qt 6.4 never frees the names of pictures that have left the cache: some 5
-// MiB an hour of constant use. A step of a stream is drawn 5 % sooner with the cache, so it is
-// there until many windows were shown.
+// Fusion caches a picture of each control under a name that differs in each palette, and therefore
+// in each window and dialog. Qt 6.4 never frees the names of pictures that have left the cache,
+// some 5 MiB in an hour of constant use. A step of a stream is drawn 5 % sooner with the cache, so
+// the cache stays until many windows were shown.
 Application::Application(int& argc, char** argv) : QApplication(argc, argv) {
   return_large_blocks();
   constexpr int most_kib = 2048;
@@ -180,7 +180,7 @@ void CloseOnSignal::watch() {
       QCoreApplication::instance(),
       [] {
         QApplication::closeAllWindows();
-        QCoreApplication::quit();  // where a question was open
+        QCoreApplication::quit();  // in case a question was open
       },
       Qt::QueuedConnection);
   if (ended_.wait_for(lock, std::chrono::seconds(3), [this] { return over_; })) return;

@@ -1,6 +1,6 @@
-// The Application is Qt's, with what holds for the whole program: an exception that nobody caught
-// is shown and the windows go on, signals close the windows, and where the program cannot go on
-// (a crash, no display any more) it says where to find the sessions.
+// The Application is Qt's, with rules for the whole program: an uncaught exception is shown and the
+// windows go on, signals close the windows, and if the program cannot go on (a crash, a lost
+// display) it says where to find the sessions.
 #pragma once
 
 #include <QApplication>
@@ -23,16 +23,16 @@ class Application : public QApplication {
   int shown_windows_ = 0;  // dialogs, menus and lists, too
 };
 
-/// Writes the recovery files of all windows now. Returns the path of the first; empty if none could
-/// be written. To be called on the application's thread.
+/// Writes the recovery files of all windows now, and returns the path of the first; empty if none
+/// could be written. To be called on the application's thread.
 std::string keep_sessions();
 
 /// From now on the loss of the display, and a crash, end the program with a message.
 void report_crashes_and_lost_display();
 
-/// While it exists, SIGINT, SIGTERM and SIGHUP close all windows as a person does. A program that
-/// has not ended 3 s later is ended, and the next one offers the sessions that were not saved by
-/// then. SIGUSR2, by which it stops its own thread, does nothing when others send it. Construct it
+/// While it exists, SIGINT, SIGTERM and SIGHUP close all windows as a person does. If the program
+/// has not ended 3 s later, it is ended, and the next start offers the sessions that were not
+/// saved. SIGUSR2, with which it stops its own thread, does nothing if others send it. Construct it
 /// before any other thread, which inherits the blocked signals.
 class CloseOnSignal {
  public:

@@ -14,7 +14,7 @@ Panel panel_of(const CanvasModel& model, std::size_t row, std::size_t column) {
                                    .subtitle = {},
                                    .caption = {},
                                    .body = Message{cell.status}};
-  // As the headers of the canvas read.
+  // Titles as in the headers of the canvas.
   panel.title = model.column_titles[column];
   if (column < model.column_subtitles.size()) panel.subtitle = model.column_subtitles[column];
   if (cell.token_errors) add_row_errors(panel, *cell.token_errors);
@@ -22,7 +22,7 @@ Panel panel_of(const CanvasModel& model, std::size_t row, std::size_t column) {
   return panel;
 }
 
-/// The row's two panels that are compared, in the place of the first.
+/// Puts the row's two compared panels in the place of the first.
 void compose(std::vector<Panel>& row, const Comparison& comparison, const WipeBorder& border) {
   const auto column = std::size_t(comparison.column), with = std::size_t(comparison.with);
   const bool wiped = comparison.mode == ComparisonMode::wipe;
@@ -31,7 +31,7 @@ void compose(std::vector<Panel>& row, const Comparison& comparison, const WipeBo
   auto both = compared_panel(first, second, wiped ? std::optional(border) : std::nullopt);
   if (!both) return;
   const ComparisonWords words = words_of(comparison.mode, first.title, second.title);
-  // Titles stay as those of the rows above and below.
+  // Titles stay equal to those of the rows above and below.
   both->caption = words.first + words.place + ", " + words.second;
   for (const Panel* panel : {&first, &second})
     if (!panel->caption.empty()) both->caption += " · " + panel->title + ": " + panel->caption;

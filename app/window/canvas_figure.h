@@ -1,5 +1,5 @@
-// What the canvas shows, as a figure: cells that are not there yet say why, and two columns that
-// are split or wiped are one panel.
+// Makes a figure of what the canvas shows: missing cells say why they are missing, and two columns
+// that are split or wiped are one panel.
 #pragma once
 
 #include <QString>
@@ -9,10 +9,10 @@
 
 namespace fovea {
 
-/// `border`: of two columns that are wiped, as a share of a panel's width.
+/// `border` is that of two columns that are wiped, as a share of a panel's width.
 Figure figure_of(const CanvasModel& model, double border, const QString& footer,
                  const FigureStyle& style);
-/// One panel that is there, in the range of colours that the canvas shows it in.
+/// One panel that is there, in the range of colours that the canvas uses.
 Figure figure_of_panel(const CanvasModel& model, double border, std::size_t row, std::size_t column,
                        const QString& footer, const FigureStyle& style);
 

@@ -6,9 +6,9 @@
 namespace fovea {
 namespace {
 
-/// What a column is compared with unless another one was chosen: exact attention of its head, and
-/// exact with the column right of it, or left of it where that is the last. Nothing: there is no
-/// other.
+/// The column with which a column is compared unless another was chosen: exact attention of its
+/// head; for exact attention the column right of it, or left of it if it is the last. Nothing if
+/// there is no other column.
 std::optional<int> partner_of(const Study& study, int column) {
   const int count = int(study.columns().size());
   if (count < 2) return {};

@@ -12,14 +12,14 @@ class Comparing {
  public:
   explicit Comparing(MainWindow& window);
 
-  /// The selected column is compared with exact, and exact with the column right of it, in the
-  /// next mode; after the last mode no longer.
+  /// Compares the selected column with exact, or exact with the column right of it, in the next
+  /// mode; ends the comparison after the last mode.
   void show_next();
-  /// The same in this mode; in this mode already: no longer.
+  /// Compares in this mode, or ends a comparison that is already in this mode.
   void show(ComparisonMode mode);
   /// The mode in which the selected column is compared; nothing if it is not.
   std::optional<ComparisonMode> mode() const;
-  /// False: nothing was compared.
+  /// Ends the comparison; false if there was none.
   bool end();
 
  private:

@@ -73,7 +73,7 @@ CanvasModel Exports::titled(CanvasModel model, bool names_sources) const {
   return model;
 }
 
-/// The figure can be made again from itself, but not of what a program has sent.
+/// A figure can be made again from its file, except figures of live streams.
 Recipe Exports::recipe_for(const QString& path, const FigureStyle& style) const {
   if (is_live(window_.study().session().source)) return {};
   const std::string ending = "." + QFileInfo(path).suffix().toLower().toStdString();
@@ -101,7 +101,7 @@ void Exports::save_numbers_to(const QString& path, std::size_t row, std::size_t 
   });
 }
 
-/// The canvas's model when it has that panel; else null, and the status bar says so.
+/// The canvas's model if it has that panel; else null, and the status bar says so.
 std::shared_ptr<const CanvasModel> Exports::model_with(std::size_t row, std::size_t column) const {
   auto model = window_.study().model();
   if (model && row < model->cells.size() && column < model->cells[row].size() &&
@@ -163,7 +163,7 @@ void Exports::write(const QString& path, Work work, std::function<void()> writte
   window_.background().files.run(make, &window_, done);
 }
 
-// One that has just been written may be among them: its end is reported as usual.
+// An export that has just been written may be among them; its end is reported as usual.
 void Exports::cancel() {
   for (const auto& one : exports_) one->stop.request_stop();
 }

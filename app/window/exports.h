@@ -1,4 +1,5 @@
-// Exports write figures, numbers and captures in the background, until they are there or cancelled.
+// Exports write figures, numbers and captures in the background, until they are written or
+// cancelled.
 #pragma once
 
 #include <QString>
@@ -19,7 +20,7 @@ class Exports {
  public:
   explicit Exports(MainWindow& window);
 
-  /// Writes the canvas as a figure. One that carries no session names no source and no path.
+  /// Writes the canvas as a figure. A figure without a session names no source and no path.
   void export_by_dialog();
   void export_to(const QString& path, const FigureStyle& style, bool carries_session = true);
   /// Writes one panel as a figure.
@@ -32,20 +33,20 @@ class Exports {
   /// Copies a panel to the clipboard as a picture.
   void copy_panel(std::size_t row, std::size_t column);
 
-  /// Where a stop is asked for it throws Cancelled, and leaves the file as it was.
+  /// Work that throws Cancelled if a stop is requested, and then leaves the file as it was.
   using Work = std::function<void(const Run& run)>;
   /// Writes in the background; then the status bar or a message says how it ended. `written` is
   /// called unless it failed or was cancelled.
   void write(const QString& path, Work work, std::function<void()> written = {});
 
   bool can_cancel() const;
-  /// Those that are being written, and those that wait for their turn.
+  /// Cancels the exports that are being written and those that wait.
   void cancel();
-  /// What the first export that is not cancelled does: "Writing figure.pdf". Empty if there is
+  /// What the first export does that is not cancelled: "Writing figure.pdf". Empty if there is
   /// none.
   QString text() const;
   double fraction() const;  // 0..1
-  /// Something is being written, or waits, or was cancelled and has not ended yet.
+  /// Whether an export is being written, or waits, or was cancelled and has not ended yet.
   bool writing() const { return !exports_.empty(); }
 
  private:

@@ -29,7 +29,7 @@ QString last_session() {
   return QStandardPaths::writableLocation(QStandardPaths::AppConfigLocation) + "/last.fovea.json";
 }
 
-// A source, or the session file in which it was opened or saved.
+// Remembers a source, or the session file in which it was opened or saved.
 void remember(QString source) {
   QSettings settings;
   if (is_of_a_program(source.toStdString())) return;
@@ -50,10 +50,10 @@ QString last_directory() {
   return QSettings().value("directory").toString();
 }
 
-/// The same key for a file wherever it is opened from.
+/// The same key for a file, from wherever it is opened.
 QString conditions_key(const Session& session) {
   QString source = to_qt(session.source);
-  if (is_model_address(session.source))  // whatever it reads
+  if (is_model_address(session.source))  // whatever the model reads
     source = to_qt(std::string(model_prefix) + parse_model_address(session.source).folder);
   else if (!is_address(session.source))
     source = QFileInfo(source).absoluteFilePath();
@@ -61,7 +61,7 @@ QString conditions_key(const Session& session) {
          QCryptographicHash::hash(source.toUtf8(), QCryptographicHash::Sha1).toHex();
 }
 
-/// Those that were set by hand.
+/// The conditions that were set by hand.
 QVariantMap conditions_of(const Session& session) {
   QVariantMap conditions;
   if (session.causal) conditions["causal"] = *session.causal;
@@ -71,7 +71,8 @@ QVariantMap conditions_of(const Session& session) {
   return conditions;
 }
 
-/// What opens if a person names `what` while `shown` is shown: a model reads something at once.
+/// The source that opens if a person names `what` while `shown` is shown: a model gets an input at
+/// once.
 std::string source_named(const std::string& what, const Source* shown) {
   return with_absolute_paths(names_model(what) ? to_text(reading_something(what, shown)) : what);
 }
@@ -141,7 +142,8 @@ void Files::source_opened(bool new_source) {
   if (opened.source != window_.study().session().source) opened = {};
   session_path_ = is_figure_name(opened.path) ? QString() : opened.path;  // saved beside a figure
   remember(opened.path.isEmpty() ? to_qt(window_.study().source()->path) : opened.path);
-  if (opened.is_session)  // it has its own; the file's stay until somebody sets others
+  if (opened.is_session)  // a session has its own conditions; those kept for the file stay until
+                          // others are set
     conditions_ = conditions_of(window_.study().session());
   else
     restore_conditions();
@@ -152,7 +154,7 @@ void Files::source_opened(bool new_source) {
   if (opened.then) opened.then();
 }
 
-// What was set by hand of mask, scale, window and soft cap belongs to its file.
+// Mask, scale, window and soft cap that were set by hand are remembered per file.
 void Files::restore_conditions() {
   Session session = window_.study().session();
   conditions_ = QSettings().value(conditions_key(session)).toMap();
@@ -275,7 +277,7 @@ void Files::open_session(const QString& path, const SessionFile& file, std::func
 
 bool Files::open_last() {
   if (!QFileInfo::exists(last_session())) return false;  // the first start
-  // Opening another source instead hides messages: this one is shown again.
+  // Opening another source hides messages, so this one is shown again.
   const auto refuse = [this](const QString& why) {
     const auto show = [this, why] {
       window_.info_bar().show_message("The last session could not be opened: " + why);
@@ -308,7 +310,7 @@ SessionFile Files::session_file(const Session& session) const {
           .orders = window_.docks().orders()};
 }
 
-// False, and it is said why.
+// Says why not if it returns false.
 bool Files::can_save_session() {
   if (window_.live_bar().offer_capture()) return false;
   if (window_.study().source()) return true;
@@ -348,7 +350,7 @@ void Files::keep_last(std::function<void()> kept) {
   QDir().mkpath(QFileInfo(last_session()).path());
   write(last_session(), [file = session_file(), kept = std::move(kept)] {
     write_session(last_session().toStdString(), file);
-    kept();  // here, as the window is gone when it is written
+    kept();  // called here, as the window is gone when the session is written
   });
 }
 

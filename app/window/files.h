@@ -12,35 +12,36 @@ namespace fovea {
 
 class MainWindow;
 
-/// Where a file dialog begins: the name in the folder that was used last.
+/// The beginning of a file dialog: the name in the folder that was used last.
 QString in_last_directory(const QString& name);
 
 class Files {
  public:
   explicit Files(MainWindow& window);
 
-  /// A source or a session file.
+  /// Opens a source or a session file.
   void open(const QString& what);
   void open_by_dialog();
   void open_directory_by_dialog();
   void open_address_by_dialog();
-  /// Opens what was open when a window was last closed. False: nothing was, or it has gone.
+  /// Opens what was open when a window was last closed. False if nothing was open, or if it has
+  /// gone.
   bool open_last();
-  /// Writes the session file that is open or was saved last, else one that it asks for.
+  /// Writes the session file that is open or was saved last, else asks for a file.
   void save_session();
   void save_session_by_dialog();
   void save_session_to(const QString& path);
-  /// A session that another window left behind. Once its source is there, calls `then`; never where
-  /// that fails or another source is opened instead.
+  /// Opens a session that another window left behind. Calls `then` once its source is there, and
+  /// not if that fails or another source is opened instead.
   void open_recovered(const SessionFile& file, std::function<void()> then);
-  /// With the docks' layout, and with what is still being opened: other patches, or a text that a
-  /// model reads.
+  /// The session with the layout of the docks, and with content that is still being opened: other
+  /// patches, or a text for a model.
   SessionFile session_file() const;
-  /// Remembers the session for open_last(). `kept` is called once it is written, on the thread that
-  /// writes, and at once where there is nothing to remember; not where the writing fails.
+  /// Remembers the session for open_last(). `kept` is called on the writing thread once the session
+  /// is written, or at once if there is nothing to remember; not if writing fails.
   void keep_last(std::function<void()> kept);
 
-  /// The session of what is shown, as figures carry it: docks stay as they are where it is opened.
+  /// The session of what is shown, as figures carry it: without the layout of docks.
   std::string session_text() const;
 
   /// Asks where a session's missing source is now; empty if unknown. Tests replace it.
@@ -49,9 +50,9 @@ class Files {
  private:
   /// A session that is being opened; empty if a source by itself is.
   struct Opening {
-    std::string source;  // of the session: another one may be opened instead
-    QString path;        // empty: Ctrl+S asks for one
-    std::string layout;  // empty: as it is
+    std::string source;  // of the session; another source may be opened instead
+    QString path;        // if empty, Ctrl+S asks for one
+    std::string layout;  // if empty, it stays as it is
     std::optional<int> selected_column = {};
     std::optional<SortOrders> orders = {};
     bool is_session = false;
@@ -62,7 +63,7 @@ class Files {
   bool can_save_session();
   void open_session(const QString& path, const SessionFile& file, std::function<void()> then = {},
                     std::function<void()> ask_for_other_content = {});
-  /// The session of a file that may come from anybody.
+  /// Opens the session of a file that may come from a stranger.
   void open_session_file(const QString& path, const SessionFile& file);
   void source_opened(bool new_source);
   void restore_conditions();

@@ -113,7 +113,7 @@ void FindBar::step(int by) {
   show_match();
 }
 
-// Moves it into view, and pins the row of a query.
+// Moves the match into view, and pins the row of a query.
 void FindBar::show_match() {
   const bool is_key = found_[*at_].is_key;
   const Index token = found_[*at_].token;

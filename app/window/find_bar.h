@@ -1,4 +1,4 @@
-// The FindBar searches tokens: those that contain its text are marked, and it steps through them.
+// The FindBar searches tokens: it marks those that contain its text and steps through them.
 #pragma once
 
 #include <QFrame>
@@ -22,16 +22,16 @@ class FindBar : public QFrame {
   /// Shows itself and takes the focus; the text of the last search is selected.
   void open_bar();
   void close_bar();
-  /// Shows the next match, or the previous one; opens the bar when it is closed.
+  /// Shows the next or the previous match; opens the bar if it is closed.
   void step(int by);
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  /// The view stays where it is.
+  /// Marks matches without moving the view.
   void mark(const QString& text);
-  /// Marks, and shows the first match from the pinned query on.
+  /// Marks matches and shows the first one from the pinned query on.
   void start(const QString& text);
   std::size_t first_match() const;
   void show_match();
@@ -41,7 +41,7 @@ class FindBar : public QFrame {
   QLineEdit* line_;
   QLabel* result_;
   Lengths lengths_;  // of the tokens that were searched
-  /// A token that matches: a query, or a key where keys are other tokens.
+  /// A matching token: a query, or a key if keys are other tokens.
   struct Match {
     bool is_key = false;
     Index token = 0;

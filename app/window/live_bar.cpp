@@ -22,7 +22,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto frame = 16ms;  // at most one step is shown in it
+constexpr auto frame = 16ms;  // shows at most one step
 
 std::string stream_address(const std::string& name) {
   return std::string(live_prefix) + name;
@@ -102,7 +102,7 @@ std::optional<Index> LiveBar::shown_step() const {
   return is_shown() ? step_ : std::nullopt;
 }
 
-// The source of an address, for what is opened by it and for undo.
+// Finds the source of an address, for opening and for undo.
 std::shared_ptr<const Source> LiveBar::find(const std::string& what) {
   if (!streams_ || !is_live(what)) return nullptr;
   const std::string name = what.substr(live_prefix.size());
@@ -132,7 +132,7 @@ void LiveBar::open_stream(std::string name) {
   if (shown) advance();
 }
 
-// What a person opens meanwhile is not replaced by the stream that was waited for.
+// A source that a person opens meanwhile is not replaced by the awaited stream.
 void LiveBar::source_opened() {
   if (!is_live(window_.study().session().source)) awaited_.clear();
   refresh();
@@ -168,7 +168,7 @@ void LiveBar::take_news() {
   advance();
 }
 
-// Shows the newest step, when the one before could be seen.
+// Shows the newest step if the one before could be seen.
 void LiveBar::advance() {
   Study& study = window_.study();
   if (!streams_ || !follow_ || !is_shown() || study.opening() || study.paused()) return;
@@ -207,7 +207,7 @@ void LiveBar::set_following(bool on) {
 void LiveBar::dismiss() {
   hidden_.insert(name_);
   awaited_.clear();
-  if (is_shown()) follow_ = false;  // a picture does not change without a bar that says why
+  if (is_shown()) follow_ = false;  // pictures must not change without a bar that says why
   refresh();
 }
 

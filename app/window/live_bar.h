@@ -1,7 +1,6 @@
-// The LiveBar is what a window does with the streams that programs send: it follows one step by
-// step, goes back to earlier steps, and offers a stream while the window shows something else. What
-// is open is never replaced before a person says so; a window with nothing open shows a stream at
-// once.
+// The LiveBar handles the streams that programs send to a window: it follows one step by step, goes
+// back to earlier steps, and offers a stream while the window shows something else. An open source
+// is never replaced unless a person asks for it; a window with nothing open shows a stream at once.
 #pragma once
 
 #include <QElapsedTimer>
@@ -31,7 +30,7 @@ class LiveBar : public QFrame {
  public:
   explicit LiveBar(MainWindow& window);
 
-  /// The streams of this program; before, there are none.
+  /// Sets the streams of this program; there are none before.
   void watch(std::shared_ptr<LiveStreams> streams);
   /// Opens the stream, or waits until a program sends it and opens it then.
   void open_stream(std::string name);
@@ -43,13 +42,15 @@ class LiveBar : public QFrame {
   /// "live: train, step 12 of 40", or what the bar offers.
   QString text() const;
 
-  /// A session of a stream could not be opened again. True: the window shows one, and the info bar
-  /// offers to save the shown step as a file, and then the session of that file.
+  /// To be called if the session of a stream could not be opened again. Returns true if the window
+  /// shows a stream; the info bar then offers to save the shown step as a file, and the session of
+  /// that file.
   bool offer_capture();
   void save_capture_by_dialog();
-  /// Writes the bytes of the shown step as they came; then calls `then` if that is done.
+  /// Writes the bytes of the shown step as they came, and then calls `then`.
   void save_capture_to(const QString& path, std::function<void()> then = {});
-  /// The program's other windows listen instead of this one: it says so while it waits.
+  /// Sets whether programs reach this window, or another one that listens instead; the bar says so
+  /// while it waits.
   void set_listening(std::function<bool()> listens) { listens_ = std::move(listens); }
 
  private:
@@ -73,8 +74,8 @@ class LiveBar : public QFrame {
   std::shared_ptr<LiveStreams> streams_;
   std::string name_;              // of the stream in the bar; empty if none
   LiveStream stream_;             // its kept steps, as they were last
-  std::string awaited_;           // is opened when it comes
-  std::set<std::string> hidden_;  // were dismissed
+  std::string awaited_;           // the stream that is opened when it comes
+  std::set<std::string> hidden_;  // streams that were dismissed
   std::optional<Index> step_;     // that was shown last
   LiveStep shown_;                // the same with its bytes, which may no longer be kept
   bool follow_ = true;

@@ -32,8 +32,8 @@
 namespace fovea {
 namespace {
 
-// Replaces the pictures of every column by those of exact attention of the same head, where there
-// is such a column; comparisons with exact stay.
+// Replaces the pictures of every column by those of exact attention of the same head if there is
+// such a column; comparisons with exact stay.
 std::shared_ptr<const CanvasModel> with_exact_in_place(
     const std::shared_ptr<const CanvasModel>& model) {
   auto shown = std::make_shared<CanvasModel>(*model);
@@ -53,7 +53,7 @@ std::shared_ptr<const CanvasModel> with_exact_in_place(
   return shown;
 }
 
-/// Whether undo, or redo, in a field is the field's own; true of all that is no field.
+/// Whether a field handles undo, or redo, itself; true for everything that is not a field.
 bool has_own_step(QObject* watched, bool undo) {
   if (const QLineEdit* line = line_of(qobject_cast<QWidget*>(watched))) return line->isModified();
   const auto* text = qobject_cast<QPlainTextEdit*>(watched);
@@ -113,7 +113,7 @@ MainWindow::~MainWindow() {
   for (QWidget* widget : findChildren<QWidget*>()) widget->blockSignals(true);
 }
 
-// Docks that lie behind each other get a tab bar when they are put there.
+// Docks get a tab bar when they are put behind each other.
 void MainWindow::childEvent(QChildEvent* event) {
   auto* tabs = event->polished() ? qobject_cast<QTabBar*>(event->child()) : nullptr;
   if (tabs) tabs->setAccessibleName("Docks behind each other");
@@ -134,8 +134,8 @@ void MainWindow::connect_study() {
 }
 
 void MainWindow::connect_canvas() {
-  // Until the new head has a picture the canvas shows the previous one. Gestures on it are ignored
-  // where the two heads differ in length.
+  // Until the new head has a picture the canvas shows the previous head. Gestures on it are ignored
+  // if the lengths of both differ.
   const auto on_shown_tokens = [this](auto act) {
     return [this, act](const auto&... tokens) {
       const auto model = study_.model();
@@ -188,7 +188,7 @@ void MainWindow::show_exact(bool on) {
 bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
   const bool key = event->type() == QEvent::KeyPress || event->type() == QEvent::KeyRelease;
   if (key && static_cast<QKeyEvent*>(event)->key() == Qt::Key_Shift) {
-    // A capital letter that is typed is not a request.
+    // Shift is no request while a capital letter is typed.
     const QWidget* focus = QApplication::focusWidget();
     const bool typing = focus && (qobject_cast<const QLineEdit*>(focus) ||
                                   qobject_cast<const QPlainTextEdit*>(focus) ||
@@ -261,7 +261,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   if (sweep_) sweep_->close();
   if (exploration_) exploration_->close();
   if (add_columns_) add_columns_->close();
-  files_.keep_last(recovery_.end());  // with a text that is being read
+  files_.keep_last(recovery_.end());  // includes a text that is being read
   study_.cancel();
   QSettings settings;
   settings.setValue("window/geometry", saveGeometry());
@@ -285,11 +285,12 @@ void MainWindow::dropEvent(QDropEvent* event) {
                     .arg(urls.size()));
 }
 
-// A picture that is dropped on a model of images is what it reads, and so is a text.
+// A picture that is dropped on a model of images becomes its input, and so does a text for a model
+// of texts.
 bool MainWindow::give_to_model(const std::string& path) {
   const auto source = study_.source();
   if (!source || !is_model_address(source->path)) return false;
-  if (is_session_file(path)) return false;  // its session is opened
+  if (is_session_file(path)) return false;  // a session file is opened as a session
   const bool is_text = to_qt(path).endsWith(".txt", Qt::CaseInsensitive);
   if (source->picture ? !is_picture(path) : !is_text) return false;
   ModelAddress address = parse_model_address(source->path);

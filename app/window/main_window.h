@@ -58,17 +58,17 @@ class MainWindow : public QMainWindow {
   void change(const std::string& kind, const std::function<void(Session&)>& edit) {
     editor_.change(kind, edit);
   }
-  /// There is work that a person waits for.
+  /// Whether there is work that a person waits for.
   bool can_cancel() const { return exports_.can_cancel() || study_.can_cancel(); }
-  /// Ends what the status bar says: what is being written, else what is opened or computed.
+  /// Cancels the work in the status bar: an export, else what is being opened or computed.
   void cancel();
-  /// In the status bar, for a while.
+  /// Shows a message in the status bar for a while.
   void show_status(const QString& message);
   void show_sweep();
   void show_add_columns();
-  /// Which attention to use: as a plot for settings, or as a table of heads.
+  /// Shows which attention to use: a plot of settings, or a table of heads.
   void show_exploration(bool heads);
-  /// "dark", "light", or "desktop": as the desktop is. Of all windows.
+  /// Sets the look of all windows: "dark", "light", or "desktop" to follow the desktop.
   void set_look(const QString& look);
   /// Whether the desktop is dark now. Tests replace it.
   std::function<bool()> ask_desktop;

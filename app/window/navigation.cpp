@@ -27,7 +27,7 @@ Navigation::Navigation(MainWindow& window)
                    [this](Index query, Index key, int column, int view) {
                      const auto model = study_.model();
                      if (!model || !(model->lengths == study_.lengths()))
-                       return;  // of another head
+                       return;  // the pair is of another head
                      if (column >= 0 && view >= 0) {
                        column_ = column;
                        view_ = view;
@@ -37,7 +37,7 @@ Navigation::Navigation(MainWindow& window)
   QObject::connect(&canvas_, &Canvas::column_moved, &window,
                    [this](int from, int to) { move_column(from, to); });
   QObject::connect(docks.timing, &QTableWidget::cellPressed, &window, [this](int row) {
-    canvas_.setFocus();  // what is being typed belongs to the column that was selected
+    canvas_.setFocus();  // finishes typing, which belongs to the column that was selected
     choose_column(row);
   });
   QObject::connect(docks.inspector, &InspectorDock::pair_chosen, &window,
@@ -92,7 +92,7 @@ void Navigation::fit() {
 
 void Navigation::go_to(Index query, Index key) {
   const Lengths lengths = study_.lengths();
-  if (query >= lengths.queries || key >= lengths.keys) return;  // of another head
+  if (query >= lengths.queries || key >= lengths.keys) return;  // the pair is of another head
   editor_.change("go", [&](Session& s) {
     const Viewport& v = s.viewport;
     s.viewport = canvas::panned(v, double(query) - middle(v.row_begin, v.row_end),
@@ -152,7 +152,7 @@ void Navigation::step_worst(int by) {
     return std::isfinite(error) ? error : std::numeric_limits<float>::infinity();
   });
   std::ptrdiff_t place = 0;
-  // Unless another query was pinned since, or the errors are of something else.
+  // Continues unless another query was pinned since, or the errors are different ones.
   if (worst_ == study_.session().pinned_query && worst_of_.lock() == column.metrics)
     place = std::clamp<std::ptrdiff_t>(
         std::ranges::find(order, worst_.value_or(0)) - order.begin() + by, 0,
@@ -175,7 +175,7 @@ void Navigation::mark_corner() {
   const std::pair<Index, Index> here{study_.hovered_query(), study_.hovered_key()};
   const Lengths lengths = study_.lengths();
   if (corner_ && (corner_->first >= lengths.queries || corner_->second >= lengths.keys))
-    corner_.reset();  // it was begun on a layer of more tokens
+    corner_.reset();  // the selection was begun on a layer of more tokens
   const std::pair<Index, Index> from = corner_.value_or(here);
   const auto span = [](Index a, Index b) { return IndexRange{std::min(a, b), std::max(a, b) + 1}; };
   study_.select(span(from.first, here.first), span(from.second, here.second));

@@ -1,4 +1,5 @@
-// Navigation moves about: the visible part, the crosshair, panels and leaves, by keys and pointer.
+// Navigation moves the visible part and the crosshair, and goes through panels and leaves, by keys
+// and pointer.
 #pragma once
 
 #include <memory>
@@ -16,22 +17,23 @@ class Navigation {
  public:
   explicit Navigation(MainWindow& window);
 
-  /// Moves by shares of the visible part. Where all of an axis is visible, the crosshair moves
+  /// Moves by shares of the visible part. If a whole axis is visible, the crosshair moves along it
   /// instead.
   void pan(double rows, double cols);
-  /// Zooms about the crosshair where it is visible, else about the middle.
+  /// Zooms about the crosshair if it is visible, else about the middle.
   void zoom(double factor);
   void fit();
   /// Moves the visible part to the pair and pins its query.
   void go_to(Index query, Index key);
 
-  /// Points by keys, a token or the image: read in the selected column, shown in all panels.
+  /// Points at a pair, by keys, a token or the image. It is read in the selected column and shown
+  /// in all panels.
   void point_to(Index query, Index key);
   /// Moves by whole tokens, at least one along an axis that is not 0; the visible part follows.
   void move_crosshair(double rows, double cols);
   void pin_crosshair();
-  /// Pins the query with the largest output error in the selected column; then the next one in
-  /// order, by -1 the one before, until another query is pinned.
+  /// Pins the query with the largest output error in the selected column, then the next one in
+  /// order, or with -1 the one before, until another query is pinned.
   void step_worst(int by);
   /// Marks a corner of a selection; the second time the opposite corner.
   void mark_corner();
@@ -45,13 +47,13 @@ class Navigation {
   void move_view(int by);
   void choose_column(int column);
   void move_column(int from, int to);
-  /// Keys act on the selected column, and an enlarged panel is replaced by that column's.
+  /// Lets keys act on the selected column, and replaces an enlarged panel by that of the column.
   void follow_column();
   void enlarge_panel();
   /// Closes the search, else leaves the enlarged panel, else ends a comparison, else cancels the
   /// running work, else unselects everything but the pinned query.
   void go_back();
-  /// Another source was opened.
+  /// To be called when another source was opened.
   void reset();
 
  private:
@@ -63,7 +65,7 @@ class Navigation {
   Canvas& canvas_;
   int column_ = 0, view_ = 0;
   std::optional<Index> worst_;                     // the query that step_worst() pinned last
-  std::weak_ptr<const Metrics> worst_of_;          // by these errors
+  std::weak_ptr<const Metrics> worst_of_;          // the errors by which it is the worst
   std::optional<std::pair<Index, Index>> corner_;  // query, key: a selection begun by keys
 };
 

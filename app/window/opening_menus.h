@@ -9,7 +9,7 @@ class Files;
 
 /// `files` outlives the menu.
 void make_examples_menu(QMenu& menu, Files& files);
-/// Its entries are made whenever it is about to be shown.
+/// The entries are made whenever the menu is about to be shown.
 void make_recent_menu(QMenu& menu, Files& files);
 
 }  // namespace fovea

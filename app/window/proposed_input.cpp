@@ -16,12 +16,12 @@ std::string example_text() {
     const std::string all = FileBytes(assets_directory() + "/text/fovea.txt").text();
     const std::size_t begin = all.find("\n\n");
     if (begin != all.npos) return all.substr(begin + 2, all.find("\n\n", begin + 2) - begin - 2);
-  } catch (const Error&) {  // installed without examples
+  } catch (const Error&) {  // the program was installed without examples
   }
   return "The cat sat on the mat.";
 }
 
-/// The file of a source that is none of a model's.
+/// The file of a source that no model computes.
 std::string file_of(const Source& source) {
   return is_content(source.path) ? std::string(content_path(source.path)) : source.path;
 }

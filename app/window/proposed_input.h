@@ -1,4 +1,4 @@
-// What a model reads when it is opened: what the window shows already, else an example.
+// Proposes the input of a model that is opened: what the window shows already, else an example.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace fovea {
 
-/// The text of `shown`, or its file; null if nothing is shown.
+/// The model with the text of `shown`, or its file, as input. `shown` is null if nothing is shown.
 ModelAddress reading_text(const std::string& model, const Source* shown);
-/// The same of a picture.
+/// The model with the picture of `shown` as input.
 ModelAddress reading_picture(const std::string& model, const Source* shown);
-/// That of both which the model reads. Throws InputError, as find_model() does.
+/// The one of both that the model can read. Throws InputError, as find_model() does.
 ModelAddress reading_something(const std::string& model, const Source* shown);
 
 }  // namespace fovea

@@ -25,7 +25,7 @@ constexpr auto between_writes = 500ms;  // at least
 constexpr auto after_change = 50ms;     // changes within it are written together
 constexpr auto layout_check = 5s;       // docks are moved without a signal
 
-/// "at 14:03" for a time of today, else "on 23 November at 14:03".
+/// "at 14:03" for a time today, else "on 23 November at 14:03".
 QString time_text(std::time_t time) {
   const QDateTime then = QDateTime::fromSecsSinceEpoch(time);
   const QString clock = "at " + then.toString("HH:mm");
@@ -33,7 +33,7 @@ QString time_text(std::time_t time) {
   return "on " + QLocale(QLocale::English).toString(then.date(), "d MMMM") + " " + clock;
 }
 
-/// Opening a source hides messages: this one is shown again.
+/// Opening a source hides messages, so this one is shown again.
 void show_message(MainWindow& window, const QString& message) {
   const auto show = [&window, message] { window.info_bar().show_message(message); };
   show();
@@ -80,7 +80,7 @@ void Recovery::ask_to_write() {
   soon_.start(std::max<std::chrono::milliseconds>(after_change, between_writes - since));
 }
 
-// On a slow disk one write follows the other, each of the newest session.
+// On a slow disk writes follow one another, each with the newest session.
 void Recovery::write() {
   if (!has_session()) return;
   changed_meanwhile_ = writing_;
@@ -101,7 +101,7 @@ std::string Recovery::write_now() {
   try {
     file_->write(window_.files().session_file());
     return file_->path();
-  } catch (const std::exception&) {  // what is there already stays
+  } catch (const std::exception&) {  // the file that is there stays
     return {};
   }
 }
@@ -115,7 +115,7 @@ std::function<void()> Recovery::end() {
   const bool unwritten = soon_.isActive() || changed_meanwhile_;
   soon_.stop();
   regularly_.stop();
-  writing_ = false;  // this write follows the one that may still go on
+  writing_ = false;  // this write follows one that may still go on
   if (unwritten) write();
   return [file = std::exchange(file_, nullptr)] {
     if (file) file->remove();
@@ -166,7 +166,7 @@ void RecoveryBar::show_next() {
   const LeftBehind& left = left_.front();
   const Session& session = left.session.session;
   const QString name = to_qt(short_name(session.source));
-  constexpr int most_letters = 50;  // without spaces it would widen the window
+  constexpr int most_letters = 50;  // a long name without spaces would widen the window
   const int width = most_letters * label_->fontMetrics().averageCharWidth();
   label_->setText(
       QString("Fovea ended unexpectedly. Restore the session of %1 (%2), last changed %3?%4")

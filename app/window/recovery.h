@@ -1,5 +1,5 @@
-// Recovery keeps a window's session in a RecoveryFile while it is worked on, until a clean end.
-// What other windows left behind is offered by the RecoveryBar.
+// Recovery keeps a window's session in a RecoveryFile while a person works, until a clean end. The
+// RecoveryBar offers sessions that other windows left behind.
 #pragma once
 
 #include <QElapsedTimer>
@@ -25,17 +25,17 @@ class Recovery : public QObject {
   explicit Recovery(MainWindow& window);
   ~Recovery() override;
 
-  /// Begins to keep the session in a file of its own in `folder`. Where that fails, the window says
-  /// so once and works without.
+  /// Begins to keep the session in a file of its own in `folder`. If that fails, the window says so
+  /// once and works without recovery.
   void keep_in(const std::string& folder);
-  /// Goes on in the file of a session that this window takes over.
+  /// Continues in the file of a session that this window takes over.
   void take_over(std::shared_ptr<RecoveryFile> file);
-  /// Writes at once, on this thread, what is not written yet. Returns where it is; empty if
-  /// nowhere.
+  /// Writes pending changes at once, on this thread. Returns the path of the file; empty if there
+  /// is none.
   std::string write_now();
-  /// The window ends as it should: only what is not written yet is still written. Returns what
-  /// removes the file, on any thread. Call it once the session is saved elsewhere or not wanted:
-  /// until then the next start offers it.
+  /// To be called at a clean end of the window: writes pending changes and returns a function that
+  /// removes the file, on any thread. Call that function once the session is saved elsewhere or not
+  /// wanted; until then the next start offers it.
   std::function<void()> end();
 
  private:
@@ -45,11 +45,11 @@ class Recovery : public QObject {
   bool has_session() const;
 
   MainWindow& window_;
-  std::shared_ptr<RecoveryFile> file_;  // null: nothing is kept
+  std::shared_ptr<RecoveryFile> file_;  // null if nothing is kept
   QTimer soon_, regularly_;
   QElapsedTimer since_;             // a session was given to be written
   bool writing_ = false;            // a session is being written, or waits for that
-  bool changed_meanwhile_ = false;  // and is not the newest any more
+  bool changed_meanwhile_ = false;  // the session has changed since it was given to be written
   bool reported_ = false;
 };
 
@@ -62,7 +62,7 @@ class RecoveryBar : public QFrame {
 
   void offer(RecoverySearch found);
   QString text() const;
-  /// A window for the second session and those after it; without, this one shows each.
+  /// Makes a window for the second and each later session; if empty, this window shows each.
   std::function<MainWindow&()> make_window;
 
  private:

@@ -31,7 +31,8 @@ bool names_display() {
   return false;
 }
 
-// Qt aborts after a fatal message, which here means that the display cannot be reached.
+// Ends the program if a message is fatal: Qt would abort. Here it means that the display cannot be
+// reached.
 void end_where_fatal(QtMsgType type, const QMessageLogContext&, const QString& message) {
   if (type != QtWarningMsg && type != QtCriticalMsg && type != QtFatalMsg) return;
   std::cerr << "fovea: " << message.trimmed().toStdString() << std::endl;
@@ -40,7 +41,7 @@ void end_where_fatal(QtMsgType type, const QMessageLogContext&, const QString& m
       << "fovea: the display cannot be reached, and the window needs one; `fovea --help` lists "
          "the commands that do not"
       << std::endl;
-  std::_Exit(4);  // nothing has started yet that must be stopped
+  std::_Exit(4);  // nothing that must be stopped has started yet
 }
 
 }  // namespace
@@ -65,7 +66,7 @@ std::vector<MainWindow*> open_windows(const std::vector<std::string>& files,
                                       std::shared_ptr<LiveStreams> streams,
                                       const std::string& recovery, std::function<bool()> listens) {
   std::vector<MainWindow*> windows;
-  // A GPU that was not tested yet is tested while the window is used on the CPU.
+  // A GPU that was not tested yet is tested while the window already computes on the CPU.
   BackendChoice at_once = choice;
   at_once.at_once = true;
   const auto make = [=]() -> MainWindow& {
@@ -102,7 +103,7 @@ std::vector<MainWindow*> open_windows(const std::vector<std::string>& files,
 
 namespace {
 
-/// The settings and the last session name files: what nobody else shall read.
+/// The settings and the last session name files, which nobody else shall read.
 void keep_settings_private() {
   const QString folder = QFileInfo(QSettings().fileName()).path();
   QDir().mkpath(folder);
@@ -113,10 +114,10 @@ struct Listening {
   Listening(std::shared_ptr<LiveStreams> streams, const LiveServerOptions& options)
       : server(std::move(streams), options) {}
   LiveServer server;
-  std::unique_ptr<LiveTokenFile> token = {};  // null: on no port
+  std::unique_ptr<LiveTokenFile> token = {};  // null without a port
 };
 
-/// Listens for programs. Without a folder for its socket the window works all the same.
+/// Listens for programs. The window also works without a folder for its socket.
 std::shared_ptr<Listening> listen(std::shared_ptr<LiveStreams> streams,
                                   std::optional<std::uint16_t> port) {
   LiveServerOptions options{.port = port};
@@ -166,7 +167,7 @@ int run_window(int argc, char** argv, const std::vector<std::string>& files,
 
 void end_background(std::shared_ptr<Background> background) {
   background.reset();                    // waits until all files are written
-  QCoreApplication::sendPostedEvents();  // says which could not be
+  QCoreApplication::sendPostedEvents();  // reports files that could not be written
 }
 
 }  // namespace fovea

@@ -18,16 +18,17 @@ struct Background;
 class LiveStreams;
 class MainWindow;
 
-/// Qt's application, ready for windows. Throws UnavailableError when no screen is named; where one
-/// is named and cannot be reached, says so and ends the program with status 4: Qt aborts there.
-/// `argc` and `argv` outlive it.
+/// Qt's application, ready for windows. Throws UnavailableError if no screen is named. If a named
+/// screen cannot be reached, says so and ends the program with status 4, as Qt would abort. `argc`
+/// and `argv` must outlive it.
 std::unique_ptr<QApplication> start_application(int& argc, char** argv);
 
-/// A window for each source or session; without any one window, on what was open last, else on the
-/// bundled example. Each deletes itself when it is closed. `streams`: what programs send; null:
-/// nothing. `recovery`: the folder where sessions are kept, and offered that were left behind;
-/// empty: none. `listens`: whether programs reach this program, see LiveBar::set_listening; empty:
-/// they do. It also goes for windows that are opened later, for sessions that are restored.
+/// Opens a window for each source or session; without any, one window on what was open last, else
+/// on the bundled example. Each window deletes itself when it is closed. `streams` are those that
+/// programs send, or null. `recovery` is the folder in which sessions are kept, and from which
+/// sessions that were left behind are offered; empty for none. `listens` says whether programs
+/// reach this program, see LiveBar::set_listening; empty if they do. It also applies to windows
+/// that are opened later for restored sessions.
 std::vector<MainWindow*> open_windows(const std::vector<std::string>& files,
                                       const BackendChoice& choice,
                                       std::shared_ptr<Background> background,
@@ -40,10 +41,9 @@ std::vector<MainWindow*> open_windows(const std::vector<std::string>& files,
 void end_background(std::shared_ptr<Background> background);
 
 /// Runs until the last window is closed, and takes what other programs of this user send. Returns
-/// the exit status. `port`: programs may send to this port of this machine, too, with the token
-/// that is written to a file; 0 means to any free port. Throws UnavailableError when it cannot be
-/// had. `use_kept_budget`: take the memory budget that was kept; false if the command line has set
-/// one.
+/// the exit status. Programs may also send to `port` of this machine, with the token that is
+/// written to a file; 0 means any free port. Throws UnavailableError if the port cannot be had.
+/// `use_kept_budget` is false if the command line has set a memory budget.
 int run_window(int argc, char** argv, const std::vector<std::string>& files,
                const BackendChoice& backend = {}, std::optional<std::uint16_t> port = {},
                bool use_kept_budget = true);

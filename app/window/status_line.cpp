@@ -23,7 +23,7 @@ class StatusLine : public QObject {
         head_(new QLabel),
         progress_(new QProgressBar),
         cancel_(new QToolButton) {
-    // As many steps as pixels: more could not be seen, and each redraws the window.
+    // As many steps as pixels: more could not be seen, and each one redraws the window.
     constexpr int pixels = 160;
     progress_->setRange(0, pixels);
     progress_->setTextVisible(false);

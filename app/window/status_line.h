@@ -10,8 +10,8 @@ class Study;
 /// Source, head and back end in words; empty if nothing is open.
 QString provenance_of(const Study& study, bool names_source = true);
 
-/// Shows in the status bar what is written, opened or computed and of which head, with a button to
-/// cancel, and the head in the title.
+/// Shows in the status bar what is being written, opened or computed and for which head, with a
+/// button to cancel, and the head in the title.
 void make_status_line(MainWindow& window);
 
 }  // namespace fovea

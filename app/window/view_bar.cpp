@@ -24,28 +24,28 @@ QString power_text(double value) {
   return value < 0.01 ? QString::number(value, 'e', 0).replace("e-0", "e−") : number_text(value, 2);
 }
 
-/// One entry of the menu is checked; choosing it again leaves it so.
+/// Makes one entry of the menu checked at a time; choosing it again leaves it checked.
 void make_exclusive(QMenu& menu) {
   auto* group = new QActionGroup(&menu);
   for (QAction* action : menu.actions()) group->addAction(action)->setCheckable(true);
 }
 
-/// -1: no entry.
+/// Checks an entry; -1 for none.
 void check_entry(const QMenu& menu, int index) {
   const QList<QAction*> actions = menu.actions();
   for (int i = 0; i < actions.size(); ++i) actions[i]->setChecked(i == index);
 }
 
-/// What a field of the bar is called and says.
+/// The words of a field of the bar.
 struct Words {
   QString name, menu, tip;       // in the bar; in the menu, with the letter that chooses it
-  std::optional<View> row = {};  // without this row it changes nothing
+  std::optional<View> row = {};  // without a row of this view the field changes nothing
 };
 
 template <class T>
 struct Choice {
   T value;
-  QString brief, words = {};  // in the bar; in the menu, where it is not the same
+  QString brief, words = {};  // in the bar; in the menu, if it differs
 };
 
 template <class T>
@@ -136,7 +136,7 @@ class ViewBar : public QToolBar {
     };
     connect(button, &QToolButton::toggled, this, choose);
     connect(action, &QAction::triggered, this, choose);
-    // Without a label: its text says what it is.
+    // A field without a label, since its text says what it is.
     add_field(words, button, [button, action, member, off, on](const ViewSettings& settings) {
       const bool is_on = settings.*member == on.value;
       const QSignalBlocker quiet(button);
@@ -189,7 +189,7 @@ ViewBar::ViewBar(MainWindow& window, QMenu& menu)
   setMovable(false);
   setEnabled(false);  // until there is something to see
   connect(&study_, &Study::opened, this, [this] { setEnabled(true); });
-  // This button shows what does not fit. Its own arrow is invisible in a dark theme.
+  // This button shows the fields that do not fit. Its own arrow is invisible in a dark theme.
   if (auto* more = findChild<QToolButton*>("qt_toolbar_ext_button")) {
     more->setToolButtonStyle(Qt::ToolButtonTextOnly);
     more->setText("»");

@@ -125,7 +125,7 @@ void HostedModel::cancel(std::int64_t id) {
   try {
     line_->channel().send({{"do", "cancel"}, {"of", id}}, {}, {},
                           MessageChannel::Clock::now() + moment);
-  } catch (const UnavailableError&) {  // it has gone, or is stopped: another one is started
+  } catch (const UnavailableError&) {  // the process has gone or is stopped: another one is started
     ended_ = true;
   }
 }
@@ -155,7 +155,7 @@ WireMessage HostedModel::ask(Json request, const std::vector<OutTensor>& tensors
       if (reached && share->is_number()) reached(share->get<double>());
     }
   } catch (const Cancelled&) {
-    if (!is_sent) ended_ = true;  // half a message was sent: none can follow
+    if (!is_sent) ended_ = true;  // half a message was sent, so none can follow
     if (!ended_) cancel(id);
     throw;
   }

@@ -18,7 +18,7 @@
 
 namespace fovea {
 
-/// What a process says of its model.
+/// The description that a process gives of its model.
 struct HostedDescription {
   std::string architecture, computed_by;
   bool reads_texts = false, reads_images = false;
@@ -28,13 +28,13 @@ struct HostedDescription {
 /// What a model is asked to read: a text or a picture.
 struct HostedInput {
   std::string text;
-  std::shared_ptr<const Picture> picture;  // null: the text
+  std::shared_ptr<const Picture> picture;  // null if it is a text
   Index most_tokens = 0;
 };
 
 class HostedModel {
  public:
-  /// `name`: what messages call the model.
+  /// Messages call the model `name`.
   HostedModel(std::string name, std::unique_ptr<ModelLine> line)
       : name_(std::move(name)), line_(std::move(line)) {}
 
@@ -53,7 +53,7 @@ class HostedModel {
                   const std::stop_token& stop = {},
                   const std::function<void(double share)>& reached = {});
 
-  /// Whether the process has ended, or talked nonsense: another one must be started.
+  /// Whether the process has ended or sent nonsense, so that another one must be started.
   bool has_ended() const { return ended_; }
 
  private:

@@ -32,7 +32,8 @@ std::string variable(const char* name) {
   return value ? value : "";
 }
 
-/// The program of this name on the PATH; a name with a folder is taken as it is. Empty: none.
+/// The program of this name on the PATH; a name with a folder is taken as it is. Empty if there is
+/// none.
 std::string program_named(const std::string& name) {
   if (name.find('/') != std::string::npos) return is_program(name) ? fs::absolute(name) : "";
   std::istringstream folders(variable("PATH"));

@@ -1,4 +1,4 @@
-// The Python that computes the models which Fovea's own encoder does not.
+// Chooses the Python that computes models other than those of Fovea's own encoder.
 #pragma once
 
 #include <string>
@@ -15,16 +15,16 @@ struct Interpreter {
 void choose_interpreter(Interpreter chosen);
 
 /// The one that was chosen, else that of $FOVEA_PYTHON, `setting`, the active virtual environment
-/// ($VIRTUAL_ENV, $CONDA_PREFIX), or python3 on the PATH. Throws UnavailableError where there is
-/// none, or the one that is named does not exist.
+/// ($VIRTUAL_ENV, $CONDA_PREFIX), or python3 on the PATH. Throws UnavailableError if there is none,
+/// or if the named one does not exist.
 Interpreter find_interpreter();
 
 /// The interpreter of the window's settings, which comes after $FOVEA_PYTHON. Empty if nothing is
 /// set.
 void set_interpreter_setting(const std::string& path);
 
-/// Code that comes with a model may run in Python if the user has said so of this very model: the
-/// path of its folder.
+/// Lets code that comes with a model run in Python. The user must allow it for this very model,
+/// given by the path of its folder.
 void trust_code_of(const std::string& model);
 bool trusts_code_of(const std::string& model);
 

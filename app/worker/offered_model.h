@@ -11,8 +11,8 @@ namespace fovea {
 
 class OfferedModel : public ModelLine {
  public:
-  /// `model`: as is_offered_model() has it. Throws UnavailableError where no program of this user
-  /// offers the model.
+  /// `model` is a name for which is_offered_model() holds. Throws UnavailableError if no program of
+  /// this user offers the model.
   explicit OfferedModel(const std::string& model);
 
   MessageChannel& channel() override { return channel_; }

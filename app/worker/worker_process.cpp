@@ -22,7 +22,7 @@ extern char** environ;
 namespace fovea {
 namespace {
 
-// Without the folder in which the program was started: a file torch.py there must not run.
+// Leaves out the folder in which the program was started: a file torch.py there must not run.
 constexpr char program[] =
     "import sys; sys.path[0] = sys.argv.pop(1); from fovea.worker import main; sys.exit(main())";
 // The worker's descriptor of the socket; what libraries print goes elsewhere.
@@ -31,7 +31,7 @@ constexpr auto moment = std::chrono::milliseconds(10);
 constexpr int moments_to_end = 50;       // before the process is killed
 constexpr off_t most_last_words = 2000;  // bytes
 
-/// As the system takes a list of texts, which outlives the result.
+/// A list of texts as the system takes it. The texts must outlive the result.
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> out;
   for (std::string& text : texts) out.push_back(text.data());
@@ -46,8 +46,8 @@ struct FileActions {
   posix_spawn_file_actions_t actions;
 };
 
-/// In a group of its own, so that Ctrl-C in a terminal is ours; with signals as they are by
-/// default.
+/// Starts a process in a group of its own, so that Ctrl-C in a terminal is ours, with default
+/// signals.
 struct OwnGroup {
   OwnGroup() {
     ::posix_spawnattr_init(&attributes);
@@ -81,7 +81,7 @@ WorkerProcess::WorkerProcess(const WorkerStart& start) : python_(start.interpret
                                  start.model, "--name=" + start.name,
                                  "--channel", std::to_string(channel_of_worker)};
   if (start.trust_remote_code) words.push_back("--trust-remote-code");
-  // The package starts this very program where it computes variants.
+  // The package starts this very program to compute variants.
   std::vector<std::string> variables{"FOVEA=" + start.program};
   for (char** variable = environ; *variable; ++variable)
     if (!std::string_view(*variable).starts_with("FOVEA=")) variables.emplace_back(*variable);
@@ -103,7 +103,7 @@ WorkerProcess::~WorkerProcess() {
   end();
 }
 
-// It ends by itself when its input ends, unless it hangs.
+// The worker ends by itself when its input ends, unless it hangs.
 void WorkerProcess::end() {
   if (process_ < 0) return;
   channel_.reset();

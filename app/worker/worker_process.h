@@ -25,12 +25,12 @@ struct WorkerStart {
 
 class WorkerProcess : public ModelLine {
  public:
-  /// Throws UnavailableError where the interpreter cannot be started.
+  /// Throws UnavailableError if the interpreter cannot be started.
   explicit WorkerProcess(const WorkerStart& start);
   ~WorkerProcess() override;
 
   MessageChannel& channel() override { return *channel_; }
-  /// How it has ended, and what it printed last. Ends it where it has not.
+  /// How it has ended, and what it printed last. Ends it if it still runs.
   std::string last_words() override;
 
  private:

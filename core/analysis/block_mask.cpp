@@ -7,7 +7,7 @@
 namespace fovea {
 namespace {
 
-// Pairs of two pieces that a band counts.
+// Pairs of two pieces that lie in a band.
 double covered(const BlockSide& rows, IndexRange r, const BlockSide& cols, IndexRange c,
                const Band& band) {
   const Index least = rows.token(r.begin) - cols.token(c.end - 1),
@@ -27,7 +27,8 @@ double covered(const BlockSide& rows, IndexRange r, const BlockSide& cols, Index
   return sum;
 }
 
-// Pairs of two pieces that a band counts, the pass does not leave out and the mask, if any, admits.
+// Pairs of two pieces that lie in the band, that the pass does not leave out and that the mask, if
+// there is one, admits.
 double new_pairs(const Pass& pass, const PairMask* mask, const BlockSide& rows, IndexRange r,
                  const BlockSide& cols, IndexRange c, const Band& band) {
   Index count = 0;

@@ -10,10 +10,9 @@ namespace fovea {
 
 class Support;
 
-/// Share of the pairs of each block x block square that the plan evaluates (or covers, for coarse
-/// levels): 0 empty, 1 full, between: partial. [ceil(rows/block), ceil(cols/block)].
-/// O(tokens + blocks that tiles touch), tile by tile. Throws Cancelled soon after `stop` is
-/// requested.
+/// Share of the pairs of each block x block square that the plan evaluates, or at coarse levels
+/// covers: 0 is empty, 1 is full. [ceil(rows/block), ceil(cols/block)]. O(tokens + blocks that
+/// tiles touch), tile by tile. Throws Cancelled soon after `stop` is requested.
 Matrix block_fill(const Plan& plan, IndexRange rows, IndexRange cols, Index block,
                   const std::stop_token& stop = {});
 
@@ -25,7 +24,7 @@ struct PairInfo {
   std::string place;  // "block 3", "sampled twice", "leaf 12", "level 2"
 };
 PairInfo pair_info(const Plan& plan, Index i, Index j);
-/// The same, for many pairs: the support of the plan is made once.
+/// For many pairs: the support of the plan is made once.
 PairInfo pair_info(const Support& support, Index i, Index j);
 
 }  // namespace fovea

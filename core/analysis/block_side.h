@@ -20,13 +20,13 @@ class BlockSide {
     double tokens() const { return static_cast<double>(at.size()); }
   };
 
-  /// Splits the positions by ascending blocks; valid until the next call. O(pieces) where clusters
-  /// are in sequence order or ascend over all positions; else O(positions log positions).
+  /// Splits the positions by ascending blocks; valid until the next call. O(pieces) if clusters are
+  /// in sequence order or ascend over all positions, else O(positions log positions).
   const std::vector<Piece>& split(IndexRange positions);
 
   /// The token at a place of the last split, ascending in `at`.
   Index token(Index at) const { return tokens_ ? tokens_[at] : at; }
-  /// Whether `at` is the token itself.
+  /// Whether a place `at` is the token itself.
   bool contiguous() const { return !tokens_; }
 
  private:

@@ -12,10 +12,10 @@
 namespace fovea {
 namespace {
 
-constexpr Index most_tokens = 32;  // of a side of a sampled block that is used whole
+constexpr Index most_tokens = 32;                     // a longer side has both sides sampled
 constexpr std::uint32_t spread_purpose = 0x73707264;  // "sprd"
 
-/// Logits of a block, with what their variance takes.
+/// The logits of a block, with the sums that their variance needs.
 class BlockSums {
  public:
   template <class Tokens>
@@ -40,8 +40,9 @@ class BlockSums {
     const double mean = all_ / count();
     return squares_ / count() - mean * mean;
   }
-  /// Where rows and columns were drawn one by one, with replacement: of all tokens, without bias.
-  /// The squared mean is taken from pairs of logits that have neither a row nor a column in common.
+  /// The unbiased variance over all tokens if rows and columns were drawn one by one, with
+  /// replacement. The squared mean is taken from pairs of logits that share neither a row nor a
+  /// column.
   double variance_of_drawn() const {
     const double pairs = count() * static_cast<double>((rows_ - 1) * (cols_ - 1));
     return squares_ / count() - (all_ * all_ - row_squares_ - column_squares_ + squares_) / pairs;
@@ -128,7 +129,7 @@ std::map<int, LevelPasses> levels_of(const TilePlan& tiles, const Plan& plan) {
   return levels;
 }
 
-/// The square of the deviation.
+/// Estimates the square of the deviation.
 Estimate mean_variance(const LevelPasses& level, const Problem& problem, bool all, Index logits,
                        Random random, const std::stop_token& stop) {
   std::vector<double> variances;

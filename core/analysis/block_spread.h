@@ -18,13 +18,13 @@ struct BlockSpread {
 };
 
 /// One per key level > 0, ascending; a block is a pair of clusters. A level of up to `logits`
-/// logits is used whole. Of others blocks are drawn with replacement, and of blocks with a side of
-/// more than 32 tokens as many of both sides.
+/// logits is used whole. For other levels blocks are drawn with replacement, and 32 tokens are
+/// drawn of both sides of a block if a side is longer.
 std::vector<BlockSpread> block_spread(const Plan& plan, const Problem& problem,
                                       std::stop_token stop = {}, Index logits = Index{1} << 21,
                                       std::uint64_t seed = 0);
 
-/// The same as figures, one for each level of the approximation.
+/// The block spread as figures, one for each level of the approximation.
 std::vector<Diagnostic> block_spread_figures(const Diagnosis& of, Run& run);
 
 }  // namespace fovea

@@ -13,11 +13,11 @@ namespace fovea {
 std::vector<float> log_sums_over(Plan pairs, const Problem& problem, const Backend& backend,
                                  Run& run);
 
-/// [n] sum_i P_ij^2 of all rows i, where lse [n] are the logarithms of what the rows of P are
-/// divided by. With queries and keys exchanged these are row sums, sum_i exp(2 S_ij - 2 lse_i): one
-/// pass of the back end, with its precision, O(n) memory beside a copy of the mask and of a bias of
-/// pairs. Of a head with as many queries as keys. Throws Cancelled, UnavailableError for a bias
-/// that does not fit into the memory budget.
+/// [n] sum_i P_ij^2 over all rows i; lse [n] are the logarithms of the numbers by which the rows of
+/// P are divided. With queries and keys exchanged these are row sums, sum_i exp(2 S_ij - 2 lse_i):
+/// one pass of the back end, with its precision, O(n) memory beside a copy of the mask and of a
+/// bias of pairs. The head has as many queries as keys. Throws Cancelled, UnavailableError for a
+/// bias that does not fit into the memory budget.
 std::vector<double> column_squares(const Problem& problem, std::span<const float> lse,
                                    const Backend& backend, Run& run);
 

@@ -12,7 +12,7 @@ bool is_better(const Measure& measure, double a, double b) {
   return measure.better == Measure::Better::more ? a > b : a < b;
 }
 
-/// The best of each head.
+/// Marks the best of each head.
 void mark_best(ComparisonTable::Row& row, const std::vector<Evaluation>& evaluations) {
   if (row.measure->better == Measure::Better::neither) return;
   const auto is_known = [&](std::size_t c) {

@@ -13,7 +13,7 @@ struct ComparisonTable {
   struct Cell {
     std::string text;  // empty: the setting does not have the measure
     double value = 0;
-    bool best = false;       // of its row; not where all are equal
+    bool best = false;       // of its row; false if all are equal
     bool undecided = false;  // a ratio that may be 1, which is never the best
   };
   struct Row {

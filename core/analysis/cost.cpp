@@ -12,7 +12,8 @@ double product(IndexRange a, IndexRange b) {
   return static_cast<double>(a.size()) * static_cast<double>(b.size());
 }
 
-// Keys of ascending columns within each row's band, both ends of the band moving with the row.
+// Counts keys of ascending columns within the band of each row; both ends of the band move with the
+// row.
 double merged_pairs(const Side& rows, const Side& cols, const Tile& tile) {
   const auto row_runs = rows.runs(tile.rows, {0, Band::unbounded});
   const auto col_runs = cols.runs(tile.cols, {0, Band::unbounded});
@@ -107,7 +108,7 @@ void count_tiles(const TilePlan& plan, const PairMask* mask, Lengths lengths, do
                                  2 * static_cast<double>(queries));
 }
 
-// Those of the pairs that count; how another program found its result is not known.
+// Counts the pairs with weight; how another program found its result is not known.
 void count_imported(const Plan& plan, double width, Cost& cost) {
   const bool kept = std::get<ImportedPlan>(plan.form).kept;
   cost.pairs = kept ? Support(plan).pairs() : admissible_pairs(plan);
@@ -132,14 +133,15 @@ void count_projected(const ProjectedPlan& plan, Index keys, double dv, Cost& cos
   count_tiles(plan.tiles, nullptr, {positions, positions}, static_cast<double>(plan.queries.cols()),
               dv, cost, stop);
   const double mixes = static_cast<double>(plan.mix.rows()) * static_cast<double>(keys);
-  cost.multiply_adds += mixes * dv;  // each mixture is one of the same place of all blocks
+  cost.multiply_adds += mixes * dv;  // a mixture mixes the same place of all blocks
   cost.bytes += sizeof(float) * (static_cast<double>(plan.queries.rows()) * 2 *
                                      static_cast<double>(plan.queries.cols()) +
                                  static_cast<double>(plan.mix.rows() * plan.mix.cols()));
 }
 
-// Features of keys and queries (n m d each, if they are products), their sums with the values (n m
-// dv) and what each query reads of those; under a causal mask sums are made twice, once to be read.
+// Counts features of keys and queries (n m d each, if they are products), their sums with the
+// values (n m dv) and what each query reads of the sums. Under a causal mask the sums are made
+// twice, once to be read.
 void count_features(const FeaturePlan& plan, Lengths lengths, double d, double dv, Cost& cost) {
   const double features = static_cast<double>(plan.features(static_cast<Index>(d)));
   const double both = static_cast<double>(lengths.queries + lengths.keys) * features;

@@ -15,12 +15,12 @@ struct Cost {
   double ratio_to_exact() const { return multiply_adds / exact_multiply_adds; }
 };
 
-/// Takes long where the pass leaves out pairs. Throws Cancelled soon after `stop` is requested.
+/// Takes long if a pass leaves out pairs. Throws Cancelled soon after `stop` is requested.
 Cost count_cost(const Plan& plan, Index d, Index dv, const std::stop_token& stop = {});
 
 /// Pairs of a tile that lie in its band, that its pass does not leave out and that the mask, if
-/// any, admits: in O(tile rows) or better for ordered positions; in O(pairs) where the pass leaves
-/// out pairs, and under a mask with columns in another order.
+/// any, admits: O(tile rows) or better for ordered positions; O(pairs) if the pass leaves out
+/// pairs, or under a mask with columns in another order.
 double count_pairs(const Pass& pass, const Tile& tile, const PairMask* mask = nullptr);
 
 }  // namespace fovea

@@ -1,5 +1,5 @@
-// Diagnostics are the figures of a variant's own paper: alpha and kappa, chi, level spread. Which
-// ones a variant has, its row of the table says (Variant::diagnostics).
+// Diagnostics are the figures of a variant's own paper: alpha and kappa, chi, level spread. The row
+// of a variant in the table lists its diagnostics (Variant::diagnostics).
 #pragma once
 
 #include <cmath>
@@ -22,7 +22,7 @@ struct Diagnostic {
   double standard_error = 0;  // of a sampled figure
 };
 
-/// "0.2752", "≈ 0.61 ± 0.02" of a sample, "∞", "left out"; "–": not defined.
+/// "0.2752", "≈ 0.61 ± 0.02" for a sample, "∞", "left out", or "–" if the figure is not defined.
 inline std::string to_text(const Diagnostic& figure) {
   if (figure.left_out) return "left out";
   std::string text = std::isinf(figure.value) ? "∞" : format_number(figure.value, 4);
@@ -41,7 +41,7 @@ struct Diagnosis {
   const Backend& backend;
 };
 
-/// One group of figures; empty where they do not apply to the plan. Throws Cancelled.
+/// Finds one group of figures; empty if they do not apply to the plan. Throws Cancelled.
 using DiagnosticSource = std::function<std::vector<Diagnostic>(const Diagnosis& of, Run& run)>;
 
 }  // namespace fovea

@@ -17,8 +17,8 @@ class DoneRows {
   double share() const { return static_cast<double>(count_) / static_cast<double>(rows()); }
 
   void add(IndexRange rows);
-  /// Up to `most` consecutive rows that are not done, from the nearest to `focus` away from it;
-  /// empty: all are done.
+  /// Up to `most` consecutive rows that are not done, from the one nearest to `focus` outwards;
+  /// empty if all are done.
   IndexRange next(Index focus, Index most) const;
 
  private:

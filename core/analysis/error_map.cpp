@@ -10,7 +10,8 @@
 namespace fovea {
 namespace {
 
-// Rows of both operators that are held at once: enough for all threads, fewer where they are long.
+// Entries of both operators that are held at once: enough rows for all threads, fewer if rows are
+// long.
 constexpr Index band_entries = Index{1} << 21, least_rows = 64;
 
 template <Difference kind>
@@ -176,7 +177,7 @@ Matrix error_pixels(const Operator& approximate, const Operator& exact, Differen
   Pooling pooling(kind, rows.size(), cols.size(), pool, out);
   Run quiet = run.quiet();
   const Index count = pool.one_row ? pool.rows : rows.size();
-  // Pixels of unequal height draw their rows one by one.
+  // If pixels have unequal heights, their rows are drawn one by one.
   const bool alone = pool.one_row && rows.size() % pool.rows != 0;
   const Index height =
       alone ? 1 : std::clamp(band_entries / cols.size(), std::min(least_rows, count), count);

@@ -5,8 +5,9 @@
 
 namespace fovea {
 
-/// Pooled by max: the entry of largest magnitude with its sign; of equal ones the positive. By the
-/// back end where it can, else band of rows by band of rows; O(band) memory.
+/// Pooling by max gives the entry of largest magnitude with its sign, the positive one of two equal
+/// ones. The back end does it if it can; otherwise it is done band of rows by band of rows, in
+/// O(band) memory.
 Matrix error_pixels(const Operator& approximate, const Operator& exact, Difference kind,
                     IndexRange rows, IndexRange cols, Pool pool, Run& run);
 

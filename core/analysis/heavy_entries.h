@@ -7,8 +7,8 @@
 
 namespace fovea {
 
-/// [nq, nk] the pairs that the head admits with (QK^T)_ij^2 >= |QK^T e_j|^2 / tau, without scale
-/// and rule: at most tau of a column. A column of zeros has none. In double, O(nq nk d) on one
+/// [nq, nk] the admitted pairs with (QK^T)_ij^2 >= |QK^T e_j|^2 / tau, without scale and rule: at
+/// most tau in each column, none in a column of zeros. Computed in double, O(nq nk d), on one
 /// thread. Throws Cancelled.
 BitMatrix heavy_entries(const Problem& problem, double tau, const Run& run);
 

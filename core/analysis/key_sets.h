@@ -6,7 +6,7 @@
 
 namespace fovea {
 
-/// Mean and largest |S_i|, and the two-hop reach; nothing where every query attends every key.
+/// Mean and largest |S_i|, and the two-hop reach; empty if every query attends every key.
 std::vector<Diagnostic> key_set_figures(const Diagnosis& of, Run& run);
 
 }  // namespace fovea

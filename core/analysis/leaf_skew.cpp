@@ -9,8 +9,9 @@
 namespace fovea {
 namespace {
 
-// Mean absolute difference of all pairs, relative to twice the mean. Leaves that do not occur hold
-// nothing: they come first in the order of sizes and add nothing to the sum.
+// The Gini coefficient: the mean absolute difference of all pairs, relative to twice the mean.
+// Leaves that do not occur hold no tokens; they come first in the order of sizes and add nothing to
+// the sum.
 double gini(const std::vector<LeafCount>& counts, Index leaves) {
   std::vector<Index> sorted;
   for (const LeafCount& count : counts) sorted.push_back(count.tokens);

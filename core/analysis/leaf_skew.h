@@ -1,4 +1,4 @@
-// LeafSkew says how far leaves (or buckets) are from balanced: the figures of Treeformer.
+// LeafSkew tells how unbalanced leaves or buckets are: the figures of Treeformer.
 #pragma once
 
 #include "analysis/diagnostics.h"
@@ -9,8 +9,8 @@ namespace fovea {
 /// How queries, or keys, spread over the leaves.
 struct SideSkew {
   double effective_leaves = 0;  // 1 / sum of squared shares: within [1, leaves that hold a token]
-  double gini = 0;              // 0: evenly, towards 1: all in one
-  Index empty_leaves = 0;       // that hold none
+  double gini = 0;              // 0 if evenly spread, towards 1 if all are in one leaf
+  Index empty_leaves = 0;       // leaves that hold none
   Index largest_leaf = 0;       // tokens
 };
 
@@ -28,17 +28,17 @@ struct LeafCount {
 };
 std::vector<LeafCount> count_leaves(std::span<const std::int32_t> leaf_of_token, Run& run);
 
-/// In time and memory of the tokens, however many leaves there are. Throws Cancelled.
+/// O(tokens) time and memory, however many leaves there are. Throws Cancelled.
 LeafSkew leaf_skew(const Leaves& leaves, Run& run);
 
-/// The same of a plan's leaves, where a query is without keys if it attends none, under the mask
-/// and after climbing to an ancestor.
+/// The skew of a plan's leaves. A query counts as one without keys if it attends none, under the
+/// mask and after climbing to an ancestor.
 LeafSkew leaf_skew(const Plan& plan, const Leaves& leaves, Run& run);
 
-/// As figures; `kind` is "leaf" or "bucket".
+/// The skew as figures; `kind` is "leaf" or "bucket".
 std::vector<Diagnostic> skew_diagnostics(const LeafSkew& skew, const std::string& kind);
 
-/// Those of the approximation's plan; nothing where it does not sort its tokens.
+/// The figures of the approximation's plan; empty if the plan does not sort its tokens.
 std::vector<Diagnostic> leaf_skew_figures(const Diagnosis& of, Run& run);
 
 }  // namespace fovea

@@ -18,14 +18,14 @@ struct LevelMass {
   bool sampled = false;  // not all rows were used
 };
 
-/// One per key level of the approximation, ascending; empty where its plan has level 0 alone or is
-/// not of tiles. Each of both columns sums to 1. Beyond `max_entries` entries of P a uniform sample
-/// of rows, drawn from `seed`, else the standard errors are 0. Holds a band of rows of both
-/// matrices, never n x n. Throws Cancelled.
+/// One for each key level of the approximation, ascending; empty if its plan has level 0 alone or
+/// is no TilePlan. The exact masses sum to 1, and so do the approximate ones. If P has more than
+/// `max_entries` entries, a uniform sample of rows is drawn from `seed`; otherwise the standard
+/// errors are 0. Holds a band of rows of both matrices, never n x n numbers. Throws Cancelled.
 std::vector<LevelMass> level_mass(const Operator& approximate, const Operator& exact, Run& run,
                                   double max_entries = 6.7e7, std::uint64_t seed = 0);
 
-/// The same as figures, two for each level: "level_mass_exact_1", "level_mass_approximate_1".
+/// The level mass as figures, two for each level: "level_mass_exact_1", "level_mass_approximate_1".
 std::vector<Diagnostic> level_mass_figures(const Diagnosis& of, Run& run);
 
 }  // namespace fovea

@@ -20,8 +20,8 @@ struct LostKeys {
   std::vector<ChangedKey> gained;  // P~_ij > P_ij
 };
 
-/// The at most `most` keys of either kind with the largest differences, from one row of P and of
-/// P~, both [n]. Keys where either is NaN are of neither kind. O(n log most).
+/// The keys of either kind with the largest differences, at most `most` of each, from one row of P
+/// and of P~, both [n]. Keys with NaN in either row are of neither kind. O(n log most).
 LostKeys lost_keys(std::span<const float> exact, std::span<const float> approximate, Index most);
 
 }  // namespace fovea

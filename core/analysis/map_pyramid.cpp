@@ -121,7 +121,8 @@ void MapPyramid::estimate_part(IndexRange rows, IndexRange cols, std::uint64_t s
       const double mean = sum / count;
       const Index col = cols.begin / pixel_ + k;
       overview_(row, col) = means ? static_cast<float>(mean) : most;
-      // For a mean of rows drawn without replacement. A single row gives no estimate of its error.
+      // The standard error of a mean of rows drawn without replacement. A single row gives no
+      // estimate of its error.
       if (means)
         standard_error_(row, col) = static_cast<float>(
             its == 1

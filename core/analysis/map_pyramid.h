@@ -12,7 +12,7 @@
 
 namespace fovea {
 
-/// Numbers of a matrix, pooled: rows x cols of it on a grid of pixels, of which all are full.
+/// Reads rows x cols of a matrix, pooled to a grid of pixels, all of which are full.
 using MapPixels = std::function<Matrix(IndexRange rows, IndexRange cols, Pool pool, Run& run)>;
 
 /// Pixels of `pixel` tokens a side that cover a part of the matrix; the last may extend beyond its
@@ -59,15 +59,15 @@ class MapPyramid {
   /// Estimates the overview from `rows` rows of P, evenly spread, for each row of pixels. Exact
   /// rows are kept.
   void estimate(Index rows, std::uint64_t seed, Run& run);
-  /// The same for the next `most` rows of pixels, beginning with the first; false if those were the
+  /// Estimates the next `most` rows of pixels, beginning with the first; false if those were the
   /// last.
   bool estimate_some(Index rows, std::uint64_t seed, Index most, Run& run);
   Index estimated_from() const { return sampled_; }  // rows for each row of pixels
 
-  /// Up to `most` consecutive rows of overview pixels that are not exact, nearest to a token;
-  /// empty: all are exact.
+  /// Up to `most` consecutive rows of overview pixels that are not exact yet, nearest to a token;
+  /// empty if all are exact.
   IndexRange next_band(Index focus_row, Index most) const;
-  /// Makes them exact.
+  /// Makes these rows of pixels exact.
   void fill(IndexRange pixel_rows, Run& run);
   /// Takes exact values that were found elsewhere: [pixel_rows.size(), overview_rows()]. `rounded`:
   /// of logits whose factors were rounded to 16 bits.
@@ -83,7 +83,8 @@ class MapPyramid {
     Index pixel, row, col;  // in tiles
     Matrix values;
   };
-  static constexpr std::size_t most_tiles = 128;  // 32 MiB; of a view that has more, its own
+  /// 32 MiB; a view that needs more tiles keeps its own.
+  static constexpr std::size_t most_tiles = 128;
 
   Matrix pool(IndexRange rows, IndexRange cols, Index pixel, Run& run) const;
   void estimate_part(IndexRange rows, IndexRange cols, std::uint64_t seed, Run& run);
@@ -100,10 +101,11 @@ class MapPyramid {
   Index n_, pixel_ = 1, side_ = 0;
   Pool::Kind kind_;
   MapPixels pixels_;
-  Matrix overview_, standard_error_;   // [side, side]
-  DoneRows exact_;                     // of [side]
-  Index sampled_ = 0, estimated_ = 0;  // rows of a row of pixels; rows of pixels that are estimated
-  mutable std::list<Tile> tiles_;      // the last used first
+  Matrix overview_, standard_error_;  // [side, side]
+  DoneRows exact_;                    // of [side]
+  /// Rows sampled for a row of pixels; number of estimated rows of pixels.
+  Index sampled_ = 0, estimated_ = 0;
+  mutable std::list<Tile> tiles_;  // the last used first
   std::atomic<std::uint64_t> version_ = 0;
   std::atomic<double> exact_share_ = 0;
   std::atomic<bool> begun_ = false;

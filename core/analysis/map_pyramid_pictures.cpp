@@ -15,7 +15,7 @@ IndexRange common(IndexRange a, IndexRange b) {
 
 }  // namespace
 
-// How overview pixels relate to those of the view: one covers several, or several cover one.
+// An overview pixel covers several pixels of the view, or the other way round.
 void MapPyramid::draw_overview(const MapView& view, IndexRange rows, IndexRange cols,
                                MapPicture& out) const {
   if (overview_.empty()) return;
@@ -66,7 +66,7 @@ void MapPyramid::enlarge_overview(const MapView& view, IndexRange rows, IndexRan
   if (!out.standard_error.empty()) enlarge(standard_error_, out.standard_error);
 }
 
-// The finest known tile over the first pixel of one that is missing.
+// The finest known tile that covers the first pixel of a missing tile.
 const MapPyramid::Tile* MapPyramid::coarser(Index pixel, Index row, Index col) const {
   for (Index its = 2 * pixel; its < pixel_; its *= 2) {
     const Index factor = its / pixel;

@@ -55,7 +55,7 @@ Measured measured(const Divergence& divergence, const Metrics& metrics) {
   return {divergence.value, divergence.standard_error, note};
 }
 
-/// "from 512 sampled", of the rows of P~ where not all of them were used.
+/// "from 512 sampled" if not all rows of P~ were used.
 std::string sample_note(const Metrics& metrics, const std::string& what) {
   return metrics.sampled() ? what + " " + std::to_string(metrics.rows) + " sampled" : "";
 }

@@ -13,12 +13,12 @@
 
 namespace fovea {
 
-/// What is known of one setting of a variant on one head. Null: not known.
+/// Results for one setting of a variant on one head; null if not known.
 struct Evaluation {
   const Cost* cost = nullptr;
   const Metrics* metrics = nullptr;
   const MeasuredTime* time = nullptr;
-  std::size_t head = 0;  // which one of several it is of: only those of one head are compared
+  std::size_t head = 0;  // index of the head: only evaluations of one head are compared
 };
 
 struct Measured {
@@ -37,16 +37,16 @@ struct Measure {
   std::string definition;  // formula and meaning, a sentence or two
   Unit unit = Unit::none;
   Better better = Better::less;
-  bool of_outputs = false;  // only heads with values have it
-  /// Nothing where the evaluation does not have it.
+  bool of_outputs = false;  // only heads with values have the measure
+  /// The number of an evaluation; nothing if it does not have the measure.
   std::function<std::optional<Measured>(const Evaluation&)> of;
 };
 
 /// Errors first, then cost, then time; in the order in which they are shown.
 const std::vector<Measure>& measures();
 
-/// "0.275", "0.12 ± 0.003", "∞ in 12 rows", "1.2 M", "3.45 ms", "2.5 × (2.4 – 2.6)"; "–": not
-/// defined.
+/// "0.275", "0.12 ± 0.003", "∞ in 12 rows", "1.2 M", "3.45 ms", "2.5 × (2.4 – 2.6)", or "–" if it
+/// is not defined.
 std::string to_text(const Measure& measure, const Measured& measured);
 
 }  // namespace fovea

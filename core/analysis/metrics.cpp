@@ -18,7 +18,7 @@ namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity(),
                  not_defined = std::numeric_limits<double>::quiet_NaN();
 
-/// NaN if one of them is.
+/// The largest number, or NaN if one is NaN.
 double largest_of(const std::vector<double>& values) {
   double largest = -infinite;
   for (const double value : values) largest = larger_or_nan(largest, value);
@@ -44,7 +44,7 @@ void compare_outputs(MatrixView approximate, MatrixView exact, Metrics& m) {
     error_sum += error;
     norm_sum += norm;
     m.token_error.push_back(static_cast<float>(std::sqrt(error)));
-    relative.push_back(error == 0 ? 0.0 : std::sqrt(error / norm));  // infinite where Z is 0
+    relative.push_back(error == 0 ? 0.0 : std::sqrt(error / norm));  // infinite if Z is 0
   }
   m.output_rel_fro = error_sum == 0 ? 0.0 : std::sqrt(error_sum / norm_sum);
   const RowBands all{.rows = exact.rows, .queries = exact.rows};
@@ -74,7 +74,7 @@ RowDifference compare_rows(const float* approximate, const float* exact, Index k
     row.norm += p * p;
     row.variation += 0.5 * std::abs(q - p);
     if (p > 0 && q > 0) {
-      const double log = std::log(p / q);  // most of the time of a comparison: once for both
+      const double log = std::log(p / q);  // found once for both sums, as it takes most of the time
       row.kl += p * log;
       row.reverse_kl -= q * log;
     } else if (p > 0) {
@@ -121,7 +121,8 @@ double mass_on_support(const Support& support, Index i, const float* exact,
 /// Whether the weights of a row with this many admissible keys are equal up to rounding. Weights
 /// that are 0 in fp32 because of a sink are not equal to the others.
 bool are_equal(const float* weights, Index keys, Index admissible) {
-  constexpr float roundings = 1e-6f;  // some 16 of 6e-8, of a logit, its exponential and their sum
+  // Some 16 roundings of 6e-8: of a logit, its exponential and their sum.
+  constexpr float roundings = 1e-6f;
   float least = std::numeric_limits<float>::infinity(), most = 0;
   Index positive = 0;
   for (Index j = 0; j < keys; ++j)
@@ -144,7 +145,7 @@ double sink_share(double sink, const Output& output, Index i) {
                   std::exp(sink - static_cast<double>(output.lse[static_cast<std::size_t>(i)])));
 }
 
-/// What a row of weights leaves of 1.
+/// The part of 1 that a row of weights leaves.
 double rest_of(const float* weights, Index keys) {
   return std::clamp(1 - std::accumulate(weights, weights + keys, 0.0), 0.0, 1.0);
 }
@@ -156,12 +157,12 @@ void count_sink(double q, double p, RowDifference& row) {
   if (q > 0) row.reverse_kl += p > 0 ? q * std::log(q / p) : infinite;
 }
 
-// What rounding explains is not dropped mass.
+// The dropped mass of a row; mass that rounding explains is not dropped.
 float dropped(double kept) {
   return 1 - kept < row_sum_rounding ? 0.0f : static_cast<float>(1 - kept);
 }
 
-/// A number of each row that was read.
+/// One number for each row that was read.
 template <class Get>
 std::vector<double> each(const std::vector<RowDifference>& rows, Get get) {
   std::vector<double> values;
@@ -238,9 +239,9 @@ void compare_attention(const Operator& approximate, const Output& approximate_ou
       if (its_keys == 0 || std::isnan(row.top_recall[0])) row.top_recall.fill(1);  // no weight
       row.mass = std::min(1.0, row.mass);
       if (row.variation > 1 && row.variation < 1 + row_sum_rounding) row.variation = 1;
-      // The sum of squares is least where all weights are equal: such rows are looked at again. The
-      // sums are rounded as the weights are: by some percent where logits are in the ten thousands
-      // (the least number of fp16 as a bias) or a sink leaves a thousandth.
+      // The sum of squares is least if all weights are equal: rows near that are looked at again.
+      // The sums are rounded as the weights are: by some percent if logits are in the ten thousands
+      // (the lowest number of fp16 as a bias) or if a sink leaves a thousandth.
       constexpr double near = 1.05, most_of_a_sink = 0.999;
       if (its_keys > 1 && (sum < 1 - most_of_a_sink ||
                            row.norm * static_cast<double>(its_keys) <= near * sum * sum))
@@ -304,7 +305,8 @@ Metrics compare(const Operator& approximate, const Output& approximate_output,
   if (&approximate == &exact) {
     m.rows = queries;
     const bool defined = std::ranges::all_of(
-        exact_output.lse, [](float sum) { return std::isfinite(sum) || sum < 0; });  // -∞: no key
+        // A row without keys has -∞.
+        exact_output.lse, [](float sum) { return std::isfinite(sum) || sum < 0; });
     const Estimate same{defined ? 0.0 : not_defined, 0.0}, whole{defined ? 1.0 : not_defined, 0.0};
     m.attention_rel_fro = m.attention_tv = same;
     m.attention_tv_p90 = same;

@@ -17,9 +17,9 @@ struct Divergence : Estimate {
   Estimate infinite_share;  // of all rows
 };
 
-/// Whether a query has keys is counted from its mask: a row that has none counts as kept, without
-/// an error. Weights are those beside a sink. Where a row of P, P~, Z or Z~ holds NaN or infinity,
-/// every figure over the rows to which it belongs is NaN: not defined.
+/// The mask decides whether a query has keys; a row without keys counts as kept, without an error.
+/// Weights are those beside a sink. If a row of P, P~, Z or Z~ holds NaN or infinity, every figure
+/// over rows that include it is NaN, not defined.
 struct Metrics {
   // Errors of outputs, if the head has values.
   double output_rel_fro = 0;  // |Z~ - Z|_F / |Z|_F
@@ -37,11 +37,11 @@ struct Metrics {
   Estimate mass_kept;  // mean over rows of the exact mass on the support of P~
   std::array<Estimate, top_counts.size()> top_recall;  // mean over rows of the share of the top k
                                                        // keys of P that are in those of P~
-  Index rows_of_equal_weights = 0;  // of those used: all weights of P are equal within rounding,
-                                    // which then decides what is in the top
+  Index rows_of_equal_weights = 0;  // of the rows used: all weights of P are equal up to rounding,
+                                    // which then decides which keys are in the top
   double density = 0;               // nnz(P~) / n^2
-  /// That the metrics of P~ were found from; 0 if its entries are not known, nor what follows of
-  /// P~.
+  /// The rows from which the metrics of P~ were found. 0 if its entries are not known; the members
+  /// below that need them are then not known either.
   Index rows = 0;
   Index queries = 0;  // of the head
   bool of_attention() const { return rows > 0; }
@@ -54,15 +54,15 @@ struct Metrics {
   Estimate dropped_mass_p50;  // over all rows
 };
 
-/// |Z~ - Z|_F / |Z|_F; 0 for equal outputs, whatever their norm; nothing where there are none, for
-/// lack of values.
+/// |Z~ - Z|_F / |Z|_F; 0 for equal outputs, whatever their norm; nothing without outputs, as heads
+/// without values have none.
 std::optional<double> output_rel_fro(MatrixView approximate, MatrixView exact);
 
 /// Never holds n x n numbers: rows are compared in bands. Beyond `max_entries` entries of P a
-/// sample of rows (from `seed`) is used for the attention metrics. Few rows can have most of ‖P̃ −
-/// P‖, so rows with a large chance are those whose outputs or log-sum-exps differ much, or whose
-/// output is far from the mean output. Samples of two approximations have thus many rows in common,
-/// not all, and so may those of two back ends, which round differently.
+/// sample of rows (from `seed`) is used for the attention metrics. A few rows can have most of ‖P̃
+/// − P‖, so rows whose outputs or log-sum-exps differ much, or whose output is far from the mean
+/// output, are sampled with a larger chance. The samples of two approximations therefore share many
+/// rows, but not all; the same holds for two back ends, which round differently.
 Metrics compare(const Operator& approximate, const Output& approximate_output,
                 const Operator& exact, const Output& exact_output, Run& run,
                 double max_entries = 6.7e7, std::uint64_t seed = 0);

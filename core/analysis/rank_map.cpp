@@ -139,7 +139,7 @@ int numerical_rank(const std::vector<float>& values, double tolerance, bool rela
     return static_cast<int>(std::ranges::count_if(
         values, [&](float sigma) { return static_cast<double>(sigma) > limit; }));
   }
-  // From the smallest value on, so that the tail is summed without loss.
+  // Starts from the smallest value, so that the tail is summed without loss.
   double tail = 0;
   std::size_t rank = values.size();
   while (rank > 0 && tail + static_cast<double>(values[rank - 1]) < tolerance)

@@ -13,7 +13,7 @@ namespace fovea {
 
 enum class Partition { hierarchy, uniform };
 
-/// Whose blocks are decomposed: P, A = exp(S), the logits S, or the error P~ - P.
+/// The matrix whose blocks are decomposed: P, A = exp(S), the logits S, or the error P~ - P.
 enum class RankSubject { attention, unnormalised, logits, error };
 std::string to_text(RankSubject subject);
 
@@ -22,13 +22,14 @@ struct RankBlock {
   int level = 0;  // hierarchy: 0 on the diagonal, then the sibling level
   int rank = 0;
   std::vector<float> singular_values;  // descending
-  Index resolved = 0;  // so many are exact; the others are equal, a bound on their true sum
+  /// Number of exact values; the rest are equal, and their sum bounds the true sum.
+  Index resolved = 0;
 };
 
 struct RankMap {
   Lengths lengths;
   Partition partition = Partition::hierarchy;
-  bool causal = false;            // dense storage has the pairs of the mask alone
+  bool causal = false;            // dense storage holds only the pairs of the mask
   std::vector<RankBlock> blocks;  // tile [0, nq) x [0, nk)
   Index left_to_cpu = 0;          // blocks that the device could not decompose
 };
@@ -56,25 +57,25 @@ void require_decomposable(Lengths lengths, const RankOptions& options);
 RankMap map_ranks(Lengths lengths, const Entries& entries, const RankOptions& options,
                   const Backend& backend, Run& run);
 
-/// A note for the reader of the map about blocks left to the CPU. Empty: there are none.
+/// A note for the reader of the map about blocks left to the CPU; empty if there are none.
 std::string note_of(const RankMap& map);
 
-/// The same map at another tolerance; no new decomposition.
+/// Finds the ranks at another tolerance without a new decomposition.
 void set_tolerance(RankMap& map, double tolerance, bool relative);
 
 /// r = min{ r : sum_{i>r} sigma_i < eps }, or the count of sigma_i > eps sigma_1.
 int numerical_rank(const std::vector<float>& singular_values, double tolerance, bool relative);
 
-/// Entries that a dense matrix stores: of a causal one those of the pairs of its mask.
+/// Entries that a dense matrix stores; for a causal one only the pairs of the mask.
 double dense_entries(const RankMap& map);
 double dense_entries(const RankMap& map, const RankBlock& block);
 
-/// Entries to store: a block of rank r keeps r (rows + cols) or what a dense one stores of it,
-/// whichever is less. Blocks of full rank and diagonal leaves keep the latter.
+/// Entries to store: a block of rank r keeps r (rows + cols) entries or those of a dense matrix,
+/// whichever are fewer. Blocks of full rank and diagonal leaves are stored densely.
 double stored_entries(const RankMap& map);
 double stored_entries(const RankMap& map, const RankBlock& block);
 
-/// How many times fewer those are; infinite if every block has rank 0, as nothing is stored then.
+/// dense_entries / stored_entries; infinite if every block has rank 0, as nothing is stored then.
 double compression(const RankMap& map);
 
 }  // namespace fovea

@@ -9,10 +9,11 @@
 namespace fovea {
 namespace {
 
-/// How many paths arrive at each column position of a pass, as differences of adjacent positions.
+/// Numbers of paths that arrive at the column positions of a pass, as differences of adjacent
+/// positions.
 using Arrivals = std::vector<std::int32_t>;
 
-/// The last hop of all paths through `key`.
+/// Adds the last hop of all paths through `key`.
 void leave_from(Index key, const Support::Layer& layer, Index n, Arrivals& arrivals) {
   const auto* group = layer.group_of(key);
   if (!group) return;

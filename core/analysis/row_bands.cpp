@@ -20,7 +20,8 @@ Index rows_of(Lengths lengths, double max_entries) {
 }
 
 /// The chance of each row in a sample of so many rows: half of the sample is drawn evenly, half in
-/// proportion to size. What rows with a chance of 1 leave of the second half goes to the others.
+/// proportion to size. The part of the second half that rows with a chance of 1 do not need goes to
+/// the other rows.
 std::vector<double> chances_by_size(std::span<const double> sizes, Index sample) {
   const auto n = static_cast<double>(sizes.size());
   const double even = static_cast<double>(sample) / (2 * n);

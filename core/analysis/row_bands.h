@@ -18,20 +18,19 @@ struct RowBands {
       {};  // [rows] of each row that is read; empty means the same for all
 
   bool sampled() const { return rows < queries; }
-  /// That a sample has the k-th of the rows that are read, in (0, 1].
+  /// The chance of the k-th row that is read to be in a sample, in (0, 1].
   double chance(std::size_t k) const {
     return chances.empty() ? static_cast<double>(rows) / static_cast<double>(queries) : chances[k];
   }
 };
 
-/// All rows while they have at most `max_entries` entries, else as many as do (at least 16), drawn
-/// without replacement and with the same chance. A band times its keys stays under four million
-/// entries.
+/// All rows if they have at most `max_entries` entries, else as many rows as have (at least 16),
+/// drawn without replacement and with the same chance. A band has fewer than four million entries.
 RowBands row_bands(Lengths lengths, double max_entries, std::uint64_t seed);
-/// The same, but the larger a row's size [queries] (0 or more), the larger is its chance: few rows
-/// can have most of a sum, and a sample without them would tell nothing of it. Half of the sample
-/// is drawn without regard to size, so that no chance is less than half of what it is with equal
-/// sizes. Sizes that are all 0, or not finite, count as equal.
+/// Draws rows with larger sizes [queries] (0 or more) with larger chances: a few rows can have most
+/// of a sum, and a sample without them would say nothing about it. Half of the sample is drawn
+/// without regard to size, so that no chance is less than half of what it is with equal sizes.
+/// Sizes that are all 0, or not finite, count as equal.
 RowBands row_bands(Lengths lengths, double max_entries, std::uint64_t seed,
                    std::span<const double> sizes);
 

@@ -15,8 +15,8 @@ void add_shares(const std::vector<double>& parts, std::vector<double>& to) {
     for (std::size_t i = 0; i < parts.size(); ++i) to[i] += parts[i] / all;
 }
 
-/// Squares of the relative differences of the row sums of exp: at most 1 each. Log-sum-exps differ
-/// where weights do. Empty where the approximation has none.
+/// Squares of the relative differences of the row sums of exp, at most 1 each: log-sum-exps differ
+/// if weights do. Empty if the approximation has no log-sum-exps.
 std::vector<double> differences_of_sums(const Output& approximate, const Output& exact) {
   std::vector<double> squares;
   for (std::size_t i = 0; i < approximate.lse.size(); ++i) {
@@ -28,7 +28,8 @@ std::vector<double> differences_of_sums(const Output& approximate, const Output&
   return squares;
 }
 
-/// |z_i - mean of z|² of rows that have keys. What all outputs share says nothing of the weights.
+/// |z_i - mean of z|² of rows that have keys. The mean is left out, since what all outputs share
+/// says nothing about the weights.
 std::vector<double> square_deviations(const Output& exact, const Plan& plan) {
   std::vector<double> mean(static_cast<std::size_t>(exact.z.cols())), squares;
   const auto has_keys = [&](Index i) {

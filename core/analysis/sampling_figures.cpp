@@ -98,7 +98,7 @@ void leave_out(Diagnostic& figure, const std::string& why) {
   figure.meaning += " Left out: " + why + ".";
 }
 
-// What becomes of a row's estimate: algorithm 2 of the paper.
+// Adds the figures of row estimates: algorithm 2 of the paper.
 void add_estimate_figures(const RowEstimates& rows, std::vector<Diagnostic>& out) {
   if (rows.empty()) return;
   out.push_back({"floored_rows", "Rows at the floor τ/κ", rows.floored,
@@ -111,7 +111,7 @@ void add_estimate_figures(const RowEstimates& rows, std::vector<Diagnostic>& out
                  "downwards: ε is small for so few samples."});
 }
 
-// [n] d_i / d~_i - 1 of the row sums; 0 of a row without keys.
+// [n] d_i / d~_i - 1 of the row sums; 0 for a row without keys.
 std::vector<double> row_factors_less_1(const Output& approximate, const Output& exact,
                                        const std::vector<std::size_t>& rows) {
   std::vector<double> factors(exact.lse.size());
@@ -156,7 +156,7 @@ Diagnostic samples_of_lemma_2(double stable_rank, Index dv, const Plan& plan) {
               in_use(plan)};
 }
 
-// Those that need every row of P several times; without `run` they are left out.
+// Adds the figures that need every row of P several times; without `run` they are left out.
 void add_spectral_figures(const Diagnosis& of, const std::vector<std::size_t>& rows, double squares,
                           Run* run, std::vector<Diagnostic>& out) {
   Diagnostic rank{"stable_rank", "Stable rank", 0,
@@ -188,7 +188,7 @@ void add_spectral_figures(const Diagnosis& of, const std::vector<std::size_t>& r
     needed = samples_of_lemma_2(rank.value, exact.problem().dv(), approximate.plan());
     of_d.value = weighted_norm(exact, factors, of_sums) / norm;
     of_p.value = difference_norm(approximate, exact, of_difference) / norm;
-    // V = 0: both sides are 0, which every epsilon solves, 0 too.
+    // If V = 0 both sides are 0, which every epsilon solves, also 0.
     if (!(value_norm == 0)) {  // NaN is none of these
       const auto epsilon_of = [&](const Matrix& error) {
         return largest_singular_value(error, of_difference) / (norm * value_norm);

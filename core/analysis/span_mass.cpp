@@ -25,8 +25,8 @@ std::vector<Index> sizes(const Grouping& groups) {
   return sizes;
 }
 
-/// How many queries of each group are used, `wanted` in all or somewhat more: as many of each as
-/// of the others, but at least 16 and at most all.
+/// How many queries of each group are used, `wanted` in all or a few more: equally many of each
+/// group, but at least 16 and at most all.
 std::vector<Index> sample_sizes(const std::vector<Index>& sizes, double wanted) {
   double total = 0;
   for (const Index size : sizes) total += static_cast<double>(size);

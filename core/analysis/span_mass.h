@@ -24,10 +24,10 @@ struct SpanMass {
   }
 };
 
-/// The cells of a row sum to 1 where the rows of P do. Beyond `max_entries` entries of P a uniform
-/// sample of the queries of each group is used, drawn from `seed`: all groups get as many, and at
-/// least 16, up to their size. Holds [query_groups, key_groups] numbers and a band of rows of P,
-/// never all of P. Throws InputError when groups are not of all queries and of all keys, and
+/// The cells of a row sum to 1 if the rows of P do. If P has more than `max_entries` entries, a
+/// uniform sample of the queries of each group is drawn from `seed`: equally many of each group, at
+/// least 16, up to the group's size. Holds [query_groups, key_groups] numbers and a band of rows of
+/// P, never all of P. Throws InputError if the groups do not cover all queries and all keys, and
 /// Cancelled.
 SpanMass span_mass(const Operator& approximate, const Operator& exact, const Grouping& queries,
                    const Grouping& keys, Run& run, double max_entries = 6.7e7,

@@ -54,7 +54,7 @@ double weighted_norm(const Operator& op, std::span<const double> w, Run& run) {
   const Index n = op.plan().lengths.n();
   Random random(0, 0);
   VectorXd start(n);
-  // Entries are positive: so is the leading vector, and this start is never orthogonal to it.
+  // Entries are positive, and so is the leading vector: this start is never orthogonal to it.
   for (Index i = 0; i < n; ++i) start(i) = 1 + 0.1 * random.uniform();
   return norm_by_rows(
       [&](IndexRange rows, Run& its) {

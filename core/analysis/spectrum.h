@@ -11,12 +11,12 @@ namespace fovea {
 /// the steps, at most 40. Relative error about 1e-6.
 double operator_norm(const Operator& op, Run& run);
 
-/// |diag(w) P|_op in the same way, where no entry of P is negative; w [n] may be. Infinite where an
-/// entry is not finite.
+/// |diag(w) P|_op in the same way, for P without negative entries; w [n] may have some. Infinite if
+/// an entry is not finite.
 double weighted_norm(const Operator& op, std::span<const double> w, Run& run);
 
-/// |P~ - P|_op of two operators on as many tokens, in the same way: every step reads both. Infinite
-/// where an entry is not finite.
+/// |P~ - P|_op of two operators on equally many tokens, in the same way: every step reads both.
+/// Infinite if an entry is not finite.
 double difference_norm(const Operator& approximate, const Operator& exact, Run& run);
 
 }  // namespace fovea

@@ -55,7 +55,7 @@ std::vector<IndexRange> Side::runs(IndexRange positions, IndexRange view) const 
 
 double pairs_in_band(IndexRange rows, IndexRange cols, const Band& band) {
   if (rows.size() <= 0 || cols.size() <= 0) return 0;
-  // Pairs with i - j <= x: rows up to cols.begin + x have all columns, then one fewer a row.
+  // Pairs with i - j <= x: rows up to cols.begin + x have all columns, each later row one fewer.
   const auto up_to = [&](Index x) {
     const Index full_end = std::clamp(cols.begin + x + 1, rows.begin, rows.end);
     const Index slope_end = std::clamp(cols.end + x, full_end, rows.end);

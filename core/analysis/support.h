@@ -20,8 +20,8 @@ class Side {
     return identity() ? clusters(n_, level_) : static_cast<Index>(order_->size());
   }
   const std::int32_t* order() const { return order_->data(); }  // [size()], not of the identity
-  /// Whether the clusters at the positions ascend, in O(1). Those of a leaf or a residue class do,
-  /// and so does the identity.
+  /// Whether the clusters at the positions ascend, in O(1). They do in a leaf, in a residue class
+  /// and in the identity.
   bool ascending(IndexRange positions) const;
   int level() const { return level_; }
   Index cluster(Index position) const {
@@ -53,7 +53,7 @@ inline Index admissible_keys(const Plan& plan, Index query) {
 double admissible_pairs(const Plan& plan);
 bool is_admissible(const Plan& plan, Index query, Index key);
 
-/// Bands are on tokens, so a tile of clusters has none.
+/// Whether a tile has a band. Bands are on tokens, so a tile of clusters has none.
 inline bool is_banded(const Pass& pass, const Tile& tile) {
   return pass.query_level == 0 && pass.key_level == 0 && !tile.band.everything();
 }
@@ -83,7 +83,7 @@ class Support {
   Index count(Index query) const;
   /// Sum of |S_i|: the pairs (i, j) with weight.
   double pairs(const std::stop_token& stop = {}) const;
-  /// Whether every pair that exact attention has has weight.
+  /// Whether every pair of exact attention has weight.
   bool complete(const std::stop_token& stop = {}) const;
   const Plan& plan() const { return *plan_; }
 
@@ -97,7 +97,7 @@ class Support {
       std::size_t first, last;  // tiles [first, last)
     };
     std::vector<Group> groups;       // ascending, disjoint rows
-    std::vector<Index> tile_tokens;  // keys of each tile, band aside
+    std::vector<Index> tile_tokens;  // keys of each tile, without regard to its band
     const Group* group_of(Index query) const;
   };
   const std::vector<Layer>& layers() const { return layers_; }

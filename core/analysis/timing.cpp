@@ -21,7 +21,7 @@ double quantile(const std::vector<double>& sorted, double q) {
 std::size_t place_of_interval(std::size_t count) {
   constexpr double outside = 0.025, deviations = 1.96;
   constexpr std::size_t most_summed =
-      500;  // beyond them the normal distribution has the same k or one less
+      500;  // above it the normal distribution gives the same k or one less
   const auto n = static_cast<double>(count);
   if (count > most_summed) return static_cast<std::size_t>((n - deviations * std::sqrt(n)) / 2);
   std::size_t place = 0;
@@ -58,7 +58,7 @@ SpeedUp speed_up_of(std::vector<double> ratios) {
 
 std::string to_text(const SpeedUp& speed_up) {
   const auto number = [](double ratio) {
-    // What lies on one side of 1 is not written as 1.
+    // A ratio on one side of 1 is not written as 1.
     int digits = 2;
     while (ratio != 1 && digits < 6 && format_drawn(ratio, digits) == "1") ++digits;
     return format_drawn(ratio, digits);

@@ -10,7 +10,7 @@
 
 namespace fovea {
 
-/// Fewer runs than this are said to be few: they leave no 95 % interval of a median.
+/// Fewer runs than this have no 95 % interval of a median, and are reported as few.
 inline constexpr int enough_samples = 6;
 
 /// Ratios of times say little if p90 over p10 of the rounds is this or more.
@@ -25,16 +25,16 @@ struct StageSummary {
   bool unsteady() const { return p10_ms > 0 && p90_ms >= unsteady_from * p10_ms; }
 };
 
-/// Why the ratio of two times, that of exact attention and another one, says little, and what to
+/// Why the ratio of the times of exact attention and another computation says little, and what to
 /// do. Empty if both are steady.
 std::string unsteady_note(const StageSummary& exact, const StageSummary& other);
 
 /// How many times faster one computation is than exact attention: the median of the ratios of their
 /// times in the same rounds.
 struct SpeedUp {
-  /// Holds the median of all possible rounds with a probability of 95 % or more: the k-th smallest
-  /// and the k-th largest ratio, with the largest k that keeps 95 %. Only independence of the
-  /// rounds is assumed.
+  /// Contains the median of all possible rounds with a probability of 95 % or more: from the k-th
+  /// smallest to the k-th largest ratio, with the largest k that keeps 95 %. It assumes only that
+  /// rounds are independent.
   struct Interval {
     double low = 0, high = 0;
   };
@@ -82,7 +82,7 @@ StageSummary summary_of(std::string name, std::vector<double> values);
 std::vector<StageSummary> summarise(const std::vector<Profile>& profiles);
 Timing summarise(const std::vector<TimedRun>& runs);
 
-/// What the part "upload" is called: a back end that has no memory of its own prepares.
+/// The label of the part "upload": a back end without memory of its own "prepares" instead.
 inline const char* upload_label(std::string_view backend) {
   return backend == "cpu" ? "prepare" : "upload";
 }

@@ -7,19 +7,19 @@
 namespace fovea {
 namespace {
 
-// The selections are by bisection and without branches: nobody could predict those of
-// std::nth_element, which takes several times as long.
+// The selections use bisection without branches. Those of std::nth_element cannot be predicted; it
+// takes several times as long.
 
 constexpr Index most = top_counts.back(), lanes = 16;  // lanes: of loops that become vectors
 
-/// Bits of positive floats are ordered as the floats are, and comparing them is fast for denormal
+/// Bits of positive floats have the order of the floats, and comparing them is fast for denormal
 /// ones too.
 std::int32_t bits_of(float weight) {
   return std::bit_cast<std::int32_t>(weight);
 }
 
-/// A bound, at least `low`, that k of the numbers reach, and at most `more` besides unless they are
-/// equal; `low` where fewer than k reach that. `size` is a multiple of `lanes`.
+/// A bound, at least `low`, that k of the numbers reach, and at most `more` others unless numbers
+/// are equal; `low` if fewer than k reach `low`. `size` is a multiple of `lanes`.
 std::int32_t bound_reached_by(const std::int32_t* numbers, Index size, Index k, Index more,
                               std::int32_t low) {
   std::int32_t high = bits_of(std::numeric_limits<float>::infinity()) + 1;
@@ -36,8 +36,8 @@ std::int32_t bound_reached_by(const std::int32_t* numbers, Index size, Index k, 
   return low;
 }
 
-/// A weight that all of the top exceed, and few others: of the largest weights of disjoint sets of
-/// keys, `most` exceed it.
+/// A weight that all keys of the top exceed, and few others: `most` of the largest weights of
+/// disjoint sets of keys exceed it.
 float below_the_top(std::span<const float> row) {
   constexpr Index sets = 2 * most;
   float largest[sets] = {};
@@ -69,7 +69,7 @@ class Top {
     const Index padded = (size_ + lanes - 1) / lanes * lanes;
     std::fill(bits_ + size_, bits_ + padded, 0);
     bound_ = bound_reached_by(bits_, padded, k, 0, bound_);
-    Index equal = k;  // so many of those on the bound are in the top
+    Index equal = k;  // number of keys on the bound that are in the top
     for (Index i = 0; i < size_; ++i) equal -= bits_[i] > bound_;
     Index kept = 0;
     for (Index i = 0; i < size_; ++i) {

@@ -17,8 +17,8 @@ namespace fovea {
 /// Singular values of a batch of blocks.
 struct Spectra {
   std::vector<std::vector<float>> values;  // for each block min(rows, cols) values, descending
-  std::vector<Index> resolved;             // so many are exact; the others are equal, a bound
-  Index left_to_cpu = 0;                   // blocks that the device could not decompose
+  std::vector<Index> resolved;  // so many values are exact; the rest repeat an upper bound
+  Index left_to_cpu = 0;        // blocks that the device could not decompose
 };
 
 class Backend {
@@ -61,17 +61,17 @@ class Backend {
                                                  std::int32_t key_count, Run& run) const = 0;
 
   /// The loss of a step of learning a tree, and its gradient (core/learning/leaf_loss.h). Nothing
-  /// where the back end has no loops of its own for it. Unlike all else callable from several
-  /// threads.
+  /// if the back end has no loops of its own for it. May be called from several threads, unlike all
+  /// other functions.
   virtual std::optional<MembershipGradient> leaf_loss(const TokenBatch&, Run&) const {
     return std::nullopt;
   }
 
   /// Singular values of each block, within 2e-7 |A|_F (CUDA: 1e-6 in blocks of at most 64 a side,
-  /// which are decomposed in float). The sum of the values after any one is at most negligibly too
-  /// small, so that ranks by the paper's tail sum are not under-estimated (see singular_values.h).
-  /// NaN for a block with an entry that is not finite. Threads finish together if the largest
-  /// blocks come first. Needs memory for a few of the largest blocks for each thread.
+  /// which are decomposed in float). Sums of the last values are at most negligibly too small, so
+  /// that ranks by the paper's tail sum are not under-estimated (see singular_values.h). NaN for a
+  /// block with an entry that is not finite. Threads finish together if the largest blocks come
+  /// first. Needs memory for a few of the largest blocks for each thread.
   virtual Spectra singular_values(std::span<const MatrixView> blocks, Run& run) const = 0;
 };
 
@@ -88,17 +88,17 @@ struct CudaOptions {
   /// The precision of Z = P V: "fp32"; or, on tensor cores, "bf16" or "fp16" (inputs and weights
   /// are rounded to it, sums of products and the softmax are in fp32), or "fp32-split": errors of
   /// the size of fp32's, from three products of numbers that are sums of two of fp16. Heads that
-  /// cannot be split so, since a row is 2^26 times smaller than another, are computed in fp32.
+  /// cannot be split, because a row is 2^26 times smaller than another, are computed in fp32.
   /// Entries of P are always in fp32 and divided by their own sums in fp32, so that rows of P sum
   /// to 1 on every back end, and Z differs from P V by the rounding. Output::lse belongs to Z. The
   /// maps of apply_rows are of the logits of Z: in 16 bits they have its rounding, too.
   std::string precision = "fp32";
   int threads = 0;  // for the work that is left to the CPU; 0 means as many as the machine has
-  /// 16 bits are multiplied by warpgroups (the instructions wgmma) where the device has them
-  /// (CudaDevice::wgmma); else by warps (mma), as on other devices.
+  /// Multiply 16 bits by warpgroups (wgmma instructions) if the device has them
+  /// (CudaDevice::wgmma), else by warps (mma).
   bool wgmma = true;
-  /// Device memory is filled with NaN when it is allocated, so that a result which a kernel leaves
-  /// out is seen. For tests.
+  /// Fill device memory with NaN when it is allocated, so that results which a kernel does not
+  /// write are noticed. For tests.
   bool poison = false;
 };
 
@@ -108,18 +108,18 @@ struct CudaDevice {
   int capability = 0;     // 90: compute capability 9.0
   std::size_t bytes = 0;  // of its memory
   std::string driver;     // version
-  std::string id;         // another for every single GPU
-  /// "fp32-split" is expected to be faster than "fp32": three products on tensor cores take less
-  /// time than one on the fp32 lanes.
+  std::string id;         // different for every single GPU
+  /// Whether "fp32-split" is expected to be faster than "fp32": three products on tensor cores take
+  /// less time than one on the fp32 lanes.
   bool split_is_faster = false;
-  bool wgmma = false;  // it multiplies 16 bits by warpgroups, and so does this program
+  bool wgmma = false;  // both the device and this program can multiply 16 bits by warpgroups
 };
 
-/// Nothing, with the reason, when the back end was not built or there is no device. Computes
-/// nothing on it.
+/// Nothing, with the reason, if the back end was not built or there is no device. Computes nothing
+/// on the device.
 std::optional<CudaDevice> find_cuda_device(std::string* why_not);
 
-/// The CUDA back end, or nullptr with the reason when it was not built, there is no device or the
+/// The CUDA back end, or nullptr with the reason if it was not built, there is no device or the
 /// device lacks the precision. Throws UsageError for an unknown precision.
 std::unique_ptr<Backend> make_cuda_backend(const CudaOptions& options, std::string* why_not);
 

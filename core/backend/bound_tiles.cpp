@@ -44,7 +44,7 @@ void BoundTiles::complete(Workers& workers, const std::stop_token& stop) {
   if (queries_.low() > 1) queries_ = Pyramid(problem_.q, 1, query_top_, loops_, workers, stop);
 }
 
-// How many of the lowest levels have only keys next to the span of their queries.
+// The number of lowest levels whose keys all lie next to the span of their queries.
 int BoundTiles::near_key_levels() const {
   constexpr int most = 2;  // a span and its margin begin at multiples of 4 tokens
   int levels = std::min({most, span_top_, key_top_});

@@ -18,7 +18,8 @@ namespace fovea {
 
 struct BoundPass : FlatPass {
   std::vector<TileGroup> strips;  // the groups cut into at most 192 rows
-  std::vector<bool> ascending;    // of each run with a band: its keys; empty means sequence order
+  std::vector<bool> ascending;  // whether the keys of each run with a band ascend; empty if all are
+                                // in sequence order
   std::vector<std::int32_t> position;  // cluster -> row position, -1 if none; empty means identity
 
   /// The strips that begin at these row positions.
@@ -40,8 +41,9 @@ class BoundTiles {
   int d() const { return static_cast<int>(problem_.d()); }
   int query_top() const { return query_top_; }  // highest level of any pass
   int key_top() const { return key_top_; }
-  /// Where coarse queries are in sequence order, no strip up to this level crosses a multiple of
-  /// span_tokens, so that a span can go through these levels by itself. -1: no such levels.
+  /// The highest level up to which no strip crosses a multiple of span_tokens, so that a span can
+  /// go through these levels by itself; -1 if there is none. Coarse queries are in sequence order
+  /// there.
   int span_top() const { return span_top_; }
   float log2_scale() const;  // logits in log2 units: s log2(e)
   /// log2 of a row's sum with the sink of the head, if it has one.
@@ -57,7 +59,7 @@ class BoundTiles {
     return own == with_sink ? 1.0f / sum : std::exp2(own - with_sink) / sum;
   }
 
-  /// log2 of the largest entry of P: 1 of a softmax, else infinite in float.
+  /// log2 of the largest entry of P: of 1 for a softmax, else of what is infinite in float.
   float log2_most() const { return own_sums_ ? 0.0f : 128.0f; }
   /// As FlatTiles::dense.
   bool dense() const { return dense_; }
@@ -70,20 +72,21 @@ class BoundTiles {
   }
   void complete(Workers& workers, const std::stop_token& stop);
 
-  /// A span makes the levels 1 .. these for itself, since they have more clusters than all the
-  /// others together: of queries within the span, of keys up to `span_margin` tokens around it.
+  /// A span makes its own copies of the levels from 1 up to this one, which have more clusters than
+  /// all others together: for queries within the span, for keys up to `span_margin` tokens around
+  /// it.
   int span_query_levels() const { return queries_.low() - 1; }
   int span_key_levels() const { return span_key_levels_; }
   const Problem& problem() const { return problem_; }
 
   const isa::Loops& loops() const { return loops_; }
-  /// Few queries leave most lanes of a wide vector idle. They use the next narrower vectors, which
-  /// every machine with AVX-512 has.
+  /// The loops for a number of queries. Few queries would leave most lanes of a wide vector idle,
+  /// so they use the next narrower vectors, which every machine with AVX-512 has.
   const isa::Loops& loops_for(int count) const {
     return loops_.width == 16 && count <= isa::avx2().width ? isa::avx2() : loops_;
   }
-  /// Narrow vectors read a row several times, so rows that are not in sequence order are first
-  /// copied side by side for each step. Wide vectors gain nothing by that.
+  /// Whether rows that are not in sequence order are copied side by side for each step. Narrow
+  /// vectors read a row several times and gain by the copy; wide vectors do not.
   bool copies_rows(const BoundPass& bound, int queries) const {
     return !bound.pass->cols.empty() && loops_.width < 16 && queries > isa::range_lanes;
   }

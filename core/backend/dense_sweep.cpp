@@ -161,13 +161,13 @@ class DenseSweep::Worker {
     }
   }
 
-  // From logits and sums to entries of P and their sums.
+  // Turns logits and sums into entries of P and their sums.
   void finish_segments() {
     const isa::Loops& loops = strip_.loops();
     const int lanes = strip_.lanes(), seen = static_cast<int>(seen_);
-    // Segments without an admitted key: with a reference of -inf normalise() makes their factor 0,
-    // which it is in a row of NaN too. (Of logits that are all NaN the maximum is -inf as well, but
-    // the sum is not 0.)
+    // Segments without an admitted key get the reference -inf, of which normalise() makes the
+    // factor 0, in a row of NaN too. (If all logits are NaN the maximum is -inf as well, but the
+    // sum is not 0.)
     for (int i = 0; i < seen * lanes; ++i)
       if (maximum_[i] == minus_infinity && sum_[i] == 0) reference_[i] = minus_infinity;
     loops.normalise(maximum_.data(), lanes, seen, log2_sum_, 0);
@@ -241,7 +241,7 @@ DenseSweep::DenseSweep(const BoundTiles& tiles, const Request& request, Workers&
 
 DenseSweep::~DenseSweep() = default;
 
-// Map rows of about 64 queries together, or a single one of more.
+// A turn has map rows of about 64 queries together, or a single map row of more.
 void DenseSweep::cut_turns() {
   if (request_.map_cols.empty()) {
     const auto queries = std::ssize(request_.queries);

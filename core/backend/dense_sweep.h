@@ -1,6 +1,6 @@
 // A DenseSweep reads all the keys that some queries may attend, once: it finds their softmax sums,
 // their rows of Z, and P pooled to pixels in passing. It is for plans of one tile in sequence
-// order, such as exact attention's, where each query can be evaluated alone.
+// order, such as that of exact attention, in which each query can be evaluated alone.
 #pragma once
 
 #include <span>
@@ -15,13 +15,12 @@ class DenseSweep {
  public:
   struct Request {
     std::span<const std::int32_t> queries = {};  // any, in any order
-    MatrixView values = {};  // [nk, dv], rows readable up to a multiple of 16; no columns: no Z
-    // Row r of the maps is of queries [map_rows[r], map_rows[r + 1]) of the list, column c of keys
-    // [map_cols[c], map_cols[c + 1]). No columns: no maps.
+    // [nk, dv], rows readable up to a multiple of 16; without columns Z is not computed.
+    MatrixView values = {};
     std::span<const Index> map_rows = {}, map_cols = {};
   };
   struct Found {
-    std::vector<float> log2_sums;  // [queries] log2 of the softmax sum; -inf: no key
+    std::vector<float> log2_sums;  // [queries] log2 of the softmax sum; -inf without keys
     Matrix z;                      // [queries, dv]
     Matrix most, mean;             // P pooled: max; mean
   };
@@ -30,8 +29,8 @@ class DenseSweep {
   DenseSweep(const BoundTiles& tiles, const Request& request, Workers& workers, Run& run);
   ~DenseSweep();
 
-  /// Sums and Z are, bit for bit, those of any other choice of queries. Maxima are those of the
-  /// entries of P; means are of sums in float32 along a pixel's row.
+  /// Sums and Z are the same bits whatever other queries are chosen. Maxima are entries of P; means
+  /// come from sums in float32 along a pixel's row.
   Found attend();
 
  private:
@@ -43,7 +42,7 @@ class DenseSweep {
   const Request& request_;
   Workers& workers_;
   Run& run_;
-  std::vector<IndexRange> turns_;  // of map rows, else of queries: what one thread takes at a time
+  std::vector<IndexRange> turns_;  // of map rows, or of queries: one thread takes each
   Found found_;
 };
 

@@ -1,5 +1,5 @@
-// Tiles of an operator that has entries of P only as whole rectangles: pooled piece by piece, so
-// that few of them are in memory together.
+// Tiles of an operator that makes entries of P only as whole rectangles. They are pooled piece by
+// piece, so that few entries are in memory together.
 #pragma once
 
 #include <functional>
@@ -8,14 +8,14 @@
 
 namespace fovea {
 
-/// Entries of some rows, in the columns that it was made for: [rows, columns].
+/// Makes entries of some rows, in the columns that it was made for: [rows, columns].
 using RowEntries = std::function<Matrix(IndexRange rows)>;
-/// Makes one for some columns.
+/// Makes a RowEntries for some columns.
 using ColumnEntries = std::function<RowEntries(IndexRange cols)>;
 
-/// What Operator::tile returns. `entries` is asked for columns of whole pixels, at most
-/// `most_columns` of them unless one pixel has more; then for at most 128 rows at a time, unless
-/// entries are wanted themselves. Throws Cancelled.
+/// The result of Operator::tile. `entries` is asked for columns of whole pixels, at most
+/// `most_columns` of them unless one pixel has more; the result for at most 128 rows at a time,
+/// unless single entries are wanted. Throws Cancelled.
 Matrix tile_of_entries(IndexRange rows, IndexRange cols, const Pool& pool, Index most_columns,
                        const ColumnEntries& entries, Run& run);
 

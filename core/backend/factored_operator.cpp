@@ -21,8 +21,8 @@ float log_elu(float x) {
   return std::log1p(std::max(x, 0.0f)) + std::min(x, 0.0f);
 }
 
-/// Vectors whose products are the logits of both softmaxes: log phi_r(x), without what is common to
-/// all features of a query.
+/// Vectors whose products are the logits of both softmaxes: log phi_r(x), without the term common
+/// to all features of a query.
 class LogFeatures {
  public:
   LogFeatures(const FeaturePlan& plan, const Problem& problem)
@@ -30,7 +30,7 @@ class LogFeatures {
 
   Index features() const { return features_; }
   Index tokens() const { return problem_.n(); }
-  /// Positions of a plan that has both tokens and features.
+  /// The number of positions of a plan that holds both tokens and features.
   Index positions() const { return std::max(features_, problem_.n()); }
 
   /// [positions, d + 1]. The last number meets |k^|^2 / 2 of a key, or log s_r of a feature.

@@ -1,5 +1,5 @@
-// The FactoredOperator runs a FeaturePlan without a causal mask on any back end that runs tiles: as
-// two softmaxes. With s_r = sum_j phi_r(k_j),
+// The FactoredOperator runs a FeaturePlan without a causal mask as two softmaxes, on any back end
+// that runs tiles. With s_r = sum_j phi_r(k_j),
 //   P = B A,  A_rj = phi_r(k_j) / s_r,  B_ir = phi_r(q_i) s_r / sum over r of the same,
 // A is a softmax over keys of each feature, B one over the features of each query. Logits are
 // logarithms of features, so that none is too large or too small for a float.

@@ -15,8 +15,8 @@
 namespace fovea {
 namespace {
 
-// Tokens of a segment, whose sums one thread makes: fixed by n, so that no result depends on the
-// number of threads; at most 64 of them.
+// Tokens of a segment, whose sums one thread makes. It depends on n alone, so that no result
+// depends on the number of threads. There are at most 64 segments.
 Index segment_tokens(Index n) {
   constexpr Index least = 1024, most_segments = 64;
   return std::max(least, (n / most_segments + least - 1) / least * least);
@@ -50,7 +50,7 @@ class FeatureOperator final : public Operator {
     return out;
   }
 
-  // With values of width 0: the sums of the rows alone.
+  // With values of width 0 it finds the sums of the rows alone.
   Output attend(MatrixView v, Index width, Run& run) const {
     std::vector<FeatureSums> sums = key_sums(v, width, run);
     Output out{Matrix(n(), width), std::vector<float>(static_cast<std::size_t>(n()))};
@@ -107,7 +107,8 @@ class FeatureOperator final : public Operator {
     });
   }
 
-  // Piece by piece: queries attend the features of all keys before the piece, and its own keys.
+  // Goes piece by piece: queries attend the features of all keys before their piece, and the keys
+  // of the piece itself.
   void attend_causal(std::vector<FeatureSums>& sums, MatrixView v, Index width, Output& out,
                      std::vector<float>& log2_sums, Run& run) const {
     std::vector<FeatureStrip> strips(workers_->threads(), FeatureStrip(rows_, loops_));
@@ -157,7 +158,7 @@ class FeatureOperator final : public Operator {
     const auto stage = run.profile.stage("entries");
     Matrix out(pool.rows, pool.cols);
     std::vector<FeatureStrip> strips(workers_->threads(), FeatureStrip(rows_, loops_));
-    // Entries by themselves: many rows of them go through the keys together.
+    // For single entries many rows go through the keys together.
     const bool pooled = pool.kind != Pool::Kind::none;
     const Index together = pooled ? 1 : FeatureStrip::most;
     const Index turns = (pool.rows + together - 1) / together;

@@ -1,5 +1,5 @@
-// FeatureRows are the logarithms of the features of queries and keys, made where they are needed:
-// as logarithms they can be neither too large nor too small for a float.
+// FeatureRows are the logarithms of the features of queries and keys, made when they are needed. As
+// logarithms they can be neither too large nor too small for a float.
 #pragma once
 
 #include <limits>
@@ -24,15 +24,15 @@ class FeatureRows {
   Index tokens() const { return problem_.n(); }
   int padded() const { return chunks_ * chunk; }  // features, with those that fill the last chunk
 
-  /// s[key][chunk] = log2 phi_r(k_j), of at most isa::max_keys keys; -inf beyond the last feature.
-  /// A factor that is common to all keys and features is left out.
+  /// s[key][chunk] = log2 phi_r(k_j) for at most isa::max_keys keys; -inf beyond the last feature.
+  /// A factor that all keys and features share is left out.
   void keys(IndexRange tokens, int which, float* s) const;
 
-  /// s[chunk][lane] = log2 phi_r(q_i), of `count` queries. A factor of each query is left out:
-  /// log2_factor(i). Lanes beyond the count are like a query of zeros.
+  /// s[chunk][lane] = log2 phi_r(q_i) for `count` queries, without log2_factor(i) of each query.
+  /// Lanes beyond the count hold a query of zeros.
   void queries(const Index* queries, int count, int lanes, int which, float* s) const;
 
-  /// log2 of what `keys` and `queries` leave out of phi(q_i) . phi(k_j).
+  /// log2 of the factor that `keys` and `queries` leave out of phi(q_i) . phi(k_j).
   double log2_factor(Index query) const;
 
  private:

@@ -137,7 +137,7 @@ void FeatureStrip::factored_entries(IndexRange tokens, const float* sums, float*
   loops_.logits(weight_.data(), lanes_, padded, rows, keys, nullptr, s);
 }
 
-// The same by pairs: with features of later keys both factors could be too large.
+// Makes the entries pair by pair: with features of later keys both factors could be too large.
 void FeatureStrip::own_entries(IndexRange tokens, const float* sums, float* s) {
   pair_logits(tokens);
   loops_.normalise(s_.data(), lanes_, static_cast<int>(tokens.size()), sums, 0);

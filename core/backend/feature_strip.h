@@ -16,14 +16,15 @@ class FeatureStrip {
 
   FeatureStrip(const FeatureRows& rows, const isa::Loops& loops);
 
-  /// Makes the features of these queries, at most `most`. Forgets all that was attended.
+  /// Makes the features of these queries, at most `most`. Forgets everything that was attended
+  /// before.
   void begin(std::span<const Index> queries);
 
-  /// Attends features: each counts 2^log2_sum and stands for a mean value. `mean` has the padded
-  /// width of the values; its width 0 leaves them out.
+  /// Attends features, each of which counts 2^log2_sum times and stands for a mean value. `mean`
+  /// has the padded width of the values, or width 0 to leave values out.
   void attend(std::span<const float> log2_sum, const Matrix& mean, Matrix& z, Index first);
 
-  /// Attends the keys `tokens`, at most most_causal, each query i those with j <= i.
+  /// Attends the keys `tokens`, at most most_causal of them; query i attends those with j <= i.
   void attend_keys(IndexRange tokens, MatrixView v, Matrix& z, Index first);
 
   /// Divides z by the sums. A query without a key has zeros.
@@ -33,8 +34,8 @@ class FeatureStrip {
   /// log2 of that feature.
   float log2_largest(int lane) const { return largest_[lane]; }
 
-  /// s[key][lane] = P_ij of all keys of a block of `chunk` tokens, from the log2_sum of each query.
-  /// Entries with j > i are 0 where `causal`. The same for a pair, whatever the other queries are.
+  /// s[key][lane] = P_ij for all keys of a block of `chunk` tokens, from the log2_sum of each
+  /// query. Entries with j > i are 0 if `causal`. An entry does not depend on the other queries.
   void entries(Index block, std::span<const float> log2_sums, bool causal, float* s);
   IndexRange block_tokens(Index block) const;
 

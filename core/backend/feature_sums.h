@@ -9,7 +9,7 @@
 namespace fovea {
 
 struct FeatureSums {
-  std::vector<float, AlignedAllocator<float>> maximum;  // [features] log2; -inf: no key yet
+  std::vector<float, AlignedAllocator<float>> maximum;  // [features] log2; -inf at first
   std::vector<float, AlignedAllocator<float>> sum;      // [features] of phi / 2^maximum
   Matrix values;                                        // [features, dv] of phi v / 2^maximum
 
@@ -20,7 +20,7 @@ struct FeatureSums {
   void add(const FeatureRows& rows, IndexRange tokens, int chunk, MatrixView v,
            const isa::Loops& loops, float* s);
 
-  /// Adds what another has summed; each sum is rounded once.
+  /// Adds the sums of another; each is rounded once.
   void add(const FeatureSums& other);
 
   /// log2 of the sum of phi_r(k_j), and the mean value with these weights.

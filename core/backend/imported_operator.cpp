@@ -88,7 +88,7 @@ class ImportedOperator final : public Operator {
   }
 
   const ImportedResult& result_;
-  std::unique_ptr<Operator> kept_;  // null: P is known, or nothing of it
+  std::unique_ptr<Operator> kept_;  // null if P is known, or nothing of it
 };
 
 }  // namespace

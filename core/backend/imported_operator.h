@@ -1,5 +1,5 @@
-// The ImportedOperator stands for what another program computed: Z is that of its file, and P too,
-// or softmax over the pairs that the file says were kept.
+// The ImportedOperator stands for what another program computed: Z is read from its file, and P is
+// read too, or is the softmax over the pairs that the file says were kept.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace fovea {
 
-/// `backend` binds the softmax. apply() takes the head's own V where only Z is known: it throws
-/// UsageError for another one, and so does tile().
+/// `backend` binds the softmax. If only Z is known, apply() takes no other V than the head's own,
+/// and tile() has no entries: both throw UsageError.
 std::unique_ptr<Operator> make_imported_operator(std::shared_ptr<const Plan> plan,
                                                  const Problem& problem, const Backend& backend,
                                                  Run& run);

@@ -19,7 +19,8 @@ using Rows = Eigen::Map<const RowMatrix, 0, Eigen::OuterStride<>>;
 // Decomposing the Gram matrix of this side takes about a tenth of a second.
 constexpr Index largest_gram = 512;
 constexpr int most_steps_in_memory = 300;
-// Later steps are checked every so often, as decomposing takes their number cubed.
+// Later steps are checked only every 40 steps, as a decomposition takes the cube of the number of
+// steps.
 constexpr int often = 40;
 
 double from_gram(const Rows& m, Run& run) {
@@ -71,7 +72,7 @@ double largest_singular_value(const NormalProduct& product, VectorXd x, double r
     basis.col(k) = x;
     VectorXd y = product(x);
     if (!y.allFinite()) return std::numeric_limits<double>::infinity();
-    // The solver drops numbers beside a diagonal of far less than 1, so they are scaled.
+    // The numbers are scaled, because the solver drops those beside a diagonal of far less than 1.
     if (k == 0) scale = y.norm();
     if (scale == 0) break;
     y /= scale;

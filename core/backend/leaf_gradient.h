@@ -1,5 +1,5 @@
-// What a back end computes for a tree that learns: how the loss of a batch of queries changes with
-// the leaves of queries and keys (core/learning/leaf_loss.h).
+// A step of learning a tree, as a back end computes it: how the loss of a batch of queries changes
+// with the leaves of queries and keys (core/learning/leaf_loss.h).
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ namespace fovea {
 struct TokenBatch {
   MatrixView queries, targets;               // [queries, d], and [queries, dv] exact attention
   std::span<const std::int32_t> query_leaf;  // [queries]
-  std::span<const Index> admissible;         // [queries] it may attend keys with place < this; or
-                                             // empty: all
-  MatrixView keys, values;                   // [keys, d] and [keys, dv]
-  std::span<const Index> place;              // [keys] of each in the sequence
-  std::span<const Index> leaf_begin;         // [leaves + 1] the first key of each, and the end
-  float scale = 1;                           // of logits
+  std::span<const Index> admissible;  // [queries] each may attend keys with place < this number;
+                                      // empty if it may attend all
+  MatrixView keys, values;            // [keys, d] and [keys, dv]
+  std::span<const Index> place;       // [keys] place of each in the sequence
+  std::span<const Index> leaf_begin;  // [leaves + 1] the first key of each, and the end
+  float scale = 1;                    // of logits
 
   Index leaves() const { return static_cast<Index>(leaf_begin.size()) - 1; }
 };

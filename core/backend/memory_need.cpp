@@ -25,13 +25,13 @@ double coarse(Index n, int top) {
   return sum;
 }
 
-/// Widths and lengths of what is computed: those of the head, or of the plan's own queries and
+/// Widths and lengths of the computed matrices: those of the head, or of the plan's own queries and
 /// keys.
 struct Sides {
   Index queries = 0, keys = 0, d = 0, dv = 0;
 };
 
-/// A copy of values of which rows are not whole vectors.
+/// A copy of the values, unless their rows are whole vectors.
 double copy_of_values(Index rows, Index dv) {
   return dv % 16 == 0 ? 0 : real * count(rows) * padded(dv);
 }
@@ -47,8 +47,8 @@ double tile_thread(const Sides& s, int query_top, int key_top) {
          (key_top > 0 ? real * around * widths : 0);
 }
 
-/// What cutting the tiles of a pass into strips takes (flat_tiles.cpp, bound_tiles.cpp). Lists that
-/// grow hold up to three times their size for a moment.
+/// Memory to cut the tiles of a pass into strips (flat_tiles.cpp, bound_tiles.cpp). Lists that grow
+/// hold up to three times their size for a moment.
 double strips_of(const Pass& pass, const Sides& s) {
   double groups = 0, strips = 0;
   IndexRange last{-1, -1};
@@ -115,8 +115,8 @@ MemoryNeed projected_need(const ProjectedPlan& plan, const Sides& s, int threads
                   place * count(std::ssize(pass.rows) + std::ssize(pass.cols)) +
                   real * count(std::ssize(pass.weight));
   if (plan.mix.empty()) return need;
-  // What mixes the values is kept for other matrices while the mixtures are attended: blocks of V,
-  // V with whole vectors as rows, and sums, in pieces where they are few.
+  // The memory that mixes the values is kept for other matrices while the mixtures are attended:
+  // blocks of V, V with whole vectors as rows, and sums, in pieces if they are few.
   const double mixes = count(plan.mixtures()) * padded(s.dv);
   const bool few = count(plan.mix.rows()) * count(plan.block) * padded(s.dv) <= 0x1p16;
   const double pieces = few ? 1 + count(plan.mix.cols()) / 2048 : 0;
@@ -153,7 +153,7 @@ MemoryNeed imported_need(const ImportedPlan& plan, const Sides& s, int threads) 
 }  // namespace
 
 MemoryNeed memory_need(const Plan& plan, const Problem& problem, int threads) {
-  // Without values P is applied to one column of zeros.
+  // Without values, P is applied to one column of zeros.
   const Sides s{plan.queries(), plan.keys(), problem.d(), std::max<Index>(problem.dv(), 1)};
   if (const auto* tiles = std::get_if<TilePlan>(&plan.form)) return tiles_need(*tiles, s, threads);
   if (const auto* nodes = std::get_if<NodePlan>(&plan.form))

@@ -10,12 +10,12 @@
 namespace fovea {
 
 struct MemoryNeed {
-  double bound = 0;    // bytes of what is bound: the tiles cut into strips, pyramids, tables
+  double bound = 0;    // bytes that binding keeps: the tiles cut into strips, pyramids, tables
   double applied = 0;  // bytes beside it while Z is computed, Z included
   double total() const { return bound + applied; }
 };
 
-/// `threads`: that compute; each has memory of its own.
+/// `threads` compute; each has memory of its own.
 MemoryNeed memory_need(const Plan& plan, const Problem& problem, int threads);
 
 /// "attention, n = 131072", for a message.

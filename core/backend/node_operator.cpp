@@ -15,7 +15,7 @@ constexpr Index tokens_per_turn = 512;
 constexpr std::int32_t keys_per_piece = 1024;
 constexpr Index columns_per_turn = 8;
 
-// A NodePlan's tree.
+// The tree of a NodePlan.
 struct NodeTables {
   std::vector<std::int32_t> key_order;  // [nk] by leaf
   NodeSlots slots;
@@ -58,7 +58,7 @@ class NodeOperator final : public Operator {
   const NodePaths& paths() const { return tables_.paths; }
   const std::int32_t* key_slots(Index j) const { return paths().path(nodes_.key_leaf[j]); }
   const std::int32_t* query_slots(Index i) const { return paths().path(nodes_.query_leaf[i]); }
-  // alpha / the keys of the query's node that it may attend; 0 if there are none.
+  // alpha / the number of keys of the query's node that the query may attend; 0 if there are none.
   float share(Index i, Index depth) const {
     return plan().causal ? share_[i * depths_ + depth] : paths().share(query_slots(i)[depth]);
   }
@@ -120,8 +120,8 @@ class NodeOperator final : public Operator {
     return sums;
   }
 
-  // All queries that follow a path down to the same slot read the same row: that of the sums along
-  // the path, each times its share.
+  // All queries that follow a path down to the same slot read the same row: the sums along the
+  // path, each times its share.
   void look_up(MatrixView v, const std::vector<double>& sums, Matrix& z, Run& run) const {
     const auto stage = run.profile.stage("look-up");
     const Index dv = v.cols;
@@ -140,7 +140,7 @@ class NodeOperator final : public Operator {
     });
   }
 
-  // Causal: running sums of each node, a few columns of V in each turn.
+  // Under a causal mask: running sums of each node, a few columns of V in each turn.
   void look_up_prefixes(MatrixView v, Matrix& z, Run& run) const {
     const auto stage = run.profile.stage("look-up");
     workers_->loop(
@@ -179,7 +179,7 @@ class NodeOperator final : public Operator {
                                                   : pixels(rows, cols, pool, run);
   }
 
-  // A pair that shares its nodes down to a depth has the shares of all depths down to there.
+  // A pair that shares its nodes down to some depth has the shares of all depths down to that one.
   Matrix entries(IndexRange rows, IndexRange cols, const Pool& pool, Run& run) const {
     Matrix out(pool.rows, cols.size());
     for_tokens(pool.rows, run, [&](Index r) {
@@ -217,7 +217,7 @@ class NodeOperator final : public Operator {
 
   void pixel_column(IndexRange rows, IndexRange keys, Index column, Pool pool,
                     std::vector<std::int32_t>& count, Matrix& out) const {
-    Index next = keys.begin;  // keys before it are counted; with a mask only those up to the query
+    Index next = keys.begin;  // keys before it are counted; under a mask only those up to the query
     for (Index pixel = 0; pixel < pool.rows; ++pixel) {
       IndexRange queries = pixel_tokens(pixel, rows, pool.rows);
       if (pool.one_row) {
@@ -249,7 +249,7 @@ class NodeOperator final : public Operator {
   }
 
   // Largest entry of row i over `keys` keys, of which some are counted and the others are 0. A key
-  // that leaves the query's path below a depth has the shares down to it.
+  // that leaves the query's path below some depth has the shares down to that depth.
   double row_maximum(Index i, const std::vector<std::int32_t>& count, Index keys) const {
     double value = 0, largest = -std::numeric_limits<double>::infinity();
     Index here = keys;

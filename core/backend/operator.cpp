@@ -24,7 +24,7 @@ Index drawn_row(IndexRange rows, const Pool& pool, Index pixel) {
   return range.begin + static_cast<Index>(random.below(range.size()));
 }
 
-// Back ends apply P to one column at least: to zeros where only the row sums are wanted.
+// Back ends apply P to at least one column: to zeros if only the row sums are wanted.
 Output Operator::apply(MatrixView v, Run& run) const {
   check_values(v, plan_->keys());
   if (v.cols == 0) {

@@ -39,8 +39,8 @@ struct RowsOutput {
   Matrix most, mean;  // P pooled over squares of `pixel` x `pixel` tokens, cut off at the ends
 };
 
-/// The difference of two entries p~ and p that an error map shows. Relative: 0 where they are
-/// equal, else infinite where p is 0.
+/// The difference of two entries p~ and p that an error map shows. The relative difference is 0 if
+/// both are equal, else infinite if p is 0.
 enum class Difference { signed_difference, absolute, squared, relative };
 
 /// The k for which the recall of the top k keys is found, ascending.
@@ -67,8 +67,8 @@ class Operator {
   Operator(const Operator&) = delete;  // bound data points into plan and problem
   Operator& operator=(const Operator&) = delete;
 
-  /// Z = P V. v is [nk, dv]; with dv = 0 Z is [nq, 0] and the row sums are found alone. Records
-  /// its stages in the run's profile.
+  /// Z = P V. v is [nk, dv]; with dv = 0 only the row sums are found, and Z is [nq, 0]. Records its
+  /// stages in the run's profile.
   Output apply(MatrixView v, Run& run) const;
 
   /// P over rows x cols (within [0, nq) and [0, nk)): [rows, cols], or [pool.rows, pool.cols]
@@ -78,20 +78,21 @@ class Operator {
     return tile(rows, cols, {}, run);
   }
 
-  /// Whether apply_rows exists: then a part of the rows costs no more than its share of the whole.
+  /// Whether apply_rows can be called. A part of the rows then costs no more than its share of the
+  /// whole.
   bool has_rows() const { return do_has_rows(); }
-  /// Some rows of P V, and P pooled in the same pass: squares begin at multiples of `pixel`, and so
-  /// does `rows`; its end does too, or is nq. Only where has_rows().
+  /// Some rows of P V, and P pooled in the same pass to squares that begin at multiples of `pixel`.
+  /// `rows` begins at a multiple of `pixel`, and ends at one or at nq. Only if has_rows().
   RowsOutput apply_rows(MatrixView v, IndexRange rows, Index pixel, Run& run) const;
 
-  /// P~ - P over rows x cols, this being P~: pooled, where max is the entry of largest magnitude
-  /// (with its sign). Nothing if this back end cannot compare the two on its device; then the
-  /// caller compares tiles of both.
+  /// P~ - P over rows x cols, pooled; this operator is P~, and max is the entry of largest
+  /// magnitude with its sign. Nothing if the back end cannot compare the two on its device; the
+  /// caller then compares tiles of both.
   std::optional<Matrix> difference(const Operator& exact, IndexRange rows, IndexRange cols,
                                    Pool pool, Difference kind, Run& run) const {
     return do_difference(exact, rows, cols, pool, kind, run);
   }
-  /// The same for whole rows, one RowDifference each.
+  /// Compares whole rows, one RowDifference each; nothing as above.
   std::optional<std::vector<RowDifference>> compare_rows(const Operator& exact, IndexRange rows,
                                                          Run& run) const {
     return do_compare_rows(exact, rows, run);

@@ -48,7 +48,8 @@ Matrix product(MatrixView a, MatrixView b, const isa::Loops& loops, Workers& wor
   const Padded wide(b);
   const Index width = wide.width(), strips = (a.rows + strip - 1) / strip,
               panels = (width + panel - 1) / panel;
-  // Few results of long sums: their pieces are the turns, and are added in order.
+  // If there are few results of long sums, pieces of the sums are the turns, and are added in
+  // order.
   const bool split = a.rows * width <= Index{1} << 16;
   const Index pieces = split ? std::max<Index>(1, (a.cols + piece - 1) / piece) : 1;
   Matrix sums = Matrix::padded(pieces * a.rows, b.cols);

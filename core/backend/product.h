@@ -6,8 +6,8 @@
 
 namespace fovea {
 
-/// a b, [m, k] times [k, n], in float32: sums of at most 2048 products, which are then added. The
-/// result depends on neither the number of threads nor on rows of `a` beside its own.
+/// a b, [m, k] times [k, n], in float32: sums of at most 2048 products, which are then added. A row
+/// of the result depends neither on the number of threads nor on other rows of `a`.
 Matrix product(MatrixView a, MatrixView b, const isa::Loops& loops, Workers& workers,
                const std::stop_token& stop);
 

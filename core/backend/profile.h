@@ -61,7 +61,8 @@ struct Progress {
   std::atomic<double> fraction{0};
 };
 
-/// What accompanies a call that may take long. Not thread-safe except for `stop` and `progress`.
+/// Accompanies a call that may take long. Only `stop` and `progress` may be used from several
+/// threads.
 struct Run {
   Profile& profile;
   std::stop_token stop = {};
@@ -77,7 +78,7 @@ struct Run {
   Run in(Profile& other) const { return {other, stop, progress, begin, end}; }
   /// This run without its progress: its caller reports how far it is.
   Run quiet() const { return {profile, stop}; }
-  /// Reports that this share of the run is done, in [0, 1]. Of several threads only one may report:
+  /// Reports that this share of the run is done, in [0, 1]. Only one of several threads may report:
   /// otherwise a smaller share could follow a larger one.
   void reached(double fraction) const {
     if (progress) progress->fraction = begin + fraction * (end - begin);

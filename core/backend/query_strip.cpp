@@ -43,7 +43,7 @@ IndexRange QueryStrip::columns_of(const BoundPass& bound, std::size_t t, IndexRa
   IndexRange near = level == 0 && bound.pass->query_level == 0 ? conditions_.keys() : cols;
   if (!run.band.everything())  // a band is on tokens, so this is level 0
     near = {std::max(near.begin, banded.begin), std::min(near.end, banded.end)};
-  // A query alone then sees the same keys in each step as with others.
+  // Aligns the steps, so that a query alone sees the same keys in each step as with others.
   if (tiles_.dense() && near.begin > cols.begin)
     near.begin -= (near.begin - cols.begin) % isa::max_keys;
   cols.begin = std::max(cols.begin, near.begin);

@@ -67,7 +67,7 @@ class QueryStrip {
     keys = 0;
   }
 
-  /// Column positions of run t that can count; all of them when the columns are in no order.
+  /// Column positions of run t that can count; all of them if the columns are in no order.
   IndexRange columns_of(const BoundPass& bound, std::size_t t, IndexRange tokens) const;
   /// Takes columns until the step is full; returns the first that was not examined.
   Index fill(const BoundPass& bound, IndexRange cols, const ClusterRows& rows, IndexRange tokens,

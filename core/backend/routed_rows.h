@@ -8,11 +8,11 @@ namespace fovea {
 
 class RoutedRows {
  public:
-  static constexpr Index most = 32;  // with the weights they need, they fit into the L1 cache
+  static constexpr Index most = 32;  // fit into the L1 cache with the weights that they need
 
   RoutedRows(MatrixView x, IndexRange rows, const isa::Loops& loops);
 
-  /// leaf[r]: of row r of the range.
+  /// leaf[r] becomes the leaf of row r of the range.
   void descend(const Tree& tree, std::int32_t* leaf);
 
  private:

@@ -14,7 +14,7 @@ std::vector<float> log2_row_sums(const Plan& plan) {
 }
 
 void divide_by(const std::vector<float>& log2_estimates, Matrix& z, std::vector<float>& log2_sums) {
-  // Beyond it the product with any value but 0 is infinite in float: the largest double, not
+  // The largest double, with which the product of any value but 0 is infinite in float. It is not
   // infinity, so that 0 stays 0.
   constexpr double most = std::numeric_limits<double>::max();
   for (Index i = 0; i < z.rows(); ++i) {

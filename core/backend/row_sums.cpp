@@ -32,8 +32,8 @@ void RowSums::find(const BoundTiles& tiles, std::span<const std::int32_t> querie
   find_in_pieces(tiles, unknown, workers, run);
 }
 
-// A strip for each thread at a time. Pieces of some 10 ms are finished rather than cancelled, so
-// that a user who pans quickly still gets rows.
+// Each thread takes a strip at a time. Pieces of some 10 ms are finished rather than cancelled, so
+// that a person who pans quickly still gets rows.
 void RowSums::find_in_pieces(const BoundTiles& tiles, std::span<const std::int32_t> queries,
                              Workers& workers, Run& run) {
   const Index piece = isa::usual_lanes * workers.threads(), count = std::ssize(queries);

@@ -1,5 +1,5 @@
 // RowSums are what entries of P are divided by: log2 of the softmax sum of each row. They are found
-// when they are first needed, by a dense plan only for the rows that are needed.
+// when they are first needed; for a dense plan only those of the needed rows.
 #pragma once
 
 #include <span>

@@ -26,7 +26,7 @@ Columns gram(const Eigen::Ref<const Columns>& a, const std::stop_token& stop) {
   return g;
 }
 
-// Ascending. NaN where they are not found, so that no wrong number is taken for one.
+// Ascending. NaN if they are not found, so that no wrong number is taken for a singular value.
 Eigen::VectorXd of_tridiagonal(const Eigen::VectorXd& diagonal, const Eigen::VectorXd& sub) {
   Eigen::SelfAdjointEigenSolver<Columns> solver;
   solver.computeFromTridiagonal(diagonal, sub, Eigen::EigenvaluesOnly);
@@ -34,7 +34,7 @@ Eigen::VectorXd of_tridiagonal(const Eigen::VectorXd& diagonal, const Eigen::Vec
   return Eigen::VectorXd::Constant(diagonal.size(), std::numeric_limits<double>::quiet_NaN());
 }
 
-// What rounding made negative is 0.
+// Values that rounding made negative become 0.
 Eigen::VectorXd descending(const Eigen::VectorXd& ascending) {
   return ascending.reverse().unaryExpr([](double x) { return x < 0 ? 0.0 : x; });
 }
@@ -83,7 +83,7 @@ Eigen::VectorXd by_bidiagonal(Columns a) {
 }
 
 // Pivoted Cholesky G = L L^T + E of a Gram matrix (lower half), columns as they are needed, until
-// trace E is negligible; `left` receives it. Empty when that takes more than `most` columns.
+// trace E is negligible; `left` receives it. Empty if it takes more than `most` columns.
 Columns low_rank_factor(const Columns& g, Eigen::Index most, double& left,
                         const std::stop_token& stop) {
   const Eigen::Index n = g.rows();
@@ -107,7 +107,7 @@ Columns low_rank_factor(const Columns& g, Eigen::Index most, double& left,
   }
 }
 
-// Through the smaller Gram matrix, or a factor of low rank of it if one is found at little cost.
+// Decomposes the smaller Gram matrix, or a factor of low rank of it if one is found at little cost.
 Eigen::VectorXd by_gram(const Eigen::Ref<const Columns>& a, Index& resolved,
                         const std::stop_token& stop) {
   Columns g = gram(a, stop);

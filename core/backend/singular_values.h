@@ -22,7 +22,7 @@ inline constexpr double negligible_share = 1e-7;
 
 struct SingularValueList {
   std::vector<double> values;  // descending, min(rows, cols) of them; NaN if an entry is not finite
-  Index resolved = 0;          // so many are exact; the others are equal, a bound
+  Index resolved = 0;          // number of exact values; the rest repeat one upper bound
 };
 
 /// `entries` is row-major. Throws Cancelled soon after a stop is requested.

@@ -11,8 +11,8 @@ namespace fovea {
 
 class SoftmaxState {
  public:
-  /// For `count` clusters from cluster 0 on, and values of `dv` columns (0: only the sums are
-  /// needed).
+  /// For `count` clusters from cluster 0 on, and values of `dv` columns; with dv = 0 only the sums
+  /// are kept.
   SoftmaxState(Index count, Index dv)
       : z(Matrix::uninitialised(count, dv)),
         maximum_(static_cast<std::size_t>(count)),

@@ -1,4 +1,4 @@
-// Names of stages (backend/profile.h) that are looked for by others than those that add them.
+// Names of stages (backend/profile.h) that other code looks for than the code that adds them.
 #pragma once
 
 namespace fovea {

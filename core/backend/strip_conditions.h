@@ -22,10 +22,11 @@ class StripConditions {
 
   /// All keys that the mask admits for some query of the strip lie between these.
   IndexRange keys() const { return near_; }
-  /// What the documents of the strip say of some keys.
+  /// How many pairs of the strip and some keys the documents exclude.
   Excluded excluded(const std::int32_t* key_token, int count) const;
 
-  /// s[key][lane], in log2 units, becomes the logit of the rule. At level 0; above it only the cap.
+  /// Turns s[key][lane], in log2 units, into the logit of the rule. At levels above 0 only the cap
+  /// applies.
   void change(float* s, const std::int32_t* key_token, int count, int level);
   /// s = -inf where the mask excludes a pair.
   void exclude(float* s, const std::int32_t* key_token, int count);

@@ -31,8 +31,8 @@ struct Canvas {
   }
 };
 
-// Pixel rows of about 64 queries together, or a single row of more; fewer where a thread would be
-// idle.
+// Bands of pixel rows that have about 64 queries together, or of a single row that has more. Bands
+// have fewer queries if a thread would be idle otherwise.
 std::vector<IndexRange> bands_of(const Canvas& canvas, int threads) {
   std::vector<IndexRange> bands;
   const auto queries = [&](IndexRange pixels) {
@@ -162,10 +162,10 @@ class RowBand {
     }
   }
 
-  // All queries of the strip lie in one row of pixels. Sums are rounded in another way here than
-  // where a band has several rows, and no bit of a result may depend on the number of threads. A
-  // row of more than half of a band's queries is alone in its band for any number of them; a
-  // smaller one may share a band, and is never reduced.
+  // All queries of the strip lie in one row of pixels. Sums are rounded in another way here than in
+  // a band of several rows, and no bit of a result may depend on the number of threads. Therefore
+  // only rows with more than half of a band's queries are reduced: they are alone in their band for
+  // any number of threads. A smaller row may share a band and is never reduced.
   void deposit_reduced(int level) {
     const bool maximum = canvas_.pool.kind == Pool::Kind::max;
     strip_.loops().reduce(strip_.s.data(), strip_.lanes(), strip_.count, strip_.keys, maximum,
@@ -198,7 +198,7 @@ class RowBand {
     }
   }
 
-  // A maximum of which one is NaN is NaN: once there it stays.
+  // A maximum with NaN is NaN: once there, NaN stays.
   void reduce_keys(int begin, int end) {
     const int lanes = strip_.lanes();
     const float* s = strip_.s.data() + begin * lanes;

@@ -105,8 +105,8 @@ void TileSweep::attend_spans(const SoftmaxState* parent) {
   });
 }
 
-// All levels of the tokens of a span, while they are in the cache. Only of hierarchies, which have
-// as many queries as keys.
+// Attends all levels of the tokens of a span while they are in the cache. Only for hierarchies,
+// which have as many queries as keys.
 Index TileSweep::attend_span(IndexRange tokens, const SoftmaxState* parent, Worker& worker) {
   Index count = 0;
   const IndexRange around{std::max<Index>(tokens.begin - BoundTiles::span_margin, 0),

@@ -29,7 +29,7 @@ class TileSweep {
  private:
   struct Strip;
   struct Worker;
-  /// The data that a strip of some level reads and writes.
+  /// The data that a strip of a level reads and writes.
   struct Level {
     ClusterRows queries, keys, values;
     const SoftmaxState* parent;

@@ -18,9 +18,9 @@ void pause() {
 #endif
 }
 
-// A loop often follows another within microseconds, sooner than a sleeping thread wakes. The thread
-// does not yield: where other programs run, it would get its processor back only milliseconds
-// later.
+// Waits a moment without sleeping: a loop often follows another within microseconds, sooner than a
+// sleeping thread wakes. The thread does not yield: if other programs run, it would get its
+// processor back only milliseconds later.
 template <class Condition>
 void wait_a_little(Condition condition) {
   const auto end = Clock::now() + std::chrono::microseconds(30);

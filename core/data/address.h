@@ -1,5 +1,5 @@
-// An address names a source that is not what a file holds: a head made by a formula, what a program
-// sends while it runs, a model with what it reads, or the content similarity of a text or an image.
+// An address names a source that no file holds: a head made by a formula, the stream of a running
+// program, a model with what it reads, or the content similarity of a text or an image.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace fovea {
 
-/// What a stream of a running program begins with: "live:NAME".
+/// The prefix of the stream of a running program: "live:NAME".
 inline constexpr std::string_view live_prefix = "live:";
 
 inline bool is_live(std::string_view source) {
@@ -28,7 +28,8 @@ inline std::string_view content_path(std::string_view source) {
   return source.substr(content_prefix.size());
 }
 
-/// Whether the source is gone once the program has ended that sends it, or offers its model.
+/// Whether the source needs a program that sends it or offers its model, and is gone when the
+/// program ends.
 inline bool is_of_a_program(std::string_view source) {
   return is_live(source) ||
          (is_model_address(source) && is_offered_model(source.substr(model_prefix.size())));

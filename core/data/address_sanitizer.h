@@ -1,4 +1,4 @@
-// Whether this is compiled for the address sanitizer, which g++ and clang say in different ways.
+// Whether this is compiled for the address sanitizer. GCC and Clang define different macros.
 #pragma once
 
 namespace fovea {

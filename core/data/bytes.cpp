@@ -26,7 +26,7 @@ class MemoryBytes final : public Bytes {
 
 void read_in_pieces(const Bytes& bytes, Index begin, std::span<std::byte> out,
                     const std::stop_token& stop) {
-  constexpr std::size_t piece = std::size_t{1} << 20;  // of a slow disk some 10 ms
+  constexpr std::size_t piece = std::size_t{1} << 20;  // some 10 ms on a slow disk
   while (!out.empty()) {
     check_stop(stop);
     const auto now = out.first(std::min(piece, out.size()));

@@ -15,11 +15,11 @@ class Bytes {
   virtual ~Bytes() = default;
 
   /// Copies the bytes [begin, begin + out.size()), which must lie within the content. Throws
-  /// InputError when a file cannot be read or is not the file any more that was opened.
+  /// InputError if a file cannot be read or has changed since it was opened.
   virtual void read(Index begin, std::span<std::byte> out) const = 0;
 };
 
-/// The same of any number of bytes, a piece at a time. Throws Cancelled between two pieces, too.
+/// Copies any number of bytes, a piece at a time; may also throw Cancelled between two pieces.
 void read_in_pieces(const Bytes& bytes, Index begin, std::span<std::byte> out,
                     const std::stop_token& stop);
 

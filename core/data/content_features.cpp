@@ -27,7 +27,7 @@ void require_features(Index d) {
                      std::to_string(fewest_features));
 }
 
-/// Content of length sqrt(1 - w), place of length sqrt(w); all place where there is no content.
+/// Content of length sqrt(1 - w), place of length sqrt(w). A row without content is all place.
 void balance(Matrix& q, Index content, double place_weight, const std::stop_token& stop) {
   for_each_row(q.rows(), stop, [&](Index i) {
     float* row = q.row(i);
@@ -40,7 +40,7 @@ void balance(Matrix& q, Index content, double place_weight, const std::stop_toke
 
 void add_ngrams(const std::string& token, float* row, Index columns) {
   std::string text = "<" + token + ">";
-  std::vector<std::size_t> starts;  // of characters; and the end
+  std::vector<std::size_t> starts;  // first byte of each character, and the end
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] >= 'A' && text[i] <= 'Z') text[i] = static_cast<char>(text[i] - 'A' + 'a');
     if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) starts.push_back(i);
@@ -60,7 +60,7 @@ Matrix patch_values(const Picture& picture, Index patch, const std::stop_token& 
   const Index cols = picture.width / patch, rows = picture.height / patch, s = patch_cells(patch);
   Matrix out(rows * cols, s == 1 ? 3 : 3 + 3 * s * s);
   const auto share = static_cast<float>(1.0 / (255.0 * static_cast<double>(patch * patch)));
-  std::vector<float> per_cell(static_cast<std::size_t>(s * s));  // 1 / (255 pixels of the cell)
+  std::vector<float> per_cell(static_cast<std::size_t>(s * s));  // 1 / (255 times its pixels)
   auto cell_of = [&](Index y, Index x) { return (y * s / patch) * s + x * s / patch; };
   for (Index y = 0; y < patch; ++y)
     for (Index x = 0; x < patch; ++x) per_cell[cell_of(y, x)] += 255.0f;
@@ -86,7 +86,7 @@ struct Whitening {
   Eigen::MatrixXf project;  // [pixels, components]
 };
 
-/// From at most about 16384 evenly spaced rows, which is plenty for 192 pixels.
+/// Uses at most about 16384 evenly spaced rows, which is plenty for 192 pixels.
 Whitening whitening_of(const RowBlock& pixels, Index most_components) {
   const Index step = (pixels.rows() + 16383) / 16384, used = (pixels.rows() + step - 1) / step;
   Eigen::MatrixXd sample(used, pixels.cols());
@@ -97,7 +97,7 @@ Whitening whitening_of(const RowBlock& pixels, Index most_components) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(covariance);
 
   const Eigen::VectorXd lambda = solver.eigenvalues().reverse();
-  // A variance below that of a hundredth of a grey level is rounding, not content.
+  // A standard deviation below a hundredth of a grey level is rounding, not content.
   constexpr double least = 1e-4 / (255.0 * 255.0);
   Index components = 0;
   while (components < std::min<Index>(most_components, lambda.size()) &&

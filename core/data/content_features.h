@@ -4,9 +4,9 @@
 //
 // Both kinds. Q = K, every row of length 1, put together from a content part of length sqrt(1 - w)
 // and a place part of length sqrt(w); so q_i.k_j lies in [-1, 1] and is 1 on the diagonal. The
-// scale grows with the number of tokens, scale = ln n + c: then a token whose likeness to all
-// others is about nil gives itself the weight e^c : 1, at any n, and attention is neither uniform
-// nor one-hot.
+// scale grows with the number of tokens, scale = ln n + c: a token unlike all others then gives
+// itself e^c times the weight of all others together, at any n, so attention is neither uniform nor
+// one-hot.
 //
 // Text: w = 1/5, c = 2. Content, 3/4 of the d columns: the character n-grams, n = 1..4, of the
 // token between "<" and ">" with ASCII letters in lower case; the n-gram's 64-bit FNV-1a hash h
@@ -19,8 +19,8 @@
 // at most d - place columns, and no more than have lambda_k > 1e-6 lambda_0. A patch equal to the
 // mean has no content part. Place: for frequencies f = 0 .. place/4 - 1 the pairs (cos a, sin a) of
 // a = pi 2^f (x + 1/2) / (2 side) and of y, side = the longer side of the grid in patches; place is
-// 16, or the multiple of 4 at or below d/2 when that is less. d may so come out smaller than asked.
-// V = the mean colour of the patch (3 columns), then, when s > 1, its s x s x 3 pixels by row,
+// 16, or the multiple of 4 at or below d/2 when that is less. d may therefore be smaller than asked
+// for. V = the mean colour of the patch (3 columns), then, when s > 1, its s x s x 3 pixels by row,
 // column and channel: Z is a picture, the non-local mean of the one put in.
 #pragma once
 

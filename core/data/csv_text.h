@@ -6,7 +6,7 @@
 
 namespace fovea {
 
-/// Whether a program for spreadsheets takes a cell with this text for a formula, quoted or not.
+/// Whether a spreadsheet takes a cell with this text for a formula, quoted or not.
 inline bool is_formula(std::string_view text) {
   if (text.empty() || std::string_view("=@+-\t\r\n").find(text[0]) == std::string_view::npos)
     return false;
@@ -14,8 +14,8 @@ inline bool is_formula(std::string_view text) {
   return !is_signed || text.find_first_not_of("0123456789.,eE+- ") != std::string_view::npos;
 }
 
-/// Quoted where it has to be: commas, quotes, line breaks. Texts may come from files of others: an
-/// apostrophe is put before one that would be a formula.
+/// The cell is quoted if it holds commas, quotes or line breaks. Texts may come from strangers'
+/// files: an apostrophe is put before a text that would be a formula.
 inline std::string csv_cell(const std::string& text) {
   const std::string cell = is_formula(text) ? "'" + text : text;
   if (cell.find_first_of(",\"\r\n") == std::string::npos) return cell;

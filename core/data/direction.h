@@ -5,8 +5,8 @@
 
 namespace fovea {
 
-/// Text with Hebrew or Arabic letters, kept apart from what stands before and behind it (U+2068 and
-/// U+2069): else a number beside it would be drawn on its other side. Other text as it is.
+/// Encloses text with Hebrew or Arabic letters in U+2068 and U+2069: otherwise a number beside the
+/// text would be drawn on its other side. Returns other text as it is.
 std::string isolated(const std::string& text);
 
 }  // namespace fovea

@@ -33,7 +33,7 @@ struct InputError : Error {
       : Error(3, where.empty() ? message : where + ": " + message) {}
 };
 
-/// A file is not the one any more that was opened: it was changed, or replaced.
+/// A file was changed or replaced after it was opened.
 struct ChangedError : InputError {
   using InputError::InputError;
 };
@@ -43,7 +43,7 @@ struct UnavailableError : Error {
   explicit UnavailableError(const std::string& message) : Error(4, message) {}
 };
 
-/// A device failed for good: no operator can reach anything on it any more.
+/// A device failed for good: no operator can use it any more.
 struct DeviceLostError : UnavailableError {
   using UnavailableError::UnavailableError;
 };

@@ -1,4 +1,4 @@
-// FNV-1a, a hash of bytes that is the same on every machine; it resists no attack.
+// FNV-1a, a hash of bytes that is the same on every machine. It does not resist attacks.
 #pragma once
 
 #include <cstdint>

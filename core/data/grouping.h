@@ -25,22 +25,22 @@ struct Span {
   friend bool operator==(const Span&, const Span&) = default;
 };
 
-/// Why these are not named spans of `n` tokens, as a sentence without its full stop; empty if they
-/// are. Each has a name of its own, which can be shown, and tokens of its own. Without `n` they may
-/// reach as far as they like.
+/// Why these are not valid spans of `n` tokens, as a sentence without its full stop; empty if they
+/// are. Names must be different and printable, and spans must not overlap. Without `n` spans may
+/// end anywhere.
 std::string fault_of(const std::vector<Span>& spans, std::optional<Index> n = {});
 
-/// A group for each span, in their order; the tokens of none are the last group, "other tokens",
-/// where there are any. Throws InputError when a span is empty, reaches beyond [0, n) or meets
-/// another one.
+/// A group for each span, in their order. Tokens outside of all spans, if there are any, are the
+/// last group, "other tokens". Throws InputError if a span is empty, reaches beyond [0, n) or
+/// overlaps another one.
 Grouping grouping_of_spans(Index n, const std::vector<Span>& spans);
 
-/// The tokens that usually are sinks (Clark et al. 2019; Xiao et al. 2023; Sun et al. 2024), those
-/// of them that are there, and the other tokens:
+/// The kinds of tokens that usually are sinks (Clark et al. 2019; Xiao et al. 2023; Sun et al.
+/// 2024), as far as they occur, and the other tokens:
 /// - "first token"; in an image the "tokens before the patches" instead;
 /// - "special tokens": [CLS], [SEP], <s>, </s>, <bos>, <eos> and all of the form <|...|>;
-/// - "punctuation": tokens of nothing but . , ; : ! ? 。 ， 、, line breaks and spaces.
-/// The last two are known where the sequence has its tokens.
+/// - "punctuation": tokens of nothing but . , ; : ! ? 。 ， 、, line breaks and spaces. The last
+/// two need the tokens of the sequence.
 Grouping standard_sinks(Index n, const Sequence& sequence);
 
 /// The parts of a text that its tokens mark, by the first of these that divides it: "segment 1" up

@@ -36,7 +36,7 @@ Word swap_bytes(Word word) {
 }
 
 constexpr Index page = 4096;             // bytes
-constexpr Index most_bytes = 64 * page;  // of one read: few calls, and a buffer that stays in cache
+constexpr Index most_bytes = 64 * page;  // of one read: few calls, and it fits into the cache
 
 /// An axis of a head: its elements, bytes from one to the next, and floats from one to the next in
 /// the Matrix.
@@ -44,8 +44,8 @@ struct SourceAxis {
   Index count, stride, out_stride;
 };
 
-/// How many of `count` items, `stride` bytes apart and `size` bytes long, are read at once. What
-/// lies between two items is read as well, unless it would be more than a page.
+/// How many of `count` items, `stride` bytes apart and `size` bytes long, are read at once. Gaps of
+/// up to a page between two items are read as well.
 Index items_at_once(Index count, Index stride, Index size) {
   if (count == 1 || stride - size > page) return 1;
   return std::clamp<Index>((most_bytes - size) / std::max<Index>(stride, 1) + 1, 1, count);

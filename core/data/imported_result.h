@@ -1,5 +1,5 @@
 // Imported results are what another program computed from the queries, keys and values of a layer:
-// the output of a kernel or of the model itself, and what is known of its weights.
+// the output of a kernel or of the model itself, and its weights if they are known.
 #pragma once
 
 #include <memory>
@@ -28,7 +28,7 @@ struct ImportedResults {
   std::vector<ImportedTensors> all;  // at least one
   Index head = 0;
 
-  /// Throws UsageError that names the results there are; an empty name is the first one.
+  /// An empty name means the first result. Throws UsageError with the names that exist.
   const ImportedTensors& named(const std::string& name) const;
 };
 
@@ -45,8 +45,9 @@ struct ImportedResult {
 ImportedResult read_imported(const ImportedTensors& tensors, Index head,
                              const std::stop_token& stop = {});
 
-/// The pairs that `tensors.kept` keeps and `mask` (null: none) admits, of so many queries and keys.
-/// Throws UnavailableError when they do not fit into memory, and what HeadTensor::read does.
+/// The pairs that `tensors.kept` keeps and `mask` admits (null admits all), for a head of these
+/// lengths. Throws UnavailableError if they do not fit into memory, and what HeadTensor::read
+/// throws.
 std::shared_ptr<const PairMask> kept_pairs(const ImportedTensors& tensors, Index head,
                                            Lengths lengths,
                                            const std::shared_ptr<const PairMask>& mask,

@@ -9,8 +9,8 @@ namespace fovea {
 /// Returns what is kept to the system.
 void free_kept_blocks();
 
-/// Bytes of these blocks, in use or kept, which no heap of the C library counts; 0 for the address
-/// sanitizer.
+/// Bytes of these blocks, in use or kept. The heaps of the C library do not count them. 0 under the
+/// address sanitizer.
 std::size_t mapped_matrix_bytes();
 
 }  // namespace fovea

@@ -5,7 +5,7 @@
 
 namespace fovea {
 
-/// The larger number, or NaN if one of them is: a comparison alone would forget it.
+/// The larger number, or NaN if either is NaN, which a comparison alone would lose.
 template <std::floating_point T>
 T larger_or_nan(T a, T b) {
   return a >= b || std::isnan(a) ? a : b;

@@ -12,8 +12,8 @@ namespace {
 
 constexpr auto most_bias = static_cast<float>(logit_limit);
 
-/// Whether a pair does not count: its bias is -Inf, or so far below 0 that no logit in fp32 could
-/// hold it, as the least number of a float, with which models write a mask.
+/// Whether a bias excludes its pair: it is -Inf, or so far below 0 that it swamps every logit in
+/// fp32, such as the lowest float, with which models write a mask.
 bool excludes(float bias) {
   return bias < -most_bias;
 }
@@ -89,7 +89,7 @@ double sink_of(float sink, const Problem& problem, const std::string& where) {
   return double{sink};
 }
 
-/// What a head's mask is made from: the pairs that count of some kind.
+/// Collects what excludes pairs and makes the mask of a head.
 class MaskMaker {
  public:
   MaskMaker(const Problem& problem, const std::stop_token& stop)

@@ -1,5 +1,5 @@
-// LayerConditions are what a file says of how the model computes the heads of a layer, beside Q, K
-// and V; all of it may be missing.
+// LayerConditions are what a file says, beside Q, K and V, about how the model computes the heads
+// of a layer. Every part may be missing.
 #pragma once
 
 #include <optional>
@@ -27,7 +27,7 @@ struct LayerConditions {
   std::string text() const;
 };
 
-/// The same of a head, as it is computed: ", sliding window 4096, soft cap 50, sink".
+/// The conditions of a head as it is computed: ", sliding window 4096, soft cap 50, sink".
 std::string conditions_text(const Problem& problem);
 
 /// Gives the head its mask and its rule; window and soft cap are set by the caller. Query i belongs

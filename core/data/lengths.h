@@ -1,5 +1,5 @@
-// Lengths are how many queries and keys a head has: as many in self-attention, others in cross
-// attention and in the steps of a model that keeps its keys.
+// Lengths are the numbers of queries and keys of a head. They are equal in self-attention, and
+// differ in cross attention and in the steps of a model that keeps its keys.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace fovea {
 
-/// Queries are aligned to the end of the keys: where both are of one sequence, query i is its token
-/// i + offset().
+/// Queries are aligned to the end of the keys: if both are of one sequence, query i is token i +
+/// offset() of the sequence.
 struct Lengths {
   Index queries = 0, keys = 0;
 
   Index offset() const { return keys - queries; }
   bool equal() const { return queries == keys; }
-  /// Both, for code that is reached with equal lengths only: throws Error otherwise.
+  /// The common length, for code that is reached with equal lengths only. Throws Error otherwise.
   Index n() const {
     if (!equal()) throw Error(1, text() + "; expected as many queries as keys");
     return queries;

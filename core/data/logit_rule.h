@@ -27,7 +27,8 @@ struct LogitRule {
   LogitRule prefix(Index all_queries, Index all_keys, Index queries, Index keys) const;
 
   double capped(double logit) const;
-  /// log2 of the sum of a row with the sink, from log2 of it without; -inf: a row without keys.
+  /// log2 of the sum of a row with the sink, from log2 of the sum without it, which is -inf for a
+  /// row without keys.
   double with_sink(double log2_sum) const;
   /// What is added to the capped logit of a pair.
   double bias_of(Index i, Index j, Index keys) const;

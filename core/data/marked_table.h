@@ -21,9 +21,9 @@ struct MarkedTable {
 };
 
 enum class TableFormat { text, markdown, latex };
-/// What is marked has a * in text and is bold elsewhere. Text is separated by tabs, which
-/// spreadsheets take; LaTeX is a tabular with the lines
-/// of booktabs, with what is special to it escaped.
+/// Marked cells have a * in text and are bold elsewhere. Text is separated by tabs, which
+/// spreadsheets accept. LaTeX is a tabular with the lines of booktabs; its special characters are
+/// escaped.
 std::string to_text(const MarkedTable& table, TableFormat format);
 
 }  // namespace fovea

@@ -39,10 +39,11 @@ std::byte* map_huge_pages(std::size_t bytes) {
   return block;
 }
 
-/// Mapped apart from the heaps of the C library, which would scatter small allocations over its
-/// pages once it is freed, and keep all of them resident. nullptr: the system refuses it.
+/// Maps a block outside of the heaps of the C library. In a heap, small allocations would spread
+/// over the pages of a freed block and keep all of them resident. Returns nullptr if the system
+/// refuses.
 void* map_block(std::size_t bytes) {
-  // From the heap the sanitizer finds accesses beyond the end.
+  // The sanitizer finds accesses beyond the end only in the heap.
   if constexpr (has_address_sanitizer)
     return ::operator new (bytes, std::align_val_t{alignment}, std::nothrow);
   static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
@@ -115,7 +116,8 @@ class SpareBlocks {
     void* block;
     std::size_t bytes;
   };
-  // One apply at n = 131072, d = 64. None for the sanitizer, so that it finds a use after free.
+  // Enough for one apply at n = 131072, d = 64. None under the sanitizer, so that it finds a use
+  // after free.
   static constexpr std::size_t most_held = has_address_sanitizer ? 0 : std::size_t{1} << 27;
 
   void drop_oldest() {
@@ -140,7 +142,7 @@ SpareBlocks& spare_blocks() {
 void* allocate_aligned(std::size_t bytes) {
   if (bytes < smallest_kept) return allocate_in_heap(bytes);
   if (void* spare = spare_blocks().take(bytes)) return spare;
-  require_memory(static_cast<double>(bytes), "one array");  // where nobody has asked for more
+  require_memory(static_cast<double>(bytes), "one array");  // unless a caller checked more
   void* block = map_block(bytes);
   if (!block) {
     spare_blocks().drop_all();

@@ -72,8 +72,8 @@ class Matrix {
     std::ranges::fill(out.values_, 0.0f);
     return out;
   }
-  /// Like padded, but the owner writes every row, up to the stride: so that the threads that fill
-  /// it are the first to touch it.
+  /// Like padded, but the owner writes every row up to the stride, so that the threads that fill a
+  /// row are the first to touch it.
   static Matrix uninitialised(Index rows, Index cols) {
     return Matrix(rows, cols, (cols + 15) / 16 * 16);
   }

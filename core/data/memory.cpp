@@ -43,14 +43,14 @@ std::optional<std::size_t> number_after(const std::string& key, const std::strin
   return {};
 }
 
-/// What the two versions of control groups call the same things.
+/// Names of the same files and keys in the two versions of control groups.
 struct GroupFiles {
   std::string limit, used;
   std::vector<std::string> cache;  // keys of memory.stat
 };
 
-/// Free bytes of a group and of all groups around it. Pages of files count as used, and the kernel
-/// gives them up, active or not, before it refuses memory.
+/// Bytes that are free in a group and in all groups around it. Pages of files count as used, but as
+/// free here: the kernel gives them up, active or not, before it refuses memory.
 std::size_t free_in_groups(const std::string& mount, std::string group, const GroupFiles& files) {
   std::size_t least = unlimited;
   while (true) {

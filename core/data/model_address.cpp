@@ -80,7 +80,7 @@ bool same_model(std::string_view a, std::string_view b) {
   if (!is_model_address(a) || !is_model_address(b) || a == b) return false;
   try {
     return parse_model_address(a).folder == parse_model_address(b).folder;
-  } catch (const UsageError&) {  // of a session that somebody has edited
+  } catch (const UsageError&) {  // the session was edited by hand
     return false;
   }
 }

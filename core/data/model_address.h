@@ -1,6 +1,6 @@
 // A ModelAddress names a model and what it reads: "model:FOLDER?text=the%20cat" or
-// "model:FOLDER?input=cat.jpg". As one text it goes wherever a source is named: into sessions,
-// figures, plans and the command line.
+// "model:FOLDER?input=cat.jpg". It is one text, so it can stand wherever a source is named: in
+// sessions, figures, plans and on the command line.
 #pragma once
 
 #include <optional>
@@ -28,7 +28,7 @@ struct ModelAddress {
   static constexpr Index standard_tokens = 2048;
 
   std::string folder;
-  /// A text, or the path of a file: a text, or an image. At most one of them is there.
+  /// A text, or the path of a text file or an image. At most one of the two is set.
   std::optional<std::string> text, input;
   Index most_tokens = standard_tokens;  // of a text; the rest is left out
 
@@ -39,7 +39,7 @@ struct ModelAddress {
 /// %XX.
 std::string to_text(const ModelAddress& address);
 
-/// Whether both name the same model, which reads something else.
+/// Whether both are addresses of the same model with different inputs.
 bool same_model(std::string_view a, std::string_view b);
 
 /// Throws UsageError, with what was found and what was expected.

@@ -55,7 +55,8 @@ std::string to_text(const Scientific& number) {
 std::string scaled(double value, double step, const std::vector<const char*>& units, Zeros zeros) {
   if (!std::isfinite(value)) return format_plain(value);
   std::size_t unit = 0;
-  // A value that rounds to the next unit, or to one more digit, is written so: 999.6 is "1.00 k".
+  // A value that rounds up to the next unit, or to one more digit, is written in that form: 999.6
+  // is "1.00 k".
   while (unit + 1 < units.size() && value >= step - 0.5) {
     value /= step;
     ++unit;

@@ -7,17 +7,18 @@
 
 namespace fovea {
 
-/// In captions and tables: significant digits without trailing zeros, and powers of ten where %g
-/// has an exponent: "0.123", "4.5×10⁻⁷", "10⁶"; "∞", and "–" for NaN.
+/// In captions and tables: significant digits without trailing zeros, and a power of ten if %g
+/// would write an exponent: "0.123", "4.5×10⁻⁷", "10⁶", "∞", and "–" for NaN.
 std::string format_number(double value, int digits = 3);
 
-/// On axes and in read-outs: the same with a true minus, but whole numbers up to a million are
-/// written out, and powers of ten begin below 1e-3: "−0.25", "131072", "4×10⁻⁵"; "∞", "NaN".
+/// On axes and in read-outs: as format_number with a true minus, but whole numbers up to a million
+/// are written out, and powers of ten begin below 1e-3: "−0.25", "131072", "4×10⁻⁵", "∞", "NaN".
 std::string format_drawn(double value, int digits = 3);
 
-/// In the cells of a matrix: below 1 as many decimals, without the zero before the point: ".042",
-/// "−.500"; "~0" for what they do not show. From 1 on as many significant digits, "12.3", and from
-/// where they do not reach the point as format_drawn: "1234", "4×10⁶".
+/// In the cells of a matrix: numbers below 1 have `digits` decimals without the zero before the
+/// point, ".042", "−.500", and "~0" if these show nothing. Numbers from 1 on have `digits`
+/// significant digits, "12.3", or are written as format_drawn writes them if they have more before
+/// the point: "1234", "4×10⁶".
 std::string format_compact(double value, int decimals);
 
 /// With a true minus and so many decimals: "−0.20"; "∞" and "–" as format_number has them.
@@ -26,7 +27,7 @@ std::string format_fixed(double value, int decimals);
 /// "10⁻⁷"; "1" and "10" for the exponents 0 and 1.
 std::string power_of_ten(int exponent);
 
-/// The same of 100 times a share: "12.3 %"; "–" for NaN.
+/// A share in percent: "12.3 %", and "–" for NaN.
 std::string format_percent(double share, int digits = 3);
 
 /// On a terminal: four significant digits as %g writes them, or three and an exponent below 1e-3
@@ -40,8 +41,8 @@ std::string format_exactly(double value);
 /// Whether zeros that end a number are kept, so that numbers of a column have equally many digits.
 enum class Zeros { keep, drop };
 
-/// Three significant digits with a unit, "12.3 G", "1.50 MiB", "45.6 µs"; whole numbers below the
-/// first unit as they are. What is not finite is written as format_plain does.
+/// Three significant digits with a unit, "12.3 G", "1.50 MiB", "45.6 µs". Whole numbers below the
+/// first unit are written out. Numbers that are not finite are written as by format_plain.
 std::string format_count(double count, Zeros zeros = Zeros::keep);
 std::string format_bytes(double bytes, Zeros zeros = Zeros::keep);
 std::string format_time(double milliseconds, Zeros zeros = Zeros::keep);

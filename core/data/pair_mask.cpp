@@ -68,7 +68,7 @@ PairMask::PairMask(std::vector<std::int32_t> query_document, std::vector<std::in
     run_end_[j] = j + 1 < key_document_.size() && key_document_[j + 1] == key_document_[j]
                       ? run_end_[j + 1]
                       : static_cast<std::int32_t>(j + 1);
-  // A query of padding would meet keys of padding: its document has no keys.
+  // A query of padding gets a document without keys; otherwise it would meet keys of padding.
   for (std::int32_t& document : query_document_)
     if (document == padding) document = documents;
 }

@@ -51,8 +51,9 @@ class PairMask {
   static constexpr std::int32_t padding = -1;  // the document of a key that counts for no query
 
   /// The documents of each query and of each key are any numbers from 0 on, or padding; they are
-  /// renumbered. Both lists may be empty: all tokens are one document. `pairs` is [queries, keys],
-  /// or empty: all pairs. Throws InputError when sizes disagree or a document is below -1.
+  /// renumbered. If both lists are empty, all tokens are one document. `pairs` is [queries, keys];
+  /// if it is empty, all pairs count. Throws InputError if sizes disagree or a document is below
+  /// -1.
   PairMask(std::vector<std::int32_t> query_document, std::vector<std::int32_t> key_document,
            BitMatrix pairs);
 
@@ -70,9 +71,9 @@ class PairMask {
   }
   /// The mask of the first queries and keys.
   PairMask prefix(Index queries, Index keys) const;
-  /// Keys of `keys` that query i may attend.
+  /// The number of keys in `keys` that query i may attend.
   Index count(Index i, IndexRange keys) const;
-  /// The first run of consecutive keys of `keys` that query i may attend; empty if there is none.
+  /// The first run of consecutive keys in `keys` that query i may attend; empty if there is none.
   IndexRange next_run(Index i, IndexRange keys) const;
   /// From the first to one past the last key of the documents from `first` to `last`.
   IndexRange keys_of_documents(std::int32_t first, std::int32_t last) const;

@@ -1,5 +1,5 @@
-// Pixels are the squares in which tokens are shown: either a grid that splits them evenly, or
-// squares of so many tokens a side.
+// Pixels are the squares in which tokens are shown: a grid that splits tokens evenly, or squares of
+// a fixed number of tokens a side.
 #pragma once
 
 #include <cmath>
@@ -36,7 +36,7 @@ constexpr Index pixels_over(Index tokens, Index pixel) {
   return (tokens + pixel - 1) / pixel;
 }
 
-/// The one of larger magnitude of two entries, or of two maxima; or NaN, so that it is shown.
+/// The larger in magnitude of two entries or two maxima; NaN if either is NaN, so that it is shown.
 inline float larger(float a, float b) {
   return std::abs(b) > std::abs(a) || std::isnan(b) ? b : a;
 }

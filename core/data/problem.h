@@ -48,23 +48,22 @@ struct Problem {
   }
   /// Whether query i may attend one of some keys, which ascend.
   bool admits_any(Index i, std::span<const std::int32_t> keys) const;
-  /// S_ij in double precision, mask aside.
+  /// S_ij in double precision, without the mask.
   double logit(Index i, Index j) const;
 };
 
-/// What is said where something needs the values of a head that has none.
+/// The end of messages about a head without values.
 inline constexpr const char* no_values = "the file has no values v";
 
-/// Owns copies of q, k, v. Throws InputError when shapes disagree or one of them is 0, dv aside.
-/// A scale of 0 or less means the default, 1/sqrt(d).
+/// Owns copies of q, k, v. Throws InputError if shapes disagree, or if a size other than dv is 0. A
+/// scale of 0 or less means the default, 1/sqrt(d).
 Problem make_problem(Matrix q, Matrix k, Matrix v, double scale = 0.0, bool causal = false,
                      Index head = 0);
 
-/// Numbers in q, k and v beyond number_limit are not computed with, nor scales with which logits,
-/// or the squares that performer takes of queries and keys, may exceed logit_limit. Both limits are
-/// far beyond what models compute. Within them logits, and sums of them over 131072 keys, stay in
-/// the range of a float (3.4e38), in units of log 2 too; not so the entries of hyper in theory
-/// mode.
+/// Heads are refused if numbers in q, k and v exceed number_limit, or if logits, or the squares of
+/// queries and keys that performer takes, may exceed logit_limit. Both limits are far beyond what
+/// models compute. Within them logits, and sums of logits over 131072 keys, stay in the range of a
+/// float (3.4e38), in units of log 2 too. The entries of hyper in theory mode may exceed the range.
 inline constexpr float number_limit = 1e14f;
 inline constexpr double logit_limit = 1e30;
 
@@ -73,7 +72,7 @@ inline constexpr double logit_limit = 1e30;
 void require_usable_numbers(const Problem& problem, const std::string& where,
                             const std::stop_token& stop);
 
-/// Makes such numbers NaN. Throws Cancelled.
+/// Replaces such numbers by NaN. Throws Cancelled.
 void replace_unusable_numbers(Matrix& m, const std::stop_token& stop);
 
 /// Throws InputError where scale * max(1, d x^2) exceeds logit_limit, x being the largest number in

@@ -1,5 +1,5 @@
-// Work on a thread of its own that must not be lost where memory is refused for a moment, such as
-// telling a window what has become of a request.
+// Repeats work that must not be lost if memory is refused for a moment, such as telling a window
+// how a request has ended.
 #pragma once
 
 #include <chrono>

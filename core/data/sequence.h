@@ -28,7 +28,7 @@ struct Sequence {
   std::vector<std::string> tokens;  // UTF-8, decoded; empty when unknown
   std::optional<ImageGrid> grid;
 
-  /// The text for position i: the token, "patch (r, c)" or the index.
+  /// The name of position i: the token, "patch (r, c)" or the index.
   std::string label(Index i) const;
   /// "13 “everything”", a long token shortened; "13 patch (0, 5)"; or the bare index.
   std::string numbered(Index i) const;

@@ -80,28 +80,28 @@ bool has_own_keys(const Source& source, Index layer);
 std::optional<double> stated_scale(const Source& source, Index layer);
 std::optional<bool> stated_causal(const Source& source, Index layer);
 
-/// Who states what a source states: "stated in the file", "stated by the model", "stated by the
-/// program that sent it", or, where Q, K and V are made here from content or by a formula, "chosen
-/// by Fovea".
+/// Where the statements of a source come from: "stated in the file", "stated by the model", "stated
+/// by the program that sent it", or "chosen by Fovea" if Q, K and V are made here from content or
+/// by a formula.
 std::string statement_text(const Source& source);
 
-/// Whether the mask of a captured head is not known: then it is taken as bidirectional. Q, K and V
-/// that are made from content or by a formula have no other mask.
+/// Whether the mask of a captured head is not known and assumed to be bidirectional. Never for Q, K
+/// and V that are made from content or by a formula, since their mask is known.
 bool mask_is_assumed(const Source& source, Index layer);
 
-/// "layer4", as the file calls it; "layer 4" where that is a number, or the file does not name
-/// them.
+/// "layer4", as the file calls it; "layer 4" if the name is a number, or the file does not name
+/// layers.
 std::string layer_label(const Source& source, Index layer);
 
 /// The head as a Problem, with dv = 0 where the layer has no values. A grouped key/value head is
-/// shared by its query heads, not repeated.
-/// `scale`, `causal`, `window` and `soft_cap` (0: none) are the caller's if given, else the layer's
-/// or the source's, else 1/sqrt(d), not causal, and none. Throws InputError when the layer holds
-/// only an attention matrix and for a mask or bias that cannot be used, UsageError for an index or
-/// a given number out of range, UnavailableError for a head that does not fit into memory,
-/// Cancelled for one that is not wanted any more. NaN, Inf and numbers of a magnitude
-/// above number_limit are refused by position; with `allow_non_finite` all of them count as NaN.
-/// A scale that is too large for these numbers is refused in any case.
+/// shared by its query heads, not repeated. `scale`, `causal`, `window` and `soft_cap` (0 for none)
+/// are those of the caller if given, else those of the layer or the source, else 1/sqrt(d), not
+/// causal, and none. Throws InputError when the layer holds only an attention matrix and for a mask
+/// or bias that cannot be used, UsageError for an index or a given number out of range,
+/// UnavailableError for a head that does not fit into memory, Cancelled if the head is not wanted
+/// any more. NaN, Inf and numbers of a magnitude above number_limit are refused by position; with
+/// `allow_non_finite` all of them count as NaN. A scale that is too large for these numbers is
+/// refused in any case.
 struct HeadChoice {
   Index layer = 0, head = 0;
   std::optional<double> scale;

@@ -1,4 +1,4 @@
-// A stop is asked for where the result of long work is not wanted any more.
+// A stop is requested when the result of long work is not wanted any more.
 #pragma once
 
 #include <stop_token>

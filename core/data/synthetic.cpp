@@ -55,7 +55,7 @@ void for_each_chunk(Index rows, const std::stop_token& stop,
     try {
       for (Index t = 1; t < threads; ++t) others.emplace_back(work);
     } catch (const std::system_error&) {
-      // No more threads can be started: those that were do all of the work.
+      // No more threads can be started: those that run do all the work.
     }
     work();
   }
@@ -66,7 +66,7 @@ Random stream(const Spec& spec, Purpose purpose, Index head, Index chunk = 0) {
   return Random(spec.seed, stream_of(purpose, head * (most_tokens / chunk_rows + 1) + chunk));
 }
 
-/// Box-Muller in float with both of its numbers used: several times as fast as Random::normal.
+/// Box-Muller in float that uses both of its numbers: several times as fast as Random::normal.
 void fill_normal(Random& random, float* out, Index count) {
   for (Index i = 0; i < count; i += 2) {
     const auto above_zero = static_cast<float>((static_cast<double>(random.bits()) + 1) * 0x1p-32);
@@ -87,7 +87,7 @@ Matrix normal_matrix(const Spec& spec, Purpose purpose, Index head, Index rows, 
   return out;
 }
 
-/// The length of q and k at which two that agree have this logit under the scale 1/sqrt(d).
+/// The length of q and k at which equal vectors have this logit under the scale 1/sqrt(d).
 double length_for_logit(double logit, Index d) {
   return std::sqrt(logit * std::sqrt(static_cast<double>(d)));
 }

@@ -1,4 +1,4 @@
-// UTF-8, one character at a time, and text from files in a form that is safe to show.
+// Reads UTF-8 one character at a time, and makes text from files safe to show.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ bool is_utf8(std::string_view text);
 /// the direction of writing and bytes that are not UTF-8 become "\n", "\t", "\x1B", "\u202E".
 std::string printable(std::string_view text);
 
-/// What a message quotes of a file: "'name'", printable, and at most about 100 characters of it.
+/// Text of a file as a message quotes it: "'name'", printable, and at most about 100 characters of
+/// it.
 std::string quoted(std::string_view text);
 
 }  // namespace fovea

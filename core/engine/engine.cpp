@@ -42,7 +42,8 @@ struct Engine::Impl {
   mutable std::mutex mutex;
   std::condition_variable_any wake;
   RequestList waiting;
-  // Cancelled. What jobs hold may be large: the engine's thread frees it, without the lock.
+  // Cancelled requests. What their jobs hold may be large: the engine's thread frees it, without
+  // the lock.
   RequestList dropped;
   std::vector<std::shared_ptr<const void>> discarded;
   std::uint64_t submitted = 0;
@@ -79,7 +80,7 @@ struct Engine::Impl {
     }
   }
 
-  /// Alone in its list.
+  /// Takes the request that runs next out of the list, into a list of its own.
   RequestList take_first() {
     const auto rank = [](const Request& r) { return std::pair(r.priority, r.number); };
     RequestList taken;
@@ -95,7 +96,7 @@ struct Engine::Impl {
     });
   }
 
-  /// When the first hold ends that has not ended yet.
+  /// The end of the hold that ends next.
   Clock::time_point next_release() const {
     auto next = Clock::time_point::max();
     for (const Held& h : held)
@@ -115,8 +116,8 @@ struct Engine::Impl {
     return !quit.stop_requested();
   }
 
-  /// Frees what waits for it and runs one piece, if there is one. Returns false when the engine
-  /// ends.
+  /// Frees what waits to be freed and runs one piece, if there is one. Returns false when the
+  /// engine ends.
   bool take_turn(const std::stop_token& quit) {
     std::stop_source piece_stop(std::nostopstate);
     retry_until_allocated(quit, [&] { piece_stop = std::stop_source(); });
@@ -141,7 +142,7 @@ struct Engine::Impl {
     if (end == End::done) return true;
     request.before = Clock::now() - started;
     if (end == End::more) request.priority = request.job.later.value_or(request.priority);
-    // It may have been cancelled meanwhile, or another may have taken its place.
+    // The request may have been cancelled or replaced meanwhile.
     const bool goes_on = interrupted || (end == End::more && !stop.stop_requested());
     move_one(taken, taken.begin(), goes_on ? waiting : dropped);
     return true;
@@ -206,7 +207,7 @@ Engine::~Engine() {
 }
 
 void Engine::submit(const RequestId& id, int priority, Job job) {
-  RequestList submitted;  // made before the older request goes: memory may be refused
+  RequestList submitted;  // made before the older request is dropped, as memory may be refused
   submitted.push_back({.id = id,
                        .priority = priority,
                        .job = std::move(job),

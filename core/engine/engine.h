@@ -14,7 +14,7 @@
 
 namespace fovea {
 
-/// What a request is for. Whoever uses an Engine defines the enumerators.
+/// The kind of a request. The user of an Engine defines the enumerators.
 enum class RequestKind : int;
 
 /// The identity of a request: its kind and, where there are several of that kind, which one.
@@ -26,17 +26,18 @@ struct RequestId {
 
 class Engine {
  public:
-  /// What a request does, all of it on the engine's thread. It must hold everything it needs by
+  /// The work of a request, all of it on the engine's thread. It must hold everything it needs by
   /// value.
   struct Job {
     /// One piece, some 100 ms at most; returns true while there is more to do. Requests of higher
     /// priority run between pieces.
     std::function<bool(const Backend& backend, std::stop_token stop, Progress& progress)> piece;
-    /// Called when the job has ended by itself, with the message of the error that a piece threw;
-    /// empty: none. Not called when it was stopped, nor when the device is lost. Called again if
-    /// it throws std::bad_alloc: what it did before must do no harm the second time.
+    /// Called when the job has ended by itself, with the message of the error that a piece threw,
+    /// or with an empty text. Not called if the job was stopped or the device is lost. Called again
+    /// if it throws std::bad_alloc: the part that was done must do no harm the second time.
     std::function<void(const std::string& error)> on_end = {};
-    std::optional<int> later = {};  // the priority of all but the first piece; as that one
+    /// The priority of all but the first piece; without a value that of the first.
+    std::optional<int> later = {};
   };
 
   /// `on_device_lost` is called on the engine's thread, once, and again if it throws
@@ -48,27 +49,27 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Higher priority first; among equals the newest. Where it throws std::bad_alloc nothing has
+  /// Higher priorities run first; among equals the newest. If it throws std::bad_alloc nothing has
   /// changed.
   void submit(const RequestId& id, int priority, Job job);
   void cancel(const RequestId& id);
-  /// Stops the running piece of this request, for others that cannot wait for its end; it starts
-  /// again when its turn comes. A piece that was stopped must leave nothing half done.
+  /// Stops the running piece of this request for others that cannot wait for its end. The piece
+  /// starts again when its turn comes, so a stopped piece must leave nothing half done.
   void interrupt(const RequestId& id);
   void cancel_all();
   /// Why requests of low priority wait: the view moves, or a result has just arrived and may lead
   /// to requests of higher priority.
   enum class Hold : int { moving_view, ended_request };
-  /// Starts no request of a priority below `below` within this time from now, in place of what was
-  /// last said for the same reason; 0 ms ends that. What runs goes on.
+  /// Starts no request with a priority below `below` for this time. Replaces an earlier hold for
+  /// the same reason; 0 ms lifts it. A running piece goes on.
   void hold_back(Hold why, int below, std::chrono::milliseconds time);
-  /// Frees it on the engine's thread, between jobs: freeing a long head takes milliseconds.
+  /// Frees `thing` on the engine's thread, between jobs: freeing a long head takes milliseconds.
   void discard(std::shared_ptr<const void> thing);
 
   struct Status {
     std::optional<RequestId> running;  // nullopt: the engine is idle
     double fraction = 0;               // of the running request, 0..1
-    double seconds = 0;                // it has run, all its pieces together
+    double seconds = 0;                // that it has run, all its pieces together
     std::size_t waiting = 0;
     bool device_lost = false;  // no job succeeds any more: make another engine
 

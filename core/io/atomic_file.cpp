@@ -51,7 +51,8 @@ Locked try_lock(int descriptor) {
   return errno == EWOULDBLOCK ? Locked::taken : Locked::impossible;
 }
 
-/// Those of this user whose writer was killed. A folder that cannot be listed keeps them.
+/// Removes temporary files of this user whose writer was killed. A folder that cannot be listed
+/// keeps them.
 void remove_left_overs(const Directory& folder) {
   std::vector<std::string> names;
   try {
@@ -60,7 +61,7 @@ void remove_left_overs(const Directory& folder) {
   }
   for (const std::string& name : names) {
     if (!name.starts_with(temporary_begin) || !name.ends_with(temporary_end)) continue;
-    // For writing, as NFS gives no exclusive lock otherwise.
+    // Opened for writing, as NFS gives no exclusive lock otherwise.
     const Descriptor left(
         ::openat(folder.descriptor(), name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     struct stat status {};
@@ -118,7 +119,7 @@ class TemporaryFile {
       : folder_(folder), target_(std::move(target)), shown_(std::move(shown)) {
     mode_ = old_file() ? 0600 : 0666;
     file_ = Descriptor(::openat(folder.descriptor(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode_));
-    if (!file_ || ::access(path().c_str(), W_OK) != 0) {  // or there is no /proc
+    if (!file_ || ::access(path().c_str(), W_OK) != 0) {  // there may be no /proc
       open_by_name();
       return;
     }
@@ -131,7 +132,7 @@ class TemporaryFile {
     finish();
     if (!name_) {
       if (!old_file() && linked_as(target_.c_str())) return;
-      take_name();  // last of all: a process that is killed leaves nothing before
+      take_name();  // comes last: a process that is killed before leaves nothing
     }
     if (!name_->rename_to(target_)) throw refusal(shown_);
   }
@@ -150,9 +151,9 @@ class TemporaryFile {
     if (::fsync(file_.get()) != 0) throw refusal(shown_);
   }
 
-  /// Another writer may look at the file before it is locked, take it for one that is left over and
-  /// remove it: then another is made. The number of links does not tell this: some file systems
-  /// always say 0.
+  /// Before the file is locked, another writer may take it for one that is left over and remove it;
+  /// then another file is made. The number of links does not tell this, as some file systems always
+  /// report 0.
   void open_by_name() {
     remove_left_overs(folder_);
     constexpr int most_attempts = 16;
@@ -175,7 +176,7 @@ class TemporaryFile {
     if (!linked_as(name_->get())) copy_to_name();
   }
 
-  /// Some file systems make files without a name, but give them none later.
+  /// Some file systems make files without a name, but cannot give them a name later.
   void copy_to_name() {
     const Descriptor nameless = std::move(file_);
     open_by_name();
@@ -190,13 +191,13 @@ class TemporaryFile {
 
   const Directory& folder_;
   std::string target_, shown_;
-  mode_t mode_ = 0;  // what replaces a file may be private: meanwhile nobody else reads it
+  mode_t mode_ = 0;  // the new content may be private: nobody else may read it meanwhile
   std::optional<TemporaryName> name_;
   Descriptor file_;
 };
 
-/// Renaming over a file needs no permission to write to it. We require it nevertheless, even of
-/// root, whom the system would let write.
+/// Renaming over a file needs no permission to write to it. Fovea requires that permission
+/// nevertheless, even of root, whom the system would let write.
 void require_unprotected(int folder, const std::string& name, const std::string& shown) {
   struct stat status {};
   if (::fstatat(folder, name.c_str(), &status, 0) != 0 || !S_ISREG(status.st_mode)) return;
@@ -205,7 +206,7 @@ void require_unprotected(int folder, const std::string& name, const std::string&
   if (is_protected || ::faccessat(folder, name.c_str(), W_OK, 0) != 0) throw refusal(shown);
 }
 
-/// Where the path leads when it is a link, also if nothing is there.
+/// The target of the path if it is a link, even if nothing is there.
 fs::path followed(fs::path path) {
   constexpr int most_links = 40;
   for (int links = 0; links <= most_links; ++links) {

@@ -32,24 +32,23 @@
 
 namespace fovea {
 
-/// Several may write one file at once: it is always that of one of them. Throws UnavailableError,
-/// also where the old file is write-protected.
+/// If several writers write one file at once, it is always that of one of them. Throws
+/// UnavailableError, also if the old file is write-protected.
 void write_atomically(const std::string& path, const std::function<void(std::ostream&)>& write);
 
-/// The same of bytes that are there. Throws Cancelled, and the file stays as it was, where a stop
-/// is asked for before the last of them is written.
+/// Writes the given bytes. Throws Cancelled if a stop is requested before the last byte is written;
+/// the file then stays as it was.
 void write_atomically(const std::string& path, std::string_view bytes,
                       const std::stop_token& stop = {});
 
-/// The same of a file of a folder. Throws InputError, too, where the name is a link or no regular
-/// file.
+/// Writes a file of a folder. Throws InputError, too, if the name is a link or no regular file.
 void write_atomically(const Directory& folder, const std::string& name,
                       const std::function<void(std::ostream&)>& write);
 void write_atomically(const Directory& folder, const std::string& name, std::string_view bytes,
                       const std::stop_token& stop = {});
 
-/// Removes the temporary files of writes that go on in other threads: before a process that was
-/// told to stop ends without waiting for them.
+/// Removes the temporary files of writes that go on in other threads. To be called before a process
+/// that was told to stop ends without waiting for them.
 void remove_unfinished_files();
 
 /// Throws UnavailableError when `path` cannot be written: no such directory, no permission to write

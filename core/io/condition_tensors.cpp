@@ -122,7 +122,7 @@ class ConditionReader {
     return out;
   }
 
-  /// Queries are of the documents of the last keys.
+  /// Queries belong to the documents of the last keys.
   Index keys_with_documents(const NamedTensor& tensor) const {
     if (layer_.queries() > layer_.keys())
       throw InputError(tensors_.file().path, fovea::quoted(tensor.name) + " beside " +

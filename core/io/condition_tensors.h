@@ -19,9 +19,9 @@ bool may_be_condition(const std::string& name);
 ///   alibi, alibi_slopes    [H]
 ///   sinks, s_aux           [H]
 ///   segments, segment_ids  [nk] the document of each key
-///   cu_seqlens             [documents + 1] where documents begin, and the end
-/// with the axis of the batch before, where there is one. Those of one axis are read here, masks
-/// and biases later. Throws InputError for other shapes and types, and Cancelled.
+/// cu_seqlens             [documents + 1] where documents begin, and the end with the axis of the
+/// batch in front, if there is one. Tensors of one axis are read here, masks and biases later.
+/// Throws InputError for other shapes and types, and Cancelled.
 void add_condition_tensors(const LayerTensors& tensors, Layer& layer,
                            const std::stop_token& stop = {});
 

@@ -1,6 +1,6 @@
 // A Directory is an open folder. Its files are opened relative to it, by their names alone, and
-// only regular files are: a folder may come from somebody else, and a symbolic link of an expected
-// name would lead to any file of the user.
+// only if they are regular files: a folder may come from a stranger, and a symbolic link with an
+// expected name could lead to any file of the user.
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +14,7 @@ namespace fovea {
 
 class Directory {
  public:
-  /// The folder at the path, or where the path leads as a link. Throws InputError.
+  /// Opens the folder at the path, or at the target of a link. Throws InputError.
   explicit Directory(const std::string& path);
   Directory(Descriptor opened, std::string path)
       : opened_(std::move(opened)), path_(std::move(path)) {}
@@ -26,14 +26,14 @@ class Directory {
 
   /// The names of what it holds, sorted. Throws InputError.
   std::vector<std::string> names() const;
-  /// A regular file that is opened with these flags of open(2). No file: there is none of the name.
-  /// Throws InputError for a link and for what is no regular file, and for what cannot be read;
-  /// UnavailableError for what cannot be written.
+  /// Opens a regular file with these flags of open(2). The Descriptor is empty if there is no file
+  /// of the name. Throws InputError if the name is a link or no regular file, or cannot be read;
+  /// UnavailableError if it cannot be written.
   Descriptor open(const std::string& name, int flags) const;
-  /// Whether it has the file. Throws InputError for a link and for what is no regular file.
+  /// Whether it has the file. Throws InputError if the name is a link or no regular file.
   bool has(const std::string& name) const;
   /// The content of a file, to which others may append meanwhile. Throws as open() for reading, and
-  /// where there is no such file.
+  /// if there is no such file.
   std::string text(const std::string& name) const;
 
  private:

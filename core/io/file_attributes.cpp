@@ -16,7 +16,7 @@ namespace {
 constexpr const char* access_list = "system.posix_acl_access";
 constexpr std::string_view user_names = "user.";
 
-/// Attributes of a file of O_PATH are read by this path alone.
+/// A path in /proc: attributes of a descriptor of O_PATH can be read only by it.
 std::string path_of(int descriptor) {
   return "/proc/self/fd/" + std::to_string(descriptor);
 }

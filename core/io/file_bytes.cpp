@@ -34,8 +34,8 @@ class Closing {
   int descriptor_;
 };
 
-/// Whether the file lies on a file system that holds the kernel's own state. Its files are regular
-/// ones to look at, but have no size that holds, and reading may wait for ever or change something.
+/// Whether the file lies on a file system that holds the kernel's own state. Its files look like
+/// regular ones, but their sizes mean nothing, and reading may wait for ever or change something.
 bool is_of_kernel(int descriptor) {
   struct statfs system {};
   if (::fstatfs(descriptor, &system) != 0) return false;
@@ -109,7 +109,7 @@ void FileBytes::read_from(int descriptor, Index begin, std::span<std::byte> out)
     out = out.subspan(static_cast<std::size_t>(got));
     begin += got;
   }
-  // Compared after reading: then all that was read is of the version that was opened.
+  // Compared after reading, so that everything read is of the version that was opened.
   const Version now = version_of(descriptor);
   require_same(now, "open it again");
   if (!out.empty())

@@ -26,20 +26,20 @@ class FileBytes final : public Bytes {
 
   const std::string& path() const { return path_; }
   Index size() const { return version_.size; }
-  /// Throws ChangedError when the file has another size or time of change than at first, InputError
-  /// when it cannot be read.
+  /// Throws ChangedError if the file has another size or time of change than at first, InputError
+  /// if it cannot be read.
   void read(Index begin, std::span<std::byte> out) const override;
   /// The whole content. Throws UnavailableError when it does not fit into memory, Cancelled, and
   /// what read() does.
   std::string text(const std::stop_token& stop = {}) const;
-  /// The same version of the file, which is not kept open.
+  /// The same version of the file, not kept open.
   std::shared_ptr<const FileBytes> closed() const;
   /// Throws ChangedError, which ends with `advice`, when the same path was opened as another
   /// version.
   void require_same(const FileBytes& other, const char* advice) const;
 
  private:
-  /// What tells one version of a file from another.
+  /// Tells one version of a file from another.
   struct Version {
     Index device = 0, inode = 0;
     Index size = 0;                      // bytes

@@ -1,5 +1,5 @@
 // FileLocks are locks on the bytes of a file, with which processes on one or more machines share
-// work. A process that ends, however it ends, holds none any more.
+// work. The locks of a process end with it, however it ends.
 #pragma once
 
 #include <sys/types.h>
@@ -16,13 +16,14 @@ class FileLocks {
 
   /// Makes the file if it is not there. A link is not followed. Throws UnavailableError.
   explicit FileLocks(const std::string& path);
-  /// The same of a file of a folder. Throws as Directory::open does.
+  /// Locks a file of a folder. Throws as Directory::open does.
   FileLocks(const Directory& folder, const std::string& name);
   FileLocks(const FileLocks&) = delete;
   FileLocks& operator=(const FileLocks&) = delete;
 
-  /// Whether nobody else holds the byte. A lock that is held already changes its kind. On a file
-  /// system without locks every lock is granted. Throws UnavailableError.
+  /// Takes the lock and returns true unless somebody else holds the byte. A lock that this object
+  /// holds already changes its kind. On a file system without locks every lock is granted. Throws
+  /// UnavailableError.
   bool try_lock(off_t byte, Kind kind);
   void wait_for(off_t byte, Kind kind);
   void release(off_t byte);

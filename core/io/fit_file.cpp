@@ -22,7 +22,7 @@ constexpr std::pair<const char*, StateArray> arrays[] = {
     {"fit_second", &TrainerState::second},
     {"fit_best", &TrainerState::best}};
 
-/// JSON has no NaN, which is the held-out error where no row is held out.
+/// JSON has no NaN, which the held-out error is if no row is held out.
 Json number(double value) {
   return std::isnan(value) ? Json(nullptr) : Json(value);
 }
@@ -54,7 +54,7 @@ Json state_json(const TrainerState& state) {
           {"curve", std::move(curve)}};
 }
 
-/// Without the arrays, which get their lengths.
+/// Reads the state without the values of its arrays, which only get their lengths.
 TrainerState state_of(const Json& json, std::size_t longest) {
   TrainerState state{.step = json.at("step").get<Index>(),
                      .adam_steps = json.at("adam_steps").get<Index>(),

@@ -1,9 +1,9 @@
 // A FitFile is what `fovea fit` writes: the best trees of some heads as a structure, which
-// `--structure` takes, and all that learning needs to go on.
+// `--structure` reads, and everything learning needs to go on.
 //
 // Tensors: those of the structure, and fit_parameters, fit_first, fit_second, fit_best, [H, P] in
 // F32: parameters of the trainers (alpha, then the weights), the moments of Adam and the parameters
-// of the best tree; what a tree that still grows does not have yet is 0. Metadata `fit`: JSON with
+// of the best tree; numbers that a growing tree does not have yet are 0. Metadata `fit`: JSON with
 // `about` (what was fitted, name to text) and `heads` (the other numbers of each TrainerState).
 #pragma once
 
@@ -23,13 +23,13 @@ struct FitFile {
   std::vector<TrainerState> states;                        // of each head
 };
 
-/// Replaces `path` only when all is written. Throws UnavailableError and Cancelled.
+/// Replaces `path` only when everything is written. Throws UnavailableError and Cancelled.
 void write_fit(const std::string& path, const FitFile& fit, std::stop_token stop = {});
 
 /// Throws InputError for a file that is not one of `fovea fit`, or is damaged, and Cancelled.
 FitFile read_fit(const std::string& path, const std::stop_token& stop = {});
 
-/// Throws InputError, naming the first difference, unless the file is about what is expected.
+/// Throws InputError with the first difference unless `about` is as expected.
 void check_about(const std::string& path, const FitFile& fit,
                  const std::vector<std::pair<std::string, std::string>>& expected);
 

@@ -1,5 +1,5 @@
-// Folders, and what is at a path, of which the system may say nothing: their permissions may forbid
-// it, a name may be too long, links may lead in a circle.
+// Looks at paths and folders. The system may not tell what is there: permissions may forbid it, a
+// name may be too long, links may form a circle.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace fovea {
 
-/// What is at a path; of the type not_found where nothing is. Throws InputError when the system
+/// The status of a path, of type not_found if nothing is there. Throws InputError if the system
 /// cannot tell.
 std::filesystem::file_status status_of(const std::string& path);
 

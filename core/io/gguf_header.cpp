@@ -19,8 +19,8 @@ namespace fovea {
 namespace {
 
 constexpr Index longest_gguf_header = Index{256} << 20;  // vocabularies take some 20 MiB
-constexpr std::uint64_t longest_gguf_key = 65535;        // of the format
-constexpr std::uint64_t longest_text = 1024;             // that is kept
+constexpr std::uint64_t longest_gguf_key = 65535;        // the limit of the format
+constexpr std::uint64_t longest_text = 1024;             // bytes of a text that are kept
 constexpr std::uint64_t largest_count = 1'000'000;       // of layers and heads
 
 enum class GgufType : std::uint32_t { u32 = 4, i32 = 5, text = 8, array = 9, u64 = 10, i64 = 11 };
@@ -39,7 +39,7 @@ class GgufReader {
     return value;
   }
 
-  /// `longest` bytes of it at most.
+  /// At most `longest` bytes of a string.
   std::string text(std::uint64_t longest) {
     const auto length = number<std::uint64_t>();
     std::string out(std::min({length, longest, left()}), '\0');
@@ -66,7 +66,7 @@ class GgufReader {
     for (std::uint64_t i = 0; i < length; ++i) skip(number<std::uint64_t>());
   }
 
-  /// A whole number, or the first of an array of them; 0 if that is no count.
+  /// A whole number, or the first of an array of whole numbers; 0 if it is not a valid count.
   Index count(GgufType type) {
     if (type == GgufType::array) {
       const auto of = number<GgufType>();
@@ -173,7 +173,7 @@ GgufHeader read_gguf_header(const std::string& where, const Bytes& bytes, Index 
     return found == counts.end() ? 0 : found->second;
   };
   for (std::uint64_t e = 0; e < entries; ++e) {
-    // Vocabularies follow, of megabytes.
+    // Vocabularies of megabytes follow.
     if (!header.name.empty() && count(layers) > 0 && count(heads) > 0) break;
     const std::string key = reader.key();
     const auto type = reader.number<GgufType>();

@@ -19,8 +19,8 @@ constexpr Index covering(Index tokens, Index block) {
   return (tokens + block - 1) / block;
 }
 
-/// The side of square blocks of which `down` x `across` cover the pairs: a power of two if one
-/// does, else the smallest.
+/// The side of square blocks if `down` x `across` of them cover the pairs: a power of two if one
+/// fits, else the smallest side that fits.
 std::optional<Index> block_of(Index queries, Index keys, Index down, Index across) {
   const auto covers = [&](Index block) {
     return covering(queries, block) == down && covering(keys, block) == across;
@@ -52,7 +52,7 @@ class ImportedReader {
   /// [.., n, H, d] as [.., H, n, d].
   static NamedTensor heads_first(NamedTensor tensor) {
     const std::size_t rank = tensor.shape.size();
-    if (rank >= 3 && tensor.strides.size() == rank) {  // else its type is refused
+    if (rank >= 3 && tensor.strides.size() == rank) {  // otherwise its type is refused
       std::swap(tensor.shape[rank - 2], tensor.shape[rank - 3]);
       std::swap(tensor.strides[rank - 2], tensor.strides[rank - 3]);
     }

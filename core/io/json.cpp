@@ -34,7 +34,7 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
   bool key(std::string& name) override {
-    // One of two equal names would be lost, and nobody can know which one was meant.
+    // One of two equal names would be lost, and nobody knows which one was meant.
     if (open_.back()->contains(name))
       throw InputError(where_, "the name " + fovea::quoted(name) + " occurs twice; expected once");
     name_ = std::move(name);
@@ -80,10 +80,10 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
 
 }  // namespace
 
-// With the sizes of 64-bit glibc and libstdc++, and what malloc adds to each.
+// Uses the sizes of 64-bit glibc and libstdc++, and of what malloc adds to each block.
 double json_bytes(std::string_view text) {
-  // In a list that grows, which lies in memory twice for a moment; or in one that is destroyed, and
-  // in the stack that grows meanwhile.
+  // A value in a list that grows, which is in memory twice for a moment; or in a list that is
+  // destroyed, and in the stack that grows meanwhile.
   constexpr double value = 80;
   constexpr double container = 64;  // and the first value of a list
   constexpr double string = 48, long_string = 32, longest_inside = 15;
@@ -144,7 +144,7 @@ std::string kind_of(const Json& value) {
 std::string excerpt(const Json& value) {
   constexpr std::size_t longest = 80;
   if (value.is_structured() && value.size() > longest) return kind_of(value);
-  // ASCII, so that it can be cut anywhere.
+  // The text is ASCII, so that it can be cut anywhere.
   std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
   if (text.size() > longest) text.replace(longest, std::string::npos, "...");
   return text;

@@ -34,7 +34,7 @@ TensorIndex::TensorIndex(const TensorFile& file, std::span<const TensorGroup> gr
     : file_(file) {
   for (const NamedTensor& tensor : file.tensors) {
     by_name_.push_back(&tensor);
-    // No word that is looked for has one of these marks.
+    // None of the words that are searched for has one of these marks.
     if (tensor.name.find_first_of("./:-") == std::string::npos)
       without_prefix_.try_emplace(lower_case(tensor.name), &tensor);
   }

@@ -19,7 +19,7 @@ using Names = std::span<const std::string_view>;  // in lower case
 /// Whether a name is one of these, or ends in one after a separator.
 bool ends_in(const std::string& name, Names names);
 
-/// What LayerTensors need of a file as a whole. The file must outlive it.
+/// Indexes the tensors of a file for LayerTensors. The file must outlive it.
 class TensorIndex {
  public:
   TensorIndex(const TensorFile& file, std::span<const TensorGroup> groups);
@@ -27,7 +27,7 @@ class TensorIndex {
   const TensorFile& file() const { return file_; }
   /// Tensors whose names begin with `prefix`, in the order of the file.
   std::vector<const NamedTensor*> beginning_with(std::string_view prefix) const;
-  /// The tensor of every layer, which has no prefix; null if there is none of these names.
+  /// The tensor without a prefix, which is for all layers; null if there is none with these names.
   const NamedTensor* of_all_layers(Names names) const;
   bool is_layer(const std::string& prefix) const { return layers_.contains(prefix); }
 

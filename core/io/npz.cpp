@@ -24,7 +24,7 @@ struct Close {
   void operator()(zip_file_t* member) const { zip_fclose(member); }
 };
 
-/// The file as the library reads it: what is read is of the version that was opened.
+/// The file as the library reads it, always of the version that was opened.
 class ArchiveBytes {
  public:
   explicit ArchiveBytes(const FileBytes& file) : file_(file) { zip_error_init(&error_); }
@@ -32,7 +32,7 @@ class ArchiveBytes {
   ArchiveBytes(const ArchiveBytes&) = delete;
   ArchiveBytes& operator=(const ArchiveBytes&) = delete;
 
-  /// Throws what ended a read, of which the library knows only that it failed.
+  /// Throws the exception that ended a read. The library knows only that the read failed.
   void require_read() const {
     if (failed_) std::rethrow_exception(failed_);
   }
@@ -77,7 +77,7 @@ class ArchiveBytes {
     out = out.first(std::min(out.size(), static_cast<std::size_t>(file_.size()) - at_));
     try {
       file_.read(static_cast<Index>(at_), out);
-    } catch (...) {  // which the library cannot let through
+    } catch (...) {  // exceptions cannot pass through the library
       failed_ = std::current_exception();
       zip_error_set(&error_, ZIP_ER_READ, 0);
       return -1;
@@ -168,7 +168,7 @@ NamedTensor read_header(Member& member, const std::string& name, bool as_bfloat1
   return tensor;
 }
 
-/// Others are only listed: their data cannot be used.
+/// Whether an array can be used. The others are only listed.
 bool has_use(const NamedTensor& tensor) {
   return tensor.type && (is_float(*tensor.type) || may_be_condition(tensor.name) ||
                          may_be_kept_pairs(tensor.name));

@@ -51,7 +51,8 @@ std::string header_of(const std::vector<OutTensor>& tensors,
   return text;
 }
 
-/// In pieces, to stop between two of them when cancelled or at the first that cannot be written.
+/// Writes in pieces, so that it can stop between two pieces if cancelled, or at the first piece
+/// that cannot be written.
 void write_values(std::ostream& out, std::span<const std::byte> bytes,
                   const std::stop_token& stop) {
   constexpr std::size_t piece = 1 << 22;

@@ -89,8 +89,9 @@ void set_grid(Source& source, const ImageGrid& grid) {
   source.sequence.grid = grid;
 }
 
-/// Tokens of the queries; or of the keys, whose last tokens the queries are where a causal mask or
-/// a window says that both are of one sequence. Those that were set before stay. Whether they fit.
+/// Sets the tokens of the queries; or of the keys, whose last tokens are those of the queries if a
+/// causal mask or a window says that both are of one sequence. Tokens that were set before stay.
+/// Returns whether the tokens fit.
 bool set_layer_tokens(Layer& layer, const std::vector<std::string>& tokens, bool causal) {
   const auto count = std::ssize(tokens);
   if (count == layer.queries()) {
@@ -105,7 +106,7 @@ bool set_layer_tokens(Layer& layer, const std::vector<std::string>& tokens, bool
   return true;
 }
 
-/// What the metadata says of one layer, as "layer3.window", or of all.
+/// Applies what the metadata says about one layer, as "layer3.window", or about all.
 void apply_to_layer(Source& source, Layer& layer, const std::stop_token& stop) {
   const auto use = [&](const char* key, bool of_all, auto take) {
     const std::string own = layer.name + "." + key;

@@ -14,7 +14,7 @@ namespace fovea {
 /// the memory budget, Cancelled.
 void apply_metadata(Source& source, const std::stop_token& stop = {});
 
-/// Gives the source these tokens, or adds a note when their number is not that of the positions.
+/// Gives the source these tokens, or adds a note if their number is not that of the positions.
 void set_tokens(Source& source, std::vector<std::string> tokens);
 
 }  // namespace fovea

@@ -15,7 +15,7 @@
 namespace fovea {
 namespace {
 
-/// Every tensor that a variant declares; those of one name have one type.
+/// Every tensor that some variant declares; tensors of one name have one type.
 std::vector<TensorField> declared_tensors() {
   std::vector<TensorField> all;
   for (const Variant& variant : variants())

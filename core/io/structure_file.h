@@ -1,6 +1,6 @@
 // The Structure of a plan as tensors of a file: what `compute -o` writes and `--structure` reads.
-// Names, types and shapes are those that the variants declare (TensorField), with one axis more in
-// front: [H, ...], one slice a head.
+// Names, types and shapes are those that the variants declare (TensorField), with one more axis in
+// front: [H, ...], a slice for each head.
 #pragma once
 
 #include <stop_token>

@@ -56,7 +56,7 @@ std::optional<StructureOrigin> origin_of_structure(const std::string& path,
     else if (report != file.metadata.end())
       origin = origin_of_report(parse_json(path, report->second, stop));
     if (!origin.heads.empty()) return origin;
-  } catch (const Json::exception&) {  // of another program
+  } catch (const Json::exception&) {  // written by another program
   } catch (const InputError&) {
   }
   return std::nullopt;

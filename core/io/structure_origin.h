@@ -17,12 +17,12 @@ struct StructureOrigin {
   std::vector<Index> heads;  // in the order of the slices
 };
 
-/// Nothing where the file does not say. Throws InputError when it cannot be read, and Cancelled.
+/// Nothing if the file does not say. Throws InputError if it cannot be read, and Cancelled.
 std::optional<StructureOrigin> origin_of_structure(const std::string& path,
                                                    const std::stop_token& stop = {});
 
-/// "FILE was fitted for layer 1, head 2; it is applied to layer 0, head 5". Empty where every head
-/// of `layer`, which has `count`, gets the structure that was made from it.
+/// "FILE was fitted for layer 1, head 2; it is applied to layer 0, head 5". Empty if every head of
+/// `layer`, which has `count` heads, gets the structure that was made from it.
 std::string note_of_origin(const std::string& path, const StructureOrigin& origin, Index layer,
                            const std::vector<Index>& heads, Index count);
 

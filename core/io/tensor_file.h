@@ -1,6 +1,6 @@
-// A TensorFile is what a file of tensors holds: named, typed, strided arrays, which are read from
-// the file or a buffer when they are needed, and the metadata. Nothing is converted or interpreted
-// yet.
+// A TensorFile is the content of a file of tensors: metadata and named, typed, strided arrays,
+// which are read from the file or a buffer when they are needed. Nothing is converted or
+// interpreted yet.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace fovea {
 struct NamedTensor {
   std::string name;
   std::string dtype;                // as in the file: "F32", "<f4", "F8_E4M3"
-  std::optional<ElementType> type;  // nothing: a type that cannot be read
+  std::optional<ElementType> type;  // nothing for a type that cannot be read
   bool big_endian = false;
   std::vector<Index> shape;
   std::vector<Index> strides;          // bytes
@@ -33,7 +33,7 @@ struct TensorFile {
   std::string kind;  // "safetensors", "npz", "npy directory"
   std::vector<NamedTensor> tensors;
   std::map<std::string, std::string> metadata;
-  std::vector<std::string> notes;  // what to show: which members were ignored
+  std::vector<std::string> notes;  // to be shown: which members were ignored
   SourceFiles files;
 };
 
@@ -42,7 +42,7 @@ struct TensorFile {
 /// Cancelled.
 /// Tensors of other types than ElementType are listed, and refused when used.
 TensorFile read_safetensors(const std::string& path, const std::stop_token& stop = {});
-/// The same of `size` bytes that come from elsewhere; `path` is what messages call them.
+/// Reads `size` bytes that come from elsewhere; messages call them `path`.
 TensorFile read_safetensors(const std::string& path, std::shared_ptr<const Bytes> bytes, Index size,
                             const std::stop_token& stop = {});
 /// `as_bfloat16`: 16-bit arrays without a floating type (u2, V2) hold bfloat16.

@@ -69,7 +69,7 @@ std::optional<TensorName> parse_tensor_name(const std::string& name) {
     if (lower.size() == word.size()) return TensorName{role, "", hook, rotated};
     const std::size_t mark = lower.size() - word.size() - 1;
     if (std::string_view("./:_-").find(lower[mark]) == std::string_view::npos) continue;
-    // A final "a" may be an article or half of a LoRA pair, unless it is a component of its own.
+    // A final "a" may be an article or one half of a LoRA pair, unless it is a component by itself.
     if (word == "a" && (lower[mark] == '_' || lower[mark] == '-')) continue;
     return TensorName{role, name.substr(0, mark), hook, rotated};
   }

@@ -11,12 +11,12 @@ enum class Role { q, k, v, qkv, attention };
 struct TensorName {
   Role role = Role::q;
   std::string prefix;  // "layer3" of "layer3.q", "" of "q"
-  /// As TransformerLens writes it: the axis of the heads comes after that of the tokens.
+  /// Written by TransformerLens: the axis of the heads comes after that of the tokens.
   bool hook = false;
-  bool rotated = false;  // after the rotary embedding: preferred to the same before it
+  bool rotated = false;  // after the rotary embedding: preferred to the tensor before it
 };
 
-/// Nothing when the name does not end in a known word.
+/// Nothing if the name does not end in a known word.
 std::optional<TensorName> parse_tensor_name(const std::string& name);
 
 /// Compares runs of digits as numbers: layer2 comes before layer10.

@@ -27,7 +27,7 @@ struct Reading {
   AxisExtent operator()(char axis, Index occurrence = 0) const {
     return extent_of(*tensor, layout, axis, occurrence);
   }
-  std::optional<Layout> other = {};  // as likely by the shape alone
+  std::optional<Layout> other = {};  // another layout that the shape makes equally likely
 
   std::string text() const {
     return fovea::quoted(tensor->name) + " " + shape_text(tensor->shape) + " as " + layout.text();
@@ -46,7 +46,7 @@ std::string list_of(const TensorFile& file) {
   return text;
 }
 
-/// Readings of a shape that are considered when no layout is stated, most likely first.
+/// Layouts that are considered for a shape if none is stated, most likely first.
 std::vector<Layout> usual_layouts(Role role, std::size_t rank) {
   if (role == Role::attention)
     return rank == 2   ? std::vector<Layout>{{"nn"}}
@@ -64,7 +64,7 @@ std::vector<Layout> usual_layouts(Role role, std::size_t rank) {
                      : std::vector<Layout>{};
 }
 
-/// Turns a file into a Source, one group a time; keeps what all of them need.
+/// Turns a file into a Source, one group at a time; keeps what all groups need.
 class SourceReader {
  public:
   SourceReader(const TensorFile& file, std::optional<Layout> stated, const std::stop_token& stop)
@@ -132,14 +132,15 @@ Reading SourceReader::usual_reading(Reading reading, Role role) {
     reading.other = layouts[1];
   } else if (role != Role::attention && !hook && reading.layout.count('H') && heads >= n &&
              heads > 1) {
-    Layout other = reading.layout;  // more heads than tokens: the two may well be swapped
+    // If there are more heads than tokens, the two may well be swapped.
+    Layout other = reading.layout;
     for (char& axis : other.axes) axis = axis == 'H' ? 'n' : axis == 'n' ? 'H' : axis;
     reading.other = other;
   }
   return reading;
 }
 
-/// A doubt about one of q, k and, if there are any, v remains if all of them can be read otherwise.
+/// A doubt about q, k or v remains only if all of them can be read in another way.
 void SourceReader::guess_together(std::span<const Reading> readings) {
   const auto doubted =
       std::ranges::find_if(readings, [](const Reading& r) { return r.other.has_value(); });
@@ -270,7 +271,7 @@ void SourceReader::add_groups() {
   }
 }
 
-/// Says it of all layers, or of those that have none.
+/// Notes that values are missing, in all layers or in some.
 void SourceReader::note_missing_values() {
   const auto without = [](const Layer& layer) { return layer.has_qk() && !layer.has_values(); };
   const auto first = std::ranges::find_if(source_.layers, without);

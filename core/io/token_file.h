@@ -14,8 +14,8 @@ struct TokenFile {
   std::vector<std::string> notes;
 };
 
-/// The content of a file of tokens or of a text. Throws InputError above 64 MiB: no text of
-/// most_tokens tokens that anyone means to look at is larger; and what FileBytes::text does.
+/// The content of a file of tokens or of a text. Throws InputError above 64 MiB, since no real text
+/// of most_tokens tokens is larger; and what FileBytes::text throws.
 std::string read_token_text(const FileBytes& file, const std::stop_token& stop);
 
 /// A list of strings or integers; an object with `tokens` and/or `input_ids` or `ids` (an Encoding

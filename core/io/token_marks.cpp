@@ -51,10 +51,11 @@ bool is_special(std::string_view token) {
   return token.starts_with('<') && token.ends_with('>');
 }
 
-/// Whether tokens are written in GPT-2's alphabet of bytes. One token does not tell: "ağır" is a
-/// Turkish word, and would be bytes too. A text of bytes has spaces (Ġ) or line breaks (Ċ), and no
-/// marks of SentencePiece (▁) or WordPiece (##). Chinese has neither: then all tokens must join to
-/// UTF-8 with characters of several bytes, which no other text does by chance.
+/// Whether tokens are written in GPT-2's alphabet of bytes. One token is not enough to tell: "ağır"
+/// is a Turkish word and could be bytes, too. A text of bytes has spaces (Ġ) or line breaks (Ċ),
+/// and no marks of SentencePiece (▁) or WordPiece (##). Chinese has neither; in that case all
+/// tokens must join to UTF-8 with characters of several bytes, which other texts do not do by
+/// chance.
 bool are_byte_level(const std::vector<std::string>& tokens) {
   bool marked = false, foreign = false;
   std::string joined;
@@ -81,7 +82,7 @@ int single_byte(std::string_view token) {
   return value;
 }
 
-/// What a token stands for. Neighbours that are bytes may share a character.
+/// The text or bytes of a token. Neighbours that are bytes may share a character.
 struct TokenText {
   std::string text;
   bool bytes = false;
@@ -131,7 +132,7 @@ std::vector<std::string> characters_shared(const std::vector<TokenText>& pieces)
       taken -= here;
     }
     while (!rest.empty()) {
-      std::string ahead;  // the rest and what may end its last character
+      std::string ahead;  // the rest of the text, and what may end its last character
       std::string_view all = rest;
       auto length = first_character(all).length;
       if (length == 0 && pieces[i].bytes) {
@@ -152,7 +153,8 @@ std::vector<std::string> characters_shared(const std::vector<TokenText>& pieces)
   return out;
 }
 
-/// Spaces other than " ", and characters of no width. In words they are as they should be.
+/// Spaces other than " ", and characters of no width. They are shown by signs only in tokens that
+/// hold nothing else.
 bool is_invisible(char32_t code) {
   const auto within = [code](char32_t first, char32_t last) {
     return first <= code && code <= last;

@@ -14,10 +14,10 @@ namespace fovea {
 /// become <0xE9>; the rest is as in `with_signs`.
 std::vector<std::string> display_tokens(const std::vector<std::string>& tokens);
 
-/// The text of a token with a sign for what has none, as every font has it: ↵ for a line break, ⇥
-/// for a tab, ⇤ for a carriage return, the code of any other control character, such as the six
-/// letters U+0001. Where a token has nothing else, white space other than " " and characters of no
-/// width are written as their codes, too.
+/// The text of a token with signs, which every font has, for invisible characters: ↵ for a line
+/// break, ⇥ for a tab, ⇤ for a carriage return, and the code of any other control character, such
+/// as the six letters U+0001. If a token has nothing else, white space other than " " and
+/// characters of no width are written as their codes, too.
 std::string with_signs(std::string_view text);
 
 }  // namespace fovea

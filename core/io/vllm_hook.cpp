@@ -35,7 +35,7 @@ class Entry {
                                   "; expected an object");
   }
 
-  /// Null: it is absent.
+  /// Null if it is absent.
   const Json* find(const char* key) const {
     const auto found = object_.find(key);
     return found == object_.end() || found->is_null() ? nullptr : &*found;
@@ -50,7 +50,7 @@ class Entry {
     if (!value.is_string()) refuse(path(key), value, "a string");
     return value.get<std::string>();
   }
-  /// Empty: it is absent.
+  /// Empty if it is absent.
   std::vector<Index> lengths(const char* key) const {
     const Json* value = find(key);
     return value ? whole_numbers(path(key), *value) : std::vector<Index>();
@@ -94,7 +94,8 @@ class Entry {
 
 /// Rows of one member of the batch. A query is the last of the keys that it sees.
 struct Piece {
-  Index member = 0, run = 0;  // run: where a member has several that do not follow each other
+  Index member = 0, run = 0;  // run: number of the piece's run, if a member has several that do not
+                              // follow each other
   IndexRange queries, keys;   // rows of the member; of the whole tensor in the compact form
 };
 
@@ -193,7 +194,7 @@ class HookReader {
   /// The length of each member of a padded tensor. All of it if none are stated.
   std::vector<Index> lengths(const Entry& root, const char* key, const NamedTensor& tensor) const {
     const Index members = tensor.shape[0], longest = tensor.shape[1];
-    const char* stated = root.find(key) ? key : "seq_lens";  // of older files
+    const char* stated = root.find(key) ? key : "seq_lens";  // as older files call them
     std::vector<Index> out = root.lengths(stated);
     if (out.empty()) out.assign(static_cast<std::size_t>(members), longest);
     const bool fit = std::ranges::all_of(out, [&](Index n) { return n <= longest; });
@@ -216,7 +217,7 @@ class HookReader {
     std::vector<Piece> pieces;
     for (Index b = 0; b < k.shape[0]; ++b) {
       const auto at = static_cast<std::size_t>(b);
-      // Where one query of each member was kept, q has no axis of queries.
+      // If one query of each member was kept, q has no axis of queries.
       const Index first = last ? b : 0;
       pieces.push_back(
           {.member = b, .queries = {first, first + queries[at]}, .keys = {0, keys[at]}});
@@ -283,9 +284,9 @@ class HookReader {
 
   // ---- Heads ------------------------------------------------------------------------------------
 
-  /// The counts are those of the model. Under tensor parallelism the file has those of one rank, as
-  /// `tp_shard` says; where older files lack that, heads are as wide as `head_dim`. Some versions
-  /// state hidden_size / heads as `head_dim` for models whose heads are wider.
+  /// The counts are those of the model. Under tensor parallelism the file holds the heads of one
+  /// rank, as `tp_shard` says; in older files without it, heads are as wide as `head_dim`. Some
+  /// versions state hidden_size / heads as `head_dim` for models whose heads are wider.
   Heads heads_of(const Entry& config, const Entry& root, const NamedTensor& q,
                  const NamedTensor& k) {
     const Index q_width = q.shape.back(), k_width = k.shape.back();
@@ -317,7 +318,7 @@ class HookReader {
     return heads;
   }
 
-  /// 1/sqrt(head_dim) of a head_dim that is not the heads' width is none that the model used.
+  /// If head_dim differs from the heads' width, 1/sqrt(head_dim) is not the model's scale.
   void state_scale(const Entry& config, const Heads& heads) {
     const Json* factor = config.find("attention_multiplier");
     if (!factor) return;

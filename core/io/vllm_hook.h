@@ -10,7 +10,7 @@
 
 namespace fovea {
 
-/// Whether all tensors are called as such a file calls them, MODULE__NAME__q and MODULE__NAME__k.
+/// Whether all tensors have the names of such a file, MODULE__NAME__q and MODULE__NAME__k.
 bool is_vllm_hook(const TensorFile& file);
 
 /// Adds a layer without values for each module and each member of the batch, with the padding cut

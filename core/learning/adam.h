@@ -11,13 +11,14 @@ class Adam {
  public:
   static constexpr double first_decay = 0.9, second_decay = 0.999;
 
-  /// As many parameters; their moments are 0.
+  /// Begins with `parameters` parameters, whose moments are 0.
   explicit Adam(std::size_t parameters = 0) : first_(parameters), second_(parameters) {}
-  /// One that goes on where another was. Both of the same size.
+  /// Goes on where another one was. Both vectors have the same size.
   Adam(std::vector<float> first, std::vector<float> second, std::int64_t steps)
       : first_(std::move(first)), second_(std::move(second)), steps_(steps) {}
 
-  /// parameters -= rate m^ / (sqrt(v^) + epsilon), m^ and v^ the moments without their bias.
+  /// parameters -= rate m^ / (sqrt(v^) + epsilon), with m^ and v^ the moments corrected for their
+  /// bias.
   void step(std::vector<float>& parameters, const std::vector<float>& gradient, double rate);
 
   std::int64_t steps() const { return steps_; }

@@ -20,7 +20,7 @@ bool forbidden(float logit) {
 /// The output of every query in its own leaf, and the log of the sum of exp(S) there.
 struct Outputs {
   RowMajor z;              // [queries, dv]
-  std::vector<float> lse;  // no_pair: no key
+  std::vector<float> lse;  // no_pair without keys
 };
 
 /// Writes dE/da and returns the outputs in the queries' own leaves.
@@ -92,7 +92,7 @@ void add_leaving(const LeafBatch& batch, Index i, IndexRange leaf, float lse, fl
     if (p < 0.5f) {
       const float c = -p / (1 - p);
       out(j, l) -= 2 * c * along[j] + c * c * apart[j];
-    } else {  // 1 - p may be a rounding; there is at most one such key, or two equal ones
+    } else {  // 1 - p may be rounding alone; at most one key is like that, or two equal ones
       out(j, l) += loss - static_cast<float>(loss_without(batch, i, j, leaf));
     }
   }
@@ -118,7 +118,7 @@ void find_key_changes(const LeafBatch& batch, const Outputs& own, Index l,
     const float lse = own.lse[static_cast<std::size_t>(i)];
     along.row(b).array() -= r.row(b).dot(z.row(b));
     apart.row(b).array() += value_square.transpose() + z.row(b).squaredNorm();
-    // Into a leaf without keys the key comes with weight 1.
+    // A key that comes into a leaf without keys has weight 1.
     const auto logit = s.row(i).array();
     const Eigen::ArrayXXf c = (logit > LeafBatch::no_pair / 2)
                                   .select(((lse - logit).min(80.0f).exp() + 1).inverse(), 0.0f);

@@ -45,7 +45,7 @@ struct LeafBatch {
 /// of each query's own leaf. Throws Cancelled.
 MembershipGradient leaf_loss(const LeafBatch& batch, const std::stop_token& stop = {});
 
-/// The same from queries and keys: one product of [queries, keys] by d more.
+/// Computes the logits from queries and keys too: one more product, of [queries, keys] by d.
 MembershipGradient leaf_loss(const TokenBatch& batch, const std::stop_token& stop = {});
 
 }  // namespace fovea

@@ -12,8 +12,8 @@
 namespace fovea {
 
 struct LearningSet {
-  /// Long heads are learned from so many tokens, drawn without replacement, so that a step takes
-  /// no longer however long the head is.
+  /// Long heads are learned from so many tokens, drawn without replacement, so that a step takes no
+  /// longer for longer heads.
   static constexpr Index most_queries = 2048, most_keys = 4096;
   static constexpr double held_out_share = 0.2;
 
@@ -22,10 +22,10 @@ struct LearningSet {
   Matrix queries;                         // [m, d] those to learn from, then those held out
   Matrix targets;                         // [m, dv] their rows of exact attention over all keys
   std::vector<std::int32_t> query_token;  // [m]
-  Index learned_from = 0;                 // so many of the queries; the others are held out
-  Matrix keys, values;                    // [k, d] and [k, dv], in sequence order
-  std::vector<std::int32_t> key_token;    // [k] ascending
-  double target_square = 1;  // mean |z_i|^2 of the queries to learn from; 1 if all are 0
+  Index learned_from = 0;               // number of queries to learn from; the others are held out
+  Matrix keys, values;                  // [k, d] and [k, dv], in sequence order
+  std::vector<std::int32_t> key_token;  // [k] ascending
+  double target_square = 1;             // mean |z_i|^2 of the queries to learn from; 1 if all are 0
 
   /// The weights of a tree are learned in coordinates in which tokens are around 0 and about 1 in
   /// size: x' = (x - centre) / spread.
@@ -35,7 +35,7 @@ struct LearningSet {
 
   Index d() const { return queries.cols(); }
   Index dv() const { return values.cols(); }
-  /// Keys that a query may attend: the first so many.
+  /// How many of the first keys a query may attend.
   Index admissible(Index query) const;
 };
 
@@ -47,7 +47,7 @@ std::string sample_text(Index n);
 std::string why_not_learned_from(const Problem& problem);
 
 /// Draws tokens and held-out rows with the seed. The targets do not depend on the back end, which
-/// only shares out their rows to threads. Throws InputError where no tree can be learned,
+/// only distributes their rows to threads. Throws InputError if no tree can be learned, and
 /// Cancelled.
 LearningSet make_learning_set(const Problem& problem, std::uint64_t seed, const Backend& backend,
                               Run& run);

@@ -11,17 +11,17 @@
 namespace fovea {
 
 struct MeasuredTree {
-  /// |Z~ - Z|_F / |Z|_F over rows: of exact attention 0, of Z~ = 0 it is 1.
+  /// |Z~ - Z|_F / |Z|_F over rows: 0 for exact attention, 1 for Z~ = 0.
   double error = 0;           // over the rows learned from
-  double held_out_error = 0;  // over the others; NaN where there are none
+  double held_out_error = 0;  // over held-out rows; NaN without them
   LeafSkew skew;              // chi, effective leaves and empty ones, of the set's tokens
 
   /// Pairs that meet, as a multiple of those in a balanced tree of as many leaves.
   double cost(Index leaves) const { return skew.chi * static_cast<double>(leaves); }
 };
 
-/// `alpha`: of TC-attention, [h + 1]; empty means TF-attention, where an empty leaf gives Z = 0.
-/// Throws Cancelled.
+/// `alpha` [h + 1] is that of TC-attention; if it is empty, TF-attention is measured, in which an
+/// empty leaf gives Z = 0. Throws Cancelled.
 MeasuredTree measure_tree(const LearningSet& set, const Tree& tree, std::span<const float> alpha,
                           Run& run);
 

@@ -43,7 +43,7 @@ class Nodes {
   Index total_ = 0;
 };
 
-/// Means of the values of the first so many keys at every node.
+/// Means of the values at every node, over a number of first keys.
 struct Means {
   RowMajor mean;             // [nodes, dv], 0 where there is no key
   std::vector<float> count;  // [nodes]
@@ -90,7 +90,7 @@ struct NodeChange {
   float queries;
 };
 
-/// Adds dE/dg of a node for the first so many keys.
+/// Adds dE/dg of a node for the first `keys` keys.
 void add_key_changes(const NodeBatch& batch, const Nodes& nodes, const Means& means, int depth,
                      Index keys, const NodeChange& change, RowMajor& by_node) {
   const Rows v = rows_of(batch.values);
@@ -161,7 +161,8 @@ class Gradient {
     }
   }
 
-  /// Those of the queries added since the last time. All keys are at the root: it does not change.
+  /// Adds the changes by the queries added since the last call. The root does not change, since all
+  /// keys are in it.
   void add_keys(const Means& means, Index keys) {
     for (int depth = 1; depth < nodes_.depths(); ++depth)
       for (Index node = nodes_.first(depth); node < nodes_.first(depth) + nodes_.size(depth);
@@ -202,7 +203,8 @@ Matrix node_outputs(const NodeBatch& batch, const std::stop_token& stop) {
   const auto admissible = [&](Index i) {
     return batch.admissible.empty() ? v.rows() : batch.admissible[static_cast<std::size_t>(i)];
   };
-  // In ascending order of what they may attend, so that every key is added to its nodes once.
+  // Queries in ascending order of the number of keys they may attend, so that every key is added to
+  // its nodes once.
   std::vector<Index> order(static_cast<std::size_t>(batch.targets.rows));
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, {}, admissible);

@@ -18,7 +18,7 @@ inline Rows rows_of(MatrixView m) {
   return {m.data, m.rows, m.cols, Eigen::OuterStride<>(m.stride)};
 }
 
-/// Those rows of a matrix, in this order.
+/// The given rows of a matrix, in this order.
 template <class Number>
 Matrix gathered(MatrixView from, const std::vector<Number>& rows) {
   Matrix out(static_cast<Index>(rows.size()), from.cols);

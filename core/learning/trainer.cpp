@@ -14,8 +14,8 @@ namespace fovea {
 namespace {
 
 constexpr std::uint32_t batch_purpose = 0x6c726e30;  // "lrn0": unlike other streams
-/// How fast the multiplier moves, and the share of the limit that it steers for: chi swings around
-/// it from step to step.
+/// How fast the multiplier moves, and the share of the limit that it aims at: chi swings around it
+/// from step to step.
 constexpr double multiplier_rate = 0.02, aimed_share = 0.97;
 
 /// A seed for a step, so that its draws depend on nothing but the seed and the step.
@@ -27,8 +27,8 @@ std::uint64_t seed_of_step(std::uint64_t seed, Index step) {
   return (static_cast<std::uint64_t>(words[0]) << 32) | words[1];
 }
 
-/// What a step holds at once: the tokens of a batch and of all keys beside each other, their scores
-/// at each node, three gradients by their membership of each leaf, and the logits.
+/// Bytes that a step holds at once: tokens of the batch and of all keys, their scores at each node,
+/// three gradients by their membership of each leaf, and the logits.
 double step_bytes(const LearningSet& set, const Tree& tree, const LearningOptions& options) {
   const auto count = [](Index n) { return static_cast<double>(n); };
   double nodes = 0, weights = 0;
@@ -57,7 +57,7 @@ std::vector<float> shares(const std::vector<std::int32_t>& leaf, Index leaves) {
   return out;
 }
 
-/// Scores of such weights do not overflow, in any coordinates of tokens of a reasonable size.
+/// Whether scores of these weights cannot overflow for tokens of any reasonable size.
 bool all_bounded(const std::vector<float>& values) {
   return std::ranges::all_of(values, [](float x) { return std::abs(x) <= 1e15f; });
 }
@@ -113,7 +113,7 @@ Trainer::Trainer(std::shared_ptr<const LearningSet> set, Tree start, LearningOpt
   add_to_curve(now);
 }
 
-/// The first values, as a tree that is still growing does not use the others yet.
+/// The first values: a tree that still grows does not use the others yet.
 std::vector<float> Trainer::alpha_of(const std::vector<float>& parameters, int height) const {
   if (!options_.coarse) return {};
   return {parameters.begin(), parameters.begin() + height + 1};

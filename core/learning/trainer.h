@@ -26,7 +26,7 @@ struct LearningOptions {
   static constexpr Index most_leaves = 1024;  // a step holds a few numbers for each leaf and token
 
   bool coarse = false;            // TC-attention, which learns alpha; else TF-attention
-  std::vector<float> alpha = {};  // of TC: not learned but these, [h + 1]
+  std::vector<float> alpha = {};  // [h + 1] of TC; if given, they are used and not learned
   double cost = 1.15;             // limit of chi * leaves of the best tree
   Index batch = 256;              // queries a step
   double rate = 0.005;            // of Adam
@@ -55,8 +55,8 @@ struct LearnedTree {
 struct CurvePoint {
   Index step = 0;
   double loss = 0;  // of the last batch, without the term of cost: relative and squared
-  /// Euclidean norm of the last step's gradient, with the term of cost, by all that is learned;
-  /// nothing before the first step.
+  /// Euclidean norm of the last step's gradient by all learned parameters, the term of cost
+  /// included; nothing before the first step.
   std::optional<double> gradient_norm = {};
   double error = 0, held_out_error = 0;
   double chi = 0;
@@ -64,7 +64,7 @@ struct CurvePoint {
   friend bool operator==(const CurvePoint&, const CurvePoint&) = default;
 };
 
-/// All that a Trainer must remember between steps, beside what it was made from.
+/// Everything a Trainer must remember between steps, beside what it was made from.
 struct TrainerState {
   Index step = 0, adam_steps = 0, best_step = 0;
   int height = 0;  // reached
@@ -83,32 +83,33 @@ class Trainer {
   /// check_learnable does, and Cancelled.
   Trainer(std::shared_ptr<const LearningSet> set, Tree start, LearningOptions options, Run& run);
 
-  /// One step. When it throws Cancelled, the trainer is as it was before. Nothing happens once
-  /// learning has diverged. The sums over the keys are left to the back end where it has them.
+  /// Does one step; nothing once learning has diverged. If it throws Cancelled, the trainer is as
+  /// it was before. The back end does the sums over the keys if it can.
   void step(Run& run, const Backend* backend = nullptr);
-  /// Steps until `steps` are done in all; progress is reported to the run. When it throws
-  /// Cancelled, whole steps have been done. Learning in parts gives the same trees as at once: what
-  /// is measured at the end of a part alone is forgotten when learning goes on.
+  /// Steps until `steps` are done in all, and reports its progress to the run. If it throws
+  /// Cancelled, whole steps have been done. Learning in parts gives the same trees as learning at
+  /// once: trees measured only because a part ended are forgotten when learning goes on.
   void learn(Index steps, Run& run, const Backend* backend = nullptr);
 
   Index steps() const { return state_.step; }
-  /// The loss became NaN or infinite, or a weight NaN or larger than 1e15. The best tree
+  /// Whether the loss became NaN or infinite, or a weight NaN or larger than 1e15. The best tree
   /// before that is kept.
   bool diverged() const { return state_.diverged; }
-  /// The tree of least error over the rows learned from, among those within the cost that were
-  /// measured; if none is, the one of least chi. Of full height. Errors of rows held out have no
-  /// say; chi, which needs no exact attention, is of all rows.
+  /// The measured tree of full height within the cost that has the least error over the rows
+  /// learned from; if no tree is within the cost, the one with the least chi. Errors of held-out
+  /// rows do not count; chi, which needs no exact attention, is of all rows.
   const LearnedTree& best() const { return last_ && better(*last_, best_) ? *last_ : best_; }
-  /// What learning began with.
+  /// The tree with which learning began.
   const LearnedTree& start() const { return start_; }
-  /// As it is now. Throws Cancelled.
+  /// The tree as it is now. Throws Cancelled.
   LearnedTree current(Run& run) const {
     return learned(state_.parameters, state_.height, state_.step, run);
   }
   const std::vector<CurvePoint>& curve() const { return state_.curve; }
 
   TrainerState state() const;
-  /// Goes on where the state was written. Throws InputError when it is of another tree, Cancelled.
+  /// Goes on from a state that was written. Throws InputError if it is of another tree, and
+  /// Cancelled.
   void restore(const TrainerState& state, Run& run);
 
  private:
@@ -151,7 +152,7 @@ class Trainer {
   Adam adam_;
   TrainerState state_;
   LearnedTree start_, best_;         // best_: of the steps at which all runs measure
-  std::optional<LearnedTree> last_;  // of the end, where it is no such step
+  std::optional<LearnedTree> last_;  // of the end, if it is not one of those steps
 };
 
 }  // namespace fovea

@@ -21,7 +21,8 @@ float child_score(const Level& level, const float* of_node, Index child) {
   return child == 0 ? 0.0f : *of_node;
 }
 
-/// The child taken: by sign the right one at 0, by argmax the lowest of equal ones.
+/// The child that a token takes: by sign the right one if the score is 0, by argmax the lowest of
+/// equal ones.
 Index taken_child(const Level& level, const float* of_node) {
   if (level.by_sign) return *of_node >= 0 ? 1 : 0;
   return std::max_element(of_node, of_node + level.branching) - of_node;
@@ -48,12 +49,12 @@ std::vector<std::int32_t> descend(const std::vector<Level>& levels, MatrixView t
   return leaf;
 }
 
-/// How the gradient by the scores of one token is found: from the leaves up.
+/// Finds the gradient by the scores of one token, from the leaves up.
 class Backward {
  public:
   Backward(const std::vector<Level>& levels, Credit credit) : levels_(levels), credit_(credit) {}
 
-  /// `change`: of every leaf. Writes `by_score`, which is 0 at first.
+  /// `change` has G of every leaf. Writes `by_score`, which must be 0 at first.
   void run(const float* score, const float* change, Index leaves, Index leaf, float* by_score) {
     below_.assign(change, change + leaves);
     Index on_path = leaf;

@@ -51,7 +51,7 @@ class TreeWeights {
   const std::vector<float>& values() const { return values_; }
   std::vector<float>& values() { return values_; }
 
-  /// The first levels alone.
+  /// The weights of the first levels alone.
   TreeWeights top(int height) const;
   /// Appends a level whose weights are normal with variance 1/d and whose biases are 0.
   void grow(int branching, bool by_sign, std::uint64_t seed, Index head);

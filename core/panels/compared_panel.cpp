@@ -16,7 +16,7 @@ bool is_first(double query, double key, const std::optional<WipeBorder>& border)
   return border ? key < border->key : key >= query;
 }
 
-/// A number of one of two rasters of the same tokens, by its pixel of the finer one.
+/// A number of one of two rasters of the same tokens, at a pixel of the finer raster.
 float number(const Matrix& of, Index r, Index c, Index rows, Index cols) {
   return of(pixel_of(r, rows, of.rows()), pixel_of(c, cols, of.cols()));
 }

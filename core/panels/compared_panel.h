@@ -1,5 +1,5 @@
-// A compared panel has two panels of one view in one place, each in its part: for paper, where the
-// canvas draws two columns in the panels of one.
+// A compared panel shows parts of two panels of one view in one place. Figures use it if the canvas
+// draws two columns in the panels of one.
 #pragma once
 
 #include <optional>
@@ -8,16 +8,16 @@
 
 namespace fovea {
 
-/// The border of two panels that are wiped.
+/// The border between two panels that are wiped.
 struct WipeBorder {
-  double key = 0;      // of a matrix: this key, with fractions
-  double share = 0.5;  // of a picture: this share of its width
+  double key = 0;      // at this key of a matrix, with fractions
+  double share = 0.5;  // at this share of the width of a picture
 };
 
-/// What lies left of the border is of the first panel, the rest of the second. Without a border the
-/// first panel has the pairs on the diagonal and above it. A rank block is of one panel as a
-/// whole. Both have one range of numbers. Titles and captions are the first's.
-/// Nothing: they do not show the same quantity of the same tokens as a matrix or a picture.
+/// Left of the border is the first panel, right of it the second. Without a border the first panel
+/// has the pairs on the diagonal and above it. A rank block belongs to one panel as a whole. Both
+/// have one range of numbers; title and caption are those of the first. Returns nothing unless both
+/// show the same quantity of the same tokens as a matrix or a picture.
 std::optional<Panel> compared_panel(const Panel& first, const Panel& second,
                                     const std::optional<WipeBorder>& border);
 

@@ -8,7 +8,7 @@
 namespace fovea::panels {
 namespace {
 
-// What is pooled; the logarithm is taken of pixels.
+// The difference that is pooled; a logarithm is taken of the pixels.
 Difference difference_of(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::signed_difference:
@@ -60,7 +60,7 @@ Body error(const PanelInputs& in, std::string& caption, Run& run) {
     raster.palette = Palette::diverging;
     raster.high = std::max(std::abs(raster.low), std::abs(raster.high));
     raster.low = -raster.high;
-    // A few large errors would leave all others white.
+    // On a linear scale a few large errors would leave all others white.
     if (in.settings.norm == Norm::log) raster.norm = Norm::log;
   } else if (kind != ErrorKind::log10_absolute && in.settings.norm == Norm::log) {
     raster.norm = Norm::log;

@@ -7,7 +7,7 @@ namespace fovea {
 
 double logged(double error) {
   return std::log10(
-      std::max(error, least_logged_error));  // which returns its first argument if that is NaN
+      std::max(error, least_logged_error));  // std::max returns its first argument if that is NaN
 }
 
 std::string quantity_of(ErrorKind kind) {

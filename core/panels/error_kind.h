@@ -1,4 +1,4 @@
-// What an error map of each kind shows.
+// The numbers that an error map of each kind shows.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace fovea {
 
 inline constexpr double least_logged_error = 1e-12;  // of |P~ - P| under a logarithm
-/// The logarithm of |P~ - P|, or of that least error; NaN stays.
+/// The logarithm of |P~ - P|, or of the least logged error if that is larger; NaN stays.
 double logged(double error);
 /// "P̃ − P".
 std::string quantity_of(ErrorKind kind);

@@ -9,8 +9,8 @@ namespace fovea {
 namespace {
 
 constexpr Index card_side = 48;
-constexpr Index card_full_pooling = 2048;  // beyond, a card looks at sampled rows: n d work each
-constexpr Index card_error_limit = 4096;   // beyond, a whole exact run for every head is too dear
+constexpr Index card_full_pooling = 2048;  // longer heads are sampled: n d work for each row
+constexpr Index card_error_limit = 4096;   // a whole exact run of every longer head is too dear
 
 Matrix sampled_picture(const Operator& op, Index down, Index across, Run& run) {
   Matrix picture(down, across);

@@ -21,8 +21,8 @@ struct HeadCard {
 HeadCard make_head_card(const Source& source, const HeadChoice& head, const Backend& backend,
                         Run& run);
 
-/// |Z~ - Z|_F / |Z|_F of a column; not of exact, nor of long heads, nor without values. Throws what
-/// problem_of does.
+/// |Z~ - Z|_F / |Z|_F of a column; nothing for exact attention, for long heads and without values.
+/// Throws what problem_of does.
 std::optional<double> head_error(const Source& source, const HeadChoice& head, const Column& column,
                                  const Backend& backend, Run& run);
 

@@ -44,7 +44,7 @@ std::vector<float> row_maxima(const MapPyramid& map, MapView view) {
   return maxima;
 }
 
-/// Those of `keys` that some query of `queries` has in the band.
+/// The part of `keys` that lies in the band for some query of `queries`.
 IndexRange keys_in_band(IndexRange queries, IndexRange keys, const Band& band) {
   if (band.hi < band.lo) return {};
   return {std::clamp(queries.begin - band.hi, keys.begin, keys.end),
@@ -100,7 +100,7 @@ Raster weight_raster(Matrix pixels, const std::vector<float>& maxima, const Matr
   raster.quantity = "attention weight P";
   for (Index r = 0; r < pixels.rows() && !maxima.empty(); ++r)
     for (Index c = 0; c < pixels.cols(); ++c)
-      // A row of zeros stays as it is. Where the largest is NaN, so is the whole row.
+      // A row of zeros stays as it is. If the largest entry is NaN, the whole row becomes NaN.
       if (const float top = maxima[static_cast<std::size_t>(r)]; !(top <= 0)) pixels(r, c) /= top;
   if (!maxima.empty()) raster.quantity = "P / largest of its row";
   if (frame.plan) mark_masked(pixels, grid, *frame.plan);
@@ -123,7 +123,7 @@ Body heatmap(const PanelInputs& in, std::string& caption, Run& run) {
     const bool all_seen = known.complete && view.pixel < in.map->overview_pixel();
     if (by_row) maxima = all_seen ? row_maxima(in, grid, run) : row_maxima(*in.map, view);
     Raster raster = weight_raster(std::move(known.values), maxima, frame);
-    // A pixel may be a mean, of which the largest is not that of the entries.
+    // A pixel may be a mean; the largest mean is not the largest entry.
     if (by_row && !all_seen) raster.quantity = "P / largest pixel of its row";
     if (!by_row) raster.standard_error = std::move(known.standard_error);
     raster.complete = known.complete;

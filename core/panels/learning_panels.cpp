@@ -79,7 +79,7 @@ CurvePlot sizes_of(const LearningRecord& record) {
 
 }  // namespace
 
-// Every second one goes; the first and the last stay.
+// Removes every second snapshot; the first and the last stay.
 void LearningRecord::add(LeafSnapshot snapshot) {
   snapshots.push_back(std::move(snapshot));
   if (snapshots.size() <= most_snapshots) return;

@@ -14,7 +14,7 @@ struct LeafSnapshot {
   friend bool operator==(const LeafSnapshot&, const LeafSnapshot&) = default;
 };
 
-/// What is seen of learning.
+/// What the window shows of learning.
 struct LearningRecord {
   Index tokens = 0;  // of the head
   Index leaves = 0;
@@ -23,7 +23,7 @@ struct LearningRecord {
   std::vector<CurvePoint> curve;
   std::vector<LeafSnapshot> snapshots;  // ascending
 
-  /// Adds one, and thins those before it out where they become too many to be told apart.
+  /// Adds a snapshot, and thins out those before it if there are too many to tell apart.
   void add(LeafSnapshot snapshot);
 };
 

@@ -54,7 +54,7 @@ bool MapDrawing::refine(Run& run) const {
       map.estimate_some(rows, 0, estimated_at_once, quiet);
     return true;
   }
-  if (drawn_ != &map) return true;  // first a picture of it, then tiles
+  if (drawn_ != &map) return true;  // first a picture of the map, then tiles
   const auto begin = Clock::now();
   bool more = map.refine(pixels_, run);
   while (more && ms_since(begin) < piece_ms) more = map.refine(pixels_, run);

@@ -1,5 +1,5 @@
-// The map of a long head in pieces of work: pictures of what is known of it, finer and finer, and
-// bands of its rows that become exact.
+// The map of a long head in pieces of work: pictures of its known part, finer and finer, and bands
+// of its rows that become exact.
 #pragma once
 
 #include <atomic>
@@ -12,13 +12,13 @@
 namespace fovea {
 
 inline constexpr double piece_ms = 30;  // of work that other requests wait for
-/// Between two pictures of a map that becomes finer.
+/// Time between two pictures of a map that becomes finer.
 inline constexpr auto picture_interval = std::chrono::milliseconds(250);
 
 /// Whether the panel is a raster of which nothing is an estimate or coarser than the view.
 bool is_fully_drawn(const Panel& panel);
 
-/// Draws pictures of a map: first of what is known, then finer and finer.
+/// Draws pictures of a map: first with what is known, then finer and finer.
 class MapDrawing {
  public:
   struct Picture {
@@ -26,10 +26,10 @@ class MapDrawing {
     std::uint64_t version = 0;  // of the map, when it was drawn
   };
 
-  /// `pixels`: of the map, as of map_view, with what is in focus.
+  /// `pixels` are those of the map, from map_view, with the tokens in focus.
   MapDrawing(PanelSources from, std::shared_ptr<MapPyramid> map, const MapView& pixels);
 
-  /// A piece of the work. Sets `picture` when there is a new one; false if that was all.
+  /// Does a piece of the work. Sets `picture` if there is a new one; false if the work is done.
   bool advance(const Backend& backend, Run& run, std::optional<Picture>& picture);
 
  private:
@@ -45,13 +45,13 @@ class MapDrawing {
   std::chrono::steady_clock::time_point drawn_at_ = {};
 };
 
-/// Makes bands of as many rows of pixels exact as fit a piece.
+/// Makes bands exact, each of as many rows of pixels as fit into a piece.
 class MapBands {
  public:
   MapBands(std::shared_ptr<MapPyramid> map, std::shared_ptr<const std::atomic<Index>> focus_row)
       : map_(std::move(map)), focus_row_(std::move(focus_row)) {}
 
-  /// A piece of the work; false if that was all.
+  /// Does a piece of the work; false if the work is done.
   bool advance(Run& run);
 
  private:

@@ -8,8 +8,8 @@
 namespace fovea::panels {
 namespace {
 
-// What a pixel shows. Where it is a pair, `mixed` is one without weight in a mixed tile, and `kept`
-// one with weight.
+// What a pixel shows. If a pixel is a pair, `mixed` is a pair without weight in a mixed tile, and
+// `kept` a pair with weight.
 enum Category { empty, mixed, full, cluster_mean, kept };
 
 struct Tiles {
@@ -72,7 +72,7 @@ Matrix levels(const PanelInputs& in, const std::vector<Index>& queries,
   return out;
 }
 
-// By the level of the pair at its centre.
+// Marks a tile by the level of the pair at its centre.
 void tell_cluster_means_apart(const PanelInputs& in, Tiles& tiles, Run& run) {
   const auto centres = [&](IndexRange tokens) {
     std::vector<Index> out;
@@ -103,8 +103,8 @@ std::string count_words(const Tiles& tiles) {
   return out + " tiles";
 }
 
-/// What happens to the pairs without weight of mixed tiles. A kernel of whole tiles computes them,
-/// but none does where the tokens are sorted into groups first.
+/// What happens to pairs without weight in mixed tiles. A kernel of whole tiles computes them, but
+/// not if the tokens are sorted into groups first.
 const char* words_of_mixed(const Plan& plan) {
   return plan.groups.kind.empty() ? "computed, then masked out" : "no weight, in a mixed tile";
 }
@@ -113,14 +113,14 @@ std::string rounded_percent(double share) {
   return format_percent(share, share < 0.995 ? 2 : 3);  // not "10² %"
 }
 
-/// "12 %", "12 % ± 0.8 %" of a sample; `share` of the estimate.
+/// "12 %", or "12 % ± 0.8 %" for a sample.
 std::string rounded_percent(double share, const Estimate& estimate) {
   std::string text = rounded_percent(share);
   if (estimate.standard_error > 0) text += " ± " + format_percent(estimate.standard_error);
   return text;
 }
 
-// Adds what each row drops beside the tiles, and the sum in words.
+// Adds the mass that each row drops as a strip beside the tiles, and its mean in words.
 void add_dropped(const Metrics& metrics, Raster& raster, std::string& caption) {
   double most = 0;
   for (const float share : metrics.dropped_mass)
@@ -149,7 +149,7 @@ Body mask(const PanelInputs& in, std::string& caption, Run& run) {
   const Plan& plan = in.computation.op->plan();
   const Index side = std::max(in.rows.size(), in.cols.size());
   Index block = std::max<Index>(1, in.settings.mask_block);
-  while (side > block * in.max_pixels) block *= 2;  // a tile is a pixel at least
+  while (side > block * in.max_pixels) block *= 2;  // a tile has at least one pixel
   const bool elements = side <= in.max_pixels;      // a pixel is a pair
   Tiles tiles = tiles_of(in, block, run.stop);
   tell_cluster_means_apart(in, tiles, run);

@@ -187,7 +187,7 @@ Panel make_panel(View view, const PanelInputs& inputs, Run& run) {
 void add_row_errors(Panel& panel, const std::vector<float>& token_error) {
   auto* raster = std::get_if<Raster>(&panel.body);
   if (!raster || panel.view != View::error || raster->rows.end > std::ssize(token_error)) return;
-  if (!raster->row_values.empty()) return;  // they are there already
+  if (!raster->row_values.empty()) return;  // the errors are there already
   double most = 0;
   Index odd = 0;
   for (const float error : token_error) {

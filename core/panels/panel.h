@@ -24,7 +24,7 @@ enum class Palette { sequential, diverging, categories, ranks };
 /// Special values: NaN "not a number", -inf "masked".
 struct Raster {
   Matrix values;                         // [pixel rows, pixel cols]
-  IndexRange rows, cols;                 // tokens covered; of a map perhaps over the end
+  IndexRange rows, cols;                 // tokens covered; of a map perhaps beyond the end
   Pool::Kind pooled = Pool::Kind::none;  // how, when a pixel covers several entries
   Palette palette = Palette::sequential;
   Norm norm = Norm::linear;
@@ -32,11 +32,12 @@ struct Raster {
   std::string quantity;                 // colour bar label: "attention weight P"
   std::vector<std::string> categories;  // palette categories: their names
   std::string under_name;               // what numbers below `low` mean; empty if nothing special
-  // A number of each row of tokens, for a strip beside the raster; NaN: not known. Empty: no strip.
+  // A number for each row of tokens, for a strip beside the raster; NaN if not known. Empty if
+  // there is no strip.
   std::vector<float> row_values;  // [rows.size()]
   double row_top = 1;             // this value has the last colour
   std::string row_quantity;       // "mass dropped of the row"
-  // For the map of a long head, which is first estimated and then exact, coarse and then fine.
+  // For the map of a long head, which is first estimated and coarse, then exact and fine:
   Matrix standard_error;  // of every pixel that is an estimated mean (else 0); empty if none is
   double estimated = 0;   // share of the rows of pixels that are estimates
   bool complete = true;   // nothing is an estimate or coarser than the view
@@ -49,8 +50,8 @@ struct BlockMap {
   std::string quantity;  // "numerical rank of P at ε = 0.01"
 };
 
-/// By what a block is coloured, in [0, 1]: its rank, or the entries that are stored of it, as a
-/// share of all.
+/// The number in [0, 1] that colours a block: its rank as a share of full rank, or its stored
+/// entries as a share of all.
 double rank_share(const BlockMap& blocks, const RankBlock& block, RankColour colour);
 /// "share of full rank".
 std::string name_of_share(RankColour colour);
@@ -60,7 +61,7 @@ struct LeafSizes {
   std::string kind;                  // "leaf", "bucket"
   std::vector<Index> queries, keys;  // per leaf, in order; or per `together` adjacent buckets
   std::vector<int> branching;        // root first; empty if no tree
-  Index together = 1;                // buckets of one size, where there are too many to show each
+  Index together = 1;                // buckets per size, if there are too many to show each
   std::vector<Diagnostic> figures;   // chi, effective leaves, ...
 };
 
@@ -88,9 +89,9 @@ struct SeriesPlot {
   enum class Unit { milliseconds, bytes, count, none };
   struct Point {
     double n = 0;                         // where it stands on the x axis
-    double value = 0, low = 0, high = 0;  // with a bar from low to high
-    bool joined = true;                   // by a line to the point before it
-    bool hollow = false;                  // its marker
+    double value = 0, low = 0, high = 0;  // a bar goes from low to high
+    bool joined = true;                   // a line joins it to the point before
+    bool hollow = false;                  // its marker is hollow
     bool weak = false;                    // lines to it are dashed
     bool ringed = false;                  // it is the chosen one
     bool framed = false;                  // it is one of the user's own
@@ -111,7 +112,7 @@ struct SeriesPlot {
   Unit unit = Unit::none;
   std::string empty;                             // why no series has a point
   std::string y_label;                           // empty: the title says it
-  Unit x_unit = Unit::none;                      // of points that are not against n
+  Unit x_unit = Unit::none;                      // of points over another amount than n
   bool scattered = false;                        // not curves against n: `lengths` is empty
   std::vector<std::pair<double, double>> front;  // places from the best x on, joined by steps
 };
@@ -122,10 +123,10 @@ struct CurvePlot {
     std::string name;                               // in the legend; empty if it is not there
     std::vector<std::pair<double, double>> points;  // x ascending
     std::size_t colour = 0;                         // of the colours of series
-    double shade = 1;                               // of that colour; towards 0 it is lighter
+    double shade = 1;                               // of that colour; lighter towards 0
     bool dashed = false;
-    /// [points] standard errors: points stand apart, each with a bar of one to either side. Empty:
-    /// a line joins them.
+    /// [points] standard errors: points stand apart, each with a bar of one error to either side.
+    /// If empty, a line joins the points.
     std::vector<double> errors = {};
   };
   /// A value that curves are compared with, as a faint line with its name.
@@ -163,11 +164,11 @@ struct Panel {
       body;
 };
 
-/// What a panel is made from. `exact` is the reference of the same scale and mask.
+/// Everything a panel is made from. `exact` is the reference of the same scale and mask.
 struct PanelInputs {
   const Computation& computation;
   const Computation& exact;
-  const Backend& backend;            // for what a view computes beyond them: rank maps
+  const Backend& backend;            // for what a view computes itself, such as rank maps
   const Metrics* metrics = nullptr;  // absent: not computed yet
   const std::vector<Diagnostic>* diagnostics = nullptr;
   const Sequence& sequence;
@@ -175,10 +176,10 @@ struct PanelInputs {
   IndexRange rows, cols;   // the visible tokens
   Index max_pixels = 512;  // rasters have at most this many a side
   Index query = 0;         // for View::row
-  /// Its rows of P, [n], where they are known already.
+  /// The rows of P of `query`, [n], if they are known already.
   const std::vector<float>* exact_row = nullptr;
   const std::vector<float>* approximate_row = nullptr;
-  /// For a long head: heatmap and error map take their pixels from it, as far as it knows them.
+  /// For a long head: heatmap and error map take the known pixels from it.
   const MapPyramid* map = nullptr;
 };
 
@@ -195,9 +196,9 @@ std::shared_ptr<MapPyramid> make_map(View view, const Computation& computation,
 
 Panel make_panel(View view, const PanelInputs& inputs, Run& run);
 
-/// "block 16, banded · 0.275 relative output error": the first two parameters that say something,
-/// and the error of the output, or of P where the head has no values; null if not known. The canvas
-/// and figures head their columns with it.
+/// "block 16, banded · 0.275 relative output error": the first two parameters in use, and the error
+/// of the output, or of P if the head has no values. `metrics` may be null. The canvas and figures
+/// head their columns with it.
 std::string subtitle_of(const Variant& variant, const Values& values, bool causal,
                         const Metrics* metrics);
 
@@ -205,7 +206,7 @@ std::string subtitle_of(const Variant& variant, const Values& values, bool causa
 /// in its caption.
 void add_row_errors(Panel& panel, const std::vector<float>& token_error);
 
-/// The ranks of a rank map at another tolerance, from the singular values it holds.
+/// Finds the ranks of a rank map at another tolerance from the singular values it holds.
 void set_rank_tolerance(Panel& panel, double tolerance);
 
 /// Heatmap or rank map of a given attention matrix (a source without Q and K); a Message for any

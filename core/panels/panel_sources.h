@@ -1,4 +1,4 @@
-// PanelSources are what a panel is made from, for work that is done later: they own it.
+// PanelSources own everything a panel is made from, for work that is done later.
 #pragma once
 
 #include <memory>
@@ -30,7 +30,7 @@ struct PanelSources : PanelPart {
   std::shared_ptr<const RowReading> exact_row, row;
 };
 
-/// `map`: of a long head, as in PanelInputs.
+/// `map` is that of a long head, as in PanelInputs.
 Panel make_panel(const PanelSources& from, const Backend& backend, Run& run,
                  const MapPyramid* map = nullptr);
 

@@ -23,9 +23,9 @@ Body row(const PanelInputs& in, std::string& caption, Run& run);
 Body output(const PanelInputs& in, std::string& caption, Run& run);
 Body cost(const PanelInputs& in, std::string& caption, Run& run);
 
-/// How many pixels stand for `size` tokens: one each, or at most `limit`, each for the same whole
-/// number of tokens where there is such a number (not above twice the least); else as even as
-/// integers allow.
+/// How many pixels stand for `size` tokens: one each, or at most `limit`. Each pixel then has the
+/// same whole number of tokens if there is such a number below twice the least one; otherwise
+/// pixels are as even as integers allow.
 inline Index pixels_for(Index size, Index limit) {
   if (size <= limit) return size;
   const Index least = (size + limit - 1) / limit;
@@ -70,7 +70,8 @@ struct Grid {
 MapView view_of(const PanelInputs& in);
 Grid grid_of(const PanelInputs& in);
 
-/// What is known of the map of what the panel sees: values, errors, how complete; and says so.
+/// Copies the known pixels of this view into `raster` and says in the caption how complete they
+/// are.
 void take_picture(const MapPyramid& map, const PanelInputs& in, Raster& raster,
                   std::string& caption);
 
@@ -82,11 +83,12 @@ MapPixels error_map(std::shared_ptr<const Operator> approximate,
 struct MatrixFrame {
   Grid grid;
   const ViewSettings& settings;
-  const Plan* plan;  // whose head admits some pairs only; null if it admits all
+  const Plan* plan;  // whose head admits some pairs only; null if all are admitted
 };
 
-/// A heatmap raster of non-negative weights whose pixels are already pooled: masks pixels of which
-/// the head admits no pair, divides by the largest of each row where asked, and finds the range.
+/// A heatmap raster of non-negative weights whose pixels are already pooled: masks pixels without
+/// an admitted pair, divides by the largest of each row if the norm asks for it, and finds the
+/// range.
 Raster weight_raster(Matrix pixels, const std::vector<float>& row_maxima, const MatrixFrame& frame);
 
 /// The part of a matrix that a rank map covers.
@@ -95,17 +97,17 @@ struct RankWindow {
   IndexRange rows, cols;
 };
 
-/// The whole matrix where that is possible, else what the view spans: of as many queries as keys
-/// the part of the diagonal.
+/// The whole matrix if that is possible, else the part that the view spans; for equal lengths a
+/// square on the diagonal.
 RankWindow rank_window(Lengths lengths, IndexRange rows, IndexRange cols);
 
-/// The map of a window (`causal`: of a matrix that is 0 where its mask is) as a body, or why there
-/// is none. Of unequal lengths its blocks are uniform.
+/// The rank map of a window as a body, or why there is none. A `causal` matrix is 0 where its mask
+/// is. If lengths are unequal, blocks are uniform.
 Body rank_body(const RankWindow& window, bool causal, const Entries& entries,
                const ViewSettings& settings, const std::string& name, const Backend& backend,
                std::string& caption, Run& run);
 
-/// "12 “eye”"; of tokens without a name "12".
+/// "12 “eye”", or "12" for tokens without a name.
 inline std::string named(const Sequence& sequence, Index token) {
   const std::string index = std::to_string(token), label = sequence.label(token);
   return label == index ? index : index + " “" + label + "”";
@@ -113,12 +115,12 @@ inline std::string named(const Sequence& sequence, Index token) {
 
 /// Sets low and high to the range of the finite values; 0 and 1 when there are none.
 void set_range(Raster& raster);
-/// "shown part: " where the view does not show the whole matrix; what follows is of the view.
+/// "shown part: " if the view does not show the whole matrix: what follows is about the view.
 std::string shown_part(const PanelInputs& in);
 /// Adds a sentence part, separated by " · ".
 void add(std::string& caption, const std::string& text);
 
-/// What is shown of the error of exact attention against itself.
+/// The message in place of the error of exact attention against itself.
 Message error_of_exact(const PanelInputs& in);
 
 inline bool is_exact(const PanelInputs& in) {

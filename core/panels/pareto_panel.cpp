@@ -28,7 +28,7 @@ SeriesPlot::Unit unit_of(const Quantity& quantity) {
   return SeriesPlot::Unit::none;
 }
 
-/// The settings of one curve are equal but for the parameter.
+/// What the settings of one curve have in common: everything but the parameter.
 Column curve_of(const SettingSpread& setting, const Quantity& x) {
   Column curve{.variant = setting.variant->id, .values = setting.values};
   for (std::size_t f = 0; f < curve.values.size(); ++f)
@@ -114,7 +114,8 @@ std::string caption_of(const std::vector<SettingSpread>& settings, bool curves) 
   return text.starts_with(' ') ? text.substr(1) : text;
 }
 
-/// "Longformer", or of several curves of a variant what tells them apart: "Longformer, globals 4".
+/// "Longformer"; if a variant has several curves, with what tells them apart: "Longformer, globals
+/// 4".
 std::vector<std::string> names_of(const std::vector<const SettingSpread*>& series,
                                   const Quantity& x) {
   std::vector<std::string> names;
@@ -127,7 +128,7 @@ std::vector<std::string> names_of(const std::vector<const SettingSpread*>& serie
   const bool lengths =
       std::ranges::any_of(series, [&](const auto* s) { return s->n != series[0]->n; });
   for (std::size_t s = 0; s < series.size(); ++s) {
-    // Equal ones are of several lengths.
+    // Equal curves are of different lengths.
     std::vector<Column> others = curves;
     std::erase_if(others, [&](const Column& other) { return other == curves[s]; });
     others.push_back(curves[s]);

@@ -14,15 +14,16 @@ struct ParetoPanel {
 };
 
 /// The settings that are points of the panel, by their places: a list for each series, in the order
-/// of its points. Over a parameter `x` a series has the settings of one variant that differ in
-/// nothing else, in its order; else those of one variant, as they come.
+/// of its points. If `x` is a parameter, a series has the settings of one variant that differ in
+/// nothing else, in the order of the parameter; otherwise it has all settings of one variant, as
+/// they come.
 std::vector<std::vector<std::size_t>> drawn_settings(const std::vector<SettingSpread>& settings,
                                                      const Quantity& x);
 
-/// A point for each setting, of each variant a series, exact first: on the front filled and, where
-/// there are several heads, with a bar from p10 to p90 of y; others hollow. The user's own settings
-/// are framed. The caption tells what is not shown. Over a parameter the points of a series are
-/// joined to a curve, all filled and with their bars.
+/// A point for each setting, in a series for each variant, exact first. Points on the front are
+/// filled and, if there are several heads, have a bar from p10 to p90 of y; others are hollow. The
+/// user's own settings are framed. The caption tells what is not shown. If `x` is a parameter, a
+/// curve joins the points of a series, all of which are filled and have bars.
 Panel make_panel(const ParetoPanel& in);
 
 }  // namespace fovea

@@ -8,7 +8,7 @@ namespace {
 
 constexpr Index largest_window = 2 * largest_rank_block;
 
-// P is each column's own, as in the heatmaps: one colour bar serves all.
+// Every column calls its own matrix P, as in the heatmaps, so that one colour bar serves all.
 std::string name_of(RankSubject subject) {
   switch (subject) {
     case RankSubject::attention:
@@ -109,7 +109,7 @@ Body rank(const PanelInputs& in, std::string& caption, Run& run) {
   const RankWindow window = rank_window(in.computation.op->plan().lengths, in.rows, in.cols);
   if (!is_exact(in) && (what == RankSubject::unnormalised || what == RankSubject::logits))
     add(caption, "of the head itself: the same for every variant");
-  // The logits are there for every pair.
+  // Logits exist for every pair.
   const bool causal = in.exact.op->problem().causal && what != RankSubject::logits;
   return rank_body(window, causal, entries_of(in.computation, in.exact, what, run), in.settings,
                    name_of(what), in.backend, caption, run);

@@ -9,8 +9,8 @@
 namespace fovea::panels {
 namespace {
 
-/// So many numbers of paths are counted, or a row of a pixel: of heads of up to 8192 tokens every
-/// row is.
+/// At most so many numbers of paths are counted, but at least one row of each pixel; for heads of
+/// up to 8192 tokens every row.
 constexpr Index most_counts = Index{1} << 26;
 
 /// The queries that are counted for a row of pixels: all of them, or some at even distances.
@@ -22,7 +22,8 @@ std::vector<Index> evenly_spaced(IndexRange queries, Index most) {
   return out;
 }
 
-/// What the rows of one pixel tell: its pixels, and the pairs of the view that are reached.
+/// Counts from the rows of one row of pixels: its pixels, and the pairs of the view that are
+/// reached.
 struct Counts {
   std::vector<double> pixels;                     // [across]: largest, or sum over counted rows
   double one_hop = 0, two_hops = 0, allowed = 0;  // pairs
@@ -51,8 +52,8 @@ struct Counting {
   }
 };
 
-/// The range of the numbers above 0, which begins at half of the least one: the colour of what lies
-/// below, of pairs that are not reached, is close to that of the range's beginning.
+/// The range of the positive numbers, from half of the least one: pairs that are not reached lie
+/// below the range, in a colour close to that of its beginning.
 void set_range_of_reached(Raster& raster) {
   float low = std::numeric_limits<float>::infinity(), high = 0;
   for (Index r = 0; r < raster.values.rows(); ++r)

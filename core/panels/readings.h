@@ -1,4 +1,4 @@
-// Readings are numbers of a part of a head's matrices that a person points at or selects.
+// Readings are numbers from the part of a head's matrices that a person points at or selects.
 #pragma once
 
 #include <string>
@@ -27,8 +27,8 @@ struct RowReading {
 };
 RowReading read_row(const Computation& computation, Index query, Run& run);
 
-/// Statistics of a rectangle; of a large one from evenly spaced rows, with the standard errors of
-/// rows that are drawn.
+/// Statistics of a rectangle. Those of a large one come from evenly spaced rows, with the standard
+/// errors of drawn rows.
 struct SelectionReading {
   IndexRange rows, cols;
   Estimate exact_mass, approximate_mass;      // mean over the rows

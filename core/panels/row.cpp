@@ -36,7 +36,7 @@ std::vector<float> curve(const Weights& row, IndexRange keys) {
 std::vector<std::pair<Index, float>> top_keys(const Weights& row) {
   std::vector<std::size_t> order;
   for (std::size_t j = 0; j < row.size(); ++j)
-    if (row[j] > 0) order.push_back(j);  // and not NaN, which has no place in an order
+    if (row[j] > 0) order.push_back(j);  // leaves NaN out, which has no place in an order
   const std::size_t count = std::min(top_count, order.size());
   std::ranges::partial_sort(
       order, order.begin() + static_cast<std::ptrdiff_t>(count),

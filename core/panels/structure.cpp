@@ -11,8 +11,8 @@
 namespace fovea::panels {
 namespace {
 
-/// A panel holds at most so many sizes. As many as a tree can have leaves; a hash of more buckets
-/// leaves nearly all of them empty, and adjacent ones are shown together.
+/// A panel holds at most so many sizes, as many as a tree can have leaves. If a hash has more
+/// buckets, nearly all are empty, and adjacent ones are shown together.
 constexpr Index most_sizes = Index{1} << 20;
 
 std::vector<Index> sizes_of(std::span<const std::int32_t> leaf_of_token, const LeafSizes& sizes,
@@ -23,7 +23,7 @@ std::vector<Index> sizes_of(std::span<const std::int32_t> leaf_of_token, const L
   return out;
 }
 
-/// "Logit spread σ, level 1", ", level 2", ...: what they have in common is said once.
+/// "Logit spread σ, level 1", ", level 2", ...: the common words are said once.
 void add_spread(std::string& caption, const std::vector<Diagnostic>& diagnostics) {
   bool first = true;
   for (const Diagnostic& d : diagnostics) {

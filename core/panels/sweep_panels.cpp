@@ -8,7 +8,7 @@ namespace {
 
 enum class SweptNumber { time, memory, error };
 
-/// Nothing where it was not measured.
+/// Nothing if it was not measured.
 std::optional<SeriesPlot::Point> point_of(const SweepPoint& point, SweptNumber number,
                                           SweepTime time) {
   SeriesPlot::Point out{.n = double(point.n), .hollow = !point.fitted.empty()};
@@ -23,7 +23,7 @@ std::optional<SeriesPlot::Point> point_of(const SweepPoint& point, SweptNumber n
   return out;
 }
 
-/// From where on a series is faster than exact, on the curve of exact.
+/// The length from which a series is faster than exact, marked on the curve of exact.
 std::optional<SeriesPlot::Mark> mark_of(const SweepPanels& in, std::size_t series) {
   const Crossover crossover = crossover_of(in.sweep, series, in.time);
   if (series == 0 || crossover.kind != Crossover::Kind::at) return std::nullopt;
@@ -47,7 +47,7 @@ SeriesPlot::Series series_of(const SweepPanels& in, std::size_t s, SweptNumber n
     auto made = point_of(point, number, in.time);
     if (!made) continue;
     const auto place = std::ranges::find(sweep.lengths, point.n) - sweep.lengths.begin();
-    made->joined = place == before + 1;  // else something between was not measured
+    made->joined = place == before + 1;  // otherwise one between was not measured
     made->weak = number == SweptNumber::time && (point.few_samples() || throttled(sweep, point));
     made->ringed = in.chosen == SweepSpot{s, point.n};
     before = place;

@@ -14,7 +14,7 @@ VariantCard make_variant_card(const Variant& variant, const Problem& head, const
   const Lengths all = head.lengths();
   const Index n = std::min(all.keys, VariantCard::most_tokens);
   if (!all.equal() && std::max(all.queries, all.keys) > VariantCard::most_tokens) {
-    // A part of the queries may have no keys in a part of the keys.
+    // The first queries may have no keys among the first keys.
     card.refused = variant.refusal(head);
     return card;
   }

@@ -9,12 +9,12 @@
 namespace fovea {
 
 struct VariantCard {
-  /// A head is looked at through its first tokens, so that a card takes no longer for a long one.
+  /// A card shows the first tokens of a head, so that it takes no longer for a long head.
   static constexpr Index most_tokens = 256, side = 48;
 
   const Variant* variant = nullptr;
   Matrix picture;       // [side, side] or less: |P| of the first tokens, pooled by max
-  std::string refused;  // why there is no picture: the variant cannot be of this head
+  std::string refused;  // why there is no picture: the variant has no form for this head
 };
 
 /// With the parameters that suit the first tokens of the head. Throws Cancelled.

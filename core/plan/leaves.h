@@ -17,7 +17,7 @@ struct Leaves {
   Index count = 0;                              // all leaves, whether a token is in them or not
 };
 
-/// Nothing when the plan does not sort its tokens into leaves. Points into the plan.
+/// Nothing if the plan does not sort its tokens into leaves. The result points into the plan.
 std::optional<Leaves> leaves_of(const Plan& plan);
 
 /// The tokens in some of the leaves, ascending; `leaf_of`: [n], as in Leaves.

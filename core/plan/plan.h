@@ -33,8 +33,8 @@ struct Pass {
   int query_level = 0, key_level = 0;
   std::vector<std::int32_t> rows;  // row position -> query or query cluster; empty means identity
   std::vector<std::int32_t> cols;  // column position -> key or key cluster; empty means identity
-  /// How many keys a column stands for (its exp is multiplied by this); empty means as many as the
-  /// cluster has tokens, which is 1 at level 0.
+  /// How many keys a column stands for: its exp is multiplied by this number. Empty means the
+  /// number of tokens of the cluster, which is 1 at level 0.
   std::vector<float> weight;
   /// Row ranges of two tiles are equal or disjoint; tiles of equal row ranges are adjacent.
   std::vector<Tile> tiles;
@@ -54,7 +54,7 @@ struct Pass {
 /// How a cluster of queries is represented at query_level > 0.
 enum class CoarseQuery { first, mean };
 
-/// What rows of P are divided by where it is not their own sum (HyperAttention, algorithm 2).
+/// What rows of P are divided by if it is not their own sum (HyperAttention, algorithm 2).
 struct RowEstimates {
   std::vector<double>
       log_sums;  // [nq] natural logarithms, finite; empty if rows have their own sums
@@ -118,12 +118,12 @@ struct FeaturePlan {
   Index features(Index d) const { return map == FeatureMap::elu ? d : directions.rows(); }
 };
 
-/// What another program computed, of which Z is known, or P, or both. Where the pairs to which it
-/// gives weight are known they are the mask of the Plan; without P it is softmax over those.
+/// What another program computed: Z, P or both are known. If the pairs to which it gives weight are
+/// known, they are the mask of the Plan; without P, P is the softmax over these pairs.
 struct ImportedPlan {
   std::shared_ptr<const ImportedResult> result;
   std::shared_ptr<const PairMask> head_mask;  // of the head itself
-  bool kept = false;                          // those pairs are known
+  bool kept = false;                          // the pairs with weight are known
 };
 
 /// Which tensors of the structure say into which group (a leaf, a bucket) each token was sorted.
@@ -140,26 +140,27 @@ struct Plan {
   Lengths lengths = {};  // of the head
   bool causal = false;
   Index window = 0;  // of the head: the bands of all tiles lie in it; 0 if none
-  /// The head's mask: pairs that it does not admit count in no tile. Only if every level is 0.
-  /// In an ImportedPlan it also leaves out the pairs without weight.
+  /// The head's mask: pairs that it does not admit count in no tile. Only plans whose levels are
+  /// all 0 have one. In an ImportedPlan it also leaves out the pairs without weight.
   std::shared_ptr<const PairMask> mask = {};
   std::variant<TilePlan, NodePlan, ProjectedPlan, FeaturePlan, ImportedPlan> form;
   Structure structure = {};
   TokenGroups groups = {};
-  /// Name of the integer tensor that lists the keys behind the weighted columns, as often as each
-  /// was drawn; empty if there is none, or the draws of several parts are listed together.
+  /// Name of the integer tensor that lists the keys behind the weighted columns, each as often as
+  /// it was drawn; empty if there is no such tensor, or if it lists the draws of several parts
+  /// together.
   std::string samples = {};
-  /// All tokens together decided the structure (a median tree, sorted hashes): later tokens then
-  /// have a say in who attends whom, under a causal mask too.
+  /// All tokens together decided the structure (a median tree, sorted hashes). Even under a causal
+  /// mask, later tokens then influence which pairs meet.
   bool fitted_to_all_tokens = false;
-  /// What planning itself multiplied: hashing (2 n d r), routing (n d for every level and side;
-  /// none for leaves that were given). Building a tree is not counted: the paper learns it
+  /// Multiply-adds of planning itself: hashing (2 n d r), routing (n d for every level and side; 0
+  /// for leaves that were given). Building a tree is not counted, since the paper learns it
   /// beforehand.
   double planning_multiply_adds = 0;
   double planning_bytes = 0;  // of what planning holds beside the tiles: the weights of a tree
   std::vector<std::string> notes = {};  // what the user must know: "block >= n: computed exactly"
 
-  /// The pairs that exact attention has, the mask aside.
+  /// The pairs of exact attention, without the mask.
   Band band() const { return band_of(causal, window, lengths.offset()); }
   Index queries() const { return lengths.queries; }
   Index keys() const { return lengths.keys; }
@@ -179,10 +180,10 @@ constexpr IndexRange cluster_tokens(Index index, int level, Index n) {
 /// The mask of the head; null if it admits all pairs.
 const PairMask* head_mask(const Plan& plan);
 
-/// Whether entries of P are known: of Z that another program computed alone they are not.
+/// Whether entries of P are known. They are not if another program computed Z and gave only Z.
 bool has_entries(const Plan& plan);
 
-/// Whether entries of P may be negative: a mixture, or a weight of TC-attention, is.
+/// Whether entries of P may be negative, as mixtures and weights of TC-attention may.
 bool may_be_negative(const Plan& plan);
 
 /// Throws Error (an internal error) unless all tiles lie inside their orders and no pair is covered

@@ -1,6 +1,6 @@
 // A Structure is what a planner drew or derived for one head, as named tensors: orders, samples,
-// leaves, the weights of a tree. It is what `compute -o` writes and `--structure` reads back. Which
-// tensors a variant has, and what they mean, its own file declares (variants/structure_fields.h).
+// leaves, the weights of a tree. `compute -o` writes it and `--structure` reads it back. The file
+// of a variant declares which tensors it has and what they mean (variants/structure_fields.h).
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ struct StructureTensor {
 
 class Structure {
  public:
-  /// Adds a tensor or replaces the one of that name. Throws Error unless the shape has as many
-  /// places as there are values.
+  /// Adds a tensor or replaces the one of that name. Throws Error unless the shape fits the number
+  /// of values.
   void set(StructureTensor tensor);
   /// A list: shape [values.size()].
   void set(std::string name, std::vector<std::int32_t> values);
@@ -39,7 +39,7 @@ class Structure {
   const StructureTensor* find(std::string_view name) const;
   const std::vector<StructureTensor>& tensors() const { return tensors_; }
 
-  /// The values of a tensor; empty when there is none of that name, or one of the other type.
+  /// The values of a tensor; empty if there is none of that name and type.
   const std::vector<std::int32_t>& integers(std::string_view name) const;
   const std::vector<float>& reals(std::string_view name) const;
 

@@ -10,8 +10,8 @@
 
 namespace fovea {
 
-/// The rows of an output that are not finite; where a head has no values, those of P. A row without
-/// keys is finite.
+/// The rows of an output that are not finite; of P if the head has no values. A row without keys is
+/// finite.
 struct NotFinite {
   Index rows = 0;
   std::string cause;  // "the input holds them, or numbers beyond 1e14, in q"
@@ -44,21 +44,22 @@ std::shared_ptr<const Operator> plan_and_bind(const Problem& problem, const Comp
                                               const Backend& backend, const Run& run,
                                               TimedRun& timed);
 
-/// One more run from Q, K and V to Z; without values from Q and K to the row sums.
+/// Times one more run from Q, K and V to Z, or without values from Q and K to the row sums.
 TimedRun time_run(const Problem& problem, const ComputeRequest& request, const Backend& backend,
                   const Run& run);
 
 Computation compute(const Problem& problem, const ComputeRequest& request, const Backend& backend,
                     Run& run);
 
-/// Planned and bound, not applied: `output` and the stages of apply are empty.
+/// Plans and binds without applying: `output` and the stages of apply are empty.
 Computation prepare(const Problem& problem, const ComputeRequest& request, const Backend& backend,
                     Run& run);
 
-/// Applies one that was prepared.
+/// Applies a prepared computation.
 void apply(Computation& prepared, const Run& run);
 
-/// The figures of the approximation's own paper (Variant::diagnostics); both are applied.
+/// The figures of the approximation's own paper (Variant::diagnostics). Both computations must be
+/// applied.
 std::vector<Diagnostic> diagnose(const Computation& approximate, const Computation& exact,
                                  const Backend& backend, Run& run);
 

@@ -21,7 +21,7 @@ bool GradualOutput::advance(Index focus_row, double budget_ms, Run& run) {
   if (band.size() == 0) return false;
   const Problem& problem = prepared_->op->problem();
   const IndexRange rows{band.begin * pixel, std::min(problem.queries(), band.end * pixel)};
-  Profile its;  // that of a band that is stopped does not count
+  Profile its;  // the profile of a band that is stopped does not count
   Run part = run.quiet().in(its);
   const auto begin = Clock::now();
   const RowsOutput found = prepared_->op->apply_rows(problem.v, rows, pixel, part);

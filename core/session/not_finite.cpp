@@ -52,8 +52,8 @@ std::string note_of_rows(const Computation& computation) {
          (of_outputs ? "" : "P of ") + computation.variant->label + ": " + cause;
 }
 
-/// A weight is exp(S - L) of a logit and a log-sum-exp that are both rounded, by up to 2^-24 of
-/// themselves.
+/// A weight is exp(S - L) of a logit and a log-sum-exp, both of which are rounded by up to 2^-24 of
+/// their size.
 std::string note_of_rounding(const Computation& computation) {
   if (computation.variant->imported) return "";
   double largest = 0;

@@ -1,5 +1,5 @@
-// A ResidentUse is how much memory this program held while some work was done: measured, of the
-// whole program, unlike the bytes that are counted from a plan.
+// A ResidentUse is the memory that the whole program held while some work was done. It is measured,
+// unlike the bytes that are counted from a plan.
 #pragma once
 
 #include <functional>
@@ -12,11 +12,11 @@ struct ResidentUse {
   double rise() const { return peak > before ? peak - before : 0; }
 };
 
-/// Samples about every millisecond while `work` runs on this thread, and at its beginning and end:
-/// a shorter peak is missed. Memory that was freed earlier is returned to the system first, blocks
-/// of matrices that are kept for the next too, where the C library can do that; what it keeps can
-/// be used again unseen. Returns nothing where the system does not report its memory. Rethrows what
-/// `work` throws.
+/// Samples about every millisecond while `work` runs on this thread, and at its beginning and end,
+/// so that a shorter peak is missed. First returns freed memory to the system, kept blocks of
+/// matrices included, if the C library can do that; memory that the library keeps can be used again
+/// unnoticed. Returns nothing if the system does not report its memory. Rethrows what `work`
+/// throws.
 std::optional<ResidentUse> resident_use_of(const std::function<void()>& work);
 
 }  // namespace fovea

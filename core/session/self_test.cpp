@@ -115,7 +115,7 @@ class SelfTest {
   }
 
   const std::string& finding() const { return finding_; }
-  /// The head that was tested last, before what was found.
+  /// The head that was tested last; it stands before the finding.
   const std::string& where() const { return where_; }
 
   void heads(const SelfTestLengths& lengths) {
@@ -138,7 +138,7 @@ class SelfTest {
       for (const bool causal : {false, true}) compare(variant, {{n, n}, 32, 32, causal});
   }
 
-  /// The steps of planning, on whole numbers, of which sums are exact.
+  /// Tests the steps of planning on whole numbers, whose sums are exact.
   void planning(Index n) {
     enter("Planning");
     Random draw(seed, stream_of(4, 0));
@@ -165,7 +165,7 @@ class SelfTest {
     expect(tested_.route(x, tree, run_) == trusted_.route(x, tree, run_), "Leaves");
   }
 
-  /// The gradient of a tree that learns, where the back end has loops of its own for it.
+  /// Tests the gradient of a tree that learns, if the back end has loops of its own for it.
   void learning(Index n) {
     if (!finding_.empty()) return;
     constexpr Index leaves = 8;
@@ -192,7 +192,7 @@ class SelfTest {
            most, " of its size");
   }
 
-  /// Within the bounds that Backend::singular_values states, twice of which two may be apart.
+  /// Two back ends may differ by twice the bounds that Backend::singular_values states.
   void singular_values() {
     if (!finding_.empty()) return;
     enter("Singular values");

@@ -227,7 +227,7 @@ std::string label_of(const std::vector<Column>& columns, std::size_t column) {
 Session standard_session(const std::string& source, Index n) {
   Session session;
   session.source = source;
-  // For long heads only those that are computed in moments; the others are a click away.
+  // Long heads get only the variants that are computed in moments; the others are a click away.
   for (const Variant* variant : variants_of(Group::papers))
     if (n <= long_head || variant->quick)
       session.columns.push_back({.variant = variant->id, .values = values_for_length(*variant, n)});

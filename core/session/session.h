@@ -28,7 +28,7 @@ std::vector<View> all_views();
 std::vector<ErrorKind> all_error_kinds();
 std::vector<Norm> all_norms();
 std::vector<SpanChoice> all_span_choices();
-/// The kind that follows in their order; after the last the first.
+/// The next kind in that order; the first one after the last.
 ErrorKind next(ErrorKind kind);
 std::string to_text(View view);
 std::string to_text(ErrorKind kind);
@@ -62,7 +62,7 @@ struct Column {
   std::string variant;
   Values values;
   std::uint64_t seed = 0;
-  std::optional<HeldHead> held = {};  // nothing: the head of the Session
+  std::optional<HeldHead> held = {};  // nothing means the head of the Session
   friend bool operator==(const Column&, const Column&) = default;
 };
 
@@ -76,9 +76,9 @@ std::vector<int> continued_columns(const std::vector<Column>& before,
 
 /// "block 32".
 std::string to_text(const Field& field, const Value& value);
-/// What a column is called among others: its variant's label, with what tells it apart where there
-/// are several of the variant: "H-Transformer-1D, block 38". Equal columns are numbered from the
-/// second: "H-Transformer-1D (2)". Held heads are not named here.
+/// The name of a column among others: its variant's label, and the parameters that tell it apart
+/// from other columns of the variant: "H-Transformer-1D, block 38". Equal columns are numbered from
+/// the second: "H-Transformer-1D (2)". Held heads are not named here.
 std::string label_of(const std::vector<Column>& columns, std::size_t column);
 
 /// Without repeated runs.
@@ -108,7 +108,7 @@ struct ViewSettings {
   std::vector<ColourRange> ranges;  // at most one for each view and column
   std::vector<std::string> hidden;  // names of series and classes that are not drawn
 
-  /// Null: none was chosen.
+  /// Null if none was chosen.
   const ColourRange* range_of(View view, int column) const;
   void choose_range(const ColourRange& range);
   void reset_range(View view, int column);
@@ -127,14 +127,14 @@ struct Viewport {
 /// All of a matrix.
 Viewport whole(Lengths lengths);
 
-/// The tokens in [begin, end) of a Viewport, of n; all of them where it shows none.
+/// The tokens of [0, n) in [begin, end) of a Viewport; all n if the Viewport shows none.
 IndexRange visible_tokens(double begin, double end, Index n);
 
 struct Session {
   std::string source;  // path or synthetic:
   int patch = 8;       // of an image: pixels a side that are one token
   Index layer = 0, head = 0;
-  // Set by hand instead of what the source states; window and soft cap of 0: none.
+  // Set by hand in place of what the source states; a window or soft cap of 0 means none.
   std::optional<bool> causal;
   std::optional<double> scale;
   std::optional<Index> window;
@@ -151,15 +151,14 @@ struct Session {
 
 /// The paper's defaults, or for shorter texts sizes at which the variant still differs from exact.
 Values values_for_length(const Variant& variant, Index n);
-/// The same with some parameters set, by their keys. Throws UsageError for a key that the variant
-/// does not have, and for what is no value of it.
+/// Some parameters are set by their keys. Throws UsageError for a key that the variant does not
+/// have, and for a text that is no value of the parameter.
 Values values_for_length(const Variant& variant, Index n,
                          const std::map<std::string, std::string>& settings);
 
-/// From which length on matrices are looked at as maps (MapPyramid), and exact attention takes
-/// long.
+/// Longer heads are shown as maps (MapPyramid), since exact attention of them takes long.
 inline constexpr Index long_head = 8192;
-/// Only of as many queries as keys: others are computed as a whole.
+/// Only heads with as many queries as keys: others are computed as a whole.
 inline bool is_long(Lengths lengths) {
   return lengths.equal() && lengths.queries > long_head;
 }

@@ -13,14 +13,14 @@
 namespace fovea {
 namespace {
 
-// Q, K, V and Z, and what the back end makes of Q, K and V for itself, counted as much again.
+// Bytes of Q, K, V and Z, and as many again for what the back end makes of Q, K and V for itself.
 double bytes_of(const ExploredHead& head) {
   return 2.0 * static_cast<double>(sizeof(float)) *
          static_cast<double>(head.lengths.queries + head.lengths.keys) *
          static_cast<double>(head.d + head.dv);
 }
 
-/// Adds the time of its life, also where an exception ends it.
+/// Adds the time of its life, even if an exception ends it.
 class AddedTime {
  public:
   explicit AddedTime(double& seconds) : seconds_(seconds) {}
@@ -39,7 +39,7 @@ bool same(const ComputeRequest& a, const ComputeRequest& b) {
          (a.variant->reference || a.seed == b.seed);
 }
 
-/// What the evaluation says; the rest stays.
+/// Puts the results of the evaluation into the trial and leaves the rest.
 void put(Trial& trial, const Evaluation& evaluation) {
   for (std::size_t m = 0; m < measures().size(); ++m)
     if (auto measured = measures()[m].of(evaluation)) trial.measured[m] = std::move(measured);
@@ -102,7 +102,7 @@ Explorer::Explorer(std::vector<ExploredHead> heads, OpenHead open,
     }
 }
 
-// A setting that is also one of the options' own is tried once, as that.
+// A setting that is also one of the options' own settings is tried once, as an own setting.
 std::vector<std::vector<Explorer::Setting>> Explorer::rounds_of(const ExploredHead& head) const {
   std::vector<ComputeRequest> known;
   std::vector<std::vector<Setting>> rounds(1);
@@ -128,7 +128,8 @@ std::vector<std::vector<Explorer::Setting>> Explorer::rounds_of(const ExploredHe
       learned.push_back({.variant = variant, .values = settings[round], .seed = options_.seed});
     }
   }
-  // A round each, on every head the same, also where one of them was tried as an own setting.
+  // One setting in each round, the same on every head, even if one of them was tried as an own
+  // setting.
   std::size_t round = rounds.size();
   for (ComputeRequest& request : learned) add(round++, std::move(request), false);
   return rounds;
@@ -213,7 +214,8 @@ void Explorer::measure_time(Trial& trial, std::size_t head, const Problem& probl
   best = std::min(best, runs.best_pace_ms());
   trial.time = summarise(runs, best);
   beside_others_[head].append(exact_runs(runs));
-  if (faster) {  // earlier trials of this pace, on all heads, may turn out to have been slow
+  if (faster) {  // earlier trials with this number of paced tokens, on all heads, may turn out to
+                 // have been slow
     for (const auto& [place, earlier] : runs_) {
       if (earlier.paced != runs.paced || !trials_[place].time) continue;
       if (trials_[place].variant->reference) continue;
@@ -225,13 +227,13 @@ void Explorer::measure_time(Trial& trial, std::size_t head, const Problem& probl
   } else {
     summarise_exact(head, best);
   }
-  // Last: everything above is about trials that are done, and this one is not yet among them.
+  // Comes last: everything above is about trials that are done, and this one is not among them yet.
   runs_[trials_.size()] = std::move(runs);
   if (request.variant->reference) exact_trials_[head] = trials_.size();
 }
 
-// Exact attention is timed beside the other trials, as for their speed-ups: by itself it would be
-// faster. Only its quiet rounds count, also where another trial has too few of them.
+// Exact attention is timed beside the other trials, as for their speed-ups, since by itself it
+// would be faster. Only its quiet rounds count, even if another trial has too few of them.
 void Explorer::summarise_exact(std::size_t head, double best_pace_ms) {
   const auto found = exact_trials_.find(head);
   if (found == exact_trials_.end()) return;

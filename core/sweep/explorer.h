@@ -33,8 +33,8 @@ struct OwnSetting {
   std::uint64_t seed = 0;
   Structure given = {};  // a learned tree
   Index n = 0;           // only on heads with n keys; 0 means any number
-  /// Layer and head, the only ones on which it is tried, such as those of a learned tree; absent:
-  /// all heads.
+  /// The only layer and head on which it is tried, such as those of a learned tree; without a value
+  /// it is tried on all heads.
   std::optional<std::pair<Index, Index>> only = {};
 };
 
@@ -50,24 +50,24 @@ struct ExploreOptions {
 
 class Explorer {
  public:
-  /// Exact attention is tried first on each head whether it is among the variants or not, and once.
+  /// Exact attention is tried first on each head, once, whether it is among the variants or not.
   Explorer(std::vector<ExploredHead> heads, OpenHead open, std::vector<const Variant*> variants,
            ExploreOptions options = {});
 
-  /// Does one trial and returns true; false if nothing is left to do. First all heads with exact
-  /// attention, the options' own settings and the first setting of every variant, then with the
-  /// second, and so on, which is from coarse to fine; trees that have to be learned come last. If
-  /// the heads take more memory together than the options allow, one head follows the other. A
-  /// trial that is refused keeps the reason, as do all of a head that cannot be opened. Throws
-  /// Cancelled and DeviceLostError; then the trials are as they were.
+  /// Does one trial and returns true; false if nothing is left to do. All heads come first with
+  /// exact attention, the options' own settings and the first setting of every variant, then with
+  /// the second setting, and so on, from coarse to fine; trees that have to be learned come last.
+  /// If the heads together take more memory than the options allow, one head follows the other. A
+  /// refused trial keeps the reason, and so do all trials of a head that cannot be opened. Throws
+  /// Cancelled and DeviceLostError, and then leaves the trials as they were.
   bool step(const Backend& backend, Run& run);
 
-  /// Those that were done, in the order in which they were done.
+  /// The trials that were done, in the order in which they were done.
   const std::vector<Trial>& trials() const { return trials_; }
   /// The length of the longest beginning of trials() in which every setting was tried on the same
-  /// heads; own settings of single heads aside.
+  /// heads, without regard to own settings of single heads.
   std::size_t comparable() const;
-  /// In step(), cancelled trials too.
+  /// Spent in step(), on cancelled trials too.
   double seconds_spent() const { return spent_seconds_; }
   std::size_t left() const { return tasks_.size() - trials_.size(); }
   std::size_t total() const { return tasks_.size(); }
@@ -109,7 +109,8 @@ class Explorer {
   std::map<std::size_t, TimedRuns> runs_;            // by trial
   std::map<std::size_t, std::size_t> exact_trials_;  // by head
   std::map<std::size_t, TimedRuns> beside_others_;   // exact attention, by head
-  std::map<Index, double> best_pace_ms_;    // by paced tokens: the machine's, over all trials
+  /// Best pace of the machine over all trials, by number of paced tokens.
+  std::map<Index, double> best_pace_ms_;
   std::map<std::size_t, Reference> known_;  // by head
 };
 

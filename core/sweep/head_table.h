@@ -1,4 +1,5 @@
-// A HeadTable tells for each head which setting keeps a Budget best: of all variants, and of each.
+// A HeadTable tells for each head which setting keeps a Budget best, over all variants and for each
+// variant.
 #pragma once
 
 #include <string>
@@ -11,8 +12,8 @@ namespace fovea {
 struct HeadTable {
   struct Row {
     ExploredHead head;
-    const Trial* choice = nullptr;  // exact attention where nothing that was tried keeps the budget
-    bool kept = false;              // the budget, by the choice
+    const Trial* choice = nullptr;      // exact attention if no trial keeps the budget
+    bool kept = false;                  // the choice keeps the budget
     std::vector<const Trial*> best_of;  // each variant; null if no setting of it keeps the budget
   };
   Budget budget;
@@ -22,7 +23,7 @@ struct HeadTable {
   /// The numbers that all tables show.
   const Quantity& error() const;
   const Quantity& cost() const;
-  /// The one of the two quantities that the budget does not limit.
+  /// The quantity that the budget does not limit.
   const Quantity& wanted() const;
 };
 
@@ -31,13 +32,13 @@ struct HeadTable {
 Budget error_budget(double within);
 Budget cost_budget(double at_most);
 
-/// It points into the trials.
+/// The table points into the trials.
 HeadTable head_table(const std::vector<Trial>& trials, const std::vector<ExploredHead>& heads,
                      const Budget& budget);
 
 /// "The least multiply-adds with a relative output error of at most 0.05".
 std::string to_text(const Budget& budget);
-/// How many heads are served, and what all of them take together.
+/// How many heads keep the budget, and what all heads take together.
 std::string sum_text(const HeadTable& table);
 
 }  // namespace fovea

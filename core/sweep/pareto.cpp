@@ -17,7 +17,7 @@ bool more_is_better(const Quantity& quantity) {
   return quantity.measure().better == Measure::Better::more;
 }
 
-/// Null: the variant has no such parameter.
+/// Null if the variant has no such parameter.
 const Field* field_of(const Variant& variant, const std::string& id) {
   const auto it = std::ranges::find(variant.schema, id, &Field::id);
   return it == variant.schema.end() ? nullptr : &*it;
@@ -88,7 +88,7 @@ Quantity::Quantity(const std::string& parameter, const std::vector<const Variant
                            .better = Measure::Better::neither,
                            .of = {}};
     else if (parameter_->label != label)
-      parameter_->label = parameter;  // what all of them call it
+      parameter_->label = parameter;  // the id, as their labels differ
   }
   if (!parameter_) throw UsageError(what + ": no variant was chosen that has parameters");
 }
@@ -115,8 +115,8 @@ std::vector<std::size_t> pareto_front(const std::vector<ParetoPoint>& points) {
     if (is_finite(points[i])) order.push_back(i);
   const auto rank = [&](std::size_t i) { return std::tuple(*points[i].x, *points[i].y, i); };
   std::ranges::sort(order, {}, rank);
-  // From the least x on, a point is on the front where its y is below all before it, or where it
-  // equals the last one of the front.
+  // In the order of x, a point is on the front if its y is below all before it, or if it equals the
+  // last point of the front.
   std::vector<std::size_t> front;
   for (const std::size_t i : order) {
     const bool first = front.empty();
@@ -179,7 +179,7 @@ std::vector<SettingSpread> settings_over_heads(const std::vector<Trial>& trials,
       settings[s].x = spread_of(std::move(xs[s]));
       settings[s].y = spread_of(std::move(ys[s]));
     }
-  std::map<Index, const Heads*> most;  // by length: the heads of the setting that has the most
+  std::map<Index, const Heads*> most;  // by length: the heads of the setting with the most heads
   for (std::size_t s = 0; s < settings.size(); ++s) {
     const Heads*& known = most[settings[s].n];
     if (!known || heads[s].size() > known->size()) known = &heads[s];

@@ -1,5 +1,6 @@
-// A Trial is one setting of a variant on one head, measured. Here is what Trials say of error
-// against cost: the Pareto front, settings over many heads, and the best choice under a budget.
+// A Trial is one setting of a variant on one head, measured. This file finds what Trials say about
+// error against cost: the Pareto front, settings over many heads, and the best choice under a
+// budget.
 #pragma once
 
 #include <optional>
@@ -19,7 +20,7 @@ struct Trial {
   bool own = false;         // a setting of the user's own, such as a column of the canvas
   std::string source = {};  // of the head, if there are several
   Index layer = 0, head = 0, n = 0;
-  double scale = 0;  // 0: exact attention could not be computed
+  double scale = 0;  // 0 if exact attention could not be computed
   bool causal = false;
   Cost cost;
   std::vector<std::optional<Measured>>
@@ -29,18 +30,16 @@ struct Trial {
   std::string refused;               // why it was refused; empty if it was measured
 };
 
-/// What Trials are compared by: a Measure, and where a Trial has it; or a parameter that was
-/// chosen.
+/// A Quantity compares Trials: a Measure, or a chosen parameter.
 class Quantity {
  public:
   /// The id of a measure; "time" is total_ms. Throws UsageError that names the known ids and begins
   /// with `option`.
   Quantity(const std::string& id, const std::string& option);
 
-  /// A parameter of every one of `variants` beside exact attention, which has no parameters;
-  /// neither more nor less of it is better. Throws UsageError that begins with `option` where a
-  /// variant does not have it, where its values are not single numbers, and where there is no
-  /// variant.
+  /// A parameter of all `variants` but exact attention, which has none; neither more nor less of it
+  /// is better. Throws UsageError that begins with `option` if a variant does not have the
+  /// parameter, if its values are not single numbers, or if there is no variant.
   Quantity(const std::string& parameter, const std::vector<const Variant*>& variants,
            const std::string& option);
 
@@ -48,21 +47,22 @@ class Quantity {
   bool is_parameter() const { return parameter_.has_value(); }
   /// Only trials that were timed have it.
   bool is_timed() const;
-  /// Nothing where the trial does not have it; never NaN.
+  /// Nothing if the trial does not have it; never NaN.
   std::optional<double> of(const Trial& trial) const;
 
  private:
   std::size_t place_ = 0;             // in measures()
-  std::optional<Measure> parameter_;  // instead of it
+  std::optional<Measure> parameter_;  // in place of a measure
 };
 
 struct ParetoPoint {
   std::optional<double> x, y;  // of both less is better
 };
 
-/// The points that no other dominates: none is at most as large in both and smaller in one. In
-/// ascending order of x, then y, then place; equal points are on the front together. Points of
-/// which a number is absent or not finite are never on it and dominate nothing. O(n log n).
+/// The points that no other point dominates, which would be at most as large in both numbers and
+/// smaller in one. In ascending order of x, then y, then place; equal points are on the front
+/// together. Points with a number that is absent or not finite are never on it and dominate
+/// nothing. O(n log n).
 std::vector<std::size_t> pareto_front(const std::vector<ParetoPoint>& points);
 
 /// Quantiles of a number over several heads, with straight lines between the ordered numbers. A
@@ -79,7 +79,7 @@ struct SettingSpread {
   Values values;
   std::uint64_t seed = 0;
   bool own = false;           // of the user's own
-  Index n = 0;                // equal values at another length are another setting
+  Index n = 0;                // the length: equal values at another length are another setting
   Spread x, y;                // of the heads that have both numbers
   Index heads = 0;            // that have both numbers
   Index without = 0;          // that were measured and lack one of them
@@ -91,22 +91,22 @@ struct SettingSpread {
   bool on_front = false;      // of the medians of the settings that are on all heads
 };
 
-/// In the order in which settings first appear. Each length has a front of its own, of the settings
-/// that were measured on the same heads as the one that was measured on the most. Over a parameter
-/// there is no front.
+/// In the order in which settings first appear. Each length has a front of its own, made of the
+/// settings that were measured on the same heads as the setting measured on the most heads. There
+/// is no front over a parameter.
 std::vector<SettingSpread> settings_over_heads(const std::vector<Trial>& trials, const Quantity& x,
                                                const Quantity& y);
 
-/// At most so much of one measure, and then as little as can be of another.
+/// Limits one measure, and asks for as little as possible of another.
 struct Budget {
   std::string measure;  // an id
   double most = 0;
   std::string least;  // an id
 };
 
-/// The trial of one head that keeps the budget with the least of the other measure; among
-/// equals the one with less of the budget's, then the first. Exact attention is a choice like
-/// others where it is among the trials. Null: none keeps it.
+/// The trial of one head that keeps the budget with the least of the other measure; among equals
+/// the one with less of the limited measure, then the first. Exact attention is a choice like
+/// others if it is among the trials. Null if no trial keeps the budget.
 const Trial* best_choice(const std::vector<const Trial*>& trials, const Budget& budget);
 
 }  // namespace fovea

@@ -92,7 +92,7 @@ Problem prefix_of(const Problem& head, Index n) {
   Problem prefix = head;
   for (MatrixView Problem::*m : {&Problem::q, &Problem::k, &Problem::v})
     prefix.*m = (head.*m).slice({0, n});
-  prefix.imported = nullptr;  // of all tokens
+  prefix.imported = nullptr;  // which are of all tokens
   if (head.mask) prefix.mask = std::make_shared<const PairMask>(head.mask->prefix(n, n));
   if (head.rule)
     prefix.rule =
@@ -102,7 +102,7 @@ Problem prefix_of(const Problem& head, Index n) {
 
 Crossover crossover_of(const std::vector<std::pair<Index, double>>& ratios) {
   if (ratios.empty()) return {};
-  std::size_t first = ratios.size();  // from here on all are faster
+  std::size_t first = ratios.size();  // from this one on all are faster
   while (first > 0 && ratios[first - 1].second < 1) --first;
   if (first == ratios.size()) return {.kind = Crossover::Kind::never};
   const auto& [above, fast] = ratios[first];

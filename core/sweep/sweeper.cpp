@@ -59,14 +59,14 @@ std::size_t Sweeper::place(Task task) const {
   return task.series * sweep_.lengths.size() + static_cast<std::size_t>(length);
 }
 
-// So that all points together, repeated, take about half of the time allowed: first runs of long
-// texts take the rest.
+// Lets repeated runs of all points take about half of the time allowed; first runs of long heads
+// take the rest.
 double Sweeper::allowance_ms() const {
   const auto points = static_cast<double>(sweep_.series.size() * sweep_.lengths.size());
   return std::min(most_ms, 0.5e3 * limits_.seconds / points);
 }
 
-// From the last points of the series: for planning alone, never shown.
+// Extrapolates from the last points of the series, for planning alone. It is never shown.
 double Sweeper::expected_ms(Task task) const {
   const auto& points = sweep_.series[task.series].points;
   const auto all_of = [](const SweepPoint& point) {
@@ -89,7 +89,7 @@ bool Sweeper::affordable(Task task) const {
   return !runs_[place(task)].refused && expected_ms(task) <= 1e3 * limits_.seconds - spent_ms_;
 }
 
-// At first all lengths have their share of the time; what is left goes to points of few runs.
+// At first all lengths get their share of the time; the rest goes to points with few runs.
 bool Sweeper::wants_share(Task task) const {
   const Runs& has = runs_[place(task)];
   return affordable(task) &&
@@ -101,8 +101,8 @@ bool Sweeper::wants_rest(Task task) const {
   return affordable(task) && runs_[place(task)].runs.size() < enough_samples;
 }
 
-// The fewest runs first; exact before others, whose error needs it; then the quickest, so that one
-// slow variant does not take what would do for all the rest.
+// The point with the fewest runs comes first; then exact, as the errors of others need it; then the
+// quickest, so that one slow variant does not take the time of all others.
 std::optional<Sweeper::Task> Sweeper::first_of(bool (Sweeper::*wants)(Task) const) const {
   for (const Index n : sweep_.lengths) {
     std::optional<Task> best;
@@ -173,7 +173,7 @@ void Sweeper::measure(Task task, const Backend& backend, Run& run) {
   const auto first = Clock::now();
   Computation computation = run_once(problem, column, values, backend, run);
   std::vector<TimedRun> runs;
-  // A first run warms caches and threads up; one that fills the slice counts.
+  // A first run warms up caches and threads and counts only if it fills the slice.
   if (ms_since(first) >= limits_.slice_ms) runs.push_back(computation.first_run);
   const std::size_t had = runs_[place(task)].runs.size();
   while (runs.empty() || (ms_since(first) < limits_.slice_ms &&

@@ -8,7 +8,7 @@ namespace fovea {
 
 struct SweepLimits {
   Index longest = 0;      // 0: the head's own length
-  double seconds = 60;    // of measuring; a run expected to go beyond is left out
+  double seconds = 60;    // for measuring; a run expected to exceed them is left out
   double slice_ms = 150;  // of repeated runs in a step; one run may take longer
   int samples = 15;       // of a point, at most
   friend bool operator==(const SweepLimits&, const SweepLimits&) = default;
@@ -19,10 +19,10 @@ class Sweeper {
   /// Exact is measured first whether it is among the columns or not, and shown once.
   Sweeper(Problem head, std::vector<Column> columns, SweepLimits limits = {});
 
-  /// Measures one point, or one a little better, and returns true; false if nothing is left to do.
-  /// At each length the columns take turns, so that all meet the machine in the same state. A point
-  /// that cannot be (for memory, or by its parameters) is noted as a refusal. Throws Cancelled and
-  /// DeviceLostError; then the Sweep is as it was.
+  /// Measures one point, or improves one a little, and returns true; false if nothing is left to
+  /// do. At each length the columns take turns, so that all meet the machine in the same state. A
+  /// point that cannot be measured, for lack of memory or because of its parameters, is noted as a
+  /// refusal. Throws Cancelled and DeviceLostError, and then leaves the Sweep as it was.
   bool step(const Backend& backend, Run& run);
 
   const Sweep& sweep() const { return sweep_; }
@@ -30,7 +30,7 @@ class Sweeper {
     std::size_t series = 0;
     Index n = 0;
   };
-  /// What the next step measures; nothing when nothing is left to do.
+  /// What the next step measures; no value if nothing is left to do.
   std::optional<Task> next() const;
   /// Estimates, for showing progress alone.
   double seconds_spent() const { return spent_ms_ / 1e3; }

@@ -10,7 +10,7 @@
 namespace fovea {
 namespace {
 
-/// Not if the approximation took less time than the clock resolves.
+/// False if the approximation took less time than the clock resolves.
 bool has_speed_up(const TimedRuns::Round& round) {
   return round.exact && round.run.apply.total_ms() > 0;
 }
@@ -84,10 +84,11 @@ std::vector<TimedRuns> measure_rounds(const Problem& problem,
   if (options.with_memory)
     for (std::size_t r = 0; r < requests.size(); ++r)
       all[r].memory = resident_use_of([&] { time_run(problem, requests[r], backend, run); });
-  std::size_t begin = 0;  // of the requests the first of the next round
+  std::size_t begin = 0;  // the first request of the next round
   const auto round = [&] {
     std::vector<TimedRuns::Round> timed(requests.size());
-    // Each begins in turn, so that none has always the same one's memory in the caches.
+    // The requests take turns to begin, so that none always finds the memory of the same other one
+    // in the caches.
     for (std::size_t r = 0; r < requests.size(); ++r) {
       const std::size_t turn = (begin + r) % requests.size();
       timed[turn].run = time_run(problem, requests[turn], backend, run);
@@ -137,7 +138,7 @@ TimedRuns first_run_alone(const Computation& computed, const Computation* exact)
 std::vector<TimedRuns> measure_again(const Problem& problem, const std::vector<Repeated>& columns,
                                      const Computation* exact, const Backend& backend, Run& run) {
   constexpr double budget_ms = 5e3, most_ms = 20e3;
-  double spent_ms = exact ? exact->first_run.total_ms() : 0;  // by a round, about
+  double spent_ms = exact ? exact->first_run.total_ms() : 0;  // about the time that a round adds
   std::vector<TimedRuns> all(columns.size());
   std::vector<ComputeRequest> requests;
   std::vector<std::size_t> places;  // of the columns that are repeated
@@ -161,7 +162,7 @@ std::vector<TimedRuns> measure_again(const Problem& problem, const std::vector<R
     }
   }
   if (places.empty()) return all;
-  // A second for each column, or as long as the rounds take that an interval needs.
+  // A second for each column, or as long as the rounds for an interval take.
   const double ms = std::max(1e3 * static_cast<double>(requests.size()),
                              std::min(most_ms, (enough_samples + 2) * spent_ms));
   const auto rounds = measure_rounds(

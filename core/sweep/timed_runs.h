@@ -28,7 +28,7 @@ struct TimedRuns {
   double spent_ms() const;      // in the rounds
 };
 
-/// The rounds at the machine's own pace; all of them where those are fewer than enough_samples.
+/// The rounds at the machine's own pace; all rounds if those are fewer than enough_samples.
 std::vector<TimedRuns::Round> quiet_rounds(const TimedRuns& runs, double best_pace_ms);
 
 /// The runs of exact attention in the rounds that have a speed-up.
@@ -38,22 +38,23 @@ TimedRuns exact_runs(const TimedRuns& runs);
 std::optional<MeasuredTime> summarise(const TimedRuns& runs, double best_pace_ms);
 
 struct RoundOptions {
-  bool with_memory = false;  // first once more, for the rise of the program's memory
+  bool with_memory = false;  // runs once more at first, to measure the rise of the program's memory
   std::chrono::milliseconds time{40};
   std::size_t most_rounds = 16;
 };
 
-/// Rounds for about the time given, at least one, in each of which every request is run once from
-/// Q, K and V to Z, another one first in each round; then the machine's pace. If the first request
-/// is exact attention, the rounds of the others hold its run, too. A round that warms up comes
-/// first and does not count, unless it alone takes all the time. The result has an element for each
-/// request.
+/// Measures rounds for about the time given, at least one. In a round every request runs once from
+/// Q, K and V to Z, each round beginning with another one, and then the machine's pace is measured.
+/// If the first request is exact attention, the rounds of the others hold its run, too. A round
+/// that warms up comes first and does not count, unless it alone takes all the time. The result has
+/// an element for each request.
 std::vector<TimedRuns> measure_rounds(const Problem& problem,
                                       const std::vector<ComputeRequest>& requests,
                                       const RoundOptions& options, const Backend& backend,
                                       Run& run);
 
-/// Rounds of exact attention and the request; of exact attention by itself where it is the request.
+/// Measures rounds of exact attention and the request, or of exact attention alone if that is the
+/// request.
 TimedRuns measure_beside_exact(const Problem& problem, const ComputeRequest& request,
                                const RoundOptions& options, const Backend& backend, Run& run);
 
@@ -63,19 +64,20 @@ bool can_be_repeated(const TimedRun& first, const TimedRun* exact, double budget
 /// The first run as the only round, cold. `exact` may be null.
 TimedRuns first_run_alone(const Computation& computed, const Computation* exact);
 
-/// What was computed already, to be run again.
+/// A finished computation that is to be run again.
 struct Repeated {
   ComputeRequest request;
   const Computation* computed = nullptr;
 };
 
-/// Some rounds of all columns, beside exact attention unless that is null, so that their times and
-/// ratios are of the same rounds. What would take several seconds is not run again: the first runs
-/// are its only round. An imported column has none. The result has an element for each column.
+/// Measures some rounds of all columns, beside exact attention unless that is null, so that times
+/// and ratios come from the same rounds. A computation that would take several seconds is not run
+/// again: its first run is its only round. An imported column has no rounds. The result has an
+/// element for each column.
 std::vector<TimedRuns> measure_again(const Problem& problem, const std::vector<Repeated>& columns,
                                      const Computation* exact, const Backend& backend, Run& run);
 
-/// The same of one column.
+/// Measures one column in this way.
 TimedRuns measure_again(const Problem& problem, const ComputeRequest& request,
                         const Computation& computed, const Computation* exact,
                         const Backend& backend, Run& run);

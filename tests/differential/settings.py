@@ -1,6 +1,6 @@
 """Settings of the variants that are drawn for a layer."""
 
-# That take conditions on single pairs; a soft cap and sinks alone; nothing beside a causal mask (README.md).
+# That take conditions on single pairs; a soft cap and sinks alone; nothing beside a causal mask (app/README.md).
 PAIRS = ("fixed", "strided", "tf", "hyper", "window", "longformer", "bigbird", "reformer", "kde")
 CAP_AND_SINK = ("h1d",)
 NOTHING = ("tc", "linformer", "sinkhorn", "synthesizer", "linear", "performer")

@@ -1,4 +1,4 @@
-// Completion in bash. Where nothing is known, bash completes names of files.
+// Completion in bash. If no value is known, bash completes names of files.
 #include "cli/description/description.h"
 
 namespace fovea {

@@ -10,11 +10,11 @@ namespace fovea {
 struct OptionDescription {
   std::vector<std::string> names;    // "-o", "--output"; of a positional its name alone
   std::string value;                 // "FILE"; empty for a flag or a positional
-  std::vector<std::string> choices;  // values that are known
+  std::vector<std::string> choices;  // known values
   std::string range;                 // "0 - 1024"; empty if none is stated
   std::string standard;              // its default
   std::string text;
-  std::string group;  // "How it looks"; "Options" where there is no other
+  std::string group;  // "How it looks"; "Options" if there is no other
   std::vector<std::string> excludes;
   bool required = false, repeated = false;
   bool file = false;  // its value may be the name of a file or folder
@@ -32,15 +32,14 @@ struct Description {
   std::string footer;
 };
 
-/// Describes all commands without the options for help, which are the program's too. What is hidden
-/// from
-/// --help is left out.
+/// Describes all commands, without the options for help, which the program has too, and without
+/// what is hidden from --help.
 Description describe(const CLI::App& program, const std::string& version);
 
 /// "a, b, c".
 std::string joined(const std::vector<std::string>& words, const std::string& between);
 
-/// A text's beginning, as short as a list in a shell needs it.
+/// The beginning of a text, short enough for a list in a shell.
 std::string brief(const std::string& text);
 
 /// For groff, with the macros of man(7).

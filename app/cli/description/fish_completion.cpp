@@ -32,7 +32,7 @@ std::string fish_completion(const Description& it) {
   const std::string first = "__fish_use_subcommand";
   for (const OptionDescription& option : it.program.options) {
     const bool help = option.names.back().starts_with("--help");
-    out += fish_line(option, help ? "true" : first);  // help is for every command
+    out += fish_line(option, help ? "true" : first);  // every command has help
   }
   for (const CommandDescription& command : it.commands)
     out += "complete -c fovea -n " + first + " -a " + command.name + " -d " +

@@ -6,7 +6,7 @@
 namespace fovea {
 namespace {
 
-/// A text that groff prints as it is. A hyphen alone would become a typographic one.
+/// Escapes a text so that groff prints it as it is. A hyphen alone would become a typographic one.
 std::string roff_text(const std::string& text) {
   std::string out;
   for (const char c : text) out += c == '\\' ? "\\e" : c == '-' ? "\\-" : std::string(1, c);

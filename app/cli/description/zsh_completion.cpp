@@ -4,14 +4,14 @@
 namespace fovea {
 namespace {
 
-/// Inside '...' of the shell.
+/// Escapes a text for '...' of the shell.
 std::string in_quotes(const std::string& text) {
   std::string out;
   for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
   return out;
 }
 
-/// Inside [...] and between colons of a specification.
+/// Escapes a text for [...] and between colons of a specification.
 std::string in_specification(const std::string& text) {
   std::string out;
   for (const char c : text)

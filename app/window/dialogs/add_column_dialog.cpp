@@ -189,8 +189,8 @@ const VariantCard* AddColumnDialog::card(const Variant& variant) const {
   return found == cards_.end() ? nullptr : &found->second;
 }
 
-/// Every word must occur in what is said of a variant. A heading without variants is hidden, and so
-/// are imported results where the file holds none.
+/// Every word must occur in the texts of a variant. A heading without variants is hidden, and so
+/// are imported results if the file holds none.
 void AddColumnDialog::filter(const QString& words) {
   const auto head = study_.problem();
   const QStringList wanted = words.split(' ', Qt::SkipEmptyParts);
@@ -218,7 +218,7 @@ void AddColumnDialog::filter(const QString& words) {
   refresh_button();
 }
 
-/// While the dialog is shown, one after the other, and again for another head.
+/// Draws one picture after the other while the dialog is shown, and again for another head.
 void AddColumnDialog::draw_pictures() {
   const auto problem = study_.problem();
   if (problem != problem_) {
@@ -235,7 +235,8 @@ void AddColumnDialog::draw_pictures() {
   }
   if (!problem || pictures_.running() || cards_.size() == variants().size() || study_.paused())
     return;
-  // A picture whose result was lost is drawn again: the next one follows what the dialog has.
+  // A picture whose result was lost is drawn again: the next one is the first that the dialog
+  // lacks.
   const auto next = std::make_shared<std::atomic<std::size_t>>(cards_.size());
   pictures_.start(
       [this, problem, next](const Backend& backend, Run& run) -> std::function<void()> {

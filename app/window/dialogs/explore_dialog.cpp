@@ -30,7 +30,7 @@ namespace fovea {
 namespace {
 
 const QString stop_trials = "&Stop", resume_trials = "&Go on", start_trials = "&Try again";
-constexpr std::size_t most_columns = 8;  // that a rectangle adds at a time
+constexpr std::size_t most_columns = 8;  // that a rectangle may add at a time
 
 }  // namespace
 
@@ -146,7 +146,7 @@ void ExploreDialog::open_dialog(Page page) {
 }
 
 void ExploreDialog::hideEvent(QHideEvent* event) {
-  if (!event->spontaneous()) run_.stop();  // the desktop has not just minimised it
+  if (!event->spontaneous()) run_.stop();  // not only minimised by the desktop
   QSettings().setValue("explore/geometry", saveGeometry());
   QDialog::hideEvent(event);
 }
@@ -161,7 +161,7 @@ ExploreOptions ExploreDialog::options() const {
           .timed = pareto_->x().is_timed()};
 }
 
-// Whether the trials are of what is chosen and shown, complete or not.
+// Whether the trials, complete or not, are those of the present choices and source.
 bool ExploreDialog::is_tried() const {
   const ExploreOptions wanted = options(), &tried = run_.options();
   return run_.total() > 0 && !run_.stale() && run_.scope() == scope() &&
@@ -204,7 +204,7 @@ QString ExploreDialog::state() const {
   return provenance();
 }
 
-/// "816 of 1776 trials": those that plot and table hold.
+/// "816 of 1776 trials": the trials in plot and table.
 QString ExploreDialog::extent() const {
   return QString("%1 of %2 trials").arg(run_.trials()->size()).arg(run_.total());
 }
@@ -212,7 +212,7 @@ QString ExploreDialog::extent() const {
 /// What was refused or not tried.
 QString ExploreDialog::not_tried() const {
   if (run_.trials()->empty() || !is_of_this_source()) return {};
-  std::map<const Variant*, bool> refused;  // all trials of a variant
+  std::map<const Variant*, bool> refused;  // all trials of a variant were refused
   for (const Trial& trial : *run_.trials())
     refused.try_emplace(trial.variant, true).first->second &= !trial.refused.empty();
   QStringList parts, refused_everywhere;
@@ -247,7 +247,7 @@ void ExploreDialog::refresh() {
   refresh_state();
 }
 
-// Shows nothing of another source: its settings would become columns of this one.
+// Shows nothing of another source, whose settings would become columns of this one.
 void ExploreDialog::refresh_page() {
   const bool plot = pages_->currentIndex() == int(Page::plot), ours = is_of_this_source();
   if (plot || !ours) pareto_->show_trials(run_, ours, message());

@@ -30,9 +30,9 @@ class ExploreDialog : public QDialog {
   explicit ExploreDialog(MainWindow& window);
   ~ExploreDialog() override;
 
-  /// Tries settings, unless all were tried of the present heads.
+  /// Tries settings, unless all were tried on the present heads.
   void open_dialog(Page page);
-  /// In the background; the dialog then says how it ended.
+  /// Writes the plot in the background; the dialog then says how it ended.
   void export_plot(const QString& path, const FigureStyle& style, bool carries_session = true);
   /// The table of heads: .json or .csv.
   void export_heads(const QString& path);
@@ -40,7 +40,7 @@ class ExploreDialog : public QDialog {
   ExplorationRun& run() { return run_; }
   ParetoPlot& plot();
   QTableView& heads();
-  /// What is written below plot and table.
+  /// The text below plot and table.
   QString message_text() const;
 
  protected:

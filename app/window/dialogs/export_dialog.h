@@ -16,7 +16,7 @@ struct Export {
   bool carries_session = true;
 };
 
-/// `has_session`: whether the figure can carry one, which can then be left out.
+/// `has_session` says whether the figure can carry a session, which the user can then leave out.
 std::optional<Export> ask_export(QWidget& parent, const QString& title, const QString& proposed,
                                  bool has_session = false);
 

@@ -15,7 +15,7 @@ class HeadsModel : public QAbstractTableModel {
   Q_OBJECT
 
  public:
-  /// Numbers, to sort by: what is not there comes last.
+  /// The role of numbers to sort by; missing numbers come last.
   static constexpr int sort_role = Qt::UserRole;
 
   using QAbstractTableModel::QAbstractTableModel;
@@ -24,7 +24,7 @@ class HeadsModel : public QAbstractTableModel {
   void show_table(std::shared_ptr<const std::vector<Trial>> trials, HeadTable table,
                   std::shared_ptr<const Source> source);
   const HeadTable& table() const { return table_; }
-  /// What a cell stands for: the choice of its row, or the best of a variant. Null: nothing.
+  /// The trial of a cell: the choice of its row, or the best of a variant. Null if there is none.
   const Trial* trial_at(const QModelIndex& index) const;
 
   int rowCount(const QModelIndex& parent = {}) const override;

@@ -25,7 +25,8 @@ class HeadsPage : public QWidget {
 
   QTableView& table() { return *view_; }
   const HeadTable& head_table() const;
-  /// `of_this_source`: else nothing is shown. `message`: why there is nothing to show.
+  /// Shows nothing unless the trials are `of_this_source`. `message` says why there is nothing to
+  /// show.
   void show_trials(const ExplorationRun& run, bool of_this_source, const QString& message);
 
  signals:
@@ -42,7 +43,7 @@ class HeadsPage : public QWidget {
   QTableView* view_;
   HeadsModel* model_;
   QSortFilterProxyModel* sorted_;
-  bool fits_complete_ = false;  // the widths of the table's columns are for all trials
+  bool fits_complete_ = false;  // the widths of the table's columns suit all trials
 };
 
 }  // namespace fovea

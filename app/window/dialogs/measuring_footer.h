@@ -1,5 +1,5 @@
-// A MeasuringFooter is the last line of a dialog that measures in the background: what it does, how
-// far it is, how the last export ended, and buttons to copy, export and close.
+// A MeasuringFooter is the last line of a dialog that measures in the background: its state and
+// progress, how the last export ended, and buttons to copy, export and close.
 #pragma once
 
 #include <QWidget>
@@ -23,7 +23,7 @@ class MeasuringFooter : public QWidget {
     QString text, tip;
     std::function<void()> run;
   };
-  /// `name` of its text, for tests.
+  /// Tests find its text by `name`.
   MeasuringFooter(QDialog& dialog, const QString& name, const Button& copy, const Button& to_export,
                   const QString& close_tip);
 
@@ -34,9 +34,9 @@ class MeasuringFooter : public QWidget {
     bool can_export = false;
   };
   void show_state(const State& state);
-  /// Above the state, until the next one; empty if none.
+  /// Shows an outcome above the state until the next one; empty for none.
   void set_outcome(const QString& outcome);
-  /// Writes a file in the background, and then says how that ended.
+  /// Writes a file in the background, and then says how it ended.
   void write(Background& background, const QString& path, std::function<void()> work);
   QString text() const;
 

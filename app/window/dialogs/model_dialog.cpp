@@ -204,7 +204,7 @@ QLayout* ModelDialog::make_road_row() {
   return row;
 }
 
-// The arrow goes from the field to the list.
+// The arrow key goes from the field to the list.
 bool ModelDialog::eventFilter(QObject* watched, QEvent* event) {
   if (watched == model_ && event->type() == QEvent::KeyPress &&
       static_cast<QKeyEvent*>(event)->key() == Qt::Key_Down && list_->rowCount() > 0) {
@@ -227,7 +227,7 @@ void ModelDialog::open_dialog() {
   image_->setText(to_qt(*reading_picture(".", source.get()).input));
   list_models();
   look();
-  open();  // until it is answered, the window waits
+  open();  // the window waits until the dialog is answered
   model_->setFocus();
   model_->selectAll();
 }
@@ -279,7 +279,7 @@ void ModelDialog::look() {
   const auto facts = std::make_shared<ModelFacts>();
   looking_.run([facts, name] { *facts = model_facts(find_model(name).path); }, this,
                [this, facts, name](const std::string& error) {
-                 if (name != named()) return;  // another one has been typed
+                 if (name != named()) return;  // another name has been typed meanwhile
                  found(*facts, error);
                });
 }

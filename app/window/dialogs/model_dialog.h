@@ -1,4 +1,4 @@
-// The ModelDialog opens a model with what it reads: one of the cache of Hugging Face's hub, a
+// The ModelDialog opens a model with its input: a model in the cache of Hugging Face's hub, a
 // folder, or a .gguf file. It says what will compute the model.
 #pragma once
 
@@ -37,7 +37,7 @@ class ModelDialog : public QDialog {
 
   /// Lists the models of the cache, in the background, and proposes what is shown now as the input.
   void open_dialog();
-  /// What the buttons ask for; empty if nothing is chosen. Tests replace them.
+  /// The questions of the buttons; empty answers if nothing is chosen. Tests replace them.
   std::function<QString()> ask_for_model, ask_for_image, ask_for_interpreter;
 
  protected:
@@ -49,7 +49,7 @@ class ModelDialog : public QDialog {
   QLayout* make_road_row();
   void list_models();
   void fill(const std::vector<CachedModel>& models);
-  /// Finds out what is named, and says what will compute it.
+  /// Finds the named model, and says what will compute it.
   void look();
   void found(const ModelFacts& facts, const std::string& error);
   void choose_interpreter();
@@ -59,7 +59,7 @@ class ModelDialog : public QDialog {
 
   MainWindow& window_;
   QTimer pause_;              // since the last key stroke in the name
-  std::string file_of_text_;  // what is read if no text is typed; empty if that is nothing
+  std::string file_of_text_;  // the file that is read if no text is typed; empty if none
   QLineEdit *model_, *image_;
   QStringListModel* names_;
   QTableWidget* list_;

@@ -22,7 +22,7 @@ QString amount_text(const Quantity& quantity, const Spread& spread, bool several
   return out;
 }
 
-/// What a point says.
+/// The words for a point.
 QString setting_reading(const SettingSpread& setting, const Quantity& x, const Quantity& y) {
   const bool several = setting.heads > 1;
   QStringList parts{amount_text(y, setting.y, several), amount_text(x, setting.x, several)};
@@ -93,7 +93,7 @@ void ParetoPage::show_trials(const ExplorationRun& run, bool of_this_source,
   read_setting();
 }
 
-/// Those of outputs only where heads have values; else another one is chosen.
+/// Offers errors of outputs only if heads have values; otherwise another error is chosen.
 void ParetoPage::offer_errors(bool of_outputs) {
   auto* items = qobject_cast<QStandardItemModel*>(y_->model());
   for (int place = 0; place < y_->count(); ++place) {

@@ -1,5 +1,5 @@
-// A ParetoPage plots the settings that were tried, with the choice of error and cost above and what
-// the chosen setting says below.
+// A ParetoPage plots the settings that were tried, with the choice of error and cost above and the
+// words for the chosen setting below.
 #pragma once
 
 #include <QWidget>
@@ -21,13 +21,13 @@ class ParetoPage : public QWidget {
  public:
   ParetoPage();
 
-  /// Chosen: cost and error.
+  /// The chosen cost; the chosen error.
   Quantity x() const;
   Quantity y() const;
   ParetoPlot& plot() { return *plot_; }
-  /// `message`: why there is nothing to plot.
+  /// `message` says why there is nothing to plot.
   void show_trials(const ExplorationRun& run, bool of_this_source, const QString& message);
-  /// What the chosen setting says.
+  /// The words for the chosen setting.
   QString reading() const;
 
  signals:

@@ -119,7 +119,7 @@ void ParetoPlot::keyPressEvent(QKeyEvent* event) {
   QWidget::keyPressEvent(event);
 }
 
-// To the next point along the axis of cost.
+// Goes to the next point along the axis of cost.
 void ParetoPlot::step(int by) {
   auto sorted = spots_;
   if (sorted.empty()) return;

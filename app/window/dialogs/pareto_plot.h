@@ -18,16 +18,16 @@ class ParetoPlot : public FigureWidget {
  public:
   ParetoPlot();
 
-  /// The places of the settings stay theirs while more of them are tried.
+  /// Shows the settings. A setting keeps its place while more are tried.
   void show_settings(std::vector<SettingSpread> settings, const Quantity& x, const Quantity& y,
                      const QString& message);
   const std::vector<SettingSpread>& settings() const { return settings_; }
   const Quantity& x() const { return x_; }
   const Quantity& y() const { return y_; }
-  /// The same on paper.
+  /// The plot on paper.
   Figure figure_for(const FigureStyle& style) const { return figure_in(style, {}); }
 
-  /// Where settings stand, in pixels, with their places.
+  /// The positions of settings in pixels, with their places among the settings.
   std::vector<std::pair<QPointF, std::size_t>> spots() const;
   const std::optional<std::size_t>& chosen() const { return chosen_; }
   void choose(std::optional<std::size_t> setting);

@@ -55,7 +55,7 @@ QStringList endings_of(const QString& filter) {
   return filter.section("(*", 1).section(')', 0, 0).split(" *");
 }
 
-/// The ending of the name that is one of the filters'; empty if it has none of them.
+/// The ending of the name if it is one of the filters' endings; else empty.
 QString ending_of(const QString& name, const QStringList& filters) {
   for (const QString& filter : filters)
     for (const QString& ending : endings_of(filter))
@@ -200,7 +200,8 @@ QString ask_new_file(QWidget& parent, const QString& title, const QString& propo
                      const QStringList& filters) {
   QFileDialog dialog(&parent, title);
   dialog.setAcceptMode(QFileDialog::AcceptSave);
-  dialog.setOption(QFileDialog::DontConfirmOverwrite);  // it would ask about the name as typed
+  // The dialog would ask about the name as typed.
+  dialog.setOption(QFileDialog::DontConfirmOverwrite);
   dialog.setNameFilters(filters);
   dialog.selectFile(proposed);
   const auto follow = [&](const QString& filter) {
@@ -208,7 +209,8 @@ QString ask_new_file(QWidget& parent, const QString& title, const QString& propo
     dialog.selectFile(name.chopped(ending_of(name, filters).size()) + endings_of(filter).front());
   };
   QObject::connect(&dialog, &QFileDialog::filterSelected, &dialog, follow);
-  // Qt's own dialog puts the new ending in place of whatever follows the last dot: this is earlier.
+  // Qt's own dialog puts the new ending in place of everything behind the last dot; this comes
+  // before that.
   if (const auto* kinds = dialog.findChild<QComboBox*>("fileTypeCombo"))
     QObject::connect(kinds, &QComboBox::currentTextChanged, &dialog, follow);
   while (dialog.exec() == QDialog::Accepted) {

@@ -17,24 +17,24 @@ class MainWindow;
 /// A query and a key of the open head, as "13, 26". Another answer is refused in the info bar.
 std::optional<std::pair<Index, Index>> ask_pair(MainWindow& window);
 
-/// The inner value is absent where the source's own scale was asked for.
+/// The inner value is absent if the source's own scale was chosen.
 std::optional<std::optional<double>> ask_scale(MainWindow& window);
 
-/// The same for the sliding window and the soft cap; 0 if none.
+/// Asks for the sliding window or the soft cap; 0 for none.
 std::optional<std::optional<Index>> ask_window(MainWindow& window);
 std::optional<std::optional<double>> ask_soft_cap(MainWindow& window);
 
 /// Asks for the memory budget, keeps it for later starts, and computes again what was refused.
 void ask_memory_budget(MainWindow& window);
-/// Takes the budget that was kept. Not to be called where the command line has set one.
+/// Takes the kept budget. Not to be called if the command line has set one.
 void use_kept_memory_budget();
 
 /// Looks for CUDA devices in the background, then asks what to compute on and has the study use it.
-/// `action` is disabled until it is answered: there must not be two such questions at a time.
+/// `action` is disabled until the question is answered, so that there are never two such questions.
 void ask_back_end(MainWindow& window, QAction& action);
 
-/// Asks for a file to write; empty if none. `filters`: "PDF (*.pdf)" and the like; the name gets
-/// the ending of the chosen one before it is asked whether to replace a file.
+/// Asks for a file to write; empty if none. `filters` are like "PDF (*.pdf)"; the name gets the
+/// ending of the chosen filter before the dialog asks whether to replace a file.
 QString ask_new_file(QWidget& parent, const QString& title, const QString& proposed,
                      const QStringList& filters);
 

@@ -104,7 +104,7 @@ void SweepDialog::open_dialog() {
 }
 
 void SweepDialog::hideEvent(QHideEvent* event) {
-  if (!event->spontaneous()) run_.stop();  // the desktop has not just minimised it
+  if (!event->spontaneous()) run_.stop();  // not only minimised by the desktop
   QSettings().setValue("sweep/geometry", saveGeometry());
   QDialog::hideEvent(event);
 }
@@ -128,8 +128,8 @@ void SweepDialog::measure() {
   refresh();
 }
 
-// Offers the lengths that the open head has. The choice stays if the lengths do, else it is all of
-// them.
+// Offers the lengths of the open head. The choice stays if the lengths stay; otherwise the whole
+// length is chosen.
 void SweepDialog::refresh_lengths() {
   QStringList lengths, shown;
   if (const auto problem = study_.problem(); problem && problem->lengths().equal())
@@ -183,8 +183,8 @@ void SweepDialog::refresh() {
   read(plot_->figure().panels.chosen);
 }
 
-// Everything but the plots: laying them out at every move of the pointer over the canvas takes too
-// long.
+// Refreshes everything but the plots: laying them out at every move of the pointer over the canvas
+// takes too long.
 void SweepDialog::refresh_state() {
   refresh_lengths();
   measure_->setText(run_.running() ? stop_text : "Measure a&gain");

@@ -1,4 +1,4 @@
-// The SweepDialog measures the columns against n and shows it as it grows.
+// The SweepDialog measures the columns against n and shows the growing sweep.
 #pragma once
 
 #include <QDialog>
@@ -26,12 +26,12 @@ class SweepDialog : public QDialog {
 
   /// Measures, unless the sweep is complete and of the present head and columns.
   void open_dialog();
-  /// In the background; the dialog then says how it ended.
+  /// Writes the figure in the background; the dialog then says how it ended.
   void export_to(const QString& path, const FigureStyle& style, bool carries_session = true);
   void copy_table();
   SweepRun& run() { return run_; }
   SweepPlot& plot() { return *plot_; }
-  /// What is written below the plots.
+  /// The text below the plots.
   QString message_text() const;
 
  protected:

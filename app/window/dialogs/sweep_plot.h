@@ -6,7 +6,7 @@
 
 namespace fovea {
 
-/// A point in words; empty when it was not measured.
+/// A point in words; empty if it was not measured.
 QString sweep_reading(const Sweep& sweep, const SweepSpot& spot);
 
 class SweepPlot : public FigureWidget {
@@ -16,10 +16,10 @@ class SweepPlot : public FigureWidget {
   SweepPlot();
 
   void show_sweep(const Sweep& sweep, SweepTime time, const QString& message);
-  /// The same on paper.
+  /// The plot on paper.
   SweepFigure figure_for(const FigureStyle& style) const;
   const SweepFigure& figure() const { return figure_; }
-  /// Where points stand, in pixels.
+  /// The positions of points in pixels.
   std::vector<std::pair<QPointF, SweepSpot>> spots() const;
   void choose(std::optional<SweepSpot> spot);
 

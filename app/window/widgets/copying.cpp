@@ -56,7 +56,7 @@ TableCopying::TableCopying(QTableWidget& view, std::function<std::string(TableFo
   view.viewport()->installEventFilter(this);
 }
 
-// Rows of cells; of a table in which nothing is selected, the current cell.
+// Rows of selected cells, or the current cell if nothing is selected.
 QString TableCopying::selected_text() const {
   const auto ranges = view_.selectedRanges();
   const auto text_at = [this](int row, int column) {
@@ -78,7 +78,7 @@ QString TableCopying::selected_text() const {
 bool TableCopying::eventFilter(QObject* watched, QEvent* event) {
   const auto is_copy = [&] { return static_cast<QKeyEvent*>(event)->matches(QKeySequence::Copy); };
   if (event->type() == QEvent::ShortcutOverride && is_copy()) {
-    event->accept();  // else the window copies a panel
+    event->accept();  // otherwise the window would copy a panel
     return true;
   }
   if (event->type() == QEvent::KeyPress && watched == &view_ && is_copy()) {

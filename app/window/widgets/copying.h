@@ -1,4 +1,4 @@
-// Copying puts what a dock says into the clipboard, by Ctrl+C, a context menu or a button.
+// Copies the content of a dock into the clipboard, by Ctrl+C, a context menu or a button.
 #pragma once
 
 #include <QObject>
@@ -24,8 +24,8 @@ QToolButton* make_copy_button(std::function<std::string(TableFormat)> table);
 QMenu* make_copy_menu(QWidget& parent, const QString& part,
                       std::function<std::string(TableFormat)> whole);
 
-/// Ctrl+C in a table of items copies the selected cells; so does its context menu, which copies the
-/// whole table, too.
+/// Ctrl+C in a table of items copies the selected cells. The context menu does the same, and also
+/// copies the whole table.
 class TableCopying : public QObject {
  public:
   /// More entries for the context menu on a cell.

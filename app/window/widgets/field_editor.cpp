@@ -77,12 +77,13 @@ void FieldEditor::make_number(QHBoxLayout* top, Index n) {
   show_ = [this, box, integer](const Value& value) {
     const double number = integer ? double(std::get<std::int64_t>(value)) : std::get<double>(value);
     const QSignalBlocker quiet_box(box), quiet_slider(slider_);
-    if (box->value() != number) box->setValue(number);  // the same value would be drawn again
+    // Setting the same value would draw it again.
+    if (box->value() != number) box->setValue(number);
     if (!slider_->isSliderDown()) slider_->setValue(position_of_(number));
   };
 }
 
-// Whole numbers have a step each, or one for each power of two; others have even steps.
+// Each whole number has a step, or each power of two; other numbers have even steps.
 void FieldEditor::lay_out_slider(Index n) {
   constexpr int even_steps = 400, most_steps = 4000;
   const bool log = field_.axis == Axis::log2;
@@ -126,7 +127,7 @@ void FieldEditor::make_list(QHBoxLayout* top) {
       if (!line->text().trimmed().isEmpty())
         fovea::set_value({field_}, values, field_.id, line->text().remove(' ').toStdString());
     } catch (const UsageError& error) {
-      line->setModified(true);  // it stays there to be mended
+      line->setModified(true);  // the text stays, to be corrected
       return show_error(error.what());
     }
     show_error({});

@@ -17,7 +17,7 @@ class FieldEditor : public QWidget {
   Q_OBJECT
 
  public:
-  /// `n`: sliders of sizes in tokens end at the first power of two that is not below it.
+  /// Sliders of sizes in tokens end at the first power of two that is not below `n`.
   FieldEditor(const Field& field, Index n, QWidget* parent = nullptr);
 
   /// Shows a value without a signal.
@@ -26,7 +26,7 @@ class FieldEditor : public QWidget {
 
  signals:
   void changed(fovea::Value value);
-  /// The value that is usual for the head's length.
+  /// The user wants the standard value for the head's length.
   void reset_requested();
 
  private:

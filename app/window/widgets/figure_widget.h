@@ -11,12 +11,12 @@ class FigureWidget : public QWidget {
   Q_OBJECT
 
  public:
-  /// It takes the focus of the keyboard, and follows the mouse without a button.
+  /// The widget takes the focus of the keyboard, and follows the mouse without a button.
   explicit FigureWidget(const QString& name);
 
  protected:
   virtual Figure shown_figure() const = 0;
-  /// Size or look has changed.
+  /// Called when size or look has changed.
   virtual void lay_out() = 0;
 
   void put_screen_into(FigureStyle& style) const;

@@ -44,7 +44,7 @@ void add_field(QBoxLayout& row, const QString& label, QWidget* field, int label_
   field->setAccessibleName(QString(label).remove('&'));
   row.addWidget(name, label_stretch);
   row.addWidget(field, field_stretch);
-  // What was entered is no longer being typed.
+  // An entered text is no longer being typed.
   if (QLineEdit* line = line_of(field)) {
     const auto entered = [line] { line->setModified(false); };
     if (auto* box = qobject_cast<QAbstractSpinBox*>(field))

@@ -25,16 +25,16 @@ Box* make_inner(QWidget* parent = nullptr) {
 
 QLabel* make_heading(const QString& text = {});
 QLabel* make_note(const QString& text = {});
-/// Its text can be selected and copied.
+/// Makes the text selectable, so that it can be copied.
 void make_selectable(QLabel& label);
 
-/// A field behind its label, named by it and reached by the letter after its "&".
+/// Adds a field behind its label, which names the field; the letter after "&" goes to the field.
 void add_field(QBoxLayout& row, const QString& label, QWidget* field, int label_stretch = 0,
                int field_stretch = 0);
 
-/// Where a field's text is typed; null if nowhere.
+/// The line in which a field's text is typed; null if there is none.
 QLineEdit* line_of(QWidget* field);
-/// Something was typed there that is not entered yet.
+/// Whether something was typed in the line that is not entered yet.
 bool is_being_typed(const QLineEdit& line);
 
 /// A button with a sign on it, and what it does in words.

@@ -15,7 +15,7 @@ class InfoBar : public QFrame {
  public:
   explicit InfoBar(QWidget* parent = nullptr);
   void show_message(const QString& message);
-  /// With a button that offers a remedy.
+  /// Shows a message with a button that offers a remedy.
   void offer(const QString& message, const QString& remedy, std::function<void()> apply);
   QString message() const;
 

@@ -20,7 +20,7 @@ QLabel* make_value() {
   value->setTextFormat(Qt::PlainText);  // it may be a token
   value->setAlignment(Qt::AlignRight | Qt::AlignTop);
   make_selectable(*value);
-  value->setContextMenuPolicy(Qt::NoContextMenu);  // that of all readings opens
+  value->setContextMenuPolicy(Qt::NoContextMenu);  // the menu of all readings opens
   return value;
 }
 
@@ -73,10 +73,10 @@ void Readings::set_rows(const std::vector<Reading>& rows) {
 void Readings::show_row(Row& row, int at, const Reading& reading) {
   const bool links = !reading.link.isEmpty(), wide = reading.second.isEmpty();
   row.label->setTextFormat(links ? Qt::RichText : Qt::PlainText);
-  // Not by Tab: there may be a dozen, and Ctrl+G goes to any pair.
+  // Links are not reached by Tab: there may be a dozen, and Ctrl+G goes to any pair.
   row.label->setTextInteractionFlags(links ? Qt::LinksAccessibleByMouse : Qt::NoTextInteraction);
-  // A number stands before its token in any script: Qt looks into isolated words for the direction
-  // of a text with links.
+  // A number stands before its token in any script. (Qt looks into isolated words for the direction
+  // of a text with links.)
   row.label->setText(
       links
           ? QString("<div dir=\"ltr\"><a href=\"%1\" style=\"text-decoration: none\">%2</a></div>")
@@ -110,7 +110,7 @@ MarkedTable Readings::table() const {
   return table;
 }
 
-// What is selected there, else the whole row.
+// The selected text at a point, else the whole row.
 QString Readings::text_at(QPoint at) const {
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const auto& [label, value, second, wide] = labels_[i];

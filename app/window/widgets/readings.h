@@ -13,9 +13,9 @@ namespace fovea {
 
 struct Reading {
   QString label, value, tip;
-  QString link = {};                     // of the label: it can be clicked
+  QString link = {};                     // makes the label a link
   QString second = {}, second_tip = {};  // a value beside the other one
-  QString name = {};                     // in full, where the label is shortened
+  QString name = {};                     // the full name, if the label is shortened
   bool faint = false;                    // the values stand back
 };
 
@@ -35,7 +35,7 @@ class Readings : public QWidget {
  private:
   struct Row {
     QLabel *label, *value, *second;
-    bool wide = true;  // the value has the room of the second, too
+    bool wide = true;  // the value takes the room of the second, too
   };
   Row make_row(int at);
   void show_row(Row& row, int at, const Reading& reading);

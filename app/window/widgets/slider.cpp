@@ -47,7 +47,7 @@ void Slider::mouseDoubleClickEvent(QMouseEvent* event) {
   if (event->isAccepted()) emit reset_requested();
 }
 
-// Without the focus the wheel scrolls what the slider is in.
+// Without the focus, the wheel scrolls the area around the slider.
 void Slider::wheelEvent(QWheelEvent* event) {
   if (!hasFocus()) return event->ignore();
   constexpr int notch = 120;

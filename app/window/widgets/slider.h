@@ -1,5 +1,5 @@
-// A Slider is a QSlider whose whole track can be grabbed: a press jumps there and drags on, a notch
-// of the wheel is a step, and a double click asks for the value that is usual.
+// A Slider is a QSlider whose whole track can be grabbed: a press jumps to the place and drags on,
+// a notch of the wheel is a step, and a double click asks for the standard value.
 #pragma once
 
 #include <QSlider>
@@ -25,7 +25,7 @@ class Slider : public QSlider {
  private:
   int value_at(double x) const;
 
-  int turned_ = 0;  // by the wheel, in eighths of a degree, of a notch that is not whole yet
+  int turned_ = 0;  // by the wheel since the last whole notch, in eighths of a degree
 };
 
 }  // namespace fovea

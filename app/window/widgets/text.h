@@ -1,4 +1,4 @@
-// Words and numbers as Qt's text.
+// Turns words and numbers into Qt's text.
 #pragma once
 
 #include <QString>
@@ -12,12 +12,12 @@ inline QString to_qt(const std::string& text) {
   return QString::fromStdString(text);
 }
 
-/// In menus, where a single & marks a key.
+/// For menus, in which a single & marks a key.
 inline QString escaped(QString name) {
   return name.replace("&", "&&");
 }
 
-/// For tooltips, which take a text that looks like HTML for it.
+/// For tooltips, which take text that looks like HTML for HTML.
 inline QString plain_tip(const QString& text) {
   return Qt::mightBeRichText(text) ? Qt::convertFromPlainText(text) : text;
 }

@@ -124,7 +124,8 @@ bool desktop_is_dark() {
 
 void apply_theme(QApplication& application, bool dark) {
   dark_now = dark;
-  // Each of these polishes every widget of every window: what is there already is not set again.
+  // Each of these polishes every widget of every window, so nothing is set again that is set
+  // already.
   static QPalette applied;
   const QString sheet = style_sheet(window_style());
   const bool same_sheet = application.styleSheet() == sheet;

@@ -10,8 +10,8 @@ namespace fovea {
 const drawing::Style& window_style();
 bool window_is_dark();
 
-/// Whether the desktop is dark now. Replaces the palette by the desktop's: call apply_theme after
-/// it.
+/// Whether the desktop is dark now. Replaces the palette by that of the desktop: call apply_theme
+/// afterwards.
 bool desktop_is_dark();
 /// Fusion with our palette and a small style sheet; every widget follows.
 void apply_theme(QApplication& application, bool dark);

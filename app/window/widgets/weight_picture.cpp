@@ -8,7 +8,8 @@ namespace fovea {
 QImage weight_picture(const Matrix& p, const Colormap& map) {
   float top = 0;
   for (Index r = 0; r < p.rows(); ++r)
-    for (Index c = 0; c < p.cols(); ++c) top = std::max(top, p(r, c));  // NaN never is the larger
+    // NaN is never the larger one.
+    for (Index c = 0; c < p.cols(); ++c) top = std::max(top, p(r, c));
   QImage image(int(p.cols()), int(p.rows()), QImage::Format_RGB32);
   for (Index r = 0; r < p.rows(); ++r)
     for (Index c = 0; c < p.cols(); ++c) {

@@ -47,7 +47,7 @@ inline Vec log2_of(Vec x) {
 
 inline Vec log2_elu_of(Vec x) {
   const IntVec positive = x > Vec{};
-  // x - x is 0, and NaN for what is not finite, so that nothing of the kind goes unseen.
+  // x - x is 0, and NaN if x is not finite, so that no such number goes unseen.
   return log2_of((positive ? x : Vec{}) + splat(1.0f)) +
          (positive ? x - x : x * splat(1.44269504f));
 }
@@ -142,7 +142,7 @@ void logits(const float* packed, int lanes, int d, const float* const* keys, int
     lane += Vectors * width;
   };
   if (tile_vectors == 4)
-    while (!live && lane + 4 * width <= lanes) columns(Count<4>{});  // narrow ones waste less
+    while (!live && lane + 4 * width <= lanes) columns(Count<4>{});  // narrow blocks waste less
   while (lane + 2 * width <= lanes) columns(Count<2>{});
   if (lane < lanes) columns(Count<1>{});
 }
@@ -228,7 +228,7 @@ bool softmax(float* s, int lanes, int key_count, float* maximum, float* sum, flo
     const Vec before = load(maximum + lane);
     Vec top = before;
     for (int k = 0; k < key_count; ++k) top = larger(load(s + k * lanes + lane), top);
-    // A lane without a key so far: avoid (-inf) - (-inf).
+    // Avoids (-inf) - (-inf) in a lane without a key so far.
     const Vec reference = top == splat(minus_infinity) ? Vec{} : top;
     // Its sum is 0 and needs no rescaling either.
     const IntVec fresh = before == splat(minus_infinity);
@@ -345,7 +345,7 @@ inline void accumulate_tile(const Accumulation& a, int row, int offset) {
 template <int Vectors>
 void accumulate_columns(const Accumulation& a, int offset) {
   int r = 0;
-  for (; a.count - r >= 6 && a.count - r != 8; r += 6)  // 8 is better cut in halves
+  for (; a.count - r >= 6 && a.count - r != 8; r += 6)  // 8 rows are better cut in halves
     accumulate_tile<6, Vectors>(a, r, offset);
   for (; a.count - r >= 4; r += 4) accumulate_tile<4, Vectors>(a, r, offset);
   for (; a.count - r >= 2; r += 2) accumulate_tile<2, Vectors>(a, r, offset);
@@ -359,7 +359,7 @@ void accumulate(const Accumulation& a, int dv) {
   for (; offset < dv; offset += width) accumulate_columns<1>(a, offset);
 }
 
-// A maximum of which one is NaN is NaN: once there it stays.
+// A maximum with NaN is NaN: once there, NaN stays.
 void reduce(const float* s, int lanes, int count, int key_count, bool maximum, float* out) {
   for (int k = 0; k < key_count; ++k) {
     const float* row = s + k * lanes;

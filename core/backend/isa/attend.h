@@ -10,7 +10,7 @@
 
 namespace fovea::isa {
 
-inline constexpr int max_lanes = 192;   // so many queries use a key that was read from memory
+inline constexpr int max_lanes = 192;   // that many queries use a key once it was read from memory
 inline constexpr int usual_lanes = 64;  // as many as fill the registers of a tile of logits
 inline constexpr int max_keys = 96;     // keys of one step: S stays in the first two caches
 
@@ -46,7 +46,7 @@ struct Segments {
   float* const* maximum;    // [count][lane] largest logit
   float* const* sum;        // [count][lane] of exp2(logit - reference)
   float* const* reference;  // [count][lane]
-  bool first_goes_on;       // the first began in an earlier step; all others begin here
+  bool first_goes_on;  // the first segment began in an earlier step; all others begin in this one
 };
 
 struct Loops {
@@ -75,14 +75,14 @@ struct Loops {
   /// s = cap tanh(s / cap), with the cap in the units of s. count is a multiple of width.
   void (*soft_cap)(float* s, int count, float cap);
 
-  /// s[lane] += factor row[lane]: of one key.
+  /// s[lane] += factor row[lane], for one key.
   void (*add_row)(float* s, int lanes, const float* row, float factor);
 
   /// s = -inf where lane_document differs from key_document.
   void (*keep_documents)(float* s, int lanes, int key_count, const std::int32_t* lane_document,
                          const std::int32_t* key_document);
 
-  /// s[lane] = -inf where the bit is not set in word[lane]: of one key.
+  /// s[lane] = -inf where the bit is not set in word[lane], for one key.
   void (*keep_bits)(float* s, int lanes, const std::uint32_t* word, int bit);
 
   /// One step of the streaming softmax: moves the running maximum, rescales the running sum, turns
@@ -101,13 +101,13 @@ struct Loops {
   void (*multiply)(float* a, const float* b, int count);
 
   /// s = exp2(min(s - log2_sum[lane], most)); 0 for a lane whose log2_sum is -inf, and for an s of
-  /// -inf, whatever log2_sum is: the weight of a masked pair is 0 in a row of NaN too. `most` is 0
-  /// for weights of a softmax, which exceed 1 by no more than the rounding of their sum, and at
-  /// most 128, where the result is infinite.
+  /// -inf whatever log2_sum is, so that the weight of a masked pair is 0 in a row of NaN too.
+  /// `most` is 0 for weights of a softmax, which exceed 1 by no more than the rounding of their
+  /// sum; it is at most 128, for which the result is infinite.
   void (*normalise)(float* s, int lanes, int key_count, const float* log2_sum, float most);
 
-  /// z[lane][0..dv) = rescale[lane] from[lane][0..dv) + sum_key s[key][lane] values[key][0..dv).
-  /// dv is a multiple of 16, and so many floats of every row may be read. z may be from.
+  /// z[lane][0..dv) = rescale[lane] from[lane][0..dv) + sum_key s[key][lane] values[key][0..dv). dv
+  /// is a multiple of 16, and dv floats of every row can be read. z may be from.
   void (*accumulate)(const Accumulation& a, int dv);
 
   /// out = (1 - share) a + share b.

@@ -27,7 +27,7 @@ template <int... I>
 inline Vec add_neighbours(Vec a, Vec b, std::integer_sequence<int, I...>) {
   return __builtin_shufflevector(a, b, 2 * I...) + __builtin_shufflevector(a, b, 2 * I + 1 ...);
 }
-// Sums of neighbouring lanes: those of a, then those of b.
+// Sums of neighbouring lanes, first of a, then of b.
 inline Vec add_neighbours(Vec a, Vec b) {
   return add_neighbours(a, b, std::make_integer_sequence<int, width>());
 }
