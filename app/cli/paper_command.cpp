@@ -12,6 +12,7 @@
 #include "cli/options.h"
 #include "cli/text_table.h"
 #include "data/error.h"
+#include "data/model_address.h"
 #include "figure/figure.h"
 #include "input/assets.h"
 #include "input/painting.h"
@@ -30,6 +31,7 @@ constexpr std::chrono::seconds shown_every{3};
 struct PaperOptions {
   std::string name = list_name, output;
   std::optional<Index> longest;
+  SourceOptions model;
   BackendOptions backend;
   bool json = false, no_session = false;
 };
@@ -134,6 +136,13 @@ void run_paper(const PaperOptions& options, const Console& console) {
   if (options.longest && !figure.timed)
     throw UsageError("--longest is of " + timed_figures() + "; " + figure.id +
                      " has no such length");
+  if (!options.model.what.empty() && !figure.reads_model)
+    throw UsageError("--model is for replaced-layers; " + figure.id + " runs no model");
+  const std::string model =
+      options.model.what.empty() ? standard_example() : options.model.address();
+  if (!is_model_address(model))
+    throw UsageError("--model " + fovea::quoted(options.model.what) +
+                     " is no model; expected one with --text or --input");
   if (!options.output.empty()) {
     check_figure_name(options.output);
     require_writable(options.output);
@@ -147,7 +156,8 @@ void run_paper(const PaperOptions& options, const Console& console) {
   PaperResult result;
   {
     const ProgressLine told(progress, console.err);
-    result = figure.make({*backend, example, options.longest.value_or(standard_longest)}, run);
+    result = figure.make(
+        {*backend, example, options.longest.value_or(standard_longest), model}, run);
   }
   const Backend& used = result.backend ? *result.backend : *backend;
   if (!options.output.empty()) {
@@ -178,6 +188,11 @@ void add_paper_command(CLI::App& program, Work& chosen) {
                        ": the longest head, in tokens (default 16384; tree-time: at most 8192); "
                        "131072 takes minutes")
       ->check(CLI::Range(Index{256}, Index{1} << 20));
+  command
+      ->add_option("--model", options->model.what,
+                   "The model of replaced-layers (default: the bundled one), with what it reads")
+      ->check(refuse_empty);
+  options->model.add_model_to(*command);
   options->backend.add_to(*command);
   command->add_option("-o,--output", options->output, "Write the figure: .png, .svg, .pdf or .pgf")
       ->check(refuse_empty);

@@ -35,6 +35,7 @@ struct PaperTask {
   const Backend& backend;
   const Source& example;  // real heads, with Q, K and V
   Index longest = 0;      // of heads that are timed
+  std::string model = {};  // the address of a model and what it reads
 };
 
 struct PaperFigure {
@@ -42,6 +43,7 @@ struct PaperFigure {
   std::string paper;  // "H-Transformer-1D (Zhu & Soricut 2021), Eq. 11-13"
   std::string title;
   std::string sentence;  // what it shows
+  bool reads_model = false;  // takes PaperTask::model
   bool timed = false;    // takes PaperTask::longest
   /// Throws Cancelled.
   std::function<PaperResult(const PaperTask& task, Run& run)> make;
@@ -70,5 +72,6 @@ PaperFigure spectral_error_figure();
 PaperFigure heavy_entry_figure();
 PaperFigure hash_collision_figure();
 PaperFigure running_time_figure();
+PaperFigure replaced_layer_figure();
 
 }  // namespace fovea

@@ -12,7 +12,7 @@ std::span<const PaperFigure> paper_figures() {
       leaf_distribution_figure(), gradient_norm_figure(),  exact_tree_figure(),
       sampled_sum_figure(),       column_spread_figure(),  column_growth_figure(),
       spectral_error_figure(),    heavy_entry_figure(),    hash_collision_figure(),
-      running_time_figure()};
+      running_time_figure(),      replaced_layer_figure()};
   return figures;
 }
 
