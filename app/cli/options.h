@@ -48,6 +48,8 @@ struct SourceOptions {
   /// `threads`: of the CPU, for a model; 0 means one for each core. Throws UsageError for options
   /// that would be ignored, too.
   Source load(const std::stop_token& stop, int threads = 0) const;
+  /// The source at another address, opened in the same way.
+  Source load_from(const std::string& from, const std::stop_token& stop, int threads) const;
 
  private:
   std::string source_address() const;

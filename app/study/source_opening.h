@@ -65,6 +65,9 @@ class SourceOpening : public QObject {
   const std::optional<SourceToOpen>& pending() const { return source_ ? source_ : content_; }
   bool opens_source() const { return source_.has_value(); }
 
+  /// The model that was read last.
+  const std::shared_ptr<LastModel>& last_model() const { return last_model_; }
+
   /// Finds the hash of the subject's source, unless it is known.
   void find_hash(const Subject& subject);
   /// SHA-256 that was found of the opened source, else the expected one; empty if not known yet, or

@@ -48,6 +48,8 @@ class Study : public QObject {
   void cancel_opening();
   /// SHA-256 of the source's content: found, or expected by its session; empty until it is known.
   const std::string& content_hash() const { return opening_.content_hash(); }
+  /// The model that the opened source is of, for other things that it reads.
+  const std::shared_ptr<LastModel>& last_model() const { return opening_.last_model(); }
 
   const Session& session() const { return subject_.session; }
   /// Other patches of an image open it again, and so does what a model reads: then the Session

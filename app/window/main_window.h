@@ -6,6 +6,7 @@
 
 #include "canvas/canvas.h"
 #include "study/learning_run.h"
+#include "study/validation_run.h"
 #include "window/comparing.h"
 #include "window/docks/docks.h"
 #include "window/exports.h"
@@ -35,6 +36,7 @@ class MainWindow : public QMainWindow {
   Study& study() { return study_; }
   SessionEditor& editor() { return editor_; }
   LearningRun& learning() { return learning_; }
+  ValidationRun& validation() { return validation_; }
   Canvas& canvas() { return canvas_; }
   Docks& docks() { return docks_; }
   InfoBar& info_bar() { return info_bar_; }
@@ -92,6 +94,7 @@ class MainWindow : public QMainWindow {
   Study study_;
   SessionEditor editor_{study_};
   LearningRun learning_{study_, editor_};
+  ValidationRun validation_{study_, learning_};
   InfoBar& info_bar_;
   Canvas& canvas_;
   Docks docks_;
