@@ -21,6 +21,7 @@ struct EffectOptions {
   BackendOptions backend;
   ParameterOptions parameters;
   std::string variant, heads = "all";
+  std::vector<std::string> structures;
   bool sensitivity = false, json = false;
 };
 
@@ -74,6 +75,7 @@ Document effect_json(const ModelEffect& effect, const EffectRequest& request,
   for (const auto& [key, value] : request.settings) settings[key] = value;
   out["parameters"] = effect.values ? parameters_json(*request.variant, *effect.values) : settings;
   out["seed"] = request.seed;
+  out["structures"] = request.structures;
   out["where"] = heads;
   out["heads"] = effect.heads;
   out["heads_of_model"] = effect.heads_of_model;
@@ -193,7 +195,8 @@ void run_effect(const EffectOptions& options, const Console& console) {
                      " is no model; expected a model with --text or --input");
   const EffectRequest request{.variant = &find_variant(options.variant),
                               .settings = options.parameters.by_key(),
-                              .seed = options.parameters.seed};
+                              .seed = options.parameters.seed,
+                              .structures = options.structures};
   refuse_imported({request.variant});
   const auto backend = options.backend.make(console.err);
   OpenOptions open = options.source.open;
@@ -230,6 +233,14 @@ void add_effect_command(CLI::App& program, Work& chosen) {
       ->check(refuse_empty)
       ->capture_default_str();
   options->parameters.add_to(*command);
+  command
+      ->add_option("--structure", options->structures,
+                   "Use the trees, orders or samples in this .safetensors file, which fovea fit or "
+                   "fovea compute has written, in the heads of the layer that they were made from; "
+                   "may be repeated, for other layers. Other heads derive theirs")
+      ->type_name("FILE")
+      ->allow_extra_args(false)
+      ->check(refuse_empty);
   options->backend.add_to(*command);
   command->add_flag("--sensitivity", options->sensitivity,
                     "Also replace each of these heads alone, and list what that changes");

@@ -6,6 +6,8 @@
 #include "data/model_address.h"
 #include "input/model_input.h"
 #include "input/opened_model.h"
+#include "io/structure_file.h"
+#include "io/structure_origin.h"
 #include "model/encoded_source.h"
 #include "session/session.h"
 
@@ -42,6 +44,7 @@ class OwnMeter : public EffectMeter {
     effects_.emplace(*model_->encoder, read, backend_, run);
     out_.tokens = effects_->tokens();
     out_.values = values_for_length(*request.variant, out_.tokens, request.settings);
+    for (const std::string& file : request.structures) read_structures(file);
   }
 
   ModelEffect measure(const std::string& chosen) override {
@@ -50,9 +53,13 @@ class OwnMeter : public EffectMeter {
     Run run{profile, stop_};
     const EncoderEffect effect = effects_->measure(
         {.attention = {.variant = request_.variant, .values = *out_.values, .seed = request_.seed},
-         .where = where},
+         .where = where,
+         .given = given_},
         run);
     ModelEffect out = out_;
+    if (const Index with = given_in(where); !request_.structures.empty() && with < where.size())
+      out.notes.push_back("structures are given for " + std::to_string(with) + " of the " +
+                          plural(where.size(), "replaced head") + "; the others derive theirs");
     out.heads = where.size();
     out.drift = effect.layers;
     out.pooled_cosine = effect.pooled_cosine;
@@ -65,8 +72,31 @@ class OwnMeter : public EffectMeter {
   }
 
  private:
+  void read_structures(const std::string& file) {
+    const auto origin = origin_of_structure(file, stop_);
+    if (!origin)
+      throw InputError(file,
+                       "does not say of which layer and heads its structures are; expected a file "
+                       "that fovea fit or fovea compute has written");
+    const auto count = std::ssize(origin->heads);
+    for (Index slice = 0; slice < count; ++slice) {
+      const Index head = origin->heads[static_cast<std::size_t>(slice)];
+      if (origin->layer < 0 || origin->layer >= layers() || head < 0 || head >= heads())
+        throw InputError(file, "is of layer " + std::to_string(origin->layer) + ", head " +
+                                   std::to_string(head) + "; the model has " +
+                                   plural(layers(), "layer") + " of " + plural(heads(), "head"));
+      given_.insert_or_assign({origin->layer, head}, read_structure(file, slice, count, stop_));
+    }
+  }
+
+  Index given_in(const ChosenHeads& where) const {
+    return std::ranges::count_if(
+        given_, [&](const auto& its) { return where.has(its.first.first, its.first.second); });
+  }
+
   const EffectRequest request_;
   std::stop_token stop_;
+  std::map<std::pair<Index, Index>, Structure> given_;
   std::shared_ptr<const OpenedModel> model_;
   std::unique_ptr<const Backend> own_backend_;
   const Backend& backend_;
@@ -190,6 +220,9 @@ class HostedMeter : public EffectMeter {
 std::unique_ptr<EffectMeter> hosted_meter(const ModelAddress& address, const ModelPlace& place,
                                           std::string title, const EffectRequest& request,
                                           const OpenOptions& options) {
+  if (!request.structures.empty())
+    throw UsageError("--structure goes with a model that Fovea computes itself: " + place.name +
+                     " is computed by another process, which derives all structures");
   auto model = process_of_model(place);
   const HostedDescription& its = model->description(options.stop);
   if (its.layers == 0 || its.heads == 0)

@@ -18,6 +18,9 @@ struct EffectRequest {
   const Variant* variant = nullptr;
   std::map<std::string, std::string> settings;  // by parameter; others suit the length of the text
   std::uint64_t seed = 0;
+  /// Files of structures, such as learned trees, each of some heads of the layer that it names.
+  /// Other heads derive theirs. Only for encoders of Fovea.
+  std::vector<std::string> structures = {};
 };
 
 /// Values that a model does not have are absent or empty. Losses and divergences are in nats.
@@ -64,8 +67,9 @@ class EffectMeter {
 };
 
 /// `address` as in ModelAddress; what `options` refer to outlives the result. Throws
-/// UsageError for parameters that the variant does not have, InputError where the model has no
-/// input; what open_source() throws.
+/// UsageError for parameters that the variant does not have, and for structures with a model that
+/// another process computes; InputError where the model has no input, and for structures of other
+/// heads than the model's; what open_source() throws.
 std::unique_ptr<EffectMeter> effect_meter(const std::string& address, const EffectRequest& request,
                                           const OpenOptions& options);
 

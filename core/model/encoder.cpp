@@ -82,7 +82,8 @@ Matrix attend(const EncodedLayer& layer, Index heads, const Replacement* replace
     TimedRun timed;
     const bool replaced = replacement && replacement->where.has(layer.layer, head);
     const auto op =
-        plan_and_bind(problem, replaced ? replacement->attention : exact, backend, run, timed);
+        plan_and_bind(problem, replaced ? replacement->request_for(layer.layer, head) : exact,
+                      backend, run, timed);
     const Matrix z = op->apply(problem.v, run).z;
     for (Index i = 0; i < n; ++i) std::copy_n(z.row(i), d, out.row(i) + cols.begin);
   }
