@@ -12,7 +12,7 @@ namespace fovea {
 
 /// What is known on the engine's thread, from one tree to the next.
 struct ValidationRun::Work {
-  std::string address;
+  std::string address, name;
   std::shared_ptr<LastModel> last_model;
   std::shared_ptr<const Problem> problem;
   HeadChoice choice;
@@ -27,7 +27,7 @@ struct ValidationRun::Work {
         {.backend = for_models(backend), .last_model = last_model.get(), .stop = run.stop});
     Problem its = problem_of(source, choice, run.stop);
     if (const auto why = why_not_tried_on(its, problem->d()); !why.empty())
-      throw InputError(short_name(address), "no learned tree can be tried on it: " + why);
+      throw InputError(name, "no learned tree can be tried on it: " + why);
     own.emplace(*problem, request, backend, run);
     other.emplace(std::move(its), request, backend, run);
   }
@@ -54,9 +54,11 @@ void ValidationRun::forget() {
 
 void ValidationRun::start(const std::string& file) {
   stop();
+  found_.reset();
   error_.clear();
   try {
     address_ = address_of_other(file, study_.source()->path);
+    name_ = short_name(file);
   } catch (const Error& error) {
     error_ = error.what();
   }
@@ -94,6 +96,7 @@ void ValidationRun::try_next() {
   if (!work_ || work_->problem != head.problem || work_->column != untrained) {
     work_ = std::make_shared<Work>();
     work_->address = address_;
+    work_->name = name_;
     work_->last_model = study_.last_model();
     work_->problem = head.problem;
     work_->choice = head.key.choice;
@@ -109,7 +112,7 @@ void ValidationRun::try_next() {
         try {
           work->prepare(request, backend, quiet);
           const Found found{.step = steps,
-                            .source = short_name(work->address),
+                            .source = work->name,
                             .own = work->own->tried(tree, backend, quiet),
                             .own_median = work->own->median(),
                             .other = work->other->tried(tree, backend, quiet),

@@ -34,10 +34,11 @@ class ValidationRun : public QObject {
 
   struct Found {
     Index step = 0;      // steps that the tree has learned
-    std::string source;  // on which it was tried, too
+    std::string source;  // a short name of that on which it was tried, too
     TriedTree own, own_median, other, other_median;
   };
-  /// Of the newest tree that was tried; nothing before the first, and of another opened source.
+  /// What came of the newest tree that was tried; nothing before the first, and for another opened
+  /// source.
   const std::optional<Found>& found() const { return found_; }
   /// Why no tree could be tried; empty if one could.
   const std::string& error() const { return error_; }
@@ -56,6 +57,7 @@ class ValidationRun : public QObject {
   const LearningRun& learning_;
   BackgroundRun steps_{study_, RequestKind::validation};
   std::string address_;  // of the other source; empty if trees are not tried
+  std::string name_;
   std::shared_ptr<Work> work_;
   std::shared_ptr<const Operator> tried_;  // whose tree was, or is being, tried
   std::optional<Found> found_;

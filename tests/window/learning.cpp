@@ -69,9 +69,9 @@ TEST_CASE("the Learning dock tries the tree on another source, beside its own") 
   show(window, {View::heatmap}, {"exact", "tf"});
   REQUIRE(window.settle());
   window.study().select_column(1);
-  auto* text = window->findChild<QLabel*>("validation_text");
+  const auto text = [&](const char* name) { return window->findChild<QLabel*>(name)->text(); };
   CHECK_FALSE(button(window, "validate").isEnabled());
-  CHECK(text->text().isEmpty());
+  CHECK(text("validation_error").isEmpty());
   window->learning().learn();
   REQUIRE(wait_until([&] { return window->learning().steps() >= 20; }));
   window->learning().pause();
@@ -84,13 +84,13 @@ TEST_CASE("the Learning dock tries the tree on another source, beside its own") 
   CHECK(button(window, "stop_validation").isVisibleTo(window->findChild<QDockWidget*>("Learning")));
   REQUIRE(wait_until([&] { return window->validation().found().has_value(); }));
   const ValidationRun::Found& found = *window->validation().found();
-  const auto number = [](double value) { return QString::fromStdString(format_number(value, 4)); };
-  CHECK(text->text().contains("own head error " + number(found.own.error)));
-  CHECK(text->text().contains("seed=2 error " + number(found.other.error)));
+  CHECK(text("validation_error").toStdString() == format_number(found.other.error, 4));
+  CHECK(text("validation_cost").toStdString() == format_percent(found.other.cost));
+  CHECK(text("validation_note") == QString("Tree of step %1").arg(found.step));
   window.shoot("validation");
   button(window, "stop_validation").click();
   CHECK_FALSE(window->validation().active());
-  CHECK(text->text().contains("seed=2 error"));
+  CHECK(text("validation_error").toStdString() == format_number(found.other.error, 4));
 }
 
 TEST_CASE("a window closes while a tree learns") {

@@ -1,7 +1,7 @@
 #include <QFileDialog>
+#include <QGridLayout>
 #include <QLabel>
 #include <QPushButton>
-#include <QVBoxLayout>
 
 #include "input/open_source.h"
 #include "study/learning_run.h"
@@ -47,17 +47,13 @@ class LearningPlot : public FigureWidget {
   Figure figure_;
 };
 
-/// "error 0.402 (median tree 0.801, 12.1 % of exact's cost)".
-QString tried_text(const TriedTree& tree, const TriedTree& median) {
-  return QString("error %1 (median tree %2, %3 of exact's cost)")
-      .arg(number_text(tree.error), number_text(median.error), to_qt(format_percent(tree.cost)));
-}
-
-/// Chooses on which other source a learned tree is tried, and says what came of it.
-class ValidationLine : public QWidget {
+/// Chooses on which other source a learned tree is tried, and shows what came of it.
+class ValidationPanel : public QWidget {
  public:
-  ValidationLine(Study& study, LearningRun& learning, ValidationRun& run) : run_(run) {
-    auto* line = make_inner<QHBoxLayout>(this);
+  ValidationPanel(Study& study, LearningRun& learning, ValidationRun& run) : run_(run) {
+    setFixedWidth(360);
+    auto* column = make_inner<QVBoxLayout>(this);
+    auto* line = make_inner<QHBoxLayout>();
     line->addWidget(choose_ = new QPushButton("Validate on…"));
     choose_->setObjectName("validate");
     choose_->setToolTip(
@@ -67,18 +63,39 @@ class ValidationLine : public QWidget {
     stop_->setObjectName("stop_validation");
     stop_->setToolTip(
         "Try no further tree on that file. What was found stays, and learning goes on.");
-    line->addWidget(text_ = make_note(), 1);
-    text_->setObjectName("validation_text");
-    make_selectable(*text_);
-    connect(choose_, &QPushButton::clicked, this, &ValidationLine::ask);
+    line->addStretch(1);
+    column->addLayout(line);
+    column->addWidget(note_ = make_note());
+    note_->setObjectName("validation_note");
+    make_selectable(*note_);
+    column->addLayout(make_table());
+    column->addStretch(1);
+    connect(choose_, &QPushButton::clicked, this, &ValidationPanel::ask);
     connect(stop_, &QPushButton::clicked, &run_, &ValidationRun::stop);
-    connect(&run_, &ValidationRun::changed, this, &ValidationLine::refresh);
-    connect(&learning, &LearningRun::changed, this, &ValidationLine::refresh);
-    connect(&study, &Study::columns_changed, this, &ValidationLine::refresh);
+    connect(&run_, &ValidationRun::changed, this, &ValidationPanel::refresh);
+    connect(&learning, &LearningRun::changed, this, &ValidationPanel::refresh);
+    connect(&study, &Study::columns_changed, this, &ValidationPanel::refresh);
     refresh();
   }
 
  private:
+  QGridLayout* make_table() {
+    auto* grid = make_inner<QGridLayout>();
+    grid->setVerticalSpacing(2);
+    for (int row = 0; row < 3; ++row)
+      for (int at = 0; at < 4; ++at) {
+        QLabel* cell = cells_[row][at] = at == 0 || row == 0 ? make_note() : new QLabel;
+        cell->setTextFormat(Qt::PlainText);
+        cell->setWordWrap(false);
+        make_selectable(*cell);
+        grid->addWidget(cell, row, at, at == 0 ? Qt::AlignLeft : Qt::AlignRight);
+      }
+    grid->setColumnStretch(0, 1);
+    cells_[2][3]->setObjectName("validation_cost");
+    cells_[2][1]->setObjectName("validation_error");
+    return grid;
+  }
+
   void ask() {
     QStringList patterns;
     for (const std::string& pattern : file_patterns()) patterns << to_qt(pattern);
@@ -90,32 +107,51 @@ class ValidationLine : public QWidget {
   void refresh() {
     choose_->setEnabled(run_.can_start());
     stop_->setVisible(run_.active());
-    text_->setText(text());
+    note_->setText(note());
+    note_->setVisible(!note_->text().isEmpty());
+    const auto& found = run_.found();
+    if (found) {
+      fill(0, "error of output", {"tree", "median tree", "of exact's cost"});
+      fill(1, "own head", numbers(found->own, found->own_median));
+      fill(2, to_qt(printable(found->source)), numbers(found->other, found->other_median));
+    }
+    for (const auto& row : cells_)
+      for (QLabel* cell : row) cell->setVisible(found.has_value());
   }
 
-  QString text() const {
+  QString note() const {
     if (!run_.error().empty()) return to_qt(run_.error());
-    const auto& found = run_.found();
-    if (!found) return run_.active() ? "Trying the tree…" : QString();
-    return QString("Tree of step %1: on its own head %2; on %3 %4.")
-        .arg(QString::number(found->step), tried_text(found->own, found->own_median),
-             to_qt(printable(found->source)), tried_text(found->other, found->other_median));
+    if (const auto& found = run_.found()) return QString("Tree of step %1").arg(found->step);
+    if (run_.active()) return "Trying the tree…";
+    return run_.can_start() ? QString() : "A learned tree can be tried on other texts.";
+  }
+
+  static QStringList numbers(const TriedTree& tree, const TriedTree& median) {
+    return {number_text(tree.error), number_text(median.error), to_qt(format_percent(tree.cost))};
+  }
+
+  void fill(int row, const QString& name, const QStringList& texts) {
+    QLabel* first = cells_[row][0];
+    first->setText(first->fontMetrics().elidedText(name, Qt::ElideMiddle, 140));
+    first->setToolTip(plain_tip(name));
+    for (int at = 0; at < 3; ++at) cells_[row][at + 1]->setText(texts[at]);
   }
 
   ValidationRun& run_;
   QPushButton *choose_, *stop_;
-  QLabel* text_;
+  QLabel* note_;
+  QLabel* cells_[3][4];  // headings, the own head, the other source
 };
 
 }  // namespace
 
 QWidget* make_learning_dock(Study& study, LearningRun& learning, ValidationRun& validation) {
   auto* dock = new QWidget;
-  auto* column = make_inner<QVBoxLayout>(dock);
-  auto* line = new ValidationLine(study, learning, validation);
-  line->setContentsMargins(rhythm, rhythm, rhythm, 0);
-  column->addWidget(line);
-  column->addWidget(new LearningPlot(learning), 1);
+  dock->setObjectName("dock_page");
+  auto* row = make_inner<QHBoxLayout>(dock);
+  row->addWidget(new LearningPlot(learning), 1);
+  row->addWidget(new ValidationPanel(study, learning, validation));
+  row->setContentsMargins(0, 0, 12, 0);
   return dock;
 }
 
