@@ -70,7 +70,9 @@ TEST_CASE("a learned tree is tried on a head that it sorts well, badly, or not a
                {{-1, 20}, {1, 20}, {2, half}, {0, half}}};
   for (const auto& head : heads)
     for (const auto& backend : backends()) {
-      const TreeTrial trial(two_halves(head.q, head.k), request_for("tf"), *backend, run);
+      ComputeRequest with_tree = request_for("tf");
+      with_tree.given = tree;  // of which the median tree takes nothing
+      const TreeTrial trial(two_halves(head.q, head.k), with_tree, *backend, run);
       const TriedTree learned = trial.tried(tree, *backend, run);
       CHECK(std::abs(learned.error - head.learned.error) <= rounding);
       CHECK(learned.cost == head.learned.cost);
