@@ -37,7 +37,9 @@ ValidationRun::ValidationRun(Study& study, const LearningRun& learning, QObject*
     : QObject(parent), study_(study), learning_(learning) {
   connect(&steps_, &BackgroundRun::changed, this, &ValidationRun::changed);
   for (const auto signal : {&Study::columns_changed, &Study::session_changed})
-    connect(&study_, signal, this, &ValidationRun::try_next);
+    connect(&study_, signal, this, [this] {
+      if (!study_.paused()) try_next();  // which would end the cancellation of all work
+    });
   connect(&study_, &Study::leaving, this, &ValidationRun::forget);
 }
 

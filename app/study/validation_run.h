@@ -22,13 +22,13 @@ class ValidationRun : public QObject {
 
   /// Reads a file as the opened source is read and tries the tree on it, and each tree that is
   /// learned from now on. The column is that which learns or has learned, or else the selected one.
+  /// Only if can_start().
   void start(const std::string& file);
   /// What was found stays.
   void stop();
   /// Trees are tried as they are learned.
   bool active() const { return !address_.empty(); }
   bool running() const { return steps_.running(); }
-  bool waiting() const { return steps_.waiting(); }  // for other requests
   /// Whether a column has a learned tree.
   bool can_start() const { return column().has_value(); }
 
