@@ -26,6 +26,7 @@ struct EffectOptions {
   ParameterOptions parameters;
   std::vector<std::string> variants, outputs;
   std::string heads = "all", policy, units = "layer";
+  std::vector<std::string> structures;
   PolicyBudget budget;
   bool sensitivity = false, curve = false, json = false;
 };
@@ -63,7 +64,8 @@ ReplacedPart part_in(const std::string& text, const EffectOptions& options) {
   ReplacedPart part{.variant = &variant,
                     .settings = {},
                     .seed = options.parameters.seed,
-                    .heads = options.heads};
+                    .heads = options.heads,
+                    .structures = options.structures};
   for (const auto& [key, value] : options.parameters.by_key())
     if (options.variants.size() == 1 || has_parameter(variant, key)) part.settings[key] = value;
   std::string rest = mark == text.npos ? "" : text.substr(mark + 1);
@@ -341,6 +343,14 @@ void add_effect_command(CLI::App& program, Work& chosen) {
       ->check(refuse_empty)
       ->capture_default_str();
   options->parameters.add_to(*command);
+  command
+      ->add_option("--structure", options->structures,
+                   "Use the trees, orders or samples in this .safetensors file, which fovea fit or "
+                   "fovea compute has written, in the heads of the layer that they were made from; "
+                   "may be repeated, for other layers. Other heads derive theirs")
+      ->type_name("FILE")
+      ->allow_extra_args(false)
+      ->check(refuse_empty);
   options->backend.add_to(*command);
   auto* loss = command->add_option(
       "--loss", options->budget.change,

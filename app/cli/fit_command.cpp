@@ -13,8 +13,8 @@
 #include "io/atomic_file.h"
 #include "io/fit_file.h"
 #include "report/json_output.h"
+#include "session/tree_trial.h"
 #include "variants/learned_tree.h"
-#include "variants/tree_tensors.h"
 
 namespace fovea {
 namespace {
@@ -30,6 +30,7 @@ struct FitOptions {
   BackendOptions backend;
   ParameterOptions parameters;
   std::string variant, output, resume, credit = "path";
+  std::vector<std::string> validated_on;
   std::optional<Index> steps;
   Index bootstrap = 0;
   bool json = false;
@@ -153,6 +154,7 @@ class Fitting {
       throw;
     }
     write();
+    report_.seconds = elapsed_seconds(start_);
     for (std::size_t h = 0; h < trainers_.size(); ++h)
       if (trainers_[h].diverged())
         console_.err << "head " << heads_[h] << ": learning diverged after "
@@ -160,9 +162,18 @@ class Fitting {
                      << ". The best tree of before is kept\n";
   }
 
+  void validate(const FitValidation& validation, const Backend& backend) {
+    std::vector<ComputeRequest> trees;
+    for (const Trainer& trainer : trainers_)
+      trees.push_back({.variant = &variant_,
+                       .values = report_.values,
+                       .seed = report_.seed,
+                       .given = tensors_of(trainer.best())});
+    report_.validation = validation.measure(trees, backend, console_.stop);
+  }
+
   FitReport report() {
     report_.output = output_;
-    report_.seconds = elapsed_seconds(start_);
     report_.bootstrap = options_.bootstrap;
     report_.credit = options_.credit;
     for (std::size_t h = 0; h < trainers_.size(); ++h)
@@ -268,10 +279,7 @@ class Fitting {
     keep_file_of_other();
     FitFile file{.about = about_, .trees = {}, .states = {}};
     for (const Trainer& trainer : trainers_) {
-      Structure tree;
-      set_tree(tree, trainer.best().tree);
-      if (fit_.goal.coarse) tree.set("alpha", trainer.best().alpha);
-      file.trees.push_back(std::move(tree));
+      file.trees.push_back(tensors_of(trainer.best()));
       file.states.push_back(trainer.state());
     }
     write_fit(output_, file);
@@ -310,9 +318,12 @@ void run_fit(const FitOptions& options, const Console& console) {
   require_no_other_fit(options);
   const Source source = options.source.load(console.stop, options.backend.threads);
   Fitting fitting(options, source, console);
+  const FitValidation validation(options.validated_on, options.source, options.heads, source,
+                                 options.backend.threads, console.stop);
   const auto backend = options.backend.make(console.err);
   fitting.begin(source, *backend);
   fitting.learn(*backend);
+  if (validation.wanted()) fitting.validate(validation, *backend);
   if (options.json)
     print(console.out, to_json(fitting.report()));
   else
@@ -360,6 +371,15 @@ void add_fit_command(CLI::App& program, Work& chosen) {
   command
       ->add_option("--resume", options->resume,
                    "Go on where this file of an earlier fit of the same heads was written")
+      ->check(refuse_empty);
+  command
+      ->add_option(
+          "--validate", options->validated_on,
+          "Try the trees on the same heads of this source, too, which they are not learned "
+          "from, and beside them the median tree of each head; may be repeated. A text or "
+          "an image is read by the model of SOURCE")
+      ->type_name("FILE")
+      ->allow_extra_args(false)
       ->check(refuse_empty);
   command->add_flag("--json", options->json,
                     "One JSON document on standard output, with the curves of learning");

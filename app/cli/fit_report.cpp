@@ -53,6 +53,7 @@ Document to_json(const FitReport& report) {
                {"output", report.output},
                {"heads", Document::array()}};
   for (const FittedHead& head : report.heads) out["heads"].push_back(head_json(head));
+  if (!report.validation.empty()) out["validation"] = to_json(report.validation);
   return out;
 }
 
@@ -70,6 +71,7 @@ void print(std::ostream& out, const FitReport& report) {
          "exact attention has 0, Z = 0 has 1; before: of the tree that learning began with\n"
       << "  learned in " << format_time(1e3 * report.seconds) << "; written to "
       << printable(report.output) << '\n';
+  print(out, report.validation);
 }
 
 }  // namespace fovea

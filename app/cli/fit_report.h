@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/fit_validation.h"
 #include "learning/trainer.h"
 #include "report/json_output.h"
 
@@ -26,6 +27,7 @@ struct FitReport {
   std::uint64_t seed = 0;
   double seconds = 0;  // of learning
   std::vector<FittedHead> heads;
+  std::vector<ValidatedSource> validation;  // empty if it was not asked for
 };
 
 Document to_json(const FitReport& report);

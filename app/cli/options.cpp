@@ -190,7 +190,11 @@ void SourceOptions::refuse_ignored(bool model) const {
 }
 
 Source SourceOptions::load(const std::stop_token& stop, int threads) const {
-  const std::string from = address();
+  return load_from(address(), stop, threads);
+}
+
+Source SourceOptions::load_from(const std::string& from, const std::stop_token& stop,
+                                int threads) const {
   OpenOptions options = open;
   options.stop = stop;
   options.threads = threads;

@@ -49,6 +49,8 @@ struct SourceOptions {
   /// A model uses `threads` threads of the CPU; 0 means one for each core. Throws UsageError also
   /// for options that would be ignored.
   Source load(const std::stop_token& stop, int threads = 0) const;
+  /// The source at another address, opened in the same way.
+  Source load_from(const std::string& from, const std::stop_token& stop, int threads) const;
 
  private:
   std::string source_address() const;

@@ -1,5 +1,7 @@
 #include "effect/effect_json.h"
 
+#include <algorithm>
+
 #include "data/error.h"
 #include "io/file_bytes.h"
 #include "io/json.h"
@@ -38,6 +40,7 @@ Document parts_json(const ModelEffect& effect, std::span<const ReplacedPart> par
     out.push_back({{"variant", parts[i].variant->id},
                    {"parameters", parameters_json(*parts[i].variant, effect.parts[i].values)},
                    {"seed", parts[i].seed},
+                   {"structures", parts[i].structures},
                    {"where", parts[i].heads},
                    {"heads", effect.parts[i].heads},
                    {"cost", number_json(effect.parts[i].cost)}});
@@ -100,6 +103,12 @@ ReplacedPart part_of(const Json& part, const std::string& path) {
     throw InputError(path, "\"seed\" of a part is " + kind_of(seed) +
                                "; expected a whole number from 0");
   out.seed = seed.get<std::uint64_t>();
+  const Json structures = part.value("structures", Json::array());
+  if (!structures.is_array() ||
+      !std::ranges::all_of(structures, [](const Json& file) { return file.is_string(); }))
+    throw InputError(path, "\"structures\" of a part is " + excerpt(structures) +
+                               "; expected a list of files");
+  out.structures = structures.get<std::vector<std::string>>();
   return out;
 }
 

@@ -92,6 +92,9 @@ class HostedMeter : public EffectMeter {
     Json asked = Json::array();
     for (std::size_t i = 0; i < parts.size(); ++i) {
       values_for_length(*parts[i].variant, default_length, parts[i].settings);  // throws at once
+      if (!parts[i].structures.empty())
+        throw UsageError("--structure goes with a model that Fovea computes itself: " + title_ +
+                         " is computed by another process, which derives all structures");
       asked.push_back({{"variant", parts[i].variant->id},
                        {"seed", parts[i].seed},
                        {"parameters", parts[i].settings},

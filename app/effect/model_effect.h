@@ -21,6 +21,9 @@ struct ReplacedPart {
   std::map<std::string, std::string> settings;  // by parameter; others suit the length of the text
   std::uint64_t seed = 0;
   std::string heads = "all";  // as ChosenHeads reads it
+  /// Files of structures, such as learned trees, each of some heads of the layer that it names. The
+  /// other heads derive theirs. For encoders of Fovea alone.
+  std::vector<std::string> structures = {};
 
   bool operator==(const ReplacedPart&) const = default;
 };
@@ -83,8 +86,9 @@ class EffectMeter {
  public:
   virtual ~EffectMeter() = default;
 
-  /// Throws UsageError as heads_of() does, and for parameters that a variant does not have;
-  /// InputError if a variant has no form for its heads; what open_source() throws.
+  /// Throws UsageError as heads_of() does, for parameters that a variant does not have, and for
+  /// structures with a model that another process computes; InputError if a variant has no form for
+  /// its heads, and for structures of other heads than the model's; what open_source() throws.
   virtual ModelEffect measure(std::span<const ReplacedPart> parts, Run& run,
                               Times times = Times::left_out) = 0;
 

@@ -1,6 +1,13 @@
 #include "effect/own_meter.h"
 
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "data/error.h"
 #include "input/opened_model.h"
+#include "io/structure_file.h"
+#include "io/structure_origin.h"
 #include "model/encoded_source.h"
 #include "session/session.h"
 
@@ -46,13 +53,15 @@ class OwnMeter : public EffectMeter {
                          .values = values_for_length(*parts[i].variant, out_.tokens,
                                                      parts[i].settings),
                          .seed = parts[i].seed},
-           .where = chosen[i]});
+           .where = chosen[i],
+           .given = given_in(parts[i].structures, run.stop)});
     const EncoderEffect effect = effects_->measure(replacements, run, times == Times::measured);
     ModelEffect out = out_;
     for (std::size_t i = 0; i < replacements.size(); ++i)
       out.parts.push_back({.heads = effect.costs[i].heads,
                            .values = replacements[i].attention.values,
                            .cost = effect.costs[i].multiply_adds / effect.costs[i].exact});
+    for (const Replacement& one : replacements) add_note_on(one, out.notes);
     out.drift = effect.layers;
     out.token_drift = effect.tokens;
     out.pooled_cosine = effect.pooled_cosine;
@@ -66,6 +75,38 @@ class OwnMeter : public EffectMeter {
   }
 
  private:
+  using Structures = std::map<std::pair<Index, Index>, Structure>;  // by layer and head
+
+  Structures given_in(const std::vector<std::string>& files, const std::stop_token& stop) const {
+    Structures given;
+    for (const std::string& file : files) {
+      const auto origin = origin_of_structure(file, stop);
+      if (!origin)
+        throw InputError(file,
+                         "does not say of which layer and heads its structures are; expected a "
+                         "file that fovea fit or fovea compute has written");
+      const auto count = std::ssize(origin->heads);
+      for (Index slice = 0; slice < count; ++slice) {
+        const Index head = origin->heads[static_cast<std::size_t>(slice)];
+        if (origin->layer < 0 || origin->layer >= layers() || head < 0 || head >= heads())
+          throw InputError(file, "is of layer " + std::to_string(origin->layer) + ", head " +
+                                     std::to_string(head) + "; the model has " +
+                                     plural(layers(), "layer") + " of " + plural(heads(), "head"));
+        given.insert_or_assign({origin->layer, head}, read_structure(file, slice, count, stop));
+      }
+    }
+    return given;
+  }
+
+  /// Says how many heads have no structure of a file, if there are files.
+  static void add_note_on(const Replacement& one, std::vector<std::string>& notes) {
+    const Index with = std::ranges::count_if(
+        one.given, [&](const auto& its) { return one.where.has(its.first.first, its.first.second); });
+    if (!one.given.empty() && with < one.where.size())
+      notes.push_back("structures are given for " + std::to_string(with) + " of the " +
+                      plural(one.where.size(), "replaced head") + "; the others derive theirs");
+  }
+
   std::shared_ptr<const OpenedModel> model_;
   std::unique_ptr<const Backend> own_backend_;
   const Backend& backend_;

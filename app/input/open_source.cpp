@@ -280,6 +280,16 @@ std::string address_of(const std::string& what) {
   return loader.model.empty() ? what : read_by(loader, what);
 }
 
+std::string address_of_other(const std::string& file, const std::string& source) {
+  if (is_address(file)) return with_absolute_paths(file);
+  if (is_content(source)) return address_of(std::string(content_prefix) + file);
+  if (!is_model_address(source) || loader_of(file).model.empty()) return address_of(file);
+  ModelAddress address = parse_model_address(source);
+  address.text.reset();
+  address.input = absolute_path(file);
+  return to_text(address);
+}
+
 bool is_words_or_picture(const std::string& path) {
   try {
     return has_content(loader_of(path));

@@ -40,6 +40,10 @@ Source open_source(const std::string& what, const OpenOptions& options = {});
 /// model, "content:FILE" gets an absolute path, other addresses stay as they are.
 std::string address_of(const std::string& what);
 
+/// The address of another file that is read as `source` is: by its model, if it is one and the file
+/// is a text or an image. Throws InputError for a file of no known kind.
+std::string address_of_other(const std::string& file, const std::string& source);
+
 /// Whether a file opens as a text, as tokens or as a picture: panels then show its content.
 bool is_words_or_picture(const std::string& path);
 bool is_picture(const std::string& path);

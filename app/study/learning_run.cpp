@@ -7,9 +7,9 @@
 #include <numeric>
 
 #include "plan/leaves.h"
+#include "session/tree_trial.h"
 #include "study/session_editor.h"
 #include "variants/learned_tree.h"
-#include "variants/tree_tensors.h"
 
 namespace fovea {
 namespace {
@@ -18,13 +18,6 @@ constexpr std::chrono::milliseconds step_time{120};  // of learning, between two
 /// A Trainer measures its tree so often. The column has a multiple of it, also where a step was
 /// cancelled: planning with as many steps finds the same tree.
 constexpr Index steps_together = LearningOptions{}.measured_every;
-
-Structure structure_of(const LearnedTree& learned) {
-  Structure tensors;
-  set_tree(tensors, learned.tree);
-  if (!learned.alpha.empty()) tensors.set("alpha", learned.alpha);
-  return tensors;
-}
 
 LeafSnapshot snapshot_of(const Plan& plan, Index step, Run& run) {
   LeafSnapshot snapshot{.step = step};
@@ -63,7 +56,7 @@ struct LearningRun::Work {
     return {.variant = &variant(),
             .values = after(steps).values,
             .seed = column.seed,
-            .given = structure_of(learned)};
+            .given = tensors_of(learned)};
   }
 
   Index leaves() const {

@@ -32,7 +32,7 @@ struct Trait {
   unsigned flags = 0;
 };
 
-constexpr std::array<Trait, 25> traits{{
+constexpr std::array<Trait, 26> traits{{
     {RequestKind::open, 100, "Opening the source", apart},
     {RequestKind::problem, 90, "Reading the head", is_input},
     {RequestKind::pair, 60, "Reading the pair"},
@@ -47,6 +47,7 @@ constexpr std::array<Trait, 25> traits{{
     {RequestKind::trials, 36, "Trying settings", in_background | apart},
     {RequestKind::learning, 36, "Learning a tree", in_background | apart},
     {RequestKind::effect, 36, "Measuring the effect in the model", in_background | apart},
+    {RequestKind::validation, 36, "Trying a learned tree", in_background | apart},
     {RequestKind::exact_rows, 35, "Computing exact attention", of_minutes},
     {RequestKind::spans, 38, "Measuring spans", in_background},
     {RequestKind::metrics, 30, "Comparing with exact", in_background | is_input},

@@ -39,6 +39,7 @@ enum class RequestKind : int {
   trials,       // some settings that are tried on heads
   learning,     // some steps of a tree that learns
   effect,       // a model with replaced attention
+  validation,   // a learned tree on a head of another source
   exact_rows,   // exact attention of a long head, band by band
   spans,        // attention mass between groups of tokens
   metrics,      // of a column against exact
@@ -82,8 +83,8 @@ class Requests : public QObject {
 
   /// An update requests all that is missing: what is still needed is asked for again, or named by
   /// need(). end_update() cancels the rest of what earlier updates requested. What the table of
-  /// kinds calls `apart` (opening, hashes, sweeps, trials, learning, timings) is requested apart
-  /// from updates, and no update ends it.
+  /// kinds calls `apart` (opening, hashes, sweeps, trials, learning, validation, timings) is
+  /// requested apart from updates, and no update ends it.
   void begin_update() { needed_.clear(); }
   void need(const RequestId& id) { needed_.insert(id); }
   void end_update();

@@ -48,6 +48,8 @@ class Study : public QObject {
   void cancel_opening();
   /// SHA-256 of the source's content: found, or expected by its session; empty until it is known.
   const std::string& content_hash() const { return opening_.content_hash(); }
+  /// The model that the opened source is of, for other things that it reads.
+  const std::shared_ptr<LastModel>& last_model() const { return opening_.last_model(); }
 
   const Session& session() const { return subject_.session; }
   /// Other patches of an image open it again, and so does what a model reads: then the Session
@@ -66,8 +68,6 @@ class Study : public QObject {
   /// Other patches that are being opened are not wanted any more.
   void keep_content();
   std::shared_ptr<const Source> source() const { return subject_.source; }
-  /// The model that was opened last.
-  const std::shared_ptr<LastModel>& last_model() const { return opening_.last_model(); }
   /// Whether the source was opened with the columns, views and look of the one before.
   bool continued() const { return continued_; }
   /// What the queries of the opened layer are, and its keys; a source is open.

@@ -7,6 +7,7 @@
 #include "canvas/canvas.h"
 #include "study/effect_run.h"
 #include "study/learning_run.h"
+#include "study/validation_run.h"
 #include "window/comparing.h"
 #include "window/docks/docks.h"
 #include "window/exports.h"
@@ -37,6 +38,7 @@ class MainWindow : public QMainWindow {
   SessionEditor& editor() { return editor_; }
   LearningRun& learning() { return learning_; }
   EffectRun& effect() { return effect_; }
+  ValidationRun& validation() { return validation_; }
   Canvas& canvas() { return canvas_; }
   Docks& docks() { return docks_; }
   InfoBar& info_bar() { return info_bar_; }
@@ -95,6 +97,7 @@ class MainWindow : public QMainWindow {
   SessionEditor editor_{study_};
   LearningRun learning_{study_, editor_};
   EffectRun effect_{study_};
+  ValidationRun validation_{study_, learning_};
   InfoBar& info_bar_;
   Canvas& canvas_;
   Docks docks_;

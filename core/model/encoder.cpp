@@ -86,7 +86,8 @@ Matrix attend(EncodedLayer& layer, Index heads, std::span<const Replacement> rep
     const Clock::time_point begin = Clock::now();
     TimedRun timed;
     const auto op =
-        plan_and_bind(problem, replaced ? replacement->attention : exact, backend, run, timed);
+        plan_and_bind(problem, replaced ? replacement->request_for(layer.layer, head) : exact,
+                      backend, run, timed);
     const Matrix z = op->apply(problem.v, run).z;
     for (Index i = 0; i < n; ++i) std::copy_n(z.row(i), d, out.row(i) + cols.begin);
     layer.attention_ms += ms_since(begin);

@@ -2,6 +2,9 @@
 // exact; no head has two.
 #pragma once
 
+#include <map>
+#include <utility>
+
 #include "model/chosen_heads.h"
 #include "session/computation.h"
 
@@ -10,6 +13,14 @@ namespace fovea {
 struct Replacement {
   ComputeRequest attention;
   ChosenHeads where;
+  /// By layer and head: what their plans are given instead of attention.given.
+  std::map<std::pair<Index, Index>, Structure> given = {};
+
+  ComputeRequest request_for(Index layer, Index head) const {
+    ComputeRequest request = attention;
+    if (const auto its = given.find({layer, head}); its != given.end()) request.given = its->second;
+    return request;
+  }
 };
 
 /// Multiply-adds of attention in the heads of one Replacement.

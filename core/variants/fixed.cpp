@@ -3,6 +3,7 @@
 
 #include "data/error.h"
 #include "variants/factorized.h"
+#include "variants/sinks.h"
 #include "variants/variant.h"
 
 namespace fovea {
@@ -11,7 +12,7 @@ namespace {
 struct FixedParameters {
   Index stride = 128, summary = 8;
   HeadSets heads = HeadSets::merged;
-  Index subblocks = 1;
+  Index subblocks = 1, sinks = 0;
 
   static std::vector<TypedField<FixedParameters>> fields() {
     using P = FixedParameters;
@@ -32,7 +33,8 @@ struct FixedParameters {
                 "alone. second: the summaries alone. split: even heads first, odd heads second."),
             int_field("subblocks", "Sub-blocks", "groups", &P::subblocks, 1, 1024, Axis::linear,
                       "Groups of summary columns, counted from the end of each block: head h uses "
-                      "group h mod sub-blocks. summary x subblocks is at most stride.")};
+                      "group h mod sub-blocks. summary x subblocks is at most stride."),
+            sinks_field(&P::sinks)};
   }
 };
 
@@ -103,7 +105,7 @@ Plan plan_fixed(const Problem& problem, const FixedParameters& p, Planning&) {
   Summaries summaries(n, p.stride,
                       {p.stride - (group + 1) * p.summary, p.stride - group * p.summary});
   Plan plan{.lengths = {n, n}, .causal = causal, .form = {}};
-  if (sets == HeadSets::second) {
+  if (sets == HeadSets::second && p.sinks == 0) {
     const Index none = summaries.columns.empty() ? n : causal ? summaries.columns.front() : 0;
     if (none > 0)
       plan.notes.push_back(std::to_string(none) + " of " + std::to_string(n) +
@@ -117,6 +119,7 @@ Plan plan_fixed(const Problem& problem, const FixedParameters& p, Planning&) {
   else if (sets == HeadSets::second)
     tiles.passes.push_back(all_summaries(n, p.stride, std::move(summaries), causal));
   std::erase_if(tiles.passes, [](const Pass& pass) { return pass.tiles.empty(); });
+  add_sinks(tiles.passes, p.sinks, n, causal);
   plan.form = std::move(tiles);
   return plan;
 }

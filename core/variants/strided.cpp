@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "variants/factorized.h"
+#include "variants/sinks.h"
 #include "variants/variant.h"
 #include "variants/window_tiles.h"
 
@@ -11,6 +12,7 @@ namespace {
 struct StridedParameters {
   Index stride = 128;
   HeadSets heads = HeadSets::merged;
+  Index sinks = 0;
 
   static std::vector<TypedField<StridedParameters>> fields() {
     using P = StridedParameters;
@@ -23,7 +25,8 @@ struct StridedParameters {
             choice_field("heads", "Heads", &P::heads, {"merged", "first", "second", "split"},
                          "merged: one softmax over the window and every l-th token. first: the "
                          "window alone. second: every l-th token alone. split: even heads first, "
-                         "odd heads second.")};
+                         "odd heads second."),
+            sinks_field(&P::sinks)};
   }
 };
 
@@ -55,6 +58,7 @@ Plan plan_strided(const Problem& problem, const StridedParameters& p, Planning&)
   if (sets != HeadSets::first)
     tiles.passes.push_back(residue_classes(n, p.stride, problem.causal, sets == HeadSets::merged));
   std::erase_if(tiles.passes, [](const Pass& pass) { return pass.tiles.empty(); });
+  add_sinks(tiles.passes, p.sinks, n, problem.causal);
   return {.lengths = {n, n}, .causal = problem.causal, .form = std::move(tiles)};
 }
 

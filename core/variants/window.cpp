@@ -1,5 +1,6 @@
-// Window attention: the tokens around each query.
+// Window attention: the tokens around each query, and sinks if any.
 #include "analysis/key_sets.h"
+#include "variants/sinks.h"
 #include "variants/variant.h"
 #include "variants/window_tiles.h"
 
@@ -7,7 +8,7 @@ namespace fovea {
 namespace {
 
 struct WindowParameters {
-  Index width = 256;
+  Index width = 256, sinks = 0;
 
   static std::vector<TypedField<WindowParameters>> fields() {
     using P = WindowParameters;
@@ -16,7 +17,7 @@ struct WindowParameters {
                                "the result is exact.",
                                [](Index n) { return short_size(n, 256); });
     width.field.worth_trying = try_sizes(width.field, 1);
-    return {width};
+    return {width, sinks_field(&P::sinks)};
   }
 };
 
@@ -24,6 +25,7 @@ Plan plan_window(const Problem& problem, const WindowParameters& p, Planning&) {
   const Index n = problem.n();
   TilePlan tiles;
   tiles.passes.push_back({.tiles = window_tiles({0, n}, {0, n}, p.width, problem.causal)});
+  add_sinks(tiles.passes, p.sinks, n, problem.causal);
   return {.lengths = {n, n}, .causal = problem.causal, .form = std::move(tiles)};
 }
 
@@ -33,9 +35,9 @@ Variant window_variant() {
   return make_variant<WindowParameters>(
       {.id = "window",
        .label = "Window",
-       .paper = "Beltagy et al. 2020, section 3.1: sliding window",
-       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{|i−j| ≤ w} exp,  |i−j| ≤ w",
-       .summary = "The w tokens before and after each query.",
+       .paper = "Beltagy et al. 2020, section 3.1: sliding window; sinks: Xiao et al. 2023",
+       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{Sᵢ} exp,  |i−j| ≤ w or j < s",
+       .summary = "The w tokens before and after each query, and the first s.",
        .unequal_lengths = UnequalLengths::last_queries,
        .group = Group::baselines,
        .quick = true,

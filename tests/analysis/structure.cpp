@@ -122,6 +122,24 @@ TEST_CASE("pairs of the factorized sets are those of the paper's example") {
     CHECK(row(0, j) == ((j >= 120 && j < 128) || (j >= 248 && j < 256)));
 }
 
+TEST_CASE("sinks are attended by every query, and counted once") {
+  const Index n = 1024;
+  const Plan plan = plan_of("window", {{"width", "128"}, {"sinks", "4"}}, n, true);
+  // Rows 0 to 127 have i + 1 keys of the window, the others 129. Beyond it lie one, two and three
+  // sinks of rows 129, 130 and 131, and four of the 892 later ones.
+  const double pairs = 128 * 129 / 2 + 896 * 129 + 1 + 2 + 3 + 892 * 4;
+  CHECK(pairs_of(plan) == pairs);
+  CHECK(count_cost(plan, 5, 7).multiply_adds == pairs * (5 + 7));
+  const Matrix row = element_mask(plan, {300, 301}, {0, n});
+  for (Index j = 0; j < n; ++j) CHECK(row(0, j) == (j < 4 || (j >= 172 && j <= 300)));
+  const Matrix fill = block_fill(plan, {0, n}, {0, n}, 64);
+  CHECK(fill(15, 0) == 4.0f / 64);  // the sinks alone
+  CHECK(fill(15, 1) == 0);
+  CHECK(fill(1, 0) == 1);
+  // A window that reaches all tokens has nothing left to add.
+  CHECK(pairs_of(plan_of("window", {{"width", "1023"}, {"sinks", "4"}}, n, true)) == n * 1025 / 2);
+}
+
 TEST_CASE("without coarse levels the pairs are the sum of the row sizes") {
   for_small_instances([](const Instance& x) {
     const auto* tiles = std::get_if<TilePlan>(&x.plan->form);

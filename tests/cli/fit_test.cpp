@@ -12,6 +12,7 @@
 #include "io/structure_file.h"
 #include "io/tensor_file.h"
 #include "messages.h"
+#include "tiny_text_model.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -63,6 +64,93 @@ TEST_CASE("a fitted tree is what --structure takes, and has the error that fit s
     CHECK(all <= std::max(error, held_out) + 1e-4);
     CHECK(metrics["chi"].get<double>() == doctest::Approx(best["chi"].get<double>()));
   }
+}
+
+TEST_CASE(
+    "trees are tried on other sources: the numbers are those of compute with the stored tree") {
+  const TemporaryDirectory directory;
+  const std::string layer = source + "&heads=2";
+  const std::vector<std::string> others{layer + "&seed=5", layer + "&seed=6"};
+  for (const std::string variant : {"tf", "tc"}) {
+    CAPTURE(variant);
+    const std::string out = directory / variant + ".safetensors";
+    const std::vector<std::string> fit{"fit",        layer,     "--variant",  variant,   "--set",
+                                       "height=3",   "-o",      out,          "--steps", "20",
+                                       "--validate", others[0], "--validate", others[1], "--json"};
+    const nlohmann::json validation = document_of(fit)["validation"];
+    REQUIRE(validation.size() == 3);
+    const auto computed = [&](const std::string& on, std::size_t head,
+                              std::vector<std::string> more) {
+      more.insert(more.begin(), {"compute", on, "--variant", variant, "--set", "height=3", "--head",
+                                 std::to_string(head), "--json"});
+      return document_of(more);
+    };
+    for (std::size_t s = 0; s < 3; ++s) {
+      const nlohmann::json& tried = validation[s];
+      const std::string on = s == 0 ? layer : others[s - 1];
+      CHECK(tried["source"] == on);
+      CHECK(tried["learned_from"] == (s == 0));
+      REQUIRE(tried["heads"].size() == 2);
+      for (std::size_t h = 0; h < 2; ++h) {
+        CHECK(tried["heads"][h]["head"] == h);
+        const auto same = [&](const nlohmann::json& found, const nlohmann::json& expected) {
+          // Both are sums in float64, in another order.
+          CHECK(found["error"].get<double>() ==
+                doctest::Approx(expected["metrics"][0]["output_rel_fro"].get<double>())
+                    .epsilon(1e-9));
+          CHECK(found["ratio_to_exact"] == expected["cost"]["ratio_to_exact"]);
+        };
+        same(tried["heads"][h]["learned"], computed(on, h, {"--structure", out}));
+        same(tried["heads"][h]["median"], computed(on, h, {}));
+      }
+    }
+    // It is learned from the first source alone.
+    CHECK(validation[0]["heads"][0]["learned"]["error"] <
+          validation[0]["heads"][0]["median"]["error"]);
+    CHECK(validation[1]["heads"][0]["learned"] != validation[2]["heads"][0]["learned"]);
+  }
+}
+
+TEST_CASE("a text that trees are tried on is read by the model whose heads they are learned from") {
+  const TemporaryDirectory directory;
+  const TinyTextModel model;
+  const std::string text = model.file("other.txt", "the cat sat . a b c d e f g h"),
+                    out = directory / "trees.safetensors";
+  const Ended fit = run_program({"fit", model.folder(), "--text", "a b c the cat d e f", "--head",
+                                 "0", "--variant", "tf", "--set", "height=1", "--steps", "10", "-o",
+                                 out, "--validate", text, "--json"});
+  CAPTURE(fit.err);
+  REQUIRE(fit.status == 0);
+  const nlohmann::json tried = fit.json()["validation"][1];
+  CHECK(contains(tried["source"], "other.txt"));
+  const nlohmann::json computed =
+      document_of({"compute", model.folder(), "--input", text, "--head", "0", "--variant", "tf",
+                   "--set", "height=1", "--structure", out, "--json"});
+  CHECK(tried["heads"][0]["learned"]["error"].get<double>() ==
+        doctest::Approx(computed["metrics"][0]["output_rel_fro"].get<double>()).epsilon(1e-9));
+  // Then for a person.
+  std::filesystem::remove(out);
+  const Ended table =
+      run_program({"fit", model.folder(), "--text", "a b c the cat d e f", "--variant", "tf",
+                   "--set", "height=1", "--steps", "10", "-o", out, "--validate", text});
+  check_says(table.out, {"from which the trees were learned", "other.txt", "mean", "median tree",
+                         "of exact's cost"});
+}
+
+TEST_CASE("a source that trees cannot be tried on is refused before they are learned") {
+  const TemporaryDirectory directory;
+  const std::string out = directory / "none.safetensors";
+  const auto refused = [&](const std::string& other, std::initializer_list<std::string> says) {
+    const Ended ended = run_program(fitting(out, {"--validate", other}));
+    CAPTURE(ended.err);
+    CHECK(ended.status == 3);
+    check_says(ended.err, says);
+    CHECK_FALSE(std::filesystem::exists(out));
+  };
+  refused("synthetic:clusters?n=50&d=4", {"4 features", "expected 8"});
+  refused("synthetic:clusters?n=50&d=8&heads=3", {"3 heads", "expected 1"});
+  refused(directory / "missing.safetensors", {"missing.safetensors"});
+  CHECK(run_program(fitting(out, {"--validate", ""})).status == 2);
 }
 
 TEST_CASE("tree = learned and fit with the same seed and steps give the same tree") {

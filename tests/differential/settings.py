@@ -32,6 +32,9 @@ def drawn(variant, layer, draw):
     def size(least=1):
         return draw.size(least, max(least, n + 2))
 
+    def sinks():
+        return size(0) if draw.one_in(2) else 0
+
     sampling = {"block": size(), "samples": size(), "projections": int(draw.random.integers(1, 9))}
     if variant == "h1d":
         return {"block": 2 * draw.size(1, n // 4 + 1), "structure": draw.of(["banded", "nested"]),
@@ -40,9 +43,9 @@ def drawn(variant, layer, draw):
         stride = size()
         summary = draw.size(1, stride)
         return {"stride": stride, "summary": summary, "heads": draw.of(["merged", "first", "second", "split"]),
-                "subblocks": draw.size(1, stride // summary)}
+                "subblocks": draw.size(1, stride // summary), "sinks": sinks()}
     if variant == "strided":
-        return {"stride": size(), "heads": draw.of(["merged", "first", "second", "split"])}
+        return {"stride": size(), "heads": draw.of(["merged", "first", "second", "split"]), "sinks": sinks()}
     if variant in ("tf", "tc"):
         tree = {"tree": draw.of(["median", "median", "random"])}
         tree |= ({"branching": draw.of(["3", "2,3", "5,2", "3,2"])} if draw.one_in(3) else
@@ -60,7 +63,7 @@ def drawn(variant, layer, draw):
     if variant == "kde":
         return sampling
     if variant == "window":
-        return {"width": size(0)}
+        return {"width": size(0), "sinks": sinks()}
     if variant == "longformer":
         return {"width": size(0), "globals": size(0)}
     if variant == "bigbird":

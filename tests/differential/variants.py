@@ -57,9 +57,14 @@ def sets_of(p, head):
     return p["heads"] if p["heads"] != "split" else ("first", "second")[head.index % 2]
 
 
+def is_sink(p, head):
+    return places(head)[1] < p["sinks"]
+
+
 def union(p, head, first, second):
     chosen = sets_of(p, head)
-    return of_pairs(head, first if chosen == "first" else second if chosen == "second" else first | second)
+    sets = first if chosen == "first" else second if chosen == "second" else first | second
+    return of_pairs(head, sets | is_sink(p, head))
 
 
 def fixed(head, p, drawn):
@@ -77,7 +82,7 @@ def strided(head, p, drawn):
 
 def window(head, p, drawn):
     i, j = places(head)
-    return of_pairs(head, abs(i - j) <= p["width"])
+    return of_pairs(head, (abs(i - j) <= p["width"]) | is_sink(p, head))
 
 
 def longformer(head, p, drawn):

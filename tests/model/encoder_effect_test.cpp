@@ -133,7 +133,7 @@ std::vector<double> mean_of(const Rows& rows) {
 
 Replacement windows(Index reach, const std::string& where) {
   const Variant& window = find_variant("window");
-  return {.attention = {.variant = &window, .values = {reach}},
+  return {.attention = {.variant = &window, .values = {reach, Index{0}}},
           .where = ChosenHeads(where, layers, heads)};
 }
 

@@ -9,6 +9,7 @@
 #include "harness.h"
 #include "input/open_source.h"
 #include "papers/paper_figure.h"
+#include "tiny_text_model.h"
 
 namespace fovea::test {
 
@@ -17,7 +18,9 @@ inline PaperResult result_of(const std::string& id, const std::string& example,
   const Source source = open_source(example);
   Profile profile;
   Run run{profile};
-  return find_paper_figure(id).make({*backends().front(), source, longest}, run);
+  const TinyTextModel model;
+  return find_paper_figure(id).make(
+      {*backends().front(), source, longest, model.address("the cat sat at the cafe .")}, run);
 }
 
 inline const PaperNumber& number(const PaperResult& result, const std::string& id) {

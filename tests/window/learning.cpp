@@ -6,6 +6,7 @@
 #include <QPushButton>
 
 #include "study/learning_run.h"
+#include "study/validation_run.h"
 #include "variants/learned_tree.h"
 #include "window/pointer.h"
 
@@ -61,6 +62,35 @@ TEST_CASE("the form of a tree variant learns its tree, pauses, goes on and rever
   CHECK(window.study().session().columns[2] == before);
   CHECK(button(window, "learn").text().contains("Learn"));
   REQUIRE(window.settle());
+}
+
+TEST_CASE("the Learning dock tries the tree on another source, beside its own") {
+  Window window("synthetic:clusters?n=128&d=16&seed=1");
+  show(window, {View::heatmap}, {"exact", "tf"});
+  REQUIRE(window.settle());
+  window.study().select_column(1);
+  const auto text = [&](const char* name) { return window->findChild<QLabel*>(name)->text(); };
+  CHECK_FALSE(button(window, "validate").isEnabled());
+  CHECK(text("validation_error").isEmpty());
+  window->learning().learn();
+  REQUIRE(wait_until([&] { return window->learning().steps() >= 20; }));
+  window->learning().pause();
+  REQUIRE(window.settle());
+  CHECK(button(window, "validate").isEnabled());
+  CHECK_FALSE(
+      button(window, "stop_validation").isVisibleTo(window->findChild<QDockWidget*>("Learning")));
+  window->findChild<QDockWidget*>("Learning")->raise();
+  window->validation().start("synthetic:clusters?n=100&d=16&seed=2");
+  CHECK(button(window, "stop_validation").isVisibleTo(window->findChild<QDockWidget*>("Learning")));
+  REQUIRE(wait_until([&] { return window->validation().found().has_value(); }));
+  const ValidationRun::Found& found = *window->validation().found();
+  CHECK(text("validation_error").toStdString() == format_number(found.other.error, 4));
+  CHECK(text("validation_cost").toStdString() == format_percent(found.other.cost));
+  CHECK(text("validation_note") == QString("Tree of step %1").arg(found.step));
+  window.shoot("validation");
+  button(window, "stop_validation").click();
+  CHECK_FALSE(window->validation().active());
+  CHECK(text("validation_error").toStdString() == format_number(found.other.error, 4));
 }
 
 TEST_CASE("a window closes while a tree learns") {

@@ -82,6 +82,9 @@ def read_policy(path: str) -> List[Part]:
                          "writes it")
     try:
         layers, heads = int(content["layers"]), int(content["heads"])
+        if any(each.get("structures") for each in content["parts"]):
+            raise FoveaError(f"{path} gives heads structures of files, such as learned trees, which fovea.replace "
+                             "does not take: fovea effect --policy measures it")
         return [part for each in content["parts"]
                 for part in parts_of(str(each["variant"]), heads_in(each["where"], layers, heads),
                                      int(each.get("seed") or 0), dict(each.get("parameters") or {}))]

@@ -62,7 +62,8 @@ Docks::Docks(MainWindow& window)
   bottom_ = add("Timing", timing);
   behind_ = add("Comparison", comparison_);
   spans_ = add("Spans", make_span_dock(window.study(), window.editor()));
-  learning_ = add("Learning", make_learning_dock(window.learning()));
+  learning_ =
+      add("Learning", make_learning_dock(window.study(), window.learning(), window.validation()));
   effect_ = add("Effect", new EffectDock(window.study(), window.editor(), window.effect()));
   // Behind another dock it is not looked at.
   QObject::connect(spans_, &QDockWidget::visibilityChanged, &window,

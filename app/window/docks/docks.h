@@ -18,6 +18,7 @@ namespace fovea {
 class ComparisonDock;
 class LearningRun;
 class MainWindow;
+class ValidationRun;
 
 /// Says what is open and how it was understood; chooses layer, head and query. It contains a
 /// HeadGallery and a SequenceView.
@@ -35,7 +36,7 @@ QTableWidget* make_timing_dock(Study& study);
 QWidget* make_span_dock(Study& study, SessionEditor& editor);
 
 /// Curves of the tree that learns or has learned last, and how keys spread over its leaves.
-QWidget* make_learning_dock(LearningRun& run);
+QWidget* make_learning_dock(Study& study, LearningRun& learning, ValidationRun& validation);
 
 struct Docks {
   /// Makes them; the window owns them. They follow its study.

@@ -1,8 +1,15 @@
-#include <QVBoxLayout>
+#include <QFileDialog>
+#include <QGridLayout>
+#include <QLabel>
+#include <QPushButton>
 
+#include "input/open_source.h"
 #include "study/learning_run.h"
+#include "study/validation_run.h"
 #include "window/docks/docks.h"
+#include "window/files.h"
 #include "window/widgets/figure_widget.h"
+#include "window/widgets/form.h"
 #include "window/widgets/text.h"
 
 namespace fovea {
@@ -40,10 +47,112 @@ class LearningPlot : public FigureWidget {
   Figure figure_;
 };
 
+/// Chooses on which other source a learned tree is tried, and shows what came of it.
+class ValidationPanel : public QWidget {
+ public:
+  ValidationPanel(Study& study, LearningRun& learning, ValidationRun& run) : run_(run) {
+    setFixedWidth(360);
+    auto* column = make_inner<QVBoxLayout>(this);
+    auto* line = make_inner<QHBoxLayout>();
+    line->addWidget(choose_ = new QPushButton("Validate on…"));
+    choose_->setObjectName("validate");
+    choose_->setToolTip(
+        "Try the learned tree, and each that is learned from now on, on the same head of another "
+        "file from which it is not learned. A text or an image is read by the opened model.");
+    line->addWidget(stop_ = new QPushButton("Stop"));
+    stop_->setObjectName("stop_validation");
+    stop_->setToolTip(
+        "Try no further tree on that file. What was found stays, and learning goes on.");
+    line->addStretch(1);
+    column->addLayout(line);
+    column->addWidget(note_ = make_note());
+    note_->setObjectName("validation_note");
+    make_selectable(*note_);
+    column->addLayout(make_table());
+    column->addStretch(1);
+    connect(choose_, &QPushButton::clicked, this, &ValidationPanel::ask);
+    connect(stop_, &QPushButton::clicked, &run_, &ValidationRun::stop);
+    connect(&run_, &ValidationRun::changed, this, &ValidationPanel::refresh);
+    connect(&learning, &LearningRun::changed, this, &ValidationPanel::refresh);
+    connect(&study, &Study::columns_changed, this, &ValidationPanel::refresh);
+    refresh();
+  }
+
+ private:
+  QGridLayout* make_table() {
+    auto* grid = make_inner<QGridLayout>();
+    grid->setVerticalSpacing(2);
+    for (int row = 0; row < 3; ++row)
+      for (int at = 0; at < 4; ++at) {
+        QLabel* cell = cells_[row][at] = at == 0 || row == 0 ? make_note() : new QLabel;
+        cell->setTextFormat(Qt::PlainText);
+        cell->setWordWrap(false);
+        make_selectable(*cell);
+        grid->addWidget(cell, row, at, at == 0 ? Qt::AlignLeft : Qt::AlignRight);
+      }
+    grid->setColumnStretch(0, 1);
+    cells_[2][3]->setObjectName("validation_cost");
+    cells_[2][1]->setObjectName("validation_error");
+    return grid;
+  }
+
+  void ask() {
+    QStringList patterns;
+    for (const std::string& pattern : file_patterns()) patterns << to_qt(pattern);
+    const QString file = QFileDialog::getOpenFileName(this, "Validate on", in_last_directory({}),
+                                                      patterns.join(";;"));
+    if (!file.isEmpty() && run_.can_start()) run_.start(file.toStdString());
+  }
+
+  void refresh() {
+    choose_->setEnabled(run_.can_start());
+    stop_->setVisible(run_.active());
+    note_->setText(note());
+    note_->setVisible(!note_->text().isEmpty());
+    const auto& found = run_.found();
+    if (found) {
+      fill(0, "error of output", {"tree", "median tree", "of exact's cost"});
+      fill(1, "own head", numbers(found->own, found->own_median));
+      fill(2, to_qt(printable(found->source)), numbers(found->other, found->other_median));
+    }
+    for (const auto& row : cells_)
+      for (QLabel* cell : row) cell->setVisible(found.has_value());
+  }
+
+  QString note() const {
+    if (!run_.error().empty()) return to_qt(run_.error());
+    if (const auto& found = run_.found()) return QString("Tree of step %1").arg(found->step);
+    if (run_.active()) return "Trying the tree…";
+    return run_.can_start() ? QString() : "A learned tree can be tried on other texts.";
+  }
+
+  static QStringList numbers(const TriedTree& tree, const TriedTree& median) {
+    return {number_text(tree.error), number_text(median.error), to_qt(format_percent(tree.cost))};
+  }
+
+  void fill(int row, const QString& name, const QStringList& texts) {
+    QLabel* first = cells_[row][0];
+    first->setText(first->fontMetrics().elidedText(name, Qt::ElideMiddle, 140));
+    first->setToolTip(plain_tip(name));
+    for (int at = 0; at < 3; ++at) cells_[row][at + 1]->setText(texts[at]);
+  }
+
+  ValidationRun& run_;
+  QPushButton *choose_, *stop_;
+  QLabel* note_;
+  QLabel* cells_[3][4];  // headings, the own head, the other source
+};
+
 }  // namespace
 
-QWidget* make_learning_dock(LearningRun& run) {
-  return new LearningPlot(run);
+QWidget* make_learning_dock(Study& study, LearningRun& learning, ValidationRun& validation) {
+  auto* dock = new QWidget;
+  dock->setObjectName("dock_page");
+  auto* row = make_inner<QHBoxLayout>(dock);
+  row->addWidget(new LearningPlot(learning), 1);
+  row->addWidget(new ValidationPanel(study, learning, validation));
+  row->setContentsMargins(0, 0, 12, 0);
+  return dock;
 }
 
 }  // namespace fovea

@@ -14,23 +14,23 @@ template <class Real>
 Dense<Real> fixed(const Instance& x) {
   const Parameters p{x};
   const Index l = p.integer("stride"), c = p.integer("summary"),
-              group = x.problem.head % p.integer("subblocks");
+              group = x.problem.head % p.integer("subblocks"), s = p.integer("sinks");
   const std::string sets = sets_of(p, x.problem.head);
   return weighted<Real>(x.problem, [&](Index i, Index j) {
     const bool first = i / l == j / l;
     const bool second = j % l >= l - (group + 1) * c && j % l < l - group * c;
-    return (sets != "second" && first) || (sets != "first" && second);
+    return j < s || (sets != "second" && first) || (sets != "first" && second);
   });
 }
 
 template <class Real>
 Dense<Real> strided(const Instance& x) {
   const Parameters p{x};
-  const Index l = p.integer("stride");
+  const Index l = p.integer("stride"), s = p.integer("sinks");
   const std::string sets = sets_of(p, x.problem.head);
   return weighted<Real>(x.problem, [&](Index i, Index j) {
     const bool first = std::abs(i - j) < l, second = (i - j) % l == 0;
-    return (sets != "second" && first) || (sets != "first" && second);
+    return j < s || (sets != "second" && first) || (sets != "first" && second);
   });
 }
 
@@ -42,8 +42,11 @@ VariantLaws fixed_laws() {
                 {{.settings = {{"stride", "4"}, {"summary", "1"}}},
                  {.settings = {{"stride", "16"}, {"summary", "3"}, {"heads", "split"}}, .head = 1},
                  {.settings = {{"stride", "8"}, {"summary", "2"}, {"subblocks", "3"}}, .head = 2},
-                 {.settings = {{"stride", "70"}, {"summary", "70"}, {"heads", "first"}}}});
-  laws.exact_settings = {{{{"stride", "63"}}}};
+                 {.settings = {{"stride", "70"}, {"summary", "70"}, {"heads", "first"}}},
+                 {.settings = {{"stride", "5"}, {"summary", "2"}, {"sinks", "4"}}},
+                 {.settings = {{"stride", "9"}, {"heads", "second"}, {"sinks", "12"}}}});
+  laws.exact_settings = {{{{"stride", "63"}}},
+                         {{{"stride", "4"}, {"summary", "1"}, {"sinks", "63"}}}};
   return laws;
 }
 
@@ -53,8 +56,10 @@ VariantLaws strided_laws() {
                 {{.settings = {{"stride", "4"}}},
                  {.settings = {{"stride", "7"}, {"heads", "second"}}},
                  {.settings = {{"stride", "1"}}},
-                 {.settings = {{"stride", "100"}, {"heads", "split"}}, .head = 2}});
-  laws.exact_settings = {{{{"stride", "63"}}}};
+                 {.settings = {{"stride", "100"}, {"heads", "split"}}, .head = 2},
+                 {.settings = {{"stride", "5"}, {"sinks", "3"}}},
+                 {.settings = {{"stride", "4"}, {"heads", "second"}, {"sinks", "9"}}}});
+  laws.exact_settings = {{{{"stride", "63"}}}, {{{"stride", "4"}, {"sinks", "63"}}}};
   return laws;
 }
 

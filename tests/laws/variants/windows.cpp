@@ -7,8 +7,9 @@ namespace {
 
 template <class Real>
 Dense<Real> window(const Instance& x) {
-  const Index w = Parameters{x}.integer("width");
-  return weighted<Real>(x.problem, [&](Index i, Index j) { return std::abs(i - j) <= w; });
+  const Parameters p{x};
+  const Index w = p.integer("width"), s = p.integer("sinks");
+  return weighted<Real>(x.problem, [&](Index i, Index j) { return std::abs(i - j) <= w || j < s; });
 }
 
 template <class Real>
@@ -42,8 +43,10 @@ VariantLaws window_laws() {
       laws_from("window", [](auto real, const Instance& x) { return window<decltype(real)>(x); },
                 {{.settings = {{"width", "0"}}},
                  {.settings = {{"width", "5"}}},
-                 {.settings = {{"width", "70"}}}});
-  laws.exact_settings = {{{{"width", "63"}}}};
+                 {.settings = {{"width", "70"}}},
+                 {.settings = {{"width", "3"}, {"sinks", "4"}}},
+                 {.settings = {{"width", "0"}, {"sinks", "70"}}}});
+  laws.exact_settings = {{{{"width", "63"}}}, {{{"width", "0"}, {"sinks", "63"}}}};
   return laws;
 }
 

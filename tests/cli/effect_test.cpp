@@ -1,0 +1,88 @@
+// fovea effect: structures that the replaced heads are given.
+#include <doctest/doctest.h>
+
+#include "cli/program.h"
+#include "messages.h"
+#include "tiny_text_model.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+struct Tiny {
+  TinyTextModel model;
+  TemporaryDirectory scratch;
+
+  Words with(Words words, const Words& more) const {
+    words.insert(words.begin() + 1, {model.folder(), "--text", "the cat sat . a b c d e f g"});
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+  nlohmann::json effect(const Words& more, const std::string& variant = "tf") const {
+    return document_of(with({"effect", "--variant", variant, "--set", "height=1", "--json"}, more));
+  }
+  /// A file of the layer's trees, random ones of seed 5, and of the leaves of the text's tokens.
+  std::string structures(const std::string& layer) const {
+    const std::string out = scratch / "structures" + layer + ".safetensors";
+    const Ended ended = run_program(
+        with({"compute", "--variant", "tf", "--set", "height=1", "--set", "tree=random"},
+             {"--seed", "5", "--layer", layer, "--no-metrics", "-o", out}));
+    CAPTURE(ended.err);
+    REQUIRE(ended.status == 0);
+    return out;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("effect takes structures in the heads that they were made from") {
+  const Tiny tiny;
+  const std::string first = tiny.structures("0"), second = tiny.structures("1");
+  const auto drift = [&](const std::string& heads, Words more) {
+    more.insert(more.end(), {"--heads", heads, "--set", "tree=random"});
+    return tiny.effect(more)["drift"];
+  };
+  const nlohmann::json of_seed = drift("0", {"--seed", "5"}), of_other = drift("0", {});
+  REQUIRE(of_seed != of_other);
+  CHECK(drift("0", {"--structure", first}) == of_seed);
+  CHECK(drift("0", {"--structure", second}) == of_other);  // it is of the other layer
+  // The first layer is left exact, so that the second reads what its file was made from.
+  CHECK(drift("1", {"--structure", first, "--structure", second}) == drift("1", {"--seed", "5"}));
+  const nlohmann::json all = tiny.effect({"--structure", first});
+  CHECK(all["structures"] == Words{first});
+  CHECK(contains(all["notes"].dump(), "2 of the 4 replaced heads"));
+}
+
+TEST_CASE("effect takes the trees that fit has learned") {
+  const Tiny tiny;
+  const std::string trees = tiny.scratch / "trees.safetensors";
+  REQUIRE(run_program(tiny.with({"fit", "--variant", "tc", "--set", "height=1"},
+                                {"--layer", "1", "--steps", "20", "-o", trees}))
+              .status == 0);
+  const nlohmann::json learned = tiny.effect({"--heads", "1", "--structure", trees}, "tc"),
+                       median = tiny.effect({"--heads", "1"}, "tc");
+  CHECK(learned["drift"][0] == median["drift"][0]);
+  CHECK(learned["drift"][1] != median["drift"][1]);
+  CHECK(learned["notes"].dump() == median["notes"].dump());  // each replaced head has its tree
+}
+
+TEST_CASE("structures that effect cannot place are refused") {
+  const Tiny tiny;
+  const auto refused = [&](const std::string& file, std::initializer_list<std::string> says) {
+    const Ended ended = run_program(
+        tiny.with({"effect", "--variant", "tf", "--set", "height=1"}, {"--structure", file}));
+    CAPTURE(ended.err);
+    CHECK(ended.status == 3);
+    check_says(ended.err, says);
+  };
+  refused(bundled, {"does not say of which layer and heads", "fovea fit"});
+  refused(tiny.scratch / "none.safetensors", {"none.safetensors"});
+  const std::string other = tiny.scratch / "other.safetensors";
+  REQUIRE(run_program({"compute", bundled, "--variant", "tf", "--set", "height=1", "--layer", "0",
+                       "--head", "5", "--no-metrics", "-o", other})
+              .status == 0);
+  refused(other, {"layer 0, head 5", "2 layers of 2 heads"});
+}
