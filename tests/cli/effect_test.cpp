@@ -52,7 +52,7 @@ TEST_CASE("effect takes structures in the heads that they were made from") {
   // The first layer is left exact, so that the second reads what its file was made from.
   CHECK(drift("1", {"--structure", first, "--structure", second}) == drift("1", {"--seed", "5"}));
   const nlohmann::json all = tiny.effect({"--structure", first});
-  CHECK(all["structures"] == Words{first});
+  CHECK(all["parts"][0]["structures"] == Words{first});
   CHECK(contains(all["notes"].dump(), "2 of the 4 replaced heads"));
 }
 
