@@ -17,6 +17,7 @@ namespace {
 using Needs = HeadMeasure::Needs;
 using RowNumber = std::optional<double>;
 
+constexpr Index most_for_rank = 4096;  // which takes some ten seconds
 constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
 /// The weight on one key; nothing if the query may not attend it.
@@ -120,8 +121,8 @@ std::vector<HeadMeasure> make_head_measures() {
        .definition = "exp(−Σ p ln p) with p = σ / Σσ, over the singular values σ of P (Roy and "
                      "Vetterli 2007). 1: all queries attend alike; n: each has keys of its own. "
                      "Exact up to " +
-                     std::to_string(decomposed_side) +
-                     " tokens, and from 64 steps of Lanczos quadrature beyond.",
+                     std::to_string(decomposed_side) + " tokens, from Lanczos quadrature up to " +
+                     std::to_string(most_for_rank) + ".",
        .of_row = {}},
   };
 }
@@ -187,9 +188,10 @@ struct RowValues {
   }
 };
 
-HeadValue whole_value(const HeadToMeasure& head, bool sampled, Run& run, std::uint64_t seed) {
-  if (sampled)
-    return {.estimate = {not_known, 0}, .missing = "It is not found of heads as long as this one."};
+HeadValue rank_value(const HeadToMeasure& head, Run& run, std::uint64_t seed) {
+  if (std::max(head.lengths.queries, head.lengths.keys) > most_for_rank)
+    return {.estimate = {not_known, 0},
+            .missing = "It is found up to " + std::to_string(most_for_rank) + " tokens."};
   const Estimate rank = effective_rank(head.lengths, head.read, run, seed);
   return {.estimate = rank,
           .missing = std::isnan(rank.value) ? "A weight is not a finite number." : "",
@@ -256,7 +258,7 @@ MeasuredHead measure_head(const HeadToMeasure& head, Run& run, double max_entrie
       out.values.push_back({.estimate = {not_known, 0}, .missing = lack});
     else
       out.values.push_back(measures[m].of_row ? rows[m].mean(sample)
-                                              : whole_value(head, sample.sampled(), rest, seed));
+                                              : rank_value(head, rest, seed));
   }
   return out;
 }

@@ -69,9 +69,9 @@ struct HeadToMeasure {
 
 inline constexpr double most_measured_entries = 6.7e7;
 
-/// Beyond `max_entries` entries of P a sample of rows is read, drawn from `seed`, and the effective
-/// rank is not found. Never holds more of P than a band of rows, or the decomposed_side squared.
-/// Values of a head with an entry that is not finite are NaN. Throws Cancelled.
+/// Beyond `max_entries` entries of P a sample of rows is read, drawn from `seed`; the effective
+/// rank is that of all rows. Never holds more of P than a band of rows, or the decomposed_side
+/// squared. Values of a head with an entry that is not finite are NaN. Throws Cancelled.
 MeasuredHead measure_head(const HeadToMeasure& head, Run& run,
                           double max_entries = most_measured_entries, std::uint64_t seed = 0);
 
