@@ -7,6 +7,7 @@
 #include "canvas/canvas.h"
 #include "study/learning_run.h"
 #include "window/comparing.h"
+#include "window/dialogs/explore_dialog.h"
 #include "window/docks/docks.h"
 #include "window/exports.h"
 #include "window/files.h"
@@ -19,7 +20,6 @@
 namespace fovea {
 
 class AddColumnDialog;
-class ExploreDialog;
 class SweepDialog;
 
 class MainWindow : public QMainWindow {
@@ -65,7 +65,7 @@ class MainWindow : public QMainWindow {
   void show_sweep();
   void show_add_columns();
   /// Which attention to use: as a plot for settings, or as a table of heads.
-  void show_exploration(bool heads);
+  void show_exploration(ExploreDialog::Page page);
   /// "dark", "light", or "desktop": as the desktop is. Of all windows.
   void set_look(const QString& look);
   /// Whether the desktop is dark now. Tests replace it.

@@ -124,6 +124,7 @@ struct CurvePlot {
     std::size_t colour = 0;                         // of the colours of series
     double shade = 1;                               // of that colour; towards 0 it is lighter
     bool dashed = false;
+    bool apart = false;  // points stand apart, as large dots
     /// [points] standard errors: points stand apart, each with a bar of one to either side. Empty:
     /// a line joins them.
     std::vector<double> errors = {};
