@@ -13,7 +13,7 @@ bool of_several(const MeasuredHeadRow& head) {
   return head.inputs.size() > 1;
 }
 
-/// Of one input a number, of several a list.
+/// A number of one input, a list of several.
 template <class Get>
 Document each_input(const MeasuredHeadRow& head, Get get) {
   if (!of_several(head)) return get(head.inputs.front());

@@ -17,10 +17,10 @@ struct MeasuredHeadRow {
 };
 
 /// {"measures": [{id, label, definition}], "heads": [{layer, layer_label, head, queries, keys,
-/// rows_without_keys, ...}]}. A head has each measure under its id, null if it is not known, which
-/// "missing" explains. Of one input: an estimate has a standard error, as "entropy_standard_error".
-/// Of several: each is a mean, with "entropy_deviation" and "entropy_inputs", and lengths are
-/// lists.
+/// rows, rows_without_keys, ...}]}. A head has each measure under its id, null if it is not known,
+/// which "missing" explains. From one input, an estimate has a standard error,
+/// "entropy_standard_error". From several, each is a mean, with "entropy_deviation" and
+/// "entropy_inputs", and lengths and rows are lists.
 Document to_json(const std::vector<MeasuredHeadRow>& heads);
 
 /// The same as a table: a heading, and a line for each head. What is not known is empty.

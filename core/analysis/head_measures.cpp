@@ -17,7 +17,7 @@ namespace {
 using Needs = HeadMeasure::Needs;
 using RowNumber = std::optional<double>;
 
-constexpr Index most_for_rank = 4096;  // which takes some ten seconds
+constexpr Index most_for_rank = 4096;  // takes some ten seconds
 constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
 /// The weight on one key; nothing if the query may not attend it.
