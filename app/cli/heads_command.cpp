@@ -95,9 +95,9 @@ void add_heads_command(CLI::App& program, Work& chosen) {
           ->excludes(within);
   auto* measures = command->add_flag(
       "--measures", options->measures,
-      "Instead what each head does: its attention to previous tokens, to the same tokens, behind "
-      "them (induction) and to the first token, its distance, entropy and effective rank. A folder "
-      "as --input stands for all texts or images in it");
+      "Instead what each head does: its attention to the previous token, to the same token before, "
+      "to what followed that (induction) and to the first token, its distance, entropy and rank. A "
+      "folder as --input stands for all texts or images in it");
   for (CLI::Option* other : {within, at_most, command->get_option("--variant"),
                              command->get_option("--settings"), command->get_option("--learn")})
     measures->excludes(other);

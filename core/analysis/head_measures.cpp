@@ -9,6 +9,7 @@
 
 #include "analysis/effective_rank.h"
 #include "analysis/support.h"
+#include "backend/profile.h"
 #include "data/number_text.h"
 
 namespace fovea {

@@ -331,8 +331,8 @@ TEST_CASE("what a head cannot have is missing, with the reason") {
 }
 
 TEST_CASE("no effective rank is found of a head that is too long for it") {
-  const Index n = 5000;
-  const auto even = [n](IndexRange rows, Run&) { return Matrix(rows.size(), n, 1.0f / 5000); };
+  constexpr Index n = 5000;
+  const auto even = [](IndexRange rows, Run&) { return Matrix(rows.size(), n, 1.0f / 5000); };
   Profile profile;
   Run run{profile};
   const MeasuredHead head = measure_head({.lengths = {n, n}, .read = even}, run, 20.0 * n);
