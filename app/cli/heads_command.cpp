@@ -1,8 +1,10 @@
-// fovea heads: finds the best setting of the variants under a budget for each head of a source.
+// fovea heads: for each head of a source the best setting of the variants under a budget, or what
+// the head does.
 #include <cmath>
 
 #include "cli/commands.h"
 #include "cli/exploration.h"
+#include "cli/head_measuring.h"
 #include "cli/report.h"
 #include "cli/text_table.h"
 #include "report/head_table_files.h"
@@ -14,7 +16,7 @@ namespace {
 struct HeadsOptions : ExplorationOptions {
   double within = 0.05;
   std::optional<double> at_most;
-  bool json = false, csv = false;
+  bool measures = false, json = false, csv = false;
 
   Budget budget() const { return at_most ? cost_budget(*at_most) : error_budget(within); }
 };
@@ -45,6 +47,7 @@ void print_heads(std::ostream& out, const Exploration& tried, const HeadTable& c
 }
 
 void run_heads(HeadsOptions options, const Console& console) {
+  if (options.measures) return measure_heads(options, options.json, options.csv, console);
   options.of_outputs = true;
   const Exploration tried = explore(options, console);
   const HeadTable table = head_table(tried.trials, tried.heads, options.budget());
@@ -70,7 +73,9 @@ std::string check_amount(const std::string& text) {
 
 void add_heads_command(CLI::App& program, Work& chosen) {
   auto* command = program.add_subcommand(
-      "heads", "The best setting of the variants for each head, under a budget of error or cost");
+      "heads",
+      "The best setting of the variants for each head, under a budget of error or cost; or what "
+      "each head does");
   auto options = std::make_shared<HeadsOptions>();
   options->add_to(*command, "all");
   auto* within =
@@ -80,13 +85,22 @@ void add_heads_command(CLI::App& program, Work& chosen) {
           ->type_name("ERROR")
           ->check(check_amount)
           ->capture_default_str();
-  command
-      ->add_option("--at-most", options->at_most,
-                   "Instead the setting of least error with at most this share of the "
-                   "multiply-adds of exact attention")
-      ->type_name("COST")
-      ->check(check_amount)
-      ->excludes(within);
+  auto* at_most =
+      command
+          ->add_option("--at-most", options->at_most,
+                       "Instead the setting of least error with at most this share of the "
+                       "multiply-adds of exact attention")
+          ->type_name("COST")
+          ->check(check_amount)
+          ->excludes(within);
+  auto* measures = command->add_flag(
+      "--measures", options->measures,
+      "Instead what each head does: its attention to the previous token, to the same token before, "
+      "to what followed that (induction) and to the first token, its distance, entropy and rank. A "
+      "folder as --input stands for all texts or images in it");
+  for (CLI::Option* other : {within, at_most, command->get_option("--variant"),
+                             command->get_option("--settings"), command->get_option("--learn")})
+    measures->excludes(other);
   auto* json = command->add_flag("--json", options->json,
                                  "One JSON document on standard output: for each head the variant "
                                  "with its parameters, seed, scale and mask");

@@ -156,7 +156,8 @@ struct Maker {
       }
     for (const CurvePlot::Level& level : plot.levels) high = std::max(high, level.value);
     PanelAxis x = amount_axis(right, plot.x_label, size.x, letters);
-    if (right > 0) x.high = right;
+    const bool apart = std::ranges::any_of(plot.curves, &CurvePlot::Curve::apart);
+    if (right > 0 && !apart) x.high = right;  // dots have room around them
     std::erase_if(x.ticks, [&](const Tick& tick) { return tick.at > x.high; });
     return {x, amount_axis(high, plot.y_label, size.y, letters)};
   }

@@ -35,7 +35,15 @@ void draw_bars(const BodyDrawing& d, const CurvePlot::Curve& curve) {
   }
 }
 
+void draw_dots(const BodyDrawing& d, const CurvePlot::Curve& curve) {
+  for (const auto& [x, y] : curve.points)
+    if (std::isfinite(y))
+      d.ink.dot({d.plot.x(x), d.plot.y(y)}, 0.3 * d.ink.letters.size(),
+                colour_of(curve, d.ink.style));
+}
+
 void draw_curve(const BodyDrawing& d, const CurvePlot::Curve& curve) {
+  if (curve.apart) return draw_dots(d, curve);
   if (!curve.errors.empty()) return draw_bars(d, curve);
   const Stroke stroke{colour_of(curve, d.ink.style), 0.13 * d.ink.letters.size(), curve.dashed};
   std::vector<Point> piece;

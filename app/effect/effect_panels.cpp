@@ -99,7 +99,7 @@ Panel trials_panel(const PolicySearch& search) {
     curve.points.emplace_back(trial.effect.attention_cost(), height_of(trial.effect));
   curve.points.emplace_back(1, any.exact_loss_per_token.value_or(0));
   std::ranges::sort(curve.points);
-  curve.errors.resize(curve.points.size());  // points alone: no policy lies between two others
+  curve.apart = true;  // no policy lies between two others
   return {.title = "Measured policies", .body = std::move(plot)};
 }
 

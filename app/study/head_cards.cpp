@@ -4,6 +4,7 @@
 #include <chrono>
 #include <tuple>
 
+#include "session/measured_source.h"
 #include "variants/learned_tree.h"
 
 namespace fovea {
@@ -70,6 +71,18 @@ std::optional<Column> HeadCards::column() const {
 std::shared_ptr<const HeadCard> HeadCards::card(Index layer, Index head) {
   const HeadKey key = key_of({layer, head});
   return newest(known({layer, head}).cards, key,
+                [&](const HeadKey& other) { return other.choice == key.choice; });
+}
+
+std::shared_ptr<const void> HeadCards::measure_heads() {
+  auto wanted = measuring_.lock();
+  if (!wanted) measuring_ = wanted = std::make_shared<const int>();
+  return wanted;
+}
+
+std::shared_ptr<const MeasuredHead> HeadCards::measured(Index layer, Index head) {
+  const HeadKey key = key_of({layer, head});
+  return newest(known({layer, head}).measures, key,
                 [&](const HeadKey& other) { return other.choice == key.choice; });
 }
 
@@ -157,10 +170,26 @@ bool HeadCards::request_error(bool idle) {
       idle);
 }
 
+bool HeadCards::request_measures(bool idle) {
+  if (measuring_.expired()) return false;
+  Heads heads;
+  const auto& layers = subject_.source->layers;
+  for (Index l = 0; l < std::ssize(layers); ++l)
+    for (Index h = 0; h < layers[static_cast<std::size_t>(l)].heads(); ++h) heads.push_back({l, h});
+  return request(
+      heads, key_of({0, 0}), &Known::measures,
+      [](const Source& source, const HeadKey& key, const Backend& backend, Run& run) {
+        return measure_head(source, key.choice, backend, run);
+      },
+      idle);
+}
+
 bool HeadCards::update(bool idle) {
   const std::span<const Head> all(chosen_);
-  const bool missing = request_card(all.first(cards_first_), idle) || request_error(idle) ||
-                       request_card(all.subspan(cards_first_), idle);
+  const bool missing = (!subject_.shows_matrix() &&
+                        (request_card(all.first(cards_first_), idle) || request_error(idle) ||
+                         request_card(all.subspan(cards_first_), idle))) ||
+                       request_measures(idle);
   const bool before = std::exchange(complete_, !missing);
   return !before || !complete_;
 }

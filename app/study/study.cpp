@@ -291,6 +291,11 @@ void Study::choose_cards(HeadCards::Heads heads, std::size_t cards_first) {
   if (cards_.choose(std::move(heads), cards_first)) update_later();
 }
 
+std::shared_ptr<const void> Study::measure_heads() {
+  update_later();
+  return cards_.measure_heads();
+}
+
 void Study::hover(Index query, Index key, int column) {
   const PointedPair pointed{query, key, column};
   if (pointed == subject_.pointed) return;
@@ -335,10 +340,8 @@ void Study::update() {
   marks_.update();
   cells_.update();
   update_model();
-  if (problem() && !opening()) {
-    update_readings();
-    if (cards_.update(settled())) emit cards_changed();
-  }
+  if (problem() && !opening()) update_readings();
+  if ((problem() || shows_matrix()) && !opening() && cards_.update(settled())) emit cards_changed();
   if (!opening() && spans_.update()) emit spans_read();
   requests_.end_update();
   if (problem() != problem_before) emit session_changed();

@@ -173,6 +173,11 @@ class Study : public QObject {
   void choose_cards(HeadCards::Heads heads, std::size_t cards_first = SIZE_MAX);
   std::shared_ptr<const HeadCard> card(Index layer, Index head) { return cards_.card(layer, head); }
   std::optional<double> head_error(Index layer, Index head) { return cards_.error(layer, head); }
+  /// All heads are measured while what this returns exists: see HeadCards.
+  std::shared_ptr<const void> measure_heads();
+  std::shared_ptr<const MeasuredHead> measured_head(Index layer, Index head) {
+    return cards_.measured(layer, head);
+  }
   std::size_t missing_cards() { return cards_.missing_cards(); }
   std::size_t missing_head_errors() { return cards_.missing_errors(); }
 

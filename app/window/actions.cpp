@@ -265,8 +265,11 @@ class Actions : public QObject {
     add(menu, "again", "Compute and measure a&gain", "F5", [this] { study_.measure_again(); });
     menu->addSeparator();
     add(menu, "explore", "&Error against cost…", "Ctrl+P",
-        [this] { window_.show_exploration(false); });
-    add(menu, "heads", "&Heads × variants…", "Ctrl+H", [this] { window_.show_exploration(true); });
+        [this] { window_.show_exploration(ExploreDialog::Page::plot); });
+    add(menu, "heads", "&Heads × variants…", "Ctrl+H",
+        [this] { window_.show_exploration(ExploreDialog::Page::heads); });
+    add(menu, "measures", "&What heads do…", "Ctrl+Shift+H",
+        [this] { window_.show_exploration(ExploreDialog::Page::measures); });
     add(menu, "sweep", "Sweep over &n…", "Ctrl+T", [this] { window_.show_sweep(); });
     menu->addSeparator();
     const auto causal = [this] {

@@ -237,9 +237,9 @@ void MainWindow::show_add_columns() {
   add_columns_->open_dialog();
 }
 
-void MainWindow::show_exploration(bool heads) {
+void MainWindow::show_exploration(ExploreDialog::Page page) {
   if (!exploration_) exploration_ = new ExploreDialog(*this);
-  exploration_->open_dialog(heads ? ExploreDialog::Page::heads : ExploreDialog::Page::plot);
+  exploration_->open_dialog(page);
 }
 
 void MainWindow::set_look(const QString& look) {

@@ -9,6 +9,7 @@
 #include "study/learning_run.h"
 #include "study/validation_run.h"
 #include "window/comparing.h"
+#include "window/dialogs/explore_dialog.h"
 #include "window/docks/docks.h"
 #include "window/exports.h"
 #include "window/files.h"
@@ -21,7 +22,6 @@
 namespace fovea {
 
 class AddColumnDialog;
-class ExploreDialog;
 class SweepDialog;
 
 class MainWindow : public QMainWindow {
@@ -68,8 +68,8 @@ class MainWindow : public QMainWindow {
   void show_status(const QString& message);
   void show_sweep();
   void show_add_columns();
-  /// Shows which attention to use: a plot of settings, or a table of heads.
-  void show_exploration(bool heads);
+  /// Shows which attention to use, as a plot of settings or a table of heads, or what heads do.
+  void show_exploration(ExploreDialog::Page page);
   /// Sets the look of all windows: "dark", "light", or "desktop" to follow the desktop.
   void set_look(const QString& look);
   /// Whether the desktop is dark now. Tests replace it.

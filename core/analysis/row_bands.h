@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -9,6 +10,11 @@
 #include "data/matrix.h"
 
 namespace fovea {
+
+struct Run;
+
+/// Reads some rows of P, all their keys: [rows.size(), keys].
+using ReadRows = std::function<Matrix(IndexRange rows, Run& run)>;
 
 struct RowBands {
   std::vector<IndexRange> bands;  // ascending, disjoint; single rows when sampled

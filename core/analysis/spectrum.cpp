@@ -1,7 +1,6 @@
 #include "analysis/spectrum.h"
 
 #include <Eigen/Core>
-#include <functional>
 #include <utility>
 
 #include "analysis/row_bands.h"
@@ -15,9 +14,6 @@ using Eigen::VectorXd;
 using RowMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 constexpr int most_steps = 40;
-
-// Rows of a matrix [n, n], all columns.
-using ReadRows = std::function<Matrix(IndexRange rows, Run& run)>;
 
 // M^T M x, one band of rows at a time.
 VectorXd normal_product(const ReadRows& read, const RowBands& all, const VectorXd& x, Run& run) {

@@ -125,6 +125,7 @@ struct CurvePlot {
     std::size_t colour = 0;                         // of the colours of series
     double shade = 1;                               // of that colour; lighter towards 0
     bool dashed = false;
+    bool apart = false;  // points stand apart, as large dots
     /// [points] standard errors: points stand apart, each with a bar of one error to either side.
     /// If empty, a line joins the points.
     std::vector<double> errors = {};

@@ -84,7 +84,8 @@ TEST_CASE("law: each option of a head and its source changes the numbers of each
                                             "--python",     "--trust-remote-code",
                                             "--within",     "--at-most",
                                             "--x",          "--y",
-                                            "--no-session", "--learn"};
+                                            "--no-session", "--learn",
+                                            "--measures"};
   for (const auto& one : commands) {
     const std::string& command = one.first;
     const Words& own = one.second;

@@ -22,6 +22,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import bench
 import choices
 import compute
+import measures
 import rankmap
 import report
 import settings
@@ -34,7 +35,8 @@ from program import Program, Refused
 ROOT = pathlib.Path(__file__).parents[2]
 MOST_LINES = 8  # of one command
 # One time in so many.
-SOMETIMES = (4, rankmap.check), (4, spans.check), (15, report.check), (15, sweep.check), (60, bench.check)
+SOMETIMES = ((4, rankmap.check), (4, spans.check), (8, measures.check), (15, report.check), (15, sweep.check),
+             (60, bench.check))
 VARIANTS = settings.PAIRS + settings.CAP_AND_SINK + settings.NOTHING
 
 

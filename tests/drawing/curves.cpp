@@ -75,3 +75,19 @@ TEST_CASE("points with standard errors have bars of one to either side, and no l
     }));
   }
 }
+
+TEST_CASE("points that stand apart are dots with room around them, and no line joins them") {
+  const Rect frame{0, 0, 400, 300};
+  CurvePlot plot;
+  plot.curves.push_back({.points = {{2, 1}, {10, 2}}, .apart = true});
+  Panel panel;
+  panel.body = plot;
+  const auto all = operations_of(panel, frame);
+  CHECK(std::ranges::count(all, "path", &Operation::kind) == 0);
+  CHECK(std::ranges::count(all, "dot", &Operation::kind) == 2);
+  const FixedLettering letters;
+  const AxesRequest request{.size = {frame.width, frame.height}, .letters = letters};
+  CHECK(axes_of(panel, request).x->high > 10);
+  std::get<CurvePlot>(panel.body).curves[0].apart = false;
+  CHECK(axes_of(panel, request).x->high == 10);
+}

@@ -70,7 +70,8 @@ void sweep(Desk& desk) {
 void explore(Desk& desk) {
   MainWindow& window = desk.window();
   const QPointer<MainWindow> alive = &window;
-  trigger(desk, window, desk.draws().chance(0.5) ? "explore" : "heads");
+  const char* pages[] = {"explore", "heads", "measures"};
+  trigger(desk, window, pages[desk.draws().below(3)]);
   desk.wait(desk.draws().below(3000));
   if (!alive || !window.exploration()) return;
   if (desk.draws().chance(0.2)) window.exploration()->copy();

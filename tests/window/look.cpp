@@ -10,6 +10,7 @@
 #include <QAction>
 #include <QApplication>
 #include <QCheckBox>
+#include <QComboBox>
 #include <QDialog>
 #include <QDockWidget>
 #include <QSettings>
@@ -22,6 +23,7 @@
 
 #include "study/background.h"
 #include "window/dialogs/explore_dialog.h"
+#include "window/dialogs/measures_page.h"
 #include "window/dialogs/sweep_dialog.h"
 #include "window/main_window.h"
 
@@ -52,12 +54,20 @@ int look_at_sweep(MainWindow& window, const QString& path) {
   return window.sweep()->grab().save(path) ? 0 : 1;
 }
 
-int look_at_exploration(MainWindow& window, bool heads, const QString& path) {
-  window.show_exploration(heads);
+int look_at_exploration(MainWindow& window, ExploreDialog::Page page, const QString& path) {
+  window.show_exploration(page);
   const auto complete = [&] {
     return window.exploration()->run().complete() && !window.exploration()->run().running();
   };
   if (!QTest::qWaitFor(complete, 120000)) std::puts("not all settings were tried");
+  QTest::qWait(200);
+  return window.exploration()->grab().save(path) ? 0 : 1;
+}
+
+int look_at_measures(MainWindow& window, const QString& path) {
+  window.show_exploration(ExploreDialog::Page::measures);
+  const auto complete = [&] { return !window.exploration()->measures().state().progress; };
+  if (!QTest::qWaitFor(complete, 120000)) std::puts("not all heads are measured");
   QTest::qWait(200);
   return window.exploration()->grab().save(path) ? 0 : 1;
 }
@@ -98,14 +108,20 @@ void show_spans(MainWindow& window, SpanChoice choice) {
 }
 
 /// A picture of all heads, in the dock or larger, when they are there.
-int look_at_heads(MainWindow& window, bool larger, const QString& path) {
+int look_at_heads(MainWindow& window, bool larger, bool bars, const QString& path) {
   window.findChild<QCheckBox*>("all_layers")->setChecked(true);
+  if (bars) window.findChild<QComboBox*>("head_bars")->setCurrentText("previous token");
   if (larger) window.findChild<QToolButton*>("larger_heads")->click();
   QWidget* looked_at = &window;
   if (larger) looked_at = window.findChild<QDialog*>("heads_window");
   if (larger) looked_at->resize(window.size());
   QTest::qWait(500);
-  const auto complete = [&] { return window.study().missing_cards() == 0; };
+  const auto complete = [&] {
+    const auto& layers = window.study().source()->layers;
+    const Index last = std::ssize(layers) - 1;
+    return window.study().missing_cards() == 0 &&
+           (!bars || window.study().measured_head(last, layers.back().heads() - 1));
+  };
   if (!QTest::qWaitFor(complete, 180000)) std::puts("not all pictures are there");
   QTest::qWait(200);
   return looked_at->grab().save(path) ? 0 : 1;
@@ -144,11 +160,15 @@ int look(const QStringList& arguments) {
     return window.grab().save(argument(1)) ? 0 : 1;
   }
   if (!QTest::qWaitFor(settled, 180000)) std::puts("not settled with these views");
-  if (argument(7) == "gallery" || argument(7) == "larger")
-    return look_at_heads(window, argument(7) == "larger", argument(1));
+  const bool bars = argument(7).endsWith("bars"), larger = argument(7).startsWith("larger");
+  if (argument(7) == "gallery" || larger || bars)
+    return look_at_heads(window, larger, bars, argument(1));
   if (argument(7) == "sweep") return look_at_sweep(window, argument(1));
-  if (argument(7) == "explore" || argument(7) == "heads")
-    return look_at_exploration(window, argument(7) == "heads", argument(1));
+  if (argument(7) == "explore")
+    return look_at_exploration(window, ExploreDialog::Page::plot, argument(1));
+  if (argument(7) == "heads")
+    return look_at_exploration(window, ExploreDialog::Page::heads, argument(1));
+  if (argument(7) == "measures") return look_at_measures(window, argument(1));
   for (const char* dialog : {"keys", "export", "goto", "scale"})
     if (argument(7) == dialog) return look_at_dialog(window, dialog, argument(1));
   if (argument(7) == "find") window.findChild<QAction*>("find")->trigger();

@@ -19,6 +19,7 @@
 #include "sweep/sweep.h"
 #include "window/dialogs/export_dialog.h"
 #include "window/dialogs/heads_page.h"
+#include "window/dialogs/measures_page.h"
 #include "window/dialogs/measuring_footer.h"
 #include "window/dialogs/pareto_page.h"
 #include "window/dialogs/questions.h"
@@ -36,14 +37,14 @@ constexpr std::size_t most_columns = 8;  // that a rectangle may add at a time
 
 ExploreDialog::ExploreDialog(MainWindow& window)
     : QDialog(&window), window_(window), study_(window.study()), run_(window.study()) {
-  setWindowTitle("Which attention");
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(12, 12, 12, 12);
   column->setSpacing(rhythm);
-  column->addLayout(make_controls());
+  column->addWidget(controls_ = make_controls());
   column->addWidget(pages_ = new QTabWidget, 1);
   pages_->addTab(pareto_ = new ParetoPage, "&Error against cost");
   pages_->addTab(heads_ = new HeadsPage, "&Heads × variants");
+  pages_->addTab(measures_ = new MeasuresPage(study_), "&What heads do");
   column->addWidget(not_tried_ = make_note());
   not_tried_->setObjectName("explore_not_tried");
   column->addWidget(
@@ -56,7 +57,7 @@ ExploreDialog::ExploreDialog(MainWindow& window)
            [this] { export_by_dialog(); }},
           "Stops and keeps what was tried"));
   connect(&run_, &ExplorationRun::changed, this, &ExploreDialog::refresh);
-  connect(pages_, &QTabWidget::currentChanged, this, &ExploreDialog::refresh);
+  connect(pages_, &QTabWidget::currentChanged, this, &ExploreDialog::turn_page);
   // Times are only there if they were measured.
   connect(pareto_, &ParetoPage::quantities_chosen, this, [this] {
     if (isVisible() && run_.total() > 0 && !run_.stale() && !is_tried()) start();
@@ -65,6 +66,9 @@ ExploreDialog::ExploreDialog(MainWindow& window)
   connect(&pareto_->plot(), &ParetoPlot::settings_picked, this, &ExploreDialog::show_settings);
   connect(heads_, &HeadsPage::budget_chosen, this, &ExploreDialog::refresh_page);
   connect(heads_, &HeadsPage::trial_chosen, this, &ExploreDialog::show_trial);
+  connect(measures_, &MeasuresPage::changed, this, &ExploreDialog::refresh_measures);
+  connect(measures_, &MeasuresPage::head_chosen, this,
+          [this](const auto& head) { window_.editor().choose_head(head.first, head.second); });
   for (const auto signal : {&Study::session_changed, &Study::columns_changed})
     connect(&study_, signal, this, [this] {
       if (!isVisible()) return;
@@ -87,8 +91,9 @@ ExploreDialog::~ExploreDialog() {
   run_.disconnect(this);  // ending it must not refresh this dialog
 }
 
-QLayout* ExploreDialog::make_controls() {
-  auto* row = make_inner<QHBoxLayout>();
+QWidget* ExploreDialog::make_controls() {
+  auto* controls = new QWidget;
+  auto* row = make_inner<QHBoxLayout>(controls);
   add_field(*row, "&Of", scope_ = new QComboBox);
   scope_->addItem("this head", int(HeadScope::head));
   scope_->addItem("all heads of this layer", int(HeadScope::layer));
@@ -124,7 +129,22 @@ QLayout* ExploreDialog::make_controls() {
     else
       start();
   });
-  return row;
+  return controls;
+}
+
+ExploreDialog::Page ExploreDialog::page() const {
+  return Page(pages_->currentIndex());
+}
+
+// Trials and measures are only wanted while their pages are seen; trials go on until they are done.
+void ExploreDialog::turn_page() {
+  const bool shows_measures = page() == Page::measures;
+  setWindowTitle(shows_measures ? "What heads do" : "Which attention");
+  controls_->setVisible(!shows_measures);
+  footer_->set_outcome({});
+  if (isVisible() && !shows_measures && run_.total() == 0) start();
+  refresh();
+  measures_->measure(isVisible() && shows_measures);
 }
 
 void ExploreDialog::open_dialog(Page page) {
@@ -137,16 +157,21 @@ void ExploreDialog::open_dialog(Page page) {
   if (page == Page::plot)
     pareto_->plot().setFocus();
   else
-    heads_->table().setFocus();
-  if (!is_tried())
-    start();
-  else
-    run_.try_new_columns();
-  refresh();
+    (page == Page::heads ? heads_->table() : measures_->table()).setFocus();
+  if (page != Page::measures) {
+    if (!is_tried())
+      start();
+    else
+      run_.try_new_columns();
+  }
+  turn_page();
 }
 
 void ExploreDialog::hideEvent(QHideEvent* event) {
-  if (!event->spontaneous()) run_.stop();  // not only minimised by the desktop
+  if (!event->spontaneous()) {  // not only minimised by the desktop
+    run_.stop();
+    measures_->measure(false);
+  }
   QSettings().setValue("explore/geometry", saveGeometry());
   QDialog::hideEvent(event);
 }
@@ -249,12 +274,20 @@ void ExploreDialog::refresh() {
 
 // Shows nothing of another source, whose settings would become columns of this one.
 void ExploreDialog::refresh_page() {
-  const bool plot = pages_->currentIndex() == int(Page::plot), ours = is_of_this_source();
-  if (plot || !ours) pareto_->show_trials(run_, ours, message());
-  if (!plot || !ours) heads_->show_trials(run_, ours, message());
+  const bool ours = is_of_this_source();
+  if (page() == Page::plot || !ours) pareto_->show_trials(run_, ours, message());
+  if (page() == Page::heads || !ours) heads_->show_trials(run_, ours, message());
+}
+
+void ExploreDialog::refresh_measures() {
+  if (page() == Page::measures) refresh_state();
 }
 
 void ExploreDialog::refresh_state() {
+  if (page() == Page::measures) {
+    not_tried_->hide();
+    return footer_->show_state(measures_->state());
+  }
   start_->setText(run_.running()                    ? stop_trials
                   : is_tried() && run_.can_resume() ? resume_trials
                                                     : start_trials);
@@ -306,20 +339,24 @@ void ExploreDialog::show_trial(const Trial& trial) {
 
 void ExploreDialog::copy() {
   const ParetoPlot& plot = pareto_->plot();
-  QApplication::clipboard()->setText(to_qt(pages_->currentIndex() == int(Page::plot)
+  QApplication::clipboard()->setText(to_qt(page() == Page::plot
                                                ? to_csv(plot.settings(), plot.x(), plot.y())
-                                               : to_csv(heads_->head_table())));
+                                           : page() == Page::heads ? to_csv(heads_->head_table())
+                                                                   : measures_->csv()));
 }
 
 void ExploreDialog::export_by_dialog() {
   const QString part = run_.complete() ? "" : " (" + extent() + ")";
-  if (pages_->currentIndex() == int(Page::plot)) {
+  if (page() == Page::plot) {
     if (const auto wanted = ask_export(*this, "Export the plot" + part, "front.pdf", true))
       export_plot(wanted->path, wanted->style, wanted->carries_session);
     return;
   }
-  const QString path = ask_new_file(*this, "Export the best choice for each head" + part,
-                                    "heads.json", {"JSON (*.json)", "CSV (*.csv)"});
+  const QString path = page() == Page::measures
+                           ? ask_new_file(*this, "Export what each head does", "measures.json",
+                                          {"JSON (*.json)", "CSV (*.csv)"})
+                           : ask_new_file(*this, "Export the best choice for each head" + part,
+                                          "heads.json", {"JSON (*.json)", "CSV (*.csv)"});
   if (!path.isEmpty()) export_heads(path);
 }
 
@@ -333,14 +370,18 @@ void ExploreDialog::export_plot(const QString& path, const FigureStyle& style,
 }
 
 void ExploreDialog::export_heads(const QString& path) {
-  Document document{{"source", run_.source()->path},
-                    {"computed_on", run_.provenance().toStdString()},
-                    {"trials", run_.trials()->size()},
-                    {"complete", run_.complete()},
-                    {"left_out", not_tried().toStdString()}};
-  document.update(to_json(heads_->head_table(), *run_.source()));
-  const std::string text =
-      path.endsWith(".csv") ? to_csv(heads_->head_table()) : text_of(document, 2) + "\n";
+  std::string text;
+  if (page() == Page::measures) {
+    text = path.endsWith(".csv") ? measures_->csv() : measures_->json();
+  } else {
+    Document document{{"source", run_.source()->path},
+                      {"computed_on", run_.provenance().toStdString()},
+                      {"trials", run_.trials()->size()},
+                      {"complete", run_.complete()},
+                      {"left_out", not_tried().toStdString()}};
+    document.update(to_json(heads_->head_table(), *run_.source()));
+    text = path.endsWith(".csv") ? to_csv(heads_->head_table()) : text_of(document, 2) + "\n";
+  }
   footer_->write(window_.background(), path, [path = path.toStdString(), text] {
     write_atomically(path, [&](std::ostream& out) { out << text; });
   });

@@ -40,6 +40,20 @@ QWidget* HeadChooser::make_pictures() {
   row->addStretch();
   column->addLayout(row);
   row = make_inner<QHBoxLayout>();
+  add_field(*row, "&Bars", bars_ = new QComboBox, 0, 1);
+  bars_->setMaximumWidth(widest);
+  bars_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  bars_->setMinimumContentsLength(10);  // the dock stays narrow
+  bars_->setObjectName("head_bars");
+  bars_->setToolTip("Draw a measure of each head as a bar over its picture");
+  bars_->addItem("none");
+  for (const HeadMeasure& measure : head_measures()) {
+    bars_->addItem(to_qt(measure.label));
+    bars_->setItemData(bars_->count() - 1, plain_tip(to_qt(measure.definition)), Qt::ToolTipRole);
+  }
+  row->addStretch();
+  column->addLayout(row);
+  row = make_inner<QHBoxLayout>();
   row->addWidget(all_layers_ = new QCheckBox("All la&yers"));
   all_layers_->setObjectName("all_layers");
   all_layers_->setToolTip(
@@ -57,6 +71,9 @@ QWidget* HeadChooser::make_pictures() {
   column->addWidget(gallery_ = new HeadGallery(study_, editor_), 1);
   connect(order_, &QComboBox::currentIndexChanged, gallery_,
           [this](int order) { gallery_->set_order(HeadOrder(order)); });
+  connect(bars_, &QComboBox::currentIndexChanged, gallery_, [this](int place) {
+    gallery_->set_bars(place == 0 ? std::nullopt : std::optional(std::size_t(place - 1)));
+  });
   connect(all_layers_, &QCheckBox::toggled, this, &HeadChooser::refresh);
   connect(gallery_, &HeadGallery::filled, share_, &QLabel::setText);
   connect(larger_, &QToolButton::clicked, this, &HeadChooser::enlarge);

@@ -29,7 +29,7 @@ class HeadChooser : public QWidget {
 
   Study& study_;
   SessionEditor& editor_;
-  QComboBox *layer_, *order_;
+  QComboBox *layer_, *order_, *bars_;
   QSpinBox* head_;
   QWidget* pictures_;  // with how they are sorted
   QCheckBox* all_layers_;

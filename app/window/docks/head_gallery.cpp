@@ -94,7 +94,7 @@ NumberHeader& numbers(QHeaderView* header) {
 }  // namespace
 
 HeadGallery::HeadGallery(Study& study, SessionEditor& editor)
-    : study_(study), editor_(editor), cells_(study, this) {
+    : study_(study), editor_(editor), bars_(study), cells_(study, bars_, this) {
   setObjectName("heads");
   setAccessibleName("Heads");
   setModel(&cells_);
@@ -133,6 +133,11 @@ void HeadGallery::set_layer(std::optional<Index> layer) {
 void HeadGallery::set_order(HeadOrder order) {
   order_ = order;
   refresh();
+}
+
+void HeadGallery::set_bars(std::optional<std::size_t> measure) {
+  bars_.choose(measure);
+  viewport()->update();
 }
 
 bool HeadGallery::fits_grid(const Source& source) const {
@@ -184,6 +189,10 @@ void HeadGallery::refresh() {
 // Only what changed is drawn again: thousands of cells can be in sight.
 void HeadGallery::cards_changed() {
   if (order_ != HeadOrder::index && !sort_timer_.isActive()) sort_timer_.start();
+  if (bars_.chosen()) {
+    bars_.refresh();
+    viewport()->update();
+  }
   for_each_in_sight([this](const QModelIndex& cell, const Head& head) {
     const auto card = study_.card(head.first, head.second);
     const auto drawn = pictures_.find(head);
@@ -331,11 +340,13 @@ void HeadGallery::showEvent(QShowEvent* event) {
   const int kept = QSettings().value(zoom_setting()).toInt();
   zoomed_ = kept > 0 ? std::clamp(kept, least_side, most_side) : 0;
   lay_out(cells_.source(), cells_.heads());
+  bars_.show(true);
   QTableView::showEvent(event);
 }
 
 void HeadGallery::hideEvent(QHideEvent* event) {
   QTableView::hideEvent(event);
+  bars_.show(false);
   // Later: it is also hidden while it moves to another window, and at the end of its own.
   QTimer::singleShot(0, this, &HeadGallery::choose_cards);
 }
@@ -484,6 +495,7 @@ void HeadGallery::draw(QPainter& painter, QRect cell, const QModelIndex& index) 
   if (shown.old) painter.setOpacity(dimmed);
   if (shown.card) painter.drawImage(box, shown.image);
   if (shown.old) painter.setOpacity(1);
+  bars_.draw(painter, box, *head);
   if (!is_grid_) draw_label(painter, box, *head, shown.card != nullptr);
   if (!hasFocus() || index != currentIndex()) return;
   painter.setPen(QPen(qcolor(style.paper), 1));

@@ -13,6 +13,7 @@
 
 #include "input/sort_orders.h"
 #include "study/session_editor.h"
+#include "window/docks/head_bars.h"
 #include "window/docks/head_grid.h"
 
 namespace fovea {
@@ -26,6 +27,8 @@ class HeadGallery : public QTableView {
   HeadGallery(Study& study, SessionEditor& editor);
   void set_layer(std::optional<Index> layer);  // nullopt: of all layers
   void set_order(HeadOrder order);
+  /// A bar in each cell: a place in head_measures(); nothing: none.
+  void set_bars(std::optional<std::size_t> measure);
   int count() const { return int(cells_.heads().size()); }
   Head head(int place) const { return cells_.heads()[std::size_t(place)]; }
   QRect place_of(const Head& head) const { return visualRect(cells_.cell_of(head)); }
@@ -92,6 +95,7 @@ class HeadGallery : public QTableView {
 
   Study& study_;
   SessionEditor& editor_;
+  HeadBars bars_;
   HeadGrid cells_;
   std::optional<Index> layer_;
   Followed followed_;

@@ -69,6 +69,7 @@ QString HeadGrid::caption(const Head& head) const {
               .arg(number_text(card->entropy), number_text(card->density));
   if (const auto error = study_.head_error(head.first, head.second))
     text += "\nrelative output error of the selected variant " + number_text(*error);
+  if (const QString bar = bars_.text(head); !bar.isEmpty()) text += "\n" + bar;
   if (card->sampled) text += "\npicture of evenly spaced rows";
   return text + "\nCtrl+click shows it beside the opened head";
 }

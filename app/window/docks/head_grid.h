@@ -4,7 +4,7 @@
 #include <QAbstractTableModel>
 #include <vector>
 
-#include "study/study.h"
+#include "window/docks/head_bars.h"
 
 namespace fovea {
 
@@ -12,7 +12,9 @@ class HeadGrid : public QAbstractTableModel {
  public:
   using Head = HeadCards::Head;
 
-  HeadGrid(Study& study, QObject* parent) : QAbstractTableModel(parent), study_(study) {}
+  /// `bars`: what they show is a part of the captions.
+  HeadGrid(Study& study, HeadBars& bars, QObject* parent)
+      : QAbstractTableModel(parent), study_(study), bars_(bars) {}
   /// The heads of a source, row by row.
   void lay_out(std::shared_ptr<const Source> source, std::vector<Head> heads, int columns);
   const std::shared_ptr<const Source>& source() const { return source_; }
@@ -35,6 +37,7 @@ class HeadGrid : public QAbstractTableModel {
   QString caption(const Head& head) const;
 
   Study& study_;
+  HeadBars& bars_;
   std::shared_ptr<const Source> source_;
   std::vector<Head> heads_;
   int columns_ = 1;

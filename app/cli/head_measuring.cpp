@@ -1,0 +1,180 @@
+#include "cli/head_measuring.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+
+#include "cli/report.h"
+#include "cli/text_table.h"
+#include "data/error.h"
+#include "input/last_model.h"
+#include "report/measured_heads.h"
+#include "session/measured_source.h"
+
+namespace fovea {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct MeasuredInputs {
+  std::vector<std::string> inputs;  // sources, as opened
+  std::string name;                 // of the first
+  std::vector<MeasuredHeadRow> heads;
+  std::string backend, device, precision;
+  std::vector<std::string> notes;
+  double seconds = 0;
+};
+
+/// By name; others are left out, with a note.
+std::vector<std::string> files_in(const std::string& folder, std::vector<std::string>& notes) {
+  std::vector<std::string> files;
+  Index others = 0;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.is_regular_file() && is_words_or_picture(entry.path().string()))
+      files.push_back(entry.path().string());
+    else
+      ++others;
+  }
+  std::ranges::sort(files);
+  if (files.empty())
+    throw InputError(folder, "holds no text and no image; expected what the model is to read");
+  if (others > 0) notes.push_back(plural(others, "other file") + " in " + folder + " left out");
+  return files;
+}
+
+std::vector<SourceOptions> inputs_of(const SourceOptions& source, std::vector<std::string>& notes) {
+  std::error_code none;
+  if (!source.model_input || !fs::is_directory(*source.model_input, none)) return {source};
+  std::vector<SourceOptions> inputs;
+  for (const std::string& file : files_in(*source.model_input, notes)) {
+    inputs.push_back(source);
+    inputs.back().model_input = file;
+  }
+  return inputs;
+}
+
+/// Adds what is measured of one input to each row.
+void add_input(const Source& source, const HeadOptions& options, std::uint64_t seed,
+               const Backend& backend, Run& run, MeasuredInputs& out) {
+  std::size_t row = 0;
+  for (const Index layer : options.layers_in(source))
+    for (const Index head : options.heads_of(source, layer)) {
+      run.check();
+      if (row == out.heads.size())
+        out.heads.push_back({.layer = layer,
+                             .head = head,
+                             .layer_label = layer_label(source, layer),
+                             .inputs = {}});
+      out.heads[row++].inputs.push_back(measure_head(source,
+                                                     {.layer = layer,
+                                                      .head = head,
+                                                      .scale = options.scale,
+                                                      .causal = options.chosen_causal(),
+                                                      .window = options.window,
+                                                      .soft_cap = options.soft_cap,
+                                                      .allow_non_finite = options.allow_non_finite},
+                                                     backend, run, seed));
+    }
+}
+
+MeasuredInputs measure_inputs(const ExplorationOptions& options, const Console& console) {
+  using Clock = std::chrono::steady_clock;
+  MeasuredInputs out;
+  std::vector<SourceOptions> inputs = inputs_of(options.source, out.notes);
+  const auto backend = options.backend.make(console.err);
+  out.backend = backend->id();
+  out.device = backend->device();
+  out.precision = backend->precision();
+  LastModel model;  // is read once
+  Profile profile;
+  Run run{profile, console.stop};
+  for (SourceOptions& input : inputs) {
+    input.open.last_model = &model;
+    const Source source = input.load(console.stop, options.backend.threads);
+    if (out.inputs.empty()) {
+      out.name = source.name;
+      for (const std::string& note : notes_of(source)) out.notes.push_back(note);
+    }
+    out.inputs.push_back(source.path);
+    const auto start = Clock::now();
+    add_input(source, options.heads, options.explore.seed, *backend, run, out);
+    out.seconds += std::chrono::duration<double>(Clock::now() - start).count();
+    if (inputs.size() > 1)
+      console.err << out.inputs.size() << " of " << plural(Index(inputs.size()), "input") << '\n';
+  }
+  return out;
+}
+
+std::string cell_text(const MeasuredHeadRow& head, std::size_t m) {
+  const HeadMeasure& measure = head_measures()[m];
+  const OverInputs all = over_inputs(head.inputs, m);
+  if (all.inputs == 0) return "-";
+  return head.inputs.size() > 1 ? to_text(measure, all)
+                                : to_text(measure, head.inputs.front().values[m].estimate);
+}
+
+/// Why a measure is missing in all heads or in some; empty if it is in none.
+std::string missing_text(const MeasuredInputs& measured, std::size_t m) {
+  Index heads = 0;
+  std::string why;
+  for (const MeasuredHeadRow& head : measured.heads)
+    if (over_inputs(head.inputs, m).inputs == 0) {
+      ++heads;
+      why = head.inputs.front().values[m].missing;
+    }
+  if (heads == 0) return "";
+  const bool all = heads == std::ssize(measured.heads);
+  return head_measures()[m].label + " is not known" + (all ? "" : " of " + plural(heads, "head")) +
+         ": " + why;
+}
+
+void print_measures(std::ostream& out, const MeasuredInputs& measured) {
+  const Index inputs = std::ssize(measured.inputs);
+  out << measured.name << ", " << plural(std::ssize(measured.heads), "head");
+  if (inputs > 1) out << ", " << plural(inputs, "input") << ": mean ± standard deviation";
+  out << '\n'
+      << measured.device << ", " << measured.precision << "; "
+      << format_time(1e3 * measured.seconds) << "\n\n";
+  TextTable table{{"<layer", "head"}, {}};
+  for (const HeadMeasure& measure : head_measures()) table.header.push_back(measure.label);
+  Index without = 0;
+  for (const MeasuredHeadRow& head : measured.heads) {
+    auto& row = table.rows.emplace_back();
+    row = {head.layer_label, std::to_string(head.head)};
+    for (std::size_t m = 0; m < head_measures().size(); ++m) row.push_back(cell_text(head, m));
+    for (const MeasuredHead& input : head.inputs) without += input.rows_without_keys;
+  }
+  print(out, table);
+  std::vector<std::string> notes;
+  for (std::size_t m = 0; m < head_measures().size(); ++m)
+    if (const std::string text = missing_text(measured, m); !text.empty()) notes.push_back(text);
+  if (without > 0)
+    notes.push_back(plural(without, "row") + " without keys left out, over all heads and inputs");
+  notes.insert(notes.end(), measured.notes.begin(), measured.notes.end());
+  if (!notes.empty()) out << '\n';
+  print_notes(out, notes, 2);
+  std::vector<std::pair<std::string, std::string>> definitions;
+  for (const HeadMeasure& measure : head_measures())
+    definitions.emplace_back(measure.label, measure.definition);
+  out << '\n';
+  print_facts(out, definitions);
+}
+
+}  // namespace
+
+void measure_heads(const ExplorationOptions& options, bool json, bool csv, const Console& console) {
+  const MeasuredInputs measured = measure_inputs(options, console);
+  if (json) {
+    Document out{{"inputs", measured.inputs},   {"backend", measured.backend},
+                 {"device", measured.device},   {"precision", measured.precision},
+                 {"seconds", measured.seconds}, {"notes", measured.notes}};
+    out.update(to_json(measured.heads));
+    return print(console.out, out);
+  }
+  if (!csv) return print_measures(console.out, measured);
+  console.out << to_csv(measured.heads);
+  print_notes(console.err, measured.notes);
+}
+
+}  // namespace fovea

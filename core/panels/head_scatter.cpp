@@ -1,0 +1,35 @@
+#include "panels/head_scatter.h"
+
+#include <algorithm>
+
+#include "data/number_text.h"
+
+namespace fovea {
+
+Panel make_panel(const HeadScatter& in) {
+  const HeadMeasure &x = head_measures()[in.x], &y = head_measures()[in.y];
+  Panel panel{.title = y.label + " against " + x.label};
+  if (in.points.empty()) {
+    panel.body = Message{in.message};
+    return panel;
+  }
+  CurvePlot plot{.x_label = x.label, .y_label = y.label};
+  for (Index layer = 0; layer < in.layers; ++layer) {
+    const bool is_last = layer == in.layers - 1;
+    CurvePlot::Curve dots{
+        .colour = 1,
+        .shade = is_last ? 1.0 : static_cast<double>(layer) / static_cast<double>(in.layers - 1),
+        .apart = true};
+    if (in.layers > 1 && (layer == 0 || is_last)) dots.name = "layer " + std::to_string(layer);
+    for (const HeadPoint& point : in.points)
+      if (point.layer == layer) dots.points.emplace_back(point.x, point.y);
+    std::ranges::sort(dots.points);
+    if (!dots.points.empty() || !dots.name.empty()) plot.curves.push_back(std::move(dots));
+  }
+  panel.caption = plural(std::ssize(in.points), "head") +
+                  (in.layers > 1 ? ". Later layers have stronger colours." : ".");
+  panel.body = std::move(plot);
+  return panel;
+}
+
+}  // namespace fovea
