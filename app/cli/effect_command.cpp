@@ -167,7 +167,8 @@ Document curve_json(const std::vector<LayerPoint>& points) {
   Document out = Document::array();
   for (const LayerPoint& point : points) {
     Document& row = out.emplace_back(Document{{"replaced_layers", point.replaced}});
-    row["perplexity"] = point.effect.perplexity ? number_json(*point.effect.perplexity) : Document();
+    row["perplexity"] =
+        point.effect.perplexity ? number_json(*point.effect.perplexity) : Document();
     row["change"] = number_json(point.effect.change());
     row["attention_cost"] = number_json(point.effect.attention_cost());
   }
@@ -231,8 +232,7 @@ Outcome measured(EffectMeter& meter, const EffectOptions& options, const Console
     progress.say("measuring");
     out.effect = meter.measure(out.parts, run, Times::measured);
   }
-  if (options.sensitivity)
-    out.alone = measured_alone(meter, candidates, options, run, progress);
+  if (options.sensitivity) out.alone = measured_alone(meter, candidates, options, run, progress);
   if (options.curve) {
     out.curve.emplace(candidates.front(), meter.layers());
     while (!out.curve->complete()) {
@@ -284,17 +284,19 @@ void check(const EffectOptions& options, const std::string& source) {
   if (options.variants.empty() == options.policy.empty())
     throw UsageError("effect: expected either --variant or --policy");
   if (!options.policy.empty() && (searches || options.sensitivity || options.curve))
-    throw UsageError("effect: --policy is measured as it is; expected it without --loss, --cost, "
-                     "--sensitivity and --layer-curve");
+    throw UsageError(
+        "effect: --policy is measured as it is; expected it without --loss, --cost, "
+        "--sensitivity and --layer-curve");
   if (options.variants.size() > 1 && !searches && !options.sensitivity)
-    throw UsageError("effect: expected one --variant, or --loss or --cost, which choose one for "
-                     "each head or layer");
+    throw UsageError(
+        "effect: expected one --variant, or --loss or --cost, which choose one for "
+        "each head or layer");
   for (const std::string& output : options.outputs) {
     if (!is_json(output)) check_figure_name(output);
     require_writable(output);
-    refuse_to_replace("-o", output, Source{},
-                      {options.source.what, options.source.model_input.value_or(""),
-                       options.policy});
+    refuse_to_replace(
+        "-o", output, Source{},
+        {options.source.what, options.source.model_input.value_or(""), options.policy});
   }
 }
 

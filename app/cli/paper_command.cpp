@@ -156,8 +156,8 @@ void run_paper(const PaperOptions& options, const Console& console) {
   PaperResult result;
   {
     const ProgressLine told(progress, console.err);
-    result = figure.make(
-        {*backend, example, options.longest.value_or(standard_longest), model}, run);
+    result =
+        figure.make({*backend, example, options.longest.value_or(standard_longest), model}, run);
   }
   const Backend& used = result.backend ? *result.backend : *backend;
   if (!options.output.empty()) {

@@ -88,26 +88,26 @@ ReplacedPart part_of(const Json& part, const std::string& path) {
                                  "; expected a text");
     return value.get<std::string>();
   };
-  ReplacedPart out{.variant = &find_variant(text("variant")), .settings = {}, .seed = 0,
-                   .heads = text("where")};
+  ReplacedPart out{
+      .variant = &find_variant(text("variant")), .settings = {}, .seed = 0, .heads = text("where")};
   if (out.variant->imported)
     throw InputError(path, "has the variant '" + out.variant->id +
                                "', which is what a file holds; expected one that is computed");
   const Json parameters = part.value("parameters", Json::object());
   if (!parameters.is_object())
-    throw InputError(path, "\"parameters\" of a part is " + kind_of(parameters) +
-                               "; expected an object");
+    throw InputError(path,
+                     "\"parameters\" of a part is " + kind_of(parameters) + "; expected an object");
   for (const auto& [name, value] : parameters.items()) out.settings[name] = setting_of(value);
   const Json seed = part.value("seed", Json(0u));
   if (!seed.is_number_unsigned())
-    throw InputError(path, "\"seed\" of a part is " + kind_of(seed) +
-                               "; expected a whole number from 0");
+    throw InputError(path,
+                     "\"seed\" of a part is " + kind_of(seed) + "; expected a whole number from 0");
   out.seed = seed.get<std::uint64_t>();
   const Json structures = part.value("structures", Json::array());
   if (!structures.is_array() ||
       !std::ranges::all_of(structures, [](const Json& file) { return file.is_string(); }))
-    throw InputError(path, "\"structures\" of a part is " + excerpt(structures) +
-                               "; expected a list of files");
+    throw InputError(
+        path, "\"structures\" of a part is " + excerpt(structures) + "; expected a list of files");
   out.structures = structures.get<std::vector<std::string>>();
   return out;
 }
@@ -180,8 +180,9 @@ Policy read_policy(const std::string& path) {
   const FileBytes bytes(path);
   const Json file = parse_json(path, bytes.text());
   if (!file.is_object() || file.value("policy", Json()) != policy_version)
-    throw InputError(path, "is no policy; expected an object with \"policy\": 1, as fovea effect "
-                           "--policy writes it");
+    throw InputError(path,
+                     "is no policy; expected an object with \"policy\": 1, as fovea effect "
+                     "--policy writes it");
   Policy out;
   for (const auto& [name, number] : {std::pair{"layers", &out.layers}, {"heads", &out.heads}}) {
     const Json value = file.value(name, Json());

@@ -12,15 +12,15 @@ namespace fovea {
 
 /// What replacing one unit alone does.
 struct UnitEffect {
-  std::size_t variant = 0;       // in the list of candidates
+  std::size_t variant = 0;  // in the list of candidates
   Index layer = 0;
-  std::optional<Index> head;     // nothing for all chosen heads of the layer
-  std::string heads;             // the unit as ChosenHeads reads it
-  double change = 0;             // ModelEffect::change()
+  std::optional<Index> head;  // nothing for all chosen heads of the layer
+  std::string heads;          // the unit as ChosenHeads reads it
+  double change = 0;          // ModelEffect::change()
   std::optional<double> kl_mean;
-  Drift drift;                   // of the last hidden states
-  double cost = 0;               // of the unit's attention, as a share of exact attention's
-  Index size = 0;                // heads of the unit
+  Drift drift;      // of the last hidden states
+  double cost = 0;  // of the unit's attention, as a share of exact attention's
+  Index size = 0;   // heads of the unit
 };
 
 enum class UnitKind { head, layer };
@@ -33,11 +33,11 @@ class HeadEffects {
 
   bool complete() const { return found_.size() == count(); }
   std::size_t count() const { return units_.size() * candidates_.size(); }
-  /// Measures the next one; the last layers first, as they cost least. Throws what measure() throws;
-  /// then it can be called again.
+  /// Measures the next one; the last layers first, as they cost least. Throws what measure()
+  /// throws; then it can be called again.
   void step(EffectMeter& meter, Run& run);
 
-  /// Of the model.
+  /// Layers of the model, and heads of a layer.
   Index layers() const { return layers_; }
   Index heads() const { return heads_; }
 

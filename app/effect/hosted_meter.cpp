@@ -138,10 +138,10 @@ class HostedMeter : public EffectMeter {
     out.likeliest = likeliest_in(answer, "likeliest", out.kl.size());
     const std::vector<double> costs = row_in(answer.tensors, "costs");
     for (std::size_t i = 0; i < parts.size(); ++i)
-      out.parts.push_back({.heads = chosen[i].size(),
-                           .values = values_for_length(*parts[i].variant, out.tokens,
-                                                       parts[i].settings),
-                           .cost = i < costs.size() ? costs[i] : NAN});
+      out.parts.push_back(
+          {.heads = chosen[i].size(),
+           .values = values_for_length(*parts[i].variant, out.tokens, parts[i].settings),
+           .cost = i < costs.size() ? costs[i] : NAN});
     return out;
   }
 

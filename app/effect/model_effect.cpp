@@ -12,8 +12,7 @@ namespace fovea {
 
 double ModelEffect::attention_cost() const {
   double saved = 0;
-  for (const MeasuredPart& part : parts)
-    saved += static_cast<double>(part.heads) * (1 - part.cost);
+  for (const MeasuredPart& part : parts) saved += static_cast<double>(part.heads) * (1 - part.cost);
   return 1 - saved / static_cast<double>(heads_of_model);
 }
 

@@ -29,8 +29,7 @@ class OwnMeter : public EffectMeter {
     out_.notes = std::move(input.notes);
     EncoderInput read;
     if (model_->tokenizer) {
-      TextTokens tokens =
-          tokens_of(*model_->encoder, *model_->tokenizer, input.text,
+      TextTokens tokens = tokens_of(*model_->encoder, *model_->tokenizer, input.text,
                                     address.most_tokens, options.stop);
       read.ids = std::move(tokens.ids);
       out_.labels = std::move(tokens.labels);
@@ -48,13 +47,12 @@ class OwnMeter : public EffectMeter {
     const std::vector<ChosenHeads> chosen = heads_of(parts, layers(), heads());
     std::vector<Replacement> replacements;
     for (std::size_t i = 0; i < parts.size(); ++i)
-      replacements.push_back(
-          {.attention = {.variant = parts[i].variant,
-                         .values = values_for_length(*parts[i].variant, out_.tokens,
-                                                     parts[i].settings),
-                         .seed = parts[i].seed},
-           .where = chosen[i],
-           .given = given_in(parts[i].structures, run.stop)});
+      replacements.push_back({.attention = {.variant = parts[i].variant,
+                                            .values = values_for_length(
+                                                *parts[i].variant, out_.tokens, parts[i].settings),
+                                            .seed = parts[i].seed},
+                              .where = chosen[i],
+                              .given = given_in(parts[i].structures, run.stop)});
     const EncoderEffect effect = effects_->measure(replacements, run, times == Times::measured);
     ModelEffect out = out_;
     for (std::size_t i = 0; i < replacements.size(); ++i)
@@ -100,8 +98,9 @@ class OwnMeter : public EffectMeter {
 
   /// Says how many heads have no structure of a file, if there are files.
   static void add_note_on(const Replacement& one, std::vector<std::string>& notes) {
-    const Index with = std::ranges::count_if(
-        one.given, [&](const auto& its) { return one.where.has(its.first.first, its.first.second); });
+    const Index with = std::ranges::count_if(one.given, [&](const auto& its) {
+      return one.where.has(its.first.first, its.first.second);
+    });
     if (!one.given.empty() && with < one.where.size())
       notes.push_back("structures are given for " + std::to_string(with) + " of the " +
                       plural(one.where.size(), "replaced head") + "; the others derive theirs");

@@ -45,8 +45,8 @@ void PolicySearch::order_moves() {
   const std::vector<UnitEffect>& found = effects_.found();
   for (std::size_t i = 0; i < found.size(); ++i)
     if (saved_by(found[i]) > 0) moves_.push_back(i);
-  std::ranges::stable_sort(
-      moves_, {}, [&](std::size_t i) { return found[i].change / saved_by(found[i]); });
+  std::ranges::stable_sort(moves_, {},
+                           [&](std::size_t i) { return found[i].change / saved_by(found[i]); });
   unfit_ = moves_.size() + 1;
   if (!budget_.cost) return;
   while (fit_ < moves_.size() && cost_after(first(fit_)) > *budget_.cost) ++fit_;

@@ -58,11 +58,11 @@ class PolicySearch {
 
   HeadEffects effects_;
   PolicyBudget budget_;
-  Moves moves_;                       // in the order in which they are taken
-  Moves taken_;                       // within a budget of change
-  std::size_t fit_ = 0, unfit_ = 0;   // numbers of first moves that are known to fit, and not to
-  std::size_t later_ = 0;             // the next move beyond `unfit_` that is tried
-  std::optional<Moves> next_;         // to be measured
+  Moves moves_;                      // in the order in which they are taken
+  Moves taken_;                      // within a budget of change
+  std::size_t fit_ = 0, unfit_ = 0;  // numbers of first moves that are known to fit, and not to
+  std::size_t later_ = 0;            // the next move beyond `unfit_` that is tried
+  std::optional<Moves> next_;        // to be measured
   bool complete_ = false;
   std::vector<MeasuredPolicy> trials_;
 };

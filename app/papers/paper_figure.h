@@ -33,8 +33,8 @@ struct PaperResult {
 
 struct PaperTask {
   const Backend& backend;
-  const Source& example;  // real heads, with Q, K and V
-  Index longest = 0;      // of heads that are timed
+  const Source& example;   // real heads, with Q, K and V
+  Index longest = 0;       // of heads that are timed
   std::string model = {};  // the address of a model and what it reads
 };
 
@@ -42,9 +42,9 @@ struct PaperFigure {
   std::string id;     // "rank-map"
   std::string paper;  // "H-Transformer-1D (Zhu & Soricut 2021), Eq. 11-13"
   std::string title;
-  std::string sentence;  // what it shows
+  std::string sentence;      // what it shows
   bool reads_model = false;  // takes PaperTask::model
-  bool timed = false;    // takes PaperTask::longest
+  bool timed = false;        // takes PaperTask::longest
   /// Throws Cancelled.
   std::function<PaperResult(const PaperTask& task, Run& run)> make;
 };

@@ -19,12 +19,11 @@ void add_perplexities(PaperResult& result, const std::vector<LayerPoint>& points
   for (const LayerPoint& point : points) {
     const Index layers = points.back().replaced;
     const bool half = point.replaced == (layers + 1) / 2;
-    result.numbers.push_back(
-        {"perplexity_" + std::to_string(point.replaced),
-         "Perplexity with the last " + std::to_string(point.replaced) + " of " +
-             plural(layers, "layer") + " replaced",
-         half ? std::optional(published_replaced) : std::nullopt, *point.effect.perplexity,
-         half ? apart : ""});
+    result.numbers.push_back({"perplexity_" + std::to_string(point.replaced),
+                              "Perplexity with the last " + std::to_string(point.replaced) +
+                                  " of " + plural(layers, "layer") + " replaced",
+                              half ? std::optional(published_replaced) : std::nullopt,
+                              *point.effect.perplexity, half ? apart : ""});
   }
 }
 
@@ -38,9 +37,9 @@ void add_changes(PaperResult& result, const std::vector<LayerPoint>& points) {
 }
 
 PaperResult replaced_layers(const PaperTask& task, Run& run) {
-  const auto meter =
-      effect_meter(task.model, {.backend = task.backend.id() == "cpu" ? &task.backend : nullptr,
-                                .stop = run.stop});
+  const auto meter = effect_meter(
+      task.model,
+      {.backend = task.backend.id() == "cpu" ? &task.backend : nullptr, .stop = run.stop});
   const Variant& hyper = find_variant("hyper");
   constexpr Index points = 6;  // so that one is half of an even number of layers
   LayerCurve curve({.variant = &hyper, .settings = {}, .seed = 0, .heads = "all"}, meter->layers(),
@@ -60,14 +59,14 @@ PaperResult replaced_layers(const PaperTask& task, Run& run) {
     add_changes(result, found);
   result.notes = {
       all.model + ", " + plural(all.tokens, "token") + ", computed by " + all.computed_by +
-          "; HyperAttention with " +
-          setting_text(hyper, all.parts.front().values, all.tokens) +
+          "; HyperAttention with " + setting_text(hyper, all.parts.front().values, all.tokens) +
           ", in all heads of the replaced layers. Each layer's queries and keys are those of the "
           "changed model.",
       all.perplexity
           ? "The paper replaces the last layers of ChatGLM2-6B and phi-1.5 on the long texts of "
             "LongBench, with b = m = 256; --model, --input and --max-tokens choose others here."
-          : "An encoder predicts no next token, so that the change of its last hidden states stands "
+          : "An encoder predicts no next token, so that the change of its last hidden states "
+            "stands "
             "in place of a perplexity. --model PATH --input FILE measures a language model, as the "
             "paper does."};
   result.rows = {{layer_curve_panel(found, hyper.label)}};

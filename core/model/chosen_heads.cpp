@@ -83,8 +83,7 @@ ChosenHeads::ChosenHeads(std::string_view text, Index layers, Index heads)
                                      ? IndexRange{0, heads}
                                      : range_in(item.substr(dot + 1), heads, "heads", text);
     for (Index layer = its_layers.begin; layer < its_layers.end; ++layer)
-      for (Index head = its_heads.begin; head < its_heads.end; ++head)
-        choose(layer, head);
+      for (Index head = its_heads.begin; head < its_heads.end; ++head) choose(layer, head);
     if (comma == rest.npos) return;
     rest.remove_prefix(comma + 1);
   }

@@ -20,9 +20,7 @@ class ChosenHeads {
   ChosenHeads(Index layers, Index heads);
 
   void choose(Index layer, Index head, bool chosen = true) { chosen_[at(layer, head)] = chosen; }
-  bool has(Index layer, Index head) const {
-    return chosen_[at(layer, head)];
-  }
+  bool has(Index layer, Index head) const { return chosen_[at(layer, head)]; }
   Index layers() const { return std::ssize(chosen_) / heads_; }
   Index heads() const { return heads_; }
   /// The first layer with a chosen head; the number of layers if none has one.

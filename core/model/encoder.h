@@ -69,8 +69,7 @@ class Encoder {
   Matrix embedding_normalised(Matrix hidden, const Backend& backend, Run& run) const;
   Matrix positions_for(PatchGrid grid, const std::stop_token& stop) const;
   void run_layer(const LayerWeights& layer, Matrix& hidden, EncodedLayer& out,
-                 std::span<const Replacement> replacements, const Backend& backend,
-                 Run& run) const;
+                 std::span<const Replacement> replacements, const Backend& backend, Run& run) const;
   void require_memory_for(Index tokens) const;
 
   EncoderWeights weights_;

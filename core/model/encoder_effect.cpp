@@ -77,8 +77,8 @@ EncoderEffects::Times EncoderEffects::times_from(Index first) const {
   return sum;
 }
 
-EncoderEffect EncoderEffects::measure(std::span<const Replacement> replacements,
-                                     Run& run, bool in_turn) const {
+EncoderEffect EncoderEffects::measure(std::span<const Replacement> replacements, Run& run,
+                                      bool in_turn) const {
   Index first = encoder_.shape().layers;
   for (const Replacement& one : replacements) first = std::min(first, one.where.first_layer());
   const Times exact = times_from(first);

@@ -1,4 +1,4 @@
-// fovea effect: structures that the replaced heads are given.
+// fovea effect: policies, curves over layers, and structures that the replaced heads are given.
 #include <doctest/doctest.h>
 
 #include "cli/program.h"
@@ -85,4 +85,52 @@ TEST_CASE("structures that effect cannot place are refused") {
                        "--head", "5", "--no-metrics", "-o", other})
               .status == 0);
   refused(other, {"layer 0, head 5", "2 layers of 2 heads"});
+}
+
+TEST_CASE("effect finds a policy, writes it, and measures it again") {
+  const Tiny tiny;
+  const std::string policy = tiny.scratch / "policy.json", figure = tiny.scratch / "effect.svg";
+  const auto run = [&](const Words& more) {
+    return document_of(tiny.with({"effect", "--json"}, more));
+  };
+  const nlohmann::json found =
+      run({"--variant", "window?width=0", "--variant", "window?width=2", "--loss", "0.5", "--units",
+           "head", "-o", policy, "-o", figure});
+  CHECK(found["change"] <= 0.5);
+  CHECK(found["change_of"] == "last hidden states");
+  CHECK(found["attention_cost"] < 1);
+  CHECK_FALSE(found["policies"].empty());
+  CHECK(contains(read_bytes(figure), "<svg"));
+  const nlohmann::json again = run({"--policy", policy});
+  CHECK(again["change"] == found["change"]);
+  CHECK(again["parts"] == found["parts"]);
+  const nlohmann::json cheap = run({"--variant", "window?width=0", "--cost", "0.6"});
+  CHECK(cheap["attention_cost"] <= 0.6);
+  const nlohmann::json curve = run({"--variant", "window", "--set", "width=0", "--layer-curve"});
+  REQUIRE(curve["layer_curve"].size() == 2);
+  CHECK(curve["layer_curve"][1]["replaced_layers"] == 2);
+  CHECK(curve["layer_curve"][1]["change"] == curve["change"]);
+  const nlohmann::json alone =
+      run({"--variant", "window", "--set", "width=0", "--sensitivity", "--units", "head"});
+  CHECK(alone["sensitivity"].size() == 4);
+}
+
+TEST_CASE("what effect cannot do is refused before a model runs") {
+  const Tiny tiny;
+  const std::string policy = tiny.scratch.write("p.json", "{}");
+  const auto refused = [&](const Words& more, int status, std::initializer_list<std::string> says) {
+    const Ended ended = run_program(tiny.with({"effect"}, more));
+    CAPTURE(ended.err);
+    CHECK(ended.status == status);
+    check_says(ended.err, says);
+  };
+  refused({}, 2, {"--variant", "--policy"});
+  refused({"--variant", "window", "--policy", policy}, 2, {"either"});
+  refused({"--policy", policy, "--loss", "1"}, 2, {"--policy is measured as it is"});
+  refused({"--variant", "window", "--variant", "fixed"}, 2, {"expected one --variant"});
+  refused({"--variant", "window?width"}, 2, {"window?width", "KEY=VALUE"});
+  refused({"--variant", "window?height=2"}, 2, {"height", "width"});
+  refused({"--variant", "window", "-o", tiny.scratch / "a.txt"}, 2, {"a.txt", ".png"});
+  refused({"--policy", policy}, 3, {"p.json", "is no policy"});
+  refused({"--variant", "window?width=0", "--cost", "0"}, 2, {"no policy", "--cost 0"});
 }

@@ -84,8 +84,9 @@ TEST_CASE("what is no policy is refused with what was found and expected") {
   check_says(with_part(R"({"variant": "window", "where": "1", "parameters": {"wide": 2}})"),
              {"policy.json", "wide"});
   check_says(with_part(R"({"variant": "imported", "where": "1"})"), {"imported", "computed"});
-  check_says(with_part(R"({"variant": "window", "where": "1"}, {"variant": "exact", "where": "*.0"})"),
-             {"overlap"});
+  check_says(
+      with_part(R"({"variant": "window", "where": "1"}, {"variant": "exact", "where": "*.0"})"),
+      {"overlap"});
 }
 
 TEST_CASE("numbers that a model does not have are null") {

@@ -16,7 +16,9 @@ using namespace fovea::test;
 namespace {
 
 ReplacedPart windows(const std::string& width, const std::string& heads = "all") {
-  return {.variant = &find_variant("window"), .settings = {{"width", width}}, .seed = 0,
+  return {.variant = &find_variant("window"),
+          .settings = {{"width", width}},
+          .seed = 0,
           .heads = heads};
 }
 
@@ -89,7 +91,8 @@ TEST_CASE("several parts are measured together, each in its own heads") {
   CHECK(both.parts[1].heads == 3);
   CHECK(both.parts[0].cost == doctest::Approx(8.0 / 64));
   CHECK(both.parts[1].cost == doctest::Approx((3.0 * 8 - 2) / 64));
-  CHECK(both.attention_cost() == doctest::Approx((both.parts[0].cost + 3 * both.parts[1].cost) / 4));
+  CHECK(both.attention_cost() ==
+        doctest::Approx((both.parts[0].cost + 3 * both.parts[1].cost) / 4));
   const ModelEffect one = measured(*meter, {windows("0", "0.0")});
   CHECK(one.drift[0].relative > 0);
   CHECK(one.drift[0].relative != both.drift[0].relative);

@@ -48,7 +48,9 @@ class KnownModel : public EffectMeter {
 };
 
 ReplacedPart window_of(const std::string& width) {
-  return {.variant = &find_variant("window"), .settings = {{"width", width}}, .seed = 0,
+  return {.variant = &find_variant("window"),
+          .settings = {{"width", width}},
+          .seed = 0,
           .heads = "all"};
 }
 
@@ -93,8 +95,8 @@ TEST_CASE("each unit is replaced alone by each candidate, the last layers first"
   CHECK(first.cost == 0.1);
   CHECK(layers.found()[0].heads == "2.1");
   CHECK_FALSE(layers.found()[1].head);
-  CHECK(layers.found()[1].change == doctest::Approx((KnownModel::weight(0, 0) +
-                                                     KnownModel::weight(0, 1)) / 4 + 2e-4));
+  CHECK(layers.found()[1].change ==
+        doctest::Approx((KnownModel::weight(0, 0) + KnownModel::weight(0, 1)) / 4 + 2e-4));
 }
 
 TEST_CASE("a policy within a budget of loss is one whose own forward pass is within it") {
@@ -158,8 +160,7 @@ TEST_CASE("a policy within a budget of cost replaces what changes least until it
 
 TEST_CASE("a model that no replacement fits keeps exact attention") {
   KnownModel model(2, 2);
-  const PolicySearch none =
-      searched(model, {.change = 1e-9, .cost = {}}, UnitKind::head, {"5"});
+  const PolicySearch none = searched(model, {.change = 1e-9, .cost = {}}, UnitKind::head, {"5"});
   CHECK_FALSE(none.best());
   CHECK(none.complete());
   CHECK_FALSE(none.trials().empty());
@@ -180,9 +181,8 @@ TEST_CASE("a cancelled measurement is made again") {
   KnownModel plain(3, 2);
   Cancels cancels(3, 2);
   const auto expected = searched(plain, {.change = 0.01, .cost = {}}, UnitKind::head, {"5"});
-  PolicySearch search(
-      HeadEffects({window_of("5")}, ChosenHeads("all", 3, 2), UnitKind::head),
-      {.change = 0.01, .cost = {}});
+  PolicySearch search(HeadEffects({window_of("5")}, ChosenHeads("all", 3, 2), UnitKind::head),
+                      {.change = 0.01, .cost = {}});
   Profile profile;
   Run run{profile};
   while (!search.complete()) {

@@ -1,7 +1,5 @@
 // The effect dock: heads are painted, effects are measured by themselves, policies are found,
 // written and read again.
-#include "window/docks/effect_dock.h"
-
 #include <doctest/doctest.h>
 
 #include <QComboBox>
@@ -15,6 +13,7 @@
 #include "effect/effect_json.h"
 #include "temporary_directory.h"
 #include "tiny_text_model.h"
+#include "window/docks/effect_dock.h"
 #include "window/docks/effect_grid.h"
 #include "window/pointer.h"
 
@@ -61,8 +60,8 @@ TEST_CASE("what is painted, typed or set is measured by itself while the dock is
   CHECK(heads->text() == "all");
   // A drag leaves out both heads of the first layer.
   QTest::mousePress(grid, Qt::LeftButton, {}, grid->centre_of(0, 0));
-  QMouseEvent moved(QEvent::MouseMove, grid->centre_of(0, 1), grid->mapToGlobal(grid->centre_of(0, 1)),
-                    Qt::NoButton, Qt::LeftButton, {});
+  QMouseEvent moved(QEvent::MouseMove, grid->centre_of(0, 1),
+                    grid->mapToGlobal(grid->centre_of(0, 1)), Qt::NoButton, Qt::LeftButton, {});
   QCoreApplication::sendEvent(grid, &moved);
   QTest::mouseRelease(grid, Qt::LeftButton, {}, grid->centre_of(0, 1));
   CHECK(heads->text() == "1");

@@ -42,12 +42,15 @@ QString ratio(const std::optional<double>& exact, const std::optional<double>& n
 
 /// The rows of the table: the replaced model, and exact beside it.
 std::vector<Reading> readings_of(const ModelEffect& e) {
-  std::vector<Reading> rows{{.label = {}, .value = "replaced", .tip = {}, .second = "exact",
-                             .faint = true}};
+  std::vector<Reading> rows{
+      {.label = {}, .value = "replaced", .tip = {}, .second = "exact", .faint = true}};
   const auto add = [&](const QString& label, const QString& value, const QString& exact,
                        const QString& tip) {
-    if (!value.isEmpty()) rows.push_back({.label = label, .value = value, .tip = tip,
-                                          .second = exact.isEmpty() ? QString(QChar::Nbsp) : exact});
+    if (!value.isEmpty())
+      rows.push_back({.label = label,
+                      .value = value,
+                      .tip = tip,
+                      .second = exact.isEmpty() ? QString(QChar::Nbsp) : exact});
   };
   add("perplexity", shown(e.perplexity), shown(e.exact_perplexity),
       "exp of the mean loss over tokens; on the right with exact attention");
@@ -55,9 +58,8 @@ std::vector<Reading> readings_of(const ModelEffect& e) {
       "-log p of the next token, in nats; on the right with exact attention");
   add("mean KL", shown(e.kl_mean), "", "KL(exact || replaced) of the next token, in nats");
   add("largest KL", shown(e.kl_max), "", "The token whose next-token distribution changes most");
-  add("same first choice",
-      e.top1_agreement ? to_qt(format_percent(*e.top1_agreement)) : QString(), "",
-      "Tokens after which the likeliest next token stays the same");
+  add("same first choice", e.top1_agreement ? to_qt(format_percent(*e.top1_agreement)) : QString(),
+      "", "Tokens after which the likeliest next token stays the same");
   if (!e.drift.empty())
     add("last layer", number_text(e.drift.back().relative), "",
         "|H' − H| / |H| of the hidden states after the last layer");
@@ -68,7 +70,8 @@ std::vector<Reading> readings_of(const ModelEffect& e) {
   add("cost of attention", to_qt(format_percent(e.attention_cost())), "",
       "Multiply-adds in all heads of the model, as a share of exact attention's");
   add("attention", time_words(e.attention_ms), time_words(e.exact_attention_ms),
-      "Of the layers from the first replaced one on: " + ratio(e.exact_attention_ms, e.attention_ms));
+      "Of the layers from the first replaced one on: " +
+          ratio(e.exact_attention_ms, e.attention_ms));
   add("these layers", time_words(e.layers_ms), time_words(e.exact_layers_ms),
       "From the first replaced layer on: " + ratio(e.exact_layers_ms, e.layers_ms));
   add("model", time_words(e.model_ms), time_words(e.exact_model_ms),
@@ -204,11 +207,10 @@ QWidget* EffectDock::make_grid() {
   column->addWidget(scale_ = make_note());
   scale_->setObjectName("effect_scale");
   scale_->setTextFormat(Qt::RichText);
-  connect(colours_, &QComboBox::currentIndexChanged, grid_,
-          [this](int index) {
-            grid_->set_colours(EffectGrid::Colours(index));
-            scale_->setText(grid_->scale());
-          });
+  connect(colours_, &QComboBox::currentIndexChanged, grid_, [this](int index) {
+    grid_->set_colours(EffectGrid::Colours(index));
+    scale_->setText(grid_->scale());
+  });
   return side;
 }
 
@@ -316,8 +318,8 @@ void EffectDock::say_token(Index token) {
   const auto i = static_cast<std::size_t>(token);
   QString text;
   if (token >= 0 && i < effect->loss.size()) {
-    text = QString("Next token: loss %1, exact %2").arg(number_text(effect->loss[i]),
-                                                        number_text(effect->exact_loss[i]));
+    text = QString("Next token: loss %1, exact %2")
+               .arg(number_text(effect->loss[i]), number_text(effect->exact_loss[i]));
     if (i < effect->likeliest.size() && i < effect->exact_likeliest.size())
       text += "\nreplaced: " + likely_words(effect->likeliest[i]) +
               "\nexact: " + likely_words(effect->exact_likeliest[i]);
@@ -332,8 +334,8 @@ void EffectDock::enter_heads() {
   const auto& chosen = run_.chosen();
   if (!chosen || heads_->text().toStdString() == chosen->text()) return;
   try {
-    run_.choose(ChosenHeads(heads_->text().trimmed().toStdString(), chosen->layers(),
-                            chosen->heads()));
+    run_.choose(
+        ChosenHeads(heads_->text().trimmed().toStdString(), chosen->layers(), chosen->heads()));
   } catch (const Error& error) {
     emit study_.reported(error.what());
   }
@@ -347,9 +349,9 @@ void EffectDock::find_policy() {
   colours_->setCurrentIndex(int(EffectGrid::Colours::policy));
   shown_->setCurrentIndex(int(EffectPlot::Shown::policies));
   const double limit = budget_->value();
-  const PolicyBudget budget =
-      budget_of_->currentIndex() == 0 ? PolicyBudget{.change = limit, .cost = {}}
-                                      : PolicyBudget{.change = {}, .cost = std::min(limit, 1.0)};
+  const PolicyBudget budget = budget_of_->currentIndex() == 0
+                                  ? PolicyBudget{.change = limit, .cost = {}}
+                                  : PolicyBudget{.change = {}, .cost = std::min(limit, 1.0)};
   run_.find_policy(std::move(candidates), budget,
                    units_->currentIndex() == 0 ? UnitKind::layer : UnitKind::head);
 }
@@ -384,17 +386,16 @@ QString EffectDock::write_to(const QString& path) const {
 }
 
 void EffectDock::export_by_dialog() {
-  const QString path = QFileDialog::getSaveFileName(
-      this, "Export the effect", "effect.pdf",
-      "Figures (*.pdf *.svg *.png *.pgf);;A policy (*.json)");
+  const QString path =
+      QFileDialog::getSaveFileName(this, "Export the effect", "effect.pdf",
+                                   "Figures (*.pdf *.svg *.png *.pgf);;A policy (*.json)");
   if (path.isEmpty()) return;
   const QString why = write_to(path);
   emit study_.reported(why.isEmpty() ? "Wrote " + path : why);
 }
 
 void EffectDock::open_by_dialog() {
-  const QString path =
-      QFileDialog::getOpenFileName(this, "Open a policy", {}, "Policies (*.json)");
+  const QString path = QFileDialog::getOpenFileName(this, "Open a policy", {}, "Policies (*.json)");
   if (path.isEmpty()) return;
   if (const QString why = open_policy(path); !why.isEmpty()) emit study_.reported(why);
 }
