@@ -31,6 +31,7 @@ struct EffectRun::Meter {
 struct EffectRun::Work {
   std::vector<ReplacedPart> parts;  // empty if they are measured already
   std::optional<LayerCurve> curve;
+  std::optional<HeadEstimates> estimates;
   std::optional<HeadEffects> alone;
   std::optional<PolicySearch> search;
 };
@@ -142,6 +143,7 @@ void EffectRun::measure() {
     work->curve.emplace(anywhere, chosen_->layers());
   if (!same_variant) {
     found_.curve.clear();
+    found_.estimates.reset();
     found_.alone.reset();
   }
   found_.parts = work->parts;
@@ -167,7 +169,10 @@ void EffectRun::measure_alone(UnitKind units) {
   const auto part = this->part();
   if (!part) return;
   auto work = std::make_shared<Work>();
+  work->estimates.emplace(study_.source(), *part, *chosen_);
   work->alone.emplace(std::vector{*part}, *chosen_, units);
+  found_.estimates.reset();
+  found_.alone.reset();
   start(std::move(work));
 }
 
@@ -188,6 +193,15 @@ void EffectRun::start(std::shared_ptr<Work> work) {
   steps_.start(
       [this, work, meter = meter_, last_model = study_.last_model()](
           const Backend& backend, Run& run) -> std::function<void()> {
+        if (work->estimates) {
+          work->estimates->step(backend, run);
+          return [this, work, estimates = *work->estimates] {
+            doing_ = "Estimating heads";
+            found_.estimates = estimates;
+            if (estimates.complete()) work->estimates.reset();
+            emit changed();
+          };
+        }
         EffectMeter& its = meter->opened(last_model, backend, run);
         if (!work->parts.empty())
           return [this, work, effect = its.measure(work->parts, run, Times::measured)]() mutable {

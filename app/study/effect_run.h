@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "effect/head_estimates.h"
 #include "effect/layer_curve.h"
 #include "effect/policy_search.h"
 #include "study/background_run.h"
@@ -31,7 +32,7 @@ class EffectRun : public QObject {
 
   /// Measures the selected column in the chosen heads, then the curve over the last layers.
   void measure();
-  /// Then each chosen head, or each layer of them, alone.
+  /// Estimates each chosen head, then measures each, or each layer of them, alone.
   void measure_alone(UnitKind units);
   /// Looks for a policy of these variants in the chosen heads.
   void find_policy(std::vector<ReplacedPart> candidates, PolicyBudget budget, UnitKind units);
@@ -47,12 +48,13 @@ class EffectRun : public QObject {
 
   /// What was found so far; all of it is of one model and input.
   struct Found {
-    std::vector<ReplacedPart> parts;    // of `effect`
-    std::string title;                  // of the column, or which policy it is
-    bool is_policy = false;             // the parts are not those of the selected column
-    std::optional<ModelEffect> effect;  // nothing before the first measurement
-    std::vector<LayerPoint> curve;      // of the same variant
-    std::size_t curve_points = 0;       // that there will be
+    std::vector<ReplacedPart> parts;         // of `effect`
+    std::string title;                       // of the column, or which policy it is
+    bool is_policy = false;                  // the parts are not those of the selected column
+    std::optional<ModelEffect> effect;       // nothing before the first measurement
+    std::vector<LayerPoint> curve;           // of the same variant
+    std::size_t curve_points = 0;            // that there will be
+    std::optional<HeadEstimates> estimates;  // of the heads in `alone`
     std::optional<HeadEffects> alone;
     std::optional<PolicySearch> search;
   };

@@ -24,7 +24,12 @@ EffectGrid::EffectGrid(EffectRun& run) : run_(run) {
   setFocusPolicy(Qt::StrongFocus);
   setMouseTracking(true);
   connect(&run, &EffectRun::changed, this, [this] {
-    largest_ = 0;
+    largest_ = largest_estimate_ = 0;
+    if (const auto& chosen = run_.chosen(); chosen && run_.found().estimates)
+      for (Index layer = 0; layer < chosen->layers(); ++layer)
+        for (Index head = 0; head < chosen->heads(); ++head)
+          largest_estimate_ =
+              std::max(largest_estimate_, run_.found().estimates->of(layer, head).value_or(0));
     if (const auto& alone = run_.found().alone)
       for (const UnitEffect& unit : alone->found())
         if (std::isfinite(unit.change)) largest_ = std::max(largest_, std::abs(unit.change));
@@ -40,6 +45,8 @@ void EffectGrid::set_colours(Colours colours) {
 QString EffectGrid::scale() const {
   const EffectRun::Found& found = run_.found();
   if (colours_ == Colours::chosen || !run_.chosen()) return {};
+  if (colours_ == Colours::change && found.estimates && (!found.alone || !found.alone->complete()))
+    return "small squares are estimates: the share of the layer's output that the head changes";
   if (colours_ == Colours::change)
     return !found.alone ? QString("“Which matter” measures it")
                         : "red: up to " + number_text(largest_) + " more, blue: less; measured" +
@@ -107,6 +114,12 @@ const UnitEffect* EffectGrid::effect_of(Index layer, Index head) const {
   return nullptr;
 }
 
+std::optional<double> EffectGrid::estimate_of(Index layer, Index head) const {
+  const auto& estimates = run_.found().estimates;
+  if (!estimates || effect_of(layer, head)) return {};
+  return estimates->of(layer, head);
+}
+
 const ReplacedPart* EffectGrid::part_of(Index layer, Index head, std::size_t* number) const {
   const auto& search = run_.found().search;
   const MeasuredPolicy* best = search ? search->best() : nullptr;
@@ -131,12 +144,14 @@ QColor EffectGrid::colour_of(Index layer, Index head) const {
     return qcolor(drawing::opaque(category_colour(int(number) + 1)));
   }
   const UnitEffect* effect = effect_of(layer, head);
-  if (!effect || largest_ <= 0) return exact;
+  const auto estimate = estimate_of(layer, head);
+  const double largest = effect ? largest_ : largest_estimate_;
+  if ((!effect && !estimate) || largest <= 0) return exact;
   const ValueColours colours{.palette = Palette::diverging,
                              .map = &colormap_for(Palette::diverging, ""),
-                             .low = -largest_,
-                             .high = largest_};
-  return qcolor(drawing::opaque(colours.colour(effect->change)));
+                             .low = -largest,
+                             .high = largest};
+  return qcolor(drawing::opaque(colours.colour(effect ? effect->change : *estimate)));
 }
 
 void EffectGrid::paintEvent(QPaintEvent*) {
@@ -161,7 +176,10 @@ void EffectGrid::paintEvent(QPaintEvent*) {
                        QString::number(layer));
     for (Index head = 0; head < chosen->heads(); ++head) {
       const QRectF box = box_of(layer, head);
-      painter.fillRect(box, colour_of(layer, head));
+      const bool estimated = colours_ == Colours::change && estimate_of(layer, head);
+      if (estimated) painter.fillRect(box, qcolor(style.raised));
+      const double inset = estimated ? box.width() / 5 : 0;  // an estimate is a smaller square
+      painter.fillRect(box.adjusted(inset, inset, -inset, -inset), colour_of(layer, head));
       if (colours_ != Colours::chosen && chosen->has(layer, head) && s > 6)
         painter.fillRect(QRectF(box.left(), box.bottom() - 2, box.width(), 2),
                          qcolor(style.accent));
@@ -223,6 +241,8 @@ QString EffectGrid::words(const Place& place) const {
                 .arg(effect->head ? "This head" : "This layer", number_text(effect->change));
     if (effect->kl_mean) text += ", mean KL " + number_text(*effect->kl_mean);
   }
+  if (const auto estimate = estimate_of(place.layer, *place.head))
+    text += "\nestimate: it changes the layer's output by " + number_text(*estimate);
   if (colours_ == Colours::policy)
     if (const ReplacedPart* part = part_of(place.layer, *place.head)) {
       text += "\n" + to_qt(part->variant->label);

@@ -46,6 +46,8 @@ class EffectGrid : public QWidget {
   void paint_over(const Place& place, bool chosen);
   bool has(const Place& place) const;
   QColor colour_of(Index layer, Index head) const;
+  /// The estimate of a head that is not measured yet.
+  std::optional<double> estimate_of(Index layer, Index head) const;
   const UnitEffect* effect_of(Index layer, Index head) const;
   const ReplacedPart* part_of(Index layer, Index head, std::size_t* number = nullptr) const;
   QString words(const Place& place) const;
@@ -55,6 +57,7 @@ class EffectGrid : public QWidget {
   bool painted_as_ = true;  // what the drag that began does
   Place current_;           // of the keyboard
   double largest_ = 0;      // change of a head alone
+  double largest_estimate_ = 0;
 };
 
 }  // namespace fovea
