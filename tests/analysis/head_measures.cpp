@@ -10,9 +10,9 @@
 #include "analysis/effective_rank.h"
 #include "backend/singular_values.h"
 #include "data/logit_rule.h"
-#include "data/random.h"
 #include "harness.h"
 #include "laws/conditions.h"
+#include "weights.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -43,10 +43,6 @@ std::vector<std::string> repeated_words(Index n) {
   return words;
 }
 
-ReadRows reads(const Matrix& p) {
-  return [&p](IndexRange rows, Run&) { return Matrix::copy_of(p.view().slice(rows)); };
-}
-
 MeasuredHead measures_of(const Matrix& p, const std::vector<std::string>& tokens = {},
                          double max_entries = 6.7e7, std::uint64_t seed = 0) {
   Profile profile;
@@ -59,18 +55,6 @@ MeasuredHead measures_of(const Matrix& p, const std::vector<std::string>& tokens
 Matrix one_key_each(Index n, const std::function<Index(Index)>& key_of) {
   Matrix p(n, n);
   for (Index i = 0; i < n; ++i) p(i, key_of(i)) = 1;
-  return p;
-}
-
-Matrix random_weights(Index n, bool causal, std::uint64_t seed) {
-  Matrix p(n, n);
-  Random random(seed, 0);
-  for (Index i = 0; i < n; ++i) {
-    double sum = 0;
-    const Index end = causal ? i + 1 : n;
-    for (Index j = 0; j < end; ++j) sum += p(i, j) = static_cast<float>(std::exp(random.normal()));
-    for (Index j = 0; j < end; ++j) p(i, j) = static_cast<float>(p(i, j) / sum);
-  }
   return p;
 }
 
@@ -368,41 +352,6 @@ TEST_CASE("measures from a sample of rows are near those of all, by their standa
     CHECK(said > 0.5 * found);
     CHECK(said < 2 * found);
   }
-}
-
-TEST_CASE(
-    "the effective rank is that of known singular values, and does not depend on their size") {
-  CHECK(effective_rank(std::vector<double>{2, 2, 2, 0}) == doctest::Approx(3));
-  CHECK(effective_rank(std::vector<double>{5}) == doctest::Approx(1));
-  CHECK(effective_rank(std::vector<double>{0, 0}) == 0);
-  const std::vector<double> values{3, 1}, scaled{3e-9, 1e-9};
-  const double entropy = -0.75 * std::log(0.75) - 0.25 * std::log(0.25);
-  CHECK(effective_rank(values) == doctest::Approx(std::exp(entropy)));
-  CHECK(effective_rank(scaled) == doctest::Approx(std::exp(entropy)));
-}
-
-TEST_CASE("the estimate of the effective rank is within its error of the exact one") {
-  constexpr Index n = 300;
-  Profile profile;
-  Run run{profile};
-  for (const bool causal : {false, true})
-    for (std::uint64_t seed = 0; seed < 10; ++seed) {
-      CAPTURE(causal);
-      CAPTURE(seed);
-      const Matrix p = random_weights(n, causal, seed);
-      const double exactly = effective_rank({n, n}, reads(p), run).value;
-      const Estimate estimate = effective_rank({n, n}, reads(p), run, seed, 0);
-      CHECK(estimate.standard_error > 0);
-      CHECK(estimate.standard_error < 0.2 * exactly);
-      // Eight draws: Student's t with seven degrees of freedom is beyond 4.8 once in 500.
-      CHECK(std::abs(estimate.value - exactly) < 4.8 * estimate.standard_error);
-    }
-  // Two steps exhaust 5 equal values.
-  Matrix blocks(n, n);
-  for (Index i = 0; i < n; ++i)
-    for (Index j = i / 60 * 60; j < (i / 60 + 1) * 60; ++j) blocks(i, j) = 1.0f / 60;
-  const Estimate five = effective_rank({n, n}, reads(blocks), run, 0, 0);
-  CHECK(std::abs(five.value - 5) < 4.8 * five.standard_error);
 }
 
 TEST_CASE("measures over several inputs have a mean and a deviation, of those that have them") {
