@@ -33,7 +33,8 @@ std::optional<std::pair<const Variant*, Values>> setting_of(const Document& row)
   Values values = defaults(variant->schema);
   for (const Field& field : variant->schema) {
     const auto value = row.find("set." + field.id);
-    if (value == row.end()) return std::nullopt;
+    // A parameter that is newer than the row: its default is what was computed before.
+    if (value == row.end()) continue;
     try {
       set_value(variant->schema, values, field.id,
                 value->is_string() ? value->get<std::string>() : value->dump());

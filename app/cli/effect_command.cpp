@@ -219,9 +219,7 @@ Outcome measured(EffectMeter& meter, const EffectOptions& options, const Console
   Outcome out;
   std::vector<ReplacedPart> candidates;
   if (!options.policy.empty()) {
-    Policy policy = read_policy(options.policy);
-    check_policy(policy, options.policy, meter.layers(), meter.heads());
-    out.parts = std::move(policy.parts);
+    out.parts = read_policy(options.policy, meter.layers(), meter.heads());
   }
   for (const std::string& variant : options.variants)
     candidates.push_back(part_in(variant, options));
@@ -249,7 +247,7 @@ Figure figure_of(const Outcome& outcome, const EffectMeter& meter) {
   constexpr double panel_width = 2.6;  // inches
   std::vector<Panel> row{drift_panel(outcome.effect)};
   if (outcome.curve)
-    row.push_back(layer_curve_panel(outcome.curve->found(), outcome.parts.front().variant->label));
+    row.push_back(layer_curve_panel(outcome.curve->found(), outcome.curve->part().variant->label));
   if (outcome.search) row.push_back(trials_panel(*outcome.search));
   if (outcome.search || outcome.parts.size() > 1)
     row.push_back(parts_panel(outcome.parts, meter.layers(), meter.heads()));
@@ -287,6 +285,11 @@ void check(const EffectOptions& options, const std::string& source) {
     throw UsageError(
         "effect: --policy is measured as it is; expected it without --loss, --cost, "
         "--sensitivity and --layer-curve");
+  if (!options.policy.empty() && (options.heads != "all" || !options.parameters.settings.empty() ||
+                                  options.parameters.seed != 0 || !options.structures.empty()))
+    throw UsageError(
+        "effect: a policy says what each head computes; expected --policy without "
+        "--heads, --set, --seed and --structure");
   if (options.variants.size() > 1 && !searches && !options.sensitivity)
     throw UsageError(
         "effect: expected one --variant, or --loss or --cost, which choose one for "
@@ -294,9 +297,10 @@ void check(const EffectOptions& options, const std::string& source) {
   for (const std::string& output : options.outputs) {
     if (!is_json(output)) check_figure_name(output);
     require_writable(output);
-    refuse_to_replace(
-        "-o", output, Source{},
-        {options.source.what, options.source.model_input.value_or(""), options.policy});
+    std::vector<std::string> read = options.structures;
+    read.insert(read.end(),
+                {options.source.what, options.source.model_input.value_or(""), options.policy});
+    refuse_to_replace("-o", output, Source{}, read);
   }
 }
 
@@ -370,7 +374,8 @@ void add_effect_command(CLI::App& program, Work& chosen) {
                    "What --loss, --cost and --sensitivity replace alone: each layer, or each head")
       ->check(CLI::IsMember({"layer", "head"}))
       ->capture_default_str();
-  command->add_option("--policy", options->policy, "Measure the policy of a file of this command")
+  command
+      ->add_option("--policy", options->policy, "Measure a policy that -o policy.json has written")
       ->check(refuse_empty);
   command->add_flag("--sensitivity", options->sensitivity,
                     "Also replace each layer, or each head, alone, and list what that changes");

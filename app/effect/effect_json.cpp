@@ -11,7 +11,6 @@ namespace fovea {
 namespace {
 
 constexpr int policy_version = 1;
-constexpr Index most_of_a_model = 10000;  // layers, and heads of a layer
 
 Document number_or_null(const std::optional<double>& number) {
   return number ? number_json(*number) : Document();
@@ -84,8 +83,8 @@ ReplacedPart part_of(const Json& part, const std::string& path) {
   const auto text = [&](const char* name) {
     const Json value = part.is_object() ? part.value(name, Json()) : Json();
     if (!value.is_string())
-      throw InputError(path, std::string("\"") + name + "\" of a part is " + kind_of(value) +
-                                 "; expected a text");
+      throw InputError(path, std::string("\"") + name + "\" of the part " + excerpt(part) + " is " +
+                                 kind_of(value) + "; expected a text");
     return value.get<std::string>();
   };
   ReplacedPart out{
@@ -101,7 +100,7 @@ ReplacedPart part_of(const Json& part, const std::string& path) {
   const Json seed = part.value("seed", Json(0u));
   if (!seed.is_number_unsigned())
     throw InputError(path,
-                     "\"seed\" of a part is " + kind_of(seed) + "; expected a whole number from 0");
+                     "\"seed\" of a part is " + excerpt(seed) + "; expected a whole number from 0");
   out.seed = seed.get<std::uint64_t>();
   const Json structures = part.value("structures", Json::array());
   if (!structures.is_array() ||
@@ -122,6 +121,7 @@ Document effect_json(const ModelEffect& effect, std::span<const ReplacedPart> pa
   out["tokens"] = effect.tokens;
   put_numbers(out, effect);
   out["drift"] = drift_json(effect.drift);
+  out["token_drift"] = row_json(effect.token_drift);
   out["loss"] = row_json(effect.loss);
   out["exact_loss"] = row_json(effect.exact_loss);
   out["kl"] = row_json(effect.kl);
@@ -176,43 +176,37 @@ Document policy_json(const MeasuredPolicy& policy, Index layers, Index heads,
   return out;
 }
 
-Policy read_policy(const std::string& path) {
+std::vector<ReplacedPart> read_policy(const std::string& path, Index layers, Index heads) {
   const FileBytes bytes(path);
   const Json file = parse_json(path, bytes.text());
   if (!file.is_object() || file.value("policy", Json()) != policy_version)
     throw InputError(path,
-                     "is no policy; expected an object with \"policy\": 1, as fovea effect "
-                     "--policy writes it");
-  Policy out;
-  for (const auto& [name, number] : {std::pair{"layers", &out.layers}, {"heads", &out.heads}}) {
+                     "is no policy; expected an object with \"policy\": 1, as fovea effect -o "
+                     "policy.json writes it");
+  for (const auto& [name, of_model] : {std::pair{"layers", layers}, {"heads", heads}}) {
     const Json value = file.value(name, Json());
-    if (!value.is_number_unsigned() || value < 1 || value > most_of_a_model)
+    if (!value.is_number_unsigned() || value != of_model)
       throw InputError(path, std::string("\"") + name + "\" is " + excerpt(value) +
-                                 "; expected a whole number from 1 to " +
-                                 std::to_string(most_of_a_model));
-    *number = value.get<Index>();
+                                 "; the model has " + std::to_string(layers) + " layers of " +
+                                 std::to_string(heads) + " heads");
   }
   const Json parts = file.value("parts", Json());
-  if (!parts.is_array())
-    throw InputError(path, "\"parts\" is " + kind_of(parts) + "; expected a list");
-  for (const Json& part : parts) out.parts.push_back(part_of(part, path));
+  if (!parts.is_array() || parts.empty())
+    throw InputError(path,
+                     "\"parts\" is " + excerpt(parts) + "; expected a list of at least one part");
+  if (std::ssize(parts) > layers * heads)
+    throw InputError(path, "has " + std::to_string(parts.size()) + " parts for " +
+                               std::to_string(layers * heads) + " heads");
+  std::vector<ReplacedPart> out;
   try {
-    heads_of(out.parts, out.layers, out.heads);
-    for (const ReplacedPart& part : out.parts)
+    for (const Json& part : parts) out.push_back(part_of(part, path));
+    heads_of(out, layers, heads);
+    for (const ReplacedPart& part : out)
       values_for_length(*part.variant, default_length, part.settings);
   } catch (const UsageError& error) {
     throw InputError(path, error.what());
   }
   return out;
-}
-
-void check_policy(const Policy& policy, const std::string& path, Index layers, Index heads) {
-  if (policy.layers == layers && policy.heads == heads) return;
-  const auto size = [](Index of_layers, Index of_heads) {
-    return std::to_string(of_layers) + " layers of " + std::to_string(of_heads) + " heads";
-  };
-  throw InputError(path, "is for a model of " + size(policy.layers, policy.heads) +
-                             "; expected one of " + size(layers, heads));
 }
 
 }  // namespace fovea

@@ -28,16 +28,9 @@ Document trials_json(const PolicySearch& search);
 Document policy_json(const MeasuredPolicy& policy, Index layers, Index heads,
                      const PolicyBudget& budget, const std::string& source);
 
-/// What a policy file says.
-struct Policy {
-  Index layers = 0, heads = 0;
-  std::vector<ReplacedPart> parts;
-};
-
-/// Throws InputError for a file that is no policy, with what was found and expected.
-Policy read_policy(const std::string& path);
-
-/// Throws InputError if the policy is for a model with other numbers of layers or heads.
-void check_policy(const Policy& policy, const std::string& path, Index layers, Index heads);
+/// The parts of a policy file for a model of `layers` layers of `heads` heads. Throws InputError
+/// for a file that is no policy, and for a policy of a model of another size, with what was found
+/// and expected.
+std::vector<ReplacedPart> read_policy(const std::string& path, Index layers, Index heads);
 
 }  // namespace fovea

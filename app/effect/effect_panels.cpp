@@ -56,15 +56,16 @@ Panel unit_effects_panel(const HeadEffects& effects, std::size_t candidate) {
   double most = 0;
   for (const UnitEffect& unit : effects.found()) {
     if (unit.variant != candidate) continue;
+    const ChosenHeads heads(unit.heads, effects.layers(), effects.heads());
     for (Index head = 0; head < effects.heads(); ++head)
-      if (!unit.head || *unit.head == head)
+      if (heads.has(unit.layer, head))
         raster.values(unit.layer, head) = static_cast<float>(unit.change);
     if (std::isfinite(unit.change)) most = std::max(most, std::abs(unit.change));
   }
   raster.low = -most;
   raster.high = most;
   const std::string& label = effects.candidates()[candidate].variant->label;
-  return {.title = label + ", one head at a time", .body = std::move(raster)};
+  return {.title = label + ", each alone", .body = std::move(raster)};
 }
 
 Panel parts_panel(std::span<const ReplacedPart> parts, Index layers, Index heads) {

@@ -5,6 +5,7 @@
 #include "data/error.h"
 #include "input/model_input.h"
 #include "io/json.h"
+#include "io/token_marks.h"
 #include "session/session.h"
 
 namespace fovea {
@@ -53,7 +54,7 @@ std::vector<Drift> drift_in(const Json& answer) {
 /// The likeliest tokens of n positions from their labels and chances, as many of each.
 std::vector<std::vector<LikelyToken>> likeliest_in(const WireMessage& answer,
                                                    const std::string& name, std::size_t positions) {
-  const std::vector<std::string> labels = texts_in(answer.content, name.c_str());
+  const auto labels = display_tokens(texts_in(answer.content, name.c_str()));
   const std::vector<double> chances = row_in(answer.tensors, name);
   if (positions == 0 || labels.empty() || chances.size() != labels.size()) return {};
   const std::size_t each = labels.size() / positions;
@@ -132,7 +133,7 @@ class HostedMeter : public EffectMeter {
                     .model_ms = ms_in(found, "seconds"),
                     .exact_model_ms = ms_in(found, "exact_seconds"),
                     .variant_ms = ms_in(found, "attention_seconds"),
-                    .labels = texts_in(found, "labels"),
+                    .labels = display_tokens(texts_in(found, "labels")),
                     .notes = texts_in(found, "notes")};
     out.exact_likeliest = likeliest_in(answer, "exact_likeliest", out.kl.size());
     out.likeliest = likeliest_in(answer, "likeliest", out.kl.size());

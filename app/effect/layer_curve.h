@@ -24,6 +24,7 @@ class LayerCurve {
   /// Measures the next one. Throws what measure() throws; then it can be called again.
   void step(EffectMeter& meter, Run& run);
 
+  const ReplacedPart& part() const { return part_; }
   const std::vector<LayerPoint>& found() const { return found_; }
 
   static constexpr Index standard_points = 7;

@@ -1,5 +1,7 @@
 #include "effect/model_effect.h"
 
+#include <cmath>
+
 #include "data/error.h"
 #include "data/model_address.h"
 #include "effect/hosted_meter.h"
@@ -17,12 +19,13 @@ double ModelEffect::attention_cost() const {
 }
 
 double ModelEffect::change() const {
-  if (loss_per_token && exact_loss_per_token) return *loss_per_token - *exact_loss_per_token;
+  if (predicts())
+    return loss_per_token && exact_loss_per_token ? *loss_per_token - *exact_loss_per_token : NAN;
   return drift.empty() ? 0 : drift.back().relative;
 }
 
 std::string name_of_change(const ModelEffect& effect) {
-  return effect.loss_per_token ? "loss per token" : "last hidden states";
+  return effect.predicts() ? "loss per token" : "last hidden states";
 }
 
 std::vector<ChosenHeads> heads_of(std::span<const ReplacedPart> parts, Index layers, Index heads) {

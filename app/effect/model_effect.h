@@ -68,8 +68,10 @@ struct ModelEffect {
 
   /// Multiply-adds of attention in all heads of the model, as a share of those of exact attention.
   double attention_cost() const;
-  /// What the replacement changes, in one number: by how much the loss per token grows; for a model
-  /// without a loss, the relative change of its last hidden states.
+  /// Whether the model predicts the next token. Its losses are absent if they are not finite.
+  bool predicts() const { return !exact_loss.empty(); }
+  /// What the replacement changes, in one number: by how much the loss per token grows, NaN if that
+  /// is not finite; for a model without a loss, the relative change of its last hidden states.
   double change() const;
 };
 

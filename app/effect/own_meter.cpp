@@ -61,6 +61,7 @@ class OwnMeter : public EffectMeter {
                            .cost = effect.costs[i].multiply_adds / effect.costs[i].exact});
     for (const Replacement& one : replacements) add_note_on(one, out.notes);
     out.drift = effect.layers;
+    out.drift.back() = effect.output;  // the last states are those after the last norm
     out.token_drift = effect.tokens;
     out.pooled_cosine = effect.pooled_cosine;
     out.class_cosine = effect.class_cosine;

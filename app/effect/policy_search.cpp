@@ -1,6 +1,7 @@
 #include "effect/policy_search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "data/number_text.h"
@@ -18,9 +19,8 @@ double saved_by(const UnitEffect& unit) {
 
 void PolicySearch::step(EffectMeter& meter, Run& run) {
   if (complete_) return;
-  if (!effects_.complete()) {
-    effects_.step(meter, run);
-    if (!effects_.complete()) return;
+  if (!effects_.complete()) return effects_.step(meter, run);
+  if (!ordered_) {
     order_moves();
     return plan_next();
   }
@@ -42,9 +42,10 @@ void PolicySearch::step(EffectMeter& meter, Run& run) {
 }
 
 void PolicySearch::order_moves() {
+  ordered_ = true;
   const std::vector<UnitEffect>& found = effects_.found();
   for (std::size_t i = 0; i < found.size(); ++i)
-    if (saved_by(found[i]) > 0) moves_.push_back(i);
+    if (saved_by(found[i]) > 0 && std::isfinite(found[i].change)) moves_.push_back(i);
   std::ranges::stable_sort(moves_, {},
                            [&](std::size_t i) { return found[i].change / saved_by(found[i]); });
   unfit_ = moves_.size() + 1;

@@ -58,6 +58,7 @@ class PolicySearch {
 
   HeadEffects effects_;
   PolicyBudget budget_;
+  bool ordered_ = false;
   Moves moves_;                      // in the order in which they are taken
   Moves taken_;                      // within a budget of change
   std::size_t fit_ = 0, unfit_ = 0;  // numbers of first moves that are known to fit, and not to

@@ -1,5 +1,7 @@
 // A model's perplexity when HyperAttention replaces attention in more and more of its last layers
 // (HyperAttention, Figure 3).
+#include <cmath>
+
 #include "effect/effect_panels.h"
 #include "effect/layer_curve.h"
 #include "papers/paper_figure.h"
@@ -15,7 +17,7 @@ constexpr const char* apart =
 void add_perplexities(PaperResult& result, const std::vector<LayerPoint>& points) {
   const ModelEffect& any = points.front().effect;
   result.numbers.push_back({"perplexity_exact", "Perplexity with exact attention", published_exact,
-                            *any.exact_perplexity, apart});
+                            any.exact_perplexity.value_or(NAN), apart});
   for (const LayerPoint& point : points) {
     const Index layers = points.back().replaced;
     const bool half = point.replaced == (layers + 1) / 2;
@@ -23,7 +25,7 @@ void add_perplexities(PaperResult& result, const std::vector<LayerPoint>& points
                               "Perplexity with the last " + std::to_string(point.replaced) +
                                   " of " + plural(layers, "layer") + " replaced",
                               half ? std::optional(published_replaced) : std::nullopt,
-                              *point.effect.perplexity, half ? apart : ""});
+                              point.effect.perplexity.value_or(NAN), half ? apart : ""});
   }
 }
 
@@ -53,7 +55,7 @@ PaperResult replaced_layers(const PaperTask& task, Run& run) {
   PaperResult result;
   const std::vector<LayerPoint>& found = curve.found();
   const ModelEffect& all = found.back().effect;
-  if (all.perplexity)
+  if (all.predicts())
     add_perplexities(result, found);
   else
     add_changes(result, found);
@@ -62,7 +64,7 @@ PaperResult replaced_layers(const PaperTask& task, Run& run) {
           "; HyperAttention with " + setting_text(hyper, all.parts.front().values, all.tokens) +
           ", in all heads of the replaced layers. Each layer's queries and keys are those of the "
           "changed model.",
-      all.perplexity
+      all.predicts()
           ? "The paper replaces the last layers of ChatGLM2-6B and phi-1.5 on the long texts of "
             "LongBench, with b = m = 256; --model, --input and --max-tokens choose others here."
           : "An encoder predicts no next token, so that the change of its last hidden states "

@@ -56,6 +56,7 @@ void EffectRun::leave() {
   if (meter_) study_.requests().discard(std::move(meter_));
   meter_.reset();
   found_ = {};
+  task_ = Task::none;
   emit changed();
 }
 
@@ -68,6 +69,7 @@ void EffectRun::opened() {
     chosen_.reset();
   else if (!chosen_ || chosen_->layers() != layers || chosen_->heads() != heads)
     chosen_.emplace("all", layers, heads);
+  if (address_ != address()) leave();  // the model reads something else
   emit changed();
 }
 
@@ -122,7 +124,8 @@ const std::string& EffectRun::address() const {
 
 bool EffectRun::stale() const {
   const auto now = part();
-  return found_.effect && !found_.is_policy && (!now || found_.parts != std::vector{*now});
+  return found_.effect &&
+         (found_.is_policy ? now != part_then_ : !now || found_.parts != std::vector{*now});
 }
 
 void EffectRun::choose(ChosenHeads chosen) {
@@ -131,49 +134,56 @@ void EffectRun::choose(ChosenHeads chosen) {
   emit changed();
 }
 
+void EffectRun::look_at(const ReplacedPart& part) {
+  ReplacedPart anywhere = part;
+  anywhere.heads = "all";
+  if (found_.of == anywhere) return;
+  found_.of = std::move(anywhere);
+  found_.title_of = study_.title_of(study_.selected_column());
+  found_.curve.clear();
+  found_.curve_points = 0;
+  found_.estimates.reset();
+  found_.alone.reset();
+}
+
 void EffectRun::measure() {
   const auto part = this->part();
   if (!part) return;
+  look_at(*part);
   auto work = std::make_shared<Work>();
   work->parts = {*part};
-  ReplacedPart anywhere = *part, before = found_.parts.empty() ? *part : found_.parts.front();
-  anywhere.heads = before.heads = "all";
-  const bool same_variant = found_.curve_points > 0 && anywhere == before;
-  if (!same_variant || found_.curve.size() < found_.curve_points)
-    work->curve.emplace(anywhere, chosen_->layers());
-  if (!same_variant) {
-    found_.curve.clear();
-    found_.estimates.reset();
-    found_.alone.reset();
+  if (found_.curve_points == 0 || found_.curve.size() < found_.curve_points) {
+    work->curve.emplace(*found_.of, chosen_->layers());
+    found_.curve_points = work->curve->count();
   }
   found_.parts = work->parts;
-  found_.title = study_.title_of(study_.selected_column());
+  found_.title = found_.title_of;
   found_.effect.reset();
   found_.is_policy = false;
-  if (work->curve) found_.curve_points = work->curve->count();
-  start(std::move(work));
+  start(Task::column, std::move(work));
 }
 
 void EffectRun::measure_policy(std::vector<ReplacedPart> parts, const std::string& title) {
   if (!chosen_) return;
   auto work = std::make_shared<Work>();
   work->parts = parts;
-  found_ = {};
   found_.parts = std::move(parts);
   found_.title = title;
+  found_.effect.reset();
   found_.is_policy = true;
-  start(std::move(work));
+  start(Task::file, std::move(work));
 }
 
 void EffectRun::measure_alone(UnitKind units) {
   const auto part = this->part();
   if (!part) return;
+  look_at(*part);
   auto work = std::make_shared<Work>();
   work->estimates.emplace(study_.source(), *part, *chosen_);
   work->alone.emplace(std::vector{*part}, *chosen_, units);
   found_.estimates.reset();
   found_.alone.reset();
-  start(std::move(work));
+  start(Task::alone, std::move(work));
 }
 
 void EffectRun::find_policy(std::vector<ReplacedPart> candidates, PolicyBudget budget,
@@ -181,10 +191,14 @@ void EffectRun::find_policy(std::vector<ReplacedPart> candidates, PolicyBudget b
   if (!chosen_ || chosen_->size() == 0 || candidates.empty()) return;
   auto work = std::make_shared<Work>();
   work->search.emplace(HeadEffects(std::move(candidates), *chosen_, units), budget);
-  start(std::move(work));
+  found_.search.reset();
+  start(Task::policy, std::move(work));
 }
 
-void EffectRun::start(std::shared_ptr<Work> work) {
+void EffectRun::start(Task task, std::shared_ptr<Work> work) {
+  task_ = task;
+  address_ = address();
+  part_then_ = part();
   const int engine = study_.requests().engine_number();
   if (!meter_ || meter_->address != address() || meter_->engine != engine) {
     if (meter_) study_.requests().discard(std::move(meter_));

@@ -43,16 +43,21 @@ class EffectRun : public QObject {
 
   bool running() const { return steps_.running(); }
   bool waiting() const { return steps_.waiting(); }  // for other requests
+  /// What the last start was for.
+  enum class Task { none, column, alone, policy, file };
+  Task task() const { return task_; }
   /// What is being measured, in words; empty if nothing is.
   QString doing() const;
 
   /// What was found so far; all of it is of one model and input.
   struct Found {
-    std::vector<ReplacedPart> parts;         // of `effect`
-    std::string title;                       // of the column, or which policy it is
-    bool is_policy = false;                  // the parts are not those of the selected column
-    std::optional<ModelEffect> effect;       // nothing before the first measurement
-    std::vector<LayerPoint> curve;           // of the same variant
+    std::vector<ReplacedPart> parts;    // that were measured last
+    std::string title;                  // of the column, or which policy it is
+    bool is_policy = false;             // the parts are not those of a column
+    std::optional<ModelEffect> effect;  // nothing before the first measurement
+    std::optional<ReplacedPart> of;     // what all below are of, but the search; in all heads
+    std::string title_of;
+    std::vector<LayerPoint> curve;
     std::size_t curve_points = 0;            // that there will be
     std::optional<HeadEstimates> estimates;  // of the heads in `alone`
     std::optional<HeadEffects> alone;
@@ -78,7 +83,9 @@ class EffectRun : public QObject {
   /// Why a column cannot take the place of exact attention; empty if it can.
   static QString obstacle_of(const Column& column);
   ReplacedPart part_of(const Column& column) const;
-  void start(std::shared_ptr<Work> work);
+  void start(Task task, std::shared_ptr<Work> work);
+  /// Makes the part what curve, estimates and single effects are of.
+  void look_at(const ReplacedPart& part);
   void leave();
   void opened();
 
@@ -87,6 +94,9 @@ class EffectRun : public QObject {
   std::shared_ptr<Meter> meter_;  // of the opened model; used by the engine while a step runs
   std::optional<ChosenHeads> chosen_;
   Found found_;
+  std::string address_;                    // of what was found
+  std::optional<ReplacedPart> part_then_;  // part() when it was measured
+  Task task_ = Task::none;
   QString doing_;
 };
 

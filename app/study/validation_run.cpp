@@ -96,6 +96,7 @@ void ValidationRun::try_next() {
   Column untrained = without_head(state.column);
   set_learned(variant, untrained.values, 1);
   if (!work_ || work_->problem != head.problem || work_->column != untrained) {
+    found_.reset();  // of another head or column
     work_ = std::make_shared<Work>();
     work_->address = address_;
     work_->name = name_;
@@ -104,10 +105,10 @@ void ValidationRun::try_next() {
     work_->choice = head.key.choice;
     work_->column = untrained;
   }
-  tried_ = state.computation->op;
-  Structure tree = learned_tensors(variant, state.column.values, tried_->plan());
+  const auto op = state.computation->op;
+  Structure tree = learned_tensors(variant, state.column.values, op->plan());
   steps_.start(
-      [this, work = work_, steps, tree = std::move(tree), request = request_of(untrained)](
+      [this, work = work_, op, steps, tree = std::move(tree), request = request_of(untrained)](
           const Backend& backend, Run& run) -> std::function<void()> {
         const std::scoped_lock lock(work->mutex);
         Run quiet = run.quiet();
@@ -119,7 +120,8 @@ void ValidationRun::try_next() {
                             .own_median = work->own->median(),
                             .other = work->other->tried(tree, backend, quiet),
                             .other_median = work->other->median()};
-          return [this, found] {
+          return [this, op, found] {
+            tried_ = op;
             found_ = found;
             steps_.stop();
             try_next();

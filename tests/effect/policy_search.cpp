@@ -34,6 +34,7 @@ class KnownModel : public EffectMeter {
       replaced += chosen[i].size();
       effect.parts.push_back({chosen[i].size(), {}, width / 100});
     }
+    effect.exact_loss = effect.loss = {3};
     effect.exact_loss_per_token = 3;
     effect.loss_per_token = 3 + sum + together * static_cast<double>(replaced * (replaced - 1));
     return effect;
@@ -124,6 +125,19 @@ TEST_CASE("a policy within a budget of loss is one whose own forward pass is wit
                        trial.effect.attention_cost() < best->effect.attention_cost();
     CHECK(larger_failed);
   }
+}
+
+TEST_CASE("single effects that are there already are not measured again") {
+  KnownModel model(3, 2);
+  HeadEffects effects({window_of("5")}, ChosenHeads("all", 3, 2), UnitKind::head);
+  Profile profile;
+  Run run{profile};
+  while (!effects.complete()) effects.step(model, run);
+  const int measured = model.measured;
+  PolicySearch search(effects, {.change = 0.01, .cost = {}});
+  while (!search.complete()) search.step(model, run);
+  REQUIRE(search.best());
+  CHECK(model.measured == measured + int(search.trials().size()));
 }
 
 TEST_CASE("a larger budget gives no dearer policy") {

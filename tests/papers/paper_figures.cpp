@@ -113,10 +113,12 @@ TEST_CASE("a figure of the papers can be cancelled") {
   const Source source = open_source("synthetic:gaussian?n=64&d=8");
   std::stop_source stop;
   stop.request_stop();
+  const TinyTextModel model;
   for (const PaperFigure& figure : paper_figures()) {
     CAPTURE(figure.id);
     Profile profile;
     Run run{profile, stop.get_token()};
-    CHECK_THROWS_AS(figure.make({*backends().front(), source, 512}, run), Cancelled);
+    const PaperTask task{*backends().front(), source, 512, model.address("the cat sat")};
+    CHECK_THROWS_AS(figure.make(task, run), Cancelled);
   }
 }

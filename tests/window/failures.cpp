@@ -142,7 +142,7 @@ TEST_CASE("the keys that a query lost and gained most weight at are listed") {
 TEST_CASE("the docks return to their first layout") {
   Window window(small);
   const auto docks = window->findChildren<QDockWidget*>();
-  REQUIRE(docks.size() == 7);
+  REQUIRE(docks.size() == 8);
   auto* variant = window->findChild<QDockWidget*>("Variant");
   auto* timing = window->findChild<QDockWidget*>("Timing");
   variant->setFloating(true);
@@ -157,7 +157,7 @@ TEST_CASE("the docks return to their first layout") {
   CHECK(window->dockWidgetArea(window->findChild<QDockWidget*>("Inspector")) ==
         Qt::RightDockWidgetArea);
   CHECK(window->dockWidgetArea(timing) == Qt::BottomDockWidgetArea);
-  CHECK(window->tabifiedDockWidgets(timing).size() == 3);
+  CHECK(window->tabifiedDockWidgets(timing).size() == 4);
 }
 
 }  // namespace fovea::test

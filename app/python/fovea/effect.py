@@ -214,7 +214,8 @@ def _compare_logits(exact: Any, replaced: Any, ids: List[int]) -> Dict[str, Any]
     for begin in range(0, len(ids), ROWS):
         rows = slice(begin, begin + ROWS)
         p, q = (torch.log_softmax(logits[rows].double(), -1) for logits in (exact, replaced))
-        kl += (p.exp() * (p - q)).sum(-1).clamp_min(0).tolist()
+        terms = p.exp() * (p - q)
+        kl += terms.where(p > -math.inf, torch.zeros_like(terms)).sum(-1).clamp_min(0).tolist()  # 0 log 0 is 0
         top1 += (p.argmax(-1) == q.argmax(-1)).tolist()
         following = ids[begin + 1 : begin + 1 + ROWS]
         for name, log_p in (("exact_loss", p), ("loss", q)):

@@ -48,7 +48,7 @@ def replace(model: Any, variant: Optional[str] = None, *, layers: Layers = None,
     the queries and no gradients: call the model under torch.no_grad(). Weights of attention, where they are asked
     for, are None. `fovea serve` computes: a process that is started when it is first needed.
 
-    `policy` is a file of `fovea effect --policy`, which says all of this for each head:
+    `policy` is a file of `fovea effect -o policy.json`, which says all of this for each head:
 
         with fovea.replace(model, policy="policy.json"):
             loss = model(ids, labels=ids).loss
@@ -78,17 +78,19 @@ def read_policy(path: str) -> List[Part]:
         except ValueError as error:
             raise FoveaError(f"{path} is not JSON: {error}") from error
     if not isinstance(content, dict) or content.get("policy") != 1:
-        raise FoveaError(f"{path} is no policy; expected an object with \"policy\": 1, as fovea effect --policy "
-                         "writes it")
+        raise FoveaError(f"{path} is no policy; expected an object with \"policy\": 1, as fovea effect "
+                         "-o policy.json writes it")
     try:
         layers, heads = int(content["layers"]), int(content["heads"])
+        if not content["parts"]:
+            raise FoveaError(f"{path} has no parts; expected at least one")
         if any(each.get("structures") for each in content["parts"]):
             raise FoveaError(f"{path} gives heads structures of files, such as learned trees, which fovea.replace "
                              "does not take: fovea effect --policy measures it")
         return [part for each in content["parts"]
                 for part in parts_of(str(each["variant"]), heads_in(each["where"], layers, heads),
                                      int(each.get("seed") or 0), dict(each.get("parameters") or {}))]
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise FoveaError(f"{path} is damaged: {type(error).__name__}: {error}") from error
 
 
@@ -105,7 +107,9 @@ def heads_in(where: str, layers: int, heads: int) -> List[Tuple[int, Optional[Li
 def _range(text: str, count: int) -> Iterable[int]:
     if text == "*":
         return range(count)
-    first, _, last = text.partition("-")
+    first, dash, last = text.partition("-")
+    if dash and not last:
+        raise ValueError(f"{text!r} is no range")
     found = range(int(first), int(last or first) + 1)
     if not found or found[0] < 0 or found[-1] >= count:
         raise ValueError(f"{text!r} is not within 0 to {count - 1}")

@@ -11,13 +11,13 @@ namespace fovea {
 
 void MeasuresModel::refresh() {
   const auto source = study_.source();
-  if (source != source_) {
+  if (source != source_.lock()) {
     beginResetModel();
     source_ = source;
     rows_.clear();
     for (Index l = 0; source && l < std::ssize(source->layers); ++l)
       for (Index h = 0; h < source->layers[std::size_t(l)].heads(); ++h)
-        rows_.push_back({{l, h}, study_.measured_head(l, h)});
+        rows_.push_back({{l, h}, study_.measured_head(l, h), layer_label(*source, l)});
     endResetModel();
   }
   const Head opened{study_.session().layer, study_.session().head},
@@ -46,7 +46,7 @@ std::vector<MeasuredHeadRow> MeasuresModel::measured_rows() const {
     if (row.measured)
       out.push_back({.layer = row.head.first,
                      .head = row.head.second,
-                     .layer_label = layer_label(*source_, row.head.first),
+                     .layer_label = row.layer,
                      .inputs = {*row.measured}});
   return out;
 }
@@ -67,7 +67,7 @@ const HeadValue* MeasuresModel::value_at(const QModelIndex& index) const {
 
 QString MeasuresModel::text_at(const QModelIndex& index) const {
   const Head& head = rows_[std::size_t(index.row())].head;
-  if (index.column() == 0) return to_qt(layer_label(*source_, head.first));
+  if (index.column() == 0) return to_qt(rows_[std::size_t(index.row())].layer);
   if (index.column() == 1) return QString::number(head.second);
   const HeadValue* value = value_at(index);
   if (!value) return "…";

@@ -42,6 +42,7 @@ class MeasuresModel : public QAbstractTableModel {
   struct Row {
     Head head;
     std::shared_ptr<const MeasuredHead> measured;
+    std::string layer;  // its label
   };
   const HeadValue* value_at(const QModelIndex& index) const;
   QString text_at(const QModelIndex& index) const;
@@ -49,7 +50,7 @@ class MeasuresModel : public QAbstractTableModel {
   QString hint_at(const QModelIndex& index) const;
 
   Study& study_;
-  std::shared_ptr<const Source> source_;
+  std::weak_ptr<const Source> source_;  // of the rows; a closed dialog holds no source
   std::vector<Row> rows_;
   Head opened_{-1, -1};
 };

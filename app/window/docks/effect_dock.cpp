@@ -55,7 +55,7 @@ std::vector<Reading> readings_of(const ModelEffect& e) {
   add("perplexity", shown(e.perplexity), shown(e.exact_perplexity),
       "exp of the mean loss over tokens; on the right with exact attention");
   add("loss per token", shown(e.loss_per_token), shown(e.exact_loss_per_token),
-      "-log p of the next token, in nats; on the right with exact attention");
+      "−log p of the next token, in nats; on the right with exact attention");
   add("mean KL", shown(e.kl_mean), "", "KL(exact || replaced) of the next token, in nats");
   add("largest KL", shown(e.kl_max), "", "The token whose next-token distribution changes most");
   add("same first choice", e.top1_agreement ? to_qt(format_percent(*e.top1_agreement)) : QString(),
@@ -105,7 +105,9 @@ EffectDock::EffectDock(Study& study, SessionEditor& editor, EffectRun& run)
   soon_->setSingleShot(true);
   soon_->setInterval(soon_ms);
   connect(soon_, &QTimer::timeout, this, [this] {
-    if (isVisible() && (run_.stale() || !run_.found().effect)) run_.measure();
+    if (!wants_measuring()) return;
+    tried_ = {run_.part(), run_.address()};
+    run_.measure();
   });
   auto* page = new QVBoxLayout(this);
   page->setContentsMargins(rhythm, rhythm / 2, rhythm, rhythm / 2);
@@ -157,6 +159,7 @@ QWidget* EffectDock::make_controls() {
   row->addWidget(units_ = new QComboBox);
   units_->setObjectName("effect_units");
   units_->addItems({"layer by layer", "head by head"});
+  units_->setAccessibleName("What is replaced alone");
   alone_ = button("Which matter", "effect_alone",
                   "Replace each of these layers or heads alone, and colour the grid by the change");
   connect(alone_, &QPushButton::clicked, this, [this] {
@@ -167,8 +170,10 @@ QWidget* EffectDock::make_controls() {
   row->addWidget(budget_of_ = new QComboBox);
   budget_of_->setObjectName("effect_budget_of");
   budget_of_->addItems({"change at most", "cost at most"});
+  budget_of_->setAccessibleName("What the budget is of");
   row->addWidget(budget_ = new QDoubleSpinBox);
   budget_->setObjectName("effect_budget");
+  budget_->setAccessibleName("Budget");
   budget_->setDecimals(3);
   budget_->setRange(0.001, 100);
   budget_->setSingleStep(0.01);
@@ -202,6 +207,7 @@ QWidget* EffectDock::make_grid() {
   column->setSpacing(2);
   column->addWidget(colours_ = new QComboBox);
   colours_->setObjectName("effect_colours");
+  colours_->setAccessibleName("Colours of the grid");
   colours_->addItems({"Replaced heads", "Change of each alone", "Policy"});
   column->addWidget(grid_ = new EffectGrid(run_), 1);
   column->addWidget(scale_ = make_note());
@@ -220,6 +226,7 @@ QWidget* EffectDock::make_plot() {
   column->setSpacing(2);
   column->addWidget(shown_ = new QComboBox);
   shown_->setObjectName("effect_shown");
+  shown_->setAccessibleName("Curve");
   shown_->addItems({"Drift over layers", "Replaced layers", "Policies"});
   column->addWidget(plot_ = new EffectPlot(run_), 1);
   connect(shown_, &QComboBox::currentIndexChanged, plot_,
@@ -249,10 +256,18 @@ void EffectDock::showEvent(QShowEvent* event) {
   refresh();
 }
 
+/// What is chosen is measured once by itself, and stops nothing that was asked for. After a stop or
+/// an error it is not tried again until something is chosen anew.
+bool EffectDock::wants_measuring() const {
+  if (!isVisible() || study_.paused() || !run_.obstacle().isEmpty()) return false;
+  if (run_.running() && run_.task() != EffectRun::Task::column) return false;
+  if (tried_ == Tried{run_.part(), run_.address()}) return false;
+  return run_.stale() || !run_.found().effect;
+}
+
 void EffectDock::follow() {
   if (!isVisible()) return;
-  if (!run_.running() && run_.obstacle().isEmpty() && (run_.stale() || !run_.found().effect))
-    soon_->start();
+  if (wants_measuring()) soon_->start();
   refresh();
 }
 
@@ -274,12 +289,13 @@ void EffectDock::refresh() {
   QString state = obstacle;
   if (run_.running())
     state = run_.doing();
+  else if (run_.task() == EffectRun::Task::policy && found.search && found.search->complete() &&
+           !found.search->best())
+    state = "No policy of these columns stays within the budget: raise it, or add columns";
   else if (found.effect && !run_.stale())
     state = to_qt(found.title + ": " + name_of_change(*found.effect)) + " " +
             (found.effect->loss_per_token ? "grows by " : "move by ") +
             number_text(found.effect->change());
-  else if (found.search && found.search->complete() && !found.search->best())
-    state = "No policy of these columns stays within the budget";
   else if (found.effect && obstacle.isEmpty())
     state = "The column or the heads have changed since";
   state_->setText(state);
@@ -287,8 +303,7 @@ void EffectDock::refresh() {
   if (!isVisible()) return;
   show_numbers();
   show_text();
-  if (run_.running() || !obstacle.isEmpty() || (found.effect && !run_.stale())) return;
-  if (!soon_->isActive()) soon_->start();
+  if (wants_measuring() && !soon_->isActive()) soon_->start();
 }
 
 void EffectDock::show_numbers() {
@@ -336,8 +351,9 @@ void EffectDock::enter_heads() {
   try {
     run_.choose(
         ChosenHeads(heads_->text().trimmed().toStdString(), chosen->layers(), chosen->heads()));
-  } catch (const Error& error) {
+  } catch (const Error& error) {  // it stays, to be corrected
     emit study_.reported(error.what());
+    heads_->setModified(true);
   }
   refresh();
 }
@@ -362,7 +378,9 @@ QString EffectDock::write_to(const QString& path) const {
   const Index layers = run_.chosen()->layers(), heads = run_.chosen()->heads();
   try {
     if (path.endsWith(".json")) {
-      const PolicyBudget budget = found.search ? found.search->budget() : PolicyBudget();
+      const MeasuredPolicy* best = found.search ? found.search->best() : nullptr;
+      const bool searched = found.is_policy && best && best->parts == found.parts;
+      const PolicyBudget budget = searched ? found.search->budget() : PolicyBudget();
       const Document policy =
           policy_json({found.parts, *found.effect}, layers, heads, budget, run_.address());
       write_atomically(path.toStdString(), text_of(policy, 1) + "\n");
@@ -370,7 +388,7 @@ QString EffectDock::write_to(const QString& path) const {
     }
     Figure figure;
     std::vector<Panel> row{drift_panel(*found.effect)};
-    if (!found.curve.empty()) row.push_back(layer_curve_panel(found.curve, found.title));
+    if (!found.curve.empty()) row.push_back(layer_curve_panel(found.curve, found.title_of));
     if (found.search) row.push_back(trials_panel(*found.search));
     row.push_back(parts_panel(found.parts, layers, heads));
     if (found.alone) row.push_back(unit_effects_panel(*found.alone, 0));
@@ -404,10 +422,9 @@ QString EffectDock::open_policy(const QString& path) {
   const auto& chosen = run_.chosen();
   if (!chosen) return "Open a model first: a policy says which attention its heads have";
   try {
-    Policy policy = read_policy(path.toStdString());
-    check_policy(policy, path.toStdString(), chosen->layers(), chosen->heads());
+    auto parts = read_policy(path.toStdString(), chosen->layers(), chosen->heads());
     colours_->setCurrentIndex(int(EffectGrid::Colours::policy));
-    run_.measure_policy(std::move(policy.parts), "the policy of " + path.toStdString());
+    run_.measure_policy(std::move(parts), "the policy of " + path.toStdString());
   } catch (const Error& error) {
     return error.what();
   }

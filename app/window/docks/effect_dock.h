@@ -49,6 +49,7 @@ class EffectDock : public QWidget {
   void show_text();
   void say_token(Index token);
   void follow();
+  bool wants_measuring() const;
   void enter_heads();
   void find_policy();
   void export_by_dialog();
@@ -67,6 +68,9 @@ class EffectDock : public QWidget {
   EffectPlot* plot_;
   SequenceView* text_;
   QTimer* soon_;  // until the effect of what has changed is measured
+  /// A part and the address of a model.
+  using Tried = std::pair<std::optional<ReplacedPart>, std::string>;
+  Tried tried_;  // what was measured last by itself
 };
 
 }  // namespace fovea

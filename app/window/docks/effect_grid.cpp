@@ -25,6 +25,10 @@ EffectGrid::EffectGrid(EffectRun& run) : run_(run) {
   setMouseTracking(true);
   connect(&run, &EffectRun::changed, this, [this] {
     largest_ = largest_estimate_ = 0;
+    if (const auto& chosen = run_.chosen()) {  // perhaps of another model
+      current_.layer = std::min(current_.layer, chosen->layers() - 1);
+      current_.head = std::min(current_.head.value_or(0), chosen->heads() - 1);
+    }
     if (const auto& chosen = run_.chosen(); chosen && run_.found().estimates)
       for (Index layer = 0; layer < chosen->layers(); ++layer)
         for (Index head = 0; head < chosen->heads(); ++head)

@@ -24,7 +24,7 @@ Panel EffectPlot::panel() const {
                                 .caption = {},
                                 .body = Message{"“Find a policy” tries the columns of the canvas "
                                                 "in the chosen heads."}};
-  if (shown_ == Shown::curve) return layer_curve_panel(found.curve, found.title);
+  if (shown_ == Shown::curve) return layer_curve_panel(found.curve, found.title_of);
   if (found.effect) return drift_panel(*found.effect);
   return {.title = {},
           .subtitle = {},
