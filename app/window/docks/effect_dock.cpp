@@ -118,6 +118,7 @@ EffectDock::EffectDock(Study& study, SessionEditor& editor, EffectRun& run)
   auto* scroll = new QScrollArea;
   scroll->setWidgetResizable(true);
   scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setFocusPolicy(Qt::NoFocus);
   auto* table = new QWidget;
   auto* column = make_inner<QVBoxLayout>(table);
   column->addWidget(numbers_ = new Readings("Effect in the model"));
@@ -241,6 +242,7 @@ QWidget* EffectDock::make_text() {
   auto* scroll = new QScrollArea;
   scroll->setWidgetResizable(true);
   scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setFocusPolicy(Qt::NoFocus);
   scroll->setWidget(text_ = new SequenceView(study_, editor_, SequenceView::Side::queries));
   text_->setObjectName("effect_tokens");
   column->addWidget(scroll, 1);
