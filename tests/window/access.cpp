@@ -142,7 +142,7 @@ TEST_CASE("no word is cut, on a laptop's screen and on a wide one, dark and ligh
       window.study().hover(3, 5, 1);
       window.study().select({2, 9}, {3, 8});
       window->findChild<QAction*>("find")->trigger();
-      for (const char* name : {"Comparison", "Spans", "Timing"}) {
+      for (const char* name : {"Comparison", "Spans", "Learning", "Effect", "Timing"}) {
         window->findChild<QDockWidget*>(name)->raise();  // one behind another has no size yet
         QTest::qWait(50);
       }

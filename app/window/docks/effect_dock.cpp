@@ -113,6 +113,8 @@ EffectDock::EffectDock(Study& study, SessionEditor& editor, EffectRun& run)
   page->setContentsMargins(rhythm, rhythm / 2, rhythm, rhythm / 2);
   page->setSpacing(rhythm / 2);
   page->addWidget(make_controls());
+  page->addWidget(state_ = make_note());
+  state_->setObjectName("effect_state");
   auto* parts = new QSplitter(Qt::Horizontal);
   parts->addWidget(make_grid());
   auto* scroll = new QScrollArea;
@@ -194,11 +196,7 @@ QWidget* EffectDock::make_controls() {
                    "Write the figure, or the policy as JSON, which fovea effect --policy and "
                    "fovea.replace of Python read");
   connect(export_, &QPushButton::clicked, this, &EffectDock::export_by_dialog);
-  row->addWidget(state_ = make_note(), 1);
-  state_->setObjectName("effect_state");
-  state_->setWordWrap(false);
-  state_->setMinimumWidth(0);
-  state_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  row->addStretch();
   return controls;
 }
 
@@ -301,7 +299,6 @@ void EffectDock::refresh() {
   else if (found.effect && obstacle.isEmpty())
     state = "The column or the heads have changed since";
   state_->setText(state);
-  state_->setToolTip(plain_tip(state));
   if (!isVisible()) return;
   show_numbers();
   show_text();
