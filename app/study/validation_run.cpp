@@ -96,7 +96,7 @@ void ValidationRun::try_next() {
   Column untrained = without_head(state.column);
   set_learned(variant, untrained.values, 1);
   if (!work_ || work_->problem != head.problem || work_->column != untrained) {
-    found_.reset();  // of another head or column
+    if (work_ && work_->problem != head.problem) found_.reset();  // of another head
     work_ = std::make_shared<Work>();
     work_->address = address_;
     work_->name = name_;

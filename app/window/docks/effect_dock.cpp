@@ -16,9 +16,11 @@
 #include "effect/effect_json.h"
 #include "effect/effect_panels.h"
 #include "io/atomic_file.h"
+#include "window/dialogs/questions.h"
 #include "window/docks/effect_grid.h"
 #include "window/docks/effect_plot.h"
 #include "window/docks/sequence_view.h"
+#include "window/files.h"
 #include "window/widgets/form.h"
 #include "window/widgets/readings.h"
 #include "window/widgets/text.h"
@@ -190,8 +192,8 @@ QWidget* EffectDock::make_controls() {
                    "Choose a column of the canvas, or exact attention, for each of these layers or "
                    "heads, within the budget; checked by whole forward passes");
   connect(policy_, &QPushButton::clicked, this, &EffectDock::find_policy);
-  auto* open = button("Open…", "effect_open", "Measure the policy of a file");
-  connect(open, &QPushButton::clicked, this, &EffectDock::open_by_dialog);
+  open_ = button("Open…", "effect_open", "Measure the policy of a file");
+  connect(open_, &QPushButton::clicked, this, &EffectDock::open_by_dialog);
   export_ = button("Export…", "effect_export",
                    "Write the figure, or the policy as JSON, which fovea effect --policy and "
                    "fovea.replace of Python read");
@@ -280,7 +282,7 @@ void EffectDock::refresh() {
     heads_->setText(chosen ? to_qt(chosen->text()) : QString());
   }
   for (QWidget* widget : std::initializer_list<QWidget*>{heads_, units_, budget_of_, budget_,
-                                                         policy_, colours_, grid_})
+                                                         policy_, open_, colours_, grid_})
     widget->setEnabled(chosen.has_value());
   measure_->setText(run_.running() ? "Stop" : "Measure");
   measure_->setEnabled(run_.running() || obstacle.isEmpty());
@@ -404,15 +406,17 @@ QString EffectDock::write_to(const QString& path) const {
 
 void EffectDock::export_by_dialog() {
   const QString path =
-      QFileDialog::getSaveFileName(this, "Export the effect", "effect.pdf",
-                                   "Figures (*.pdf *.svg *.png *.pgf);;A policy (*.json)");
+      ask_new_file(*this, "Export the effect", in_last_directory("effect.pdf"),
+                   {"PDF (*.pdf)", "SVG (*.svg)", "PNG (*.png)", "PGF (*.pgf)", "Policy (*.json)"});
   if (path.isEmpty()) return;
   const QString why = write_to(path);
-  emit study_.reported(why.isEmpty() ? "Wrote " + path : why);
+  if (!why.isEmpty()) emit study_.reported(why);
+  state_->setText(why.isEmpty() ? "Wrote " + path : why);
 }
 
 void EffectDock::open_by_dialog() {
-  const QString path = QFileDialog::getOpenFileName(this, "Open a policy", {}, "Policies (*.json)");
+  const QString path = QFileDialog::getOpenFileName(this, "Open a policy", in_last_directory({}),
+                                                    "Policies (*.json)");
   if (path.isEmpty()) return;
   if (const QString why = open_policy(path); !why.isEmpty()) emit study_.reported(why);
 }

@@ -59,7 +59,7 @@ class EffectDock : public QWidget {
   SessionEditor& editor_;
   EffectRun& run_;
   QLineEdit* heads_;
-  QPushButton *measure_, *alone_, *policy_, *export_;
+  QPushButton *measure_, *alone_, *policy_, *open_, *export_;
   QComboBox *budget_of_, *units_, *colours_, *shown_;
   QDoubleSpinBox* budget_;
   QLabel *state_, *token_, *scale_;

@@ -14,7 +14,7 @@
 namespace fovea {
 namespace {
 
-constexpr double header = 14, widest_side = 22, cell_gap = 1;
+constexpr double header = 14, widest_side = 22;
 
 }  // namespace
 
@@ -50,7 +50,7 @@ QString EffectGrid::scale() const {
   const EffectRun::Found& found = run_.found();
   if (colours_ == Colours::chosen || !run_.chosen()) return {};
   if (colours_ == Colours::change && found.estimates && (!found.alone || !found.alone->complete()))
-    return "small squares are estimates: the share of the layer's output that the head changes";
+    return "small cells are estimates: the share of the layer's output that the head changes";
   if (colours_ == Colours::change)
     return !found.alone ? QString("“Which matter” measures it")
                         : "red: up to " + number_text(largest_) + " more, blue: less; measured" +
@@ -70,16 +70,18 @@ double EffectGrid::left() const {
   return fontMetrics().horizontalAdvance("000") + 4;
 }
 
-double EffectGrid::side() const {
+QSizeF EffectGrid::cell() const {
   const auto& chosen = run_.chosen();
-  if (!chosen) return 0;
-  return std::min({(width() - left()) / double(chosen->heads()),
-                   (height() - header) / double(chosen->layers()), widest_side});
+  if (!chosen) return {0, 0};
+  return {std::min((width() - left()) / double(chosen->heads()), widest_side),
+          std::min((height() - header) / double(chosen->layers()), widest_side)};
 }
 
 QRectF EffectGrid::box_of(Index layer, Index head) const {
-  const double s = side();
-  return {left() + double(head) * s, header + double(layer) * s, s - cell_gap, s - cell_gap};
+  const QSizeF size = cell();
+  const double gap = size.height() > 4 ? 1 : 0;
+  return {left() + double(head) * size.width(), header + double(layer) * size.height(),
+          size.width() - 1, size.height() - gap};
 }
 
 QPoint EffectGrid::centre_of(Index layer, Index head) const {
@@ -88,10 +90,10 @@ QPoint EffectGrid::centre_of(Index layer, Index head) const {
 
 std::optional<EffectGrid::Place> EffectGrid::place_at(QPointF at) const {
   const auto& chosen = run_.chosen();
-  const double s = side();
-  if (!chosen || s <= 0) return {};
-  const auto layer = Index(std::floor((at.y() - header) / s));
-  const auto head = Index(std::floor((at.x() - left()) / s));
+  const QSizeF size = cell();
+  if (!chosen || size.isEmpty()) return {};
+  const auto layer = Index(std::floor((at.y() - header) / size.height()));
+  const auto head = Index(std::floor((at.x() - left()) / size.width()));
   if (layer < 0 || layer >= chosen->layers() || head >= chosen->heads()) return {};
   return Place{layer, head < 0 ? std::nullopt : std::optional(head)};
 }
@@ -163,28 +165,32 @@ void EffectGrid::paintEvent(QPaintEvent*) {
   if (!chosen) return;
   QPainter painter(this);
   const drawing::Style& style = window_style();
-  const double s = side();
+  const QSizeF size = cell();
+  const double w = size.width(), h = size.height();
   painter.setPen(qcolor(style.faint));
   QFont small = font();
   small.setPointSizeF(std::min(small.pointSizeF(), 7.5));
   painter.setFont(small);
   const double line = QFontMetricsF(small).height();
-  const auto every = std::max(Index{1}, Index(std::ceil(line / std::max(s, 1.0))));
-  for (Index head = 0; head < chosen->heads(); head += std::max(every, Index(std::ceil(16 / s))))
-    painter.drawText(QRectF(left() + double(head) * s - 20, 0, s + 40, header), Qt::AlignCenter,
+  const auto every = [](double room, double one) {
+    return std::max(Index{1}, Index(std::ceil(room / std::max(one, 0.5))));
+  };
+  for (Index head = 0; head < chosen->heads(); head += every(16, w))
+    painter.drawText(QRectF(left() + double(head) * w - 20, 0, w + 40, header), Qt::AlignCenter,
                      QString::number(head));
   for (Index layer = 0; layer < chosen->layers(); ++layer) {
-    const QRectF row(0, header + double(layer) * s, left() - 4, s);
-    if (layer % every == 0)
+    const QRectF row(0, header + double(layer) * h, left() - 4, h);
+    if (layer % every(line, h) == 0)
       painter.drawText(row.adjusted(0, -10, 0, 10), Qt::AlignRight | Qt::AlignVCenter,
                        QString::number(layer));
     for (Index head = 0; head < chosen->heads(); ++head) {
       const QRectF box = box_of(layer, head);
       const bool estimated = colours_ == Colours::change && estimate_of(layer, head);
       if (estimated) painter.fillRect(box, qcolor(style.raised));
-      const double inset = estimated ? box.width() / 5 : 0;  // an estimate is a smaller square
-      painter.fillRect(box.adjusted(inset, inset, -inset, -inset), colour_of(layer, head));
-      if (colours_ != Colours::chosen && chosen->has(layer, head) && s > 6)
+      const double inset = estimated ? 0.2 : 0;  // an estimate is a smaller cell
+      const double in_x = inset * box.width(), in_y = inset * box.height();
+      painter.fillRect(box.adjusted(in_x, in_y, -in_x, -in_y), colour_of(layer, head));
+      if (colours_ != Colours::chosen && chosen->has(layer, head) && h > 6)
         painter.fillRect(QRectF(box.left(), box.bottom() - 2, box.width(), 2),
                          qcolor(style.accent));
     }

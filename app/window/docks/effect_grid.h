@@ -39,7 +39,7 @@ class EffectGrid : public QWidget {
     Index layer = 0;
     std::optional<Index> head;
   };
-  double side() const;
+  QSizeF cell() const;
   double left() const;
   QRectF box_of(Index layer, Index head) const;
   std::optional<Place> place_at(QPointF at) const;
