@@ -121,16 +121,26 @@ std::vector<double> row_factors_less_1(const Output& approximate, const Output& 
   return factors;
 }
 
+/// A matrix over its largest entry, which may be beyond the range of float32.
+struct ScaledMatrix {
+  Matrix entries;
+  double scale = 1;
+};
+
 // D~^-1 (W A - A) V, W being the weights of the plan: Z~ less the rows of Z times d_i / d~_i.
-Matrix error_of_values(MatrixView approximate, MatrixView exact,
-                       const std::vector<double>& factors_less_1) {
-  Matrix out = Matrix::copy_of(approximate);
-  for (Index i = 0; i < exact.rows; ++i) {
+ScaledMatrix error_of_values(MatrixView approximate, MatrixView exact,
+                             const std::vector<double>& factors_less_1) {
+  const auto entry = [&](Index i, Index c) {
     const double factor = 1 + factors_less_1[static_cast<std::size_t>(i)];
+    return double{approximate.row(i)[c]} - factor * double{exact.row(i)[c]};
+  };
+  double largest = 0;
+  for (Index i = 0; i < exact.rows; ++i)
+    for (Index c = 0; c < exact.cols; ++c) largest = std::max(largest, std::abs(entry(i, c)));
+  ScaledMatrix out{Matrix::copy_of(approximate), largest > 1 ? largest : 1};
+  for (Index i = 0; i < exact.rows; ++i)
     for (Index c = 0; c < exact.cols; ++c)
-      out(i, c) = static_cast<float>(static_cast<double>(out(i, c)) -
-                                     factor * static_cast<double>(exact(i, c)));
-  }
+      out.entries(i, c) = static_cast<float>(entry(i, c) / out.scale);
   return out;
 }
 
@@ -190,10 +200,11 @@ void add_spectral_figures(const Diagnosis& of, const std::vector<std::size_t>& r
     of_p.value = difference_norm(approximate, exact, of_difference) / norm;
     // If V = 0 both sides are 0, which every epsilon solves, also 0.
     if (!(value_norm == 0)) {  // NaN is none of these
-      const auto epsilon_of = [&](const Matrix& error) {
-        return largest_singular_value(error, of_difference) / (norm * value_norm);
+      const auto epsilon_of = [&](const ScaledMatrix& error) {
+        return largest_singular_value(error.entries, of_difference) * error.scale /
+               (norm * value_norm);
       };
-      of_z.value = epsilon_of(difference(approximate_output.z, exact_output.z));
+      of_z.value = epsilon_of({difference(approximate_output.z, exact_output.z)});
       of_v.value = std::ranges::any_of(factors, [](double factor) { return std::isinf(factor); })
                        ? infinity  // a row with keys, none of which is in a block or sampled
                        : epsilon_of(error_of_values(approximate_output.z, exact_output.z, factors));
