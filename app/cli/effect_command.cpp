@@ -242,15 +242,14 @@ Outcome measured(EffectMeter& meter, const EffectOptions& options, const Console
   return out;
 }
 
-Figure figure_of(const Outcome& outcome, const EffectMeter& meter) {
+Figure figure_of(const Outcome& outcome) {
   Figure figure;
   constexpr double panel_width = 2.6;  // inches
   std::vector<Panel> row{drift_panel(outcome.effect)};
   if (outcome.curve)
     row.push_back(layer_curve_panel(outcome.curve->found(), outcome.curve->part().variant->label));
   if (outcome.search) row.push_back(trials_panel(*outcome.search));
-  if (outcome.search || outcome.parts.size() > 1)
-    row.push_back(parts_panel(outcome.parts, meter.layers(), meter.heads()));
+  if (outcome.search || outcome.parts.size() > 1) row.push_back(parts_panel(outcome.parts));
   if (outcome.alone)
     for (std::size_t i = 0; i < outcome.alone->candidates().size(); ++i)
       row.push_back(unit_effects_panel(*outcome.alone, i));
@@ -265,7 +264,7 @@ void write(const EffectOptions& options, const Outcome& outcome, const EffectMet
   for (const std::string& output : options.outputs) {
     if (!is_json(output)) {
       const Painting painting;
-      write_figure(output, figure_of(outcome, meter));
+      write_figure(output, figure_of(outcome));
       continue;
     }
     const Document policy = policy_json({outcome.parts, outcome.effect}, meter.layers(),

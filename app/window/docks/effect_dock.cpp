@@ -391,7 +391,7 @@ QString EffectDock::write_to(const QString& path) const {
     std::vector<Panel> row{drift_panel(*found.effect)};
     if (!found.curve.empty()) row.push_back(layer_curve_panel(found.curve, found.title_of));
     if (found.search) row.push_back(trials_panel(*found.search));
-    row.push_back(parts_panel(found.parts, layers, heads));
+    row.push_back(parts_panel(found.parts));
     if (found.alone) row.push_back(unit_effects_panel(*found.alone, 0));
     constexpr double panel_width = 2.4 * points_per_inch;
     figure.style.width = panel_width * double(row.size());
