@@ -9,7 +9,7 @@
 
 namespace fovea::canvas {
 
-/// Moved by so many tokens, as far as the matrix reaches.
+/// Moved by a number of tokens, as far as the matrix reaches.
 Viewport panned(const Viewport& v, double rows, double cols, Lengths lengths);
 /// Both axes become `factor` times as long about (row, col), which stays where it is: row_begin
 /// becomes row + factor (row_begin - row), and so on.

@@ -16,7 +16,7 @@ namespace fovea {
 /// One of the two.
 struct PolicyBudget {
   std::optional<double> change;  // largest ModelEffect::change()
-  std::optional<double> cost;    // largest ModelEffect::attention_cost(), in (0, 1)
+  std::optional<double> cost;    // largest ModelEffect::attention_cost(), in [0, 1]
 };
 
 /// A policy that was measured by a forward pass of its own.

@@ -207,7 +207,7 @@ class Layouter {
     return {small, true};
   }
 
-  /// Whether, in so many lines, no word of a title is elided or broken by an added hyphen.
+  /// Whether, in this number of lines, no word of a title is elided or broken by an added hyphen.
   bool titles_are_whole(Letters face, int lines) const {
     for (std::size_t r = 0; r < figure_.rows.size(); ++r)
       for (std::size_t c = 0; c < figure_.rows[r].size(); ++c) {

@@ -33,11 +33,11 @@ class LiveStreams : public QObject {
  public:
   explicit LiveStreams(LiveLimits limits = {}) : limits_(limits) {}
 
-  /// Adds a step. A step that is not after the last one begins anew, as when a program starts
-  /// again: the kept steps from its number on are dropped. If the bound of memory is exceeded,
-  /// older steps are thinned out, so that all the newest are there and older ones become ever
-  /// sparser; the newest step of a stream is always kept. If there are too many streams, the one
-  /// that was fed least recently is dropped. Returns the number of the step.
+  /// Adds a step. A step that is not after the last one starts the stream again, as when a program
+  /// starts again: the kept steps from its number on are dropped. If the bound of memory is
+  /// exceeded, older steps are thinned out, so that all the newest are there and older ones become
+  /// ever sparser; the newest step of a stream is always kept. If there are too many streams, the
+  /// one that was fed least recently is dropped. Returns the number of the step.
   Index add(LiveStep step);
 
   std::vector<std::string> names() const;

@@ -29,7 +29,7 @@ std::string words_of_numbers(const Panel& panel);
 /// or .npy, UnavailableError, and Cancelled.
 void write_numbers(const std::string& path, const std::vector<std::vector<Panel>>& panels,
                    const std::stop_token& stop = {});
-/// Throws UsageError if write_numbers would for so many panels, and UnavailableError.
+/// Throws what write_numbers would throw for this number of panels, and UnavailableError.
 void check_numbers_name(const std::string& path, std::size_t panels);
 
 }  // namespace fovea

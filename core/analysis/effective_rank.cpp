@@ -81,7 +81,7 @@ class Draw {
     if (++steps_ < lanczos_steps && !ended_) basis_.col(steps_) = y / beside_(steps_ - 1);
   }
 
-  /// Gauss quadrature after so many steps at most: the eigenvalues of the tridiagonal matrix are
+  /// Gauss quadrature after at most this many steps: the eigenvalues of the tridiagonal matrix are
   /// squares of σ, the squared first components of its eigenvectors their weights.
   SpectralSums sums(int most) const {
     const int steps = std::min(most, steps_);

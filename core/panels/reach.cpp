@@ -9,7 +9,7 @@
 namespace fovea::panels {
 namespace {
 
-/// At most so many numbers of paths are counted, but at least one row of each pixel; for heads of
+/// At most this many numbers of paths are counted, but at least one row of each pixel; for heads of
 /// up to 8192 tokens every row.
 constexpr Index most_counts = Index{1} << 26;
 

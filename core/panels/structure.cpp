@@ -11,7 +11,7 @@
 namespace fovea::panels {
 namespace {
 
-/// A panel holds at most so many sizes, as many as a tree can have leaves. If a hash has more
+/// A panel holds at most this many sizes, as many as a tree can have leaves. If a hash has more
 /// buckets, nearly all are empty, and adjacent ones are shown together.
 constexpr Index most_sizes = Index{1} << 20;
 

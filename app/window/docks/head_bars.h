@@ -14,7 +14,7 @@ class HeadBars {
   using Head = HeadCards::Head;
 
   explicit HeadBars(Study& study) : study_(study) {}
-  /// A place in head_measures(); nothing: no bars.
+  /// A place in head_measures(), or nothing if there are to be no bars.
   void choose(std::optional<std::size_t> measure);
   bool chosen() const { return measure_.has_value(); }
   /// Whether they are seen: heads are measured, in the background, only then.

@@ -27,7 +27,7 @@ class HeadGallery : public QTableView {
   HeadGallery(Study& study, SessionEditor& editor);
   void set_layer(std::optional<Index> layer);  // nullopt: of all layers
   void set_order(HeadOrder order);
-  /// A bar in each cell: a place in head_measures(); nothing: none.
+  /// A place in head_measures() for a bar in each cell, or nothing for no bars.
   void set_bars(std::optional<std::size_t> measure);
   int count() const { return int(cells_.heads().size()); }
   Head head(int place) const { return cells_.heads()[std::size_t(place)]; }
