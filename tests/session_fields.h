@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "input/session_file.h"
+#include "views/views.h"
 
 namespace fovea::test {
 
@@ -90,8 +91,9 @@ inline SessionFile unlike_any_default() {
   set_value(find_variant("hyper").schema, own.values, "block", "17");
   own.held = unlike_default(HeldHead{"synthetic:golden", 3, 2, false, 0.7, 0, 20});
   session.columns.push_back(unlike_default(own));
-  session.views = {View::cost, View::output, View::row,  View::tree,  View::level,
-                   View::rank, View::reach,  View::mask, View::error, View::heatmap};
+  session.views = {find_view("cost"),  find_view("output"), find_view("row"),   find_view("tree"),
+                   find_view("level"), find_view("rank"),   find_view("reach"), find_view("mask"),
+                   find_view("error"), find_view("heatmap")};
   session.viewport = {1.5, 20.25, 3, 47.5};
   session.pinned_query = 7;
   session.span_choice = SpanChoice::named;
@@ -99,18 +101,20 @@ inline SessionFile unlike_any_default() {
   ViewSettings& settings = session.settings;
   settings.norm = Norm::row_max;
   settings.log_floor = 3e-3;
-  settings.error = ErrorKind::relative;
   settings.pool = Pool::Kind::mean;
-  settings.mask_block = 24;
-  settings.rank_of = RankSubject::error;
-  settings.rank_leaf = 12;
-  settings.rank_tolerance = 0.05;
-  settings.rank_partition = Partition::uniform;
-  settings.rank_colour = RankColour::storage;
+  for (const auto& [view, own] : view_fields()) {
+    const Field& field = own->field;
+    if (!field.choices.empty())
+      set_value(settings, *own, field.choices.back());
+    else if (std::holds_alternative<double>(field.standard))
+      set_value(settings, *own, 0.05);
+    else
+      set_value(settings, *own, std::int64_t{12});
+  }
   settings.shared_range = false;
   settings.colormap = "cividis";
-  settings.ranges = {{View::heatmap, -1, 1e-3, 0.7},
-                     unlike_default(ColourRange{View::error, 1, -0.25, 0.25})};
+  settings.ranges = {{find_view("heatmap"), -1, 1e-3, 0.7},
+                     unlike_default(ColourRange{find_view("error"), 1, -0.25, 0.25})};
   settings.hidden = {"exact", "empty"};
   return unlike_default(file);
 }

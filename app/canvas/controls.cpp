@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "canvas/canvas.h"
+#include "views/views.h"
 
 namespace fovea::canvas {
 namespace {
@@ -48,8 +49,7 @@ std::vector<ColourRange> ranges_shown(const Scene& scene, int row, int column) {
 }  // namespace
 
 bool has_norm(View view) {
-  return view == View::heatmap || view == View::error || view == View::reach ||
-         view == View::rank || view == View::row;
+  return view->has_norm || std::ranges::any_of(view->fields, &ViewField::of_colours);
 }
 
 bool is_locked(const Scene& scene, int row, int column) {
@@ -299,22 +299,31 @@ void Controls::choose_view(const Scene& scene, int row) {
           [row = scene.rows[row], view](Canvas& c) { emit c.view_requested(row, view); });
 }
 
+/// A choice that a view's own setting offers.
+void Controls::choose_own(Scene& scene, const ViewField& field) {
+  const Value now = value_of(scene.settings, field);
+  for (std::size_t c = 0; c < field.words.size(); ++c) {
+    const Value value = field.field.choices[c];
+    if (!ImGui::MenuItem(field.words[c].full.c_str(), nullptr, now == value)) continue;
+    set_value(scene.settings, field, value);
+    request_settings(scene);
+  }
+}
+
 void Controls::choose_norm(Scene& scene, int row) {
   ViewSettings& settings = scene.settings;
-  const auto choose = [&]<class T>(T ViewSettings::*member, const std::vector<T>& choices) {
-    for (const T value : choices) {
-      if (!ImGui::MenuItem(label_of(value).c_str(), nullptr, settings.*member == value)) continue;
-      settings.*member = value;
-      request_settings(scene);
-    }
-  };
-  if (scene.view(row) == View::rank)
-    return choose(&ViewSettings::rank_colour, std::vector{RankColour::rank, RankColour::storage});
-  if (scene.view(row) == View::error) {
-    choose(&ViewSettings::error, all_error_kinds());
-    ImGui::Separator();
+  const View view = scene.view(row);
+  for (const ViewField& field : view->fields) {
+    if (!field.of_colours && field.key.empty()) continue;
+    choose_own(scene, field);
+    if (view->has_norm) ImGui::Separator();
   }
-  choose(&ViewSettings::norm, all_norms());
+  if (!view->has_norm) return;
+  for (const Norm norm : all_norms()) {
+    if (!ImGui::MenuItem(label_of(norm).c_str(), nullptr, settings.norm == norm)) continue;
+    settings.norm = norm;
+    request_settings(scene);
+  }
 }
 
 /// Whether the menu is open. If so, EndPopup must follow. Esc closes the menu.

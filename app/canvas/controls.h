@@ -4,6 +4,7 @@
 
 #include "canvas/gestures.h"
 #include "canvas/screen_ink.h"
+#include "views/views.h"
 
 namespace fovea::canvas {
 
@@ -48,6 +49,7 @@ class Controls {
   void bar_ends(Scene& scene, const PlacedBar& bar, const Rect& window, bool double_clicked);
   void drag_bar_end(Scene& scene, Point at);
   void choose_view(const Scene& scene, int row);
+  void choose_own(Scene& scene, const ViewField& field);
   void choose_norm(Scene& scene, int row);
   bool begin_menu(const char* name);
   void context_menu(Scene& scene);

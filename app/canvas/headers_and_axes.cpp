@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "canvas/scene.h"
+#include "views/views.h"
 
 namespace fovea::canvas {
 namespace {

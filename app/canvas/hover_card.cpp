@@ -7,7 +7,7 @@
 #include "data/number_text.h"
 #include "data/pixels.h"
 #include "panels/pooling_text.h"
-#include "panels/reach_text.h"
+#include "views/views.h"
 
 namespace fovea::canvas {
 namespace {
@@ -72,19 +72,19 @@ std::string leaf_words(const LeafSizes& leaves, IndexRange chosen) {
   return which + ": " + count(leaves.queries) + " queries, " + count(leaves.keys) + " keys";
 }
 
-/// "reached through at most 3 keys  max of 2 × 2".
-std::string reach_words(const Raster& raster, Index query, Index key) {
+/// "reached through at most 3 keys  max of 2 × 2", if the view has words for its numbers.
+std::string raster_words(const Panel& panel, const Raster& raster, Index query, Index key) {
   const auto value = value_at(raster, query, key);
-  if (!value || !(*value >= 0)) return value_words(raster, query, key);
+  if (!panel.view || !panel.view->value_words || !value || !(*value >= 0))
+    return value_words(raster, query, key);
   const std::string pooling = pooling_text(raster);
-  return reach_text(raster, double(*value)) + (pooling.empty() ? "" : "  " + pooling);
+  return panel.view->value_words(raster, double(*value)) + (pooling.empty() ? "" : "  " + pooling);
 }
 
 /// The words of the panel for the pair.
 std::string panel_words(const Panel& panel, Index query, Index key) {
   if (const auto* raster = std::get_if<Raster>(&panel.body))
-    return panel.view == View::reach ? reach_words(*raster, query, key)
-                                     : value_words(*raster, query, key);
+    return raster_words(panel, *raster, query, key);
   if (const auto* blocks = std::get_if<BlockMap>(&panel.body))
     return block_words(*blocks, query, key);
   if (const auto* row = std::get_if<RowCurve>(&panel.body)) return curve_words(*row, key);
@@ -110,28 +110,38 @@ bool is_pointed(const Scene& scene, int column) {
          (comparison && comparison->column == pointed && comparison->with == column);
 }
 
-/// The numbers of the pair in every column, from heatmaps and error maps that are there. Those
-/// under the pointer stand out.
+/// The numbers of the pair in every column, from the first two views that have a name for theirs.
+/// Those under the pointer stand out.
 std::vector<Line> numbers_of_columns(const Scene& scene) {
   const CanvasModel& model = scene.model;
-  const auto number = [&](View view, int column) -> std::string {
+  Line names{{}, -1, true};
+  std::array<std::ptrdiff_t, 3> rows{-1, -1, -1};  // of the canvas, for each word of a line
+  std::size_t named = 0;
+  for (const View view : all_views()) {
     const auto row = std::ranges::find(model.views, view) - model.views.begin();
-    if (row >= std::ssize(model.cells) || column >= std::ssize(model.cells[row])) return "";
+    if (view->hover_name.empty() || row >= std::ssize(model.views) || named + 1 >= rows.size())
+      continue;
+    rows[++named] = row;
+    names.words[named] = view->hover_name;
+  }
+  const auto number = [&](std::size_t word, int column) -> std::string {
+    const auto row = rows[word];
+    if (row < 0 || row >= std::ssize(model.cells) || column >= std::ssize(model.cells[row]))
+      return "";
     const Panel* panel = model.cells[row][column].panel.get();
     const auto* raster = panel ? std::get_if<Raster>(&panel->body) : nullptr;
     if (!raster || !value_at(*raster, scene.pointer.query, scene.pointer.key)) return "";
     return value_words(*raster, scene.pointer.query, scene.pointer.key, false);
   };
   std::vector<Line> lines;
-  bool any_errors = false;
   for (int c = 0; c < std::ssize(model.column_titles); ++c) {
-    const Line line{{model.column_titles[c], number(View::heatmap, c), number(View::error, c)},
-                    c,
-                    !is_pointed(scene, c)};
-    any_errors |= !line.words[2].empty();
+    const Line line{{model.column_titles[c], number(1, c), number(2, c)}, c, !is_pointed(scene, c)};
     if (line.is_table()) lines.push_back(line);
   }
-  if (!lines.empty()) lines.insert(lines.begin(), {{"", "P", any_errors ? "error" : ""}, -1, true});
+  const bool seconds =
+      std::ranges::any_of(lines, [](const Line& l) { return !l.words[2].empty(); });
+  if (!seconds) names.words[2].clear();
+  if (!lines.empty()) lines.insert(lines.begin(), names);
   return lines;
 }
 
@@ -180,9 +190,8 @@ std::vector<Line> card_lines(const Scene& scene, const Panel& panel) {
   token("query", p.query, scene.names().queries);
   token("key", p.key, scene.names().keys);
   if (lines.empty() || p.query < 0) return lines;
-  const View view = scene.view(p.row);
   const bool in_table =
-      std::holds_alternative<Raster>(panel.body) && (view == View::heatmap || view == View::error);
+      std::holds_alternative<Raster>(panel.body) && !scene.view(p.row)->hover_name.empty();
   if (p.key >= 0) std::ranges::copy(numbers_of_columns(scene), std::back_inserter(lines));
   if (in_table && p.key >= 0 && lines.size() > 2)
     say(pooling_text(std::get<Raster>(panel.body)), true);

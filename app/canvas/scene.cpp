@@ -9,6 +9,7 @@
 #include "canvas/raster_painter.h"
 #include "data/pixels.h"
 #include "drawing/caption.h"
+#include "views/views.h"
 
 namespace fovea::canvas {
 namespace {
@@ -23,7 +24,7 @@ double aspect_of(const Scene& scene, int row) {
     square |= is_one_of<Raster, BlockMap, OutputPicture>(panel);
     only_messages &= is_one_of<Message>(panel);
   }
-  const bool flat = scene.view(row) == View::row || scene.view(row) == View::tree;
+  const bool flat = scene.view(row)->is_flat;
   return only_messages ? 0.3 : flat && !square ? 0.72 : 1.0;
 }
 

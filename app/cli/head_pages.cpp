@@ -9,6 +9,7 @@
 #include "data/layer_conditions.h"
 #include "data/number_text.h"
 #include "figure/figure.h"
+#include "views/views.h"
 
 namespace fovea {
 namespace {
@@ -113,7 +114,7 @@ class HeadPages {
     const std::size_t count = in_.columns.size();
     for (std::size_t begin = 0; begin < count; begin += columns_a_figure) {
       std::vector<std::vector<Panel>> rows;
-      for (const View view : {View::heatmap, View::error, View::mask}) {
+      for (const View view : {find_view("heatmap"), find_view("error"), find_view("mask")}) {
         std::vector<Panel> row;
         for (std::size_t c = begin; c < std::min(count, begin + columns_a_figure); ++c)
           row.push_back(in_.grid.panel(view, c, run_));
@@ -135,10 +136,10 @@ class HeadPages {
       Panel panel = in_.grid.panel(view, column, run_);
       if (shows(panel)) panels.push_back(std::move(panel));
     };
-    take(View::rank, 0);
+    take(find_view("rank"), 0);
     for (std::size_t c = 0; c < in_.columns.size(); ++c)
       if (in_.grid.computation(c).variant->tree_attention != TreeAttention::none)
-        take(View::tree, c);
+        take(find_view("tree"), c);
     if (panels.empty()) return;
     panels.resize(std::min(panels.size(), columns_a_figure));
     add(Heading{"Ranks and leaves"});

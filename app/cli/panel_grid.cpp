@@ -6,6 +6,7 @@
 #include "session/gradual_output.h"
 #include "session/held_head.h"
 #include "session/not_finite.h"
+#include "views/views.h"
 
 namespace fovea {
 namespace {
@@ -87,9 +88,9 @@ void PanelGrid::find_exact(Head& head, Run& run) const {
   }
   ViewSettings settings;
   settings.pool = Pool::Kind::max;
-  const auto most = make_map(View::heatmap, *head.exact, *head.exact, settings);
+  const auto most = make_map(weights_view(), *head.exact, *head.exact, settings);
   settings.pool = Pool::Kind::mean;
-  const auto mean = make_map(View::heatmap, *head.exact, *head.exact, settings);
+  const auto mean = make_map(weights_view(), *head.exact, *head.exact, settings);
   head.exact_map = request_.settings.pool == Pool::Kind::mean ? mean : most;
   GradualOutput gradual(head.exact, most, mean);
   while (gradual.advance(0, 500, run)) run.check();
@@ -124,8 +125,7 @@ std::vector<Panel> PanelGrid::timings(Run& run) const {
   const auto measured = times(run);
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     panels.push_back(measured[c] ? timing_panel(computation(c), *measured[c])
-                                 : Panel{.view = View::cost,
-                                         .body = Message{"read from the file: there is no time"}});
+                                 : Panel{.body = Message{"read from the file: there is no time"}});
     panels.back().title = title_of(c);
   }
   return panels;
@@ -182,11 +182,10 @@ Panel PanelGrid::panel(View view, const Drawn& column, Run& run) const {
 }
 
 std::shared_ptr<MapPyramid> PanelGrid::map(View view, const Drawn& column, Run& run) const {
-  if (!is_long() || (view != View::heatmap && view != View::error)) return nullptr;
   const bool exact = column.computation->variant->reference;
+  if (!is_long() || !view->map || (exact && view->zero_of_exact)) return nullptr;
   const Head& head = heads_[column.head];
-  if (exact && (view == View::error || head.exact_map))
-    return view == View::error ? nullptr : head.exact_map;
+  if (exact && view == weights_view() && head.exact_map) return head.exact_map;
   auto its = make_map(view, *column.computation, *head.exact, request_.settings);
   if (request_.estimate) its->estimate(sampled_rows, 0, run);
   return its;

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "data/source.h"
-#include "panels/panel.h"
 #include "session/session.h"
 #include "sweep/timed_runs.h"
+#include "views/views.h"
 
 namespace fovea {
 
@@ -29,7 +29,7 @@ struct PanelGridRequest {
   /// The head that each column holds, with its source; `problem` if it is null or beyond the end.
   std::vector<std::shared_ptr<const HeldProblem>> held = {};
   Viewport viewport;           // empty means everything
-  std::optional<Index> query;  // of View::row; default: the middle
+  std::optional<Index> query;  // of a view of one query; default: the middle
   Index max_pixels = 512;      // a side of a panel
   bool estimate = false;  // for a long head: maps from a few rows, without running exact attention
 };

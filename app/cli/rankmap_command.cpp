@@ -8,8 +8,8 @@
 #include "cli/report.h"
 #include "cli/text_table.h"
 #include "data/error.h"
-#include "panels/rank_subject.h"
 #include "report/json_output.h"
+#include "views/rank_subject.h"
 
 namespace fovea {
 namespace {

@@ -19,6 +19,7 @@
 #include "io/atomic_file.h"
 #include "report/panel_numbers.h"
 #include "session/held_head.h"
+#include "views/views.h"
 
 namespace fovea {
 namespace {
@@ -63,10 +64,12 @@ Source load(RenderOptions& options, const CLI::App& command, const Console& cons
 }
 
 void check_estimate(const RenderOptions& options) {
-  for (const char* view : {"output", "timing"})
-    if (options.estimate && std::ranges::find(options.views, view) != options.views.end())
-      throw UsageError(std::string("--view ") + view +
+  for (const std::string& name : options.views) {
+    const auto view = view_from(name);
+    if (options.estimate && (name == timing_view || (view && (*view)->needs_outputs)))
+      throw UsageError("--view " + name +
                        " needs exact attention of all rows: leave out --estimate");
+  }
 }
 
 /// Reports every mistake that can be found before anything is computed.
@@ -75,10 +78,8 @@ void check(const RenderOptions& options) {
   variants_named(options.variants);
   for (const auto& view : options.views)
     if (view != timing_view && !view_from(view))
-      throw UsageError(
-          "unknown view '" + view +
-          "'; expected heatmap, error, mask, reach, rank, level, tree, row, output, cost or "
-          "timing");
+      throw UsageError("unknown view '" + view + "'; expected " + names_of(all_views()) + " or " +
+                       timing_view);
   check_estimate(options);
   require_writable(options.output);
   if (!options.data.empty()) check_numbers_name(options.data, options.views.size());
@@ -179,7 +180,8 @@ std::vector<std::vector<Panel>> panels_of_matrix(const RenderOptions& options, c
                                                  Run& run, std::optional<Session>& session) {
   const auto only = [&](const std::string& what) {
     return InputError(source.path, "holds only an attention matrix: " + what +
-                                       " needs Q and K; the views heatmap and rank do not");
+                                       " needs Q and K; of all views these do not: " +
+                                       names_of(views_of_matrix()));
   };
   if (!options.variants.empty()) throw only("--variant " + options.variants.front());
   const Layer& layer = source.layers[static_cast<std::size_t>(options.heads.layer_in(source))];
@@ -189,8 +191,9 @@ std::vector<std::vector<Panel>> panels_of_matrix(const RenderOptions& options, c
   const auto backend = options.backend.make(console.err);
   std::vector<std::vector<Panel>> rows;
   for (const auto& view : options.views) {
-    if (view != "heatmap" && view != "rank") throw only("--view " + view);
-    Panel panel = make_matrix_panel(*view_from(view), attention, options.settings,
+    const auto known = view_from(view);
+    if (!known || !(*known)->of_matrix) throw only("--view " + view);
+    Panel panel = make_matrix_panel(*known, attention, options.settings,
                                     visible_tokens(seen.row_begin, seen.row_end, attention.rows()),
                                     visible_tokens(seen.col_begin, seen.col_end, attention.cols()),
                                     pixels_of_a_panel(options, style, 1), *backend, run);
@@ -224,7 +227,7 @@ void run_render(RenderOptions options, const CLI::App& command, const Console& c
   refuse_to_replace("--data", options.data, source, read);
   check_estimate(options);  // checked again, as a session has views of its own
   options.settings.norm = *norm_from(options.norm);
-  options.settings.error = *error_kind_from(options.error);
+  for (const auto& [id, text] : options.of_views) set_value(options.settings, id, text);
   Figure figure{
       .title = options.title,
       .style = style_of(options),
@@ -271,8 +274,7 @@ void add_render_command(CLI::App& program, Work& chosen) {
   add_columns(*command, options->variants);
   command
       ->add_option("--view", options->views,
-                   "A row; may be repeated: heatmap, error, mask, reach, rank, level, tree, row, "
-                   "output, cost, timing")
+                   "A row; may be repeated: " + names_of(all_views()) + ", " + timing_view)
       ->allow_extra_args(false)
       ->type_name("VIEW")
       ->capture_default_str();

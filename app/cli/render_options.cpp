@@ -1,5 +1,6 @@
 #include "cli/render_options.h"
 
+#include <algorithm>
 #include <sstream>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "drawing/colormap.h"
 #include "figure/preset.h"
 #include "input/content_hash.h"
+#include "views/views.h"
 
 namespace fovea {
 namespace {
@@ -26,6 +28,30 @@ std::string check_preset(const std::string& name) {
   return "unknown preset '" + name + "'; expected list or one of " + preset_names();
 }
 
+constexpr const char* group = "How it looks";
+
+/// "--rank-leaf" of the field rank_leaf.
+std::string option_of(const Field& field) {
+  std::string name = "--" + field.id;
+  std::ranges::replace(name, '_', '-');
+  return name;
+}
+
+void add_field(CLI::App& command, RenderOptions& options, const Field& field) {
+  CLI::Option* option =
+      command
+          .add_option_function<std::string>(
+              option_of(field),
+              [&options, id = field.id](const std::string& text) { options.of_views[id] = text; },
+              field.meaning)
+          ->default_str(to_text(field.standard))
+          ->group(group);
+  if (!field.choices.empty())
+    option->check(CLI::IsMember(field.choices));
+  else
+    option->type_name(std::holds_alternative<double>(field.standard) ? "X" : "N");
+}
+
 }  // namespace
 
 void take_up(RenderOptions& options, const Session& session, const CLI::App& command) {
@@ -36,7 +62,6 @@ void take_up(RenderOptions& options, const Session& session, const CLI::App& com
   if (!left_open("--colormap"))
     options.settings.colormap = command.get_option("--colormap")->as<std::string>();
   if (left_open("--norm")) options.norm = to_text(session.settings.norm);
-  if (left_open("--error")) options.error = to_text(session.settings.error);
   if (left_open("--layer")) options.heads.layer_index = session.layer;
   if (left_open("--head")) options.heads.head = std::to_string(session.head);
   if (left_open("--scale")) options.heads.scale = session.scale;
@@ -104,7 +129,7 @@ std::optional<Session> session_of(const RenderOptions& options, const Source& so
   session.views.clear();
   for (const auto& view : options.views)
     if (const auto one = view_from(view)) session.views.push_back(*one);
-  if (session.views.empty()) session.views = {View::heatmap};  // for times alone
+  if (session.views.empty()) session.views = {weights_view()};  // for times alone
   const Viewport& seen = session.viewport;
   if (!(seen.row_begin < seen.row_end && seen.col_begin < seen.col_end))
     session.viewport = whole(lengths);
@@ -122,7 +147,6 @@ std::string hash_to_write(const Source& source, const Console& console) {
 }
 
 void add_look(CLI::App& command, RenderOptions& options) {
-  const std::string group = "How it looks";
   command
       .add_option(
           "--width", options.width,
@@ -171,10 +195,7 @@ void add_look(CLI::App& command, RenderOptions& options) {
       ->check(CLI::IsMember({"linear", "log", "row-max"}))
       ->capture_default_str()
       ->group(group);
-  command.add_option("--error", options.error, "Which error the error view shows")
-      ->check(CLI::IsMember({"signed", "absolute", "squared", "relative", "log10"}))
-      ->capture_default_str()
-      ->group(group);
+  for (const auto& [view, field] : view_fields()) add_field(command, options, field->field);
 }
 
 }  // namespace fovea

@@ -36,8 +36,7 @@ Panel timing_panel(const Computation& computation, const MeasuredTime& time) {
   line("first run, cold", format_time(computation.first_run.total_ms()));
   if (timing.learning.samples > 0)
     line("learning, in no total", format_time(timing.learning.median_ms));
-  return {.view = View::cost,
-          .title = computation.variant->label,
+  return {.title = computation.variant->label,
           .subtitle = "time on " + computation.device,
           .caption = "median of " + plural(timing.total.samples, "run") +
                      (timing.few_samples() ? ": too few to trust" : "") +

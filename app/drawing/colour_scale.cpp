@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "drawing/visit_body.h"
+#include "views/own_settings.h"
 
 namespace fovea::drawing {
 namespace {
@@ -48,8 +49,8 @@ ColourScale scale_of(const BlockMap& blocks, const ViewSettings& settings) {
   scale.map = &colormap_for(Palette::ranks, settings.colormap);
   scale.label = blocks.quantity;
   if (!scale.label.empty()) scale.label += "; colour: ";
-  scale.label += name_of_share(settings.rank_colour);
-  scale.rank_colour = settings.rank_colour;
+  scale.rank_colour = rank_colour(settings);
+  scale.label += name_of_share(scale.rank_colour);
   return scale;
 }
 

@@ -62,7 +62,7 @@ class Layouter {
   void choose_scales(std::size_t r) {
     std::vector<const Panel*> panels;
     for (const Panel& shown : figure_.rows[r]) panels.push_back(&shown);
-    const View view = panels.empty() ? View::heatmap : panels.front()->view;
+    const View view = panels.empty() ? View() : panels.front()->view;
     const RowScales scales = scales_of_row(view, panels, figure_.style.settings);
     auto& shared = shared_.emplace_back();
     if (scales.count > 1) shared = scales.shared;

@@ -10,6 +10,7 @@
 #include "input/bundled_models.h"
 #include "input/own_files.h"
 #include "io/file_bytes.h"
+#include "views/views.h"
 
 namespace fovea {
 namespace {
@@ -105,7 +106,7 @@ Session first_session(const Source& source) {
   session.pinned_query = recommended_head(source.path).pinned_query;
   if (!its.has_qk()) {
     std::erase_if(session.columns, [](const Column& c) { return !is_reference(c.variant); });
-    session.views = {View::heatmap, View::rank};
+    session.views = views_of_matrix();
   }
   return session;
 }

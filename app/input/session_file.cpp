@@ -17,20 +17,17 @@
 #include "input/model_place.h"
 #include "input/open_source.h"
 #include "io/json.h"
+#include "views/views.h"
 
 namespace fovea {
 namespace {
 
 constexpr int version = 1;
-constexpr Index largest_side = 1 << 20;   // of blocks and leaves
 constexpr std::size_t most_views = 64;    // a command may name one several times
 constexpr std::size_t most_names = 1024;  // of spans, and of what is hidden: people name them
 
 std::string text_of_pool(Pool::Kind kind) {
   return kind == Pool::Kind::mean ? "mean" : "max";
-}
-std::string text_of_partition(Partition p) {
-  return p == Partition::hierarchy ? "hierarchy" : "uniform";
 }
 
 constexpr std::string_view file_url = "file://";
@@ -91,23 +88,23 @@ Json json_of(const ColourRange& range) {
           {"high", range.high}};
 }
 
+Json json_of(const Value& value) {
+  return std::visit([](const auto& one) { return Json(one); }, value);
+}
+
 Json json_of(const ViewSettings& s) {
   Json ranges = Json::array();
   for (const ColourRange& range : s.ranges) ranges.push_back(json_of(range));
-  return {{"norm", to_text(s.norm)},
-          {"log_floor", s.log_floor},
-          {"error", to_text(s.error)},
-          {"pool", text_of_pool(s.pool)},
-          {"mask_block", s.mask_block},
-          {"rank_of", to_text(s.rank_of)},
-          {"rank_leaf", s.rank_leaf},
-          {"rank_tolerance", s.rank_tolerance},
-          {"rank_partition", text_of_partition(s.rank_partition)},
-          {"rank_colour", to_text(s.rank_colour)},
-          {"shared_range", s.shared_range},
-          {"colormap", s.colormap},
-          {"ranges", ranges},
-          {"hidden", s.hidden}};
+  Json json{{"norm", to_text(s.norm)},
+            {"log_floor", s.log_floor},
+            {"pool", text_of_pool(s.pool)},
+            {"shared_range", s.shared_range},
+            {"colormap", s.colormap},
+            {"ranges", ranges},
+            {"hidden", s.hidden}};
+  for (const auto& [view, field] : view_fields())
+    json[field->field.id] = json_of(value_of(s, *field));
+  return json;
 }
 
 Json json_of(const Span& span) {
@@ -305,23 +302,26 @@ struct Reader {
     return {part[0], part[1], part[2], part[3]};
   }
 
+  /// Files that are older than a setting do not have it.
+  void read_field(const Json& json, const ViewField& field, ViewSettings& settings) const {
+    const char* id = field.field.id.c_str();
+    if (!json.contains(id)) return;
+    const auto read = [&](const auto& standard) {
+      return Value(get<std::decay_t<decltype(standard)>>(json, id));
+    };
+    try {
+      set_value(settings, field, std::visit(read, field.field.standard));
+    } catch (const UsageError& error) {
+      throw InputError(where, error.what());
+    }
+  }
+
   ViewSettings settings(const Json& json) const {
     ViewSettings s;
     s.norm = named(json, "norm", all_norms());
     s.log_floor = get<double>(json, "log_floor");
-    s.error = named(json, "error", all_error_kinds());
     s.pool = named<Pool::Kind>(json, "pool", {Pool::Kind::max, Pool::Kind::mean}, text_of_pool);
-    s.mask_block = get<Index>(json, "mask_block");
-    s.rank_of = named<RankSubject>(json, "rank_of",
-                                   {RankSubject::attention, RankSubject::unnormalised,
-                                    RankSubject::logits, RankSubject::error});
-    s.rank_leaf = get<Index>(json, "rank_leaf");
-    s.rank_tolerance = get<double>(json, "rank_tolerance");
-    s.rank_partition = named<Partition>(
-        json, "rank_partition", {Partition::uniform, Partition::hierarchy}, text_of_partition);
-    if (json.contains("rank_colour"))  // older files have none
-      s.rank_colour =
-          named<RankColour>(json, "rank_colour", {RankColour::rank, RankColour::storage});
+    for (const auto& [view, field] : view_fields()) read_field(json, *field, s);
     s.shared_range = get<bool>(json, "shared_range");
     s.colormap = colour_map(json);
     // Older files have none of these either. Each view has a range of its own in each column, and
@@ -338,12 +338,7 @@ struct Reader {
         throw InputError(where, std::string("'") + name + "' is " + excerpt(json[name]) +
                                     "; expected a number " + expected);
     };
-    const auto is_side = [](Index side) { return side >= 1 && side <= largest_side; };
-    const std::string side = "from 1 to " + std::to_string(largest_side);
     require(s.log_floor > 0 && s.log_floor < 1, "log_floor", "between 0 and 1");
-    require(is_side(s.mask_block), "mask_block", side);
-    require(is_side(s.rank_leaf), "rank_leaf", side);
-    require(s.rank_tolerance > 0, "rank_tolerance", "above 0");
     return s;
   }
 };

@@ -5,6 +5,7 @@
 #include "input/assets.h"
 #include "papers/paper_figure.h"
 #include "papers/request.h"
+#include "views/views.h"
 
 namespace fovea {
 namespace {
@@ -26,7 +27,7 @@ Errors errors_of(std::vector<double> errors) {
 Panel heatmap_of(const Computation& computation, const Computation& exact, const PaperTask& task,
                  std::string title, Run& run) {
   const IndexRange all{0, exact.op->plan().queries()};
-  Panel panel = make_panel(View::heatmap,
+  Panel panel = make_panel(weights_view(),
                            {.computation = computation,
                             .exact = exact,
                             .backend = task.backend,

@@ -9,6 +9,7 @@
 #include "input/open_source.h"
 #include "papers/paper_figure.h"
 #include "variants/schema.h"
+#include "views/views.h"
 
 namespace fovea {
 namespace {
@@ -90,7 +91,7 @@ void add_head(const std::string& id, const std::string& name, const Problem& pro
   auto& row = result.rows.emplace_back();
   const auto add_panel = [&](View view, const Computation& shown, std::string title) {
     ViewSettings settings;
-    settings.mask_block = tile_side;
+    set_value(settings, "mask_block", std::to_string(tile_side));
     Panel panel = make_panel(view,
                              {.computation = shown,
                               .exact = exact,
@@ -104,7 +105,7 @@ void add_head(const std::string& id, const std::string& name, const Problem& pro
     panel.subtitle.clear();
     row.push_back(std::move(panel));
   };
-  add_panel(View::heatmap, exact, name);
+  add_panel(weights_view(), exact, name);
   double done = 0;
   for (const int tau : taus) {
     const std::string text = std::to_string(tau), at = "_" + text,
@@ -126,7 +127,7 @@ void add_head(const std::string& id, const std::string& name, const Problem& pro
          {id + "kappa" + at, of + "κ, row sums outside", {}, found.kappa},
          {id + "block_mass" + at, as_many + "mass", {}, blocks.mass},
          {id + "block_kappa" + at, as_many + "κ", {}, blocks.kappa}});
-    add_panel(View::mask, inside, "Mask, τ = " + text);
+    add_panel(find_view("mask"), inside, "Mask, τ = " + text);
     run.reached(++done / double(std::size(taus)));
   }
 }

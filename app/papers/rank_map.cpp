@@ -7,6 +7,7 @@
 #include "analysis/metrics.h"
 #include "input/open_source.h"
 #include "papers/paper_figure.h"
+#include "views/views.h"
 
 namespace fovea {
 namespace {
@@ -102,12 +103,12 @@ PaperResult ranks_of_equation_13(const PaperTask& task, Run& run) {
   result.numbers.push_back(
       {"rank_map_error", "Blocks of the rank map: ‖difference‖_F over ‖A‖_F", {}, error_of(map)});
   ViewSettings settings{.norm = Norm::linear};
-  settings.rank_leaf = leaf_side;
-  settings.rank_tolerance = sum_left_out;
-  for (const View view : {View::heatmap, View::rank}) {
+  set_value(settings, "rank_leaf", std::to_string(leaf_side));
+  set_value(settings, "rank_tolerance", format_exactly(sum_left_out));
+  for (const View view : {find_view("heatmap"), find_view("rank")}) {
     Panel panel = make_matrix_panel(view, a, settings, {0, n}, {0, n}, n, task.backend, run);
-    panel.title = view == View::rank ? "Rank map, Eq. 13" : "A = exp(S), Eq. 12";
-    if (view == View::heatmap)
+    panel.title = view->has_blocks ? "Rank map, Eq. 13" : "A = exp(S), Eq. 12";
+    if (view == weights_view())
       show_entries(panel);
     else
       std::get<BlockMap>(panel.body).quantity = "numerical rank of A at ε = 0.001";
@@ -115,7 +116,7 @@ PaperResult ranks_of_equation_13(const PaperTask& task, Run& run) {
     result.rows.front().push_back(std::move(panel));
   }
   Panel panel =
-      make_matrix_panel(View::heatmap, window, settings, {0, n}, {0, n}, n, task.backend, run);
+      make_matrix_panel(weights_view(), window, settings, {0, n}, {0, n}, n, task.backend, run);
   panel.title = name;
   show_entries(panel);
   result.rows.front().push_back(std::move(panel));

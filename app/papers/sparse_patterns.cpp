@@ -4,6 +4,7 @@
 #include "input/open_source.h"
 #include "papers/paper_figure.h"
 #include "papers/request.h"
+#include "views/views.h"
 
 namespace fovea {
 namespace {
@@ -50,8 +51,8 @@ PaperResult factorized_patterns(const PaperTask& task, Run& run) {
     result.numbers.push_back(
         {"pairs_" + pattern.id, pattern.title + ": pairs attended", {}, computation.cost.pairs});
     ViewSettings settings;
-    settings.mask_block = 1;
-    Panel panel = make_panel(View::mask,
+    set_value(settings, "mask_block", "1");
+    Panel panel = make_panel(find_view("mask"),
                              {.computation = computation,
                               .exact = exact,
                               .backend = task.backend,

@@ -11,6 +11,7 @@
 #include "data/stop.h"
 #include "io/atomic_file.h"
 #include "panels/pooling_text.h"
+#include "views/views.h"
 
 namespace fovea {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "session/held_head.h"
 #include "study/leaf_marks.h"
+#include "views/views.h"
 
 namespace fovea {
 namespace {
@@ -25,7 +26,7 @@ std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject, const Res
   model->cells = cells;
   for (std::size_t r = 0; r < cells.size(); ++r)
     for (std::size_t c = 0; c < std::min(cells[r].size(), columns.size()); ++c)
-      if (const auto& its = columns[c].metrics; its && model->views[r] == View::error)
+      if (const auto& its = columns[c].metrics; its && model->views[r]->has_token_errors)
         model->cells[r][c].token_errors = {its, &its->token_error};
   model->settings = session.settings;
   model->viewport = session.viewport;

@@ -5,6 +5,7 @@
 
 #include "input/assets.h"
 #include "sweep/sweep.h"
+#include "views/views.h"
 
 namespace fovea {
 namespace {
@@ -40,32 +41,16 @@ std::vector<Column> continued_columns(const Session& before, Index n_before,
   return columns;
 }
 
-std::vector<View> continued_views(const std::vector<View>& before,
-                                  const std::vector<View>& standard) {
-  const auto has = [](const std::vector<View>& views, View view) {
-    return std::ranges::find(views, view) != views.end();
-  };
-  std::vector<View> views = before;
-  if (!has(standard, View::rank)) {
-    if (has(views, View::row)) std::erase(views, View::rank);
-    std::ranges::replace(views, View::rank, View::row);
-  }
-  return views;
-}
-
 }  // namespace
 
 Session continued_session(const Session& before, Index n_before, const Source& source) {
   Session session = first_session(source);
   const Layer& layer = source.layers[static_cast<std::size_t>(session.layer)];
   const Session untouched = standard_session({}, n_before);
-  const ViewSettings standard = std::exchange(session.settings, before.settings);
+  session.settings = before.settings;
   session.settings.ranges.clear();
   session.span_choice = before.span_choice;
-  if (before.settings.mask_block == untouched.settings.mask_block)
-    session.settings.mask_block = standard.mask_block;
-  if (before.settings.rank_leaf == untouched.settings.rank_leaf)
-    session.settings.rank_leaf = standard.rank_leaf;
+  follow_length(session.settings, before.settings, n_before, layer.keys());
   const auto compares = [](const std::vector<Column>& columns) {
     return std::ranges::any_of(columns, [](const Column& c) { return !is_reference(c.variant); });
   };
@@ -77,7 +62,7 @@ Session continued_session(const Session& before, Index n_before, const Source& s
   std::erase_if(session.columns, [&](const Column& column) {
     return !column.held && find_variant(column.variant).imported && layer.imported.empty();
   });
-  if (before.views != untouched.views) session.views = continued_views(before.views, session.views);
+  if (before.views != untouched.views) session.views = views_for_length(before.views, layer.keys());
   return session;
 }
 
@@ -108,11 +93,7 @@ void follow_length(Session& next, const Session& shown, Index n_before, Index n)
         std::ranges::find(shown.columns, column) != shown.columns.end())
       column.values = values_for_length(variant, n);
   }
-  const ViewSettings standard_before = standard_session({}, n_before).settings,
-                     standard = standard_session({}, n).settings;
-  for (Index ViewSettings::*side : {&ViewSettings::mask_block, &ViewSettings::rank_leaf})
-    if (next.settings.*side == standard_before.*side && next.settings.*side == shown.settings.*side)
-      next.settings.*side = standard.*side;
+  follow_length(next.settings, shown.settings, n_before, n);
 }
 
 std::vector<Span> continued_spans(const Session& before, const Source& of_before,

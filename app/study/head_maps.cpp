@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "panels/map_drawing.h"
+#include "views/map_drawing.h"
+#include "views/views.h"
 
 namespace fovea {
 namespace {
@@ -17,7 +18,7 @@ PanelKey map_key(const PanelKey& panel) {
   key.exact = panel.exact;
   key.view = panel.view;
   key.settings.pool = panel.settings.pool == Pool::Kind::mean ? Pool::Kind::mean : Pool::Kind::max;
-  key.settings.error = panel.settings.error;
+  key.settings.own = panel.settings.own;
   return key;
 }
 
@@ -25,8 +26,8 @@ PanelKey map_key(const PanelKey& panel) {
 
 bool HeadMaps::shows(View view, const Column& column) const {
   const auto problem = results_.opened().problem;
-  return problem && is_long(problem->lengths()) &&
-         (view == View::heatmap || (view == View::error && !is_reference(column.variant)));
+  return problem && is_long(problem->lengths()) && view->map &&
+         !(view->zero_of_exact && is_reference(column.variant));
 }
 
 bool HeadMaps::waits_for_first_estimate() const {
@@ -35,10 +36,10 @@ bool HeadMaps::waits_for_first_estimate() const {
   const auto reference = results_.exact_column(0);
   if (!reference || !exact.error.empty()) return false;
   const Column& column = results_.columns()[static_cast<std::size_t>(*reference)].column;
-  if (!std::ranges::count(session.views, View::heatmap) || !shows(View::heatmap, column))
+  if (!std::ranges::count(session.views, weights_view()) || !shows(weights_view(), column))
     return false;
   return std::ranges::none_of(maps_.answers(), [&](const Cache::Answer& map) {
-    return map.key.view == View::heatmap && map.key.approximate == exact.key &&
+    return map.key.view == weights_view() && map.key.approximate == exact.key &&
            (map.result->begun() || !map.error.empty());
   });
 }
@@ -46,7 +47,7 @@ bool HeadMaps::waits_for_first_estimate() const {
 HeadMaps::Cache::Answer& HeadMaps::map_of(const PanelKey& panel, const ColumnState& column) {
   const PanelKey key = map_key(panel);
   if (Cache::Answer* known = maps_.find(key)) return *known;
-  const auto& exact = needs_exact(key.view) ? results_.exact_of(column) : column;
+  const auto& exact = key.view->needs_exact ? results_.exact_of(column) : column;
   return maps_.put(
       {key, make_map(key.view, *column.computation, *exact.computation, key.settings)});
 }
@@ -94,6 +95,7 @@ HeadMaps::GradualExact& HeadMaps::begin_exact(const ColumnState& exact) {
   if (known != exact_.end()) return *known;
   const auto map = [&](Pool::Kind kind) {
     PanelKey key;
+    key.view = weights_view();
     key.approximate = key.exact = exact.key;
     key.settings.pool = kind;
     return map_of(key, exact).result;
@@ -143,7 +145,7 @@ RequestId HeadMaps::update_bands(const PanelKey& panel, int row, int column) {
   const RequestId id{RequestKind::bands, row, column};
   const PanelKey key = map_key(panel);
   const auto gradual = std::ranges::find(exact_, key.approximate, &GradualExact::key);
-  if (key.view == View::heatmap && gradual != exact_.end()) return gradual->id;
+  if (key.view == weights_view() && gradual != exact_.end()) return gradual->id;
   const Cache::Answer* map = maps_.find(key);
   if (!map || !map->result->begun() || map->result->exact_share() == 1 || !map->error.empty())
     return id;

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "panels/map_drawing.h"
 #include "session/gradual_output.h"
 #include "study/results.h"
+#include "views/map_drawing.h"
 
 namespace fovea {
 

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 
+#include "views/views.h"
+
 namespace fovea {
 namespace {
 
@@ -13,13 +15,11 @@ using Clock = std::chrono::steady_clock;
 // divides most lengths.
 constexpr Index unpooled_span = 1024;
 
-// Decompositions and paths of two hops take long, and a row that follows the pointer must not stop
-// long work.
+// A row that follows the pointer must not stop long work.
 RequestKind panel_request(View view) {
-  return view == View::rank    ? RequestKind::ranks
-         : view == View::reach ? RequestKind::reach
-         : view == View::row   ? RequestKind::curve
-                               : RequestKind::panel;
+  return view->takes_long ? RequestKind::slow_panel
+         : view->of_query ? RequestKind::curve
+                          : RequestKind::panel;
 }
 
 void fail(CanvasCell& cell, const std::string& error) {
@@ -96,8 +96,8 @@ bool PanelCells::lacks_results(View view, int column, Cell& cell) const {
   const ColumnState& state = results_.columns()[static_cast<std::size_t>(column)];
   const HeadState& head = results_.head_of(state);
   const ColumnState& exact = head.exact;
-  const bool lacks_exact = needs_exact(view) && !exact.computation;
-  const bool lacks_output = view == View::output && state.computation && exact.computation &&
+  const bool lacks_exact = view->needs_exact && !exact.computation;
+  const bool lacks_output = view->needs_outputs && state.computation && exact.computation &&
                             !(exact.computation->applied() && state.computation->applied());
   for (const std::string& error :
        {head.error, state.error, lacks_exact || lacks_output ? exact.error : std::string()})
@@ -124,29 +124,30 @@ PanelKey PanelCells::panel_key(View view, const ColumnState& state) const {
   key.settings = settings_for(view, subject_.session.settings);
   key.rows = visible_tokens(seen.row_begin, seen.row_end, queries);
   key.cols = visible_tokens(seen.col_begin, seen.col_end, keys);
-  if (view == View::row) key.query = subject_.shown_query();
+  if (view->of_query) key.query = subject_.shown_query();
   key.approximate = subject_.shows_matrix() ? ComputeKey{subject_.head(), state.column} : state.key;
-  key.exact = needs_exact(view) ? results_.exact_of(state).key : key.approximate;
+  key.exact = view->needs_exact ? results_.exact_of(state).key : key.approximate;
   // The error of exact attention is zero wherever one looks.
-  if (view == View::error && is_reference(state.column.variant)) {
+  if (view->zero_of_exact && is_reference(state.column.variant)) {
     key.rows = {0, queries};
     key.cols = {0, keys};
   }
   key.max_pixels = std::max(key.rows.size(), key.cols.size()) <= unpooled_span
                        ? unpooled_span
                        : static_cast<Index>(std::bit_ceil(unsigned(subject_.panel_pixels)));
-  const bool tells_metrics = view == View::cost || view == View::mask ||
-                             (view == View::error && maps_.shows(view, state.column));
+  const bool tells_metrics =
+      view->metrics == ViewKind::Uses::always ||
+      (view->metrics == ViewKind::Uses::on_maps && maps_.shows(view, state.column));
   key.with_metrics = tells_metrics && state.metrics;
-  key.with_diagnostics = (view == View::cost || view == View::level) && state.diagnostics;
+  key.with_diagnostics = view->uses_diagnostics && state.diagnostics;
   return key;
 }
 
 void PanelCells::update_panel(const RequestId& id, const ColumnState& state, Cell& cell) {
   const PanelKey& key = cell.key;
-  if (key.view == View::rank) use_ranks_of_other_tolerance(key);
+  if (key.view->shortcut) use_shortcut(key, *key.view->shortcut);
   PanelSources from = results_.sources_of(key, state);
-  if (key.view == View::row && from.computation && !panels_.find(key) && !read_rows(id, from, cell))
+  if (key.view->of_query && from.computation && !panels_.find(key) && !read_rows(id, from, cell))
     return;
   const auto make = [from](const Backend& backend, Run& run) {
     return make_panel(from, backend, run);
@@ -181,17 +182,20 @@ bool PanelCells::read_rows(const RequestId& id, PanelSources& from, Cell& cell) 
   return take(probe_.exact_row(id.column), from.exact_row) && take(probe_.row(id.column), from.row);
 }
 
-// Singular values do not depend on the tolerance: while it changes, ranks are only counted again.
-void PanelCells::use_ranks_of_other_tolerance(const PanelKey& key) {
+// Brings a panel that differs in one setting alone to this value, instead of making another one.
+void PanelCells::use_shortcut(const PanelKey& key, const ViewKind::Shortcut& shortcut) {
   if (panels_.find(key)) return;
-  const auto known = std::ranges::find_if(panels_.answers(), [&key](const auto& answer) {
-    PanelKey other = answer.key;
-    other.settings.rank_tolerance = key.settings.rank_tolerance;
-    return answer.result && other == key;
-  });
+  const auto without = [&shortcut](PanelKey its) {
+    its.settings.own.erase(shortcut.field);
+    return its;
+  };
+  const auto known =
+      std::ranges::find_if(panels_.answers(), [&, wanted = without(key)](const auto& answer) {
+        return answer.result && without(answer.key) == wanted;
+      });
   if (known == panels_.answers().end()) return;
   auto panel = std::make_shared<Panel>(*known->result);
-  set_rank_tolerance(*panel, key.settings.rank_tolerance);
+  shortcut.apply(*panel, key.settings);
   panels_.put({.key = key, .result = std::move(panel)});
 }
 
@@ -269,7 +273,7 @@ std::vector<std::vector<CanvasCell>> PanelCells::cells() const {
 
 bool PanelCells::ready(bool all) const {
   const auto is_ready = [all](const Cell& cell) {
-    const bool takes_long = cell.key.view == View::rank || cell.key.view == View::reach;
+    const bool takes_long = cell.key.view && cell.key.view->takes_long;
     return cell.failed || (cell.panel && !cell.stale && !cell.other_part) || (takes_long && !all);
   };
   return std::ranges::all_of(cells_,

@@ -8,6 +8,7 @@
 #include "study/canvas_model.h"
 #include "study/head_maps.h"
 #include "study/probe.h"
+#include "views/views.h"
 
 namespace fovea {
 
@@ -57,7 +58,7 @@ class PanelCells {
 
   void update_panel(const RequestId& id, const ColumnState& state, Cell& cell);
   bool read_rows(const RequestId& id, PanelSources& from, Cell& cell);
-  void use_ranks_of_other_tolerance(const PanelKey& key);
+  void use_shortcut(const PanelKey& key, const ViewKind::Shortcut& shortcut);
   template <class Answer>
   bool is_there(const Answer* answer, const RequestId& id, Cell& cell) const;
   void show(const PanelCache::Answer* answer, const RequestId& id, Cell& cell) const;

@@ -32,7 +32,7 @@ struct Trait {
   unsigned flags = 0;
 };
 
-constexpr std::array<Trait, 26> traits{{
+constexpr std::array<Trait, 25> traits{{
     {RequestKind::open, 100, "Opening the source", apart},
     {RequestKind::problem, 90, "Reading the head", is_input},
     {RequestKind::pair, 60, "Reading the pair"},
@@ -53,8 +53,7 @@ constexpr std::array<Trait, 26> traits{{
     {RequestKind::metrics, 30, "Comparing with exact", in_background | is_input},
     {RequestKind::bands, 28, "Refining maps", of_minutes},
     {RequestKind::diagnostics, 20, "Comparing with exact", in_background},
-    {RequestKind::ranks, 22, "Computing ranks", in_background},
-    {RequestKind::reach, 24, "Counting paths of two hops", in_background},
+    {RequestKind::slow_panel, 22, "Computing panels that take long", in_background},
     {RequestKind::card, 10, "Summarising heads", in_background},
     {RequestKind::thumbnail, 32, "Drawing variants", in_background | apart},
     {RequestKind::hash, 5, "Hashing the file", apart},

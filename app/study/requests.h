@@ -32,7 +32,7 @@ enum class RequestKind : int {
   selection,    // statistics of the selected rectangle
   map,          // a picture of a long head's map, for a row and a column of the canvas
   panel,        // a panel, for a row and a column of the canvas
-  curve,        // a panel of the row view, which follows the pointer
+  curve,        // a panel of one query, which follows the pointer
   exact,        // exact attention
   column,       // the attention of a column
   sweep,        // a step of the sweep over n
@@ -45,8 +45,7 @@ enum class RequestKind : int {
   metrics,      // of a column against exact
   bands,        // exact bands of a long head's map, for a row and a column of the canvas
   diagnostics,  // of a column
-  ranks,        // a rank panel, for a row and a column of the canvas
-  reach,        // a panel of two-hop reach, for a row and a column of the canvas
+  slow_panel,   // a panel that takes long, for a row and a column of the canvas
   card,         // a small picture of a head
   thumbnail,    // a small picture of a variant
   hash,         // of the source's content

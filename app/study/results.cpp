@@ -7,6 +7,7 @@
 #include "input/open_source.h"
 #include "session/held_head.h"
 #include "study/source_opening.h"
+#include "views/views.h"
 
 namespace fovea {
 namespace {
@@ -227,7 +228,7 @@ PanelSources Results::sources_of(const PanelKey& panel, const ColumnState& colum
           matrix_ ? subject_.session.layer : head_of(column).key.choice.layer,
           matrix_,
           column.computation,
-          needs_exact(panel.view) ? exact_of(column).computation : column.computation,
+          panel.view->needs_exact ? exact_of(column).computation : column.computation,
           panel.with_metrics ? column.metrics : nullptr,
           panel.with_diagnostics ? column.diagnostics : nullptr,
           nullptr,

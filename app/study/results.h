@@ -11,10 +11,10 @@
 
 #include "analysis/diagnostics.h"
 #include "analysis/metrics.h"
-#include "panels/panel_sources.h"
 #include "study/requests.h"
 #include "study/subject.h"
 #include "sweep/timed_runs.h"
+#include "views/panel_sources.h"
 
 namespace fovea {
 

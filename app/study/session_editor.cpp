@@ -176,8 +176,11 @@ void SessionEditor::change_settings(const std::function<void(ViewSettings&)>& ed
 void SessionEditor::show_view(View view, bool on) {
   change("views", [&](Session& s) {
     std::erase(s.views, view);
-    if (on) s.views.insert(std::ranges::find_if(s.views, [&](View v) { return v > view; }), view);
-    if (s.views.empty()) s.views.push_back(View::heatmap);
+    const auto all = all_views();
+    const auto place = [&all](View v) { return std::ranges::find(all, v); };
+    const auto is_later = [&](View v) { return place(v) > place(view); };
+    if (on) s.views.insert(std::ranges::find_if(s.views, is_later), view);
+    if (s.views.empty()) s.views.push_back(all.front());
   });
 }
 
@@ -387,3 +390,4 @@ void SessionEditor::show_first_look() {
 }  // namespace fovea
 
 #include "moc_session_editor.cpp"
+#include "views/views.h"

@@ -411,8 +411,8 @@ void Study::update_model() {
 // cores that compute the next.
 void Study::result_arrived(bool ask_again) {
   const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - updated_);
-  const bool more = requests_.any_pending({RequestKind::map, RequestKind::panel, RequestKind::curve,
-                                           RequestKind::reach, RequestKind::ranks});
+  const bool more = requests_.any_pending(
+      {RequestKind::map, RequestKind::panel, RequestKind::curve, RequestKind::slow_panel});
   update_within(ask_again || !more || since >= together ? 0ms : together - since);
 }
 

@@ -9,6 +9,7 @@
 
 #include "data/address.h"
 #include "input/open_source.h"
+#include "views/views.h"
 #include "window/dialogs/keys_dialog.h"
 #include "window/dialogs/model_dialog.h"
 #include "window/dialogs/questions.h"
@@ -347,15 +348,27 @@ class Actions : public QObject {
                 [this, by = by] { navigation_.step_view(by); });
   }
 
+  /// A key that goes on to the next choice of a setting of a view.
+  void make_next_choice(View view, const ViewField& field) {
+    const auto next = [this, view, &field] {
+      const auto& choices = field.field.choices;
+      const auto now = std::ranges::find(
+          choices, std::get<std::string>(value_of(study_.session().settings, field)));
+      const std::size_t at = std::size_t(now - choices.begin() + 1) % choices.size();
+      editor_.change_settings([&](ViewSettings& s) { set_value(s, field, choices[at]); });
+      const bool seen = std::ranges::count(study_.session().views, view) > 0;
+      window_.show_status(to_qt(field.field.label + ": " + field.words[at].full) +
+                          (seen ? ""
+                                : " (there is no " + to_qt(view->id) +
+                                      " row: choose View > Rows > " + to_qt(view->label) + ")"));
+    };
+    add(nullptr, "next_" + to_qt(field.field.id), to_qt(field.key_text), to_qt(field.key), next);
+  }
+
   /// Keys for how panels are drawn and which column is selected.
   void make_picture_keys() {
-    add(nullptr, "next_error", "Next kind of error", "E", [this] {
-      editor_.change_settings([](ViewSettings& s) { s.error = next(s.error); });
-      const Session& s = study_.session();
-      const bool seen = std::ranges::count(s.views, View::error) > 0;
-      window_.show_status("Error: " + to_qt(label_of(s.settings.error)) +
-                          (seen ? "" : " (there is no error row: choose View > Rows > Error)"));
-    });
+    for (const auto& [view, field] : view_fields())
+      if (!field->key.empty()) make_next_choice(view, *field);
     const auto switch_norm = [this](Norm norm) {
       editor_.change_settings(
           [norm](ViewSettings& s) { s.norm = s.norm == norm ? Norm::linear : norm; });

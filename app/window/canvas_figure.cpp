@@ -2,6 +2,7 @@
 
 #include "drawing/colour_scale.h"
 #include "panels/compared_panel.h"
+#include "views/views.h"
 
 namespace fovea {
 namespace {

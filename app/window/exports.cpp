@@ -11,6 +11,7 @@
 #include "data/error.h"
 #include "report/panel_numbers.h"
 #include "session/held_head.h"
+#include "views/views.h"
 #include "window/canvas_figure.h"
 #include "window/dialogs/export_dialog.h"
 #include "window/dialogs/questions.h"

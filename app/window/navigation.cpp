@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "canvas/viewport.h"
+#include "views/views.h"
 #include "window/main_window.h"
 #include "window/widgets/text.h"
 
@@ -189,8 +190,8 @@ void Navigation::mark_corner() {
 
 void Navigation::choose_block_at_crosshair() {
   const auto& views = study_.session().views;
-  if (std::ranges::find(views, View::rank) == views.end())
-    return window_.show_status("There is no rank row: choose View > Rows > Rank");
+  if (std::ranges::none_of(views, [](View view) { return view->has_blocks; }))
+    return window_.show_status("There is no row with blocks: choose View > Rows > Rank");
   if (!has_crosshair()) move_crosshair(0, 0);
   study_.choose_block(
       PointedPair{study_.hovered_query(), study_.hovered_key(), study_.selected_column()});

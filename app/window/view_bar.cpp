@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "drawing/colormap.h"
+#include "views/views.h"
 #include "window/dialogs/keys_dialog.h"
 #include "window/main_window.h"
 #include "window/widgets/slider.h"
@@ -36,10 +37,12 @@ void check_entry(const QMenu& menu, int index) {
   for (int i = 0; i < actions.size(); ++i) actions[i]->setChecked(i == index);
 }
 
-/// The words of a field of the bar.
+/// The words of a field of the bar, and why it changes nothing now; empty if it does.
 struct Words {
-  QString name, menu, tip;       // in the bar; in the menu, with the letter that chooses it
-  std::optional<View> row = {};  // without a row of this view the field changes nothing
+  QString name, menu, tip;  // in the bar; in the menu, with the letter that chooses it
+  std::function<QString(const CanvasModel&)> why_unused = [](const CanvasModel&) {
+    return QString();
+  };
 };
 
 template <class T>
@@ -48,20 +51,37 @@ struct Choice {
   QString brief, words = {};  // in the bar; in the menu, if it differs
 };
 
-template <class T>
-Choice<T> choice(T value, const QString& brief) {
-  return {value, brief, to_qt(label_of(value))};
+Choice<Norm> choice(Norm norm, const QString& brief) {
+  return {norm, brief, to_qt(label_of(norm))};
 }
 
-QString why_unused(const Words& words, const CanvasModel& model) {
-  if (words.row && std::ranges::count(model.views, *words.row) == 0)
-    return "There is no " + to_qt(to_text(*words.row)) + " row: choose View > Rows";
-  if (words.name == "Floor" && model.settings.norm != Norm::log)
-    return "The norm is not logarithmic";
-  if (words.name == "Pool" && std::ranges::count(model.views, View::heatmap) == 0 &&
-      std::ranges::count(model.views, View::error) == 0)
-    return "There is no heatmap row and no error row: choose View > Rows";
-  return {};
+QString why_no_floor(const CanvasModel& model) {
+  return model.settings.norm == Norm::log ? "" : "The norm is not logarithmic";
+}
+
+QString why_no_pool(const CanvasModel& model) {
+  const bool any = std::ranges::any_of(model.views, [](View v) { return v->uses_pooling; });
+  return any ? "" : "There is no heatmap row and no error row: choose View > Rows";
+}
+
+/// How a field of type T is read from the settings and written there.
+template <class T>
+struct Place {
+  std::function<T(const ViewSettings&)> read;
+  std::function<void(ViewSettings&, const T&)> write;
+};
+
+template <class T>
+Place<T> place_of(T ViewSettings::*member) {
+  return {[member](const ViewSettings& s) { return s.*member; },
+          [member](ViewSettings& s, const T& value) { s.*member = value; }};
+}
+
+/// A setting of one view, which is in the table for as long as the program runs.
+template <class T>
+Place<T> place_of(const ViewField& field) {
+  return {[&field](const ViewSettings& s) { return std::get<T>(value_of(s, field)); },
+          [&field](ViewSettings& s, const T& value) { set_value(s, field, value); }};
 }
 
 class ViewBar : public QToolBar {
@@ -71,9 +91,11 @@ class ViewBar : public QToolBar {
  private:
   void add_fields();
 
+  void add_own_field(View view, const ViewField& field);
+
   template <class T>
-  void request(T ViewSettings::*member, const T& value) {
-    editor_.change_settings([&](ViewSettings& settings) { settings.*member = value; });
+  void request(const Place<T>& place, const T& value) {
+    editor_.change_settings([&](ViewSettings& settings) { place.write(settings, value); });
   }
 
   void add_label(const Words& words) {
@@ -94,36 +116,35 @@ class ViewBar : public QToolBar {
     connect(&study_, &Study::session_changed, field,
             [this, show = std::move(show)] { show(study_.session().settings); });
     connect(&study_, &Study::model_changed, field, [words, field](const auto& model) {
-      const QString why = why_unused(words, *model);
+      const QString why = words.why_unused(*model);
       field->setEnabled(why.isEmpty());
       field->setToolTip(why.isEmpty() ? words.tip : words.tip + ". " + why);
     });
   }
 
   template <class T>
-  void add_choice(const Words& words, T ViewSettings::*member,
+  void add_choice(const Words& words, const Place<T>& place,
                   const std::vector<Choice<T>>& choices) {
     auto* box = new QComboBox;
     QMenu* menu = menu_.addMenu(words.menu);
     for (const auto& [value, brief, text] : choices) {
       box->addItem(brief);
       menu->addAction(text.isEmpty() ? brief : text, this,
-                      [this, member, value = value] { request(member, value); });
+                      [this, place, value = value] { request(place, value); });
     }
     make_exclusive(*menu);
     connect(box, &QComboBox::activated, this,
-            [this, member, choices](int i) { request(member, choices[i].value); });
+            [this, place, choices](int i) { request(place, choices[i].value); });
     add_label(words);
-    add_field(words, box, [box, menu, member, choices](const ViewSettings& settings) {
-      const auto chosen = std::ranges::find(choices, settings.*member, &Choice<T>::value);
+    add_field(words, box, [box, menu, place, choices](const ViewSettings& settings) {
+      const auto chosen = std::ranges::find(choices, place.read(settings), &Choice<T>::value);
       box->setCurrentIndex(chosen == choices.end() ? -1 : int(chosen - choices.begin()));
       check_entry(*menu, box->currentIndex());
     });
   }
 
-  template <class T>
-  void add_switch(const Words& words, T ViewSettings::*member, const Choice<T>& off,
-                  const Choice<T>& on) {
+  void add_switch(const Words& words, bool ViewSettings::*member, const QString& off,
+                  const QString& on) {
     auto* button = new QToolButton;
     button->setCheckable(true);
     auto* action = new QAction(words.menu, parentWidget());
@@ -131,23 +152,20 @@ class ViewBar : public QToolBar {
     action->setCheckable(true);
     action->setObjectName("switch_" + words.name);
     set_standard_key(*action, {});
-    const auto choose = [this, member, off, on](bool is_on) {
-      request(member, is_on ? on.value : off.value);
-    };
+    const auto choose = [this, member](bool is_on) { request(place_of(member), is_on); };
     connect(button, &QToolButton::toggled, this, choose);
     connect(action, &QAction::triggered, this, choose);
     // A field without a label, since its text says what it is.
     add_field(words, button, [button, action, member, off, on](const ViewSettings& settings) {
-      const bool is_on = settings.*member == on.value;
       const QSignalBlocker quiet(button);
-      button->setChecked(is_on);
-      button->setText(is_on ? on.brief : off.brief);
-      action->setChecked(is_on);
+      button->setChecked(settings.*member);
+      button->setText(settings.*member ? on : off);
+      action->setChecked(settings.*member);
     });
   }
 
   /// A power of ten whose exponent is one of these tenths.
-  void add_power(const Words& words, double ViewSettings::*member, IndexRange tenths) {
+  void add_power(const Words& words, const Place<double>& place, IndexRange tenths) {
     auto* slider = new Slider;
     slider->setRange(int(tenths.begin), int(tenths.end) - 1);
     slider->setPageStep(10);
@@ -155,22 +173,22 @@ class ViewBar : public QToolBar {
     QMenu* menu = menu_.addMenu(words.menu);
     for (int i = 1; - 10 * i >= tenths.begin; ++i)
       menu->addAction(power_text(std::pow(10.0, -i)), this,
-                      [this, member, i] { request(member, std::pow(10.0, -i)); });
+                      [this, place, i] { request(place, std::pow(10.0, -i)); });
     make_exclusive(*menu);
     auto* number = new QLabel;
     number->setMinimumWidth(fontMetrics().horizontalAdvance(power_text(5e-8)) + 6);
     number->setContentsMargins(4, 0, 0, 0);
     connect(slider, &QSlider::valueChanged, this,
-            [this, member](int exponent) { request(member, std::pow(10.0, exponent / 10.0)); });
+            [this, place](int exponent) { request(place, std::pow(10.0, exponent / 10.0)); });
     connect(slider, &Slider::reset_requested, this,
-            [this, member] { request(member, ViewSettings{}.*member); });
+            [this, place] { request(place, place.read({})); });
     add_label(words);
-    add_field(words, slider, [slider, number, menu, member](const ViewSettings& settings) {
+    add_field(words, slider, [slider, number, menu, place](const ViewSettings& settings) {
       const QSignalBlocker quiet(slider);
-      const int exponent = int(std::lround(10 * std::log10(settings.*member)));
+      const int exponent = int(std::lround(10 * std::log10(place.read(settings))));
       if (!slider->isSliderDown()) slider->setValue(exponent);
       check_entry(*menu, exponent % 10 == 0 ? -exponent / 10 - 1 : -1);
-      number->setText(power_text(settings.*member));
+      number->setText(power_text(place.read(settings)));
     });
     addWidget(number);
   }
@@ -204,52 +222,54 @@ void ViewBar::add_fields() {
   std::vector<Choice<std::string>> maps;
   for (const auto& id : colormap_ids())
     if (colormap_for(Palette::sequential, id).id == id) maps.push_back({id, to_qt(id)});
-  std::vector<Choice<ErrorKind>> errors;
-  for (const ErrorKind kind : all_error_kinds())
-    errors.push_back(choice(kind, to_qt(to_text(kind))));
-  std::vector<Choice<Index>> sizes;
-  for (Index size = 2; size <= 128; size *= 2) sizes.push_back({size, QString::number(size)});
-
   add_choice(
-      {"Norm", "&Norm", "How weights become colours"}, &S::norm,
+      {"Norm", "&Norm", "How weights become colours"}, place_of(&S::norm),
       {choice(Norm::log, "log"), choice(Norm::linear, "linear"), choice(Norm::row_max, "per row")});
-  add_power({"Floor", "Logarithmic &floor", "Where a logarithmic scale begins: a share of its top"},
-            &S::log_floor, {-80, 0});
-  add_choice({"Map", "&Colour map", "The colours of weights"}, &S::colormap, maps);
+  add_power({"Floor", "Logarithmic &floor", "Where a logarithmic scale begins: a share of its top",
+             why_no_floor},
+            place_of(&S::log_floor), {-80, 0});
+  add_choice({"Map", "&Colour map", "The colours of weights"}, place_of(&S::colormap), maps);
   add_switch(
       {"Range", "&Shared range", "One colour range for all panels of a row, or one for each panel"},
-      &S::shared_range, {false, "own ranges"}, {true, "shared range"});
-  addSeparator();
-  add_choice({"Error", "&Error", "What the error row shows", View::error}, &S::error, errors);
+      &S::shared_range, "own ranges", "shared range");
   add_choice({"Pool", "&Pooling",
               "What a pixel of a heatmap or an error map shows of several entries that it covers: "
               "the largest (of magnitude, where they have signs) or the mean. Of fewer than two "
-              "each way it shows the area average. Colour bars say how a row is pooled"},
-             &S::pool,
+              "each way it shows the area average. Colour bars say how a row is pooled",
+              why_no_pool},
+             place_of(&S::pool),
              {{Pool::Kind::max, "max", "maximum of a pixel's entries"},
               {Pool::Kind::mean, "mean", "mean of a pixel's entries"}});
-  add_choice({"Tiles", "Mas&k blocks", "Side of the mask's blocks, in tokens", View::mask},
-             &S::mask_block, sizes);
-  addSeparator();
-  add_choice({"Rank of", "Rank &of", "The matrix whose blocks' ranks are mapped", View::rank},
-             &S::rank_of,
-             {{RankSubject::attention, "P", "attention P"},
-              {RankSubject::unnormalised, "exp S", "unnormalised attention exp S"},
-              {RankSubject::logits, "S", "logits S"},
-              {RankSubject::error, "error", "error P̃ − P"}});
-  add_power({"ε", "Rank &tolerance",
-             "Rank tolerance: the tail of singular values that a block may lose", View::rank},
-            &S::rank_tolerance, {-60, 1});
-  add_choice({"Blocks", "Rank &blocks", "How the rank map is divided into blocks", View::rank},
-             &S::rank_partition,
-             {{Partition::hierarchy, "hierarchy"}, {Partition::uniform, "uniform"}});
-  add_choice(
-      {"Leaf", "Rank leaf si&ze", "Side of the rank map's smallest blocks, in tokens", View::rank},
-      &S::rank_leaf, sizes);
-  add_switch({"Colour", "Ranks coloured by stora&ge",
-              "Whether a rank map's colours show ranks or the entries that are stored", View::rank},
-             &S::rank_colour, {RankColour::rank, to_qt(label_of(RankColour::rank))},
-             {RankColour::storage, to_qt(label_of(RankColour::storage))});
+  View last;
+  for (const auto& [view, field] : view_fields()) {
+    if (view != last) addSeparator();
+    last = view;
+    add_own_field(view, *field);
+  }
+}
+
+/// A choice by its words, a size as a power of two, a share as a power of ten.
+void ViewBar::add_own_field(View view, const ViewField& own) {
+  const Field& field = own.field;
+  const Words words{to_qt(field.label), to_qt(own.menu), to_qt(field.meaning),
+                    [view](const CanvasModel& model) {
+                      return std::ranges::count(model.views, view) > 0
+                                 ? QString()
+                                 : "There is no " + to_qt(view->id) + " row: choose View > Rows";
+                    }};
+  if (!field.choices.empty()) {
+    std::vector<Choice<std::string>> choices;
+    for (std::size_t c = 0; c < field.choices.size(); ++c)
+      choices.push_back({field.choices[c], to_qt(own.words[c].brief), to_qt(own.words[c].full)});
+    add_choice(words, place_of<std::string>(own), choices);
+  } else if (std::holds_alternative<double>(field.standard)) {
+    add_power(words, place_of<double>(own), {-60, 1});
+  } else {
+    std::vector<Choice<std::int64_t>> sizes;
+    for (std::int64_t size = 2; size <= 128; size *= 2)
+      sizes.push_back({size, QString::number(size)});
+    add_choice(words, place_of<std::int64_t>(own), sizes);
+  }
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
-// The numbers that an error map of each kind shows.
+// The kinds of error that an error map shows, and their numbers.
 #pragma once
 
 #include <string>
 
-#include "session/session.h"
-
 namespace fovea {
+
+enum class ErrorKind { signed_difference, absolute, squared, relative, log10_absolute };
 
 inline constexpr double least_logged_error = 1e-12;  // of |P~ - P| under a logarithm
 /// The logarithm of |P~ - P|, or of the least logged error if that is larger; NaN stays.

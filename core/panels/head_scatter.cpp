@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "data/number_text.h"
+#include "views/views.h"
 
 namespace fovea {
 namespace {

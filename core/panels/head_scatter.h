@@ -3,6 +3,7 @@
 
 #include "analysis/head_measures.h"
 #include "panels/panel.h"
+#include "views/views.h"
 
 namespace fovea {
 

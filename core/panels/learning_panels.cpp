@@ -22,8 +22,7 @@ CurvePlot over_steps() {
 }
 
 Panel panel_of(const std::string& title, CurvePlot plot) {
-  return {
-      .view = View::tree, .title = title, .subtitle = {}, .caption = {}, .body = std::move(plot)};
+  return {.title = title, .subtitle = {}, .caption = {}, .body = std::move(plot)};
 }
 
 CurvePlot errors_of(const LearningRecord& record) {

@@ -8,11 +8,7 @@
 #include <vector>
 
 #include "analysis/diagnostics.h"
-#include "analysis/map_pyramid.h"
-#include "analysis/metrics.h"
 #include "analysis/rank_map.h"
-#include "data/sequence.h"
-#include "session/computation.h"
 #include "session/session.h"
 
 namespace fovea {
@@ -49,6 +45,9 @@ struct BlockMap {
   double stored = 0, compression = 0;
   std::string quantity;  // "numerical rank of P at ε = 0.01"
 };
+
+/// What colours the blocks of a rank map show.
+enum class RankColour { rank, storage };
 
 /// The number in [0, 1] that colours a block: its rank as a share of full rank, or its stored
 /// entries as a share of all.
@@ -156,7 +155,7 @@ struct Message {
 };
 
 struct Panel {
-  View view = View::heatmap;
+  View view;
   std::string title;     // "HyperAttention"
   std::string subtitle;  // "block 32, samples 32"
   std::string caption;   // below: "density 0.23 · 8 full, 56 partial, 0 empty"
@@ -164,56 +163,5 @@ struct Panel {
                OutputPicture, FigureTable>
       body;
 };
-
-/// Everything a panel is made from. `exact` is the reference of the same scale and mask.
-struct PanelInputs {
-  const Computation& computation;
-  const Computation& exact;
-  const Backend& backend;            // for what a view computes itself, such as rank maps
-  const Metrics* metrics = nullptr;  // absent: not computed yet
-  const std::vector<Diagnostic>* diagnostics = nullptr;
-  const Sequence& sequence;
-  const ViewSettings& settings;
-  IndexRange rows, cols;   // the visible tokens
-  Index max_pixels = 512;  // rasters have at most this many a side
-  Index query = 0;         // for View::row
-  /// The rows of P of `query`, [n], if they are known already.
-  const std::vector<float>* exact_row = nullptr;
-  const std::vector<float>* approximate_row = nullptr;
-  /// For a long head: heatmap and error map take the known pixels from it.
-  const MapPyramid* map = nullptr;
-};
-
-/// Whether the view shows anything of the reference.
-bool needs_exact(View view);
-/// The settings that the view's data depend on, the others at their defaults: equal settings, equal
-/// panels.
-ViewSettings settings_for(View view, ViewSettings settings);
-
-/// The map that View::heatmap or View::error shows of a computation; a heatmap needs no `exact`.
-std::shared_ptr<MapPyramid> make_map(View view, const Computation& computation,
-                                     const Computation& exact, const ViewSettings& settings,
-                                     Index side = MapPyramid::overview_side);
-
-Panel make_panel(View view, const PanelInputs& inputs, Run& run);
-
-/// "block 16, banded · 0.275 relative output error": the first two parameters in use, and the error
-/// of the output, or of P if the head has no values. `metrics` may be null. The canvas and figures
-/// head their columns with it.
-std::string subtitle_of(const Variant& variant, const Values& values, bool causal,
-                        const Metrics* metrics);
-
-/// Puts the output errors |z~ - z| of all tokens beside an error map that has none yet, and says so
-/// in its caption.
-void add_row_errors(Panel& panel, const std::vector<float>& token_error);
-
-/// Finds the ranks of a rank map at another tolerance from the singular values it holds.
-void set_rank_tolerance(Panel& panel, double tolerance);
-
-/// Heatmap or rank map of a given attention matrix (a source without Q and K); a Message for any
-/// other view. The title is left to the caller.
-Panel make_matrix_panel(View view, MatrixView attention, const ViewSettings& settings,
-                        IndexRange rows, IndexRange cols, Index max_pixels, const Backend& backend,
-                        Run& run);
 
 }  // namespace fovea

@@ -3,6 +3,7 @@
 
 #include "panels/panel.h"
 #include "sweep/pareto.h"
+#include "views/views.h"
 
 namespace fovea {
 

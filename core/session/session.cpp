@@ -1,9 +1,7 @@
 #include "session/session.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <iterator>
 #include <span>
 
 namespace fovea {
@@ -17,27 +15,9 @@ struct Choice {
   const char* label;
 };
 
-constexpr Choice<View> view_names[] = {{View::heatmap, "heatmap", "Attention P"},
-                                       {View::error, "error", "Error"},
-                                       {View::mask, "mask", "Mask"},
-                                       {View::reach, "reach", "Two-hop reach"},
-                                       {View::rank, "rank", "Rank"},
-                                       {View::level, "level", "Level"},
-                                       {View::tree, "tree", "Tree"},
-                                       {View::row, "row", "Row"},
-                                       {View::output, "output", "Output"},
-                                       {View::cost, "cost", "Cost"}};
-constexpr Choice<ErrorKind> error_names[] = {
-    {ErrorKind::signed_difference, "signed", "signed"},
-    {ErrorKind::absolute, "absolute", "absolute"},
-    {ErrorKind::squared, "squared", "squared"},
-    {ErrorKind::relative, "relative", "relative"},
-    {ErrorKind::log10_absolute, "log10", "log10 of absolute"}};
 constexpr Choice<Norm> norm_names[] = {{Norm::linear, "linear", "linear"},
                                        {Norm::log, "log", "logarithmic"},
                                        {Norm::row_max, "row-max", "per row maximum"}};
-constexpr Choice<RankColour> rank_colour_names[] = {{RankColour::rank, "rank", "by rank"},
-                                                    {RankColour::storage, "storage", "by storage"}};
 constexpr Choice<SpanChoice> span_choice_names[] = {
     {SpanChoice::parts, "parts", "parts of the text"},
     {SpanChoice::sinks, "sinks", "parts and sinks"},
@@ -90,12 +70,6 @@ void ViewSettings::hide(const std::string& name, bool on) {
   if (on) hidden.push_back(name);
 }
 
-std::vector<View> all_views() {
-  return values_of<View>(view_names);
-}
-std::vector<ErrorKind> all_error_kinds() {
-  return values_of<ErrorKind>(error_names);
-}
 std::vector<Norm> all_norms() {
   return values_of<Norm>(norm_names);
 }
@@ -104,30 +78,11 @@ std::vector<SpanChoice> all_span_choices() {
   return values_of<SpanChoice>(span_choice_names);
 }
 
-ErrorKind next(ErrorKind kind) {
-  return ErrorKind((static_cast<std::size_t>(kind) + 1) % std::size(error_names));
-}
-
-std::string to_text(View view) {
-  return word_for<View>(view, view_names, &Choice<View>::name);
-}
-std::string to_text(ErrorKind kind) {
-  return word_for<ErrorKind>(kind, error_names, &Choice<ErrorKind>::name);
-}
 std::string to_text(Norm norm) {
   return word_for<Norm>(norm, norm_names, &Choice<Norm>::name);
 }
-std::string to_text(RankColour colour) {
-  return word_for<RankColour>(colour, rank_colour_names, &Choice<RankColour>::name);
-}
 std::string to_text(SpanChoice choice) {
   return word_for<SpanChoice>(choice, span_choice_names, &Choice<SpanChoice>::name);
-}
-std::string label_of(View view) {
-  return word_for<View>(view, view_names, &Choice<View>::label);
-}
-std::string label_of(ErrorKind kind) {
-  return word_for<ErrorKind>(kind, error_names, &Choice<ErrorKind>::label);
 }
 std::string label_of(Norm norm) {
   return word_for<Norm>(norm, norm_names, &Choice<Norm>::label);
@@ -135,17 +90,8 @@ std::string label_of(Norm norm) {
 std::string label_of(SpanChoice choice) {
   return word_for<SpanChoice>(choice, span_choice_names, &Choice<SpanChoice>::label);
 }
-std::string label_of(RankColour colour) {
-  return word_for<RankColour>(colour, rank_colour_names, &Choice<RankColour>::label);
-}
-std::optional<View> view_from(const std::string& text) {
-  return find_in<View>(view_names, text);
-}
 std::optional<Norm> norm_from(const std::string& text) {
   return find_in<Norm>(norm_names, text);
-}
-std::optional<ErrorKind> error_kind_from(const std::string& text) {
-  return find_in<ErrorKind>(error_names, text);
 }
 
 ComputeRequest request_of(const Column& column) {
@@ -222,24 +168,6 @@ std::string label_of(const std::vector<Column>& columns, std::size_t column) {
       std::count(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(column), its);
   if (equal_before > 0) label += " (" + std::to_string(equal_before + 1) + ")";
   return label;
-}
-
-Session standard_session(const std::string& source, Index n) {
-  Session session;
-  session.source = source;
-  // Long heads get only the variants that are computed in moments; the others are a click away.
-  for (const Variant* variant : variants_of(Group::papers))
-    if (n <= long_head || variant->quick)
-      session.columns.push_back({.variant = variant->id, .values = values_for_length(*variant, n)});
-  constexpr Index quick_ranks = 1024;  // longer heads are decomposed for many seconds
-  session.views = {View::heatmap, View::error, View::mask,
-                   n <= quick_ranks ? View::rank : View::row};
-  // Some sixteen tiles a side, rank leaves too, of short texts.
-  const auto sixteenth = static_cast<Index>(
-      std::bit_floor(static_cast<std::uint64_t>(std::clamp<Index>(n / 16, 2, 16))));
-  session.settings.mask_block = session.settings.rank_leaf = sixteenth;
-  session.viewport = {0, static_cast<double>(n), 0, static_cast<double>(n)};
-  return session;
 }
 
 }  // namespace fovea

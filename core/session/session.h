@@ -7,43 +7,28 @@
 #include <string>
 #include <vector>
 
-#include "analysis/rank_map.h"
 #include "backend/operator.h"
 #include "data/grouping.h"
 #include "session/computation.h"
+#include "session/view.h"
 #include "variants/variant.h"
 
 namespace fovea {
 
-enum class View { heatmap, error, mask, reach, rank, level, tree, row, output, cost };
-enum class ErrorKind { signed_difference, absolute, squared, relative, log10_absolute };
 enum class Norm { linear, log, row_max };
-enum class RankColour { rank, storage };  // of a rank map's blocks
 /// Between which groups of tokens attention mass is found: the parts of a text, from its parts to
 /// its usual sinks, or the spans that were named by hand.
 enum class SpanChoice { parts, sinks, named };
 
 /// In the order of menus.
-std::vector<View> all_views();
-std::vector<ErrorKind> all_error_kinds();
 std::vector<Norm> all_norms();
 std::vector<SpanChoice> all_span_choices();
-/// The next kind in that order; the first one after the last.
-ErrorKind next(ErrorKind kind);
-std::string to_text(View view);
-std::string to_text(ErrorKind kind);
 std::string to_text(Norm norm);
-std::string to_text(RankColour colour);
 std::string to_text(SpanChoice choice);
-/// What menus call them, and the canvas its rows: "Attention P".
-std::string label_of(View view);
-std::string label_of(ErrorKind kind);
+/// What menus call them.
 std::string label_of(Norm norm);
-std::string label_of(RankColour colour);
 std::string label_of(SpanChoice choice);
-std::optional<View> view_from(const std::string& text);
 std::optional<Norm> norm_from(const std::string& text);
-std::optional<ErrorKind> error_kind_from(const std::string& text);
 
 /// A head that a column holds: it stays in the column while other heads are opened.
 struct HeldHead {
@@ -86,7 +71,7 @@ ComputeRequest request_of(const Column& column);
 
 /// A range of colours that was chosen by hand, and stays until it is reset.
 struct ColourRange {
-  View view = View::heatmap;
+  View view;
   int column = -1;  // whose panel it is of; -1 means all panels of the view's row
   double low = 0, high = 1;
   friend bool operator==(const ColourRange&, const ColourRange&) = default;
@@ -94,19 +79,15 @@ struct ColourRange {
 
 struct ViewSettings {
   Norm norm = Norm::log;
-  double log_floor = 1e-4;  // of the range's top
-  ErrorKind error = ErrorKind::signed_difference;
+  double log_floor = 1e-4;            // of the range's top
   Pool::Kind pool = Pool::Kind::max;  // when a pixel covers several entries
-  Index mask_block = 16;
-  RankSubject rank_of = RankSubject::attention;
-  Index rank_leaf = RankOptions().leaf;
-  double rank_tolerance = RankOptions().tolerance;
-  Partition rank_partition = Partition::hierarchy;
-  RankColour rank_colour = RankColour::rank;
   bool shared_range = true;
   std::string colormap = "viridis";
   std::vector<ColourRange> ranges;  // at most one for each view and column
   std::vector<std::string> hidden;  // names of series and classes that are not drawn
+  /// Settings of single views, by the ids of their fields; what is not here has its default. Set
+  /// them with set_value of views/views.h, which checks them.
+  std::map<std::string, Value> own;
 
   /// Null if none was chosen.
   const ColourRange* range_of(View view, int column) const;
@@ -162,8 +143,5 @@ inline constexpr Index long_head = 8192;
 inline bool is_long(Lengths lengths) {
   return lengths.equal() && lengths.queries > long_head;
 }
-
-/// The columns and views of a first start.
-Session standard_session(const std::string& source, Index n);
 
 }  // namespace fovea

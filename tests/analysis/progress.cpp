@@ -14,6 +14,7 @@
 #include "harness.h"
 #include "panels/scene.h"
 #include "session/computation.h"
+#include "views/views.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -123,7 +124,7 @@ TEST_CASE("progress rises while a panel is made from several rectangles") {
   Scene scene(problem, "h1d", {});
   scene.settings.norm = Norm::row_max;
   const std::vector<double> seen = values_during([&](Run& run) {
-    make_panel(View::heatmap,
+    make_panel(find_view("heatmap"),
                {.computation = scene.computation,
                 .exact = scene.exact,
                 .backend = backend(),

@@ -4,13 +4,14 @@
 
 #include "run_tests.h"
 #include "shown.h"
+#include "views/views.h"
 
 using namespace fovea;
 
 TEST_CASE("a cell has the colour of its number, special values their own" *
           doctest::test_suite("pictures")) {
   auto model = base_model(16, 1);
-  model->views = {View::heatmap};
+  model->views = {find_view("heatmap")};
   Raster raster = heat(16, 16);
   raster.norm = Norm::linear, raster.low = 0, raster.high = 1;
   for (Index i = 0; i < 16; ++i)
@@ -44,7 +45,7 @@ TEST_CASE("every norm has the colours that a figure has, pooled to pixels too" *
     for (const Norm norm : {Norm::linear, Norm::log})
       for (const Index rows : {Index{24}, n}) {
         auto model = base_model(rows, 1);
-        model->views = {View::heatmap};
+        model->views = {find_view("heatmap")};
         Raster raster = heat(rows, rows);
         raster.palette = palette, raster.norm = norm;
         raster.low = palette == Palette::diverging ? -1 : 0, raster.high = 1;
@@ -83,7 +84,7 @@ TEST_CASE("differences that are all 0 have the colour of the middle, as in a fig
           doctest::test_suite("pictures")) {
   for (const Norm norm : {Norm::linear, Norm::log}) {
     auto model = base_model(24, 1);
-    model->views = {View::heatmap};
+    model->views = {find_view("heatmap")};
     Raster raster = heat(24, 24);
     raster.palette = Palette::diverging, raster.norm = norm;
     raster.low = raster.high = 0;

@@ -8,6 +8,7 @@
 #include "figure/painter_ink.h"
 #include "screen_letters.h"
 #include "shown.h"
+#include "views/views.h"
 
 using namespace fovea;
 
@@ -50,7 +51,7 @@ OutputPicture flat_picture(float grey) {
 /// Three columns, a row of each body that can be compared.
 std::shared_ptr<CanvasModel> flat_model(std::optional<Comparison> comparison) {
   auto model = base_model(n, 3);
-  model->views = {View::heatmap, View::mask, View::rank, View::output};
+  model->views = {find_view("heatmap"), find_view("mask"), find_view("rank"), find_view("output")};
   model->cells.resize(4);
   for (int c = 0; c < 3; ++c) {
     model->cells[0].push_back(cell_of(flat(values[c]), ""));
@@ -340,7 +341,7 @@ TEST_CASE("two columns that are compared have one range of colours") {
   CHECK(LaidOut(*model).scene.captions[0][2].empty());
   model->comparison->with = 2;
   CHECK(high_of(1) == 3);
-  model->settings.ranges = {{View::heatmap, 1, 0, 0.5}};  // chosen by hand
+  model->settings.ranges = {{find_view("heatmap"), 1, 0, 0.5}};  // chosen by hand
   CHECK(high_of(1) == 0.5);
   CHECK(high_of(2) == 3);
   model->settings.ranges.clear();
@@ -351,7 +352,7 @@ TEST_CASE("two columns that are compared have one range of colours") {
 TEST_CASE("a panel stays as it is, and says so, where the other column has no such picture" *
           doctest::test_suite("pictures")) {
   auto model = flat_model(Comparison{1, 0, ComparisonMode::split});
-  model->views[0] = View::error;
+  model->views[0] = find_view("error");
   model->cells[0][0] = cell_of(Message{"The reference has no error against itself."}, "");
   LaidOut laid_out(*model);
   CHECK(laid_out.scene.parts(0, 1).size() == 1);

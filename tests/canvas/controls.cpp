@@ -5,12 +5,14 @@
 
 #include "canvas/scene.h"
 #include "shown.h"
+#include "views/views.h"
 
 using namespace fovea;
 
 namespace {
 
-std::shared_ptr<CanvasModel> one_panel(decltype(Panel::body) body, View view = View::heatmap) {
+std::shared_ptr<CanvasModel> one_panel(decltype(Panel::body) body,
+                                       View view = find_view("heatmap")) {
   auto model = base_model(16, 1);
   model->views = {view};
   model->cells = {{cell_of(std::move(body))}};
@@ -85,7 +87,7 @@ TEST_CASE("dragging the end of a colour bar chooses its range, a double click re
   drag_high_end(shown, {0.25, 0.5});
   REQUIRE(shown.settings().ranges.size() == 1);
   const ColourRange range = shown.settings().ranges[0];
-  CHECK(range.view == View::heatmap);
+  CHECK(range.view == find_view("heatmap"));
   CHECK(range.column == -1);  // of the row
   CHECK(range.low == 0);
   CHECK(range.high == doctest::Approx(0.5).epsilon(0.05));
@@ -133,7 +135,7 @@ TEST_CASE("Esc takes back the range that is being dragged") {
 }
 
 TEST_CASE("the range of signed numbers stays centred on zero") {
-  Owned shown(one_panel(error_map(16, 16), View::error));
+  Owned shown(one_panel(error_map(16, 16), find_view("error")));
   drag_high_end(shown, {0.25});
   REQUIRE(shown.settings().ranges.size() == 1);
   const ColourRange range = shown.settings().ranges[0];
@@ -173,27 +175,27 @@ TEST_CASE("the lock of a row keeps the range of its colours when the numbers cha
     return shown.colour(cell);
   };
   shown.click(lock);
-  CHECK(shown.settings().ranges == std::vector{ColourRange{View::heatmap, -1, 0, 1}});
+  CHECK(shown.settings().ranges == std::vector{ColourRange{find_view("heatmap"), -1, 0, 1}});
   CHECK(near(show_wider(), before));
   shown.click(lock);
   CHECK(shown.settings().ranges.empty());
   CHECK_FALSE(near(shown.colour(cell), before));
   shown.canvas.toggle_lock(0, 0);  // as the menu of the window does
-  CHECK(shown.settings().ranges == std::vector{ColourRange{View::heatmap, -1, 0, 2}});
+  CHECK(shown.settings().ranges == std::vector{ColourRange{find_view("heatmap"), -1, 0, 2}});
   shown.canvas.set_model(shown.owned = one_heatmap(3));
   shown.canvas.toggle_lock(0, 0);  // before the new model is drawn
-  CHECK(shown.settings().ranges == std::vector{ColourRange{View::heatmap, -1, 0, 3}});
+  CHECK(shown.settings().ranges == std::vector{ColourRange{find_view("heatmap"), -1, 0, 3}});
 }
 
 TEST_CASE("a range chosen by the bar of a single panel replaces one chosen for its column before") {
   auto model = one_heatmap();
-  model->settings.ranges = {{View::heatmap, 0, 0, 0.25}};
+  model->settings.ranges = {{find_view("heatmap"), 0, 0, 0.25}};
   Owned shown(model);
   shown.canvas.toggle_lock(0, 0);
-  CHECK(shown.settings().range_of(View::heatmap, -1)->high == 1);  // what is shown is locked
+  CHECK(shown.settings().range_of(find_view("heatmap"), -1)->high == 1);  // what is shown is locked
   const auto figure_high = [&] {  // figures have their ranges of the same settings
     const Panel* panel = shown.owned->cells[0][0].panel.get();
-    return drawing::scales_of_row(View::heatmap, {panel}, shown.settings()).of[0]->high;
+    return drawing::scales_of_row(find_view("heatmap"), {panel}, shown.settings()).of[0]->high;
   };
   CHECK(figure_high() == 1);
   const QPoint cell = inside(shown, 0, 0.52, 0.52);
@@ -204,7 +206,7 @@ TEST_CASE("a range chosen by the bar of a single panel replaces one chosen for i
 }
 
 TEST_CASE("a click on a name of a legend hides what it stands for, and shows it again") {
-  Owned shown(one_panel(row_curve(16), View::row));
+  Owned shown(one_panel(row_curve(16), find_view("row")));
   QSignalSpy chosen(&shown.canvas, &Canvas::column_chosen);
   const QPoint exact = shown.beside(0, 0, 24, 11), bar = inside(shown, 0, 5.5 / 16, 0.65);
   const QRgb before = shown.colour(bar);
@@ -218,7 +220,7 @@ TEST_CASE("a click on a name of a legend hides what it stands for, and shows it 
 }
 
 TEST_CASE("a class of a map is hidden at the legend of its colours") {
-  Owned shown(one_panel(mask_map(16, 16), View::mask));
+  Owned shown(one_panel(mask_map(16, 16), find_view("mask")));
   const QPoint full = inside(shown, 0, 1.5 / 16, 1.5 / 16), other = inside(shown, 0, 0.5, 0.1);
   const QRgb before = shown.colour(full), empty = shown.colour(other);
   REQUIRE(near(before, rgb(category_colour(2))));
@@ -240,7 +242,7 @@ TEST_CASE("the buttons of a row choose its norm and its view") {
   shown.click(item(name, 2));
   REQUIRE(views.count() == 1);
   CHECK(views[0][0].toInt() == 0);
-  CHECK(views[0][1].value<View>() == View::mask);
+  CHECK(views[0][1].value<View>() == find_view("mask"));
 }
 
 TEST_CASE("a right click opens a menu, which has all input until it is closed" *
@@ -312,7 +314,7 @@ TEST_CASE("a picture whose numbers overflow looks as in a figure" *
   for (std::size_t i = 0; i < colours.rgb.size(); i += 3)
     colours.rgb[i] = i % 2 == 0 ? infinite : std::numeric_limits<float>::quiet_NaN();
   const auto figure = pixels_of(colours);
-  Owned shown(one_panel(colours, View::output));
+  Owned shown(one_panel(colours, find_view("output")));
   const QImage image = shown.picture();
   for (const int cell : {5, 12, 18}) {
     CAPTURE(cell);

@@ -1,6 +1,7 @@
 // What drags, clicks and double clicks on the canvas do, and what they leave alone.
 #include "canvas/scene.h"
 #include "shown.h"
+#include "views/views.h"
 
 using namespace fovea;
 
@@ -166,7 +167,7 @@ TEST_CASE("a click on any panel selects its column, enlarging it too") {
 
 TEST_CASE("columns are not moved while a panel is enlarged") {
   auto model = base_model(64, 3);
-  model->views = {View::output};
+  model->views = {find_view("output")};
   model->cells = {{cell_of(picture()), cell_of(picture()), cell_of(picture())}};
   Shown shown(model);
   QSignalSpy moved(&shown.canvas, &Canvas::column_moved);

@@ -11,6 +11,7 @@
 #include "drawing/recording_ink.h"
 #include "models.h"
 #include "screen_letters.h"
+#include "views/views.h"
 
 using namespace fovea;
 
@@ -91,7 +92,7 @@ TEST_CASE("of two columns of one variant only that under the pointer stands out 
 TEST_CASE("colour bar and card say how a pixel shows several entries") {
   const ScreenLetters letters;
   const auto model = base_model(500, 2);
-  model->views = {View::heatmap};
+  model->views = {find_view("heatmap")};
   model->cells = {{cell_of(heat(500, 500), ""), cell_of(heat(500, 500), "")}};
   model->settings.pool = Pool::Kind::mean;
   const auto said = [&](double width, bool shared) {
@@ -129,7 +130,7 @@ TEST_CASE(
   const auto model = matrix_model(64, 3);
   for (CanvasCell& cell : model->cells[1]) {
     auto panel = std::make_shared<Panel>(*cell.panel);
-    panel->view = View::error;
+    panel->view = find_view("error");
     cell.panel = panel;
   }
   std::vector<float> errors(64, 0.25f);
@@ -184,9 +185,9 @@ TEST_CASE("the card over a rank map has the rank, the most it can be, and the bl
   blocks.map.blocks = {
       {{0, 8}, {0, 2}, 0, 1, {}}, {{0, 2}, {2, 8}, 0, 2, {}}, {{2, 8}, {2, 8}, 0, 5, {}}};
   auto panel = std::make_shared<Panel>();
-  panel->view = View::rank;
+  panel->view = find_view("rank");
   panel->body = blocks;
-  model->views = {View::rank};
+  model->views = {find_view("rank")};
   model->cells = {{CanvasCell{panel, false, "", false}}};
   SceneOfModel laid_out(*model, letters, {600, 600});
   canvas::Scene& scene = laid_out.scene;
@@ -211,9 +212,9 @@ TEST_CASE("the card over a map of two-hop reach says in words whether the pair i
   raster.values(2, 0) = 3;
   raster.values(0, 1) = -std::numeric_limits<float>::infinity();
   auto panel = std::make_shared<Panel>();
-  panel->view = View::reach;
+  panel->view = find_view("reach");
   panel->body = raster;
-  model->views = {View::reach};
+  model->views = {find_view("reach")};
   model->cells = {{CanvasCell{panel, false, "", false}}};
   SceneOfModel laid_out(*model, letters, {600, 600});
   canvas::Scene& scene = laid_out.scene;

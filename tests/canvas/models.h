@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "canvas/canvas.h"
+#include "views/views.h"
 
 namespace fovea {
 
@@ -148,7 +149,7 @@ inline std::shared_ptr<CanvasModel> base_model(Index n, int columns) {
 inline std::shared_ptr<CanvasModel> matrix_model(Index n, int columns) {
   auto model = base_model(n, columns);
   const Index pixels = std::min<Index>(n, 512);
-  model->views = {View::heatmap, View::error, View::mask};
+  model->views = {find_view("heatmap"), find_view("error"), find_view("mask")};
   model->cells.resize(3);
   for (int c = 0; c < columns; ++c) {
     model->cells[0].push_back(cell_of(heat(n, pixels), "max-pooled where a pixel covers more"));
@@ -163,7 +164,7 @@ inline std::shared_ptr<CanvasModel> matrix_model(Index n, int columns) {
 /// One of each body and state.
 inline std::shared_ptr<CanvasModel> gallery_model(Index n) {
   auto model = base_model(n, 4);
-  model->views = {View::rank, View::row, View::cost};
+  model->views = {find_view("rank"), find_view("row"), find_view("cost")};
   model->cells.resize(3);
   const FigureTable costs{{{"multiply-adds", "33.6 M"},
                            {"against exact", "0.25"},

@@ -1,5 +1,6 @@
 // Panels that are made larger or smaller, and all columns at once on a narrow canvas.
 #include "shown.h"
+#include "views/views.h"
 
 namespace fovea {
 namespace {
@@ -116,11 +117,11 @@ TEST_CASE("the names of a mask's colours end before the next row begins") {
   Shown shown(model, narrow);
   shown.canvas.fit_columns();
   shown.settle();
-  const int mask = int(std::ranges::find(model->views, View::mask) - model->views.begin());
+  const int mask = int(std::ranges::find(model->views, find_view("mask")) - model->views.begin());
   const double small = shown.canvas.panel_place(mask, 0).height();
   REQUIRE(small < 120);
   auto lower = std::make_shared<CanvasModel>(*model);
-  lower->views.push_back(View::rank);
+  lower->views.push_back(find_view("rank"));
   lower->cells.push_back(model->cells.front());
   shown.canvas.set_model(lower);
   shown.settle();

@@ -1,6 +1,7 @@
 // Colour bars, what they name, and the progress of work.
 #include "drawing/colour_scale.h"
 #include "shown.h"
+#include "views/views.h"
 
 using namespace fovea;
 
@@ -23,7 +24,7 @@ TEST_CASE("a rank map keeps its colour bar when every panel has a range of its o
           doctest::test_suite("pictures")) {
   for (const bool shared : {true, false}) {
     auto model = base_model(64, 1);
-    model->views = {View::rank};
+    model->views = {find_view("rank")};
     model->cells = {{cell_of(ranks(64))}};
     model->settings.shared_range = shared;
     Shown shown(model);
@@ -55,7 +56,7 @@ TEST_CASE("a row's range is that of all its rasters, rank maps and categories ha
 TEST_CASE("the line at a panel's top is as long as the work is far" *
           doctest::test_suite("pictures")) {
   auto model = base_model(64, 2);
-  model->views = {View::heatmap};
+  model->views = {find_view("heatmap")};
   model->cells = {
       {cell_of(heat(64, 64)), CanvasCell{nullptr, false, "computing 50 %", false, 0.5}}};
   model->cells[0][0].status = "estimate, exact: 50 %";
@@ -79,7 +80,7 @@ TEST_CASE("colours beside the range that occur have a swatch or a head at the en
           doctest::test_suite("pictures")) {
   const auto one_raster = [](float value) {
     auto model = base_model(16, 1);
-    model->views = {View::heatmap};
+    model->views = {find_view("heatmap")};
     Raster raster = heat(16, 16);
     raster.norm = Norm::linear, raster.low = 0, raster.high = 1;
     for (Index i = 0; i < 16; ++i)
@@ -111,7 +112,7 @@ TEST_CASE("colours beside the range that occur have a swatch or a head at the en
 TEST_CASE("names of colours below narrow panels take as many lines as they need" *
           doctest::test_suite("pictures")) {
   auto model = base_model(16, 8);
-  model->views = {View::heatmap};
+  model->views = {find_view("heatmap")};
   model->settings.shared_range = false;
   Raster raster = heat(16, 16);
   raster.norm = Norm::linear, raster.low = 0, raster.high = 0.3;
@@ -139,7 +140,7 @@ TEST_CASE("names of colours below narrow panels take as many lines as they need"
 TEST_CASE("names of colours beside a row end above the next row, also when they say how is pooled" *
           doctest::test_suite("pictures")) {
   auto model = base_model(341, 7);
-  model->views = {View::mask, View::heatmap};
+  model->views = {find_view("mask"), find_view("heatmap")};
   Raster mask = heat(341, 341);
   mask.palette = Palette::categories;
   mask.categories = {"empty", "computed, then masked out", "full", "cluster mean",

@@ -9,6 +9,7 @@
 #include "canvas/viewport.h"
 #include "run_tests.h"
 #include "shown.h"
+#include "views/views.h"
 
 using namespace fovea;
 
@@ -19,7 +20,7 @@ struct Pooled {
   explicit Pooled(double each, Pool::Kind pool) : shown(base_model(16, 1)) {
     const auto show = [&](const Raster& raster) {
       auto model = base_model(raster.rows.size(), 1);
-      model->views = {View::heatmap};
+      model->views = {find_view("heatmap")};
       model->settings.pool = pool;
       model->cells = {{cell_of(raster, "")}};
       shown.canvas.set_model(model);
@@ -76,7 +77,7 @@ std::shared_ptr<CanvasModel> unequal_model(Lengths lengths) {
   Raster raster = heat(8, 8);
   raster.rows = {0, lengths.queries};
   raster.cols = {0, lengths.keys};
-  model->views = {View::heatmap};
+  model->views = {find_view("heatmap")};
   model->cells = {{cell_of(raster, "")}};
   model->lengths = lengths;
   model->viewport = whole(lengths);

@@ -9,6 +9,7 @@
 #include "input/open_source.h"
 #include "input/session_file.h"
 #include "messages.h"
+#include "views/views.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -36,7 +37,7 @@ struct Stranger {
 SessionFile session_of(const std::string& source, Index tokens, const std::string& hash) {
   SessionFile file{.session = standard_session(source, tokens), .content_hash = hash};
   file.session.columns.resize(1);
-  file.session.views = {View::heatmap};
+  file.session.views = {find_view("heatmap")};
   return file;
 }
 

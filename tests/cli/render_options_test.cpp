@@ -10,6 +10,7 @@
 #include "cli/option_words.h"
 #include "session_fields.h"
 #include "tiny_text_model.h"
+#include "views/views.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -139,7 +140,7 @@ TEST_CASE("law: a figure of a session carries the session, each of its fields al
   };
   Session standard = standard_session(source, 64), all = unlike_any_default().session;
   standard.columns = {column("exact"), column("strided")};
-  standard.views = {View::heatmap};
+  standard.views = {find_view("heatmap")};
   all.source = other;
   const Column own = all.columns.back();
   all.columns = {column("exact"), column("strided"), own};

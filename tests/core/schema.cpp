@@ -5,6 +5,7 @@
 
 #include "data/error.h"
 #include "variants/variant.h"
+#include "views/views.h"
 
 using namespace fovea;
 

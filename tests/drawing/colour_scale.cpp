@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "views/views.h"
+
 using namespace fovea;
 using namespace fovea::drawing;
 
@@ -34,7 +36,7 @@ TEST_CASE("the label of a heatmap by row says once what it is divided by") {
   Panel panel;
   panel.body = Raster{.norm = Norm::row_max, .quantity = "P / largest of its row"};
   const std::vector<const Panel*> panels{&panel};
-  CHECK(scales_of_row(View::heatmap, panels, {}).of[0]->label == "P / largest of its row");
+  CHECK(scales_of_row(find_view("heatmap"), panels, {}).of[0]->label == "P / largest of its row");
 }
 
 TEST_CASE(
@@ -45,16 +47,18 @@ TEST_CASE(
     CAPTURE(count);
     const std::vector<const Panel*> panels(count, &panel);
     ViewSettings settings;
-    const auto high = [&] { return scales_of_row(View::heatmap, panels, settings).of[0]->high; };
-    settings.ranges = {{View::heatmap, 0, 0, 0.3}};
+    const auto high = [&] {
+      return scales_of_row(find_view("heatmap"), panels, settings).of[0]->high;
+    };
+    settings.ranges = {{find_view("heatmap"), 0, 0, 0.3}};
     settings.shared_range = false;
     CHECK(high() == 0.3);
     settings.shared_range =
         true;  // as the row's bar and lock have it, which choose for all columns
     CHECK(high() == 1);
-    settings.choose_range({View::heatmap, -1, 0, 0.5});
+    settings.choose_range({find_view("heatmap"), -1, 0, 0.5});
     CHECK(high() == 0.5);
-    CHECK(scales_of_row(View::heatmap, panels, settings).shared->high == 0.5);
+    CHECK(scales_of_row(find_view("heatmap"), panels, settings).shared->high == 0.5);
   }
 }
 
@@ -74,7 +78,7 @@ TEST_CASE("the scale of a row covers all its panels, in whatever order they stan
   do {
     ViewSettings settings;
     settings.shared_range = true;
-    RowScales row = scales_of_row(View::heatmap, panels, settings);
+    RowScales row = scales_of_row(find_view("heatmap"), panels, settings);
     REQUIRE(row.shared);
     CHECK(row.count == 3);
     CHECK(row.shared->low == 1);
@@ -83,8 +87,8 @@ TEST_CASE("the scale of a row covers all its panels, in whatever order they stan
     // What lies below the range is fewer than can be seen only where the range begins higher.
     row.shared->under = true;
     CHECK(row.shared->under_text() == "outside of the mask");
-    settings.choose_range({View::heatmap, -1, 1.5, 9});
-    row = scales_of_row(View::heatmap, panels, settings);
+    settings.choose_range({find_view("heatmap"), -1, 1.5, 9});
+    row = scales_of_row(find_view("heatmap"), panels, settings);
     REQUIRE(row.shared);
     row.shared->under = true;
     CHECK(row.shared->under_text() == "fewer, or outside of the mask");

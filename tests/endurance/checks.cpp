@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "data/overloads.h"
+#include "views/views.h"
 
 namespace fovea::test {
 namespace {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "endurance/actions.h"
+#include "views/views.h"
 
 namespace fovea::test {
 namespace {
@@ -170,11 +171,15 @@ void change_ranks(Desk& desk) {
   MainWindow& window = desk.window();
   Draws& draws = desk.draws();
   window.editor().change_settings([&](ViewSettings& s) {
-    s.rank_of = RankSubject(draws.below(4));
-    s.rank_leaf = Index{1} << draws.from_to(1, 7);
-    s.rank_tolerance = std::pow(10.0, -6 * draws.share());
-    s.rank_partition = draws.chance(0.5) ? Partition::hierarchy : Partition::uniform;
-    s.mask_block = Index{1} << draws.from_to(1, 7);
+    for (const auto& [view, own] : view_fields()) {
+      const Field& field = own->field;
+      if (!field.choices.empty())
+        set_value(s, *own, draws.one_of(field.choices));
+      else if (std::holds_alternative<double>(field.standard))
+        set_value(s, *own, std::pow(10.0, -6 * draws.share()));
+      else
+        set_value(s, *own, std::int64_t{1} << draws.from_to(1, 7));
+    }
     s.pool = draws.chance(0.5) ? Pool::Kind::max : Pool::Kind::mean;
   });
 }

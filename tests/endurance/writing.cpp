@@ -6,6 +6,7 @@
 #include "figure/figure.h"
 #include "figure/pgf_file.h"
 #include "figure/preset.h"
+#include "views/views.h"
 
 namespace fovea::test {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "data/error.h"
 #include "engine/jobs.h"
+#include "views/views.h"
 
 using namespace fovea;
 using namespace fovea::test;

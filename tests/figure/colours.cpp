@@ -6,6 +6,7 @@
 #include "figure/layout.h"
 #include "figure/panels.h"
 #include "figure/recorder.h"
+#include "views/views.h"
 
 using namespace fovea;
 using example::alone;
@@ -76,7 +77,8 @@ TEST_CASE("ranks are coloured by rank or by what is stored, and the bar says by 
   CHECK(share(1, RankColour::storage) == 0.5);  // 2 (8 + 8) of 64
   for (const RankColour colour : {RankColour::rank, RankColour::storage}) {
     Figure figure = alone(example::ranks(64, 8, "a"), 252);
-    figure.style.settings.rank_colour = colour;
+    set_value(figure.style.settings, "rank_colour",
+              colour == RankColour::storage ? "storage" : "rank");
     QString all;
     for (const auto& drawn : example::record(figure).texts) all += drawn.text + u' ';
     CHECK(all.contains(QStringLiteral("full rank")) == (colour == RankColour::rank));
@@ -170,6 +172,7 @@ TEST_CASE("what numbers below the range mean is in the legend, also where a rang
   ViewSettings settings;
   CHECK(legend(settings).contains(QStringLiteral("not reached in two layers")));
   CHECK_FALSE(legend(settings).contains(QStringLiteral("fewer")));
-  settings.choose_range({View::reach, -1, 3, 6});  // pairs with one or two keys lie below too
+  settings.choose_range(
+      {find_view("reach"), -1, 3, 6});  // pairs with one or two keys lie below too
   CHECK(legend(settings).contains(QStringLiteral("fewer, or not reached in two layers")));
 }

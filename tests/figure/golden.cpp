@@ -9,6 +9,7 @@
 
 #include "figure/panels.h"
 #include "figure/recorder.h"
+#include "views/views.h"
 
 using namespace fovea;
 

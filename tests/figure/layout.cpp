@@ -5,6 +5,7 @@
 
 #include "figure/panels.h"
 #include "figure/recorder.h"
+#include "views/views.h"
 
 using namespace fovea;
 using example::alone;
@@ -266,7 +267,8 @@ TEST_CASE("the plots of a row of curves are side by side, below the longest of t
   RowCurve both = alone;
   both.approximate = std::vector<float>(20, 0.04f);
   const auto panel = [](const RowCurve& curve) {
-    return Panel{.view = View::row, .title = "T", .subtitle = {}, .caption = {}, .body = curve};
+    return Panel{
+        .view = find_view("row"), .title = "T", .subtitle = {}, .caption = {}, .body = curve};
   };
   Figure figure{.rows = {{panel(alone), panel(both)}}, .sequence = sequence};
   for (const double width : {160.0, 200.0, 240.0, 320.0, 500.0}) {

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "data/random.h"
+#include "views/views.h"
 
 namespace fovea::example {
 namespace {
@@ -69,7 +70,7 @@ Matrix attention(Index n, std::uint64_t seed) {
 }
 
 Panel heatmap(Index n, std::uint64_t seed, const std::string& title) {
-  Panel made = panel(View::heatmap, title, "output error 0.275");
+  Panel made = panel(find_view("heatmap"), title, "output error 0.275");
   Raster raster;
   raster.values = attention(n, 7);
   if (seed != 7) {  // an approximation drops what is far and faint
@@ -89,7 +90,7 @@ Panel heatmap(Index n, std::uint64_t seed, const std::string& title) {
 }
 
 Panel error_map(Index n, std::uint64_t seed, const std::string& title) {
-  Panel made = panel(View::error, title, "output error 0.275");
+  Panel made = panel(find_view("error"), title, "output error 0.275");
   Raster raster;
   raster.values = attention(n, 7);
   const Panel other = heatmap(n, seed, title);
@@ -110,7 +111,7 @@ Panel error_map(Index n, std::uint64_t seed, const std::string& title) {
 }
 
 Panel mask(Index n, const std::string& title) {
-  Panel made = panel(View::mask, title, "stride 32, summary 4");
+  Panel made = panel(find_view("mask"), title, "stride 32, summary 4");
   made.caption = "density 0.23; 8 full, 56 partial tiles of 64";
   const Index blocks = std::max<Index>(1, n / 16);
   Raster raster;
@@ -128,7 +129,7 @@ Panel mask(Index n, const std::string& title) {
 }
 
 Panel levels(Index n, const std::string& title) {
-  Panel made = panel(View::level, title, "banded, block 16");
+  Panel made = panel(find_view("level"), title, "banded, block 16");
   const Index side = std::max<Index>(1, n / 8);
   Raster raster;
   raster.values = Matrix(side, side);
@@ -151,7 +152,7 @@ Panel levels(Index n, const std::string& title) {
 }
 
 Panel reach(Index n, const std::string& title) {
-  Panel made = panel(View::reach, title, "window 6, stride 16");
+  Panel made = panel(find_view("reach"), title, "window 6, stride 16");
   made.caption = "pairs reached in one layer: 22 %, in two: 57 %";
   const auto attends = [](Index i, Index j) { return j <= i && (i - j < 6 || (i - j) % 16 == 0); };
   Raster raster;
@@ -173,7 +174,7 @@ Panel reach(Index n, const std::string& title) {
 }
 
 Panel ranks(Index n, Index leaf, const std::string& title) {
-  Panel made = panel(View::rank, title, "softmax, streaming");
+  Panel made = panel(find_view("rank"), title, "softmax, streaming");
   made.caption = "stored 41 % of the entries, 2.4 × smaller";
   BlockMap body;
   body.map.lengths = {n, n};
@@ -203,7 +204,8 @@ Panel ranks(Index n, Index leaf, const std::string& title) {
 }
 
 Panel leaves(int height, const std::string& title) {
-  Panel made = panel(View::tree, title, "height " + std::to_string(height) + ", median tree");
+  Panel made =
+      panel(find_view("tree"), title, "height " + std::to_string(height) + ", median tree");
   LeafSizes body;
   body.kind = "leaf";
   body.branching.assign(static_cast<std::size_t>(height), 2);
@@ -221,7 +223,7 @@ Panel leaves(int height, const std::string& title) {
 }
 
 Panel buckets(int count, const std::string& title) {
-  Panel made = panel(View::tree, title, "block 32, samples 32");
+  Panel made = panel(find_view("tree"), title, "block 32, samples 32");
   LeafSizes body;
   body.kind = "bucket";
   Random random(12, 3);
@@ -234,7 +236,7 @@ Panel buckets(int count, const std::string& title) {
 }
 
 Panel row(Index n, Index query, const std::string& title) {
-  Panel made = panel(View::row, title, "output error 0.275");
+  Panel made = panel(find_view("row"), title, "output error 0.275");
   RowCurve body;
   body.query = query;
   body.keys = {0, n};
@@ -261,7 +263,7 @@ Panel row(Index n, Index query, const std::string& title) {
 }
 
 Panel strip(Index n, const std::string& title) {
-  Panel made = panel(View::output, title, "output error 0.275");
+  Panel made = panel(find_view("output"), title, "output error 0.275");
   Strip body;
   body.quantity = "|z̃ − z|";
   Random random(9, 5);
@@ -287,7 +289,7 @@ Panel series(const std::string& title) {
 }
 
 Panel picture(Index side, const std::string& title) {
-  Panel made = panel(View::output, title, "output error 0.275");
+  Panel made = panel(find_view("output"), title, "output error 0.275");
   OutputPicture body;
   body.rows = side;
   body.cols = side + side / 3;
@@ -303,7 +305,7 @@ Panel picture(Index side, const std::string& title) {
 }
 
 Panel table(const std::string& title) {
-  Panel made = panel(View::cost, title, "block 32, samples 32");
+  Panel made = panel(find_view("cost"), title, "block 32, samples 32");
   made.body = FigureTable{{{"multiply-adds", "4.2 M"},
                            {"of exact", "0.25"},
                            {"bytes", "1.3 MiB"},
@@ -312,13 +314,13 @@ Panel table(const std::string& title) {
 }
 
 Panel message(const std::string& title) {
-  Panel made = panel(View::tree, title, "softmax, streaming");
+  Panel made = panel(find_view("tree"), title, "softmax, streaming");
   made.body = Message{"Exact attention has no tree: every query sees every key."};
   return made;
 }
 
 Panel curves(const std::string& title) {
-  Panel made = panel(View::tree, title, "");
+  Panel made = panel(find_view("tree"), title, "");
   CurvePlot plot{.x_label = "steps of learning", .y_label = "leaves"};
   CurvePlot::Curve learned{.name = "learned from", .colour = 1},
       held{.name = "held out", .colour = 2, .dashed = true};

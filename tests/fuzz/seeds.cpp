@@ -19,6 +19,7 @@
 #include "session/session.h"
 #include "temporary_directory.h"
 #include "variants/tree_tensors.h"
+#include "views/views.h"
 
 namespace fovea::test {
 namespace {
@@ -98,7 +99,7 @@ std::string session_with_everything() {
     session.columns.push_back(
         {.variant = variant.id, .values = defaults(variant.schema), .seed = 7});
   session.columns[0].held = HeldHead{.source = "a.npz", .layer = 1, .head = 2, .causal = false};
-  session.settings.choose_range({View::error, 1, 0.25, 0.5});
+  session.settings.choose_range({find_view("error"), 1, 0.25, 0.5});
   session.settings.hidden = {"exact"};
   session.spans = {{"system", {0, 4}}, {"user", {4, 9}}};
   return text_of(file);

@@ -20,6 +20,7 @@
 #include "io/tensor_file.h"
 #include "messages.h"
 #include "temporary_directory.h"
+#include "views/views.h"
 
 using namespace fovea;
 using namespace fovea::test;

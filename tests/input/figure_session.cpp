@@ -14,6 +14,7 @@
 #include "input/session_file.h"
 #include "messages.h"
 #include "temporary_directory.h"
+#include "views/views.h"
 
 using namespace fovea;
 using namespace fovea::test;

@@ -15,6 +15,7 @@
 #include "input/open_source.h"
 #include "input/session_file.h"
 #include "messages.h"
+#include "views/views.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -135,7 +136,7 @@ TEST_CASE("a session holds the absolute folder of its model") {
   SessionFile file;
   file.session.source = "model:tiny?text=a";
   file.session.columns = {{.variant = "exact", .held = HeldHead{.source = "model:tiny?text=b"}}};
-  file.session.views = {View::heatmap};
+  file.session.views = {find_view("heatmap")};
   const fs::path before = fs::current_path();
   fs::current_path(fs::path(model.folder()).parent_path());
   const std::string text = text_of(file);

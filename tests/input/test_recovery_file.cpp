@@ -9,6 +9,7 @@
 #include "input/recovery_file.h"
 #include "messages.h"
 #include "temporary_directory.h"
+#include "views/views.h"
 
 namespace fovea::test {
 namespace {

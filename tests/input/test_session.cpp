@@ -9,6 +9,8 @@
 #include "data/error.h"
 #include "drawing/colormap.h"
 #include "session_fields.h"
+#include "view_values.h"
+#include "views/views.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -93,12 +95,13 @@ TEST_CASE("every choice of a session is written and read") {
   };
   ViewSettings& settings = session.settings;
   come_back(settings.norm, all_norms());
-  come_back(settings.error, all_error_kinds());
   come_back(settings.pool, std::vector{Pool::Kind::max, Pool::Kind::mean});
-  come_back(settings.rank_of, std::vector{RankSubject::attention, RankSubject::unnormalised,
-                                          RankSubject::logits, RankSubject::error});
-  come_back(settings.rank_partition, std::vector{Partition::uniform, Partition::hierarchy});
-  come_back(settings.rank_colour, std::vector{RankColour::rank, RankColour::storage});
+  for (const auto& [view, own] : view_fields())
+    for (const std::string& choice : own->field.choices) {
+      set_value(settings, *own, choice);
+      written.write();
+      CHECK(read_session(written.path).session == session);
+    }
   come_back(settings.colormap, colormap_ids());
   come_back(session.span_choice, all_span_choices());
   come_back(session.causal, std::vector<std::optional<bool>>{{}, {false}, {true}});
@@ -192,13 +195,13 @@ TEST_CASE("a session with a colour map that is not known is refused by file, nam
 
 TEST_CASE("a session from before ranks were coloured by storage is coloured by rank") {
   Written written;
-  written.file.session.settings.rank_colour = RankColour::storage;
+  set_value(written.file.session.settings, "rank_colour", "storage");
   written.write();
   written.replace("\"rank_colour\": \"storage\",", "");
-  CHECK(read_session(written.path).session.settings.rank_colour == RankColour::rank);
+  CHECK(view_value(read_session(written.path).session.settings, "rank_colour") == "rank");
   written.write();
   written.replace("\"rank_colour\": \"storage\",", "\"rank_colour\": \"weight\",");
-  CHECK(written.refusal().find("'rank_colour' is 'weight'") != std::string::npos);
+  CHECK(written.refusal().find("rank_colour is 'weight'") != std::string::npos);
 }
 
 TEST_CASE("a session from before spans were named has none") {
@@ -301,7 +304,7 @@ TEST_CASE("a session of more columns or views than a window can show is refused"
   CHECK(written.refusal().find("a session of 129 columns; expected at most 128") !=
         std::string::npos);
   session.columns.assign(1, column);
-  session.views.assign(2000, View::heatmap);
+  session.views.assign(2000, find_view("heatmap"));
   written.write();
   CHECK(written.refusal().find("a session of 2000 views") != std::string::npos);
 }
@@ -322,6 +325,6 @@ TEST_CASE("a session of more ranges, spans or hidden names than people give is r
   session.spans.clear();
   // One of each view in each column, and of all columns.
   const std::size_t most = all_views().size() * (most_session_columns + 1);
-  session.settings.ranges.assign(most + 1, {View::heatmap, 0, 0, 1});
+  session.settings.ranges.assign(most + 1, {find_view("heatmap"), 0, 0, 1});
   refused_with(("a session of " + std::to_string(most + 1) + " ranges").c_str());
 }

@@ -20,6 +20,7 @@
 #include "io/watched_reads.h"
 #include "messages.h"
 #include "temporary_directory.h"
+#include "views/views.h"
 
 namespace fovea::test {
 namespace {

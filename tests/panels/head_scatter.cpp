@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "views/views.h"
+
 using namespace fovea;
 
 TEST_CASE(

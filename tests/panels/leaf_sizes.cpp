@@ -8,6 +8,7 @@
 #include "analysis/leaf_skew.h"
 #include "panels/scene.h"
 #include "plan/leaves.h"
+#include "views/views.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -16,7 +17,7 @@ TEST_CASE("leaves of a hash of 30 bits take bounded memory, and their panel says
   Scene scene(make_data(Data::gaussian, 96, 4, 3, false), "hyper",
               {{"block", "8"}, {"samples", "8"}, {"projections", "30"}, {"min_length", "1"}});
   largest_allocation();
-  const Panel panel = scene.panel(View::tree);
+  const Panel panel = scene.panel(find_view("tree"));
   CHECK(largest_allocation() <= (std::size_t{1} << 20) * sizeof(Index));  // the sizes shown
   const auto& sizes = std::get<LeafSizes>(panel.body);
   CHECK(sizes.kind == "bucket");
@@ -33,7 +34,7 @@ TEST_CASE("the tree's panel counts queries without keys as the diagnostics do, u
   const auto count = [](const std::vector<Diagnostic>& figures) {
     return std::ranges::find(figures, "queries_without_keys", &Diagnostic::id)->value;
   };
-  const Panel panel = scene.panel(View::tree);
+  const Panel panel = scene.panel(find_view("tree"));
   const double shown = count(std::get<LeafSizes>(panel.body).figures);
   CHECK(shown == count(scene.diagnostics));
   Run run{scene.profile};

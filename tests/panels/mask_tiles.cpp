@@ -8,8 +8,9 @@
 #include <set>
 
 #include "analysis/pairs.h"
-#include "panels/panels.h"
 #include "panels/scene.h"
+#include "views/parts.h"
+#include "views/views.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -87,8 +88,8 @@ TEST_CASE(
           CAPTURE(variant.first);
           CAPTURE(causal);
           CAPTURE(block);
-          scene.settings.mask_block = block;
-          const std::string caption = scene.panel(View::mask, rows, cols).caption;
+          set_value(scene.settings, "mask_block", std::to_string(block));
+          const std::string caption = scene.panel(find_view("mask"), rows, cols).caption;
           const bool part = rows.size() < 40, sorted = variant.first == std::string("hyper");
           const std::string expected =
               caption_of(count_tiles(mask, rows, cols, block), part, sorted);
@@ -103,9 +104,9 @@ TEST_CASE("a tile of the mask is full only where every pair of it is used") {
   Scene scene(make_data(Data::gaussian, 64, 4, 4, true), "fixed",
               {{"stride", "8"}, {"summary", "2"}});
   const Matrix mask = element_mask(scene.computation.op->plan(), {0, 64}, {0, 64});
-  scene.settings.mask_block = 8;
+  set_value(scene.settings, "mask_block", "8");
   Index mostly = 0;
-  const auto raster = std::get<Raster>(scene.panel(View::mask, {0, 64}, {0, 64}, 32).body);
+  const auto raster = std::get<Raster>(scene.panel(find_view("mask"), {0, 64}, {0, 64}, 32).body);
   REQUIRE(raster.categories ==
           std::vector<std::string>{"empty", "mixed tile", "full", "cluster mean"});
   for (Index r = 0; r < 32; ++r)
@@ -128,7 +129,8 @@ TEST_CASE("a pixel is masked where all its pairs are in the future, wherever the
                            {IndexRange{20, 27}, IndexRange{0, 48}}})
     for (const Index pixels : {5, 8, 12, 48}) {
       const IndexRange rows = view.first, cols = view.second;
-      const auto raster = std::get<Raster>(scene.panel(View::heatmap, rows, cols, pixels).body);
+      const auto raster =
+          std::get<Raster>(scene.panel(find_view("heatmap"), rows, cols, pixels).body);
       const Index down = raster.values.rows(), across = raster.values.cols();
       const auto part = [](IndexRange r, Index pixel, Index count) {
         return IndexRange{r.begin + pixel * r.size() / count,
@@ -202,7 +204,7 @@ TEST_CASE("each row's largest pixel is 1 where rows are divided by it, for any n
       CAPTURE(nk);
       CAPTURE(pixels);
       const auto raster =
-          std::get<Raster>(scene.panel(View::heatmap, {0, nq}, {0, nk}, pixels).body);
+          std::get<Raster>(scene.panel(find_view("heatmap"), {0, nq}, {0, nk}, pixels).body);
       for (Index r = 0; r < raster.values.rows(); ++r) {
         const float* row = raster.values.row(r);
         CHECK(*std::max_element(row, row + raster.values.cols()) == doctest::Approx(1));
@@ -214,8 +216,8 @@ TEST_CASE("each row's largest pixel is 1 where rows are divided by it, for any n
 TEST_CASE("the mask shows tiles from afar and elements from near") {
   Scene scene(make_data(Data::gaussian, 64, 3, 2, true), "fixed",
               {{"stride", "8"}, {"summary", "2"}});
-  scene.settings.mask_block = 4;
-  const Panel far = scene.panel(View::mask);
+  set_value(scene.settings, "mask_block", "4");
+  const Panel far = scene.panel(find_view("mask"));
   const auto& tiles = std::get<Raster>(far.body);
   CHECK(tiles.categories == std::vector<std::string>{"empty", "computed, then masked out", "full",
                                                      "cluster mean", "kept, in a mixed tile"});
@@ -224,11 +226,11 @@ TEST_CASE("the mask shows tiles from afar and elements from near") {
   CHECK(tiles.values(0, 1) == 1);  // and this one not
   CHECK(tiles.values(0, 63) == 0);
   CHECK(tiles.values(7, 0) == 2);
-  const auto near = std::get<Raster>(scene.panel(View::mask, {8, 24}, {0, 16}).body);
+  const auto near = std::get<Raster>(scene.panel(find_view("mask"), {8, 24}, {0, 16}).body);
   const Matrix mask = element_mask(scene.computation.op->plan(), {8, 24}, {0, 16});
   for (Index i = 0; i < 16; ++i)
     for (Index j = 0; j < 16; ++j) CHECK((near.values(i, j) >= 2) == (mask(i, j) > 0));
-  const auto pooled = std::get<Raster>(scene.panel(View::mask, {0, 64}, {0, 64}, 32).body);
+  const auto pooled = std::get<Raster>(scene.panel(find_view("mask"), {0, 64}, {0, 64}, 32).body);
   CHECK(pooled.categories ==
         std::vector<std::string>{"empty", "mixed tile", "full", "cluster mean"});
   CHECK(pooled.values(0, 0) == 1);
@@ -242,7 +244,7 @@ TEST_CASE("no variant that sorts tokens is said to compute pairs and mask them o
                 variant.id == "hyper"
                     ? Settings{{"block", "8"}, {"samples", "8"}, {"min_length", "8"}}
                     : Settings{});
-    const Panel panel = scene.panel(View::mask);
+    const Panel panel = scene.panel(find_view("mask"));
     const auto* raster = std::get_if<Raster>(&panel.body);
     if (!raster) continue;
     CAPTURE(variant.id);
@@ -258,19 +260,19 @@ TEST_CASE("no variant that sorts tokens is said to compute pairs and mask them o
 
 TEST_CASE("the mask tells pairs evaluated through clusters from those evaluated by themselves") {
   Scene scene(make_data(Data::gaussian, 64, 3, 2, false), "h1d", {{"block", "4"}});
-  const auto mask = std::get<Raster>(scene.panel(View::mask).body);
+  const auto mask = std::get<Raster>(scene.panel(find_view("mask")).body);
   const Matrix owner = level_owner(scene.computation.op->plan(), {0, 64}, {0, 64});
   for (Index i = 0; i < 64; ++i)
     for (Index j = 0; j < 64; ++j) CHECK((mask.values(i, j) == 3) == (owner(i, j) > 0));
   // Only the diagonal of 16 x 16 tiles of 4, and its neighbours, are computed key by key.
-  scene.settings.mask_block = 4;
-  CHECK(scene.panel(View::mask).caption.find("46 full, 210 cluster-mean tiles") !=
+  set_value(scene.settings, "mask_block", "4");
+  CHECK(scene.panel(find_view("mask")).caption.find("46 full, 210 cluster-mean tiles") !=
         std::string::npos);
 }
 
 TEST_CASE("beside the mask is the exact mass that each row drops") {
   Scene scene = hyper_scene();
-  const auto mask = std::get<Raster>(scene.panel(View::mask, {8, 24}, {0, 16}).body);
+  const auto mask = std::get<Raster>(scene.panel(find_view("mask"), {8, 24}, {0, 16}).body);
   const Matrix p = scene.p(false),
                used = element_mask(scene.computation.op->plan(), {0, 40}, {0, 40});
   REQUIRE(mask.row_values.size() == 16);
@@ -286,13 +288,13 @@ TEST_CASE("beside the mask is the exact mass that each row drops") {
     most = std::max(most, scene.metrics.dropped_mass[std::size_t(i)]);
   }
   CHECK(most > 0.01f);
-  const std::string caption = scene.panel(View::mask).caption;
+  const std::string caption = scene.panel(find_view("mask")).caption;
   CHECK(caption.find("by row, median ") != std::string::npos);
   CHECK(caption.find("most ") != std::string::npos);
   scene.metrics.dropped_mass.assign(40, 0.9999f);  // "10² %" to two digits
-  CHECK(scene.panel(View::mask).caption.find("most 100 %") != std::string::npos);
+  CHECK(scene.panel(find_view("mask")).caption.find("most 100 %") != std::string::npos);
   // Where every pair is used there is nothing to show.
   Scene whole(make_data(Data::gaussian, 40, 4, 4, true), "h1d", {{"block", "4"}});
   CHECK(whole.metrics.dropped_mass.empty());
-  CHECK(std::get<Raster>(whole.panel(View::mask).body).row_values.empty());
+  CHECK(std::get<Raster>(whole.panel(find_view("mask")).body).row_values.empty());
 }

@@ -9,9 +9,9 @@
 
 #include "messages.h"
 #include "panels/error_kind.h"
-#include "panels/panels.h"
 #include "panels/readings.h"
 #include "panels/scene.h"
+#include "views/parts.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -45,7 +45,7 @@ std::string message_in(const Panel& panel) {
 
 TEST_CASE("the error of exact attention is zero only in the rows that are finite") {
   Scene some(with_a_nan(), "exact", {}), none(all_nan(), "exact", {});
-  for (const View view : {View::error, View::output}) {
+  for (const View view : {find_view("error"), find_view("output")}) {
     const Panel panel = some.panel(view);
     CHECK(message_in(panel) == "zero by definition in the 39 rows that are finite");
     CHECK(contains(
@@ -70,15 +70,16 @@ TEST_CASE("panels name the rows that are not finite, and print no NaN") {
           for (const auto& [label, value] : table->rows) text += label + value;
         CAPTURE(text);
         CHECK_FALSE(contains(text, "nan"));
-        if (view == View::error || view == View::output) CHECK(contains(text, "NaN or Inf in "));
+        if (view == find_view("error") || view == find_view("output"))
+          CHECK(contains(text, "NaN or Inf in "));
       }
     }
   Scene scene(with_a_nan(), "fixed", {{"stride", "8"}, {"summary", "2"}});
-  const Panel output = scene.panel(View::output);
+  const Panel output = scene.panel(find_view("output"));
   CHECK(contains(output.subtitle, "relative output error not defined"));
   CHECK(contains(output.caption, "largest "));
   CHECK(contains(output.caption, "not defined in 1 row"));
-  CHECK(contains(scene.panel(View::error).caption, ", not defined in 1 row"));
+  CHECK(contains(scene.panel(find_view("error")).caption, ", not defined in 1 row"));
 }
 
 TEST_CASE("maps mark a query that is not a number, and no other") {
@@ -97,15 +98,17 @@ TEST_CASE("maps mark a query that is not a number, and no other") {
       const bool of_logits = id != "tc";  // whose weights depend on the tree alone
       CHECK(scene.exact.not_finite.rows == 1);
       CHECK(scene.computation.not_finite.rows == (of_logits ? 1 : 0));
-      for (const View view : {View::heatmap, View::error}) {
-        if (view == View::error && id == "exact") continue;  // a message
+      for (const View view : {find_view("heatmap"), find_view("error")}) {
+        if (view == find_view("error") && id == "exact") continue;  // a message
         const Panel panel = scene.panel(view, {0, 40}, {0, 40}, pixels);
         REQUIRE(std::holds_alternative<Raster>(panel.body));
         const Matrix& values = std::get<Raster>(panel.body).values;
         REQUIRE(values.rows() <= pixels);
-        const bool whole_row = view == View::error || id == "exact";  // else that of its keys
+        const bool whole_row =
+            view == find_view("error") || id == "exact";  // else that of its keys
         for (Index r = 0; r < values.rows(); ++r) {
-          const bool marked = (of_logits || view == View::error) && r == bad * values.rows() / 40;
+          const bool marked =
+              (of_logits || view == find_view("error")) && r == bad * values.rows() / 40;
           Index found = 0;
           for (Index c = 0; c < values.cols(); ++c) found += std::isnan(values(r, c));
           CHECK((found > 0) == marked);
@@ -154,7 +157,7 @@ TEST_CASE("a row of which one weight is NaN has no largest, and no weight over i
 
 TEST_CASE("one row that is not finite does not hide the mass that the others drop") {
   Scene scene(with_a_nan(), "fixed", {{"stride", "8"}, {"summary", "2"}});
-  const Panel panel = scene.panel(View::mask);
+  const Panel panel = scene.panel(find_view("mask"));
   CHECK(contains(panel.caption, "mass dropped: not defined · strip: of finite rows, most "));
   CHECK(std::get<Raster>(panel.body).row_values.size() == 40);
 }

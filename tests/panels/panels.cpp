@@ -5,16 +5,19 @@
 #include <cmath>
 
 #include "analysis/cases.h"
-#include "panels/rank_subject.h"
 #include "panels/scene.h"
+#include "views/rank_subject.h"
+#include "views/views.h"
 
 using namespace fovea;
 using namespace fovea::test;
 
 namespace {
 
-constexpr View views[] = {View::heatmap, View::error, View::mask, View::reach,  View::rank,
-                          View::level,   View::tree,  View::row,  View::output, View::cost};
+constexpr View views[] = {find_view("heatmap"), find_view("error"), find_view("mask"),
+                          find_view("reach"),   find_view("rank"),  find_view("level"),
+                          find_view("tree"),    find_view("row"),   find_view("output"),
+                          find_view("cost")};
 
 /// The whole head of a scene in 10 x 10 pixels of its map.
 Panel panel_of_map(const Scene& scene, View view, const MapPyramid& map, Run& run) {
@@ -58,7 +61,7 @@ TEST_CASE("every view of every variant shows something or says why not") {
 
 TEST_CASE("the heatmap is P, its masked pixels are the future") {
   Scene scene = hyper_scene(true);
-  const auto raster = std::get<Raster>(scene.panel(View::heatmap).body);
+  const auto raster = std::get<Raster>(scene.panel(find_view("heatmap")).body);
   const Matrix p = scene.p(true);
   bool same = true;
   for (Index i = 0; i < 40; ++i)
@@ -72,7 +75,8 @@ TEST_CASE("the heatmap is P, its masked pixels are the future") {
 TEST_CASE("a row norm makes the largest entry of each row 1") {
   Scene scene = hyper_scene();
   scene.settings.norm = Norm::row_max;
-  const auto raster = std::get<Raster>(scene.panel(View::heatmap, {0, 40}, {0, 40}, 10).body);
+  const auto raster =
+      std::get<Raster>(scene.panel(find_view("heatmap"), {0, 40}, {0, 40}, 10).body);
   for (Index r = 0; r < 10; ++r) {
     float top = 0;
     for (Index c = 0; c < 10; ++c) top = std::max(top, raster.values(r, c));
@@ -80,7 +84,7 @@ TEST_CASE("a row norm makes the largest entry of each row 1") {
   }
   // The largest of the whole row counts, also of keys that are not in view.
   const Matrix weights = scene.p(true);
-  const auto part = std::get<Raster>(scene.panel(View::heatmap, {8, 20}, {30, 37}).body);
+  const auto part = std::get<Raster>(scene.panel(find_view("heatmap"), {8, 20}, {30, 37}).body);
   for (Index r = 0; r < 12; ++r) {
     const float* row = weights.row(8 + r);
     const float top = *std::max_element(row, row + 40);
@@ -91,7 +95,7 @@ TEST_CASE("a row norm makes the largest entry of each row 1") {
 TEST_CASE("the error is P~ - P, pooled with its sign") {
   Scene scene = hyper_scene();
   const Matrix p = scene.p(false), q = scene.p(true);
-  const auto raster = std::get<Raster>(scene.panel(View::error).body);
+  const auto raster = std::get<Raster>(scene.panel(find_view("error")).body);
   CHECK(raster.palette == Palette::diverging);
   CHECK(raster.low == -raster.high);
   for (Index i = 0; i < 40; ++i)
@@ -103,7 +107,8 @@ TEST_CASE("the error is P~ - P, pooled with its sign") {
                                    {Pool::Kind::mean, 20}}) {
     scene.settings.pool = kind;
     const Index pixels = 40 / side;
-    const auto pooled = std::get<Raster>(scene.panel(View::error, {0, 40}, {0, 40}, pixels).body);
+    const auto pooled =
+        std::get<Raster>(scene.panel(find_view("error"), {0, 40}, {0, 40}, pixels).body);
     CHECK(pooled.pooled == kind);
     for (Index r = 0; r < pixels; ++r)
       for (Index c = 0; c < pixels; ++c) {
@@ -124,7 +129,7 @@ TEST_CASE("the error is P~ - P, pooled with its sign") {
 
 TEST_CASE("output errors beside an error map are put there and told once") {
   Scene scene = hyper_scene();
-  const Panel panel = scene.panel(View::error);
+  const Panel panel = scene.panel(find_view("error"));
   REQUIRE(panel.caption.find("strip:") != std::string::npos);
   Panel again = panel;
   add_row_errors(again, scene.metrics.token_error);
@@ -133,14 +138,13 @@ TEST_CASE("output errors beside an error map are put there and told once") {
 
 TEST_CASE("kinds of error follow from the signed one") {
   Scene scene = hyper_scene();
-  const auto values = [&](ErrorKind kind) {
-    scene.settings.error = kind;
-    return std::get<Raster>(scene.panel(View::error).body).values;
+  const auto values = [&](const char* kind) {
+    set_value(scene.settings, "error", kind);
+    return std::get<Raster>(scene.panel(find_view("error")).body).values;
   };
-  const Matrix p = scene.p(false), difference = values(ErrorKind::signed_difference);
-  const Matrix absolute = values(ErrorKind::absolute), squared = values(ErrorKind::squared);
-  const Matrix relative = values(ErrorKind::relative),
-               logarithm = values(ErrorKind::log10_absolute);
+  const Matrix p = scene.p(false), difference = values("signed");
+  const Matrix absolute = values("absolute"), squared = values("squared");
+  const Matrix relative = values("relative"), logarithm = values("log10");
   for (Index i = 0; i < 40; ++i)
     for (Index j = 0; j < 40; ++j) {
       const double x = static_cast<double>(difference(i, j));
@@ -157,17 +161,18 @@ TEST_CASE("kinds of error follow from the signed one") {
 TEST_CASE("signed errors have a logarithmic scale where weights have one") {
   Scene scene = hyper_scene();
   scene.settings.norm = Norm::linear;
-  CHECK(std::get<Raster>(scene.panel(View::error).body).norm == Norm::linear);
+  CHECK(std::get<Raster>(scene.panel(find_view("error")).body).norm == Norm::linear);
   scene.settings.norm = Norm::log;
-  const auto error = std::get<Raster>(scene.panel(View::error).body);
+  const auto error = std::get<Raster>(scene.panel(find_view("error")).body);
   CHECK(error.norm == Norm::log);
   CHECK(error.low == -error.high);
-  CHECK(std::get<RowCurve>(scene.panel(View::row).body).log_floor == scene.settings.log_floor);
+  CHECK(std::get<RowCurve>(scene.panel(find_view("row")).body).log_floor ==
+        scene.settings.log_floor);
 }
 
 TEST_CASE("the rank map covers the matrix and counts what it stores") {
   Scene scene = hyper_scene();
-  const Panel panel = scene.panel(View::rank);
+  const Panel panel = scene.panel(find_view("rank"));
   const auto& map = std::get<BlockMap>(panel.body);
   CHECK(map.map.lengths.n() == 40);
   CHECK(map.stored == stored_entries(map.map));
@@ -176,18 +181,19 @@ TEST_CASE("the rank map covers the matrix and counts what it stores") {
 
 TEST_CASE("the rank map of a causal head is compared with what a dense causal matrix stores") {
   Scene scene(make_data(Data::gaussian, 40, 4, 4, true), "exact", {});
-  const auto map_of = [&](RankSubject what) {
-    scene.settings.rank_of = what;
-    return std::get<BlockMap>(scene.panel(View::rank).body);
+  const auto map_of = [&](const char* what) {
+    set_value(scene.settings, "rank_of", what);
+    return std::get<BlockMap>(scene.panel(find_view("rank")).body);
   };
   // Noise has full rank: its empty triangle is no gain.
-  const BlockMap map = map_of(RankSubject::attention);
+  const BlockMap map = map_of("attention");
   CHECK(dense_entries(map.map) == 40 * 41 / 2);
   CHECK(map.stored <= 40 * 41 / 2);
-  scene.settings.rank_tolerance = 0;
-  CHECK(map_of(RankSubject::attention).compression == doctest::Approx(1));
-  CHECK(scene.panel(View::rank).caption.find("low rank at ε saves nothing") != std::string::npos);
-  CHECK(dense_entries(map_of(RankSubject::logits).map) == 1600);  // there for every pair
+  set_value(scene.settings, "rank_tolerance", "1e-12");
+  CHECK(map_of("attention").compression == doctest::Approx(1));
+  CHECK(scene.panel(find_view("rank")).caption.find("low rank at ε saves nothing") !=
+        std::string::npos);
+  CHECK(dense_entries(map_of("logits").map) == 1600);  // there for every pair
 }
 
 TEST_CASE("rank subjects are P, exp(S), S and the error") {
@@ -217,7 +223,8 @@ TEST_CASE("rank subjects are P, exp(S), S and the error") {
 
 TEST_CASE("a row lists its best keys, an output picture is Z") {
   Scene scene = hyper_scene();
-  const auto curve = std::get<RowCurve>(scene.panel(View::row, {0, 40}, {5, 25}, 512, 7).body);
+  const auto curve =
+      std::get<RowCurve>(scene.panel(find_view("row"), {0, 40}, {5, 25}, 512, 7).body);
   const Matrix p = scene.p(false);
   CHECK(curve.query == 7);
   REQUIRE(curve.exact.size() == 20);
@@ -226,11 +233,11 @@ TEST_CASE("a row lists its best keys, an output picture is Z") {
   for (const auto& [key, value] : curve.top_exact) CHECK(value == p(7, key));
   CHECK(curve.top_exact[0].second >= curve.top_exact[7].second);
 
-  CHECK(std::holds_alternative<Strip>(scene.panel(View::output).body));
+  CHECK(std::holds_alternative<Strip>(scene.panel(find_view("output")).body));
   Matrix q = gaussian(12, 3, 1), k = gaussian(12, 3, 2), v(12, 3, 0.25f);
   Scene image(make_problem(q, k, v), "strided", {{"stride", "4"}});
   image.sequence.grid = ImageGrid{3, 4, 0};
-  const auto picture = std::get<OutputPicture>(image.panel(View::output).body);
+  const auto picture = std::get<OutputPicture>(image.panel(find_view("output")).body);
   CHECK(picture.rgb.size() == 36);
   for (const float x : picture.rgb) CHECK(x == doctest::Approx(0.25f));
 }
@@ -243,12 +250,12 @@ TEST_CASE("a given attention matrix has a heatmap and a rank map, and no other v
   const auto make = [&](View view, Index pixels) {
     return make_matrix_panel(view, a, settings, {0, 40}, {0, 40}, pixels, *backends().front(), run);
   };
-  const auto raster = std::get<Raster>(make(View::heatmap, 512).body);
+  const auto raster = std::get<Raster>(make(find_view("heatmap"), 512).body);
   CHECK(raster.values(3, 4) == a(3, 4));
-  const auto pooled = std::get<Raster>(make(View::heatmap, 20).body);
+  const auto pooled = std::get<Raster>(make(find_view("heatmap"), 20).body);
   CHECK(pooled.values(0, 0) == std::max({a(0, 0), a(0, 1), a(1, 0), a(1, 1)}));
-  CHECK(std::get<BlockMap>(make(View::rank, 512).body).map.lengths.n() == 40);
-  CHECK(std::holds_alternative<Message>(make(View::error, 512).body));
+  CHECK(std::get<BlockMap>(make(find_view("rank"), 512).body).map.lengths.n() == 40);
+  CHECK(std::holds_alternative<Message>(make(find_view("error"), 512).body));
 }
 
 TEST_CASE("a subtitle has two parameters, and leaves out what only a causal mask makes matter") {
@@ -276,11 +283,11 @@ TEST_CASE("a subtitle has two parameters, and leaves out what only a causal mask
 TEST_CASE("outputs that are not computed yet are labelled so") {
   Scene scene = hyper_scene();
   scene.computation.output = {};
-  CHECK(std::get<Message>(scene.panel(View::output).body).text.find("not computed") !=
+  CHECK(std::get<Message>(scene.panel(find_view("output")).body).text.find("not computed") !=
         std::string::npos);
   Scene other = hyper_scene();
   other.exact.output = {};
-  CHECK(std::holds_alternative<Message>(other.panel(View::output).body));
+  CHECK(std::holds_alternative<Message>(other.panel(find_view("output")).body));
 }
 
 TEST_CASE("the divisor of rows of mean pixels is named") {
@@ -288,9 +295,9 @@ TEST_CASE("the divisor of rows of mean pixels is named") {
   scene.settings.norm = Norm::row_max;
   scene.settings.pool = Pool::Kind::mean;
   Run run{scene.profile};
-  const auto map = make_map(View::heatmap, scene.computation, scene.exact, scene.settings);
+  const auto map = make_map(find_view("heatmap"), scene.computation, scene.exact, scene.settings);
   map->fill({0, map->overview_rows()}, run);
-  const Panel panel = panel_of_map(scene, View::heatmap, *map, run);
+  const Panel panel = panel_of_map(scene, find_view("heatmap"), *map, run);
   const auto& raster = std::get<Raster>(panel.body);
   REQUIRE(raster.pooled == Pool::Kind::mean);
   float most =
@@ -298,7 +305,8 @@ TEST_CASE("the divisor of rows of mean pixels is named") {
   for (Index c = 0; c < raster.values.cols(); ++c) most = std::max(most, raster.values(0, c));
   CHECK(most == 1);
   CHECK(raster.quantity == "P / largest pixel of its row");
-  CHECK(std::get<Raster>(scene.panel(View::heatmap).body).quantity == "P / largest of its row");
+  CHECK(std::get<Raster>(scene.panel(find_view("heatmap")).body).quantity ==
+        "P / largest of its row");
 }
 
 TEST_CASE("law: an estimated map has standard errors where they are of the numbers that it shows") {
@@ -316,12 +324,12 @@ TEST_CASE("law: an estimated map has standard errors where they are of the numbe
   for (const Norm norm : all_norms()) {
     scene.settings.norm = norm;
     CAPTURE(to_text(norm));
-    CHECK(has_errors(View::heatmap) == (norm != Norm::row_max));
+    CHECK(has_errors(find_view("heatmap")) == (norm != Norm::row_max));
   }
-  for (const ErrorKind kind : all_error_kinds()) {
-    scene.settings.error = kind;
-    CAPTURE(to_text(kind));
-    CHECK(has_errors(View::error) == (kind != ErrorKind::log10_absolute));
+  for (const std::string& kind : find_view_field("error").field->field.choices) {
+    set_value(scene.settings, "error", kind);
+    CAPTURE(kind);
+    CHECK(has_errors(find_view("error")) == (kind != "log10"));
   }
 }
 
@@ -332,7 +340,7 @@ TEST_CASE("the largest output error is that of the rows that have one, wherever 
     CAPTURE(odd);
     scene.computation.output.z = z;
     scene.computation.output.z(odd, 1) = std::numeric_limits<float>::quiet_NaN();
-    const Panel panel = scene.panel(View::output);
+    const Panel panel = scene.panel(find_view("output"));
     const auto& values = std::get<Strip>(panel.body).values;
     Index worst = -1;
     for (Index i = 0; i < 40; ++i)
@@ -346,9 +354,9 @@ TEST_CASE("the largest output error is that of the rows that have one, wherever 
 
 TEST_CASE("a rank map that stores nothing says so") {
   Scene scene = hyper_scene();
-  scene.settings.rank_tolerance = 1e6;
-  scene.settings.rank_partition = Partition::uniform;
-  const Panel panel = scene.panel(View::rank);
+  set_value(scene.settings, "rank_tolerance", "1e6");
+  set_value(scene.settings, "rank_partition", "uniform");
+  const Panel panel = scene.panel(find_view("rank"));
   CHECK(std::get<BlockMap>(panel.body).stored == 0);
   CHECK(panel.caption.find("inf") == std::string::npos);
   CHECK(panel.caption.find("nothing to store") != std::string::npos);

@@ -5,8 +5,9 @@
 #include <limits>
 
 #include "analysis/pairs.h"
-#include "panels/panels.h"
 #include "panels/scene.h"
+#include "views/parts.h"
+#include "views/views.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -17,7 +18,8 @@ TEST_CASE("the level at a pixel's centre is shown, wherever the view begins") {
   for (const auto& [rows, cols] :
        {std::pair{IndexRange{0, 64}, IndexRange{0, 64}}, {IndexRange{9, 41}, IndexRange{3, 35}}})
     for (const Index pixels : {8, 64}) {
-      const auto raster = std::get<Raster>(scene.panel(View::level, rows, cols, pixels).body);
+      const auto raster =
+          std::get<Raster>(scene.panel(find_view("level"), rows, cols, pixels).body);
       const Index side = rows.size() / raster.values.rows();
       for (Index r = 0; r < raster.values.rows(); ++r)
         for (Index c = 0; c < raster.values.cols(); ++c) {
@@ -32,7 +34,7 @@ TEST_CASE("the level at a pixel's centre is shown, wherever the view begins") {
 TEST_CASE("the strip of output errors is the distance of each token's outputs") {
   Scene scene(make_data(Data::gaussian, 40, 4, 4, false), "hyper",
               {{"block", "8"}, {"samples", "8"}, {"min_length", "8"}});
-  const auto strip = std::get<Strip>(scene.panel(View::output).body);
+  const auto strip = std::get<Strip>(scene.panel(find_view("output")).body);
   const Matrix &z = scene.computation.output.z, &exact = scene.exact.output.z;
   REQUIRE(strip.values.size() == 40);
   for (Index i = 0; i < 40; ++i) {
@@ -47,7 +49,7 @@ TEST_CASE("a rank map of a part of the tokens has its blocks where the part is")
   Profile profile;
   Run run{profile};
   ViewSettings settings;
-  settings.rank_leaf = 4;
+  set_value(settings, "rank_leaf", "4");
   std::string caption;
   const auto entries = [&](IndexRange rows, IndexRange cols) {
     CHECK((rows.begin >= 24 && rows.end <= 40 && cols.begin >= 24 && cols.end <= 40));
@@ -78,10 +80,11 @@ TEST_CASE("the level view tells how much exact attention is on each level, and h
                        {"level_mass_approximate_0", "", 0.75, "", false},
                        {"level_mass_exact_1", "", 0.375, "", false},
                        {"level_mass_approximate_1", "", 0.25, "", false}};
-  CHECK(scene.panel(View::level).caption ==
+  CHECK(scene.panel(find_view("level")).caption ==
         "exact attention on levels 0, 1, …: 62 %, 38 %; given to them: 75 %, 25 %");
   scene.diagnostics[0].sampled = scene.diagnostics[1].sampled = true;
   scene.diagnostics[0].standard_error = 0.01;
   scene.diagnostics[1].standard_error = 0.02;  // the largest is said of all
-  CHECK(scene.panel(View::level).caption.ends_with("25 % (from sampled rows, each ± 2 % or less)"));
+  CHECK(scene.panel(find_view("level"))
+            .caption.ends_with("25 % (from sampled rows, each ± 2 % or less)"));
 }

@@ -4,8 +4,9 @@
 #include <cmath>
 
 #include "data/error.h"
-#include "panels/reach_text.h"
 #include "panels/scene.h"
+#include "views/reach_text.h"
+#include "views/views.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -39,7 +40,7 @@ Scene strided_scene(Index n, Index stride) {
 
 TEST_CASE("two-hop reach shows through how many keys each pair is reached, the future is masked") {
   Scene scene = strided_scene(40, 8);
-  const Panel panel = scene.panel(View::reach, {4, 40}, {2, 30});
+  const Panel panel = scene.panel(find_view("reach"), {4, 40}, {2, 30});
   const auto& raster = std::get<Raster>(panel.body);
   CHECK(raster.quantity == "keys k with i → k → j");
   CHECK(raster.pooled == Pool::Kind::none);
@@ -63,7 +64,7 @@ TEST_CASE("two-hop reach under a window: shares are of the pairs that the window
   Problem problem = make_data(Data::gaussian, 40, 3, 2, true);
   problem.window = 6;  // two hops lead up to 10 keys back
   Scene scene(problem, "strided", {{"stride", "4"}, {"heads", "first"}});
-  const Panel panel = scene.panel(View::reach);
+  const Panel panel = scene.panel(find_view("reach"));
   const auto pair = [](Index i, Index j) { return j <= i && j > i - 4; };
   double one = 0, all = 0;
   for (Index i = 0; i < 40; ++i)
@@ -84,7 +85,7 @@ TEST_CASE("two-hop reach of summary columns alone leaves pairs unreached, and sa
       one += pair(i, j);
       two += keys_between(i, j, 40, pair) > 0;
     }
-  const Panel panel = scene.panel(View::reach);
+  const Panel panel = scene.panel(find_view("reach"));
   CHECK(panel.caption == "pairs reached in one layer: " + format_percent(one / all, 2) +
                              ", in two: " + format_percent(two / all, 2));
   const auto& raster = std::get<Raster>(panel.body);
@@ -99,7 +100,8 @@ TEST_CASE("a pixel of two-hop reach over several pairs has their largest number 
   Scene scene = strided_scene(40, 8);
   for (const Pool::Kind kind : {Pool::Kind::max, Pool::Kind::mean}) {
     scene.settings.pool = kind;
-    const auto raster = std::get<Raster>(scene.panel(View::reach, {0, 40}, {0, 40}, 10).body);
+    const auto raster =
+        std::get<Raster>(scene.panel(find_view("reach"), {0, 40}, {0, 40}, 10).body);
     CHECK(raster.pooled == kind);
     bool same = true;
     for (Index r = 0; r < 10; ++r)
@@ -126,7 +128,7 @@ TEST_CASE("a pixel of two-hop reach over several pairs has their largest number 
 TEST_CASE("where one layer reaches every pair, two-hop reach says so instead") {
   const auto message = [](const char* id, const Settings& settings) {
     Scene scene(make_data(Data::gaussian, 40, 4, 4, false), id, settings);
-    return std::get<Message>(scene.panel(View::reach).body).text;
+    return std::get<Message>(scene.panel(find_view("reach")).body).text;
   };
   for (const char* id : {"exact", "h1d"})
     CHECK(message(id, {}) ==
@@ -151,7 +153,7 @@ TEST_CASE("two-hop reach of a long head counts some rows of a pixel, and says wh
   const Sequence sequence;
   const ViewSettings settings;
   const auto panel = [&](IndexRange rows) {
-    return make_panel(View::reach,
+    return make_panel(find_view("reach"),
                       {.computation = computation,
                        .exact = computation,
                        .backend = backend,

@@ -3,6 +3,7 @@
 
 #include "harness.h"
 #include "panels/panel.h"
+#include "views/views.h"
 
 namespace fovea::test {
 

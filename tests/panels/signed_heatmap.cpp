@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "panels/scene.h"
+#include "views/views.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -11,7 +12,7 @@ namespace {
 void check_colours(const std::string& variant, const Settings& settings, bool negative) {
   CAPTURE(variant);
   Scene scene(make_data(Data::gaussian, 24, 3, 4, false), variant, settings);
-  const Panel panel = scene.panel(View::heatmap);
+  const Panel panel = scene.panel(find_view("heatmap"));
   const auto& raster = std::get<Raster>(panel.body);
   CHECK((raster.palette == Palette::diverging) == negative);
   if (negative) {

@@ -7,6 +7,7 @@
 
 #include "harness.h"
 #include "panels/panel.h"
+#include "views/views.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -28,9 +29,9 @@ struct Prepared {
     computation = std::make_shared<const Computation>(prepare(problem, request, *backend, run));
     ViewSettings settings;
     settings.pool = Pool::Kind::max;
-    most = make_map(View::heatmap, *computation, *computation, settings);
+    most = make_map(find_view("heatmap"), *computation, *computation, settings);
     settings.pool = Pool::Kind::mean;
-    mean = make_map(View::heatmap, *computation, *computation, settings);
+    mean = make_map(find_view("heatmap"), *computation, *computation, settings);
   }
 };
 

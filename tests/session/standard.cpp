@@ -6,6 +6,7 @@
 
 #include "session/session.h"
 #include "session/settings.h"
+#include "views/views.h"
 
 using namespace fovea;
 
@@ -20,7 +21,7 @@ TEST_CASE("a first start shows the whole head, in columns that are quick to comp
     for (const Column& column : session.columns)
       CHECK_NOTHROW(check_values(find_variant(column.variant).schema, column.values));
     CHECK(session.views.size() == 4);
-    const bool ranks = std::ranges::count(session.views, View::rank) == 1;
+    const bool ranks = std::ranges::count(session.views, find_view("rank")) == 1;
     CHECK(ranks == (n <= 1024));  // longer heads are decomposed for many seconds
     CHECK(session.viewport == Viewport{0, double(n), 0, double(n)});
   }
@@ -50,10 +51,14 @@ TEST_CASE("every choice of a session has a name and a label of its own") {
     CHECK_FALSE(names.contains(""));
     CHECK_FALSE(labels.contains(""));
   };
-  check(View::cost);
-  check(ErrorKind::log10_absolute);
   check(Norm::row_max);
-  check(RankColour::storage);
+  std::set<std::string> names, labels;
+  for (const View view : all_views()) {
+    names.insert(to_text(view));
+    labels.insert(label_of(view));
+  }
+  CHECK(names.size() == all_views().size());
+  CHECK(labels.size() == all_views().size());
 }
 
 TEST_CASE("law: the text of a setting names each parameter in which the settings tried differ") {

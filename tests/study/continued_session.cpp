@@ -9,6 +9,8 @@
 #include "study/opened.h"
 #include "study/session_editor.h"
 #include "temporary_directory.h"
+#include "view_values.h"
+#include "views/views.h"
 #include "window/backend.h"
 
 namespace fovea::test {
@@ -27,14 +29,14 @@ void open_and_wait(Study& study, const std::string& what, Index n) {
 
 TEST_CASE("columns, views and look stay when another source is opened") {
   Study study(std::make_unique<CpuLike>());
-  open(study, longer, {"exact", "hyper", "h1d"}, {View::mask, View::heatmap});
+  open(study, longer, {"exact", "hyper", "h1d"}, {find_view("mask"), find_view("heatmap")});
   Session session = study.session();
   const Schema& schema = find_variant("hyper").schema;
   set_value(schema, session.columns[1].values, "samples", "24");
   set_value(schema, session.columns[1].values, "block", "128");
   session.columns[1].seed = 7;
   session.settings.colormap = "magma";
-  session.settings.choose_range({View::heatmap, -1, 0.1, 0.2});
+  session.settings.choose_range({find_view("heatmap"), -1, 0.1, 0.2});
   session.pinned_query = 400;
   study.set_session(session);
   study.select_column(2);
@@ -42,7 +44,7 @@ TEST_CASE("columns, views and look stay when another source is opened") {
   open_and_wait(study, shorter, 96);
   const Session& now = study.session();
   REQUIRE(now.columns.size() == 3);
-  CHECK(now.views == std::vector{View::mask, View::heatmap});
+  CHECK(now.views == std::vector{find_view("mask"), find_view("heatmap")});
   CHECK(now.settings.colormap == "magma");
   CHECK(study.selected_column() == 2);
   CHECK(now.columns[1].seed == 7);
@@ -105,13 +107,15 @@ TEST_CASE("other patches get the settings of their length, and keep what was set
   for (int i = 0; i < 3 * 64 * 64; ++i) pixels += static_cast<char>(i % 251);
   Study study(std::make_unique<CpuLike>());
   SessionEditor editor(study);
-  open(study, "content:" + folder.write("p.ppm", pixels), {"exact", "h1d", "h1d"}, {View::heatmap});
+  open(study, "content:" + folder.write("p.ppm", pixels), {"exact", "h1d", "h1d"},
+       {find_view("heatmap")});
   REQUIRE(study.length() == 64);
   const Variant& h1d = find_variant("h1d");
   Session session = study.session();
   session.columns[1].values = values_for_length(h1d, 64);
   set_value(h1d.schema, session.columns[2].values, "block", "4");
-  session.settings.mask_block = standard_session({}, 64).settings.mask_block;
+  set_value(session.settings, "mask_block",
+            view_value(standard_session({}, 64).settings, "mask_block"));
   study.set_session(session);
   const Column by_hand = study.session().columns[2];
   REQUIRE(values_for_length(h1d, 64) != values_for_length(h1d, 1024));
@@ -121,16 +125,17 @@ TEST_CASE("other patches get the settings of their length, and keep what was set
   const Session& now = study.session();
   CHECK(now.columns[1].values == values_for_length(h1d, 1024));
   CHECK(now.columns[2] == by_hand);
-  CHECK(now.settings.mask_block == standard_session({}, 1024).settings.mask_block);
+  CHECK(view_value(now.settings, "mask_block") ==
+        view_value(standard_session({}, 1024).settings, "mask_block"));
   editor.undo();
   REQUIRE(wait_until([&] { return study.length() == 64; }));
   CHECK(now.columns == session.columns);
-  CHECK(now.settings.mask_block == session.settings.mask_block);
+  CHECK(now.settings == session.settings);
 }
 
 TEST_CASE("of a long head only columns that take moments are kept") {
   Study study(std::make_unique<CpuLike>());
-  open(study, shorter, {"exact", "tf", "fixed"}, {View::heatmap, View::rank});
+  open(study, shorter, {"exact", "tf", "fixed"}, {find_view("heatmap"), find_view("rank")});
   const auto quick = [](const Column& column) {
     const Variant& variant = find_variant(column.variant);
     return variant.quick || variant.reference;
@@ -138,12 +143,12 @@ TEST_CASE("of a long head only columns that take moments are kept") {
   open_and_wait(study, long_one, 16384);
   CHECK(study.session().columns.size() > 1);
   CHECK(std::ranges::all_of(study.session().columns, quick));
-  CHECK(study.session().views == std::vector{View::heatmap, View::row});
+  CHECK(study.session().views == std::vector{find_view("heatmap"), find_view("row")});
 }
 
 TEST_CASE("a mode that has no causal form stays with a causal head, and says what to choose") {
   Study study(std::make_unique<CpuLike>());
-  open(study, longer, {"exact", "hyper"}, {View::heatmap});
+  open(study, longer, {"exact", "hyper"}, {find_view("heatmap")});
   Session session = study.session();
   const Schema& schema = find_variant("hyper").schema;
   set_value(schema, session.columns[1].values, "block", "32");

@@ -14,6 +14,7 @@
 #include "study/background.h"
 #include "study/opened.h"
 #include "temporary_directory.h"
+#include "views/views.h"
 
 namespace fovea::test {
 namespace {
@@ -24,7 +25,8 @@ struct Explored {
   ExplorationRun run{study};
 
   Explored() {
-    open(study, "synthetic:clusters?n=96&d=8&heads=2&seed=1", {"exact", "h1d"}, {View::heatmap});
+    open(study, "synthetic:clusters?n=96&d=8&heads=2&seed=1", {"exact", "h1d"},
+         {find_view("heatmap")});
     REQUIRE(wait_until([&] { return study.settled(); }));
   }
   bool finish() {
@@ -63,14 +65,14 @@ TEST_CASE("what trials were compared with is freed when another source is opened
   Study study{make_low_priority_backend({.backend = "cpu", .threads = 1})};
   ExplorationRun run{study};
   const auto allocated_after = [&](bool try_settings) {
-    open(study, "synthetic:clusters?n=4096&d=64&heads=1&seed=1", {"exact"}, {View::heatmap});
+    open(study, "synthetic:clusters?n=4096&d=64&heads=1&seed=1", {"exact"}, {find_view("heatmap")});
     REQUIRE(wait_until([&] { return study.settled(); }));
     if (try_settings) {
       run.start(HeadScope::head, {.most_settings = 40}, "");
       REQUIRE(wait_until([&] { return run.trials()->size() > 1; }));
       REQUIRE_FALSE(run.complete());
     }
-    open(study, "synthetic:golden", {"exact"}, {View::heatmap});
+    open(study, "synthetic:golden", {"exact"}, {find_view("heatmap")});
     REQUIRE(wait_until([&] { return study.settled() && study.status().waiting == 0; }));
     CHECK_FALSE(run.running());
     CHECK_FALSE(run.can_resume());
@@ -134,7 +136,7 @@ TEST_CASE("law: trials are stale where a head or layer is chosen that was not as
   write_safetensors(path, tensors, {});
   Study study(std::make_unique<CpuLike>());
   ExplorationRun run(study);
-  open(study, path, {"exact", "h1d"}, {View::heatmap});
+  open(study, path, {"exact", "h1d"}, {find_view("heatmap")});
   const Session opened = study.session();
   const std::tuple<HeadScope, bool, bool> rows[] = {{HeadScope::head, true, true},
                                                     {HeadScope::layer, false, true},

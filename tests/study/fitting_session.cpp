@@ -6,6 +6,7 @@
 #include "input/open_source.h"
 #include "study/opened.h"
 #include "study/session_editor.h"
+#include "views/views.h"
 
 namespace fovea::test {
 namespace {
@@ -49,7 +50,7 @@ TEST_CASE("a session of a longer head opens without what it has of the tokens be
 TEST_CASE("no query is pinned that the head does not have") {
   Study study(std::make_unique<CpuLike>());
   SessionEditor editor(study);
-  open(study, of_32, {"exact"}, {View::heatmap});
+  open(study, of_32, {"exact"}, {find_view("heatmap")});
   editor.start();
   editor.pin(31);
   editor.pin(32);

@@ -4,6 +4,7 @@
 #include "session/measured_source.h"
 #include "study/background.h"
 #include "study/opened.h"
+#include "views/views.h"
 
 namespace fovea::test {
 namespace {
@@ -24,7 +25,7 @@ double entropy_of(const MeasuredHead& head) {
 
 TEST_CASE("heads are measured only while it is wanted, and again under another mask") {
   Study study(make_low_priority_backend({.backend = "cpu"}));
-  open(study, three, {"exact"}, {View::heatmap});
+  open(study, three, {"exact"}, {find_view("heatmap")});
   REQUIRE(wait_until([&] { return study.settled(); }));
   run_events(50);
   CHECK_FALSE(study.measured_head(0, 0));

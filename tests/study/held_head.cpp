@@ -12,6 +12,7 @@
 #include "study/opened.h"
 #include "study/session_editor.h"
 #include "temporary_directory.h"
+#include "views/views.h"
 
 namespace fovea::test {
 namespace {
@@ -47,7 +48,7 @@ Known known_of(const Study& study, std::size_t column) {
 }
 Known opened_by_itself(const std::string& source, Index head, const std::string& variant) {
   Study study(std::make_unique<CpuLike>());
-  open(study, source, {"exact", variant}, {View::heatmap, View::error});
+  open(study, source, {"exact", variant}, {find_view("heatmap"), find_view("error")});
   Session session = study.session();
   session.head = head;
   study.set_session(session);
@@ -70,7 +71,7 @@ void hold(Study& study, std::size_t column, const HeldHead& held) {
 
 TEST_CASE("a column that holds a head shows that head's numbers, whatever head is opened") {
   Study study(std::make_unique<CpuLike>());
-  open(study, heads, {"exact", "h1d", "h1d"}, {View::heatmap, View::error});
+  open(study, heads, {"exact", "h1d", "h1d"}, {find_view("heatmap"), find_view("error")});
   hold(study, 2, {.source = {}, .layer = 0, .head = 1});
   const Known held = opened_by_itself(heads, 1, "h1d");
   for (const Index head : {0, 1, 2}) {
@@ -89,7 +90,8 @@ TEST_CASE("a column that holds a head shows that head's numbers, whatever head i
 
 TEST_CASE("an exact column that holds a head is the reference of the columns of that head") {
   Study study(std::make_unique<CpuLike>());
-  open(study, heads, {"exact", "exact", "hyper", "hyper"}, {View::heatmap, View::row});
+  open(study, heads, {"exact", "exact", "hyper", "hyper"},
+       {find_view("heatmap"), find_view("row")});
   hold(study, 1, {.source = {}, .layer = 0, .head = 2});
   hold(study, 3, {.source = {}, .layer = 0, .head = 2});
   REQUIRE(settle(study));
@@ -128,7 +130,7 @@ TEST_CASE("times of a column that holds a head are beside exact attention of tha
   write_safetensors(
       path, {{"q", {2, 96, 8}, broken}, {"k", {2, 96, 8}, values}, {"v", {2, 96, 8}, values}}, {});
   Study study(std::make_unique<CpuLike>());
-  open(study, path, {"exact", "strided"}, {View::heatmap});
+  open(study, path, {"exact", "strided"}, {find_view("heatmap")});
   hold(study, 1, {.source = {}, .layer = 0, .head = 1});
   REQUIRE(wait_until([&] {
     return study.settled() && study.columns()[1].time && study.columns()[1].time->apply_speed_up;
@@ -141,7 +143,7 @@ TEST_CASE("times of a column that holds a head are beside exact attention of tha
 
 TEST_CASE("a held head of another file is read beside the opened one, with that file's own scale") {
   Study study(std::make_unique<CpuLike>());
-  open(study, heads, {"exact", "h1d"}, {View::heatmap, View::error});
+  open(study, heads, {"exact", "h1d"}, {find_view("heatmap"), find_view("error")});
   Session session = study.session();
   session.scale = 0.5;  // by hand, of the opened source
   session.columns[1].held = HeldHead{other, 0, 1};
@@ -156,7 +158,7 @@ TEST_CASE("a held head of another file is read beside the opened one, with that 
 
 TEST_CASE("opening another source leaves a held column with the head of the one before") {
   Study study(std::make_unique<CpuLike>());
-  open(study, heads, {"exact", "h1d", "h1d"}, {View::heatmap, View::error});
+  open(study, heads, {"exact", "h1d", "h1d"}, {find_view("heatmap"), find_view("error")});
   hold(study, 2, {.source = {}, .layer = 0, .head = 1});
   REQUIRE(settle(study));
   const Known held = known_of(study, 2);
@@ -182,7 +184,7 @@ TEST_CASE("opening another source leaves a held column with the head of the one 
 TEST_CASE("a held head that cannot be compared says why in its column, and the others go on") {
   const TemporaryDirectory scratch;
   Study study(std::make_unique<CpuLike>());
-  open(study, heads, {"exact", "h1d", "h1d"}, {View::heatmap, View::error});
+  open(study, heads, {"exact", "h1d", "h1d"}, {find_view("heatmap"), find_view("error")});
   const auto refused = [&](const HeldHead& held, const std::string& because) {
     CAPTURE(because);
     hold(study, 2, held);
@@ -218,7 +220,7 @@ TEST_CASE("a layer of other tokens is opened although it was refused beside anot
   const std::string path = scratch / "layers.safetensors";
   write_safetensors(path, tensors, {});
   Study study(std::make_unique<CpuLike>());
-  open(study, path, {"exact", "exact"}, {View::heatmap});
+  open(study, path, {"exact", "exact"}, {find_view("heatmap")});
   hold(study, 1, {.source = {}, .layer = 1, .head = 0});
   REQUIRE(wait_until([&] { return study.settled() && study.model()->cells[0][1].failed; }));
   Session session = study.session();
@@ -232,7 +234,8 @@ TEST_CASE("a layer of other tokens is opened although it was refused beside anot
 
 TEST_CASE("of two long heads exact attention and its map become exact") {
   Study study(std::make_unique<CpuLike>());
-  open(study, "synthetic:clusters?n=8208&d=4&heads=2&seed=1", {"exact", "exact"}, {View::heatmap});
+  open(study, "synthetic:clusters?n=8208&d=4&heads=2&seed=1", {"exact", "exact"},
+       {find_view("heatmap")});
   hold(study, 1, {.source = {}, .layer = 0, .head = 1});
   REQUIRE(wait_until(
       [&] {
@@ -253,7 +256,7 @@ TEST_CASE(
     "a long head that is opened and held too is computed once, and stays when it is released") {
   Study study(std::make_unique<CpuLike>());
   open(study, "synthetic:clusters?n=8208&d=4&heads=2&seed=1", {"exact", "exact", "h1d"},
-       {View::heatmap, View::error});
+       {find_view("heatmap"), find_view("error")});
   for (const std::size_t column : {std::size_t(1), std::size_t(2)})
     hold(study, column, {.source = {}, .layer = 0, .head = 0});
   const auto is_whole = [&](std::size_t column) {
@@ -290,7 +293,7 @@ TEST_CASE("a held head of another file keeps all that was set for it by hand") {
   for (std::size_t set = 0; set < settings.size(); ++set) {
     CAPTURE(set);
     Study study(std::make_unique<CpuLike>());
-    open(study, heads, {"exact", "strided", "window"}, {View::heatmap, View::error});
+    open(study, heads, {"exact", "strided", "window"}, {find_view("heatmap"), find_view("error")});
     Session session = study.session();
     settings[set](session);
     study.set_session(session);
@@ -314,7 +317,7 @@ TEST_CASE("a held head of another file keeps all that was set for it by hand") {
 
 TEST_CASE("two held heads of another file are of one source, read once") {
   Study study(std::make_unique<CpuLike>());
-  open(study, heads, {"exact", "h1d", "h1d"}, {View::heatmap});
+  open(study, heads, {"exact", "h1d", "h1d"}, {find_view("heatmap")});
   hold(study, 1, {.source = other, .layer = 0, .head = 0});
   hold(study, 2, {.source = other, .layer = 0, .head = 1});
   std::set<const Source*> sources;
@@ -341,7 +344,7 @@ TEST_CASE("a column that holds a head of another picture has the patches that ar
                     larger = picture("three.pgm", 64);
   Study study(std::make_unique<CpuLike>());
   SessionEditor editor(study);
-  open(study, opened, {"exact", "strided"}, {View::heatmap});
+  open(study, opened, {"exact", "strided"}, {find_view("heatmap")});
   editor.start();
   hold(study, 1, {.source = held, .layer = 0, .head = 0});
   const auto settles = [&] { return wait_until([&] { return study.settled(); }); };
@@ -359,7 +362,7 @@ TEST_CASE("a column that holds a head of another picture has the patches that ar
     CHECK(study.head_of(column).problem->keys() == (32 / patch) * (32 / patch));
   }
   // The source that was opened before is kept, but in its own patches.
-  open(study, larger, {"exact", "strided"}, {View::heatmap});
+  open(study, larger, {"exact", "strided"}, {find_view("heatmap")});
   choose(16);
   hold(study, 1, {.source = {}, .layer = 0, .head = 0});
   study.open(opened);
@@ -388,7 +391,7 @@ TEST_CASE("law: a head is held beside one of the same lengths alone") {
       CAPTURE(all[opened].text());
       CAPTURE(all[held].text());
       Study study(std::make_unique<CpuLike>());
-      open(study, paths[opened], {"exact", "exact"}, {View::heatmap});
+      open(study, paths[opened], {"exact", "exact"}, {find_view("heatmap")});
       hold(study, 1, {.source = paths[held], .layer = 0, .head = 0});
       REQUIRE(wait_until([&] { return study.settled(); }));
       CHECK(study.columns()[0].error == "");
@@ -399,7 +402,7 @@ TEST_CASE("law: a head is held beside one of the same lengths alone") {
 
 TEST_CASE("holding a head and showing one beside it are steps of undo") {
   Study study(std::make_unique<CpuLike>());
-  open(study, heads, {"exact", "h1d", "hyper"}, {View::heatmap});
+  open(study, heads, {"exact", "h1d", "hyper"}, {find_view("heatmap")});
   REQUIRE(settle(study));
   SessionEditor editor(study);
   editor.start();

@@ -7,6 +7,7 @@
 #include "study/opened.h"
 #include "study/session_editor.h"
 #include "variants/learned_tree.h"
+#include "views/views.h"
 
 namespace fovea::test {
 namespace {
@@ -17,7 +18,7 @@ struct Learning {
   LearningRun run{study, editor};
 
   explicit Learning(std::vector<std::string> variants) {
-    open(study, small, std::move(variants), {View::heatmap});
+    open(study, small, std::move(variants), {find_view("heatmap")});
     REQUIRE(wait_until([&] { return study.settled(); }));
     editor.start();
     study.select_column(1);

@@ -20,6 +20,7 @@
 #include "study/source_opening.h"
 #include "temporary_directory.h"
 #include "tiny_text_model.h"
+#include "views/views.h"
 #include "window/backend.h"
 
 namespace fovea::test {

@@ -4,6 +4,7 @@
 
 #include "study/background.h"
 #include "study/opened.h"
+#include "views/views.h"
 
 namespace fovea::test {
 namespace {
@@ -32,7 +33,7 @@ bool says_error(const Study& study) {
 
 TEST_CASE("what is pointed at and selected is read, of the selected column and of exact") {
   Study study(make_low_priority_backend({.backend = "cpu"}));
-  open(study, small, {"exact", "h1d"}, {View::heatmap});
+  open(study, small, {"exact", "h1d"}, {find_view("heatmap")});
   Read read(study);
   study.hover(40, 90, 1);
   study.select({0, 128}, {0, 128});
@@ -59,7 +60,7 @@ TEST_CASE("what is pointed at and selected is read, of the selected column and o
 
 TEST_CASE("the row view shows the query that is pointed at") {
   Study study(make_low_priority_backend({.backend = "cpu"}));
-  open(study, small, {"exact", "h1d"}, {View::row});
+  open(study, small, {"exact", "h1d"}, {find_view("row")});
   REQUIRE(wait_until([&] { return study.settled(); }));
   study.hover(17, 3, 0);
   CHECK(wait_until([&] {
@@ -71,7 +72,7 @@ TEST_CASE("the row view shows the query that is pointed at") {
 TEST_CASE("cards are of their own heads, with the error of the selected column") {
   Study study(make_low_priority_backend({.backend = "cpu"}));
   open(study, "synthetic:clusters?n=64&d=8&heads=2&seed=1", {"exact", "h1d", "strided"},
-       {View::heatmap});
+       {find_view("heatmap")});
   study.select_column(1);
   study.choose_cards({{0, 0}, {0, 1}});
   REQUIRE(wait_until([&] { return study.head_error(0, 0) && study.head_error(0, 1); }));
@@ -92,7 +93,8 @@ TEST_CASE("cards are of their own heads, with the error of the selected column")
 
 TEST_CASE("cards are made in the order in which heads were chosen, and errors before late cards") {
   Study study(make_low_priority_backend({.backend = "cpu"}));
-  open(study, "synthetic:clusters?n=64&d=8&heads=4&seed=1", {"exact", "h1d"}, {View::heatmap});
+  open(study, "synthetic:clusters?n=64&d=8&heads=4&seed=1", {"exact", "h1d"},
+       {find_view("heatmap")});
   study.select_column(1);
   REQUIRE(wait_until([&] { return study.settled(); }));
   std::vector<std::string> made;
@@ -119,7 +121,7 @@ TEST_CASE("cards are made in the order in which heads were chosen, and errors be
 
 TEST_CASE("output errors are those of the parameters that are shown") {
   Study study(std::make_unique<SlowBinding>());
-  open(study, small, {"exact", "hyper"}, {View::heatmap, View::error});
+  open(study, small, {"exact", "hyper"}, {find_view("heatmap"), find_view("error")});
   REQUIRE(wait_until([&] { return study.settled() && says_error(study); }));
   const auto& cells = study.model()->cells;
   CHECK(cells[1][1].token_errors);
@@ -136,7 +138,7 @@ TEST_CASE("output errors are those of the parameters that are shown") {
 
 TEST_CASE("a selection is shown at its queries and keys") {
   Study study(make_low_priority_backend({.backend = "cpu"}));
-  open(study, small, {"exact"}, {View::heatmap});
+  open(study, small, {"exact"}, {find_view("heatmap")});
   study.select({2, 5}, {7, 9});
   REQUIRE(wait_until([&] { return study.model() && study.model()->selection; }));
   CHECK(study.model()->selection->first == IndexRange{2, 5});

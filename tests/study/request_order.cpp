@@ -58,9 +58,9 @@ TEST_CASE(
   REQUIRE(wait_until([&] { return f.requests.status().runs(RequestKind::open); }));
   std::vector<RequestKind> order;  // of the engine's thread
   const std::vector<RequestKind> expected{
-      RequestKind::pair,    RequestKind::panel, RequestKind::exact, RequestKind::column,
-      RequestKind::metrics, RequestKind::reach, RequestKind::ranks, RequestKind::diagnostics,
-      RequestKind::card,    RequestKind::timing};
+      RequestKind::pair,        RequestKind::panel,   RequestKind::exact,
+      RequestKind::column,      RequestKind::metrics, RequestKind::slow_panel,
+      RequestKind::diagnostics, RequestKind::card,    RequestKind::timing};
   std::size_t done = 0;
   for (auto kind = expected.rbegin(); kind != expected.rend(); ++kind)
     f.requests.start_pieces(
@@ -121,7 +121,7 @@ TEST_CASE("after a result the pictures that are made of it go before work in the
 
 TEST_CASE("an update is asked for once the engine would be idle, not for each result") {
   Fixture f;
-  const RequestId picture{RequestKind::panel, 0, 1}, ranks{RequestKind::ranks, 0, 1};
+  const RequestId picture{RequestKind::panel, 0, 1}, ranks{RequestKind::slow_panel, 0, 1};
   std::vector<bool> asked;
   QObject::connect(&f.requests, &Requests::arrived, &f.requests,
                    [&](bool ask_again) { asked.push_back(ask_again); });

@@ -5,6 +5,7 @@
 #include "report/json_output.h"
 #include "study/background.h"
 #include "study/opened.h"
+#include "views/views.h"
 
 namespace fovea::test {
 
@@ -39,7 +40,7 @@ TEST_CASE("the figures of a column in the window are those of fovea compute") {
   Study study(make_low_priority_backend({.backend = "cpu"}));
   std::vector<std::string> ids;
   for (const Variant& variant : variants()) ids.push_back(variant.id);
-  open(study, bundled, ids, {View::heatmap});
+  open(study, bundled, ids, {find_view("heatmap")});
   Session session = study.session();
   session.layer = 2;
   session.head = 3;
@@ -50,7 +51,7 @@ TEST_CASE("the figures of a column in the window are those of fovea compute") {
 TEST_CASE("the figures of a head of which rows are sampled are those of fovea compute, too") {
   const std::string long_head = "synthetic:clusters?n=8400&d=4&seed=1";
   Study study(make_low_priority_backend({.backend = "cpu"}));
-  open(study, long_head, {"h1d", "strided", "hyper"}, {View::heatmap});
+  open(study, long_head, {"h1d", "strided", "hyper"}, {find_view("heatmap")});
   check_columns(study, {long_head}, 0);
   for (const ColumnState& column : study.columns()) CHECK(column.metrics->sampled());
 }

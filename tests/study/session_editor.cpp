@@ -7,6 +7,7 @@
 #include "study/background.h"
 #include "study/opened.h"
 #include "temporary_directory.h"
+#include "views/views.h"
 
 namespace fovea::test {
 namespace {
@@ -17,7 +18,8 @@ struct Edited {
   SessionEditor editor{study};
 
   Edited() {
-    open(study, "synthetic:clusters?n=32&d=8&seed=1", {"exact", "h1d", "strided"}, {View::heatmap});
+    open(study, "synthetic:clusters?n=32&d=8&seed=1", {"exact", "h1d", "strided"},
+         {find_view("heatmap")});
     editor.start();
   }
   void set_floor(double floor) {
@@ -70,7 +72,7 @@ TEST_CASE(
       CAPTURE(to);
       Study study(std::make_unique<CpuLike>());
       SessionEditor editor(study);
-      open(study, path, {"exact"}, {View::heatmap});
+      open(study, path, {"exact"}, {find_view("heatmap")});
       editor.start();
       editor.choose_head(from, 0);
       editor.change({}, [](Session& s) {
@@ -114,7 +116,7 @@ TEST_CASE("the range of one panel goes with its column") {
   Edited e;
   e.editor.change_settings([](ViewSettings& s) {
     s.shared_range = false;
-    s.ranges = {{View::heatmap, 2, 0, 0.5}, {View::heatmap, -1, 0, 0.25}};
+    s.ranges = {{find_view("heatmap"), 2, 0, 0.5}, {find_view("heatmap"), -1, 0, 0.25}};
   });
   e.editor.move_column(2, 0);
   CHECK(e.ranges()[0].column == 0);

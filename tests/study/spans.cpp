@@ -6,6 +6,7 @@
 #include "study/continued_session.h"
 #include "study/opened.h"
 #include "study/session_editor.h"
+#include "views/views.h"
 
 namespace fovea::test {
 namespace {
@@ -55,7 +56,7 @@ std::vector<std::string> names_of(const std::vector<TokenGroup>& groups) {
 
 TEST_CASE("the mass between the parts of a text is that of span_mass, of the selected column") {
   Study study(make_low_priority_backend({.backend = "cpu"}));
-  open(study, text, {"exact", "h1d", "strided"}, {View::heatmap});
+  open(study, text, {"exact", "h1d", "strided"}, {find_view("heatmap")});
   study.select_column(1);
   study.want_spans(true);
   const auto reading = reading_of(study);
@@ -78,7 +79,7 @@ TEST_CASE("the mass between the parts of a text is that of span_mass, of the sel
 
 TEST_CASE("sinks are keys, of queries in the parts, in the named spans, or all") {
   Study study(make_low_priority_backend({.backend = "cpu"}));
-  open(study, text, {"exact", "h1d"}, {View::heatmap});
+  open(study, text, {"exact", "h1d"}, {find_view("heatmap")});
   study.want_spans(true);
   choose(study, SpanChoice::sinks);
   const Sequence& sequence = study.source()->sequence;
@@ -97,7 +98,7 @@ TEST_CASE("sinks are keys, of queries in the parts, in the named spans, or all")
                      mass_of(study, study.selected_column(),
                              grouping_of_spans(study.length(), study.session().spans), sinks)));
 
-  open(study, small, {"exact", "h1d"}, {View::heatmap});
+  open(study, small, {"exact", "h1d"}, {find_view("heatmap")});
   choose(study, SpanChoice::sinks);
   reading = reading_of(study);
   CHECK(names_of(reading->queries) == std::vector<std::string>{"all tokens"});
@@ -106,7 +107,7 @@ TEST_CASE("sinks are keys, of queries in the parts, in the named spans, or all")
 
 TEST_CASE("a new name is shown without computing anything, other tokens are computed") {
   Study study(make_low_priority_backend({.backend = "cpu"}));
-  open(study, small, {"exact", "h1d"}, {View::heatmap});
+  open(study, small, {"exact", "h1d"}, {find_view("heatmap")});
   study.want_spans(true);
   choose(study, SpanChoice::named, {{"a", {0, 10}}, {"b", {20, 30}}});
   const auto before = reading_of(study);
@@ -132,7 +133,7 @@ TEST_CASE("a new name is shown without computing anything, other tokens are comp
 TEST_CASE("nothing is measured while nobody looks, and a sentence says why there is no table") {
   Study study(make_low_priority_backend({.backend = "cpu"}));
   study.want_spans(true);
-  open(study, small, {"exact", "h1d"}, {View::heatmap});
+  open(study, small, {"exact", "h1d"}, {find_view("heatmap")});
   const auto says = [&](const std::string& words) {
     const bool said =
         wait_until([&] { return study.spans().status.find(words) != std::string::npos; });
@@ -146,7 +147,7 @@ TEST_CASE("nothing is measured while nobody looks, and a sentence says why there
          {{"far", {100, 129}}});  // of a session whose file is shorter now
   says("“far” ends at token 128, but the last one is 127.");
   std::vector<Span> many;
-  open(study, "synthetic:clusters?n=512&d=8&seed=1", {"exact", "h1d"}, {View::heatmap});
+  open(study, "synthetic:clusters?n=512&d=8&seed=1", {"exact", "h1d"}, {find_view("heatmap")});
   for (Index i = 0; i < 129; ++i) many.push_back({std::to_string(i), {i, i + 1}});
   choose(study, SpanChoice::named, many);
   says("There are 129 spans");
@@ -161,7 +162,7 @@ TEST_CASE("nothing is measured while nobody looks, and a sentence says why there
 
 TEST_CASE("a long head is sampled, and its table does not wait for exact attention") {
   Study study(make_low_priority_backend({.backend = "cpu"}));
-  open(study, "synthetic:clusters?n=16384&d=8&seed=1", {"exact", "h1d"}, {View::cost});
+  open(study, "synthetic:clusters?n=16384&d=8&seed=1", {"exact", "h1d"}, {find_view("cost")});
   study.want_spans(true);
   choose(study, SpanChoice::named, {{"begin", {0, 100}}});
   REQUIRE(wait_until([&] { return study.spans().reading != nullptr; }));
@@ -175,7 +176,7 @@ TEST_CASE("a long head is sampled, and its table does not wait for exact attenti
 
 TEST_CASE("spans are named, changed and removed, each a step of undo, or refused with a reason") {
   Study study(make_low_priority_backend({.backend = "cpu"}));
-  open(study, small, {"exact", "h1d"}, {View::heatmap});
+  open(study, small, {"exact", "h1d"}, {find_view("heatmap")});
   SessionEditor editor(study);
   editor.start();
   const auto spans = [&] { return study.session().spans; };
@@ -216,7 +217,7 @@ TEST_CASE("named spans stay with the same tokens and end with others") {
     REQUIRE(wait_until([&] { return study.length() == n && !study.opening(); }));
     return study.session().spans.size();
   };
-  open(study, text, {"exact", "h1d"}, {View::heatmap});
+  open(study, text, {"exact", "h1d"}, {find_view("heatmap")});
   const Index n = study.length();
   choose(study, SpanChoice::named, {{"title", {0, 9}}});
   CHECK(open_next(text, n) == 1);

@@ -14,6 +14,7 @@
 #include "study/background.h"
 #include "study/opened.h"
 #include "temporary_directory.h"
+#include "views/views.h"
 
 namespace fovea::test {
 namespace {
@@ -112,7 +113,7 @@ class NiceBackend : public CpuLike {
 
 TEST_CASE("while a parameter changes, results that arrive late are shown") {
   Study study(std::make_unique<SlowBinding>());
-  open(study, small, {"exact", "hyper"}, {View::heatmap});
+  open(study, small, {"exact", "hyper"}, {find_view("heatmap")});
   REQUIRE(wait_until([&] { return study.settled(); }));
   std::set<std::uint64_t> shown;
   std::uint64_t seed = 0;
@@ -128,7 +129,8 @@ TEST_CASE("while a parameter changes, results that arrive late are shown") {
 
 TEST_CASE("a source is opened, computed, compared and timed without a display") {
   Study study(make_low_priority_backend({.backend = "cpu"}));
-  open(study, small, {"exact", "h1d"}, {View::heatmap, View::error, View::row});
+  open(study, small, {"exact", "h1d"},
+       {find_view("heatmap"), find_view("error"), find_view("row")});
   REQUIRE(wait_until([&] { return study.settled(); }));
   for (const auto& row : study.model()->cells)
     for (const CanvasCell& cell : row) {
@@ -141,7 +143,7 @@ TEST_CASE("a source is opened, computed, compared and timed without a display") 
 
 TEST_CASE("columns are timed in turn, a few runs each") {
   Study study(std::make_unique<SlowApply>());
-  open(study, small, {"exact", "h1d"}, {View::heatmap});
+  open(study, small, {"exact", "h1d"}, {find_view("heatmap")});
   REQUIRE(wait_until([&] { return study.columns().size() == 2 && study.columns()[1].time; }));
   REQUIRE(study.columns()[0].time);
   // A turn has about 40 ms of runs of 10 ms; each column gets 64 runs in all.
@@ -150,7 +152,7 @@ TEST_CASE("columns are timed in turn, a few runs each") {
 
 TEST_CASE("all columns are timed in the same rounds, which start again for a new column") {
   Study study(std::make_unique<SlowApply>());
-  open(study, small, {"exact", "h1d", "fixed"}, {View::heatmap});
+  open(study, small, {"exact", "h1d", "fixed"}, {find_view("heatmap")});
   const auto timed = [&](std::size_t count) {
     return study.columns().size() == count &&
            std::ranges::all_of(study.columns(), [](const auto& c) {
@@ -189,7 +191,7 @@ TEST_CASE("all columns are timed in the same rounds, which start again for a new
 TEST_CASE("exact attention is timed beside the other columns of its own head, not of another") {
   Study study(std::make_unique<SlowApply>());
   open(study, "synthetic:clusters?n=128&d=16&heads=2&seed=1", {"exact", "h1d", "exact", "fixed"},
-       {View::heatmap});
+       {find_view("heatmap")});
   Session session = study.session();
   for (const std::size_t column : {2, 3})
     session.columns[column].held = HeldHead{.source = {}, .layer = 0, .head = 1};
@@ -209,7 +211,8 @@ TEST_CASE("exact attention is timed beside the other columns of its own head, no
 
 TEST_CASE("while another head is computed nothing of the last one is shown as its own") {
   Study study(std::make_unique<SlowBinding>());
-  open(study, "synthetic:clusters?n=64&d=8&heads=2&seed=1", {"exact", "h1d"}, {View::heatmap});
+  open(study, "synthetic:clusters?n=64&d=8&heads=2&seed=1", {"exact", "h1d"},
+       {find_view("heatmap")});
   REQUIRE(wait_until([&] { return study.settled(); }));
   int updates = 0, wrong = 0;
   QObject::connect(&study, &Study::columns_changed, &study, [&] {
@@ -227,7 +230,7 @@ TEST_CASE("while another head is computed nothing of the last one is shown as it
 
 TEST_CASE("after a cancellation the next change is computed, and so is the next source") {
   Study study(make_low_priority_backend({.backend = "cpu", .threads = 1}));
-  open(study, small, {"exact", "hyper"}, {View::heatmap});
+  open(study, small, {"exact", "hyper"}, {find_view("heatmap")});
   REQUIRE(wait_until([&] { return study.settled(); }));
   study.cancel();
   REQUIRE(study.paused());
@@ -251,7 +254,7 @@ TEST_CASE("of two sources that are opened the later one is shown") {
 
 TEST_CASE("marked leaves follow their column and end with it") {
   Study study(make_low_priority_backend({.backend = "cpu"}));
-  open(study, small, {"exact", "hyper"}, {View::heatmap});
+  open(study, small, {"exact", "hyper"}, {find_view("heatmap")});
   REQUIRE(wait_until([&] { return study.settled(); }));
   REQUIRE(study.marks().leaf_count(1) > 1);
   study.choose_leaves(1, {0, study.marks().leaf_count(1) / 2});
@@ -272,7 +275,7 @@ TEST_CASE("marked leaves follow their column and end with it") {
 
 TEST_CASE("the chosen rank block is read in the model that has its column there") {
   Study study(make_low_priority_backend({.backend = "cpu", .threads = 1}));
-  open(study, small, {"exact", "h1d"}, {View::heatmap});
+  open(study, small, {"exact", "h1d"}, {find_view("heatmap")});
   REQUIRE(wait_until([&] { return study.settled(); }));
   study.choose_block(PointedPair{17, 5, 1});
   const std::string title = study.model()->column_titles[1];
@@ -321,7 +324,7 @@ TEST_CASE(
     const auto state = backend->state;
     Study study(std::move(backend));
     if (failing == bands) state->in_bands_of = &study;
-    open(study, "synthetic:clusters?n=9000&d=8&seed=1", {"exact"}, {View::heatmap});
+    open(study, "synthetic:clusters?n=9000&d=8&seed=1", {"exact"}, {find_view("heatmap")});
     REQUIRE(wait_until([&] { return shows_error(study, 0, 0); }));
     run_events(300);
     const int tried = state->tried;
@@ -339,14 +342,14 @@ TEST_CASE(
 
 TEST_CASE("where the map of exact attention fails, other columns do not wait for it") {
   Study study(std::make_unique<BlindExact>());
-  open(study, "synthetic:clusters?n=9000&d=8&seed=1", {"exact", "h1d"}, {View::heatmap});
+  open(study, "synthetic:clusters?n=9000&d=8&seed=1", {"exact", "h1d"}, {find_view("heatmap")});
   CHECK(wait_until([&] { return study.settled() && study.model()->cells[0][1].panel; }));
   CHECK(study.model()->cells[0][0].status == "error: no memory for tiles");
 }
 
 TEST_CASE("the caption of a map tells the error of its column, whenever that is found") {
   Study study(make_low_priority_backend({.backend = "cpu"}));
-  open(study, "synthetic:clusters?n=9000&d=8&seed=1", {"h1d"}, {View::error});
+  open(study, "synthetic:clusters?n=9000&d=8&seed=1", {"h1d"}, {find_view("error")});
   // A small part is drawn long before exact attention is there to compare with.
   Session session = study.session();
   session.viewport = {0, 256, 0, 256};
@@ -376,7 +379,7 @@ TEST_CASE("an attention matrix is read once, wherever one looks") {
 
 TEST_CASE("empty leaves count as leaves") {
   Study study(make_low_priority_backend({.backend = "cpu", .threads = 1}));
-  open(study, "synthetic:clusters?n=24&d=16&seed=1", {"hyper"}, {View::heatmap});
+  open(study, "synthetic:clusters?n=24&d=16&seed=1", {"hyper"}, {find_view("heatmap")});
   REQUIRE(wait_until([&] { return study.settled(); }));
   const auto leaves = leaves_of(study.columns()[0].computation->op->plan());
   REQUIRE(leaves);
@@ -389,7 +392,7 @@ TEST_CASE("the engine computes at the reported niceness, on the first back end a
   auto backend = std::make_unique<NiceBackend>();
   const auto nice = backend->nice;
   Study study(std::move(backend));
-  open(study, small, {"exact"}, {View::heatmap});
+  open(study, small, {"exact"}, {find_view("heatmap")});
   REQUIRE(wait_until([&] { return study.settled(); }));
   CHECK(*nice == niceness);
   auto next = std::make_unique<NiceBackend>();
@@ -401,7 +404,7 @@ TEST_CASE("the engine computes at the reported niceness, on the first back end a
 
 TEST_CASE("a back end is made in the background, one that is not there is reported") {
   Study study(make_low_priority_backend({.backend = "cpu", .threads = 1}));
-  open(study, small, {"exact"}, {View::heatmap});
+  open(study, small, {"exact"}, {find_view("heatmap")});
   REQUIRE(wait_until([&] { return study.settled(); }));
   QString message;
   QObject::connect(&study, &Study::reported, &study, [&](const QString& text) { message = text; });

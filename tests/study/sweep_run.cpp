@@ -5,6 +5,7 @@
 
 #include "study/background.h"
 #include "study/opened.h"
+#include "views/views.h"
 
 namespace fovea::test {
 namespace {
@@ -15,7 +16,7 @@ struct Swept {
   SweepRun run{study};
 
   Swept() {
-    open(study, "synthetic:clusters?n=512&d=16&seed=1", {"exact", "hyper"}, {View::heatmap});
+    open(study, "synthetic:clusters?n=512&d=16&seed=1", {"exact", "hyper"}, {find_view("heatmap")});
     REQUIRE(wait_until([&] { return study.settled(); }));
   }
   bool measures() {

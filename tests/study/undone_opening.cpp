@@ -8,6 +8,7 @@
 #include "study/opened.h"
 #include "study/session_editor.h"
 #include "temporary_directory.h"
+#include "views/views.h"
 
 namespace fovea::test {
 namespace {
@@ -30,7 +31,7 @@ struct TwoSources {
     });
     open(text);
     editor.change({}, [](Session& s) { s.settings.colormap = "magma"; });
-    editor.change({}, [](Session& s) { s.views = {View::mask}; });
+    editor.change({}, [](Session& s) { s.views = {find_view("mask")}; });
     editor.add_column("strided");
     editor.pin(3);
     study.select_column(2);

@@ -9,6 +9,7 @@
 #include "io/safetensors_writer.h"
 #include "study/event_loop.h"
 #include "study/session_editor.h"
+#include "views/views.h"
 #include "window/backend.h"
 
 namespace fovea::test {
@@ -34,7 +35,7 @@ void open_exact(Study& study, const std::string& what) {
   REQUIRE(wait_until([&] { return !study.opening(); }));
   Session session = study.session();
   session.columns = {{.variant = reference_variant().id, .values = {}, .seed = 0}};
-  session.views = {View::heatmap};
+  session.views = {find_view("heatmap")};
   study.set_session(session);
 }
 

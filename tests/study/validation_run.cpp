@@ -9,6 +9,7 @@
 #include "study/opened.h"
 #include "study/session_editor.h"
 #include "variants/learned_tree.h"
+#include "views/views.h"
 
 namespace fovea::test {
 namespace {
@@ -22,7 +23,7 @@ struct Validating {
   ValidationRun run{study, learning};
 
   Validating() {
-    open(study, "synthetic:clusters?n=96&d=16&seed=1", {"exact", "tf"}, {View::heatmap});
+    open(study, "synthetic:clusters?n=96&d=16&seed=1", {"exact", "tf"}, {find_view("heatmap")});
     REQUIRE(settles());
     editor.start();
     study.select_column(1);
@@ -126,7 +127,7 @@ TEST_CASE("what was found is forgotten with the source that was learned from") {
   v.learn(10);
   v.run.start(another_head);
   REQUIRE(v.ends());
-  open(v.study, small, {"exact", "tf"}, {View::heatmap});
+  open(v.study, small, {"exact", "tf"}, {find_view("heatmap")});
   REQUIRE(v.settles());
   CHECK_FALSE(v.run.found());
   CHECK_FALSE(v.run.active());

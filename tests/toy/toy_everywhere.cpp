@@ -16,6 +16,7 @@
 #include "panels/panel.h"
 #include "sweep/sweep.h"
 #include "toy/toy_variant.h"
+#include "views/views.h"
 #include "window/widgets/field_editor.h"
 
 using namespace fovea;
@@ -128,7 +129,7 @@ TEST_CASE("toy: a figure shows its weights, its leaves and its cost") {
   const ViewSettings settings;
   const Sequence sequence;
   Figure figure;
-  for (const View view : {View::heatmap, View::tree, View::cost}) {
+  for (const View view : {find_view("heatmap"), find_view("tree"), find_view("cost")}) {
     figure.rows.push_back({make_panel(view,
                                       {.computation = toy,
                                        .exact = exact,

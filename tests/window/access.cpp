@@ -21,6 +21,7 @@
 #include <set>
 
 #include "study/background.h"
+#include "views/views.h"
 #include "window/dialogs/keys_dialog.h"
 #include "window/harness.h"
 #include "window/widgets/info_bar.h"
@@ -184,7 +185,7 @@ TEST_CASE("every kind of change is undone and redone") {
 TEST_CASE("rows are added at their place, moved and removed") {
   Window window(small);
   const auto views = [&] { return window.study().session().views; };
-  window->change("views", [](Session& s) { s.views = {View::heatmap, View::mask}; });
+  window->change("views", [](Session& s) { s.views = {find_view("heatmap"), find_view("mask")}; });
   const auto row_action = [&](const QString& text) {
     for (auto* found : window->findChildren<QAction*>())
       if (found->text() == text && found->isCheckable() && !found->actionGroup()) return found;
@@ -192,17 +193,17 @@ TEST_CASE("rows are added at their place, moved and removed") {
   };
   REQUIRE(row_action("Error"));
   row_action("Error")->trigger();
-  CHECK(views() == std::vector{View::heatmap, View::error, View::mask});
+  CHECK(views() == std::vector{find_view("heatmap"), find_view("error"), find_view("mask")});
   window.trigger("row_next");
   window.trigger("row_up");
-  CHECK(views() == std::vector{View::error, View::heatmap, View::mask});
+  CHECK(views() == std::vector{find_view("error"), find_view("heatmap"), find_view("mask")});
   window.trigger("row_up");  // it is the first
-  CHECK(views() == std::vector{View::error, View::heatmap, View::mask});
+  CHECK(views() == std::vector{find_view("error"), find_view("heatmap"), find_view("mask")});
   window.trigger("row_down");
   window.trigger("row_down");
-  CHECK(views() == std::vector{View::heatmap, View::mask, View::error});
+  CHECK(views() == std::vector{find_view("heatmap"), find_view("mask"), find_view("error")});
   row_action("Mask")->trigger();
-  CHECK(views() == std::vector{View::heatmap, View::error});
+  CHECK(views() == std::vector{find_view("heatmap"), find_view("error")});
 }
 
 TEST_CASE("settings that would change nothing are disabled and say why") {
@@ -210,7 +211,7 @@ TEST_CASE("settings that would change nothing are disabled and say why") {
   const auto enabled = [&](const char* name) {
     return window->findChild<QWidget*>(name)->isEnabled();
   };
-  window->change("views", [](Session& s) { s.views = {View::heatmap}; });
+  window->change("views", [](Session& s) { s.views = {find_view("heatmap")}; });
   REQUIRE(window.settle());
   for (const char* name : {"view_Error", "view_Tiles", "view_Rank of", "view_ε"}) {
     CAPTURE(name);
@@ -222,11 +223,13 @@ TEST_CASE("settings that would change nothing are disabled and say why") {
   window->change("norm", [](Session& s) { s.settings.norm = Norm::linear; });
   REQUIRE(window.settle());
   CHECK_FALSE(enabled("view_Floor"));
-  window->change("views", [](Session& s) { s.views = {View::error, View::mask, View::rank}; });
+  window->change("views", [](Session& s) {
+    s.views = {find_view("error"), find_view("mask"), find_view("rank")};
+  });
   REQUIRE(window.settle());
   for (const char* name : {"view_Error", "view_Tiles", "view_Rank of", "view_ε", "view_Pool"})
     CHECK(enabled(name));
-  window->change("views", [](Session& s) { s.views = {View::mask}; });
+  window->change("views", [](Session& s) { s.views = {find_view("mask")}; });
   REQUIRE(window.settle());
   CHECK_FALSE(enabled("view_Pool"));
   CHECK(window->findChild<QWidget*>("view_Pool")->toolTip().contains("no heatmap row"));
@@ -313,7 +316,7 @@ TEST_CASE("the window reopens the last session as it was") {
     Window window("content:" + assets + "/text/fovea.txt");
     window->change("test", [](Session& s) {
       s.pinned_query = 7;
-      s.views = {View::row, View::heatmap};
+      s.views = {find_view("row"), find_view("heatmap")};
     });
     left = window.study().session();
     window.close();

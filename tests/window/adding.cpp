@@ -6,6 +6,7 @@
 #include <QPushButton>
 
 #include "study/lost_result.h"
+#include "views/views.h"
 #include "window/dialogs/add_column_dialog.h"
 #include "window/pointer.h"
 
@@ -45,7 +46,7 @@ std::vector<std::string> columns_of(Window& window) {
 
 TEST_CASE("all variants can be chosen in two groups, and words narrow the choice") {
   Window window("synthetic:clusters?n=64&d=8&seed=1");
-  show(window, {View::heatmap}, {"exact", "h1d"});
+  show(window, {find_view("heatmap")}, {"exact", "h1d"});
   REQUIRE(window.settle());
   AddColumnDialog& dialog = opened(window);
   const auto headings = static_cast<qsizetype>(std::size(all_groups));
@@ -68,7 +69,7 @@ TEST_CASE("all variants can be chosen in two groups, and words narrow the choice
 
 TEST_CASE("every variant gets its picture, also where results are lost") {
   Window window("synthetic:clusters?n=64&d=8&seed=1");
-  show(window, {View::heatmap}, {"exact"});
+  show(window, {find_view("heatmap")}, {"exact"});
   REQUIRE(window.settle());
   AddColumnDialog& dialog = opened(window);
   const auto is_complete = [&] {
@@ -85,7 +86,7 @@ TEST_CASE("every variant gets its picture, also where results are lost") {
 
 TEST_CASE("arrows choose while one types, and Enter adds the column") {
   Window window("synthetic:clusters?n=64&d=8&seed=1");
-  show(window, {View::heatmap}, {"exact", "h1d"});
+  show(window, {find_view("heatmap")}, {"exact", "h1d"});
   REQUIRE(window.settle());
   AddColumnDialog& dialog = opened(window);
   type(dialog, "beltagy");
@@ -114,7 +115,7 @@ TEST_CASE("arrows choose while one types, and Enter adds the column") {
 
 TEST_CASE("what has no causal form cannot be added to a causal head, and says why") {
   Window window("synthetic:clusters?n=64&d=8&seed=1");
-  show(window, {View::heatmap}, {"exact"});
+  show(window, {find_view("heatmap")}, {"exact"});
   window->change("causal", [](Session& session) { session.causal = true; });
   REQUIRE(window.settle());
   AddColumnDialog& dialog = opened(window);

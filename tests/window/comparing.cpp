@@ -6,6 +6,7 @@
 #include <QTemporaryDir>
 
 #include "same_values.h"
+#include "views/views.h"
 #include "window/canvas_figure.h"
 #include "window/pointer.h"
 
@@ -26,7 +27,7 @@ std::string compared(Window& window) {
 
 TEST_CASE("C compares with exact in each way in turn, and Esc ends it") {
   Window window(small);
-  show(window, {View::heatmap, View::error}, {"exact", "h1d", "strided"});
+  show(window, {find_view("heatmap"), find_view("error")}, {"exact", "h1d", "strided"});
   REQUIRE(window.settle());
   take_focus(window);
   const auto said = [&] { return window->statusBar()->currentMessage(); };
@@ -62,14 +63,14 @@ TEST_CASE("C compares with exact in each way in turn, and Esc ends it") {
 
 TEST_CASE("the comparison is drawn in place of one column, and Shift shows exact in all of it") {
   Window window(small);
-  show(window, {View::heatmap, View::error}, {"exact", "h1d", "strided"});
+  show(window, {find_view("heatmap"), find_view("error")}, {"exact", "h1d", "strided"});
   REQUIRE(window.settle());
   take_focus(window);
   const int column = column_of(window, "h1d");
-  const QImage own = picture_of(window, View::heatmap, column),
-               exact = picture_of(window, View::heatmap, 0),
-               error = picture_of(window, View::error, column);
-  const QImage other = picture_of(window, View::heatmap, column_of(window, "strided"));
+  const QImage own = picture_of(window, find_view("heatmap"), column),
+               exact = picture_of(window, find_view("heatmap"), 0),
+               error = picture_of(window, find_view("error"), column);
+  const QImage other = picture_of(window, find_view("heatmap"), column_of(window, "strided"));
   const auto differing = [&](const QImage& a, const QImage& b, bool upper) {
     int count = 0, all = 0;
     for (int y = 0; y < a.height(); ++y)
@@ -86,25 +87,25 @@ TEST_CASE("the comparison is drawn in place of one column, and Shift shows exact
   window.trigger("compare_split");
   REQUIRE(window.settle());
   be_still(window);
-  const QImage both = picture_of(window, View::heatmap, column);
+  const QImage both = picture_of(window, find_view("heatmap"), column);
   CHECK(differing(both, own, true) < 0.01);
   CHECK(differing(both, exact, false) < 0.01);
-  CHECK(picture_of(window, View::heatmap, column_of(window, "strided")) == other);
+  CHECK(picture_of(window, find_view("heatmap"), column_of(window, "strided")) == other);
   // exact has no error to compare with
-  CHECK(differing(picture_of(window, View::error, column), error, false) < 0.01);
+  CHECK(differing(picture_of(window, find_view("error"), column), error, false) < 0.01);
   QTest::keyPress(&window->canvas(), Qt::Key_Shift);
   be_still(window);
-  const QImage held = picture_of(window, View::heatmap, column);
+  const QImage held = picture_of(window, find_view("heatmap"), column);
   CHECK(differing(held, exact, true) < 0.01);
   CHECK(differing(held, exact, false) < 0.01);
   QTest::keyRelease(&window->canvas(), Qt::Key_Shift);
   be_still(window);
-  CHECK(picture_of(window, View::heatmap, column) == both);
+  CHECK(picture_of(window, find_view("heatmap"), column) == both);
 }
 
 TEST_CASE("a causal head is not split, and one column is compared with none") {
   Window window(small);
-  show(window, {View::heatmap}, {"exact", "h1d"});
+  show(window, {find_view("heatmap")}, {"exact", "h1d"});
   window->change("causal", [](Session& s) { s.causal = true; });
   REQUIRE(window.settle());
   window.study().select_column(1);
@@ -123,7 +124,7 @@ TEST_CASE("a causal head is not split, and one column is compared with none") {
 TEST_CASE(
     "two columns that are split or wiped are exported in one panel, those that blink are not") {
   Window window(small);
-  show(window, {View::heatmap, View::row}, {"exact", "h1d"});
+  show(window, {find_view("heatmap"), find_view("row")}, {"exact", "h1d"});
   REQUIRE(window.settle());
   window.study().select_column(1);
   const auto figure = [&] { return figure_of(*window.study().model(), 0.25, {}, {}); };
@@ -167,7 +168,7 @@ TEST_CASE(
 
 TEST_CASE("a split becomes a wipe where a causal mask leaves nothing above the diagonal") {
   Window window(small);
-  show(window, {View::heatmap}, {"exact", "h1d"});
+  show(window, {find_view("heatmap")}, {"exact", "h1d"});
   REQUIRE(window.settle());
   window.study().select_column(1);
   window.trigger("compare_split");
@@ -178,7 +179,7 @@ TEST_CASE("a split becomes a wipe where a causal mask leaves nothing above the d
 
 TEST_CASE("a comparison goes with its columns when they are moved and ends with either of them") {
   Window window(small);
-  show(window, {View::heatmap}, {"exact", "h1d", "strided", "tf"});
+  show(window, {find_view("heatmap")}, {"exact", "h1d", "strided", "tf"});
   REQUIRE(window.settle());
   const auto compare = [&](int column, int with) {
     window.study().compare(Comparison{column, with, ComparisonMode::split});
@@ -214,10 +215,10 @@ TEST_CASE("a comparison goes with its columns when they are moved and ends with 
 
 TEST_CASE("a column is duplicated with its parameters, seed and range, in one step of undo") {
   Window window(small);
-  show(window, {View::heatmap}, {"exact", "hyper", "strided"});
+  show(window, {find_view("heatmap")}, {"exact", "hyper", "strided"});
   window->change("seed", [](Session& s) {
     s.columns[1].seed = 5;
-    s.settings.ranges = {{View::heatmap, 1, 0, 0.5}, {View::heatmap, 2, 0, 0.25}};
+    s.settings.ranges = {{find_view("heatmap"), 1, 0, 0.5}, {find_view("heatmap"), 2, 0, 0.25}};
   });
   REQUIRE(window.settle());
   take_focus(window);
@@ -232,15 +233,15 @@ TEST_CASE("a column is duplicated with its parameters, seed and range, in one st
   CHECK(window.study().title_of(1) == "HyperAttention");
   CHECK(window.study().title_of(2) == "HyperAttention (2)");
   const auto high = [&](int column) {
-    const ColourRange* range = now.settings.range_of(View::heatmap, column);
+    const ColourRange* range = now.settings.range_of(find_view("heatmap"), column);
     return range ? range->high : 0;
   };
   CHECK(high(1) == 0.5);
   CHECK(high(2) == 0.5);
   CHECK(high(3) == 0.25);
   REQUIRE(window.settle());
-  CHECK(same_values(std::get<Raster>(panel(window, View::heatmap, 2).body).values,
-                    std::get<Raster>(panel(window, View::heatmap, 1).body).values));
+  CHECK(same_values(std::get<Raster>(panel(window, find_view("heatmap"), 2).body).values,
+                    std::get<Raster>(panel(window, find_view("heatmap"), 1).body).values));
 
   // The two are compared while the parameters of either are changed.
   window.study().compare(Comparison{2, 1, ComparisonMode::wipe});

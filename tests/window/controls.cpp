@@ -6,6 +6,7 @@
 #include <QTemporaryDir>
 
 #include "input/session_file.h"
+#include "views/views.h"
 #include "window/pointer.h"
 
 namespace fovea::test {
@@ -21,12 +22,12 @@ const std::vector<ColourRange>& ranges(Window& window) {
 TEST_CASE("a locked range is undone and done again, and is read back from a session file") {
   QTemporaryDir dir;
   Window window(small);
-  show(window, {View::heatmap, View::error});
-  point(window, at(window, View::heatmap, 1, 0.5, 0.5));
+  show(window, {find_view("heatmap"), find_view("error")});
+  point(window, at(window, find_view("heatmap"), 1, 0.5, 0.5));
   window.trigger("lock_range");
   REQUIRE(ranges(window).size() == 1);
   const ColourRange locked = ranges(window)[0];
-  CHECK(locked.view == View::heatmap);
+  CHECK(locked.view == find_view("heatmap"));
   CHECK(locked.column == -1);
   CHECK(locked.low < locked.high);
   window.trigger("undo");
@@ -42,20 +43,20 @@ TEST_CASE("a locked range is undone and done again, and is read back from a sess
 
 TEST_CASE("a row shows another view, and a view that has a row changes places with it") {
   Window window(small);
-  show(window, {View::heatmap, View::error});
+  show(window, {find_view("heatmap"), find_view("error")});
   Canvas& canvas = window->canvas();
-  emit canvas.view_requested(0, View::mask);
-  CHECK(window.study().session().views == std::vector{View::mask, View::error});
-  emit canvas.view_requested(0, View::error);
-  CHECK(window.study().session().views == std::vector{View::error, View::mask});
+  emit canvas.view_requested(0, find_view("mask"));
+  CHECK(window.study().session().views == std::vector{find_view("mask"), find_view("error")});
+  emit canvas.view_requested(0, find_view("error"));
+  CHECK(window.study().session().views == std::vector{find_view("error"), find_view("mask")});
   window.trigger("undo");
-  CHECK(window.study().session().views.front() != View::error);
+  CHECK(window.study().session().views.front() != find_view("error"));
 }
 
 TEST_CASE("exports and copies have the ranges and the hidden series of the canvas") {
   QTemporaryDir dir;
   Window window(small);
-  show(window, {View::heatmap, View::row});
+  show(window, {find_view("heatmap"), find_view("row")});
   const auto picture = [&](View view) {
     REQUIRE(window.settle());
     point(window, at(window, view, 1, 0.5, 0.6));
@@ -71,16 +72,16 @@ TEST_CASE("exports and copies have the ranges and the hidden series of the canva
     REQUIRE(wait_until([&] { return !QImage(path).isNull(); }));
     return QImage(path);
   };
-  const QImage map = picture(View::heatmap), row = picture(View::row);
-  const QImage map_file = exported(View::heatmap), row_file = exported(View::row);
+  const QImage map = picture(find_view("heatmap")), row = picture(find_view("row"));
+  const QImage map_file = exported(find_view("heatmap")), row_file = exported(find_view("row"));
   window->change("range", [](Session& s) {
-    s.settings.ranges = {{View::heatmap, -1, 0, 0.01}};
+    s.settings.ranges = {{find_view("heatmap"), -1, 0, 0.01}};
     s.settings.hide("exact", true);
   });
-  CHECK(picture(View::heatmap) != map);
-  CHECK(picture(View::row) != row);
-  CHECK(exported(View::heatmap) != map_file);
-  CHECK(exported(View::row) != row_file);
+  CHECK(picture(find_view("heatmap")) != map);
+  CHECK(picture(find_view("row")) != row);
+  CHECK(exported(find_view("heatmap")) != map_file);
+  CHECK(exported(find_view("row")) != row_file);
 }
 
 }  // namespace fovea::test

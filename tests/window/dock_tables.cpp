@@ -17,6 +17,7 @@
 #include <QTextDocument>
 
 #include "input/session_file.h"
+#include "views/views.h"
 #include "window/docks/inspector_dock.h"
 #include "window/pointer.h"
 #include "window/widgets/readings.h"
@@ -253,7 +254,7 @@ TEST_CASE("readings and texts of the docks are copied") {
 
 TEST_CASE("the inspector lists a pair in every column, and keeps its height") {
   Window window(small);
-  show(window, {View::mask}, {"exact", "h1d", "strided"});  // no number is on the canvas
+  show(window, {find_view("mask")}, {"exact", "h1d", "strided"});  // no number is on the canvas
   REQUIRE(window.settle());
   std::vector<std::shared_ptr<const PairReading>> pairs;
   QObject::connect(&window.study(), &Study::pairs_read, [&](auto read) { pairs = read; });
@@ -277,7 +278,7 @@ TEST_CASE("the inspector lists a pair in every column, and keeps its height") {
   }
   window.shoot("inspector");
   const auto height = pair.sizeHint().height();
-  window->change("error", [](Session& s) { s.settings.error = ErrorKind::squared; });
+  window->change("error", [](Session& s) { set_value(s.settings, "error", "squared"); });
   CHECK(wait_until([&] {
     const double error = pairs[1]->approximate - pairs[1]->exact;
     return said(window, "H-Transformer-1D, error").toStdString() == format_drawn(error * error);
@@ -339,9 +340,9 @@ TEST_CASE("tokens and names of files are shown as they are, not as HTML") {
   file.close();
   Window window(file.fileName());
   window->change("pin", [](Session& s) { s.pinned_query = 1; });
-  show(window, {View::heatmap});
+  show(window, {find_view("heatmap")});
   window->findChild<QDockWidget*>("Inspector")->raise();
-  point(window, at_pair(window, View::heatmap, 0, 5, 3));
+  point(window, at_pair(window, find_view("heatmap"), 0, 5, 3));
   REQUIRE(wait_until(
       [&] { return !texts(readings(window, "Under the cursor")).filter("<b>z").isEmpty(); }));
   int shown = 0, explained = 0;

@@ -13,6 +13,7 @@
 #include "effect/effect_json.h"
 #include "temporary_directory.h"
 #include "tiny_text_model.h"
+#include "views/views.h"
 #include "window/docks/effect_dock.h"
 #include "window/docks/effect_grid.h"
 #include "window/pointer.h"
@@ -29,7 +30,7 @@ struct Shown {
 
   Shown() {
     REQUIRE(window.settle());
-    show(window, {View::heatmap}, {"exact", "window", "fixed"});
+    show(window, {find_view("heatmap")}, {"exact", "window", "fixed"});
     window.study().select_column(1);
     auto* place = window->findChild<QDockWidget*>("Effect");
     place->show();

@@ -9,6 +9,7 @@
 #include "input/session_file.h"
 #include "messages.h"
 #include "temporary_directory.h"
+#include "views/views.h"
 #include "window/harness.h"
 
 namespace fovea::test {
@@ -41,7 +42,7 @@ struct Stranger {
 
 SessionFile session_of(const std::string& source, const std::string& hash) {
   SessionFile file{.session = standard_session(source, 6), .content_hash = hash};
-  file.session.views = {View::heatmap};
+  file.session.views = {find_view("heatmap")};
   return file;
 }
 

@@ -18,6 +18,7 @@
 #include <set>
 
 #include "variants/learned_tree.h"
+#include "views/views.h"
 #include "window/dialogs/explore_dialog.h"
 #include "window/dialogs/heads_model.h"
 #include "window/dialogs/pareto_plot.h"
@@ -62,7 +63,7 @@ std::pair<QPointF, std::size_t> point_of(ParetoPlot& plot, const std::string& va
 
 TEST_CASE("all variants and the columns of the canvas are tried, and what is not tried is said") {
   Window window(two_heads);
-  show(window, {View::heatmap}, {"exact"});
+  show(window, {find_view("heatmap")}, {"exact"});
   REQUIRE(window.settle());
   const Variant& banded = find_variant("longformer");
   Values odd = values_for_length(banded, 96);
@@ -109,7 +110,7 @@ TEST_CASE("all variants and the columns of the canvas are tried, and what is not
 
 TEST_CASE("error against cost: points are tried, read and shown as columns by a click") {
   Window window(two_heads);
-  show(window, {View::heatmap}, {"exact"});
+  show(window, {find_view("heatmap")}, {"exact"});
   REQUIRE(window.settle());
   ExploreDialog& dialog = open_dialog(window, "explore");
   REQUIRE(finish(dialog));
@@ -146,7 +147,7 @@ TEST_CASE("error against cost: points are tried, read and shown as columns by a 
 
 TEST_CASE("error against cost: a rectangle shows all settings within it, if they are few") {
   Window window(two_heads);
-  show(window, {View::heatmap}, {"exact"});
+  show(window, {find_view("heatmap")}, {"exact"});
   REQUIRE(window.settle());
   ExploreDialog& dialog = open_dialog(window, "explore");
   REQUIRE(finish(dialog));
@@ -175,7 +176,7 @@ TEST_CASE("error against cost: a rectangle shows all settings within it, if they
 
 TEST_CASE("error against cost: other measures need no new trials, times do") {
   Window window(two_heads);
-  show(window, {View::heatmap}, {"exact"});
+  show(window, {find_view("heatmap")}, {"exact"});
   REQUIRE(window.settle());
   ExploreDialog& dialog = open_dialog(window, "explore");
   REQUIRE(finish(dialog));
@@ -201,7 +202,7 @@ TEST_CASE("error against cost: other measures need no new trials, times do") {
 
 TEST_CASE("heads × variants: the best choice under a budget, shown by a double click, exported") {
   Window window(two_heads);
-  show(window, {View::heatmap}, {"exact"});
+  show(window, {find_view("heatmap")}, {"exact"});
   REQUIRE(window.settle());
   ExploreDialog& dialog = open_dialog(window, "heads");
   REQUIRE(finish(dialog));
@@ -271,7 +272,7 @@ TEST_CASE("heads × variants: the best choice under a budget, shown by a double 
 
 TEST_CASE("settings are tried while the window stays in use") {
   Window window("synthetic:clusters?n=1024&d=32&heads=3&seed=1");
-  show(window, {View::heatmap}, {"exact", "h1d"});
+  show(window, {find_view("heatmap")}, {"exact", "h1d"});
   REQUIRE(window.settle());
   ExploreDialog& dialog = open_dialog(window, "explore");
   auto* scope = dialog.findChild<QComboBox*>("explore_scope");

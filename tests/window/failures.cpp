@@ -9,6 +9,7 @@
 #include <QTest>
 #include <algorithm>
 
+#include "views/views.h"
 #include "window/docks/inspector_dock.h"
 #include "window/harness.h"
 
@@ -18,7 +19,7 @@ namespace {
 /// With exact attention and one approximation, which is selected and measured.
 Window open_with_errors() {
   Window window(small);
-  show(window, {View::heatmap}, {"exact", "hyper"});
+  show(window, {find_view("heatmap")}, {"exact", "hyper"});
   REQUIRE(window.settle());
   window.study().select_column(1);
   REQUIRE(wait_until([&] { return window.study().columns()[1].metrics != nullptr; }));

@@ -9,6 +9,7 @@
 #include "figure/pgf_file.h"
 #include "input/session_file.h"
 #include "temporary_directory.h"
+#include "views/views.h"
 #include "window/dialogs/explore_dialog.h"
 #include "window/dialogs/sweep_dialog.h"
 #include "window/pointer.h"
@@ -18,7 +19,7 @@ using namespace fovea::test;
 
 TEST_CASE("an exported figure names the tokens and has the output errors beside error maps") {
   Window window("content:" + assets + "/text/fovea.txt");
-  show(window, {View::error});
+  show(window, {find_view("error")});
   const auto compared = [&] {
     return std::ranges::all_of(window.study().columns(), [](const ColumnState& c) {
       return c.metrics || is_reference(c.column.variant);
@@ -47,7 +48,7 @@ TEST_CASE("an exported figure is dropped on the window to continue from it") {
     CAPTURE(name);
     const QString path = folder.filePath(name);
     Window window(small);
-    show(window, {View::heatmap, View::mask}, {"exact", "hyper"});
+    show(window, {find_view("heatmap"), find_view("mask")}, {"exact", "hyper"});
     REQUIRE(window.settle());
     REQUIRE(window.export_to(path, FigureStyle{}));
     const Session before = window.study().session();
@@ -65,12 +66,12 @@ TEST_CASE("an exported figure is dropped on the window to continue from it") {
 TEST_CASE("the numbers of a panel are written as the panel has them") {
   QTemporaryDir folder;
   Window window(small);
-  show(window, {View::heatmap}, {"exact", "hyper"});
+  show(window, {find_view("heatmap")}, {"exact", "hyper"});
   REQUIRE(window.settle());
   const QString path = folder.filePath("p.csv");
   window->exports().save_numbers_to(path, 0, 1);
   REQUIRE(wait_until([&] { return QFile::exists(path); }));
-  const auto& raster = std::get<Raster>(panel(window, View::heatmap, 1).body);
+  const auto& raster = std::get<Raster>(panel(window, find_view("heatmap"), 1).body);
   QFile file(path);
   REQUIRE(file.open(QIODevice::ReadOnly));
   const QStringList lines = QString::fromUtf8(file.readAll()).split('\n', Qt::SkipEmptyParts);
@@ -91,7 +92,7 @@ TEST_CASE("a figure that carries no session names no source, path or user, whate
   for (const QString& file : {source, other})
     REQUIRE(QFile::copy(assets + "/text/fovea.txt", file));
   Window window("content:" + source);
-  show(window, {View::heatmap}, {"exact", "exact"});
+  show(window, {find_view("heatmap")}, {"exact", "exact"});
   window->change("hold", [&](Session& s) {
     s.columns[1].held = HeldHead{.source = "content:" + other.toStdString(), .layer = 0, .head = 0};
   });

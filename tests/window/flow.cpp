@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "views/views.h"
 #include "window/backend.h"
 #include "window/harness.h"
 
@@ -117,7 +118,7 @@ TEST_CASE("n = 131072: memory is linear, the time left is said, and every way ou
     return false;
   };
   CHECK(wait_until(says_time_left));
-  const int error = row_of(window, View::error);
+  const int error = row_of(window, find_view("error"));
   const auto estimated = [&] {  // exact maps take minutes, estimates do not
     for (const CanvasCell& cell : window.study().model()->cells[std::size_t(error)])
       if (cell.panel && std::holds_alternative<Raster>(cell.panel->body)) return true;

@@ -7,6 +7,7 @@
 #include <QToolButton>
 
 #include "io/safetensors_writer.h"
+#include "views/views.h"
 #include "window/find_bar.h"
 #include "window/pointer.h"
 
@@ -41,7 +42,7 @@ bool enlarged(Window& window, int view, int column) {
 
 TEST_CASE("arrow keys step from token to token, wherever the pointer is") {
   Window window("content:" + assets + "/text/fovea.txt");
-  window->change("views", [](Session& s) { s.views = {View::heatmap}; });
+  window->change("views", [](Session& s) { s.views = {find_view("heatmap")}; });
   REQUIRE(window.settle());
   QWidget* tokens = sequence(window);
   QTest::mouseMove(tokens, {60, 10});
@@ -99,7 +100,7 @@ TEST_CASE("columns of a long head keep their own pictures when they are moved") 
   Window window(small);
   window->open("synthetic:clusters?n=9000&d=16&seed=1");
   REQUIRE(wait_until([&] { return window.study().length() == 9000 && window.study().problem(); }));
-  show(window, {View::heatmap, View::output}, {"exact", "h1d", "strided"});
+  show(window, {find_view("heatmap"), find_view("output")}, {"exact", "h1d", "strided"});
   REQUIRE(wait_until([&] { return window.study().fully_refined(); }, 90000));
   const auto before = window.study().model()->cells[0];
   REQUIRE(before[1].panel);
@@ -151,7 +152,7 @@ TEST_CASE("the button and Esc both cancel, and a second Esc clears the selection
   SUBCASE("while nothing is drawn yet") {}
   SUBCASE("while maps become exact") {
     window->change("columns", [](Session& s) {
-      s.views = {View::heatmap};
+      s.views = {find_view("heatmap")};
       s.columns.resize(1);
     });
     REQUIRE(wait_until([&] { return window.study().panels_ready() && window.study().refining(); }));
@@ -168,7 +169,7 @@ TEST_CASE("the button and Esc both cancel, and a second Esc clears the selection
 
 TEST_CASE("the enlarged panel stays with the selected column when columns change") {
   Window window(small);
-  show(window, {View::heatmap, View::output}, {"exact", "h1d", "strided", "fixed"});
+  show(window, {find_view("heatmap"), find_view("output")}, {"exact", "h1d", "strided", "fixed"});
   REQUIRE(window.settle());
   take_focus(window);
   window.trigger("column_3");

@@ -8,6 +8,7 @@
 #include <QTimer>
 #include <set>
 
+#include "views/views.h"
 #include "window/docks/inspector_dock.h"
 #include "window/pointer.h"
 #include "window/widgets/text.h"
@@ -16,7 +17,7 @@ namespace fovea::test {
 
 TEST_CASE("a click pins the row under the pointer, a second one unpins it") {
   Window window(small);
-  const QPoint place = at_pair(window, View::heatmap, 1, 40, 90);
+  const QPoint place = at_pair(window, find_view("heatmap"), 1, 40, 90);
   click(window, place);
   REQUIRE(window.study().session().pinned_query);
   CHECK(std::abs(*window.study().session().pinned_query - 40) <= 1);
@@ -28,7 +29,7 @@ TEST_CASE("a click on a panel selects its column, and the inspector names it") {
   Window window(small);
   const int column = column_of(window, "hyper");
   const QString title = QString::fromStdString(window.study().title_of(column));
-  click(window, at_pair(window, View::heatmap, column, 40, 90));
+  click(window, at_pair(window, find_view("heatmap"), column, 40, 90));
   CHECK(window.study().selected_column() == column);
   CHECK(window.study().session().pinned_query);
   const auto heading = [&](const QString& begin) -> QString {
@@ -41,7 +42,7 @@ TEST_CASE("a click on a panel selects its column, and the inspector names it") {
   CHECK(wait_until([&] { return heading("Selection") == "Selection: exact → " + title; }));
   // Enlarging selects too, by the pointer and by a key.
   const int other = column_of(window, "strided");
-  emit window->canvas().hovered(40, 90, other, row_of(window, View::heatmap));
+  emit window->canvas().hovered(40, 90, other, row_of(window, find_view("heatmap")));
   window.trigger("enlarge");
   REQUIRE(window->canvas().is_enlarged());
   CHECK(window.study().selected_column() == other);
@@ -51,7 +52,7 @@ TEST_CASE(
     "columns of one variant are named by the parameters in which they differ, in the whole "
     "window") {
   Window window(small);
-  show(window, {View::heatmap, View::error}, {"exact", "h1d", "h1d"});
+  show(window, {find_view("heatmap"), find_view("error")}, {"exact", "h1d", "h1d"});
   const Variant& h1d = find_variant("h1d");
   window->change("blocks", [&](Session& s) {
     set_value(h1d.schema, s.columns[1].values, "block", "8");
@@ -78,8 +79,8 @@ TEST_CASE("dragging a rectangle shows the statistics of its pairs") {
   REQUIRE(window.settle());
   std::shared_ptr<const SelectionReading> read;
   QObject::connect(&window.study(), &Study::selection_read, [&](auto reading) { read = reading; });
-  const QPoint from = at_pair(window, View::heatmap, 0, 16, 32),
-               to = at_pair(window, View::heatmap, 0, 64, 96);
+  const QPoint from = at_pair(window, find_view("heatmap"), 0, 16, 32),
+               to = at_pair(window, find_view("heatmap"), 0, 64, 96);
   point(window, from);
   QTest::mousePress(&window->canvas(), Qt::LeftButton, {}, from);
   QTest::mouseMove(&window->canvas(), (from + to) / 2);
@@ -108,9 +109,9 @@ TEST_CASE(
     "clicking a leaf or a node of the icicle marks its tokens everywhere, a second click unmarks "
     "them") {
   Window window(small);
-  show(window, {View::heatmap, View::tree});
+  show(window, {find_view("heatmap"), find_view("tree")});
   const int column = column_of(window, "tf");
-  const QImage dark = picture_of(window, View::heatmap, 0);
+  const QImage dark = picture_of(window, find_view("heatmap"), 0);
   const QImage chips = sequence(window)->grab().toImage();
   const auto& plan = window.study().columns()[std::size_t(column)].computation->op->plan();
   const auto members = [&](IndexRange leaves) {
@@ -119,7 +120,7 @@ TEST_CASE(
       if (leaves.contains(plan.structure.integers("query_leaf")[std::size_t(i)])) out.push_back(i);
     return out;
   };
-  const QPoint last_bar = at(window, View::tree, column, 0.9, 0.97);
+  const QPoint last_bar = at(window, find_view("tree"), column, 0.9, 0.97);
   click(window, last_bar);
   REQUIRE(window.study().marks().chosen());
   const IndexRange leaf = window.study().marks().chosen()->leaves;
@@ -128,7 +129,7 @@ TEST_CASE(
   CHECK(window.study().marks().queries() == members(leaf));
   QTest::mouseMove(&window->canvas(), {3, 3});
   be_still(window);
-  CHECK(picture_of(window, View::heatmap, 0) != dark);
+  CHECK(picture_of(window, find_view("heatmap"), 0) != dark);
   CHECK(sequence(window)->grab().toImage() != chips);
   window.shoot("leaf");
   click(window, last_bar);
@@ -137,7 +138,7 @@ TEST_CASE(
   // Some place of the icicle chooses all leaves below a node: the root all of them.
   bool root = false;
   for (double y = 0.05; y < 0.9 && !root; y += 0.02) {
-    click(window, at(window, View::tree, column, 0.5, y));
+    click(window, at(window, find_view("tree"), column, 0.5, y));
     root = window.study().marks().queries().size() == 128;
   }
   CHECK(root);
@@ -167,9 +168,9 @@ TEST_CASE(
 
 TEST_CASE("clicking a block of the rank map shows its singular values, and the tolerance is live") {
   Window window(small);
-  show(window, {View::rank});
+  show(window, {find_view("rank")});
   auto* values = window->findChild<SingularValues*>();
-  click(window, at_pair(window, View::rank, 0, 20, 100));
+  click(window, at_pair(window, find_view("rank"), 0, 20, 100));
   REQUIRE_FALSE(values->isHidden());
   CHECK(values->count() == 64);  // the off-diagonal half of 128 tokens
   const auto rank = [&] { return said(window, "rank").section(' ', 0, 0).toInt(); };
@@ -205,7 +206,7 @@ TEST_CASE("hovering hyper says how a pair is covered: in its block, sampled, or 
 
 TEST_CASE("the image selects rows, and rows are drawn over the image") {
   Window window("content:" + assets + "/image/cat.jpg");
-  show(window, {View::heatmap, View::output});
+  show(window, {find_view("heatmap"), find_view("output")});
   QWidget* image = sequence(window);
   std::shared_ptr<const RowReading> row;
   QObject::connect(&window.study(), &Study::row_read, [&](auto reading) { row = reading; });
@@ -216,10 +217,10 @@ TEST_CASE("the image selects rows, and rows are drawn over the image") {
   be_still(window);
   CHECK(window->canvas().grab().toImage() != canvas);  // the crosshair is there
   const QImage first = image->grab().toImage();
-  point(window, at_pair(window, View::heatmap, 1, 100, 700));
+  point(window, at_pair(window, find_view("heatmap"), 1, 100, 700));
   REQUIRE(wait_until([&] { return row && std::abs(row->query - 100) < 8; }));
   CHECK(image->grab().toImage() != first);
-  click(window, at(window, View::output, 1, 0.5, 0.5));
+  click(window, at(window, find_view("output"), 1, 0.5, 0.5));
   REQUIRE(window.study().session().pinned_query);
   const Index patch = *window.study().session().pinned_query;
   CHECK(std::abs(patch / 32 - 16) <= 1);
@@ -228,7 +229,7 @@ TEST_CASE("the image selects rows, and rows are drawn over the image") {
 
 TEST_CASE("an enlarged output picture is shown beside the exact one") {
   Window window("content:" + assets + "/image/cat.jpg");
-  show(window, {View::heatmap, View::output});
+  show(window, {find_view("heatmap"), find_view("output")});
   window->canvas().enlarge(1, 3);
   CHECK(wait_until([&] { return !window->canvas().panel_place(1, 0).isEmpty(); }));
   CHECK(window->canvas().panel_place(1, 3).left() > window->canvas().panel_place(1, 0).right());
@@ -257,7 +258,7 @@ TEST_CASE("the heaviest keys of a row are listed, exact and approximate") {
 
 TEST_CASE("each error map has the output error of every query beside it") {
   Window window(small);
-  show(window, {View::error});
+  show(window, {find_view("error")});
   const int column = column_of(window, "fixed");
   REQUIRE(
       wait_until([&] { return window.study().columns()[std::size_t(column)].metrics != nullptr; }));
@@ -282,19 +283,20 @@ TEST_CASE("each error map has the output error of every query beside it") {
 TEST_CASE("the panel under the pointer is copied") {
   Window window(small);
   QApplication::clipboard()->clear();
-  point(window, at(window, View::heatmap, 0, 0.5, 0.5));
+  point(window, at(window, find_view("heatmap"), 0, 0.5, 0.5));
   window.trigger("copy");
   const QImage exact = QApplication::clipboard()->image();
   REQUIRE_FALSE(exact.isNull());
-  point(window, at(window, View::mask, 2, 0.5, 0.5));
+  point(window, at(window, find_view("mask"), 2, 0.5, 0.5));
   window.trigger("copy");
   CHECK(QApplication::clipboard()->image() != exact);
 }
 
 TEST_CASE("a copied panel has the range of its row, unless every panel has its own") {
   Window window(small);
-  show(window, {View::heatmap, View::rank});
-  const auto cells = window.study().model()->cells[std::size_t(row_of(window, View::heatmap))];
+  show(window, {find_view("heatmap"), find_view("rank")});
+  const auto cells =
+      window.study().model()->cells[std::size_t(row_of(window, find_view("heatmap")))];
   const auto high = [&](std::size_t c) { return std::get<Raster>(cells[c].panel->body).high; };
   std::size_t lowest = 0, highest = 0;
   for (std::size_t c = 0; c < cells.size(); ++c) {
@@ -311,16 +313,16 @@ TEST_CASE("a copied panel has the range of its row, unless every panel has its o
     window.trigger("copy");
     return QApplication::clipboard()->image();
   };
-  CHECK(copied(View::heatmap, true) != copied(View::heatmap, false));
-  CHECK(copied(View::rank, true) == copied(View::rank, false));
+  CHECK(copied(find_view("heatmap"), true) != copied(find_view("heatmap"), false));
+  CHECK(copied(find_view("rank"), true) == copied(find_view("rank"), false));
 }
 
 TEST_CASE("Esc ends a drag: nothing is selected, and nothing else happens") {
   Window window(small);
   take_focus(window);
   Canvas& canvas = window->canvas();
-  const QPoint from = at(window, View::heatmap, 0, 0.2, 0.2),
-               to = at(window, View::heatmap, 0, 0.7, 0.6);
+  const QPoint from = at(window, find_view("heatmap"), 0, 0.2, 0.2),
+               to = at(window, find_view("heatmap"), 0, 0.7, 0.6);
   QSignalSpy selected(&canvas, &Canvas::rectangle_selected);
   const auto drag = [&](bool cancel) {
     QTest::mousePress(&canvas, Qt::LeftButton, {}, from);

@@ -10,6 +10,7 @@
 #include <QTimer>
 
 #include "same_values.h"
+#include "views/views.h"
 #include "window/docks/head_gallery.h"
 #include "window/pointer.h"
 
@@ -28,7 +29,7 @@ void click_head(Window& window, int head, Qt::KeyboardModifiers modifiers = {}) 
 }
 
 const Matrix& weights(Window& window, int column) {
-  return std::get<Raster>(panel(window, View::heatmap, column).body).values;
+  return std::get<Raster>(panel(window, find_view("heatmap"), column).body).values;
 }
 
 QCheckBox& hold_box(Window& window) {
@@ -42,7 +43,7 @@ QCheckBox& hold_box(Window& window) {
 
 TEST_CASE("Ctrl+click on a head shows the selected column of it beside the opened one") {
   Window window(heads);
-  show(window, {View::heatmap, View::error}, {"exact", "h1d"});
+  show(window, {find_view("heatmap"), find_view("error")}, {"exact", "h1d"});
   REQUIRE(window.settle());
   window.study().select_column(1);
   click_head(window, 2, Qt::ControlModifier);
@@ -95,7 +96,7 @@ TEST_CASE(
 
 TEST_CASE("H holds the head of the selected column, which says so, and releases it") {
   Window window(heads);
-  show(window, {View::heatmap}, {"exact", "h1d"});
+  show(window, {find_view("heatmap")}, {"exact", "h1d"});
   REQUIRE(window.settle());
   take_focus(window);
   press(window, Qt::Key_2);
@@ -117,28 +118,28 @@ TEST_CASE("H holds the head of the selected column, which says so, and releases 
 
 TEST_CASE("Shift shows exact attention of each column's own head") {
   Window window(heads);
-  show(window, {View::heatmap}, {"exact", "exact", "h1d", "h1d"});
+  show(window, {find_view("heatmap")}, {"exact", "exact", "h1d", "h1d"});
   window->change("hold", [](Session& s) {
     s.columns[1].held = s.columns[3].held = HeldHead{.source = {}, .layer = 0, .head = 2};
   });
   REQUIRE(window.settle());
   take_focus(window);
-  const QImage exact = picture_of(window, View::heatmap, 0),
-               held = picture_of(window, View::heatmap, 1);
+  const QImage exact = picture_of(window, find_view("heatmap"), 0),
+               held = picture_of(window, find_view("heatmap"), 1);
   // Entries lie on half pixels, otherwise rounded in each column: edges of a pixel, some 1 %.
   constexpr double edges = 0.02;
   REQUIRE(difference(exact, held) > 0.2);
   QTest::keyPress(&window->canvas(), Qt::Key_Shift);
   be_still(window);
-  CHECK(difference(picture_of(window, View::heatmap, 2), exact) < edges);
-  CHECK(difference(picture_of(window, View::heatmap, 3), held) < edges);
-  CHECK(difference(picture_of(window, View::heatmap, 1), held) == 0);
+  CHECK(difference(picture_of(window, find_view("heatmap"), 2), exact) < edges);
+  CHECK(difference(picture_of(window, find_view("heatmap"), 3), held) < edges);
+  CHECK(difference(picture_of(window, find_view("heatmap"), 1), held) == 0);
   QTest::keyRelease(&window->canvas(), Qt::Key_Shift);
 }
 
 TEST_CASE("two heads are compared in one panel, each with exact attention of its own") {
   Window window(heads);
-  show(window, {View::heatmap}, {"exact", "exact", "h1d"});
+  show(window, {find_view("heatmap")}, {"exact", "exact", "h1d"});
   window->change("hold", [](Session& s) {
     s.columns[1].held = s.columns[2].held = HeldHead{.source = {}, .layer = 0, .head = 2};
   });
@@ -156,7 +157,7 @@ TEST_CASE("two heads are compared in one panel, each with exact attention of its
 
 TEST_CASE("what a figure of two heads shows says which head it is") {
   Window window(heads);
-  show(window, {View::heatmap}, {"exact", "exact"});
+  show(window, {find_view("heatmap")}, {"exact", "exact"});
   window->change("hold", [](Session& s) {
     s.columns[1].held = HeldHead{.source = {}, .layer = 0, .head = 2};
   });

@@ -9,6 +9,7 @@
 #include <QTimer>
 #include <cmath>
 
+#include "views/views.h"
 #include "window/docks/head_gallery.h"
 #include "window/docks/inspector_dock.h"
 #include "window/find_bar.h"
@@ -84,7 +85,7 @@ TEST_CASE("keys pan, zoom about the crosshair and fit, and the view follows the 
 
 TEST_CASE("the find bar steps through the tokens that match, and marks them") {
   Window window("content:" + assets + "/text/fovea.txt");
-  show(window, {View::heatmap});
+  show(window, {find_view("heatmap")});
   window.trigger("find");
   auto* line = window->findChild<QLineEdit*>("find_text");
   auto* bar = window->findChild<FindBar*>();
@@ -141,10 +142,10 @@ TEST_CASE("going to a pair pins it, reads it and moves it into view") {
 
 TEST_CASE("exact is shown in place while Shift is held, but not while typing") {
   Window window(small);
-  show(window, {View::heatmap, View::error, View::rank});
+  show(window, {find_view("heatmap"), find_view("error"), find_view("rank")});
   take_focus(window);
   const int column = column_of(window, "h1d");
-  for (const View view : {View::heatmap, View::rank}) {
+  for (const View view : {find_view("heatmap"), find_view("rank")}) {
     CAPTURE(to_text(view));
     const QImage own = picture_of(window, view, column), exact = picture_of(window, view, 0);
     CHECK_FALSE(same_but_for_edges(own, exact));
@@ -155,37 +156,38 @@ TEST_CASE("exact is shown in place while Shift is held, but not while typing") {
     be_still(window);
     CHECK(picture_of(window, view, column) == own);
   }
-  const QImage error = picture_of(window, View::error, column);
+  const QImage error = picture_of(window, find_view("error"), column);
   QTest::keyPress(&window->canvas(), Qt::Key_Shift);
   be_still(window);
-  CHECK(picture_of(window, View::error, column) == error);  // it is a comparison already
+  CHECK(picture_of(window, find_view("error"), column) == error);  // it is a comparison already
   QTest::keyRelease(&window->canvas(), Qt::Key_Shift);
   window.trigger("find");
   auto* line = window->findChild<QLineEdit*>("find_text");
   be_still(window);
-  const QImage own = picture_of(window, View::heatmap, column);
+  const QImage own = picture_of(window, find_view("heatmap"), column);
   QTest::keyPress(line, Qt::Key_Shift);
   be_still(window);
-  CHECK(picture_of(window, View::heatmap, column) == own);
+  CHECK(picture_of(window, find_view("heatmap"), column) == own);
   QTest::keyRelease(line, Qt::Key_Shift);
 }
 
 TEST_CASE("exact is shown in place also before the canvas shows that its column has moved") {
   Window window(small);
-  show(window, {View::heatmap}, {"exact", "h1d"});
+  show(window, {find_view("heatmap")}, {"exact", "h1d"});
   take_focus(window);
-  const QImage exact = picture_of(window, View::heatmap, 0);
+  const QImage exact = picture_of(window, find_view("heatmap"), 0);
   window->editor().move_column(0, 1);  // in the next model
   QTest::keyPress(&window->canvas(), Qt::Key_Shift);
   REQUIRE(window.study().model()->exact_of(1) == 0);
-  CHECK(same_but_for_edges(picture_of(window, View::heatmap, 0), exact));
+  CHECK(same_but_for_edges(picture_of(window, find_view("heatmap"), 0), exact));
   QTest::keyRelease(&window->canvas(), Qt::Key_Shift);
 }
 
 TEST_CASE("while exact is shown in place no panel moves") {
   for (const QSize size : {QSize{1366, 768}, QSize{1600, 1000}}) {
     Window window(small, size);
-    show(window, {View::heatmap, View::error, View::mask, View::output});
+    show(window,
+         {find_view("heatmap"), find_view("error"), find_view("mask"), find_view("output")});
     take_focus(window);
     const auto places = [&] {
       std::vector<QRectF> all;
@@ -218,7 +220,7 @@ TEST_CASE("E cycles the error metric, N normalises rows, L is logarithmic, R res
   CHECK(settings().norm == Norm::row_max);
   CHECK(said() == "Weights: per row maximum");
   REQUIRE(window.settle());
-  const auto& raster = std::get<Raster>(panel(window, View::heatmap, 0).body);
+  const auto& raster = std::get<Raster>(panel(window, find_view("heatmap"), 0).body);
   for (Index i = 0; i < raster.values.rows(); i += 17)
     CHECK(*std::max_element(raster.values.row(i), raster.values.row(i) + raster.values.cols()) ==
           doctest::Approx(1));
@@ -238,7 +240,7 @@ TEST_CASE("E cycles the error metric, N normalises rows, L is logarithmic, R res
 
 TEST_CASE("the heads of all layers are shown, and sorted by error, entropy or density") {
   Window window(assets + "/minilm/minilm-l6.safetensors");
-  show(window, {View::heatmap});
+  show(window, {find_view("heatmap")});
   auto* gallery = window->findChild<HeadGallery*>();
   CHECK(gallery->count() == 12);
   window->findChild<QCheckBox*>("all_layers")->click();

@@ -8,6 +8,7 @@
 #include "study/learning_run.h"
 #include "study/validation_run.h"
 #include "variants/learned_tree.h"
+#include "views/views.h"
 #include "window/pointer.h"
 
 namespace fovea::test {
@@ -25,7 +26,7 @@ QString progress(Window& window) {
 
 TEST_CASE("the form of a tree variant learns its tree, pauses, goes on and reverts") {
   Window window("synthetic:clusters?n=128&d=16&seed=1");
-  show(window, {View::heatmap, View::mask}, {"exact", "h1d", "tf"});
+  show(window, {find_view("heatmap"), find_view("mask")}, {"exact", "h1d", "tf"});
   REQUIRE(window.settle());
   window.study().select_column(1);
   REQUIRE(wait_until([&] { return !button(window, "learn").isVisibleTo(&*window); }));
@@ -35,7 +36,7 @@ TEST_CASE("the form of a tree variant learns its tree, pauses, goes on and rever
   const QImage empty = plot->grab().toImage();
   const Column before = window.study().session().columns[2];
   const auto heatmap = [&] {
-    return std::get<Raster>(panel(window, View::heatmap, 2).body).values;
+    return std::get<Raster>(panel(window, find_view("heatmap"), 2).body).values;
   };
   const Matrix median = heatmap();
   CHECK(button(window, "learn").text().contains("Learn"));
@@ -66,7 +67,7 @@ TEST_CASE("the form of a tree variant learns its tree, pauses, goes on and rever
 
 TEST_CASE("the Learning dock tries the tree on another source, beside its own") {
   Window window("synthetic:clusters?n=128&d=16&seed=1");
-  show(window, {View::heatmap}, {"exact", "tf"});
+  show(window, {find_view("heatmap")}, {"exact", "tf"});
   REQUIRE(window.settle());
   window.study().select_column(1);
   const auto text = [&](const char* name) { return window->findChild<QLabel*>(name)->text(); };
@@ -95,7 +96,7 @@ TEST_CASE("the Learning dock tries the tree on another source, beside its own") 
 
 TEST_CASE("a window closes while a tree learns") {
   Window window("synthetic:clusters?n=128&d=16&seed=1");
-  show(window, {View::heatmap}, {"exact", "tc"});
+  show(window, {find_view("heatmap")}, {"exact", "tc"});
   REQUIRE(window.settle());
   window.study().select_column(1);
   window->learning().learn();

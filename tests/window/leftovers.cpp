@@ -9,6 +9,7 @@
 #include <QSettings>
 #include <QStatusBar>
 
+#include "views/views.h"
 #include "window/dialogs/keys_dialog.h"
 #include "window/pointer.h"
 
@@ -88,7 +89,7 @@ TEST_CASE("the field of the seed shows what the column has, once nothing is bein
 
 TEST_CASE("another source forgets what was read and chosen in the one before") {
   Window window(small);
-  window->change("views", [](Session& s) { s.views = {View::heatmap, View::rank}; });
+  window->change("views", [](Session& s) { s.views = {find_view("heatmap"), find_view("rank")}; });
   REQUIRE(window.settle());
   window.study().hover(17, 5, 1);
   window.study().choose_block(PointedPair{17, 5, 1});
@@ -109,14 +110,14 @@ TEST_CASE("another source forgets what was read and chosen in the one before") {
   CHECK_FALSE(said().contains("query 17"));
   window->open(small);
   REQUIRE(wait_until([&] { return !window.study().opening() && !window.study().shows_matrix(); }));
-  window->change("views", [](Session& s) { s.views = {View::heatmap, View::rank}; });
+  window->change("views", [](Session& s) { s.views = {find_view("heatmap"), find_view("rank")}; });
   REQUIRE(window.settle());
   CHECK_FALSE(said().contains("largest σ"));
 }
 
 TEST_CASE("a chosen rank block stays with its column, and Esc unselects it") {
   Window window(small);
-  window->change("views", [](Session& s) { s.views = {View::rank}; });
+  window->change("views", [](Session& s) { s.views = {find_view("rank")}; });
   REQUIRE(window.settle());
   window.study().choose_block(PointedPair{17, 5, 1});
   window->editor().move_column(1, 2);
@@ -129,11 +130,11 @@ TEST_CASE("a chosen rank block stays with its column, and Esc unselects it") {
 
 TEST_CASE("keys that act on the row pointed at last follow when rows are removed") {
   Window window(small);
-  show(window, {View::heatmap, View::mask});
-  const QPoint where = at(window, View::mask, 1, 0.5, 0.5);
+  show(window, {find_view("heatmap"), find_view("mask")});
+  const QPoint where = at(window, find_view("mask"), 1, 0.5, 0.5);
   QTest::mouseMove(&window->canvas(), where);
   REQUIRE(wait_until([&] { return window->navigation().view() == 1; }));
-  window->change("views", [](Session& s) { s.views = {View::heatmap}; });
+  window->change("views", [](Session& s) { s.views = {find_view("heatmap")}; });
   REQUIRE(window.settle());
   CHECK(window->navigation().view() == 0);
   window.trigger("copy");

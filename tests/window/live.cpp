@@ -13,6 +13,7 @@
 #include "live/blobs.h"
 #include "study/background.h"
 #include "temporary_directory.h"
+#include "views/views.h"
 #include "window/harness.h"
 #include "window/widgets/slider.h"
 
@@ -84,7 +85,7 @@ TEST_CASE("a stream is offered and what is open stays until a person asks for th
 TEST_CASE("new steps replace the shown one, and everything that was chosen stays") {
   Watching watching;
   Window& window = watching.window;
-  show(window, {View::heatmap, View::error}, {"exact", "h1d", "hyper"});
+  show(window, {find_view("heatmap"), find_view("error")}, {"exact", "h1d", "hyper"});
   window->change({}, [](Session& s) {
     s.head = 1;
     s.viewport = {10, 50, 20, 60};
@@ -102,7 +103,7 @@ TEST_CASE("new steps replace the shown one, and everything that was chosen stays
   CHECK(window.study().selected_column() == 2);
   CHECK(first_query(window) != value);
   CHECK(window->findChild<QAction*>("undo")->text() == undo);
-  const Raster& raster = std::get<Raster>(panel(window, View::heatmap, 0).body);
+  const Raster& raster = std::get<Raster>(panel(window, find_view("heatmap"), 0).body);
   CHECK(raster.rows.begin == 10);
   CHECK(raster.cols.end == 60);
 }
@@ -136,7 +137,7 @@ TEST_CASE("the slider goes back to earlier steps, and its last place follows aga
 TEST_CASE("a step of other tokens goes on with the columns, and without a step of undo") {
   Watching watching;
   Window& window = watching.window;
-  show(window, {View::heatmap, View::error}, {"exact", "h1d"});
+  show(window, {find_view("heatmap"), find_view("error")}, {"exact", "h1d"});
   window->change({}, [](Session& s) {
     s.head = 1;
     s.causal = false;
@@ -274,11 +275,11 @@ TEST_CASE("the shown step is saved although it is no longer kept") {
 TEST_CASE("views that were chosen stay in a stream that grows, whatever its columns are") {
   Watching watching;
   Window& window = watching.window;
-  show(window, {View::row, View::output}, {"exact"});
+  show(window, {find_view("row"), find_view("output")}, {"exact"});
   REQUIRE(window.settle());
   send(watching.streams, "train", 1, 65);
   REQUIRE(shows(window, "train", 1));
-  CHECK(window.study().session().views == std::vector<View>{View::row, View::output});
+  CHECK(window.study().session().views == std::vector<View>{find_view("row"), find_view("output")});
   CHECK(window.study().session().columns.size() == 1);
 }
 
@@ -286,7 +287,7 @@ TEST_CASE("a session of a stream is not saved, but the step is, byte by byte, an
   const TemporaryDirectory dir;
   Watching watching;
   Window& window = watching.window;
-  show(window, {View::heatmap}, {"exact", "hyper"});
+  show(window, {find_view("heatmap")}, {"exact", "hyper"});
   REQUIRE(window.settle());
   window.trigger("save");
   CHECK(window->info_bar().message().contains("is no file"));

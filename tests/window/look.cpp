@@ -22,6 +22,7 @@
 #include <cstdio>
 
 #include "study/background.h"
+#include "views/views.h"
 #include "window/dialogs/explore_dialog.h"
 #include "window/dialogs/measures_page.h"
 #include "window/dialogs/sweep_dialog.h"

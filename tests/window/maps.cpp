@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "larger_error.h"
+#include "views/views.h"
 #include "window/harness.h"
 
 namespace fovea::test {
@@ -39,23 +40,24 @@ struct LongWindow : Window {
 
 TEST_CASE("a long head is shown at once as a labelled estimate, which becomes exact by itself") {
   LongWindow window(24000);
-  show(window, {View::heatmap}, {"exact", "h1d"});
+  show(window, {find_view("heatmap")}, {"exact", "h1d"});
   const Study& study = window.study();
-  REQUIRE(wait_until([&] { return raster(study, View::heatmap, 0) != nullptr; }));
-  const Raster* first = raster(study, View::heatmap, 0);
+  REQUIRE(wait_until([&] { return raster(study, find_view("heatmap"), 0) != nullptr; }));
+  const Raster* first = raster(study, find_view("heatmap"), 0);
   CHECK(first->estimated > 0);
-  CHECK(cell(study, View::heatmap, 0).panel->caption.find("estimate from 1 of ") !=
+  CHECK(cell(study, find_view("heatmap"), 0).panel->caption.find("estimate from 1 of ") !=
         std::string::npos);
-  CHECK(cell(study, View::heatmap, 0).status.find("exact") != std::string::npos);
-  CHECK_FALSE(cell(study, View::heatmap, 0).stale);
+  CHECK(cell(study, find_view("heatmap"), 0).status.find("exact") != std::string::npos);
+  CHECK_FALSE(cell(study, find_view("heatmap"), 0).stale);
   REQUIRE(wait_until([&] { return study.fully_refined(); }, 180000));
   for (std::size_t column = 0; column < study.columns().size(); ++column) {
-    const Raster* last = raster(study, View::heatmap, column);
+    const Raster* last = raster(study, find_view("heatmap"), column);
     REQUIRE(last);
     CHECK(last->complete);
     CHECK(last->estimated == 0);
-    CHECK(cell(study, View::heatmap, column).panel->caption.find("estimate") == std::string::npos);
-    CHECK(cell(study, View::heatmap, column).status.empty());
+    CHECK(cell(study, find_view("heatmap"), column).panel->caption.find("estimate") ==
+          std::string::npos);
+    CHECK(cell(study, find_view("heatmap"), column).status.empty());
   }
   // Exact attention has its output too, and the other column is compared with it.
   REQUIRE(study.exact()->computation->applied());
@@ -64,15 +66,16 @@ TEST_CASE("a long head is shown at once as a labelled estimate, which becomes ex
 
 TEST_CASE("single entries of a long head are shown before all of its map is exact") {
   LongWindow window(12000);
-  show(window, {View::heatmap, View::error}, {"exact", "hyper"});
+  show(window, {find_view("heatmap"), find_view("error")}, {"exact", "hyper"});
   look_at(window, 9000, 5000, 300);
   const Study& study = window.study();
   REQUIRE(wait_until([&] {
-    const Raster *p = raster(study, View::heatmap, 0), *e = raster(study, View::error, 1);
+    const Raster *p = raster(study, find_view("heatmap"), 0),
+                 *e = raster(study, find_view("error"), 1);
     return p && e && p->complete && e->complete && p->rows == IndexRange{9000, 9300};
   }));
-  const Raster& p = *raster(study, View::heatmap, 0);
-  const Raster& e = *raster(study, View::error, 1);
+  const Raster& p = *raster(study, find_view("heatmap"), 0);
+  const Raster& e = *raster(study, find_view("error"), 1);
   CHECK(p.pooled == Pool::Kind::none);
   Profile profile;
   Run run{profile};
@@ -93,18 +96,18 @@ TEST_CASE("single entries of a long head are shown before all of its map is exac
 
 TEST_CASE("while a long head is panned and zoomed, no panel is ever blank") {
   LongWindow window(12000);
-  show(window, {View::heatmap, View::error}, {"exact", "h1d"});
+  show(window, {find_view("heatmap"), find_view("error")}, {"exact", "h1d"});
   const Study& study = window.study();
   REQUIRE(wait_until([&] {
-    return raster(study, View::heatmap, 0) && raster(study, View::heatmap, 1) &&
-           raster(study, View::error, 1);
+    return raster(study, find_view("heatmap"), 0) && raster(study, find_view("heatmap"), 1) &&
+           raster(study, find_view("error"), 1);
   }));
   int blank = 0, not_a_number = 0, coarse = 0;
   for (int step = 0; step < 40; ++step) {
     look_at(window, 200.0 * step, 11000 - 250.0 * step, 400.0 + 10 * step);
     QTest::qWait(20);
     for (std::size_t column : {0, 1}) {
-      const Raster* p = raster(study, View::heatmap, column);
+      const Raster* p = raster(study, find_view("heatmap"), column);
       if (!p) {
         ++blank;
         continue;
@@ -121,38 +124,40 @@ TEST_CASE("while a long head is panned and zoomed, no panel is ever blank") {
 
 TEST_CASE("what needs all of exact attention says so until it is there") {
   LongWindow window(24000);
-  show(window, {View::heatmap, View::output}, {"exact", "h1d"});
+  show(window, {find_view("heatmap"), find_view("output")}, {"exact", "h1d"});
   const Study& study = window.study();
   REQUIRE(wait_until([&] {
     return study.exact() && !study.model()->cells.empty() && study.columns()[1].computation &&
-           !cell(study, View::output, 1).status.empty();
+           !cell(study, find_view("output"), 1).status.empty();
   }));
   CHECK_FALSE(study.exact()->computation->applied());
-  REQUIRE(wait_until([&] { return cell(study, View::output, 1).panel && study.fully_refined(); },
-                     180000));
+  REQUIRE(wait_until(
+      [&] { return cell(study, find_view("output"), 1).panel && study.fully_refined(); }, 180000));
   CHECK(study.exact()->computation->applied());
-  CHECK(std::holds_alternative<Strip>(cell(study, View::output, 1).panel->body));
+  CHECK(std::holds_alternative<Strip>(cell(study, find_view("output"), 1).panel->body));
 }
 
 TEST_CASE("cancelling keeps what was computed of a long head, and resuming continues from there") {
   LongWindow window(65536);  // so long that a picture is drawn while only a part is exact
-  show(window, {View::heatmap}, {"exact"});
+  show(window, {find_view("heatmap")}, {"exact"});
   Study& study = window.study();
   REQUIRE(wait_until([&] {
-    const Raster* p = raster(study, View::heatmap, 0);
+    const Raster* p = raster(study, find_view("heatmap"), 0);
     return p && p->estimated > 0 && p->estimated < 1;
   }));
   study.cancel();
   REQUIRE(wait_until([&] { return !study.status().busy(); }));
   QTest::qWait(300);
-  const auto kept = cell(study, View::heatmap, 0).panel;  // shared: no later one has its address
-  REQUIRE(raster(study, View::heatmap, 0));
-  const double share = raster(study, View::heatmap, 0)->estimated;
+  const auto kept =
+      cell(study, find_view("heatmap"), 0).panel;  // shared: no later one has its address
+  REQUIRE(raster(study, find_view("heatmap"), 0));
+  const double share = raster(study, find_view("heatmap"), 0)->estimated;
   study.resume();
   REQUIRE(wait_until([&] {
-    return raster(study, View::heatmap, 0) && cell(study, View::heatmap, 0).panel != kept;
+    return raster(study, find_view("heatmap"), 0) &&
+           cell(study, find_view("heatmap"), 0).panel != kept;
   }));
-  CHECK(raster(study, View::heatmap, 0)->estimated <= share);
+  CHECK(raster(study, find_view("heatmap"), 0)->estimated <= share);
   CHECK(wait_until([&] { return study.fully_refined(); }, 180000));
 }
 

@@ -10,6 +10,7 @@
 #include "input/assets.h"
 #include "study/background.h"
 #include "tiny_text_model.h"
+#include "views/views.h"
 #include "window/pointer.h"
 
 namespace fovea::test {
@@ -32,7 +33,7 @@ struct Typing {
   int opened = 0;
 
   Typing() {
-    show(window, {View::heatmap}, {"exact", "h1d"});
+    show(window, {find_view("heatmap")}, {"exact", "h1d"});
     REQUIRE(window.settle());
     REQUIRE(field);
     QObject::connect(&window.study(), &Study::opened, field, [this] { ++opened; });
@@ -52,7 +53,7 @@ struct Typing {
 TEST_CASE("a text that is typed is what the model reads, and undo brings the old one back") {
   const TinyTextModel model;
   Window window(QString::fromStdString(model.address("the cat")));
-  show(window, {View::heatmap}, {"exact", "h1d"});
+  show(window, {find_view("heatmap")}, {"exact", "h1d"});
   REQUIRE(window.settle());
   auto* field = window->findChild<QPlainTextEdit*>("model_text");
   REQUIRE(field);
@@ -261,12 +262,12 @@ TEST_CASE("keys in the text are letters, and undo is the window's where the text
     in->setFocus();
     QTest::keyPress(in, Qt::Key_Shift);
     be_still(t.window);
-    const QImage picture = picture_of(t.window, View::heatmap, 2);
+    const QImage picture = picture_of(t.window, find_view("heatmap"), 2);
     QTest::keyRelease(in, Qt::Key_Shift);
     be_still(t.window);
     return picture;
   };
-  const QImage own = picture_of(t.window, View::heatmap, 2);
+  const QImage own = picture_of(t.window, find_view("heatmap"), 2);
   CHECK(while_shift_is_held(&t.window->canvas()) != own);
   CHECK(while_shift_is_held(t.field) == own);
   const QString letters = "aAbBcCdDfFgGhHlLqQvVxX?+-12";

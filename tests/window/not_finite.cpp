@@ -9,6 +9,7 @@
 #include "data/synthetic.h"
 #include "drawing/colormap.h"
 #include "io/safetensors_writer.h"
+#include "views/views.h"
 #include "window/harness.h"
 #include "window/widgets/weight_picture.h"
 
@@ -56,14 +57,15 @@ TEST_CASE("a head of which output rows are not finite is drawn in every view and
   Window window{file_not_finite(folder)};
   REQUIRE(window.settle());
   show(window,
-       {View::heatmap, View::error, View::mask, View::reach, View::rank, View::level, View::tree,
-        View::row, View::output, View::cost},
+       {find_view("heatmap"), find_view("error"), find_view("mask"), find_view("reach"),
+        find_view("rank"), find_view("level"), find_view("tree"), find_view("row"),
+        find_view("output"), find_view("cost")},
        {"imported", "exact", "h1d", "fixed", "tf"});
   for (const Index query : {broken, Index{9}}) {
     window->change({}, [query](Session& s) { s.pinned_query = query; });
     REQUIRE(window.settle());
   }
-  CHECK(panel(window, View::output, 0).caption.find("NaN or Inf in ") != std::string::npos);
+  CHECK(panel(window, find_view("output"), 0).caption.find("NaN or Inf in ") != std::string::npos);
   window.shoot("not_finite");
 }
 

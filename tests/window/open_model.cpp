@@ -13,6 +13,7 @@
 #include "fake_model_cache.h"
 #include "gguf_bytes.h"
 #include "input/session_file.h"
+#include "views/views.h"
 #include "window/dialogs/model_dialog.h"
 #include "window/harness.h"
 #include "window/opening_menus.h"

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "data/error.h"
+#include "views/views.h"
 #include "window/backend.h"
 #include "window/dialogs/sweep_dialog.h"
 #include "window/pointer.h"
@@ -99,7 +100,7 @@ class SlowingDown : public CpuLike {
 
 TEST_CASE("when the same image is opened twice, the later opening wins") {
   Window window("content:" + assets + "/image/cat.jpg");
-  show(window, {View::heatmap}, {"exact"});
+  show(window, {find_view("heatmap")}, {"exact"});
   REQUIRE(window.settle());
   auto* patch = window->findChild<QSpinBox*>("patch");
   patch->setValue(16);
@@ -113,7 +114,7 @@ TEST_CASE("when the same image is opened twice, the later opening wins") {
 
 TEST_CASE("a patch size that is undone while it opens does not appear") {
   Window window("content:" + assets + "/image/cat.jpg");
-  show(window, {View::heatmap}, {"exact"});
+  show(window, {find_view("heatmap")}, {"exact"});
   REQUIRE(window.settle());
   auto* patch = window->findChild<QSpinBox*>("patch");
   patch->setValue(16);
@@ -147,10 +148,10 @@ TEST_CASE("what is done to the picture of a longer head does not go to the head 
 
 TEST_CASE("a click that began on a longer head pins nothing of the head that was opened") {
   Window window(small);
-  show(window, {View::heatmap}, {"exact"});
+  show(window, {find_view("heatmap")}, {"exact"});
   REQUIRE(window.settle());
   Canvas& canvas = window->canvas();
-  const QPoint low = at_pair(window, View::heatmap, 0, 110, 20);
+  const QPoint low = at_pair(window, find_view("heatmap"), 0, 110, 20);
   const auto send = [&](QEvent::Type type, Qt::MouseButtons held) {
     QMouseEvent event(type, low, canvas.mapToGlobal(QPointF(low)), Qt::LeftButton, held, {});
     QCoreApplication::sendEvent(&canvas, &event);
@@ -236,7 +237,7 @@ TEST_CASE("the hash of the content is computed whatever happens meanwhile") {
 TEST_CASE("a column that cannot be timed is left out, the others are timed") {
   Window window("synthetic:clusters?n=64&d=16&seed=1");
   Study& study = window.study();
-  show(window, {View::heatmap}, {"h1d", "exact", "fixed"});
+  show(window, {find_view("heatmap")}, {"h1d", "exact", "fixed"});
   REQUIRE(window.settle());
   const auto timed = [&] {
     return std::ranges::count_if(study.columns(), [](const auto& c) { return c.time != nullptr; });
@@ -263,7 +264,7 @@ TEST_CASE("a column that cannot be timed is left out, the others are timed") {
 TEST_CASE("times from a slow machine are labelled") {
   Window window("synthetic:clusters?n=64&d=16&seed=1");
   Study& study = window.study();
-  show(window, {View::heatmap}, {"exact"});
+  show(window, {find_view("heatmap")}, {"exact"});
   REQUIRE(window.settle());
   auto backend = std::make_unique<SlowingDown>();
   const auto slow = backend->slow;
@@ -274,7 +275,7 @@ TEST_CASE("times from a slow machine are labelled") {
   REQUIRE(wait_until([&] { return timed(0); }));
   CHECK_FALSE(study.columns()[0].time->slow);
   *slow = true;
-  show(window, {View::heatmap}, {"exact", "h1d"});
+  show(window, {find_view("heatmap")}, {"exact", "h1d"});
   REQUIRE(wait_until([&] { return timed(1); }));
   CHECK(study.columns()[1].time->slow);
   CHECK(window.timing_text().contains("below best clock"));
@@ -282,7 +283,7 @@ TEST_CASE("times from a slow machine are labelled") {
 
 TEST_CASE("a sweep is measured again although everything was cancelled") {
   Window window("synthetic:clusters?n=512&d=32&seed=1");
-  show(window, {View::heatmap}, {"exact", "h1d"});
+  show(window, {find_view("heatmap")}, {"exact", "h1d"});
   REQUIRE(window.settle());
   QSettings().setValue("sweep/seconds", 10);
   window.trigger("sweep");
@@ -299,7 +300,7 @@ TEST_CASE("a sweep is measured again although everything was cancelled") {
 TEST_CASE("a long head is first estimated from few rows, then from more") {
   Window window(small);
   Study& study = window.study();
-  show(window, {View::heatmap}, {"exact"});
+  show(window, {find_view("heatmap")}, {"exact"});
   REQUIRE(window.settle());
   auto backend = std::make_unique<SlowingDown>();
   *backend->slow = true;

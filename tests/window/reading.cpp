@@ -24,6 +24,8 @@
 #include "io/safetensors_writer.h"
 #include "session/resident_use.h"
 #include "study/background.h"
+#include "view_values.h"
+#include "views/views.h"
 #include "window/docks/inspector_dock.h"
 #include "window/harness.h"
 #include "window/run_window.h"
@@ -44,7 +46,9 @@ bool patches(Window& window, int patch) {
 
 /// Decompositions take seconds and are not what is tested.
 void without_ranks(Window& window) {
-  window->change("views", [](Session& s) { s.views = {View::heatmap, View::output}; });
+  window->change("views", [](Session& s) {
+    s.views = {find_view("heatmap"), find_view("output")};
+  });
 }
 
 bool some_label_says(const QWidget& in, const QString& words) {
@@ -132,7 +136,7 @@ TEST_CASE("a session keeps the patch size, a session without one has 8") {
 TEST_CASE("all view settings are visible on a screen of 1366 pixels") {
   Window window(small, {1366, 768});
   window->change("colour", [](Session& s) {  // the longest words
-    s.settings.rank_colour = RankColour::storage;
+    set_value(s.settings, "rank_colour", "storage");
   });
   REQUIRE(window.settle());
   const auto* bar = window->findChild<QToolBar*>("view_bar");
@@ -390,8 +394,8 @@ TEST_CASE("light and dark follow the desktop unless one is chosen") {
 TEST_CASE("tiles and rank leaves fit a short text") {
   Window window("synthetic:clusters?n=32&d=16&seed=1");
   const ViewSettings& settings = window.study().session().settings;
-  CHECK(settings.mask_block == 2);
-  CHECK(settings.rank_leaf == 2);
+  CHECK(view_value(settings, "mask_block") == "2");
+  CHECK(view_value(settings, "rank_leaf") == "2");
   CHECK(window->findChild<QComboBox*>("view_Tiles")->currentText() == "2");
   CHECK(window->findChild<QComboBox*>("view_Leaf")->currentText() == "2");
 }

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "session/session.h"
+#include "views/views.h"
 
 namespace fovea::test {
 
@@ -26,7 +27,7 @@ inline std::size_t files_in(const std::string& folder) {
 /// What a person has made of a small head: fewer columns and views, a zoom, a pinned query.
 inline Session changed(Session session) {
   session.columns.resize(2);
-  session.views = {View::heatmap, View::mask};
+  session.views = {find_view("heatmap"), find_view("mask")};
   session.viewport = {10, 74, 20, 84};
   session.pinned_query = 33;
   return session;

@@ -3,6 +3,7 @@
 
 #include <QDockWidget>
 
+#include "views/views.h"
 #include "window/pointer.h"
 
 namespace fovea::test {
@@ -22,7 +23,7 @@ QStringList shown_docks(Window& window) {
 TEST_CASE(
     "at 1280 x 720 a key shows all seven columns, and another one gives the canvas the window") {
   Window window(small, {1280, 720});
-  show(window, {View::heatmap, View::error});
+  show(window, {find_view("heatmap"), find_view("error")});
   REQUIRE(window.study().columns().size() == 7);
   take_focus(window);
   const auto& canvas = window->canvas();

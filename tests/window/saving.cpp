@@ -22,6 +22,7 @@
 #include "io/safetensors_writer.h"
 #include "study/background.h"
 #include "temporary_directory.h"
+#include "views/views.h"
 #include "window/dialogs/questions.h"
 #include "window/pointer.h"
 #include "window/run_window.h"

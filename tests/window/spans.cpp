@@ -15,6 +15,7 @@
 #include <QToolButton>
 #include <set>
 
+#include "views/views.h"
 #include "window/pointer.h"
 
 namespace fovea::test {
@@ -107,7 +108,7 @@ std::string selected(Window& window) {
 
 TEST_CASE("the table of spans has the mass of the selected column beside exact attention") {
   Window window(a_text);
-  show(window, {View::heatmap}, {"exact", "h1d", "strided"});
+  show(window, {find_view("heatmap")}, {"exact", "h1d", "strided"});
   window.study().select_column(1);
   SpansDock spans(window);
   spans.wait();

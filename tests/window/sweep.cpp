@@ -14,6 +14,7 @@
 #include <QTest>
 
 #include "figure/painter_ink.h"
+#include "views/views.h"
 #include "window/dialogs/sweep_dialog.h"
 #include "window/dialogs/sweep_plot.h"
 #include "window/harness.h"
@@ -32,7 +33,7 @@ SweepDialog& open_sweep(Window& window, int seconds = 10) {
 }
 
 void choose_columns(Window& window, const std::vector<std::string>& ids) {
-  show(window, {View::heatmap}, ids);
+  show(window, {find_view("heatmap")}, ids);
   REQUIRE(window.settle());
 }
 

@@ -15,6 +15,7 @@
 #include <QTemporaryDir>
 
 #include "io/safetensors_writer.h"
+#include "views/views.h"
 #include "window/dialogs/explore_dialog.h"
 #include "window/dialogs/pareto_plot.h"
 #include "window/dialogs/sweep_dialog.h"
@@ -36,7 +37,7 @@ QString text_of(Window& window, const char* label) {
 }
 
 void select_by_click(Window& window, const std::string& variant) {
-  click(window, at(window, View::heatmap, column_of(window, variant), 0.5, 0.5));
+  click(window, at(window, find_view("heatmap"), column_of(window, variant), 0.5, 0.5));
   REQUIRE(window.study().selected_column() == column_of(window, variant));
 }
 
@@ -44,7 +45,7 @@ void select_by_click(Window& window, const std::string& variant) {
 
 TEST_CASE("task 1: the head where HyperAttention fails worst, its worst token, and why") {
   Window window(example);
-  show(window, {View::heatmap, View::error}, {"exact", "hyper"});
+  show(window, {find_view("heatmap"), find_view("error")}, {"exact", "hyper"});
   REQUIRE(window.settle());
   select_by_click(window, "hyper");
   window->findChild<QCheckBox*>("all_layers")->click();
@@ -81,7 +82,7 @@ TEST_CASE("task 1: the head where HyperAttention fails worst, its worst token, a
 
 TEST_CASE("task 2: a block size for a quarter of the cost") {
   Window window(example);
-  show(window, {View::heatmap}, {"exact"});
+  show(window, {find_view("heatmap")}, {"exact"});
   REQUIRE(window.settle());
   window.trigger("explore");
   ExploreDialog& dialog = *window->exploration();
@@ -123,9 +124,9 @@ TEST_CASE("task 3: the attention that each head should have, for another program
 
 TEST_CASE("task 4: a figure of what the canvas shows") {
   Window window(example);
-  show(window, {View::heatmap, View::error}, {"exact", "h1d"});
+  show(window, {find_view("heatmap"), find_view("error")}, {"exact", "h1d"});
   REQUIRE(window.settle());
-  click(window, at_pair(window, View::heatmap, 1, 100, 120));
+  click(window, at_pair(window, find_view("heatmap"), 1, 100, 120));
   REQUIRE(window.study().session().pinned_query);
   const QTemporaryDir folder;
   CHECK(window.export_to(folder.filePath("plain.png"), {.width = 504}));
@@ -157,19 +158,19 @@ TEST_CASE("task 5: what a word attends to") {
 
 TEST_CASE("task 6: exact attention in place, and the mass of a rectangle") {
   Window window(example);
-  show(window, {View::heatmap}, {"exact", "fixed"});
+  show(window, {find_view("heatmap")}, {"exact", "fixed"});
   REQUIRE(window.settle());
   select_by_click(window, "fixed");
   take_focus(window);
-  const QImage before = picture_of(window, View::heatmap, 1);
+  const QImage before = picture_of(window, find_view("heatmap"), 1);
   QTest::keyPress(&window->canvas(), Qt::Key_Shift);
   be_still(window);
-  CHECK(picture_of(window, View::heatmap, 1) != before);
+  CHECK(picture_of(window, find_view("heatmap"), 1) != before);
   QTest::keyRelease(&window->canvas(), Qt::Key_Shift);
   be_still(window);
-  CHECK(picture_of(window, View::heatmap, 1) == before);
-  const QPoint from = at_pair(window, View::heatmap, 1, 40, 40),
-               to = at_pair(window, View::heatmap, 1, 120, 160);
+  CHECK(picture_of(window, find_view("heatmap"), 1) == before);
+  const QPoint from = at_pair(window, find_view("heatmap"), 1, 40, 40),
+               to = at_pair(window, find_view("heatmap"), 1, 120, 160);
   QTest::mousePress(&window->canvas(), Qt::LeftButton, {}, from);
   QTest::mouseMove(&window->canvas(), (from + to) / 2);
   QTest::mouseMove(&window->canvas(), to);
@@ -179,7 +180,7 @@ TEST_CASE("task 6: exact attention in place, and the mass of a rectangle") {
 
 TEST_CASE("task 7: the length from which on an approximation is faster") {
   Window window("synthetic:clusters?n=1024&d=32&seed=1");
-  show(window, {View::heatmap}, {"exact", "h1d"});
+  show(window, {find_view("heatmap")}, {"exact", "h1d"});
   REQUIRE(window.settle());
   window.trigger("sweep");
   SweepDialog& dialog = *window->sweep();
@@ -214,13 +215,13 @@ TEST_CASE("task 9: a long head, from the whole to single entries") {
   Window window(small);
   window->open("synthetic:clusters?n=16384&d=16&seed=1");  // 131072 takes a minute to be exact
   REQUIRE(wait_until([&] { return window.study().length() == 16384; }));
-  show(window, {View::heatmap}, {"exact", "h1d"});
+  show(window, {find_view("heatmap")}, {"exact", "h1d"});
   REQUIRE(window.settle());
   const auto shown = [&] {
     const Viewport& v = window.study().session().viewport;
     return v.col_end - v.col_begin;
   };
-  const QPoint place = at(window, View::heatmap, 1, 0.5, 0.5);
+  const QPoint place = at(window, find_view("heatmap"), 1, 0.5, 0.5);
   point(window, place);
   for (int i = 0; i < 60 && shown() > 64; ++i) {
     QWheelEvent wheel(place, window->canvas().mapToGlobal(place), {}, {0, 240}, {}, {},
@@ -230,7 +231,7 @@ TEST_CASE("task 9: a long head, from the whole to single entries") {
   }
   CHECK(shown() <= 64);
   REQUIRE(window.settle());
-  const auto* raster = std::get_if<Raster>(&panel(window, View::heatmap, 1).body);
+  const auto* raster = std::get_if<Raster>(&panel(window, find_view("heatmap"), 1).body);
   REQUIRE(raster);
   CHECK(raster->rows.size() <= raster->values.rows());  // an entry a pixel, or finer
 }

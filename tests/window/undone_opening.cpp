@@ -5,6 +5,7 @@
 #include <QTemporaryDir>
 
 #include "input/session_file.h"
+#include "views/views.h"
 #include "window/pointer.h"
 
 namespace fovea::test {
@@ -30,7 +31,7 @@ TEST_CASE("Ctrl+Z brings the file before back, with its look and selection, and 
   Window window("content:" + text);
   window->change({}, [](Session& s) {
     s.causal = true;
-    s.views = {View::heatmap};
+    s.views = {find_view("heatmap")};
     s.settings.colormap = "cividis";
     s.pinned_query = 12;
     s.viewport = {10, 50, 20, 60};

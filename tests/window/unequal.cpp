@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "data/source.h"
+#include "views/views.h"
 #include "window/dialogs/sweep_dialog.h"
 #include "window/harness.h"
 
@@ -34,7 +35,7 @@ TEST_CASE("a head of cross attention is shown whole, with its queries and its ke
   Opened opened;
   Window& window = opened.window;
   CHECK(window.study().session().viewport == Viewport{0, 7, 0, 13});
-  const Raster& raster = std::get<Raster>(panel(window, View::heatmap, 0).body);
+  const Raster& raster = std::get<Raster>(panel(window, find_view("heatmap"), 0).body);
   CHECK(raster.values.rows() == 7);
   CHECK(raster.values.cols() == 13);
   CHECK(window->findChild<QWidget*>("key_tokens")->isVisible());
@@ -47,7 +48,9 @@ TEST_CASE("a head of cross attention is shown whole, with its queries and its ke
 TEST_CASE("each variant that has no form for cross attention says so, and the others go on") {
   Opened opened;
   Window& window = opened.window;
-  show(window, {View::heatmap, View::error, View::mask, View::rank, View::row, View::output},
+  show(window,
+       {find_view("heatmap"), find_view("error"), find_view("mask"), find_view("rank"),
+        find_view("row"), find_view("output")},
        {"exact", "tf", "tc", "h1d", "window"});
   window->change({}, [](Session& s) { s.pinned_query = 6; });
   REQUIRE(window.settle());

@@ -1,4 +1,6 @@
 // Pictures: their settings, their enlargement and what they show.
+#include "views/views.h"
+
 #include <doctest/doctest.h>
 
 #include <QAction>
@@ -13,6 +15,7 @@
 #include <cmath>
 
 #include "input/open_source.h"
+#include "view_values.h"
 #include "window/docks/inspector_dock.h"
 #include "window/harness.h"
 #include "window/widgets/info_bar.h"
@@ -24,18 +27,19 @@ TEST_CASE("the bundled encoder opens at the head its provenance recommends") {
   const Session& session = window.study().session();
   CHECK(window.study().source()->layers[std::size_t(session.layer)].name == "layer4");
   CHECK(session.head == 10);
-  CHECK(session.views == std::vector{View::heatmap, View::error, View::mask, View::rank});
+  CHECK(session.views == std::vector{find_view("heatmap"), find_view("error"), find_view("mask"),
+                                     find_view("rank")});
 }
 
 TEST_CASE("up to 1024 tokens a pixel is one entry, beyond that a whole number of them") {
   Window window(assets + "/minilm/minilm-l6.safetensors");
-  const auto& short_head = std::get<Raster>(panel(window, View::heatmap, 0).body);
+  const auto& short_head = std::get<Raster>(panel(window, find_view("heatmap"), 0).body);
   CHECK(short_head.values.rows() == 341);
   CHECK(short_head.pooled == Pool::Kind::none);
   window->open("synthetic:clusters?n=2048&d=32&seed=1");
   REQUIRE(wait_until([&] { return window.study().length() == 2048; }));
   REQUIRE(window.settle());
-  const auto& long_head = std::get<Raster>(panel(window, View::heatmap, 0).body);
+  const auto& long_head = std::get<Raster>(panel(window, find_view("heatmap"), 0).body);
   CHECK(2048 % long_head.values.rows() == 0);
   CHECK(long_head.pooled == Pool::Kind::max);
 }
@@ -45,11 +49,11 @@ TEST_CASE("an attention matrix by itself is drawn with its ranks") {
   REQUIRE(window.study().settled());
   const auto& model = *window.study().model();
   CHECK(model.column_titles == std::vector<std::string>{"Attention matrix"});
-  CHECK(std::holds_alternative<Raster>(panel(window, View::heatmap, 0).body));
-  CHECK(std::holds_alternative<BlockMap>(panel(window, View::rank, 0).body));
+  CHECK(std::holds_alternative<Raster>(panel(window, find_view("heatmap"), 0).body));
+  CHECK(std::holds_alternative<BlockMap>(panel(window, find_view("rank"), 0).body));
   window.trigger("zoom_in");
   REQUIRE(window.settle());
-  CHECK(std::get<Raster>(panel(window, View::heatmap, 0).body).rows.size() < 64);
+  CHECK(std::get<Raster>(panel(window, find_view("heatmap"), 0).body).rows.size() < 64);
   window->open(small);  // and back to a head
   REQUIRE(wait_until([&] { return !window.study().shows_matrix(); }));
   CHECK(window.settle());
@@ -88,32 +92,32 @@ TEST_CASE("each field of the view bar changes its setting") {
   trigger("linear");  // chosen already, it stays checked
   for (const QAction* action : window->findChildren<QAction*>())
     if (action->text() == "linear") CHECK(action->isChecked());
-  CHECK(s.error == ErrorKind::relative);
+  CHECK(view_value(s, "error") == "relative");
   CHECK(s.pool == Pool::Kind::mean);
-  CHECK(s.mask_block == 32);
-  CHECK(s.rank_of == RankSubject::logits);
-  CHECK(s.rank_partition == Partition::uniform);
-  CHECK(s.rank_leaf == 32);
+  CHECK(view_value(s, "mask_block") == "32");
+  CHECK(view_value(s, "rank_of") == "logits");
+  CHECK(view_value(s, "rank_partition") == "uniform");
+  CHECK(view_value(s, "rank_leaf") == "32");
   CHECK(s.log_floor == doctest::Approx(0.01));
-  CHECK(s.rank_tolerance == doctest::Approx(std::pow(10.0, -3.5)));
+  CHECK(std::stod(view_value(s, "rank_tolerance")) == doctest::Approx(std::pow(10.0, -3.5)));
   CHECK_FALSE(s.shared_range);
   CHECK(window.settle());
 }
 
 TEST_CASE("another rank tolerance gives the ranks of a new decomposition") {
   Window window(small);
-  window->change("settings", [](Session& s) { s.settings.rank_tolerance = 1e-1; });
+  window->change("settings", [](Session& s) { set_value(s.settings, "rank_tolerance", "0.1"); });
   REQUIRE(window.settle());
-  const Panel moved = panel(window, View::rank, 0);
+  const Panel moved = panel(window, find_view("rank"), 0);
   Window fresh(small);
   fresh->change("views", [](Session& s) {
-    s.settings.rank_tolerance = 1e-1;
-    s.settings.rank_leaf = 16;
+    set_value(s.settings, "rank_tolerance", "0.1");
+    set_value(s.settings, "rank_leaf", "16");
   });
   REQUIRE(fresh.settle());
-  fresh->change("views", [](Session& s) { s.settings.rank_leaf = 8; });
+  fresh->change("views", [](Session& s) { set_value(s.settings, "rank_leaf", "8"); });
   REQUIRE(fresh.settle());
-  const Panel& made = panel(fresh, View::rank, 0);
+  const Panel& made = panel(fresh, find_view("rank"), 0);
   CHECK(moved.caption == made.caption);
   const auto &a = std::get<BlockMap>(moved.body), &b = std::get<BlockMap>(made.body);
   CHECK(a.quantity == b.quantity);
@@ -186,10 +190,10 @@ TEST_CASE("seven columns fit without scrolling on a wide screen") {
 
 TEST_CASE("an enlarged panel of a long head is drawn as finely as the screen is") {
   Window window("synthetic:clusters?n=2048&d=16&seed=1", {1366, 768});
-  window->change("views", [](Session& s) { s.views = {View::heatmap, View::mask}; });
+  window->change("views", [](Session& s) { s.views = {find_view("heatmap"), find_view("mask")}; });
   REQUIRE(window.settle());
   const auto pixels = [&] {
-    return std::get<Raster>(panel(window, View::heatmap, 1).body).values.rows();
+    return std::get<Raster>(panel(window, find_view("heatmap"), 1).body).values.rows();
   };
   const Index before = pixels();
   REQUIRE(before < 512);
@@ -213,13 +217,13 @@ TEST_CASE("the ends of all sliders are sessions that can be read") {
 
 TEST_CASE("rank maps are coloured by rank or by storage, without computing anything") {
   Window window(small);
-  const Panel* before = &panel(window, View::rank, 1);
-  auto* button = window->findChild<QToolButton*>("view_Colour");
-  REQUIRE(button);
-  button->setChecked(true);
-  CHECK(window.study().session().settings.rank_colour == RankColour::storage);
+  const Panel* before = &panel(window, find_view("rank"), 1);
+  auto* box = window->findChild<QComboBox*>("view_Colour");
+  REQUIRE(box);
+  emit box->activated(1);
+  CHECK(view_value(window.study().session().settings, "rank_colour") == "storage");
   REQUIRE(window.settle());
-  CHECK(&panel(window, View::rank, 1) == before);
+  CHECK(&panel(window, find_view("rank"), 1) == before);
   window.shoot("ranks by storage");
 }
 

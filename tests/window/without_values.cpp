@@ -12,6 +12,7 @@
 #include "data/source.h"
 #include "data/synthetic.h"
 #include "io/safetensors_writer.h"
+#include "views/views.h"
 #include "window/dialogs/explore_dialog.h"
 #include "window/dialogs/pareto_plot.h"
 #include "window/harness.h"
@@ -91,7 +92,7 @@ TEST_CASE("every view shows a head without values, and no number stands for its 
       CHECK_FALSE(cell.failed);
       REQUIRE(cell.panel);
       const auto* message = std::get_if<Message>(&cell.panel->body);
-      if (model.views[r] == View::output) {
+      if (model.views[r] == find_view("output")) {
         REQUIRE(message);
         CHECK(message->text == "There are no outputs Z = P V: the file has no values v.");
       }
@@ -113,7 +114,7 @@ TEST_CASE("every view shows a head without values, and no number stands for its 
 TEST_CASE("without values the worst query, shading and learning say what is missing") {
   OpenedWithoutValues opened;
   Window& window = opened.window;
-  show(window, {View::heatmap}, {"exact", "tf"});
+  show(window, {find_view("heatmap")}, {"exact", "tf"});
   REQUIRE(window.settle());
   window.study().select_column(1);
   REQUIRE(wait_until([&] { return bool(window.study().columns()[1].metrics); }));

@@ -6,6 +6,7 @@
 #include "papers/paper_figure.h"
 #include "session/session.h"
 #include "variants/variant.h"
+#include "views/views.h"
 
 namespace fovea {
 namespace {

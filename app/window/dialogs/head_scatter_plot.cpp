@@ -130,3 +130,4 @@ void HeadScatterPlot::step(int by) {
 }  // namespace fovea
 
 #include "moc_head_scatter_plot.cpp"
+#include "views/views.h"

@@ -137,3 +137,4 @@ void ParetoPlot::step(int by) {
 }  // namespace fovea
 
 #include "moc_pareto_plot.cpp"
+#include "views/views.h"

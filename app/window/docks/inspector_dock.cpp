@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "figure/painter_ink.h"
-#include "panels/error_kind.h"
+#include "views/own_settings.h"
 #include "window/widgets/copying.h"
 #include "window/widgets/form.h"
 #include "window/widgets/text.h"
@@ -260,7 +260,7 @@ void InspectorDock::show_pair(const std::shared_ptr<const PairReading>& reading)
 // Names and numbers as on the card at the pointer, but of the pair itself where a pixel of the
 // panels stands for several.
 std::vector<Reading> InspectorDock::rows_of_columns() const {
-  const ErrorKind kind = study_.session().settings.error;
+  const ErrorKind kind = error_kind(study_.session().settings);
   const QString quantity = to_qt(quantity_of(kind));
   const QString weight_tip =
       "P: the weight that the query gives the key, in each column; of exact attention softmax of "

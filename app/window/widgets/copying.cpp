@@ -8,6 +8,7 @@
 #include <QTableWidget>
 #include <QToolButton>
 
+#include "views/views.h"
 #include "window/widgets/text.h"
 
 namespace fovea {

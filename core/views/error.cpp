@@ -1,11 +1,13 @@
+// The error of P.
 #include <cmath>
 #include <utility>
 
 #include "analysis/error_map.h"
 #include "panels/error_kind.h"
-#include "panels/panels.h"
+#include "views/own_settings.h"
+#include "views/parts.h"
 
-namespace fovea::panels {
+namespace fovea::views {
 namespace {
 
 // The difference that is pooled; a logarithm is taken of the pixels.
@@ -24,19 +26,38 @@ Difference difference_of(ErrorKind kind) {
   return Difference::absolute;
 }
 
-}  // namespace
+struct ErrorSettings {
+  ErrorKind kind = ErrorKind::signed_difference;
 
-MapPixels error_map(std::shared_ptr<const Operator> approximate,
-                    std::shared_ptr<const Operator> exact, ErrorKind kind) {
-  return [approximate = std::move(approximate), exact = std::move(exact),
-          its = difference_of(kind)](IndexRange rows, IndexRange cols, Pool pool, Run& run) {
-    return error_pixels(*approximate, *exact, its, rows, cols, pool, run);
-  };
+  static std::vector<TypedViewField<ErrorSettings>> fields() {
+    TypedViewField<ErrorSettings> kind{
+        choice_field<ErrorSettings>("error", "Error", &ErrorSettings::kind,
+                                    {"signed", "absolute", "squared", "relative", "log10"},
+                                    "What the error row shows"),
+        "&Error",
+        {{"signed", "signed"},
+         {"absolute", "absolute"},
+         {"squared", "squared"},
+         {"relative", "relative"},
+         {"log10", "log10 of absolute"}}};
+    kind.key = "E";
+    kind.key_text = "Next kind of error";
+    return {kind};
+  }
+};
+
+MapPixels error_map(const Computation& approximate, const Computation& exact,
+                    const ViewSettings& settings) {
+  return
+      [approximate = approximate.op, exact = exact.op, its = difference_of(error_kind(settings))](
+          IndexRange rows, IndexRange cols, Pool pool, Run& run) {
+        return error_pixels(*approximate, *exact, its, rows, cols, pool, run);
+      };
 }
 
 Body error(const PanelInputs& in, std::string& caption, Run& run) {
   if (is_exact(in)) return error_of_exact(in);
-  const ErrorKind kind = in.settings.error;
+  const ErrorKind kind = error_kind(in.settings);
   const Grid grid = grid_of(in);
   Raster raster;
   raster.rows = grid.rows;
@@ -73,4 +94,30 @@ Body error(const PanelInputs& in, std::string& caption, Run& run) {
   return raster;
 }
 
-}  // namespace fovea::panels
+}  // namespace
+}  // namespace fovea::views
+
+namespace fovea {
+
+ErrorKind error_kind(const ViewSettings& settings) {
+  return read_settings<views::ErrorSettings>(settings).kind;
+}
+
+ViewKind error_view() {
+  return {.id = "error",
+          .label = "Error",
+          .make = views::error,
+          .needs_exact = true,
+          .needs_entries = true,
+          .metrics = ViewKind::Uses::on_maps,
+          .uses_pooling = true,
+          .zero_of_exact = true,
+          .has_token_errors = true,
+          .has_norm = true,
+          .hover_name = "error",
+          .map = views::error_map,
+          .first_for = {0, any_length},
+          .fields = fields_of<views::ErrorSettings>()};
+}
+
+}  // namespace fovea

@@ -1,27 +1,18 @@
-// One function a view makes the body of its panel; make_panel adds title, subtitle and caption.
+// What views share: grids of pixels, rasters of weights, captions.
 #pragma once
 
+#include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <string>
 
 #include "data/number_text.h"
 #include "data/pixels.h"
-#include "panels/panel.h"
+#include "views/view_kind.h"
 
-namespace fovea::panels {
+namespace fovea::views {
 
-using Body = decltype(Panel::body);
-
-/// Each may add to the panel's caption.
-Body heatmap(const PanelInputs& in, std::string& caption, Run& run);
-Body error(const PanelInputs& in, std::string& caption, Run& run);
-Body mask(const PanelInputs& in, std::string& caption, Run& run);
-Body reach(const PanelInputs& in, std::string& caption, Run& run);
-Body rank(const PanelInputs& in, std::string& caption, Run& run);
-Body level(const PanelInputs& in, std::string& caption, Run& run);
-Body tree(const PanelInputs& in, std::string& caption, Run& run);
-Body row(const PanelInputs& in, std::string& caption, Run& run);
-Body output(const PanelInputs& in, std::string& caption, Run& run);
-Body cost(const PanelInputs& in, std::string& caption, Run& run);
+using Body = ViewKind::Body;
 
 /// How many pixels stand for `size` tokens: one each, or at most `limit`. Each pixel then has the
 /// same whole number of tokens if there is such a number below twice the least one; otherwise
@@ -32,6 +23,15 @@ inline Index pixels_for(Index size, Index limit) {
   for (Index factor = least; factor < 2 * least; ++factor)
     if (size % factor == 0) return size / factor;
   return limit;
+}
+
+/// The largest side of blocks and leaves that a setting takes.
+inline constexpr Index largest_side = Index{1} << 20;
+
+/// The side of some sixteen blocks on a short head's sides: a power of two from 2 to 16.
+inline Index sixteenth(Index n) {
+  return static_cast<Index>(
+      std::bit_floor(static_cast<std::uint64_t>(std::clamp<Index>(n / 16, 2, 16))));
 }
 
 /// A pixel grid over a rectangle: at most max_pixels a side.
@@ -75,10 +75,6 @@ Grid grid_of(const PanelInputs& in);
 void take_picture(const MapPyramid& map, const PanelInputs& in, Raster& raster,
                   std::string& caption);
 
-MapPixels weight_map(std::shared_ptr<const Operator> op);
-MapPixels error_map(std::shared_ptr<const Operator> approximate,
-                    std::shared_ptr<const Operator> exact, ErrorKind kind);
-
 /// What a raster needs to know beside its pixels.
 struct MatrixFrame {
   Grid grid;
@@ -90,22 +86,6 @@ struct MatrixFrame {
 /// an admitted pair, divides by the largest of each row if the norm asks for it, and finds the
 /// range.
 Raster weight_raster(Matrix pixels, const std::vector<float>& row_maxima, const MatrixFrame& frame);
-
-/// The part of a matrix that a rank map covers.
-struct RankWindow {
-  Lengths lengths;  // of the matrix
-  IndexRange rows, cols;
-};
-
-/// The whole matrix if that is possible, else the part that the view spans; for equal lengths a
-/// square on the diagonal.
-RankWindow rank_window(Lengths lengths, IndexRange rows, IndexRange cols);
-
-/// The rank map of a window as a body, or why there is none. A `causal` matrix is 0 where its mask
-/// is. If lengths are unequal, blocks are uniform.
-Body rank_body(const RankWindow& window, bool causal, const Entries& entries,
-               const ViewSettings& settings, const std::string& name, const Backend& backend,
-               std::string& caption, Run& run);
 
 /// "12 “eye”", or "12" for tokens without a name.
 inline std::string named(const Sequence& sequence, Index token) {
@@ -128,4 +108,4 @@ inline bool is_exact(const PanelInputs& in) {
          (in.computation.variant && in.computation.variant->reference);
 }
 
-}  // namespace fovea::panels
+}  // namespace fovea::views

@@ -1,10 +1,11 @@
+// The output Z.
 #include <algorithm>
 #include <cmath>
 
 #include "analysis/rounding_budget.h"
-#include "panels/panels.h"
+#include "views/parts.h"
 
-namespace fovea::panels {
+namespace fovea::views {
 namespace {
 
 // Values that begin with a colour: the patches' means, all within [0, 1].
@@ -36,8 +37,6 @@ void add_rounding(const PanelInputs& in, ElementType type, Strip& strip, std::st
                            : plural(beyond, "row") + " beyond what rounding to " + to_text(type) +
                                  " can explain");
 }
-
-}  // namespace
 
 Body output(const PanelInputs& in, std::string& caption, Run& run) {
   run.check();
@@ -73,4 +72,17 @@ Body output(const PanelInputs& in, std::string& caption, Run& run) {
   return strip;
 }
 
-}  // namespace fovea::panels
+}  // namespace
+}  // namespace fovea::views
+
+namespace fovea {
+
+ViewKind output_view() {
+  return {.id = "output",
+          .label = "Output",
+          .make = views::output,
+          .needs_exact = true,
+          .needs_outputs = true};
+}
+
+}  // namespace fovea

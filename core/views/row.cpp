@@ -1,12 +1,13 @@
+// One query's row of P.
 #include <algorithm>
 #include <memory>
 #include <numeric>
 
 #include "data/larger.h"
 #include "data/pixels.h"
-#include "panels/panels.h"
+#include "views/parts.h"
 
-namespace fovea::panels {
+namespace fovea::views {
 namespace {
 
 constexpr std::size_t top_count = 8;
@@ -47,8 +48,6 @@ std::vector<std::pair<Index, float>> top_keys(const Weights& row) {
   return out;
 }
 
-}  // namespace
-
 Body row(const PanelInputs& in, std::string& caption, Run& run) {
   if (in.query < 0 || in.query >= in.computation.op->plan().queries())
     return Message{"Click a row of the matrix to see its query here."};
@@ -67,4 +66,22 @@ Body row(const PanelInputs& in, std::string& caption, Run& run) {
   return out;
 }
 
-}  // namespace fovea::panels
+}  // namespace
+}  // namespace fovea::views
+
+namespace fovea {
+
+ViewKind row_view() {
+  return {.id = "row",
+          .label = "Row",
+          .make = views::row,
+          .needs_exact = true,
+          .needs_entries = true,
+          .of_query = true,
+          .uses_log_floor = true,
+          .has_norm = true,
+          .is_flat = true,
+          .first_for = {1025, any_length}};
+}
+
+}  // namespace fovea

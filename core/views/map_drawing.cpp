@@ -1,4 +1,4 @@
-#include "panels/map_drawing.h"
+#include "views/map_drawing.h"
 
 #include <algorithm>
 

@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "panels/panels.h"
+#include "views/parts.h"
+#include "views/reach_text.h"
 
-namespace fovea::panels {
+namespace fovea::views {
 namespace {
 
 /// At most this many numbers of paths are counted, but at least one row of each pixel; for heads of
@@ -83,8 +84,6 @@ std::string why_nothing(const Plan& plan) {
          ", so one layer already reaches every pair.";
 }
 
-}  // namespace
-
 Body reach(const PanelInputs& in, std::string& caption, Run& run) {
   const Plan& plan = in.computation.op->plan();
   if (!plan.lengths.equal())
@@ -154,4 +153,19 @@ Body reach(const PanelInputs& in, std::string& caption, Run& run) {
   return raster;
 }
 
-}  // namespace fovea::panels
+}  // namespace
+}  // namespace fovea::views
+
+namespace fovea {
+
+ViewKind reach_view() {
+  return {.id = "reach",
+          .label = "Two-hop reach",
+          .make = views::reach,
+          .takes_long = true,
+          .shows_plan_only = true,
+          .has_norm = true,
+          .value_words = reach_text};
+}
+
+}  // namespace fovea

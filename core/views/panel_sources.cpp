@@ -1,4 +1,4 @@
-#include "panels/panel_sources.h"
+#include "views/panel_sources.h"
 
 namespace fovea {
 

@@ -1,16 +1,15 @@
+// A table of what a variant costs and how far it is from exact attention.
 #include <algorithm>
 
 #include "analysis/measures.h"
-#include "panels/panels.h"
+#include "views/parts.h"
 
-namespace fovea::panels {
+namespace fovea::views {
 namespace {
 
 std::string bytes(double x) {
   return format_bytes(x, Zeros::drop);
 }
-
-}  // namespace
 
 Body cost(const PanelInputs& in, std::string& caption, Run& run) {
   run.check();
@@ -41,4 +40,19 @@ Body cost(const PanelInputs& in, std::string& caption, Run& run) {
   return table;
 }
 
-}  // namespace fovea::panels
+}  // namespace
+}  // namespace fovea::views
+
+namespace fovea {
+
+ViewKind cost_view() {
+  return {.id = "cost",
+          .label = "Cost",
+          .make = views::cost,
+          .needs_exact = true,
+          .metrics = ViewKind::Uses::always,
+          .uses_diagnostics = true,
+          .tells_plan_notes = true};
+}
+
+}  // namespace fovea

@@ -1,3 +1,4 @@
+// The weights P.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -6,9 +7,9 @@
 
 #include "analysis/support.h"
 #include "data/larger.h"
-#include "panels/panels.h"
+#include "views/parts.h"
 
-namespace fovea::panels {
+namespace fovea::views {
 namespace {
 
 constexpr float masked = -std::numeric_limits<float>::infinity();
@@ -110,7 +111,11 @@ Raster weight_raster(Matrix pixels, const std::vector<float>& maxima, const Matr
   return raster;
 }
 
+namespace {
+
 Body heatmap(const PanelInputs& in, std::string& caption, Run& run) {
+  const auto& rule = in.computation.op->problem().rule;
+  if (rule && rule->sink) add(caption, "rows sum to less than 1: a sink takes the rest");
   const Grid grid = grid_of(in);
   const Pool pool = grid.pool(in.settings.pool);
   const bool by_row = in.settings.norm == Norm::row_max;
@@ -140,10 +145,59 @@ Body heatmap(const PanelInputs& in, std::string& caption, Run& run) {
                           in.computation.op->plan());
 }
 
-MapPixels weight_map(std::shared_ptr<const Operator> op) {
-  return [op = std::move(op)](IndexRange rows, IndexRange cols, Pool pool, Run& run) {
+MapPixels weight_map(const Computation& computation, const Computation&, const ViewSettings&) {
+  return [op = computation.op](IndexRange rows, IndexRange cols, Pool pool, Run& run) {
     return op->tile(rows, cols, pool, run);
   };
 }
 
-}  // namespace fovea::panels
+double pooled_entry(MatrixView a, IndexRange rows, IndexRange cols, Pool::Kind kind) {
+  double sum = 0, top = -std::numeric_limits<double>::infinity();
+  for (Index i = rows.begin; i < rows.end; ++i)
+    for (Index j = cols.begin; j < cols.end; ++j) {
+      const double x = static_cast<double>(a(i, j));
+      sum += x;
+      if (!(x <= top)) top = x;  // NaN is shown
+    }
+  return kind == Pool::Kind::mean ? sum / static_cast<double>(rows.size() * cols.size()) : top;
+}
+
+Body matrix_heatmap(MatrixView a, const MatrixFrame& frame, const Backend&, std::string&,
+                    Run& run) {
+  const Grid& grid = frame.grid;
+  const Pool::Kind kind = grid.pool(frame.settings.pool).kind;
+  Matrix pixels(grid.down, grid.across);
+  std::vector<float> maxima;
+  for (Index r = 0; r < grid.down; ++r) {
+    run.check();
+    for (Index c = 0; c < grid.across; ++c)
+      pixels(r, c) =
+          static_cast<float>(pooled_entry(a, grid.row_tokens(r), grid.col_tokens(c), kind));
+    if (frame.settings.norm == Norm::row_max)
+      maxima.push_back(
+          static_cast<float>(pooled_entry(a, grid.row_tokens(r), {0, a.cols}, Pool::Kind::max)));
+  }
+  return weight_raster(std::move(pixels), maxima, frame);
+}
+
+}  // namespace
+
+}  // namespace fovea::views
+
+namespace fovea {
+
+ViewKind heatmap_view() {
+  return {.id = "heatmap",
+          .label = "Attention P",
+          .make = views::heatmap,
+          .needs_entries = true,
+          .uses_pooling = true,
+          .tells_plan_notes = true,
+          .has_norm = true,
+          .hover_name = "P",
+          .map = views::weight_map,
+          .of_matrix = views::matrix_heatmap,
+          .first_for = {0, any_length}};
+}
+
+}  // namespace fovea

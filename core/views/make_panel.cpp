@@ -1,14 +1,14 @@
-#include "panels/panel.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "panels/panels.h"
 #include "session/not_finite.h"
+#include "views/parts.h"
+#include "views/views.h"
 
 namespace fovea {
-namespace panels {
+namespace views {
 
 void set_range(Raster& raster) {
   float low = std::numeric_limits<float>::infinity(), high = -low;
@@ -42,41 +42,16 @@ Message error_of_exact(const PanelInputs& in) {
                  (rows - odd == 1 ? "is" : "are") + " finite"};
 }
 
-}  // namespace panels
+}  // namespace views
 
 namespace {
 
-bool needs_entries(View view) {
-  return view == View::heatmap || view == View::error || view == View::rank ||
-         view == View::level || view == View::row;
-}
+constexpr std::string_view outside = "The view lies outside the matrix: press F to fit.";
 
-panels::Body body_of(View view, const PanelInputs& in, std::string& caption, Run& run) {
-  if (needs_entries(view) && !has_entries(in.computation.op->plan()))
+ViewKind::Body body_of(View view, const PanelInputs& in, std::string& caption, Run& run) {
+  if (view->needs_entries && !has_entries(in.computation.op->plan()))
     return Message{"The file holds z of this result, not its weights p."};
-  switch (view) {
-    case View::heatmap:
-      return panels::heatmap(in, caption, run);
-    case View::error:
-      return panels::error(in, caption, run);
-    case View::mask:
-      return panels::mask(in, caption, run);
-    case View::reach:
-      return panels::reach(in, caption, run);
-    case View::rank:
-      return panels::rank(in, caption, run);
-    case View::level:
-      return panels::level(in, caption, run);
-    case View::tree:
-      return panels::tree(in, caption, run);
-    case View::row:
-      return panels::row(in, caption, run);
-    case View::output:
-      return panels::output(in, caption, run);
-    case View::cost:
-      return panels::cost(in, caption, run);
-  }
-  return Message{"Unknown view."};
+  return view->make(in, caption, run);
 }
 
 /// The error of the output, or of P if outputs are not known. Empty if neither is.
@@ -92,12 +67,12 @@ std::string headline_error(const Metrics& metrics) {
 
 /// Says which rows of what the panel shows are not finite, and where rounding is large.
 void add_note_of_numbers(View view, const PanelInputs& in, std::string& caption) {
-  if (view == View::mask || view == View::reach || view == View::tree) return;
+  if (view->shows_plan_only) return;
   const std::string its = note_of_numbers(in.computation);
-  if (!its.empty()) panels::add(caption, its);
-  if (!needs_exact(view) || panels::is_exact(in)) return;
+  if (!its.empty()) views::add(caption, its);
+  if (!view->needs_exact || views::is_exact(in)) return;
   if (const std::string of_exact = note_of_numbers(in.exact); !of_exact.empty())
-    panels::add(caption, of_exact);
+    views::add(caption, of_exact);
 }
 
 IndexRange within(IndexRange r, Index n) {
@@ -106,36 +81,29 @@ IndexRange within(IndexRange r, Index n) {
 
 }  // namespace
 
-bool needs_exact(View view) {
-  switch (view) {
-    case View::heatmap:
-    case View::mask:
-    case View::reach:
-    case View::level:
-    case View::tree:
-      return false;
-    default:
-      return true;
-  }
+std::shared_ptr<MapPyramid> make_map(View view, const Computation& computation,
+                                     const Computation& exact, const ViewSettings& settings,
+                                     Index side) {
+  if (!view->map) return nullptr;
+  return std::make_shared<MapPyramid>(computation.op->plan().lengths.n(), settings.pool,
+                                      view->map(computation, exact, settings), side);
 }
 
-ViewSettings settings_for(View view, ViewSettings settings) {
-  const ViewSettings standard;
-  settings.colormap = standard.colormap;
-  settings.rank_colour = standard.rank_colour;
-  settings.shared_range = standard.shared_range;
-  settings.ranges.clear();
-  settings.hidden.clear();
-  if (view != View::row) settings.log_floor = standard.log_floor;
-  if (view != View::error) settings.error = standard.error;
-  if (view != View::mask) settings.mask_block = standard.mask_block;
-  if (view != View::rank) {
-    settings.rank_of = standard.rank_of;
-    settings.rank_leaf = standard.rank_leaf;
-    settings.rank_tolerance = standard.rank_tolerance;
-    settings.rank_partition = standard.rank_partition;
-  }
-  return settings;
+Panel make_matrix_panel(View view, MatrixView attention, const ViewSettings& settings,
+                        IndexRange rows, IndexRange cols, Index max_pixels, const Backend& backend,
+                        Run& run) {
+  rows = within(rows, attention.rows);
+  cols = within(cols, attention.cols);
+  Panel panel{.view = view, .title = {}, .subtitle = {}, .caption = {}, .body = {}};
+  const views::MatrixFrame frame{views::Grid(rows, cols, std::max<Index>(1, max_pixels)), settings,
+                                 nullptr};
+  if (rows.size() <= 0 || cols.size() <= 0)
+    panel.body = Message{std::string(outside)};
+  else if (view->of_matrix)
+    panel.body = view->of_matrix(attention, frame, backend, panel.caption, run);
+  else
+    panel.body = Message{"This needs Q, K and V; the file holds only an attention matrix."};
+  return panel;
 }
 
 std::string subtitle_of(const Variant& variant, const Values& values, bool causal,
@@ -153,7 +121,7 @@ std::string subtitle_of(const Variant& variant, const Values& values, bool causa
     ++shown;
   }
   if (const std::string error = metrics ? headline_error(*metrics) : ""; !error.empty())
-    panels::add(text, error);
+    views::add(text, error);
   return text;
 }
 
@@ -170,23 +138,20 @@ Panel make_panel(View view, const PanelInputs& inputs, Run& run) {
               .caption = {},
               .body = {}};
   if (in.rows.size() <= 0 || in.cols.size() <= 0)
-    panel.body = Message{"The view lies outside the matrix: press F to fit."};
+    panel.body = Message{std::string(outside)};
   else
     panel.body = body_of(view, in, panel.caption, run);
-  if (view == View::heatmap || view == View::mask || view == View::cost)
-    for (const std::string& note : in.computation.op->plan().notes)
-      panels::add(panel.caption, note);
+  if (view->tells_plan_notes)
+    for (const std::string& note : in.computation.op->plan().notes) views::add(panel.caption, note);
   add_note_of_numbers(view, in, panel.caption);
-  const auto& rule = in.computation.op->problem().rule;
-  if (rule && rule->sink && view == View::heatmap)
-    panels::add(panel.caption, "rows sum to less than 1: a sink takes the rest");
   if (in.metrics) add_row_errors(panel, in.metrics->token_error);
   return panel;
 }
 
 void add_row_errors(Panel& panel, const std::vector<float>& token_error) {
   auto* raster = std::get_if<Raster>(&panel.body);
-  if (!raster || panel.view != View::error || raster->rows.end > std::ssize(token_error)) return;
+  const bool has_strip = panel.view && panel.view->has_token_errors;
+  if (!raster || !has_strip || raster->rows.end > std::ssize(token_error)) return;
   if (!raster->row_values.empty()) return;  // the errors are there already
   double most = 0;
   Index odd = 0;
@@ -199,8 +164,8 @@ void add_row_errors(Panel& panel, const std::vector<float>& token_error) {
                             token_error.begin() + raster->rows.end);
   raster->row_top = most;
   raster->row_quantity = "output error |z̃ − z|";
-  panels::add(panel.caption, "strip: " + raster->row_quantity + ", at most " + format_number(most) +
-                                 (odd > 0 ? ", not defined in " + plural(odd, "row") : ""));
+  views::add(panel.caption, "strip: " + raster->row_quantity + ", at most " + format_number(most) +
+                                (odd > 0 ? ", not defined in " + plural(odd, "row") : ""));
 }
 
 }  // namespace fovea

@@ -1,12 +1,24 @@
+// The pairs that a plan computes, in tiles of a kernel.
 #include <algorithm>
 #include <cmath>
 
 #include "analysis/block_mask.h"
 #include "analysis/support.h"
-#include "panels/panels.h"
+#include "views/parts.h"
 
-namespace fovea::panels {
+namespace fovea::views {
 namespace {
+
+struct MaskSettings {
+  Index block = 16;
+
+  static std::vector<TypedViewField<MaskSettings>> fields() {
+    return {
+        {size_field<MaskSettings>("mask_block", "Tiles", "tokens", &MaskSettings::block, 1,
+                                  largest_side, "Side of the mask's blocks, in tokens", sixteenth),
+         "Mas&k blocks"}};
+  }
+};
 
 // What a pixel shows. If a pixel is a pair, `mixed` is a pair without weight in a mixed tile, and
 // `kept` a pair with weight.
@@ -142,13 +154,11 @@ void add_dropped(const Metrics& metrics, Raster& raster, std::string& caption) {
   if (metrics.sampled()) caption += " (" + std::to_string(metrics.rows) + " rows sampled)";
 }
 
-}  // namespace
-
 Body mask(const PanelInputs& in, std::string& caption, Run& run) {
   run.check();
   const Plan& plan = in.computation.op->plan();
   const Index side = std::max(in.rows.size(), in.cols.size());
-  Index block = std::max<Index>(1, in.settings.mask_block);
+  Index block = read_settings<MaskSettings>(in.settings).block;
   while (side > block * in.max_pixels) block *= 2;  // a tile has at least one pixel
   const bool elements = side <= in.max_pixels;      // a pixel is a pair
   Tiles tiles = tiles_of(in, block, run.stop);
@@ -187,4 +197,20 @@ Body mask(const PanelInputs& in, std::string& caption, Run& run) {
   return raster;
 }
 
-}  // namespace fovea::panels
+}  // namespace
+}  // namespace fovea::views
+
+namespace fovea {
+
+ViewKind mask_view() {
+  return {.id = "mask",
+          .label = "Mask",
+          .make = views::mask,
+          .metrics = ViewKind::Uses::always,
+          .shows_plan_only = true,
+          .tells_plan_notes = true,
+          .first_for = {0, any_length},
+          .fields = fields_of<views::MaskSettings>()};
+}
+
+}  // namespace fovea

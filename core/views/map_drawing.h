@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "panels/panel_sources.h"
+#include "views/panel_sources.h"
 
 namespace fovea {
 

@@ -3,10 +3,9 @@
 #include <cmath>
 #include <limits>
 
-#include "panels/panels.h"
+#include "views/parts.h"
 
-namespace fovea {
-namespace panels {
+namespace fovea::views {
 namespace {
 
 // Typical error of an estimated pixel, relative to a typical pixel: both as root mean squares.
@@ -53,16 +52,4 @@ void take_picture(const MapPyramid& map, const PanelInputs& in, Raster& raster,
   raster.estimated = picture.estimated;
 }
 
-}  // namespace panels
-
-std::shared_ptr<MapPyramid> make_map(View view, const Computation& computation,
-                                     const Computation& exact, const ViewSettings& settings,
-                                     Index side) {
-  const Index n = computation.op->plan().lengths.n();
-  if (view == View::error)
-    return std::make_shared<MapPyramid>(
-        n, settings.pool, panels::error_map(computation.op, exact.op, settings.error), side);
-  return std::make_shared<MapPyramid>(n, settings.pool, panels::weight_map(computation.op), side);
-}
-
-}  // namespace fovea
+}  // namespace fovea::views

@@ -1,4 +1,4 @@
-#include "panels/reach_text.h"
+#include "views/reach_text.h"
 
 #include "data/number_text.h"
 #include "panels/pooling_text.h"

@@ -1,4 +1,4 @@
-#include "panels/rank_subject.h"
+#include "views/rank_subject.h"
 
 #include <cmath>
 

@@ -1,27 +1,12 @@
-// The views of a plan's own structure: pyramid levels, tree leaves, hash buckets.
+// The level of a hierarchy that owns each pair.
 #include <limits>
-#include <span>
 #include <utility>
 
-#include "analysis/leaf_skew.h"
 #include "analysis/support.h"
-#include "panels/panels.h"
-#include "plan/leaves.h"
+#include "views/parts.h"
 
-namespace fovea::panels {
+namespace fovea::views {
 namespace {
-
-/// A panel holds at most this many sizes, as many as a tree can have leaves. If a hash has more
-/// buckets, nearly all are empty, and adjacent ones are shown together.
-constexpr Index most_sizes = Index{1} << 20;
-
-std::vector<Index> sizes_of(std::span<const std::int32_t> leaf_of_token, const LeafSizes& sizes,
-                            Index count, Run& run) {
-  std::vector<Index> out(static_cast<std::size_t>((count - 1) / sizes.together + 1));
-  for (const LeafCount& leaf : count_leaves(leaf_of_token, run))
-    out[static_cast<std::size_t>(leaf.leaf / sizes.together)] += leaf.tokens;
-  return out;
-}
 
 /// "Logit spread σ, level 1", ", level 2", ...: the common words are said once.
 void add_spread(std::string& caption, const std::vector<Diagnostic>& diagnostics) {
@@ -53,8 +38,6 @@ void add_level_mass(std::string& caption, const std::vector<Diagnostic>& diagnos
                                             format_percent(largest_error) + " or less)"
                                       : ""));
 }
-
-}  // namespace
 
 Body level(const PanelInputs& in, std::string& caption, Run& run) {
   const Plan& plan = in.computation.op->plan();
@@ -91,23 +74,17 @@ Body level(const PanelInputs& in, std::string& caption, Run& run) {
   return raster;
 }
 
-Body tree(const PanelInputs& in, std::string& caption, Run& run) {
-  run.check();
-  const Plan& plan = in.computation.op->plan();
-  const auto leaves = leaves_of(plan);
-  if (!leaves)
-    return Message{plan.notes.empty() ? "neither a tree nor buckets" : plan.notes.front()};
-  LeafSizes sizes{.kind = leaves->kind, .branching = leaves->branching};
-  while (leaves->count / sizes.together > most_sizes) sizes.together *= 2;
-  sizes.queries = sizes_of(leaves->queries, sizes, leaves->count, run);
-  sizes.keys = sizes_of(leaves->keys, sizes, leaves->count, run);
-  if (plan.fitted_to_all_tokens)
-    add(caption, plan.causal ? "fitted to all tokens, later ones too" : "fitted to all tokens");
-  if (sizes.together > 1)
-    add(caption,
-        "each bar: " + std::to_string(sizes.together) + " adjacent " + plural_of(sizes.kind));
-  sizes.figures = skew_diagnostics(leaf_skew(plan, *leaves, run), sizes.kind);
-  return sizes;
+}  // namespace
+}  // namespace fovea::views
+
+namespace fovea {
+
+ViewKind level_view() {
+  return {.id = "level",
+          .label = "Level",
+          .make = views::level,
+          .needs_entries = true,
+          .uses_diagnostics = true};
 }
 
-}  // namespace fovea::panels
+}  // namespace fovea

@@ -5,18 +5,18 @@
 #include <vector>
 
 #include "data/source.h"
-#include "panels/panel.h"
 #include "panels/readings.h"
+#include "views/views.h"
 
 namespace fovea {
 
 /// Which part of a view is shown, and how.
 struct PanelPart {
-  View view = View::heatmap;
+  View view;
   ViewSettings settings;
   IndexRange rows, cols;  // tokens
   Index max_pixels = 0;
-  Index query = 0;  // of View::row
+  Index query = 0;  // of a view of one query
   friend bool operator==(const PanelPart&, const PanelPart&) = default;
 };
 
