@@ -80,7 +80,7 @@ void HeadMaps::request_picture(const RequestId& id, const PanelKey& panel,
         if (its && !its->result->begun()) its->error = error;
         take({}, error);
       },
-      map->begun() ? tiles_priority : priority_of(RequestKind::map));
+      map->begun() ? tiles_priority : traits_of(RequestKind::map).priority);
 }
 
 bool HeadMaps::lacks_output(const HeadState& head) const {

@@ -17,45 +17,13 @@
 #include <type_traits>
 #include <utility>
 
-#include "engine/engine.h"
 #include "study/background.h"
+#include "study/request_kinds.h"
 
 namespace fovea {
 
 class AnyCache;
 
-enum class RequestKind : int {
-  open,         // reading a source
-  problem,      // the chosen head
-  pair,         // what is under the pointer
-  row,          // a row of P; column: of the canvas; -1 - h: exact attention of head h
-  selection,    // statistics of the selected rectangle
-  map,          // a picture of a long head's map, for a row and a column of the canvas
-  panel,        // a panel, for a row and a column of the canvas
-  curve,        // a panel of one query, which follows the pointer
-  exact,        // exact attention
-  column,       // the attention of a column
-  sweep,        // a step of the sweep over n
-  trials,       // some settings that are tried on heads
-  learning,     // some steps of a tree that learns
-  effect,       // a model with replaced attention
-  validation,   // a learned tree on a head of another source
-  exact_rows,   // exact attention of a long head, band by band
-  spans,        // attention mass between groups of tokens
-  metrics,      // of a column against exact
-  bands,        // exact bands of a long head's map, for a row and a column of the canvas
-  diagnostics,  // of a column
-  slow_panel,   // a panel that takes long, for a row and a column of the canvas
-  card,         // a small picture of a head
-  thumbnail,    // a small picture of a variant
-  hash,         // of the source's content
-  timing,       // repeated runs
-};
-
-/// Higher runs first.
-int priority_of(RequestKind kind);
-/// What the engine is doing, for the status bar: "Computing attention".
-const char* text_of(RequestKind kind);
 /// ", 12 s left" of the running request; empty if too early to say, or it ends soon.
 std::string time_left_text(const Engine::Status& status);
 
@@ -94,7 +62,7 @@ class Requests : public QObject {
   void start_pieces(const RequestId& id, const Key& key, Step step, Done done,
                     std::optional<int> later = {}) {
     need(id);
-    if (!is_pending(id, key) && may_start(id.kind))
+    if (!is_pending(id, key) && may_start(id))
       submit(id, key, std::move(step), std::move(done), later);
   }
 
@@ -165,7 +133,7 @@ class Requests : public QObject {
 
   void start_engine(std::unique_ptr<Backend> backend);
   void end_engine();
-  bool may_start(RequestKind kind) const;
+  bool may_start(const RequestId& id) const;
   void submit(const RequestId& id, std::any key, Step step, Done done, std::optional<int> later);
   void finish(const RequestId& id, std::uint64_t number, const Done& done,
               const std::string& error);
@@ -286,7 +254,7 @@ auto ResultCache<Key, Result>::ask(const RequestId& id, const Key& key, Make mak
     answer->id = id;
     return answer;
   }
-  if (requests_.is_pending(id, key) || !requests_.may_start(id.kind)) return nullptr;
+  if (requests_.is_pending(id, key) || !requests_.may_start(id)) return nullptr;
   if (requests_.lets_older_finish(id)) return nullptr;
   requests_.make_way_for(id);
   requests_.start(

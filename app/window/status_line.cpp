@@ -68,8 +68,8 @@ class StatusLine : public QObject {
     QString text;
     if (study_.paused()) text = "Cancelled. To resume: Compute > Compute and measure again";
     if (working) {
-      text = study_.opening() ? text_of(RequestKind::open)
-             : status.busy()  ? text_of(status.running->kind)
+      text = study_.opening() ? traits_of(RequestKind::open).text
+             : status.busy()  ? traits_of(*status.running).text
                               : "Computing";
       text += to_qt(time_left_text(status));
     }

@@ -9,18 +9,27 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <type_traits>
 
 #include "backend/backend.h"
 
 namespace fovea {
 
-/// The kind of a request. The user of an Engine defines the enumerators.
-enum class RequestKind : int;
-
-/// The identity of a request: its kind and, where there are several of that kind, which one.
+/// The identity of a request: its kind, from an enumeration of the Engine's user, and which one if
+/// there are several of that kind.
 struct RequestId {
-  RequestKind kind{};
-  int row = 0, column = 0;  // -1: none
+  int kind = 0;
+  int row = 0, column = 0;
+
+  RequestId() = default;
+  template <class Kind>
+  requires std::is_enum_v<Kind> RequestId(Kind its_kind, int its_row = 0, int its_column = 0)
+      : kind(static_cast<int>(its_kind)), row(its_row), column(its_column) {}
+
+  template <class Kind>
+  bool is_of(Kind its_kind) const {
+    return kind == static_cast<int>(its_kind);
+  }
   friend auto operator<=>(const RequestId&, const RequestId&) = default;
 };
 
@@ -74,7 +83,10 @@ class Engine {
     bool device_lost = false;  // no job succeeds any more: make another engine
 
     bool busy() const { return running.has_value(); }
-    bool runs(RequestKind kind) const { return running && running->kind == kind; }
+    template <class Kind>
+    bool runs(Kind kind) const {
+      return running && running->is_of(kind);
+    }
     /// Seconds left of the running request. 0 if it is too early to say.
     double seconds_left() const {
       if (!busy() || fraction < 0.02 || seconds < 0.5) return 0;

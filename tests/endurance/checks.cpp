@@ -200,7 +200,7 @@ bool settle(Desk& desk, MainWindow& window, int limit_ms) {
   if (stuck()) desk.log().failure("panels are missing and nothing computes them");
   if (came) return study.source() && study.settled();
   desk.log().line(std::string("  still at it: ") +
-                  (study.status().running ? text_of(study.status().running->kind) : "opening"));
+                  (study.status().running ? traits_of(*study.status().running).text : "opening"));
   cancel_all(desk, window);
   return false;
 }
@@ -213,7 +213,7 @@ void cancel_all(Desk& desk, MainWindow& window) {
   if (desk.wait_until(idle, 60000)) return;
   const auto running = window.study().status().running;
   desk.log().failure(std::string("a job goes on after it was cancelled: ") +
-                     (running ? text_of(running->kind) : "none"));
+                     (running ? traits_of(*running).text : "none"));
 }
 
 }  // namespace fovea::test
