@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "backend/workers.h"
+#include "data/draw_purpose.h"
 #include "data/memory.h"
 #include "data/number_text.h"
 #include "data/random.h"
@@ -110,7 +111,7 @@ std::vector<Problem> random_heads(Index n, Index d, Index heads, bool causal, st
                  fewer_tokens);
   std::vector<Problem> problems;
   for (Index head = 0; head < heads; ++head) {
-    Random random(seed, stream_of(0xbe7c4, head));
+    Random random(seed, stream_of(DrawPurpose::bench_head, head));
     const auto gaussian = [&] {
       Matrix out(n, d);
       for (Index i = 0; i < n; ++i)

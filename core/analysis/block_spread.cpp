@@ -6,14 +6,14 @@
 #include <numeric>
 
 #include "analysis/support.h"
+#include "data/draw_purpose.h"
 #include "data/error.h"
 #include "data/random.h"
 
 namespace fovea {
 namespace {
 
-constexpr Index most_tokens = 32;                     // a longer side has both sides sampled
-constexpr std::uint32_t spread_purpose = 0x73707264;  // "sprd"
+constexpr Index most_tokens = 32;  // a longer side has both sides sampled
 
 /// The logits of a block, with the sums that their variance needs.
 class BlockSums {
@@ -172,8 +172,8 @@ std::vector<BlockSpread> block_spread(const Plan& plan, const Problem& problem,
   std::vector<BlockSpread> out;
   for (const auto& [level, passes] : levels_of(*tiles, plan)) {
     const bool all = passes.logits <= static_cast<double>(logits);
-    const Random random(
-        seed, stream_of(spread_purpose + static_cast<std::uint32_t>(level), problem.head));
+    const Random random(seed, stream_of(DrawPurpose::block_spread, problem.head,
+                                        static_cast<std::uint32_t>(level)));
     out.push_back(
         {level, root_of(mean_variance(passes, problem, all, logits, random, stop)), !all});
   }

@@ -8,6 +8,7 @@
 
 #include "backend/profile.h"
 #include "backend/singular_values.h"
+#include "data/draw_purpose.h"
 #include "data/random.h"
 
 namespace fovea {
@@ -18,7 +19,6 @@ using Eigen::VectorXd;
 using FloatRows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 constexpr int draw_count = 8, lanczos_steps = 64;
-constexpr std::uint32_t signs_purpose = 0x7369676e;  // "sign": unlike other streams
 
 RowBands all_rows(Lengths lengths) {
   return row_bands(lengths, std::numeric_limits<double>::infinity(), 0);
@@ -60,7 +60,7 @@ class Draw {
  public:
   Draw(Index keys, std::uint64_t seed, int number)
       : basis_(keys, lanczos_steps), diagonal_(lanczos_steps), beside_(lanczos_steps) {
-    Random random(seed, stream_of(signs_purpose, number));
+    Random random(seed, stream_of(DrawPurpose::trace_signs, number));
     const double size = 1 / std::sqrt(static_cast<double>(keys));
     for (Index j = 0; j < keys; ++j) basis_(j, 0) = random.bits() % 2 == 0 ? size : -size;
   }

@@ -4,13 +4,12 @@
 #include <cmath>
 #include <utility>
 
+#include "data/draw_purpose.h"
 #include "data/random.h"
 
 namespace fovea {
 namespace {
 constexpr Index entries_per_band = Index{1} << 22;
-constexpr std::uint32_t row_sample_purpose =
-    0x726f7773;  // "rows": different from every variant's streams
 
 /// How many rows of `lengths` are read.
 Index rows_of(Lengths lengths, double max_entries) {
@@ -56,7 +55,7 @@ RowBands row_bands(Lengths lengths, double max_entries, std::uint64_t seed) {
   const Index n = lengths.queries;
   RowBands out{.rows = rows_of(lengths, max_entries), .queries = n};
   if (out.sampled()) {
-    Random random(seed, stream_of(row_sample_purpose, 0));
+    Random random(seed, stream_of(DrawPurpose::sampled_rows, 0));
     // Selection sampling: row i is taken with probability (still needed) / (still left).
     for (Index i = 0, left = out.rows; left > 0; ++i)
       if (static_cast<Index>(random.below(static_cast<std::uint64_t>(n - i))) < left) {
@@ -79,7 +78,7 @@ RowBands row_bands(Lengths lengths, double max_entries, std::uint64_t seed,
   const Index sample = rows_of(lengths, max_entries);
   if (sample == lengths.queries) return row_bands(lengths, max_entries, seed);
   const std::vector<double> chances = chances_by_size(sizes, sample);
-  Random random(seed, stream_of(row_sample_purpose, 1));
+  Random random(seed, stream_of(DrawPurpose::sampled_rows, 1));
   std::vector<std::pair<double, Index>> by_rank;
   for (std::size_t i = 0; i < chances.size(); ++i) {
     const double u = random.uniform(), chance = chances[i];

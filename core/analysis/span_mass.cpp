@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/draw_purpose.h"
 #include "data/error.h"
 #include "data/random.h"
 
@@ -10,7 +11,6 @@ namespace fovea {
 namespace {
 
 constexpr Index entries_of_a_band = Index{1} << 22;
-constexpr std::uint32_t query_sample_purpose = 0x7370616e;  // "span": unlike other streams
 
 void require_tokens(const Grouping& groups, const std::string& which, Index n) {
   if (groups.n() != n)
@@ -51,7 +51,7 @@ std::vector<Index> sample(const Grouping& groups, std::vector<Index> left,
                           std::vector<Index> needed, std::uint64_t seed) {
   std::vector<Random> random;
   for (Index g = 0; g < groups.count(); ++g)
-    random.emplace_back(seed, stream_of(query_sample_purpose, g));
+    random.emplace_back(seed, stream_of(DrawPurpose::sampled_queries, g));
   std::vector<Index> out;
   for (Index i = 0; i < groups.n(); ++i) {
     // Selection sampling: a query is taken with probability (still needed) / (still left).

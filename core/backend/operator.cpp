@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "data/draw_purpose.h"
 #include "data/memory.h"
 #include "data/pixels.h"
 #include "data/random.h"
@@ -18,9 +19,8 @@ void check_values(MatrixView v, Index keys) {
 }  // namespace
 
 Index drawn_row(IndexRange rows, const Pool& pool, Index pixel) {
-  constexpr std::uint32_t purpose = 17;
   const IndexRange range = pixel_tokens(pixel, rows, pool.rows);
-  Random random(pool.one_row.value_or(0), stream_of(purpose, range.begin));
+  Random random(pool.one_row.value_or(0), stream_of(DrawPurpose::row_of_pixel, range.begin));
   return range.begin + static_cast<Index>(random.below(range.size()));
 }
 

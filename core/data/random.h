@@ -13,7 +13,7 @@ std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
 
 class Random {
  public:
-  /// Streams of one seed are independent. Each purpose has its own (see stream_of).
+  /// Streams of one seed are independent. Each purpose has its own (data/draw_purpose.h).
   Random(std::uint64_t seed, std::uint64_t stream) : seed_(seed), stream_(stream) {}
 
   std::uint32_t bits();
@@ -29,10 +29,5 @@ class Random {
   std::array<std::uint32_t, 4> buffer_{};
   int used_ = 4;
 };
-
-/// The stream of a purpose for a head: purposes are small constants, one per kind of draw.
-constexpr std::uint64_t stream_of(std::uint32_t purpose, std::int64_t head) {
-  return (static_cast<std::uint64_t>(purpose) << 32) | static_cast<std::uint32_t>(head);
-}
 
 }  // namespace fovea

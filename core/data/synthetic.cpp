@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "data/draw_purpose.h"
 #include "data/error.h"
 #include "data/memory.h"
 #include "data/random.h"
@@ -34,8 +35,6 @@ struct Qkv {
 };
 
 /// Purposes of draws; each is a family of streams.
-enum Purpose : std::uint32_t { draw_q = 101, draw_k, draw_v, draw_centre, draw_value, draw_order };
-
 /// Rows are drawn in chunks with a stream each, so that threads share the work and the numbers do
 /// not depend on how many threads there are.
 constexpr Index chunk_rows = 1024;
@@ -62,7 +61,7 @@ void for_each_chunk(Index rows, const std::stop_token& stop,
   check_stop(stop);
 }
 
-Random stream(const Spec& spec, Purpose purpose, Index head, Index chunk = 0) {
+Random stream(const Spec& spec, DrawPurpose purpose, Index head, Index chunk = 0) {
   return Random(spec.seed, stream_of(purpose, head * (most_tokens / chunk_rows + 1) + chunk));
 }
 
@@ -78,7 +77,7 @@ void fill_normal(Random& random, float* out, Index count) {
   }
 }
 
-Matrix normal_matrix(const Spec& spec, Purpose purpose, Index head, Index rows, Index cols) {
+Matrix normal_matrix(const Spec& spec, DrawPurpose purpose, Index head, Index rows, Index cols) {
   Matrix out(rows, cols);
   for_each_chunk(rows, spec.stop, [&](Index chunk, IndexRange range) {
     Random random = stream(spec, purpose, head, chunk);
@@ -93,17 +92,18 @@ double length_for_logit(double logit, Index d) {
 }
 
 Qkv gaussian(const Spec& s, Index head) {
-  return {normal_matrix(s, draw_q, head, s.n, s.d), normal_matrix(s, draw_k, head, s.n, s.d),
-          normal_matrix(s, draw_v, head, s.n, s.dv)};
+  return {normal_matrix(s, DrawPurpose::synthetic_q, head, s.n, s.d),
+          normal_matrix(s, DrawPurpose::synthetic_k, head, s.n, s.d),
+          normal_matrix(s, DrawPurpose::synthetic_v, head, s.n, s.dv)};
 }
 
 Qkv clusters(const Spec& s, Index head) {
   const auto kinds = static_cast<Index>(std::llround(std::sqrt(static_cast<double>(s.n))));
-  Matrix centres = normal_matrix(s, draw_centre, head, kinds, s.d);
+  Matrix centres = normal_matrix(s, DrawPurpose::synthetic_centre, head, kinds, s.d);
   for (Index g = 0; g < kinds; ++g) set_length(centres.row(g), s.d, 1.0);
-  const Matrix values = normal_matrix(s, draw_value, head, kinds, s.dv);
+  const Matrix values = normal_matrix(s, DrawPurpose::synthetic_value, head, kinds, s.dv);
   std::vector<Index> kind(static_cast<std::size_t>(s.n));
-  Random order = stream(s, draw_order, head);
+  Random order = stream(s, DrawPurpose::synthetic_order, head);
   for (Index& g : kind) g = static_cast<Index>(order.below(static_cast<std::uint64_t>(kinds)));
 
   const auto length =
@@ -123,7 +123,7 @@ Qkv clusters(const Spec& s, Index head) {
 
 /// A closed curve of low frequencies through `cols` dimensions, its points `length` from the
 /// origin.
-Matrix smooth_curve(const Spec& s, Purpose purpose, Index head, Index cols, double length) {
+Matrix smooth_curve(const Spec& s, DrawPurpose purpose, Index head, Index cols, double length) {
   constexpr Index frequencies = 8;
   const Matrix waves = normal_matrix(s, purpose, head, 2 * frequencies + 1, cols);
   Matrix out(s.n, cols);
@@ -145,9 +145,10 @@ Matrix smooth_curve(const Spec& s, Purpose purpose, Index head, Index cols, doub
 
 Qkv smooth(const Spec& s, Index head) {
   Qkv out;
-  out.q = smooth_curve(s, draw_q, head, s.d, length_for_logit(8.0, s.d));
+  out.q = smooth_curve(s, DrawPurpose::synthetic_q, head, s.d, length_for_logit(8.0, s.d));
   out.k = out.q;
-  out.v = smooth_curve(s, draw_v, head, s.dv, std::sqrt(static_cast<double>(s.dv)));
+  out.v =
+      smooth_curve(s, DrawPurpose::synthetic_v, head, s.dv, std::sqrt(static_cast<double>(s.dv)));
   return out;
 }
 
@@ -156,14 +157,14 @@ Qkv needle(const Spec& s, Index head) {
     throw UsageError("synthetic:needle: d is 1; at least 2 is needed, one to hide the needle");
   std::vector<Index> place(static_cast<std::size_t>(s.n));
   std::iota(place.begin(), place.end(), Index{0});
-  Random order = stream(s, draw_order, head);
+  Random order = stream(s, DrawPurpose::synthetic_order, head);
   for (std::size_t i = place.size(); i > 1; --i) std::swap(place[i - 1], place[order.below(i)]);
 
   const double length = length_for_logit(std::log(static_cast<double>(s.n)) + 3.0, s.d);
   Qkv out;
-  out.k = normal_matrix(s, draw_k, head, s.n, s.d);
+  out.k = normal_matrix(s, DrawPurpose::synthetic_k, head, s.n, s.d);
   out.q = Matrix(s.n, s.d);
-  out.v = normal_matrix(s, draw_v, head, s.n, s.dv);
+  out.v = normal_matrix(s, DrawPurpose::synthetic_v, head, s.n, s.dv);
   for_each_row(s.n, s.stop, [&](Index j) {
     set_length(out.k.row(j), s.d - 1, length);
     out.k(j, s.d - 1) = static_cast<float>(-3.0 * length);

@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/draw_purpose.h"
 #include "data/error.h"
 #include "learning/rows.h"
 
 namespace fovea {
 namespace {
-
-constexpr std::uint32_t draw_purpose = 0x6c726e31;  // "lrn1": unlike other streams
 
 bool all_finite(MatrixView m) {
   for (Index i = 0; i < m.rows; ++i)
@@ -101,7 +100,7 @@ LearningSet make_learning_set(const Problem& problem, std::uint64_t seed, const 
     throw InputError("head " + std::to_string(problem.head),
                      "no tree can be learned from it: " + why_not);
   const Index n = problem.n();
-  Random random(seed, stream_of(draw_purpose, problem.head));
+  Random random(seed, stream_of(DrawPurpose::learning_queries, problem.head));
   LearningSet set{.scale = problem.scale, .causal = problem.causal};
   set.query_token = drawn<std::int32_t>(n, std::min(n, LearningSet::most_queries), random);
   set.key_token = drawn<std::int32_t>(n, std::min(n, LearningSet::most_keys), random);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "data/draw_purpose.h"
 #include "data/error.h"
 #include "data/memory.h"
 #include "data/number_text.h"
@@ -13,7 +14,6 @@
 namespace fovea {
 namespace {
 
-constexpr std::uint32_t batch_purpose = 0x6c726e30;  // "lrn0": unlike other streams
 /// How fast the multiplier moves, and the share of the limit that it aims at: chi swings around it
 /// from step to step.
 constexpr double multiplier_rate = 0.02, aimed_share = 0.97;
@@ -137,7 +137,8 @@ void Trainer::take(const std::vector<float>& parameters, int height) {
 
 std::vector<Index> Trainer::batch_of_step() const {
   const Index count = std::min(options_.batch, set_->learned_from);
-  Random random(seed_of_step(options_.seed, state_.step), stream_of(batch_purpose, options_.head));
+  Random random(seed_of_step(options_.seed, state_.step),
+                stream_of(DrawPurpose::learning_batch, options_.head));
   return drawn<Index>(set_->learned_from, count, random);
 }
 

@@ -5,13 +5,13 @@
 #include <cmath>
 #include <numeric>
 
+#include "data/draw_purpose.h"
 #include "learning/rows.h"
 
 namespace fovea {
 namespace {
 
-constexpr std::uint32_t growth_purpose = 0x6c726e32;  // "lrn2": unlike other streams
-constexpr float clip = 1;                             // of f, beyond which a decision is constant
+constexpr float clip = 1;  // of f, beyond which a decision is constant
 
 using Level = TreeWeights::Level;
 
@@ -151,7 +151,8 @@ TreeWeights TreeWeights::top(int height) const {
 void TreeWeights::grow(int branching, bool by_sign, std::uint64_t seed, Index head) {
   const std::size_t old = values_.size();
   add_level(branching, by_sign);
-  Random random(seed, stream_of(growth_purpose + static_cast<std::uint32_t>(height()), head));
+  Random random(seed,
+                stream_of(DrawPurpose::tree_growth, head, static_cast<std::uint32_t>(height())));
   const double size = 1 / std::sqrt(static_cast<double>(d_));
   for (std::size_t i = old; i < values_.size(); ++i)
     if (static_cast<Index>(i) % (d_ + 1) != d_)

@@ -35,7 +35,7 @@ struct TestHead {
 };
 
 Matrix normal(Index rows, Index cols, double size, std::uint32_t purpose) {
-  Random draw(seed, stream_of(purpose, 0));
+  Random draw(seed, std::uint64_t{purpose} << 32);
   Matrix out(rows, cols);
   for (Index i = 0; i < rows; ++i)
     for (Index c = 0; c < cols; ++c) out(i, c) = static_cast<float>(size * draw.normal());
@@ -141,7 +141,7 @@ class SelfTest {
   /// Tests the steps of planning on whole numbers, whose sums are exact.
   void planning(Index n) {
     enter("Planning");
-    Random draw(seed, stream_of(4, 0));
+    Random draw(seed, std::uint64_t{4} << 32);
     const auto whole = [&](Index rows, Index cols) {
       Matrix m(rows, cols);
       for (Index i = 0; i < rows; ++i)
@@ -171,7 +171,7 @@ class SelfTest {
     constexpr Index leaves = 8;
     const Matrix queries = normal(n / 4, 32, 1, 8), targets = normal(n / 4, 32, 1, 9),
                  keys = normal(n, 32, 1, 10), values = normal(n, 32, 1, 11);
-    Random draw(seed, stream_of(12, 0));
+    Random draw(seed, std::uint64_t{12} << 32);
     std::vector<std::int32_t> leaf;
     for (Index i = 0; i < n / 4; ++i) leaf.push_back(static_cast<std::int32_t>(draw.below(leaves)));
     std::vector<Index> place, begin;

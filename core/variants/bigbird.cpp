@@ -3,14 +3,13 @@
 #include <set>
 
 #include "analysis/key_sets.h"
+#include "data/draw_purpose.h"
 #include "data/error.h"
 #include "data/random.h"
 #include "variants/variant.h"
 
 namespace fovea {
 namespace {
-
-constexpr std::uint32_t block_purpose = 4;
 
 struct BigBirdParameters {
   Index block = 64;
@@ -80,7 +79,7 @@ class BigBirdPlanner {
   // blocks is equally likely (Floyd's algorithm).
   std::vector<std::int32_t> draw() const {
     const auto stage = planning_.run.profile.stage("sample");
-    Random random(planning_.seed, stream_of(block_purpose, problem_.head));
+    Random random(planning_.seed, stream_of(DrawPurpose::random_blocks, problem_.head));
     std::vector<std::int32_t> all(at(blocks_), -1);
     for (Index row = 0; row < blocks_; ++row) {
       const auto [before, after] = drawable(row);

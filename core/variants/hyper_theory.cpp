@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/draw_purpose.h"
 #include "data/error.h"
 #include "data/random.h"
 #include "variants/row_sum_estimator.h"
 
 namespace fovea {
 namespace {
-
-constexpr std::uint32_t value_draw_purpose = 10, row_draw_purpose = 11;
 
 void check_tokens(const std::vector<std::int32_t>& tokens, Index n, const std::string& name) {
   for (const std::int32_t token : tokens)
@@ -99,11 +98,12 @@ void plan_hyper_theory(const Problem& problem, const HyperTheory& theory, Planni
   {
     const auto stage = planning.run.profile.stage("sample");
     const std::vector<double> p = value_probabilities(problem.v);
-    const auto random = [&](std::uint32_t purpose) {
+    const auto random = [&](DrawPurpose purpose) {
       return Random(planning.seed, stream_of(purpose, problem.head));
     };
-    if (values.empty()) values = draw_by(p, theory.sizes.samples, random(value_draw_purpose));
-    if (rows.empty()) rows = draw_rows(n, theory.sizes.samples, random(row_draw_purpose));
+    if (values.empty())
+      values = draw_by(p, theory.sizes.samples, random(DrawPurpose::drawn_values));
+    if (rows.empty()) rows = draw_rows(n, theory.sizes.samples, random(DrawPurpose::drawn_rows));
     tiles.passes.push_back(value_pass(n, values, p));
   }
 

@@ -1,6 +1,7 @@
 // Linformer: keys and values projected to a few, which do not depend on n.
 #include <cmath>
 
+#include "data/draw_purpose.h"
 #include "data/error.h"
 #include "data/memory.h"
 #include "data/number_text.h"
@@ -10,7 +11,6 @@
 namespace fovea {
 namespace {
 
-constexpr std::uint32_t key_projection_purpose = 5, value_projection_purpose = 6;
 constexpr char projection_stage[] = "draw";
 
 struct LinformerParameters {
@@ -41,7 +41,7 @@ Matrix draw(Index k, Index n, std::uint64_t seed, std::uint64_t stream, const Ru
   return m;
 }
 
-Matrix projection(const char* name, std::uint32_t purpose, Index& k, const Problem& problem,
+Matrix projection(const char* name, DrawPurpose purpose, Index& k, const Problem& problem,
                   Planning& planning) {
   const auto stage = planning.run.profile.stage(projection_stage);
   const Index n = problem.n();
@@ -89,9 +89,9 @@ Plan plan_linformer(const Problem& problem, const LinformerParameters& p, Planni
         "random projections, which Linformer learns: Z says little about a trained model");
   Index key_rank = rank, value_rank = rank;
   const Matrix of_keys =
-      projection("project_k", key_projection_purpose, key_rank, problem, planning);
+      projection("project_k", DrawPurpose::key_projection, key_rank, problem, planning);
   Matrix of_values =
-      projection("project_v", value_projection_purpose, value_rank, problem, planning);
+      projection("project_v", DrawPurpose::value_projection, value_rank, problem, planning);
   if (key_rank != value_rank)
     throw InputError("project_v", "k = " + std::to_string(value_rank) + " found; expected " +
                                       std::to_string(key_rank) + " as in project_k");

@@ -2,13 +2,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/draw_purpose.h"
 #include "data/random.h"
 #include "variants/variant.h"
 
 namespace fovea {
 namespace {
-
-constexpr std::uint32_t feature_purpose = 9;
 
 struct PerformerParameters {
   Index features = 256;
@@ -36,7 +35,7 @@ struct PerformerParameters {
 // Rows of a group of d are orthogonal, by Gram-Schmidt in float64; each then gets the norm of a
 // Gaussian vector of its own, so that it is one by itself.
 Matrix draw(Index m, Index d, std::uint64_t seed, Index head) {
-  Random random(seed, stream_of(feature_purpose, head));
+  Random random(seed, stream_of(DrawPurpose::random_features, head));
   Matrix out(m, d);
   std::vector<std::vector<double>> group;
   const auto gaussian = [&] {

@@ -13,6 +13,7 @@
 
 #include "analysis/key_sets.h"
 #include "analysis/leaf_skew.h"
+#include "data/draw_purpose.h"
 #include "data/error.h"
 #include "data/number_text.h"
 #include "data/random.h"
@@ -21,7 +22,6 @@
 namespace fovea {
 namespace {
 
-constexpr std::uint32_t rotation_purpose = 12;
 constexpr std::int32_t most_buckets = 1 << 30;
 
 struct ReformerParameters {
@@ -115,7 +115,7 @@ class ReformerPlanner {
     const std::vector<Index> factors = bucket_factors(n(), p_.chunk);
     Index directions = 0;
     for (const Index factor : factors) directions += factor / 2;
-    Random random(planning_.seed, stream_of(rotation_purpose, problem_.head));
+    Random random(planning_.seed, stream_of(DrawPurpose::hash_rotations, problem_.head));
     for (int round = 0; round < p_.rounds && (queries || keys); ++round) {
       Matrix rotation(problem_.d(), directions);
       for (Index r = 0; r < directions; ++r)

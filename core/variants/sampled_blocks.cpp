@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "data/draw_purpose.h"
 #include "data/error.h"
 #include "data/random.h"
 
 namespace fovea {
 namespace {
-
-constexpr std::uint32_t direction_purpose = 1, sample_purpose = 2;
 
 std::vector<std::int32_t> identity(Index n) {
   std::vector<std::int32_t> order(static_cast<std::size_t>(n));
@@ -92,7 +91,7 @@ class Planner {
   void hash() {
     const auto stage = planning_.run.profile.stage("hash");
     Matrix directions(p_.projections, problem_.d());
-    Random random(planning_.seed, stream_of(direction_purpose, problem_.head));
+    Random random(planning_.seed, stream_of(DrawPurpose::hash_directions, problem_.head));
     for (Index r = 0; r < directions.rows(); ++r)
       for (Index c = 0; c < directions.cols(); ++c)
         directions(r, c) = static_cast<float>(random.normal());
@@ -195,7 +194,7 @@ class Planner {
       if (samples_ != p_.samples)
         plan.notes.push_back("sampled keys as given: samples = " + std::to_string(samples_));
     }
-    Random random(planning_.seed, stream_of(sample_purpose, problem_.head));
+    Random random(planning_.seed, stream_of(DrawPurpose::sampled_keys, problem_.head));
     Index node = 0;
     for (const auto& depth : depths_)
       for (const SubProblem& sub : depth) {

@@ -1,6 +1,7 @@
 // Synthesizer, factorized random: attention that does not look at the input.
 #include <cmath>
 
+#include "data/draw_purpose.h"
 #include "data/memory.h"
 #include "data/number_text.h"
 #include "data/random.h"
@@ -9,7 +10,6 @@
 namespace fovea {
 namespace {
 
-constexpr std::uint32_t query_factor_purpose = 7, key_factor_purpose = 8;
 constexpr char factor_stage[] = "draw";
 
 struct SynthesizerParameters {
@@ -27,7 +27,7 @@ struct SynthesizerParameters {
 
 // Entries of variance k^(-1/2), so that logits have variance 1.
 std::vector<float> factors(const char* name, const SymbolicShape& shape, Index rank,
-                           std::uint32_t purpose, const Problem& problem, Planning& planning) {
+                           DrawPurpose purpose, const Problem& problem, Planning& planning) {
   const auto stage = planning.run.profile.stage(factor_stage);
   std::vector<float> values = planning.reals(name, shape, {{"k", rank}});
   if (!values.empty()) return values;
@@ -46,10 +46,10 @@ Plan plan_synthesizer(const Problem& problem, const SynthesizerParameters& p, Pl
   const Index n = problem.n(), k = p.rank;
   require_memory(16.0 * static_cast<double>(n) * static_cast<double>(k),  // two, in two copies
                  "factors of Synthesizer of " + plural(n, "token"), fewer_tokens);
-  std::vector<float> of_queries = factors("query_factors", {"n", "k"}, k, query_factor_purpose,
-                                          problem, planning),
-                     of_keys = factors("key_factors", {"k", "n"}, k, key_factor_purpose, problem,
-                                       planning);
+  std::vector<float> of_queries = factors("query_factors", {"n", "k"}, k,
+                                          DrawPurpose::query_factors, problem, planning),
+                     of_keys = factors("key_factors", {"k", "n"}, k, DrawPurpose::key_factors,
+                                       problem, planning);
   Matrix queries(n, k), keys(n, k);
   std::ranges::copy(of_queries, queries.data());
   for (Index r = 0; r < k; ++r) {

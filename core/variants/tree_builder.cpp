@@ -8,6 +8,7 @@
 #include <numeric>
 #include <span>
 
+#include "data/draw_purpose.h"
 #include "data/error.h"
 #include "data/random.h"
 #include "data/shape.h"
@@ -17,7 +18,6 @@
 namespace fovea {
 namespace {
 
-constexpr std::uint32_t tree_purpose = 3;
 constexpr Index most_leaves = Index{1} << 20;
 constexpr Index most_sampled = 2048;  // keys of a node that its direction is found from
 
@@ -261,7 +261,7 @@ Tree median_tree(MatrixView keys, const TreeShape& shape, const Backend& backend
 
 Tree random_tree(Index d, const TreeShape& shape, std::uint64_t seed, Index head, Run& run) {
   Tree tree;
-  Random random(seed, stream_of(tree_purpose, head));
+  Random random(seed, stream_of(DrawPurpose::random_tree, head));
   Index nodes = 1;
   for (std::size_t depth = 0; depth < shape.branching.size(); ++depth) {
     run.check();

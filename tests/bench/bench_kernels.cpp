@@ -27,6 +27,7 @@
 #include "bench/map_errors.h"
 #include "bench/options.h"
 #include "bench/side_by_side.h"
+#include "data/draw_purpose.h"
 #include "data/random.h"
 #include "device/head_start.h"
 
@@ -54,7 +55,7 @@ std::vector<Problem> random_heads(const Group& group, std::uint64_t seed) {
   std::vector<std::jthread> makers;
   for (Index h = 0; h < group.heads; ++h)
     makers.emplace_back([&out, &group, seed, h] {
-      Random random(seed, stream_of(0xbe7c5, h));
+      Random random(seed, stream_of(DrawPurpose{0xbe7c5}, h));
       const auto gaussian = [&] {
         Matrix m(group.n, group.d);
         for (Index i = 0; i < m.rows(); ++i)

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "analysis/leaf_skew.h"
+#include "data/draw_purpose.h"
 #include "data/error.h"
 #include "data/random.h"
 #include "laws/formulas.h"
@@ -56,7 +57,7 @@ std::vector<float> weights_of(Index n, const ToyParameters& p, const Problem& pr
                               Planning& planning) {
   const auto stage = planning.run.profile.stage("toy training");
   std::vector<float> weight = planning.reals("toy_weight", {"n"});
-  Random random(planning.seed, stream_of(77, problem.head));
+  Random random(planning.seed, stream_of(DrawPurpose{77}, problem.head));
   for (Index j = static_cast<Index>(weight.size()); j < n; ++j)
     weight.push_back(static_cast<float>(1 + p.spread * random.uniform()));
   return weight;
