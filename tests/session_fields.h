@@ -14,10 +14,8 @@ namespace fovea::test {
 
 // Every field is bound by name: with a new one this does not compile.
 inline auto fields_of(ViewSettings& settings) {
-  auto& [norm, log_floor, error, pool, mask_block, rank_of, rank_leaf, rank_tolerance,
-         rank_partition, rank_colour, shared_range, colormap, ranges, hidden] = settings;
-  return std::tie(norm, log_floor, error, pool, mask_block, rank_of, rank_leaf, rank_tolerance,
-                  rank_partition, rank_colour, shared_range, colormap, ranges, hidden);
+  auto& [norm, log_floor, pool, shared_range, colormap, ranges, hidden, own] = settings;
+  return std::tie(norm, log_floor, pool, shared_range, colormap, ranges, hidden, own);
 }
 inline auto fields_of(Session& session) {
   auto& [source, patch, layer, head, causal, scale, window, soft_cap, columns, views, settings,

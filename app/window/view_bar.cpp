@@ -43,6 +43,7 @@ struct Words {
   std::function<QString(const CanvasModel&)> why_unused = [](const CanvasModel&) {
     return QString();
   };
+  bool says_itself = false;  // what is chosen says what it is: "by storage"
 };
 
 template <class T>
@@ -135,7 +136,7 @@ class ViewBar : public QToolBar {
     make_exclusive(*menu);
     connect(box, &QComboBox::activated, this,
             [this, place, choices](int i) { request(place, choices[i].value); });
-    add_label(words);
+    if (!words.says_itself) add_label(words);
     add_field(words, box, [box, menu, place, choices](const ViewSettings& settings) {
       const auto chosen = std::ranges::find(choices, place.read(settings), &Choice<T>::value);
       box->setCurrentIndex(chosen == choices.end() ? -1 : int(chosen - choices.begin()));
@@ -256,7 +257,8 @@ void ViewBar::add_own_field(View view, const ViewField& own) {
                       return std::ranges::count(model.views, view) > 0
                                  ? QString()
                                  : "There is no " + to_qt(view->id) + " row: choose View > Rows";
-                    }};
+                    },
+                    own.of_colours};
   if (!field.choices.empty()) {
     std::vector<Choice<std::string>> choices;
     for (std::size_t c = 0; c < field.choices.size(); ++c)

@@ -3,63 +3,13 @@
 
 #include "views/own_settings.h"
 #include "views/parts.h"
+#include "views/rank_body.h"
 #include "views/rank_subject.h"
 
 namespace fovea::views {
 namespace {
 
 constexpr Index largest_window = 2 * largest_rank_block;
-
-struct RankSettings {
-  RankSubject of = RankSubject::attention;
-  double tolerance = RankOptions().tolerance;
-  Partition partition = Partition::hierarchy;
-  Index leaf = RankOptions().leaf;
-  RankColour colour = RankColour::rank;
-
-  static std::vector<TypedViewField<RankSettings>> fields() {
-    using S = RankSettings;
-    TypedViewField<S> colour{
-        choice_field<S>("rank_colour", "Colour", &S::colour, {"rank", "storage"},
-                        "Whether a rank map's colours show ranks or the "
-                        "entries that are stored"),
-        "Rank co&lours",
-        {{"by rank", "by rank"}, {"by storage", "by storage"}}};
-    colour.of_colours = true;
-    return {{choice_field<S>("rank_of", "Rank of", &S::of,
-                             {"attention", "unnormalised", "logits", "error"},
-                             "The matrix whose blocks' ranks are mapped"),
-             "Rank &of",
-             {{"P", "attention P"},
-              {"exp S", "unnormalised attention exp S"},
-              {"S", "logits S"},
-              {"error", "error P̃ − P"}}},
-            {real_field<S>("rank_tolerance", "ε", "", &S::tolerance, 1e-12, 1e6, Axis::log2,
-                           "Rank tolerance: the tail of singular values that a block may lose"),
-             "Rank &tolerance"},
-            {choice_field<S>("rank_partition", "Blocks", &S::partition, {"hierarchy", "uniform"},
-                             "How the rank map is divided into blocks"),
-             "Rank &blocks",
-             {{"hierarchy", "hierarchy"}, {"uniform", "uniform"}}},
-            {size_field<S>("rank_leaf", "Leaf", "tokens", &S::leaf, 1, largest_side,
-                           "Side of the rank map's smallest blocks, in tokens", sixteenth),
-             "Rank leaf si&ze"},
-            std::move(colour)};
-  }
-};
-
-/// The part of a matrix that a rank map covers.
-struct RankWindow {
-  Lengths lengths;  // of the matrix
-  IndexRange rows, cols;
-};
-
-struct RankedMatrix {
-  RankWindow window;
-  bool causal = false;  // the matrix is 0 where its mask is
-  Entries entries;
-  std::string name;
-};
 
 // Every column calls its own matrix P, as in the heatmaps, so that one colour bar serves all.
 std::string name_of(RankSubject subject) {
@@ -105,8 +55,8 @@ RankWindow rank_window(Lengths lengths, IndexRange rows, IndexRange cols) {
   return {lengths, both, both};
 }
 
-/// The rank map of a window as a body, or why there is none. If lengths are unequal, blocks are
-/// uniform.
+}  // namespace
+
 Body rank_body(const RankedMatrix& matrix, const RankSettings& settings, const Backend& backend,
                std::string& caption, Run& run) {
   const auto& [lengths, window_rows, window_cols] = matrix.window;
@@ -154,6 +104,8 @@ Body rank_body(const RankedMatrix& matrix, const RankSettings& settings, const B
   add(caption, compression_words(body));
   return body;
 }
+
+namespace {
 
 Body rank(const PanelInputs& in, std::string& caption, Run& run) {
   const auto settings = read_settings<RankSettings>(in.settings);

@@ -176,8 +176,8 @@ TEST_CASE("the last pixels of a map extend beyond the end, where the mask knows 
       plan.lengths = {nq, nk};
       plan.causal = causal;
       plan.mask = std::make_shared<const PairMask>(mask);
-      const panels::Grid grid(MapView{.pixel = pixel, .rows = {0, 2}, .cols = {0, 3}});
-      const Raster raster = panels::weight_raster(Matrix(2, 3, 1.0f), {}, {grid, settings, &plan});
+      const views::Grid grid(MapView{.pixel = pixel, .rows = {0, 2}, .cols = {0, 3}});
+      const Raster raster = views::weight_raster(Matrix(2, 3, 1.0f), {}, {grid, settings, &plan});
       for (Index r = 0; r < 2; ++r)
         for (Index c = 0; c < 3; ++c) {
           bool some = false;

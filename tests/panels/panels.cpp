@@ -14,11 +14,6 @@ using namespace fovea::test;
 
 namespace {
 
-constexpr View views[] = {find_view("heatmap"), find_view("error"), find_view("mask"),
-                          find_view("reach"),   find_view("rank"),  find_view("level"),
-                          find_view("tree"),    find_view("row"),   find_view("output"),
-                          find_view("cost")};
-
 /// The whole head of a scene in 10 x 10 pixels of its map.
 Panel panel_of_map(const Scene& scene, View view, const MapPyramid& map, Run& run) {
   const IndexRange all{0, scene.computation.op->plan().queries()};
@@ -42,7 +37,7 @@ TEST_CASE("every view of every variant shows something or says why not") {
     for (const bool causal : masks_of(c))
       for (const Index n : {1, 37}) {
         Scene scene(make_data(Data::gaussian, n, 3, 4, causal), c.id, c.settings);
-        for (const View view : views) {
+        for (const View view : all_views()) {
           INFO(c.id << " " << to_text(view) << " n=" << n << " causal=" << causal);
           const Panel panel = scene.panel(view, {0, n}, {0, n}, 16);
           CHECK(panel.view == view);

@@ -6,7 +6,7 @@
 
 #include "analysis/pairs.h"
 #include "panels/scene.h"
-#include "views/parts.h"
+#include "views/rank_body.h"
 #include "views/views.h"
 
 using namespace fovea;
@@ -48,8 +48,8 @@ TEST_CASE("a rank map of a part of the tokens has its blocks where the part is")
   const Matrix p = gaussian(64, 64, 3);
   Profile profile;
   Run run{profile};
-  ViewSettings settings;
-  set_value(settings, "rank_leaf", "4");
+  views::RankSettings settings;
+  settings.leaf = 4;
   std::string caption;
   const auto entries = [&](IndexRange rows, IndexRange cols) {
     CHECK((rows.begin >= 24 && rows.end <= 40 && cols.begin >= 24 && cols.end <= 40));
@@ -58,8 +58,8 @@ TEST_CASE("a rank map of a part of the tokens has its blocks where the part is")
       for (Index j = 0; j < cols.size(); ++j) part(i, j) = p(rows.begin + i, cols.begin + j);
     return part;
   };
-  const auto body = panels::rank_body({{64, 64}, {24, 40}, {24, 40}}, false, entries, settings, "P",
-                                      *backends().front(), caption, run);
+  const auto body = views::rank_body({{{64, 64}, {24, 40}, {24, 40}}, false, entries, "P"},
+                                     settings, *backends().front(), caption, run);
   const RankMap& map = std::get<BlockMap>(body).map;
   CHECK(map.lengths == Lengths{64, 64});
   Matrix covered(64, 64);

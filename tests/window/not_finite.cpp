@@ -56,11 +56,7 @@ TEST_CASE("a head of which output rows are not finite is drawn in every view and
   const QTemporaryDir folder;
   Window window{file_not_finite(folder)};
   REQUIRE(window.settle());
-  show(window,
-       {find_view("heatmap"), find_view("error"), find_view("mask"), find_view("reach"),
-        find_view("rank"), find_view("level"), find_view("tree"), find_view("row"),
-        find_view("output"), find_view("cost")},
-       {"imported", "exact", "h1d", "fixed", "tf"});
+  show(window, all_views(), {"imported", "exact", "h1d", "fixed", "tf"});
   for (const Index query : {broken, Index{9}}) {
     window->change({}, [query](Session& s) { s.pinned_query = query; });
     REQUIRE(window.settle());
