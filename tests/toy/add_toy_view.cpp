@@ -5,7 +5,7 @@
 namespace fovea::test {
 namespace {
 
-[[maybe_unused]] const bool added = [] {
+[[maybe_unused]] const bool view_added = [] {
   add_view(toy_view());
   return true;
 }();
