@@ -53,7 +53,7 @@ std::string times(Index count) {
 }
 
 bool has_levels(const Plan& plan) {
-  const auto* tiles = std::get_if<TilePlan>(&plan.form);
+  const auto* tiles = plan.as<TilePlan>();
   return tiles && std::ranges::any_of(tiles->passes, [](const Pass& p) { return p.key_level > 0; });
 }
 

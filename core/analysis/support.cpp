@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "data/error.h"
+#include "plan/visit_form.h"
 
 namespace fovea {
 
@@ -150,21 +151,24 @@ double admissible_pairs(const Plan& plan) {
 }
 
 Support::Support(const Plan& plan) : plan_(&plan) {
-  if (const auto* tiles = std::get_if<TilePlan>(&plan.form)) {
-    for (const Pass& pass : tiles->passes) layers_.push_back(layer_of(pass, plan.lengths));
-    return;
-  }
-  if (const auto* projected = std::get_if<ProjectedPlan>(&plan.form);
-      projected && projected->mix.empty()) {
-    for (const Pass& pass : projected->tiles.passes)
-      layers_.push_back(layer_of(pass, plan.lengths));
-    return;
-  }
-  if (const auto* nodes = std::get_if<NodePlan>(&plan.form))
-    own_ = support_of_nodes(*nodes, plan.band());
-  else  // mixtures are of all tokens
+  const auto add = [&](const Pass& pass) { layers_.push_back(layer_of(pass, plan.lengths)); };
+  const auto add_all_pairs = [&] {
     own_.tiles = {{{0, plan.queries()}, {0, plan.keys()}, plan.band()}};
-  layers_.push_back(layer_of(own_, plan.lengths));
+    add(own_);
+  };
+  visit_form(
+      plan, [&](const TilePlan& tiles) { std::ranges::for_each(tiles.passes, add); },
+      [&](const NodePlan& nodes) {
+        own_ = support_of_nodes(nodes, plan.band());
+        add(own_);
+      },
+      [&](const ProjectedPlan& projected) {
+        if (projected.mix.empty())
+          std::ranges::for_each(projected.tiles.passes, add);
+        else  // mixtures are of all tokens
+          add_all_pairs();
+      },
+      [&](const one_of<FeaturePlan, ImportedPlan> auto&) { add_all_pairs(); });
 }
 
 const Support::Layer::Group* Support::Layer::group_of(Index query) const {

@@ -19,6 +19,7 @@
 #include "backend/workers.h"
 #include "data/memory.h"
 #include "data/number_text.h"
+#include "plan/visit_form.h"
 
 namespace fovea {
 namespace {
@@ -65,20 +66,21 @@ class CpuBackend final : public Backend {
                                  Run& run) const override {
     require_memory(memory_need(*plan, problem, workers_->threads()).total(), need_text(*plan),
                    fewer_tokens);
-    if (std::holds_alternative<TilePlan>(plan->form))
-      return make_tile_operator(std::move(plan), problem, loops_, workers_, run);
-    if (std::holds_alternative<ProjectedPlan>(plan->form))
-      return make_projected_operator(
-          std::move(plan), problem, *this,
-          [&loops = loops_, workers = workers_](MatrixView a, MatrixView b, Run& its) {
+    return visit_form(
+        *plan,
+        [&](const TilePlan&) { return make_tile_operator(plan, problem, loops_, workers_, run); },
+        [&](const NodePlan&) { return make_node_operator(plan, problem, loops_, workers_, run); },
+        [&](const ProjectedPlan&) {
+          const Product product = [&loops = loops_, workers = workers_](MatrixView a, MatrixView b,
+                                                                        Run& its) {
             return fovea::product(a, b, loops, *workers, its.stop);
-          },
-          run);
-    if (std::holds_alternative<FeaturePlan>(plan->form))
-      return make_feature_operator(std::move(plan), problem, loops_, workers_, run);
-    if (std::holds_alternative<ImportedPlan>(plan->form))
-      return make_imported_operator(std::move(plan), problem, *this, run);
-    return make_node_operator(std::move(plan), problem, loops_, workers_, run);
+          };
+          return make_projected_operator(plan, problem, *this, product, run);
+        },
+        [&](const FeaturePlan&) {
+          return make_feature_operator(plan, problem, loops_, workers_, run);
+        },
+        [&](const ImportedPlan&) { return make_imported_operator(plan, problem, *this, run); });
   }
 
   std::vector<std::int32_t> lsh_buckets(MatrixView x, MatrixView directions,

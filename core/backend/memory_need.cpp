@@ -4,6 +4,7 @@
 
 #include "backend/bound_tiles.h"
 #include "backend/feature_strip.h"
+#include "plan/visit_form.h"
 
 namespace fovea {
 namespace {
@@ -155,14 +156,12 @@ MemoryNeed imported_need(const ImportedPlan& plan, const Sides& s, int threads) 
 MemoryNeed memory_need(const Plan& plan, const Problem& problem, int threads) {
   // Without values, P is applied to one column of zeros.
   const Sides s{plan.queries(), plan.keys(), problem.d(), std::max<Index>(problem.dv(), 1)};
-  if (const auto* tiles = std::get_if<TilePlan>(&plan.form)) return tiles_need(*tiles, s, threads);
-  if (const auto* nodes = std::get_if<NodePlan>(&plan.form))
-    return nodes_need(*nodes, plan.causal, s, threads);
-  if (const auto* projected = std::get_if<ProjectedPlan>(&plan.form))
-    return projected_need(*projected, s, threads);
-  if (const auto* features = std::get_if<FeaturePlan>(&plan.form))
-    return features_need(*features, s, threads);
-  return imported_need(std::get<ImportedPlan>(plan.form), s, threads);
+  return visit_form(
+      plan, [&](const TilePlan& form) { return tiles_need(form, s, threads); },
+      [&](const NodePlan& form) { return nodes_need(form, plan.causal, s, threads); },
+      [&](const ProjectedPlan& form) { return projected_need(form, s, threads); },
+      [&](const FeaturePlan& form) { return features_need(form, s, threads); },
+      [&](const ImportedPlan& form) { return imported_need(form, s, threads); });
 }
 
 std::string need_text(const Plan& plan) {

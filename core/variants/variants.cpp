@@ -86,8 +86,8 @@ std::vector<std::string> left_over(const Variant& variant, const Structure& give
 /// to all variants.
 void set_conditions(Plan& plan, const Problem& problem) {
   plan.window = problem.window;
-  if (!std::holds_alternative<ImportedPlan>(plan.form)) plan.mask = problem.mask;
-  auto* tiles = std::get_if<TilePlan>(&plan.form);
+  if (!plan.as<ImportedPlan>()) plan.mask = problem.mask;
+  auto* tiles = plan.as<TilePlan>();
   if (!tiles || problem.window == 0) return;
   for (Pass& pass : tiles->passes)
     for (Tile& tile : pass.tiles) tile.band = tile.band & problem.band();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "features/feature_sums.h"
+#include "plan/visit_form.h"
 #include "tiles/tile_list.h"
 
 namespace fovea::cuda {
@@ -123,13 +124,14 @@ DeviceNeed features_need(const FeaturePlan& plan, const Problem& problem) {
 }  // namespace
 
 DeviceNeed device_need(const Plan& plan, const Problem& problem, Precision precision) {
-  if (const auto* tiles = std::get_if<TilePlan>(&plan.form))
-    return tiles_need(*tiles, problem, precision);
-  if (const auto* nodes = std::get_if<NodePlan>(&plan.form))
-    return nodes_need(*nodes, plan.causal, problem);
-  if (const auto* features = std::get_if<FeaturePlan>(&plan.form); features && plan.causal)
-    return features_need(*features, problem);
-  return {};
+  return visit_form(
+      plan, [&](const TilePlan& tiles) { return tiles_need(tiles, problem, precision); },
+      [&](const NodePlan& nodes) { return nodes_need(nodes, plan.causal, problem); },
+      [&](const FeaturePlan& features) {
+        return plan.causal ? features_need(features, problem) : DeviceNeed{};
+      },
+      // Their operators bind plans of tiles, which are checked in turn.
+      [](const one_of<ProjectedPlan, ImportedPlan> auto&) { return DeviceNeed{}; });
 }
 
 }  // namespace fovea::cuda
