@@ -19,6 +19,11 @@ struct IndexRange {
   friend bool operator==(const IndexRange&, const IndexRange&) = default;
 };
 
+/// Floats of a padded row: whole vectors of every instruction set.
+constexpr Index padded_width(Index cols) {
+  return (cols + 15) / 16 * 16;
+}
+
 /// Borrowed, row-major, rows `stride` floats apart. The owner outlives the view.
 struct MatrixView {
   const float* data = nullptr;
@@ -75,7 +80,7 @@ class Matrix {
   /// Like padded, but the owner writes every row up to the stride, so that the threads that fill a
   /// row are the first to touch it.
   static Matrix uninitialised(Index rows, Index cols) {
-    return Matrix(rows, cols, (cols + 15) / 16 * 16);
+    return Matrix(rows, cols, padded_width(cols));
   }
   /// Rows are contiguous, and the owner writes every element.
   static Matrix unwritten(Index rows, Index cols) { return Matrix(rows, cols, cols); }
