@@ -48,10 +48,9 @@ Document layer_json(const Layer& layer) {
   out["tensors"] = tensors;
   const LayerConditions& its = layer.conditions;
   Document conditions = Document::object();
-  if (its.scale) conditions["scale"] = *its.scale;
-  if (its.causal) conditions["causal"] = *its.causal;
-  if (its.window) conditions["window"] = *its.window;
-  if (its.soft_cap) conditions["softcap"] = *its.soft_cap;
+  for_conditions([&](const auto& condition) {
+    if (const auto& value = its.*condition.member) conditions[condition.id] = *value;
+  });
   if (!its.alibi.empty()) conditions["alibi"] = its.alibi;
   if (!its.sinks.empty()) conditions["sinks"] = its.sinks;
   if (!its.documents.empty()) conditions["segments"] = its.documents;

@@ -38,6 +38,34 @@ std::string check_seed(const std::string& text) {
               : "'" + text + "' found; expected a whole number from 0 to 18446744073709551615";
 }
 
+template <class T>
+std::string with_default(const Condition<T>& condition) {
+  return std::string(condition.meaning) + " (default: what the source says, else " +
+         condition.otherwise + ")";
+}
+
+void add_condition(CLI::App& command, const Condition<bool>& condition, HeadConditions& to) {
+  const std::string id = condition.id;
+  std::optional<bool>& value = to.*condition.member;
+  auto* on = command.add_flag_callback(
+      "--" + id, [&value] { value = true; }, with_default(condition));
+  command
+      .add_flag_callback(
+          "--no-" + id, [&value] { value = false; }, "Each query sees all keys")
+      ->excludes(on);
+}
+
+template <class T>
+void add_condition(CLI::App& command, const Condition<T>& condition, HeadConditions& to) {
+  command
+      .add_option(std::string("--") + condition.id, to.*condition.member, with_default(condition))
+      ->check([&condition](const std::string& text) {
+        T value = {};
+        const bool good = CLI::detail::lexical_cast(text, value) && condition.allows(value);
+        return good ? std::string() : "'" + text + "' found; expected " + condition.expected;
+      });
+}
+
 }  // namespace
 
 bool has_parameter(const Variant& variant, const std::string& id) {
@@ -208,30 +236,7 @@ void HeadOptions::add_to(CLI::App& command, const std::string& standard, bool al
   command.add_option("--layer", layer, "Layer, by name or counted from 0")->capture_default_str();
   command.add_option("--head", head, all ? "Head, counted from 0, or all" : "Head, counted from 0")
       ->capture_default_str();
-  auto* on = command.add_flag(
-      "--causal", causal,
-      "Each query sees only keys up to its own position (default: what the source says, else "
-      "off)");
-  command.add_flag("--no-causal", no_causal, "Each query sees all keys")->excludes(on);
-  command
-      .add_option("--scale", scale,
-                  "Logits are scale * q.k (default: what the source says, else 1/sqrt(d))")
-      ->check([](const std::string& text) {
-        char* end = nullptr;
-        const double value = std::strtod(text.c_str(), &end);
-        const bool good = end != text.c_str() && !*end && std::isfinite(value) && value > 0;
-        return good ? std::string() : text + " found; expected a finite number above 0";
-      });
-  command
-      .add_option("--window", window,
-                  "Each query sees only this many keys up to its own position, as in Mistral's "
-                  "sliding window; 0: all (default: what the source says)")
-      ->check(CLI::Range(Index{0}, Index{INT32_MAX}));
-  command
-      .add_option("--softcap", soft_cap,
-                  "Logits become C tanh(logit / C); 0: no cap (default: what the source says)")
-      ->type_name("C")
-      ->check(number_from(0, 1e30));
+  for_conditions([&](const auto& condition) { add_condition(command, condition, conditions); });
   command.add_flag(
       "--allow-non-finite", allow_non_finite,
       "Compute even if the input holds NaN, Inf or numbers beyond 1e14: all of them count as NaN");
@@ -291,10 +296,7 @@ Problem HeadOptions::problem(const Source& source, Index of_layer, Index head_in
                              const std::stop_token& stop) const {
   const HeadChoice choice{.layer = of_layer,
                           .head = head_index,
-                          .scale = scale,
-                          .causal = chosen_causal(),
-                          .window = window,
-                          .soft_cap = soft_cap,
+                          .conditions = conditions,
                           .allow_non_finite = allow_non_finite};
   return problem_of(source, choice, stop);
 }

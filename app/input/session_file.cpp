@@ -67,20 +67,24 @@ std::string source_of(const std::string& written) {
   }
 }
 
+void put_into_json(const HeadConditions& conditions, Json& json) {
+  for_conditions([&](const auto& condition) {
+    const auto& value = conditions.*condition.member;
+    json[condition.id] = value ? Json(*value) : Json();
+  });
+}
+
 Json json_of(const Column& column) {
   const Variant& variant = find_variant(column.variant);
   Json parameters = Json::object();
   for (std::size_t f = 0; f < variant.schema.size(); ++f)
     parameters[variant.schema[f].id] = to_text(column.values[f]);
   Json json{{"variant", column.variant}, {"parameters", parameters}, {"seed", column.seed}};
-  if (const auto& held = column.held)
-    json["held"] = {{"source", absolute(held->source)},
-                    {"layer", held->layer},
-                    {"head", held->head},
-                    {"causal", held->causal ? Json(*held->causal) : Json()},
-                    {"scale", held->scale ? Json(*held->scale) : Json()},
-                    {"window", held->window ? Json(*held->window) : Json()},
-                    {"softcap", held->soft_cap ? Json(*held->soft_cap) : Json()}};
+  if (const auto& held = column.held) {
+    json["held"] = {
+        {"source", absolute(held->source)}, {"layer", held->layer}, {"head", held->head}};
+    put_into_json(held->conditions, json["held"]);
+  }
   return json;
 }
 
@@ -237,30 +241,23 @@ struct Reader {
     return column;
   }
 
-  void require_not_negative(std::optional<Index> window, std::optional<double> soft_cap) const {
-    if (window && *window < 0)
-      throw InputError(where, "'window' is " + std::to_string(*window) +
-                                  "; expected a number of keys, or 0 for none");
-    if (soft_cap && !(*soft_cap >= 0))
-      throw InputError(where, "'softcap' is " + std::to_string(*soft_cap) +
-                                  "; expected a number above 0, or 0 for none");
+  // Older files have not all of them.
+  HeadConditions conditions(const Json& json) const {
+    HeadConditions conditions;
+    for_conditions([&]<class T>(const Condition<T>& condition) {
+      if (json.contains(condition.id) && !json[condition.id].is_null())
+        conditions.*condition.member = get<T>(json, condition.id);
+    });
+    if (const std::string fault = fault_of(conditions); !fault.empty())
+      throw InputError(where, fault);
+    return conditions;
   }
 
   HeldHead held(const Json& json) const {
     HeldHead held{.source = source_of(get<std::string>(json, "source")),
                   .layer = get<Index>(json, "layer"),
-                  .head = get<Index>(json, "head")};
-    const auto is_set = [&](const char* name) {
-      return json.contains(name) && !json[name].is_null();
-    };
-    if (is_set("causal")) held.causal = get<bool>(json, "causal");
-    if (is_set("scale")) held.scale = get<double>(json, "scale");
-    if (held.scale && !(*held.scale > 0))
-      throw InputError(where, "the scale of a held head is " + std::to_string(*held.scale) +
-                                  "; expected a number above 0");
-    if (is_set("window")) held.window = get<Index>(json, "window");
-    if (is_set("softcap")) held.soft_cap = get<double>(json, "softcap");
-    require_not_negative(held.window, held.soft_cap);
+                  .head = get<Index>(json, "head"),
+                  .conditions = conditions(json)};
     if (held.layer < 0 || held.head < 0)
       throw InputError(where,
                        "a column holds " + excerpt(json) + "; expected a layer and a head from 0");
@@ -375,10 +372,7 @@ std::string text_of(const SessionFile& file) {
   json["span_choice"] = to_text(s.span_choice);
   json["spans"] = Json::array();
   for (const Span& span : s.spans) json["spans"].push_back(json_of(span));
-  json["causal"] = s.causal ? Json(*s.causal) : Json();
-  json["scale"] = s.scale ? Json(*s.scale) : Json();
-  json["window"] = s.window ? Json(*s.window) : Json();
-  json["softcap"] = s.soft_cap ? Json(*s.soft_cap) : Json();
+  put_into_json(s.conditions, json);
   json["pinned_query"] = s.pinned_query ? Json(*s.pinned_query) : Json();
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
@@ -405,19 +399,9 @@ SessionFile session_from(const std::string& path, const std::string& text) {
   if (s.patch < 1) throw InputError(path, "'patch' is below 1; expected at least 1 pixel");
   s.layer = read.get<Index>(json, "layer");
   s.head = read.get<Index>(json, "head");
-  if (!read.at(json, "causal").is_null()) s.causal = read.get<bool>(json, "causal");
-  if (!read.at(json, "scale").is_null()) s.scale = read.get<double>(json, "scale");
-  const auto is_set = [&](const char* name) {  // older files have neither
-    return json.contains(name) && !json[name].is_null();
-  };
-  if (is_set("window")) s.window = read.get<Index>(json, "window");
-  if (is_set("softcap")) s.soft_cap = read.get<double>(json, "softcap");
-  read.require_not_negative(s.window, s.soft_cap);
+  s.conditions = read.conditions(json);
   if (!read.at(json, "pinned_query").is_null())
     s.pinned_query = read.get<Index>(json, "pinned_query");
-  if (s.scale && !(*s.scale > 0))
-    throw InputError(path,
-                     "'scale' is " + std::to_string(*s.scale) + "; expected a number above 0");
   if (s.pinned_query && *s.pinned_query < 0)
     throw InputError(path, "'pinned_query' is " + std::to_string(*s.pinned_query) +
                                "; expected a query counted from 0");

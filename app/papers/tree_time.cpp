@@ -75,8 +75,9 @@ std::vector<std::string> add_numbers(const TimedTree& tree, const Sweep& sweep,
 PaperResult times_of_trees(const PaperTask& task, Run& run) {
   const std::shared_ptr<const Backend> one_thread = make_cpu_backend({.threads = 1});
   const Index n = std::min(task.longest, longest_stated);
-  const Problem head = problem_of(
-      open_source("synthetic:clusters?n=" + std::to_string(n) + "&d=64"), {.causal = false});
+  const Problem head =
+      problem_of(open_source("synthetic:clusters?n=" + std::to_string(n) + "&d=64"),
+                 {.conditions = {.causal = false}});
   const std::vector<TimedTree> trees = timed_trees();
   SweepPanels panels{.sweep = measure(head, trees, *one_thread, run)};
   PaperResult result;

@@ -158,6 +158,13 @@ std::string LayerConditions::text() const {
   return text;
 }
 
+HeadConditions conditions_of(const Problem& problem) {
+  return {.causal = problem.causal,
+          .scale = problem.scale,
+          .window = problem.window,
+          .soft_cap = problem.rule ? problem.rule->soft_cap : 0};
+}
+
 std::string conditions_text(const Problem& problem) {
   std::string text;
   if (problem.window > 0) text += ", sliding window " + std::to_string(problem.window);

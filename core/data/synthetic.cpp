@@ -97,7 +97,7 @@ Qkv gaussian(const Spec& s, Index head) {
           normal_matrix(s, draw_v, head, s.n, s.dv)};
 }
 
-Qkv clusters(const Spec& s, Index head) {
+Qkv clustered(const Spec& s, Index head) {
   const auto kinds = static_cast<Index>(std::llround(std::sqrt(static_cast<double>(s.n))));
   Matrix centres = normal_matrix(s, draw_centre, head, kinds, s.d);
   for (Index g = 0; g < kinds; ++g) set_length(centres.row(g), s.d, 1.0);
@@ -210,7 +210,7 @@ const std::vector<Recipe>& recipes() {
   static const std::vector<Recipe> table = {
       {"hmatrix", "exp(S) of Eq. 11-12 of H-Transformer-1D", nullptr, 16, 4096, {"n"}},
       {"gaussian", "independent normal numbers", gaussian, 1024, most_tokens, all},
-      {"clusters", "tokens of a few kinds in random order", clusters, 1024, most_tokens, all},
+      {"clusters", "tokens of a few kinds in random order", clustered, 1024, most_tokens, all},
       {"smooth", "points along a smooth curve", smooth, 1024, most_tokens, all},
       {"needle", "one large entry a row at a random place", needle, 1024, most_tokens, all},
       {"golden", "the 8 x 2 example of the variants reference", golden, 8, 8, {}},

@@ -17,27 +17,24 @@ InputError refusal(const Source& source, const std::string& key, const std::stri
   return InputError(source.path, "metadata '" + key + "' is " + found + "; expected " + expected);
 }
 
-double read_positive(const Source& source, const std::string& key, const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value) ||
-      value <= 0)
-    throw refusal(source, key, fovea::quoted(text), "a number above 0");
-  return value;
-}
-
-bool read_causal(const Source& source, const std::string& key, const std::string& text) {
+bool condition_from(const Source& source, const std::string& key, const std::string& text,
+                    const Condition<bool>&) {
   if (text == "true" || text == "True" || text == "1") return true;
   if (text == "false" || text == "False" || text == "0") return false;
   throw refusal(source, key, fovea::quoted(text), "true or false");
 }
 
-Index read_window(const Source& source, const std::string& key, const std::string& text) {
-  Index window = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), window);
-  if (error != std::errc{} || end != text.data() + text.size() || window < 1 || window > INT32_MAX)
-    throw refusal(source, key, fovea::quoted(text), "a number of keys, 1 or more");
-  return window;
+/// Files do not write a 0 for what a model does not have.
+template <class T>
+T condition_from(const Source& source, const std::string& key, const std::string& text,
+                 const Condition<T>& condition) {
+  T value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !(value > 0) ||
+      !condition.allows(value))
+    throw refusal(source, key, fovea::quoted(text),
+                  std::is_same_v<T, Index> ? "a number of keys, 1 or more" : "a number above 0");
+  return value;
 }
 
 std::vector<std::string> read_tokens(const Source& source, const std::string& key,
@@ -120,11 +117,12 @@ void apply_to_layer(Source& source, Layer& layer, const std::stop_token& stop) {
     source.notes.push_back("Metadata " + fovea::quoted(key) + " lists " + std::to_string(count) +
                            " tokens, but " + layer.lengths().text() + ": they are left out.");
   };
-  use("scale", false, [&](const std::string& key, const std::string& text) {
-    to.scale = read_positive(source, key, text);
-  });
-  use("causal", false, [&](const std::string& key, const std::string& text) {
-    to.causal = read_causal(source, key, text);
+  const HeadConditions of_source{.causal = source.causal, .scale = source.scale};
+  for_conditions([&](const auto& condition) {
+    use(condition.id, !(of_source.*condition.member),
+        [&](const std::string& key, const std::string& text) {
+          to.*condition.member = condition_from(source, key, text, condition);
+        });
   });
   use("tokens", false, [&](const std::string& key, const std::string& text) {
     std::vector<std::string> tokens = read_tokens(source, key, text, stop);
@@ -137,12 +135,6 @@ void apply_to_layer(Source& source, Layer& layer, const std::stop_token& stop) {
       layer.key_sequence = Sequence{std::move(tokens), {}};
     else if (key.starts_with(layer.name + "."))
       misfit(key, std::ssize(tokens));
-  });
-  use("window", true, [&](const std::string& key, const std::string& text) {
-    to.window = read_window(source, key, text);
-  });
-  use("softcap", true, [&](const std::string& key, const std::string& text) {
-    to.soft_cap = read_positive(source, key, text);
   });
 }
 
@@ -171,8 +163,10 @@ void apply_metadata(Source& source, const std::stop_token& stop) {
     const auto found = source.metadata.find(key);
     return found == source.metadata.end() ? nullptr : &found->second;
   };
-  if (const auto* text = find("scale")) source.scale = read_positive(source, "scale", *text);
-  if (const auto* text = find("causal")) source.causal = read_causal(source, "causal", *text);
+  if (const auto* text = find("scale"))
+    source.scale = condition_from(source, "scale", *text, condition::scale);
+  if (const auto* text = find("causal"))
+    source.causal = condition_from(source, "causal", *text, condition::causal);
   for (Layer& layer : source.layers) apply_to_layer(source, layer, stop);
   if (const auto* text = find("tokens"))
     set_tokens(source, read_tokens(source, "tokens", *text, stop));

@@ -101,7 +101,7 @@ TEST_CASE("every choice of a session is written and read") {
   come_back(settings.rank_colour, std::vector{RankColour::rank, RankColour::storage});
   come_back(settings.colormap, colormap_ids());
   come_back(session.span_choice, all_span_choices());
-  come_back(session.causal, std::vector<std::optional<bool>>{{}, {false}, {true}});
+  come_back(session.conditions.causal, std::vector<std::optional<bool>>{{}, {false}, {true}});
   come_back(written.file.orders.heads, all_head_orders());
 }
 
@@ -134,8 +134,8 @@ TEST_CASE("heads that columns hold are written and read, a file named from the r
   auto& columns = written.file.session.columns;
   columns.assign(3, {.variant = "exact", .values = {}, .seed = 0});
   columns[1].held = HeldHead{.source = {}, .layer = 4, .head = 2};
-  columns[2].held =
-      HeldHead{.source = "other.npz", .layer = 0, .head = 1, .causal = true, .scale = 0.5};
+  columns[2].held = HeldHead{
+      .source = "other.npz", .layer = 0, .head = 1, .conditions = {.causal = true, .scale = 0.5}};
   std::filesystem::current_path(here.path().toStdString());
   written.write();
   std::filesystem::current_path(old);
@@ -147,8 +147,8 @@ TEST_CASE("heads that columns hold are written and read, a file named from the r
   CHECK(std::filesystem::path(read[2].held->source) ==
         std::filesystem::path(here.path().toStdString()) / "other.npz");
   CHECK(read[2].held->head == 1);
-  CHECK(read[2].held->causal == true);
-  CHECK(read[2].held->scale == 0.5);
+  CHECK(read[2].held->conditions.causal == true);
+  CHECK(read[2].held->conditions.scale == 0.5);
 }
 
 TEST_CASE("a held head that cannot be is refused by file, found and expected") {
@@ -164,6 +164,22 @@ TEST_CASE("a held head that cannot be is refused by file, found and expected") {
   CHECK(refusal_of("\"layer\": 4", "\"layer\": \"x\"").find("'layer' is") != std::string::npos);
   CHECK(refusal_of("\"layer\": 4", "\"other\": 4").find("there is no 'layer'") !=
         std::string::npos);
+}
+
+TEST_CASE("conditions that cannot be are refused, those of the session and of a held head") {
+  const auto says = [](HeadConditions conditions, const std::string& why) {
+    for (const bool held : {false, true}) {
+      Written written;
+      Session& session = written.file.session;
+      session.columns[0].held = HeldHead{.source = "other.npz", .layer = 4, .head = 2};
+      (held ? session.columns[0].held->conditions : session.conditions) = conditions;
+      written.write();
+      CHECK(written.refusal().find(why) != std::string::npos);
+    }
+  };
+  says({.scale = 0}, "scale is 0; expected a finite number above 0");
+  says({.window = -1}, "sliding window is -1; expected a number of keys");
+  says({.soft_cap = -2}, "soft cap is -2; expected a number from 0");
 }
 
 TEST_CASE("a choice that is not known is refused with the choices that are") {

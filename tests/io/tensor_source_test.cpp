@@ -220,6 +220,9 @@ TEST_CASE(
     metadata["tokens"] = R"(["a","b","c","d"])";
     CHECK(sequence_of(source_with(metadata), 0).tokens == Tokens{"c", "d"});
   }
+  TensorFile layer = file_of({tensor("a.q", {2, 3}), tensor("a.k", {4, 3}), tensor("a.v", {4, 3})});
+  layer.metadata = {{"a.window", "3"}, {"a.tokens", R"(["a","b","c","d"])"}};
+  CHECK(sequence_of(source_from_tensors(layer), 0).tokens == Tokens{"c", "d"});
   const Source queries = source_with({{"tokens", R"(["x","y"])"}});
   CHECK(sequence_of(queries, 0).tokens == Tokens{"x", "y"});
   CHECK(key_sequence_of(queries, 0).tokens.empty());
