@@ -35,7 +35,7 @@ double new_pairs(const Pass& pass, const PairMask* mask, const BlockSide& rows, 
   for (Index a = r.begin; a < r.end; ++a) {
     const Index i = rows.token(a);
     if (mask && cols.contiguous()) {
-      count += mask->count(i, {std::max(c.begin, i - band.hi), std::min(c.end, i - band.lo + 1)});
+      count += mask->count(i, c.intersected(band.keys(i)));
       continue;
     }
     for (Index b = c.begin; b < c.end; ++b) {

@@ -50,8 +50,7 @@ double new_pairs(const Pass& pass, const Tile& tile, const PairMask* mask,
     if (stop.stop_requested()) throw Cancelled();
     const Index i = token(pass.rows, r);
     if (mask && pass.cols.empty()) {
-      count += mask->count(i, {std::max(tile.cols.begin, i - tile.band.hi),
-                               std::min(tile.cols.end, i - tile.band.lo + 1)});
+      count += mask->count(i, tile.cols.intersected(tile.band.keys(i)));
       continue;
     }
     for (Index c = tile.cols.begin; c < tile.cols.end; ++c) {

@@ -4,6 +4,8 @@
 #include <numbers>
 #include <utility>
 
+#include "data/group_by.h"
+
 namespace fovea {
 namespace {
 
@@ -117,12 +119,8 @@ BoundPass BoundTiles::bind_pass(FlatPass flat) const {
   BoundPass bound{std::move(flat), {}, {}, {}};
   cut_strips(bound);
   find_ascending(bound);
-  const std::vector<std::int32_t>& rows = bound.pass->rows;
-  if (rows.empty()) return bound;
-  bound.position.assign(
-      static_cast<std::size_t>(clusters(problem_.queries(), bound.pass->query_level)), -1);
-  for (std::size_t p = 0; p < rows.size(); ++p)
-    bound.position[rows[p]] = static_cast<std::int32_t>(p);
+  if (const auto& rows = bound.pass->rows; !rows.empty())
+    bound.position = inverse_of(rows, clusters(problem_.queries(), bound.pass->query_level));
   return bound;
 }
 

@@ -185,12 +185,13 @@ class FeatureOperator final : public Operator {
     for (const Index i : queries) sums.push_back(log2_sums_[static_cast<std::size_t>(i)]);
     strip.begin(queries);
     const bool causal = plan().causal;
-    const Index end = causal ? std::min(cols.end, queries.back() + 1) : cols.end;
-    for (Index block = cols.begin / FeatureRows::chunk; block * FeatureRows::chunk < end; ++block) {
+    const IndexRange some{cols.begin, causal ? std::min(cols.end, queries.back() + 1) : cols.end};
+    for (Index block = cols.begin / FeatureRows::chunk; block * FeatureRows::chunk < some.end;
+         ++block) {
       if (run.stop.stop_requested()) throw Cancelled();
       strip.entries(block, sums, causal, s);
-      const IndexRange keys = strip.block_tokens(block);
-      for (Index j = std::max(keys.begin, cols.begin); j < std::min(keys.end, end); ++j)
+      const IndexRange keys = strip.block_tokens(block), its = keys.intersected(some);
+      for (Index j = its.begin; j < its.end; ++j)
         use(j - cols.begin, s + (j - keys.begin) * strip.lanes());
     }
   }

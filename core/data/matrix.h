@@ -16,6 +16,11 @@ struct IndexRange {
   Index begin = 0, end = 0;
   Index size() const { return end - begin; }
   bool contains(Index i) const { return begin <= i && i < end; }
+  /// What both have; empty where the later of both begins if that is nothing.
+  IndexRange intersected(IndexRange other) const {
+    const Index first = std::max(begin, other.begin);
+    return {first, std::max(first, std::min(end, other.end))};
+  }
   friend bool operator==(const IndexRange&, const IndexRange&) = default;
 };
 
