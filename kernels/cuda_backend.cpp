@@ -10,6 +10,7 @@
 #include "device/device_need.h"
 #include "features/feature_operator.h"
 #include "nodes/node_operator.h"
+#include "plan/visit_form.h"
 #include "planning/planning.h"
 #include "spectra/spectra.h"
 #include "tiles/attend_mma.h"
@@ -40,22 +41,25 @@ class CudaBackend final : public Backend {
   std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& problem,
                                  Run& run) const override {
     require_room(*plan, problem);
-    if (std::holds_alternative<TilePlan>(plan->form))
-      return make_tile_operator(std::move(plan), problem, precision_, device_, run);
     const Product host_product = [host = host_](MatrixView a, MatrixView b, Run& its) {
       return host->product(a, b, its);
     };
-    if (std::holds_alternative<ProjectedPlan>(plan->form))
-      return make_projected_operator(std::move(plan), problem, *this, host_product, run);
-    if (std::holds_alternative<ImportedPlan>(plan->form))
-      return make_imported_operator(std::move(plan), problem, *this, run);
-    if (std::holds_alternative<FeaturePlan>(plan->form)) {
-      if (plan->causal) return make_feature_operator(std::move(plan), problem, device_, run);
-      // Without a mask logarithms of sums are logits of tiles, for which 16 bits are too few.
-      if (of_16_bits(precision_)) return host_->bind(std::move(plan), problem, run);
-      return make_factored_operator(std::move(plan), problem, *this, host_product, run);
-    }
-    return make_node_operator(std::move(plan), problem, device_, run);
+    return visit_form(
+        *plan,
+        [&](const TilePlan&) {
+          return make_tile_operator(plan, problem, precision_, device_, run);
+        },
+        [&](const NodePlan&) { return make_node_operator(plan, problem, device_, run); },
+        [&](const ProjectedPlan&) {
+          return make_projected_operator(plan, problem, *this, host_product, run);
+        },
+        [&](const FeaturePlan&) {
+          if (plan->causal) return make_feature_operator(plan, problem, device_, run);
+          // Without a mask logarithms of sums are logits of tiles, for which 16 bits are too few.
+          if (of_16_bits(precision_)) return host_->bind(plan, problem, run);
+          return make_factored_operator(plan, problem, *this, host_product, run);
+        },
+        [&](const ImportedPlan&) { return make_imported_operator(plan, problem, *this, run); });
   }
   std::vector<std::int32_t> lsh_buckets(MatrixView x, MatrixView directions,
                                         Run& run) const override {

@@ -17,12 +17,16 @@ inline auto fields_of(ViewSettings& settings) {
   auto& [norm, log_floor, pool, shared_range, colormap, ranges, hidden, own] = settings;
   return std::tie(norm, log_floor, pool, shared_range, colormap, ranges, hidden, own);
 }
+inline auto fields_of(HeadConditions& conditions) {
+  auto& [causal, scale, window, soft_cap] = conditions;
+  return std::tie(causal, scale, window, soft_cap);
+}
 inline auto fields_of(Session& session) {
-  auto& [source, patch, layer, head, causal, scale, window, soft_cap, columns, views, settings,
-         viewport, pinned, span_choice, spans] = session;
-  return std::tuple_cat(std::tie(source, patch, layer, head, causal, scale, window, soft_cap,
-                                 columns, views, viewport, pinned, span_choice, spans),
-                        fields_of(settings));
+  auto& [source, patch, layer, head, conditions, columns, views, settings, viewport, pinned,
+         span_choice, spans] = session;
+  return std::tuple_cat(
+      std::tie(source, patch, layer, head, columns, views, viewport, pinned, span_choice, spans),
+      fields_of(conditions), fields_of(settings));
 }
 // Without `directory`: the file says what the source is when it is written.
 inline auto fields_of(SessionFile& file) {
@@ -33,8 +37,8 @@ inline auto fields_of(SessionFile& file) {
       fields_of(session));
 }
 inline auto fields_of(HeldHead& held) {
-  auto& [source, layer, head, causal, scale, window, soft_cap] = held;
-  return std::tie(source, layer, head, causal, scale, window, soft_cap);
+  auto& [source, layer, head, conditions] = held;
+  return std::tuple_cat(std::tie(source, layer, head), fields_of(conditions));
 }
 inline auto fields_of(Column& column) {
   auto& [variant, values, seed, held] = column;
@@ -77,17 +81,17 @@ inline SessionFile unlike_any_default() {
   session.patch = 5;
   session.layer = 2;
   session.head = 1;
-  session.causal = true;
-  session.scale = 0.3;
-  session.window = 12;
-  session.soft_cap = 30.5;
+  session.conditions.causal = true;
+  session.conditions.scale = 0.3;
+  session.conditions.window = 12;
+  session.conditions.soft_cap = 30.5;
   for (const Variant& variant : variants())
     session.columns.push_back({.variant = variant.id,
                                .values = defaults(variant.schema),
                                .seed = session.columns.size() + 1});
   Column own{.variant = "hyper", .values = defaults(find_variant("hyper").schema), .seed = 1};
   set_value(find_variant("hyper").schema, own.values, "block", "17");
-  own.held = unlike_default(HeldHead{"synthetic:golden", 3, 2, false, 0.7, 0, 20});
+  own.held = unlike_default(HeldHead{"synthetic:golden", 3, 2, {false, 0.7, 0, 20}});
   session.columns.push_back(unlike_default(own));
   session.views = {find_view("cost"),  find_view("output"), find_view("row"),   find_view("tree"),
                    find_view("level"), find_view("rank"),   find_view("reach"), find_view("mask"),

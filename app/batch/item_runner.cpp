@@ -172,7 +172,9 @@ void ItemRunner::open(std::size_t place, Run& run) {
 Problem ItemRunner::read_head(const BatchHead& head, const std::stop_token& stop) const {
   try {
     return problem_of(
-        *source_, {.layer = head.layer, .head = head.head, .causal = items_.plan().causal}, stop);
+        *source_,
+        {.layer = head.layer, .head = head.head, .conditions = {.causal = items_.plan().causal}},
+        stop);
   } catch (const ChangedError&) {
     throw items_.changed(head.source);
   }

@@ -55,12 +55,13 @@ struct BenchInput {
 
 BenchInput input_of(const BenchOptions& options, const std::stop_token& stop) {
   if (options.source.what.empty()) {
+    const HeadConditions& conditions = options.heads.conditions;
     std::vector<Problem> drawn =
-        random_heads(options.n, options.d, options.head_count, options.heads.causal,
-                     options.parameters.seed, options.heads.scale.value_or(0));
+        random_heads(options.n, options.d, options.head_count, conditions.causal.value_or(false),
+                     options.parameters.seed, conditions.scale.value_or(0));
     for (Problem& problem : drawn) {
-      problem.window = options.heads.window.value_or(0);
-      add_conditions(problem, {}, options.heads.soft_cap.value_or(0), "");
+      problem.window = conditions.window.value_or(0);
+      add_conditions(problem, {}, conditions.soft_cap.value_or(0), "");
     }
     return {"independent gaussians", std::move(drawn)};
   }

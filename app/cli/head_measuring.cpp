@@ -69,10 +69,7 @@ void add_input(const Source& source, const HeadOptions& options, std::uint64_t s
       out.heads[row++].inputs.push_back(measure_head(source,
                                                      {.layer = layer,
                                                       .head = head,
-                                                      .scale = options.scale,
-                                                      .causal = options.chosen_causal(),
-                                                      .window = options.window,
-                                                      .soft_cap = options.soft_cap,
+                                                      .conditions = options.conditions,
                                                       .allow_non_finite = options.allow_non_finite},
                                                      backend, run, seed));
     }

@@ -3,6 +3,7 @@
 #include "cli/devices_report.h"
 #include "cli/options.h"
 #include "cli/text_table.h"
+#include "data/text.h"
 #include "report/json_output.h"
 
 namespace fovea {
@@ -48,10 +49,9 @@ Document layer_json(const Layer& layer) {
   out["tensors"] = tensors;
   const LayerConditions& its = layer.conditions;
   Document conditions = Document::object();
-  if (its.scale) conditions["scale"] = *its.scale;
-  if (its.causal) conditions["causal"] = *its.causal;
-  if (its.window) conditions["window"] = *its.window;
-  if (its.soft_cap) conditions["softcap"] = *its.soft_cap;
+  for_conditions([&](const auto& condition) {
+    if (const auto& value = its.*condition.member) conditions[condition.id] = *value;
+  });
   if (!its.alibi.empty()) conditions["alibi"] = its.alibi;
   if (!its.sinks.empty()) conditions["sinks"] = its.sinks;
   if (!its.documents.empty()) conditions["segments"] = its.documents;
@@ -112,7 +112,7 @@ std::string text_of_conditions(const Source& source, const Layer& layer) {
   if (const auto& scale = layer.conditions.scale; scale && scale != source.scale)
     text += (text.empty() ? "scale " : ", scale ") + format_plain(*scale);
   for (const std::string& more : {layer.conditions.text(), text_of_results(layer)})
-    if (!more.empty()) text += (text.empty() ? "" : ", ") + more;
+    if (!more.empty()) add_item(text, more);
   return text;
 }
 

@@ -184,7 +184,8 @@ class Path {
   // Closes the window while everything is computed again.
   void close() {
     window_.change("path", [&](Session& session) {
-      session.causal = !session.causal.value_or(study().problem() && study().problem()->causal);
+      session.conditions.causal =
+          !session.conditions.causal.value_or(study().problem() && study().problem()->causal);
     });
     QElapsedTimer waiting;
     waiting.start();

@@ -12,6 +12,7 @@
 #include "data/address.h"
 #include "data/error.h"
 #include "data/memory.h"
+#include "data/text.h"
 #include "data/utf8.h"
 #include "input/bundled_models.h"
 #include "input/model_place.h"
@@ -36,6 +37,34 @@ std::string check_seed(const std::string& text) {
   const bool good = error == std::errc() && end == text.data() + text.size();
   return good ? std::string()
               : "'" + text + "' found; expected a whole number from 0 to 18446744073709551615";
+}
+
+template <class T>
+std::string with_default(const Condition<T>& condition) {
+  return std::string(condition.meaning) + " (default: what the source says, else " +
+         condition.otherwise + ")";
+}
+
+void add_condition(CLI::App& command, const Condition<bool>& condition, HeadConditions& to) {
+  const std::string id = condition.id;
+  std::optional<bool>& value = to.*condition.member;
+  auto* on = command.add_flag_callback(
+      "--" + id, [&value] { value = true; }, with_default(condition));
+  command
+      .add_flag_callback(
+          "--no-" + id, [&value] { value = false; }, "Each query sees all keys")
+      ->excludes(on);
+}
+
+template <class T>
+void add_condition(CLI::App& command, const Condition<T>& condition, HeadConditions& to) {
+  command
+      .add_option(std::string("--") + condition.id, to.*condition.member, with_default(condition))
+      ->check([&condition](const std::string& text) {
+        T value = {};
+        const bool good = CLI::detail::lexical_cast(text, value) && condition.allows(value);
+        return good ? std::string() : "'" + text + "' found; expected " + condition.expected;
+      });
 }
 
 }  // namespace
@@ -208,30 +237,7 @@ void HeadOptions::add_to(CLI::App& command, const std::string& standard, bool al
   command.add_option("--layer", layer, "Layer, by name or counted from 0")->capture_default_str();
   command.add_option("--head", head, all ? "Head, counted from 0, or all" : "Head, counted from 0")
       ->capture_default_str();
-  auto* on = command.add_flag(
-      "--causal", causal,
-      "Each query sees only keys up to its own position (default: what the source says, else "
-      "off)");
-  command.add_flag("--no-causal", no_causal, "Each query sees all keys")->excludes(on);
-  command
-      .add_option("--scale", scale,
-                  "Logits are scale * q.k (default: what the source says, else 1/sqrt(d))")
-      ->check([](const std::string& text) {
-        char* end = nullptr;
-        const double value = std::strtod(text.c_str(), &end);
-        const bool good = end != text.c_str() && !*end && std::isfinite(value) && value > 0;
-        return good ? std::string() : text + " found; expected a finite number above 0";
-      });
-  command
-      .add_option("--window", window,
-                  "Each query sees only this many keys up to its own position, as in Mistral's "
-                  "sliding window; 0: all (default: what the source says)")
-      ->check(CLI::Range(Index{0}, Index{INT32_MAX}));
-  command
-      .add_option("--softcap", soft_cap,
-                  "Logits become C tanh(logit / C); 0: no cap (default: what the source says)")
-      ->type_name("C")
-      ->check(number_from(0, 1e30));
+  for_conditions([&](const auto& condition) { add_condition(command, condition, conditions); });
   command.add_flag(
       "--allow-non-finite", allow_non_finite,
       "Compute even if the input holds NaN, Inf or numbers beyond 1e14: all of them count as NaN");
@@ -256,7 +262,7 @@ Index HeadOptions::layer_in(const Source& source) const {
   for (std::size_t l = 0; l < source.layers.size(); ++l) {
     if (!source.layers[l].name.empty() && source.layers[l].name == layer)
       return static_cast<Index>(l);
-    names += (l ? ", " : "") + source.layers[l].name;
+    add_item(names, source.layers[l].name);
   }
   const auto count = static_cast<Index>(source.layers.size());
   const auto index = whole_number_from(layer);
@@ -291,10 +297,7 @@ Problem HeadOptions::problem(const Source& source, Index of_layer, Index head_in
                              const std::stop_token& stop) const {
   const HeadChoice choice{.layer = of_layer,
                           .head = head_index,
-                          .scale = scale,
-                          .causal = chosen_causal(),
-                          .window = window,
-                          .soft_cap = soft_cap,
+                          .conditions = conditions,
                           .allow_non_finite = allow_non_finite};
   return problem_of(source, choice, stop);
 }
@@ -453,7 +456,7 @@ void tell_left_out(const std::vector<std::string>& ids, const Problem& head, std
   for (const Variant* variant : variants_named(ids)) {
     if (std::ranges::find(chosen, variant) != chosen.end()) continue;
     if (head.causal && !variant->has_causal_form())
-      not_causal += (not_causal.empty() ? "" : ", ") + variant->id;
+      add_item(not_causal, variant->id);
     else
       print_note(out, "left out: " + variant->refusal(head));
   }

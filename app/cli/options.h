@@ -62,19 +62,13 @@ struct SourceOptions {
   const CLI::Option* max_tokens_ = nullptr;
 };
 
-/// Which heads are computed, with which scale and mask.
+/// Which heads are computed, and how.
 struct HeadOptions {
   std::string layer = "0", head;
   std::optional<Index>
-      layer_index;  // from a session, where it is known by its index; overrides `layer`
-  std::optional<double> scale;
-  std::optional<Index> window;
-  std::optional<double> soft_cap;
-  bool causal = false, no_causal = false, allow_non_finite = false;
-  /// Nothing if the source decides.
-  std::optional<bool> chosen_causal() const {
-    return causal || no_causal ? std::optional(causal) : std::nullopt;
-  }
+      layer_index;            // from a session, where it is known by its index; overrides `layer`
+  HeadConditions conditions;  // that were given
+  bool allow_non_finite = false;
 
   /// `standard` is the default of --head; with `all` it may be the word "all".
   void add_to(CLI::App& command, const std::string& standard, bool all);

@@ -125,10 +125,7 @@ std::vector<std::shared_ptr<const HeldProblem>> held_problems(const RenderOption
     Source its = held.source.empty() ? source : open_source(held.source, opening);
     if (options.no_session && !held.source.empty()) its.name = "another source";
     Session session = *options.session;
-    session.scale = options.heads.scale;
-    session.window = options.heads.window;
-    session.soft_cap = options.heads.soft_cap;
-    session.causal = options.heads.chosen_causal();
+    session.conditions = options.heads.conditions;
     HeadChoice choice = choice_of(held, session);
     choice.allow_non_finite = options.heads.allow_non_finite;
     const auto problem =

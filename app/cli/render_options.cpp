@@ -64,13 +64,7 @@ void take_up(RenderOptions& options, const Session& session, const CLI::App& com
   if (left_open("--norm")) options.norm = to_text(session.settings.norm);
   if (left_open("--layer")) options.heads.layer_index = session.layer;
   if (left_open("--head")) options.heads.head = std::to_string(session.head);
-  if (left_open("--scale")) options.heads.scale = session.scale;
-  if (left_open("--window")) options.heads.window = session.window;
-  if (left_open("--softcap")) options.heads.soft_cap = session.soft_cap;
-  if (left_open("--causal") && left_open("--no-causal") && session.causal) {
-    options.heads.causal = *session.causal;
-    options.heads.no_causal = !*session.causal;
-  }
+  options.heads.conditions = options.heads.conditions.or_else(session.conditions);
   if (left_open("--view")) {
     options.views.clear();
     for (const View view : session.views) options.views.push_back(to_text(view));
@@ -120,10 +114,7 @@ std::optional<Session> session_of(const RenderOptions& options, const Source& so
   session.patch = open.patch;
   session.layer = options.heads.layer_in(source);
   session.head = options.heads.heads_in(source).front();
-  session.causal = options.heads.chosen_causal();
-  session.scale = options.heads.scale;
-  session.window = options.heads.window;
-  session.soft_cap = options.heads.soft_cap;
+  session.conditions = options.heads.conditions;
   session.columns = columns.empty() ? standard.columns : std::move(columns);
   session.settings = options.settings;
   session.views.clear();

@@ -12,11 +12,12 @@
 #include "data/address.h"
 #include "data/error.h"
 #include "data/model_address.h"
+#include "data/text.h"
 #include "data/utf8.h"
 #include "drawing/colormap.h"
 #include "input/model_place.h"
 #include "input/open_source.h"
-#include "io/json.h"
+#include "io/json_place.h"
 #include "views/views.h"
 
 namespace fovea {
@@ -64,20 +65,24 @@ std::string source_of(const std::string& written) {
   }
 }
 
+void put_into_json(const HeadConditions& conditions, Json& json) {
+  for_conditions([&](const auto& condition) {
+    const auto& value = conditions.*condition.member;
+    json[condition.id] = value ? Json(*value) : Json();
+  });
+}
+
 Json json_of(const Column& column) {
   const Variant& variant = find_variant(column.variant);
   Json parameters = Json::object();
   for (std::size_t f = 0; f < variant.schema.size(); ++f)
     parameters[variant.schema[f].id] = to_text(column.values[f]);
   Json json{{"variant", column.variant}, {"parameters", parameters}, {"seed", column.seed}};
-  if (const auto& held = column.held)
-    json["held"] = {{"source", absolute(held->source)},
-                    {"layer", held->layer},
-                    {"head", held->head},
-                    {"causal", held->causal ? Json(*held->causal) : Json()},
-                    {"scale", held->scale ? Json(*held->scale) : Json()},
-                    {"window", held->window ? Json(*held->window) : Json()},
-                    {"softcap", held->soft_cap ? Json(*held->soft_cap) : Json()}};
+  if (const auto& held = column.held) {
+    json["held"] = {
+        {"source", absolute(held->source)}, {"layer", held->layer}, {"head", held->head}};
+    put_into_json(held->conditions, json["held"]);
+  }
   return json;
 }
 
@@ -111,70 +116,25 @@ Json json_of(const Span& span) {
   return {{"name", span.name}, {"first", span.tokens.begin}, {"last", span.tokens.end - 1}};
 }
 
-template <class T>
-constexpr bool is_whole = std::is_integral_v<T> && !std::is_same_v<T, bool>;
-
-/// The library would cut off digits, and turn a number that is too large into any other.
-template <class T>
-bool fits(const Json& value) {
-  if (!value.is_number()) return false;
-  if (value.is_number_unsigned()) return std::in_range<T>(value.get<std::uint64_t>());
-  if (value.is_number_integer()) return std::in_range<T>(value.get<std::int64_t>());
-  constexpr double most = 1LL << 53;
-  const double number = value.get<double>();
-  return std::abs(number) <= most && number == std::trunc(number) &&
-         std::in_range<T>(static_cast<std::int64_t>(number));
-}
-
-template <class T>
-std::string type_text() {
-  if constexpr (std::is_same_v<T, bool>) return "true or false";
-  if constexpr (std::is_same_v<T, std::string>) return "a string";
-  if constexpr (std::is_same_v<T, std::vector<std::string>>) return "a list of strings";
-  if constexpr (std::is_same_v<T, std::vector<double>>) return "a list of numbers";
-  if constexpr (std::is_same_v<T, std::vector<Json>>) return "a list";
-  if constexpr (is_whole<T>) return "a whole number";
-  return "a number";
-}
-
 // Reads one object of a session file; every message names the file and the entry.
 struct Reader {
   const std::string& where;
 
-  const Json& at(const Json& object, const char* name) const {
-    if (!object.is_object())
-      throw InputError(where, kind_of(object) + " found; expected an object with '" + name + "'");
-    const auto it = object.find(name);
-    if (it == object.end())
-      throw InputError(where, std::string("there is no '") + name + "'; expected it in a session");
-    return *it;
+  JsonPlace at(const Json& object, const char* name) const {
+    return JsonPlace(where, object).at(name);
   }
   template <class T>
   T get(const Json& object, const char* name) const {
-    const Json& value = at(object, name);
-    const auto refusal = [&] {
-      return InputError(where, std::string("'") + name + "' is " + excerpt(value) + "; expected " +
-                                   type_text<T>());
-    };
-    if constexpr (is_whole<T>)
-      if (!fits<T>(value)) throw refusal();
-    try {
-      return value.get<T>();
-    } catch (const Json::exception&) {
-      throw refusal();
-    }
+    return at(object, name).as<T>();
   }
   template <class T>
   T named(const Json& object, const char* name, const std::vector<T>& choices,
           std::string (*text_of)(T) = &to_text) const {
     const auto text = get<std::string>(object, name);
-    std::string known;
-    for (const T choice : choices) {
+    for (const T choice : choices)
       if (text_of(choice) == text) return choice;
-      known += (known.empty() ? "" : ", ") + text_of(choice);
-    }
     throw InputError(where, std::string("'") + name + "' is " + fovea::quoted(text) +
-                                "; expected one of " + known);
+                                "; expected one of " + join(choices, text_of));
   }
   std::vector<Json> list(const Json& object, const char* name, std::size_t most) const {
     auto items = get<std::vector<Json>>(object, name);
@@ -185,24 +145,13 @@ struct Reader {
   }
   View view(const Json& object) const { return named(object, "view", all_views()); }
 
-  // The library would take -1 for 2^64 - 1.
-  std::uint64_t seed(const Json& json) const {
-    const Json& value = at(json, "seed");
-    if (!value.is_number_unsigned())
-      throw InputError(where,
-                       "'seed' is " + excerpt(value) + "; expected a whole number of at least 0");
-    return value.get<std::uint64_t>();
-  }
-
   std::string colour_map(const Json& json) const {
     auto id = get<std::string>(json, "colormap");
-    std::string known;
-    for (const std::string& one : colormap_ids()) {
-      if (one == id) return id;
-      known += (known.empty() ? "" : ", ") + one;
-    }
-    throw InputError(where,
-                     "colour map " + fovea::quoted(id) + " is not known; expected one of " + known);
+    const auto known = colormap_ids();
+    if (std::ranges::find(known, id) == known.end())
+      throw InputError(where, "colour map " + fovea::quoted(id) +
+                                  " is not known; expected one of " + join(known));
+    return id;
   }
 
   // Older files have none.
@@ -220,11 +169,13 @@ struct Reader {
   }
 
   Column column(const Json& json) const {
-    Column column{.variant = get<std::string>(json, "variant"), .values = {}, .seed = seed(json)};
+    Column column{.variant = get<std::string>(json, "variant"),
+                  .values = {},
+                  .seed = get<std::uint64_t>(json, "seed")};
     try {
       const Variant& variant = find_variant(column.variant);
       column.values = defaults(variant.schema);
-      for (const auto& [id, value] : at(json, "parameters").items())
+      for (const auto& [id, value] : at(json, "parameters").value().items())
         set_value(variant.schema, column.values, id,
                   value.is_string() ? value.get<std::string>() : value.dump());
     } catch (const UsageError& error) {
@@ -234,30 +185,23 @@ struct Reader {
     return column;
   }
 
-  void require_not_negative(std::optional<Index> window, std::optional<double> soft_cap) const {
-    if (window && *window < 0)
-      throw InputError(where, "'window' is " + std::to_string(*window) +
-                                  "; expected a number of keys, or 0 for none");
-    if (soft_cap && !(*soft_cap >= 0))
-      throw InputError(where, "'softcap' is " + std::to_string(*soft_cap) +
-                                  "; expected a number above 0, or 0 for none");
+  // Older files have not all of them.
+  HeadConditions conditions(const Json& json) const {
+    HeadConditions conditions;
+    for_conditions([&]<class T>(const Condition<T>& condition) {
+      if (const auto found = JsonPlace(where, json).find(condition.id))
+        conditions.*condition.member = found->template as<T>();
+    });
+    if (const std::string fault = fault_of(conditions); !fault.empty())
+      throw InputError(where, fault);
+    return conditions;
   }
 
   HeldHead held(const Json& json) const {
     HeldHead held{.source = source_of(get<std::string>(json, "source")),
                   .layer = get<Index>(json, "layer"),
-                  .head = get<Index>(json, "head")};
-    const auto is_set = [&](const char* name) {
-      return json.contains(name) && !json[name].is_null();
-    };
-    if (is_set("causal")) held.causal = get<bool>(json, "causal");
-    if (is_set("scale")) held.scale = get<double>(json, "scale");
-    if (held.scale && !(*held.scale > 0))
-      throw InputError(where, "the scale of a held head is " + std::to_string(*held.scale) +
-                                  "; expected a number above 0");
-    if (is_set("window")) held.window = get<Index>(json, "window");
-    if (is_set("softcap")) held.soft_cap = get<double>(json, "softcap");
-    require_not_negative(held.window, held.soft_cap);
+                  .head = get<Index>(json, "head"),
+                  .conditions = conditions(json)};
     if (held.layer < 0 || held.head < 0)
       throw InputError(where,
                        "a column holds " + excerpt(json) + "; expected a layer and a head from 0");
@@ -285,12 +229,8 @@ struct Reader {
   }
 
   Index token(const Json& json, const char* name) const {
-    const Json& value = at(json, name);
     constexpr Index most = Index{1} << 40;  // sums of two do not overflow
-    if (!value.is_number_integer() || value < 0 || value > most)
-      throw InputError(where, std::string("'") + name + "' is " + excerpt(value) +
-                                  "; expected a token counted from 0");
-    return value.get<Index>();
+    return at(json, name).whole(0, most, "a token counted from 0");
   }
 
   Viewport viewport(const Json& json) const {
@@ -370,10 +310,7 @@ std::string text_of(const SessionFile& file) {
   json["span_choice"] = to_text(s.span_choice);
   json["spans"] = Json::array();
   for (const Span& span : s.spans) json["spans"].push_back(json_of(span));
-  json["causal"] = s.causal ? Json(*s.causal) : Json();
-  json["scale"] = s.scale ? Json(*s.scale) : Json();
-  json["window"] = s.window ? Json(*s.window) : Json();
-  json["softcap"] = s.soft_cap ? Json(*s.soft_cap) : Json();
+  put_into_json(s.conditions, json);
   json["pinned_query"] = s.pinned_query ? Json(*s.pinned_query) : Json();
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
@@ -400,19 +337,9 @@ SessionFile session_from(const std::string& path, const std::string& text) {
   if (s.patch < 1) throw InputError(path, "'patch' is below 1; expected at least 1 pixel");
   s.layer = read.get<Index>(json, "layer");
   s.head = read.get<Index>(json, "head");
-  if (!read.at(json, "causal").is_null()) s.causal = read.get<bool>(json, "causal");
-  if (!read.at(json, "scale").is_null()) s.scale = read.get<double>(json, "scale");
-  const auto is_set = [&](const char* name) {  // older files have neither
-    return json.contains(name) && !json[name].is_null();
-  };
-  if (is_set("window")) s.window = read.get<Index>(json, "window");
-  if (is_set("softcap")) s.soft_cap = read.get<double>(json, "softcap");
-  read.require_not_negative(s.window, s.soft_cap);
-  if (!read.at(json, "pinned_query").is_null())
-    s.pinned_query = read.get<Index>(json, "pinned_query");
-  if (s.scale && !(*s.scale > 0))
-    throw InputError(path,
-                     "'scale' is " + std::to_string(*s.scale) + "; expected a number above 0");
+  s.conditions = read.conditions(json);
+  if (const auto pinned = JsonPlace(path, json).find("pinned_query"))
+    s.pinned_query = pinned->as<Index>();
   if (s.pinned_query && *s.pinned_query < 0)
     throw InputError(path, "'pinned_query' is " + std::to_string(*s.pinned_query) +
                                "; expected a query counted from 0");
@@ -420,7 +347,7 @@ SessionFile session_from(const std::string& path, const std::string& text) {
     s.columns.push_back(read.column(column));
   for (const Json& view : read.list(json, "views", most_views))
     s.views.push_back(read.view({{"view", view}}));
-  s.settings = read.settings(read.at(json, "settings"));
+  s.settings = read.settings(read.at(json, "settings").value());
   if (json.contains("span_choice"))  // older files have none
     s.span_choice = read.named(json, "span_choice", all_span_choices());
   if (json.contains("spans")) s.spans = read.spans(json);  // nor these

@@ -63,7 +63,7 @@ PaperResult costs_on_the_arena(const PaperTask& task, Run& run) {
     plot.lengths.push_back(shape.n);
     problems.push_back(problem_of(open_source("synthetic:clusters?n=" + std::to_string(shape.n) +
                                               "&d=" + std::to_string(shape.width / shape.heads)),
-                                  {.causal = false}));
+                                  {.conditions = {.causal = false}}));
   }
   PaperResult result;
   for (std::size_t v = 0; v < variants().size(); ++v) {

@@ -87,8 +87,9 @@ PaperResult growth_of_columns(const PaperTask& task, Run& run) {
   Index falling = 0, done = 0;
   for (std::size_t layer = 0; layer < source.layers.size(); ++layer)
     for (Index head = 0; head < source.layers[layer].heads(); ++head) {
-      const Problem whole =
-          problem_of(source, {.layer = static_cast<Index>(layer), .head = head, .causal = true});
+      const Problem whole = problem_of(
+          source,
+          {.layer = static_cast<Index>(layer), .head = head, .conditions = {.causal = true}});
       std::vector<std::pair<double, double>> later;
       for (std::size_t l = 0; l < lengths.size(); ++l) {
         const Shares shares = shares_of(prefix_of(whole, lengths[l]), task.backend, quiet);

@@ -139,10 +139,11 @@ PaperResult masks_of_heavy_entries(const PaperTask& task, Run& run) {
   Run of_example = run.part(0, 0.5), of_clusters = run.part(0.5, 1);
   add_head(
       "", task.example.name,
-      problem_of(task.example, {.layer = session.layer, .head = session.head, .causal = false}),
+      problem_of(task.example,
+                 {.layer = session.layer, .head = session.head, .conditions = {.causal = false}}),
       task.example.sequence, task.backend, of_example, result);
-  add_head("clusters_", "clusters", problem_of(clusters, {.causal = false}), clusters.sequence,
-           task.backend, of_clusters, result);
+  add_head("clusters_", "clusters", problem_of(clusters, {.conditions = {.causal = false}}),
+           clusters.sequence, task.backend, of_clusters, result);
   result.notes = {task.example.name + ": " + layer_label(task.example, session.layer) + ", head " +
                       std::to_string(session.head) + "; clusters: " + clusters.path +
                       ". Both without a causal mask. The mask M has the pairs with (QKᵀ)ᵢⱼ² ≥ |QKᵀ "

@@ -17,7 +17,7 @@ Computation planned_hierarchy(Index n, const std::string& structure, const Paper
                               Run& run) {
   const Problem problem = problem_of(
       open_source("synthetic:gaussian?n=" + std::to_string(n) + "&d=" + std::to_string(head_width)),
-      {.causal = false});
+      {.conditions = {.causal = false}});
   Run quiet = run.quiet();
   return prepare(
       problem, request_of("h1d", {{"block", std::to_string(block_side)}, {"structure", structure}}),

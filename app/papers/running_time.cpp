@@ -93,7 +93,7 @@ PaperResult times_against_length(const PaperTask& task, Run& run) {
   PaperResult result;
   result.rows.emplace_back();
   for (const bool causal : {false, true}) {
-    const Problem head = problem_of(source, {.causal = causal});
+    const Problem head = problem_of(source, {.conditions = {.causal = causal}});
     SweepPanels panels{.sweep = measure(head, task, run.part(causal ? 0.5 : 0, causal ? 1 : 0.5))};
     add_numbers(panels.sweep, causal, result);
     Panel time = std::move(make_panels(panels).front());

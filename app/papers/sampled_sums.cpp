@@ -67,7 +67,8 @@ Values values_with(const Variant& variant, Index n, int samples) {
 PaperResult estimates_of_row_sums(const PaperTask& task, Run& run) {
   const Session session = first_session(task.example);
   const Problem problem =
-      problem_of(task.example, {.layer = session.layer, .head = session.head, .causal = false});
+      problem_of(task.example,
+                 {.layer = session.layer, .head = session.head, .conditions = {.causal = false}});
   Run quiet = run.quiet();
   const Computation exact =
       compute(problem, {.variant = &reference_variant()}, task.backend, quiet);

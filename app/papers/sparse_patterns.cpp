@@ -38,7 +38,8 @@ PaperResult factorized_patterns(const PaperTask& task, Run& run) {
   PaperResult result;
   result.rows.emplace_back();
   for (const Pattern& pattern : all_patterns()) {
-    const Problem problem = problem_of(source, {.head = pattern.head, .causal = true});
+    const Problem problem =
+        problem_of(source, {.head = pattern.head, .conditions = {.causal = true}});
     const Computation exact =
         compute(problem, {.variant = &reference_variant()}, task.backend, run);
     const Computation computation = compute(problem, pattern.request, task.backend, run);

@@ -50,7 +50,8 @@ MeanOfSeeds mean_with_error(const std::vector<double>& values) {
 PaperResult errors_in_the_spectral_norm(const PaperTask& task, Run& run) {
   const Session session = first_session(task.example);
   const Problem problem =
-      problem_of(task.example, {.layer = session.layer, .head = session.head, .causal = false});
+      problem_of(task.example,
+                 {.layer = session.layer, .head = session.head, .conditions = {.causal = false}});
   const Variant& hyper = find_variant("hyper");
   Run quiet = run.quiet();
   const Computation exact =

@@ -27,8 +27,9 @@ PaperResult cost_of_summaries(const PaperTask& task, Run& run) {
   PaperResult result;
   for (const Index n : summary_lengths) {
     run.check();
-    const Problem problem = problem_of(
-        open_source("synthetic:gaussian?n=" + std::to_string(n) + "&d=4"), {.causal = true});
+    const Problem problem =
+        problem_of(open_source("synthetic:gaussian?n=" + std::to_string(n) + "&d=4"),
+                   {.conditions = {.causal = true}});
     for (const char* heads : {"second", "merged"}) {
       const bool of_second = std::string(heads) == "second";
       const double strided =

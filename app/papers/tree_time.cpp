@@ -3,6 +3,7 @@
 #include <map>
 
 #include "data/number_text.h"
+#include "data/text.h"
 #include "input/open_source.h"
 #include "panels/sweep_panels.h"
 #include "papers/paper_figure.h"
@@ -75,8 +76,9 @@ std::vector<std::string> add_numbers(const TimedTree& tree, const Sweep& sweep,
 PaperResult times_of_trees(const PaperTask& task, Run& run) {
   const std::shared_ptr<const Backend> one_thread = make_cpu_backend({.threads = 1});
   const Index n = std::min(task.longest, longest_stated);
-  const Problem head = problem_of(
-      open_source("synthetic:clusters?n=" + std::to_string(n) + "&d=64"), {.causal = false});
+  const Problem head =
+      problem_of(open_source("synthetic:clusters?n=" + std::to_string(n) + "&d=64"),
+                 {.conditions = {.causal = false}});
   const std::vector<TimedTree> trees = timed_trees();
   SweepPanels panels{.sweep = measure(head, trees, *one_thread, run)};
   PaperResult result;
@@ -84,7 +86,7 @@ PaperResult times_of_trees(const PaperTask& task, Run& run) {
   for (std::size_t t = 0; t < trees.size(); ++t)
     for (const std::string& what :
          add_numbers(trees[t], panels.sweep, panels.sweep.series[t + 1], result))
-      unsteady += (unsteady.empty() ? "" : "; ") + what;
+      add_item(unsteady, what, "; ");
   Panel time = std::move(make_panels(panels).front());
   auto& series = std::get<SeriesPlot>(time.body).series;
   for (std::size_t t = 0; t < trees.size(); ++t) series[t + 1].name = trees[t].name;

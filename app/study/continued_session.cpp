@@ -14,10 +14,7 @@ namespace {
 HeldHead continued_head(HeldHead held, const Session& before, const std::string& source) {
   if (held.source.empty()) {
     held.source = before.source;
-    held.causal = before.causal;
-    held.scale = before.scale;
-    held.window = before.window;
-    held.soft_cap = before.soft_cap;
+    held.conditions = before.conditions;
   }
   std::error_code not_there;  // of a synthetic source, for one
   const bool same =

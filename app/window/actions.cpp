@@ -274,25 +274,26 @@ class Actions : public QObject {
     add(menu, "sweep", "Sweep over &n…", "Ctrl+T", [this] { window_.show_sweep(); });
     menu->addSeparator();
     const auto causal = [this] {
-      return study_.session().causal.value_or(study_.problem() && study_.problem()->causal);
+      return study_.session().conditions.causal.value_or(study_.problem() &&
+                                                         study_.problem()->causal);
     };
     add_checked(menu, "causal", "C&ausal mask", causal, [this, causal] {
-      editor_.change("causal", [now = causal()](Session& s) { s.causal = !now; });
+      editor_.change("causal", [now = causal()](Session& s) { s.conditions.causal = !now; });
     });
     QAction* stated = add(menu, "stated_mask", "Mask as the file &states", {}, [this] {
-      editor_.change("causal", [](Session& s) { s.causal.reset(); });
+      editor_.change("causal", [](Session& s) { s.conditions.causal.reset(); });
     });
     refreshers_.push_back(
-        [this, stated] { stated->setEnabled(study_.session().causal.has_value()); });
-    const auto add_number = [&](const char* id, const char* text, auto ask, auto number) {
-      add(menu, id, text, {}, [this, id, ask, number] {
-        if (const auto by_hand = ask(window_))
-          editor_.change(id, [&](Session& s) { s.*number = *by_hand; });
+        [this, stated] { stated->setEnabled(study_.session().conditions.causal.has_value()); });
+    const auto add_number = [&](const char* id, const char* text, const auto& condition) {
+      add(menu, id, text, {}, [this, id, &condition] {
+        if (const auto by_hand = ask(window_, condition))
+          editor_.change(id, [&](Session& s) { s.conditions.*condition.member = *by_hand; });
       });
     };
-    add_number("scale", "&Scale…", ask_scale, &Session::scale);
-    add_number("sliding_window", "Sliding &window…", ask_window, &Session::window);
-    add_number("soft_cap", "So&ft cap…", ask_soft_cap, &Session::soft_cap);
+    add_number("scale", "&Scale…", condition::scale);
+    add_number("sliding_window", "Sliding &window…", condition::window);
+    add_number("soft_cap", "So&ft cap…", condition::soft_cap);
     add(menu, "memory_budget", "&Memory budget…", {}, [this] { ask_memory_budget(window_); });
     add(menu, "back_end", "&Back end…", {},
         [this] { ask_back_end(window_, *window_.findChild<QAction*>("back_end")); });

@@ -64,10 +64,11 @@ QString conditions_key(const Session& session) {
 /// The conditions that were set by hand.
 QVariantMap conditions_of(const Session& session) {
   QVariantMap conditions;
-  if (session.causal) conditions["causal"] = *session.causal;
-  if (session.scale) conditions["scale"] = *session.scale;
-  if (session.window) conditions["window"] = qlonglong(*session.window);
-  if (session.soft_cap) conditions["softcap"] = *session.soft_cap;
+  for_conditions([&]<class T>(const Condition<T>& condition) {
+    using Kept = std::conditional_t<std::is_same_v<T, Index>, qlonglong, T>;
+    if (const auto& value = session.conditions.*condition.member)
+      conditions[condition.id] = Kept(*value);
+  });
   return conditions;
 }
 
@@ -158,10 +159,10 @@ void Files::source_opened(bool new_source) {
 void Files::restore_conditions() {
   Session session = window_.study().session();
   conditions_ = QSettings().value(conditions_key(session)).toMap();
-  if (conditions_.contains("causal")) session.causal = conditions_["causal"].toBool();
-  if (conditions_.contains("scale")) session.scale = conditions_["scale"].toDouble();
-  if (conditions_.contains("window")) session.window = conditions_["window"].toLongLong();
-  if (conditions_.contains("softcap")) session.soft_cap = conditions_["softcap"].toDouble();
+  for_conditions([&]<class T>(const Condition<T>& condition) {
+    if (const auto kept = conditions_.find(condition.id); kept != conditions_.end())
+      session.conditions.*condition.member = kept->template value<T>();
+  });
   window_.study().set_session(session);
 }
 

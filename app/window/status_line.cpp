@@ -100,7 +100,7 @@ QString provenance_of(const Study& study, bool names_source) {
                  .arg(problem->d())
                  .arg(problem->scale, 0, 'g', 4)
                  .arg(problem->causal ? ", causal"
-                      : !session.causal && mask_is_assumed(*source, session.layer)
+                      : !session.conditions.causal && mask_is_assumed(*source, session.layer)
                           ? ", mask not stated"
                           : "")
                  .arg(to_qt(conditions_text(*problem)));

@@ -35,7 +35,7 @@ double new_pairs(const Pass& pass, const PairMask* mask, const BlockSide& rows, 
   for (Index a = r.begin; a < r.end; ++a) {
     const Index i = rows.token(a);
     if (mask && cols.contiguous()) {
-      count += mask->count(i, {std::max(c.begin, i - band.hi), std::min(c.end, i - band.lo + 1)});
+      count += mask->count(i, c.intersected(band.keys(i)));
       continue;
     }
     for (Index b = c.begin; b < c.end; ++b) {
@@ -53,7 +53,7 @@ std::string times(Index count) {
 }
 
 bool has_levels(const Plan& plan) {
-  const auto* tiles = std::get_if<TilePlan>(&plan.form);
+  const auto* tiles = plan.as<TilePlan>();
   return tiles && std::ranges::any_of(tiles->passes, [](const Pass& p) { return p.key_level > 0; });
 }
 

@@ -32,7 +32,7 @@ const std::vector<BlockSide::Piece>& BlockSide::split(IndexRange positions) {
 }
 
 void BlockSide::split_range(IndexRange tokens) {
-  tokens = {std::max(tokens.begin, view_.begin), std::min(tokens.end, view_.end)};
+  tokens = tokens.intersected(view_);
   while (tokens.size() > 0) {
     const Index block = block_of(tokens.begin);
     const Index end = std::min(tokens.end, view_.begin + (block + 1) * block_);
@@ -42,7 +42,7 @@ void BlockSide::split_range(IndexRange tokens) {
 }
 
 void BlockSide::split_by_edges(IndexRange positions) {
-  positions = {std::max(positions.begin, edges_.front()), std::min(positions.end, edges_.back())};
+  positions = positions.intersected({edges_.front(), edges_.back()});
   while (positions.size() > 0) {
     const Index block = block_of(tokens_[positions.begin]);
     const Index end = std::min(positions.end, edges_[block + 1]);
@@ -62,9 +62,8 @@ void BlockSide::walk(IndexRange at) {
 void BlockSide::sort_tokens(IndexRange positions) {
   sorted_.clear();
   for (Index p = positions.begin; p < positions.end; ++p) {
-    const IndexRange its = side_.tokens(p);
-    for (Index t = std::max(its.begin, view_.begin); t < std::min(its.end, view_.end); ++t)
-      sorted_.push_back(static_cast<std::int32_t>(t));
+    const IndexRange its = side_.tokens(p).intersected(view_);
+    for (Index t = its.begin; t < its.end; ++t) sorted_.push_back(static_cast<std::int32_t>(t));
   }
   std::ranges::sort(sorted_);
 }

@@ -167,7 +167,7 @@ Estimate mean_variance(const LevelPasses& level, const Problem& problem, bool al
 
 std::vector<BlockSpread> block_spread(const Plan& plan, const Problem& problem,
                                       std::stop_token stop, Index logits, std::uint64_t seed) {
-  const auto* tiles = std::get_if<TilePlan>(&plan.form);
+  const auto* tiles = plan.as<TilePlan>();
   if (!tiles) return {};
   std::vector<BlockSpread> out;
   for (const auto& [level, passes] : levels_of(*tiles, plan)) {

@@ -4,6 +4,7 @@
 
 #include "analysis/support.h"
 #include "data/error.h"
+#include "plan/visit_form.h"
 
 namespace fovea {
 namespace {
@@ -49,8 +50,7 @@ double new_pairs(const Pass& pass, const Tile& tile, const PairMask* mask,
     if (stop.stop_requested()) throw Cancelled();
     const Index i = token(pass.rows, r);
     if (mask && pass.cols.empty()) {
-      count += mask->count(i, {std::max(tile.cols.begin, i - tile.band.hi),
-                               std::min(tile.cols.end, i - tile.band.lo + 1)});
+      count += mask->count(i, tile.cols.intersected(tile.band.keys(i)));
       continue;
     }
     for (Index c = tile.cols.begin; c < tile.cols.end; ++c) {
@@ -109,8 +109,7 @@ void count_tiles(const TilePlan& plan, const PairMask* mask, Lengths lengths, do
 }
 
 // Counts the pairs with weight; how another program found its result is not known.
-void count_imported(const Plan& plan, double width, Cost& cost) {
-  const bool kept = std::get<ImportedPlan>(plan.form).kept;
+void count_imported(const Plan& plan, bool kept, double width, Cost& cost) {
   cost.pairs = kept ? Support(plan).pairs() : admissible_pairs(plan);
   cost.multiply_adds += cost.pairs * width;
 }
@@ -166,18 +165,24 @@ Cost count_cost(const Plan& plan, Index d, Index dv, const std::stop_token& stop
   cost.exact_multiply_adds = admissible_pairs(plan) * static_cast<double>(d + dv);
   cost.multiply_adds = plan.planning_multiply_adds;
   cost.bytes = plan.planning_bytes;
-  if (const auto* tiles = std::get_if<TilePlan>(&plan.form))
-    count_tiles(*tiles, plan.mask.get(), plan.lengths, static_cast<double>(d),
-                static_cast<double>(dv), cost, stop);
-  else if (const auto* projected = std::get_if<ProjectedPlan>(&plan.form))
-    count_projected(*projected, plan.keys(), static_cast<double>(dv), cost, stop);
-  else if (const auto* features = std::get_if<FeaturePlan>(&plan.form))
-    count_features(*features, plan.lengths, static_cast<double>(d), static_cast<double>(dv), cost);
-  else if (std::holds_alternative<ImportedPlan>(plan.form))
-    count_imported(plan, static_cast<double>(d + dv), cost);
-  else
-    count_nodes(std::get<NodePlan>(plan.form), plan.causal, plan.lengths, static_cast<double>(dv),
-                cost);
+  const auto width = static_cast<double>(d), value_width = static_cast<double>(dv);
+  visit_form(
+      plan,
+      [&](const TilePlan& tiles) {
+        count_tiles(tiles, plan.mask.get(), plan.lengths, width, value_width, cost, stop);
+      },
+      [&](const NodePlan& nodes) {
+        count_nodes(nodes, plan.causal, plan.lengths, value_width, cost);
+      },
+      [&](const ProjectedPlan& projected) {
+        count_projected(projected, plan.keys(), value_width, cost, stop);
+      },
+      [&](const FeaturePlan& features) {
+        count_features(features, plan.lengths, width, value_width, cost);
+      },
+      [&](const ImportedPlan& imported) {
+        count_imported(plan, imported.kept, width + value_width, cost);
+      });
   return cost;
 }
 

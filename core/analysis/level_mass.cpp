@@ -10,7 +10,7 @@ namespace {
 
 int top_level(const Plan& plan) {
   int top = 0;
-  if (const auto* tiles = std::get_if<TilePlan>(&plan.form))
+  if (const auto* tiles = plan.as<TilePlan>())
     for (const Pass& pass : tiles->passes) top = std::max(top, pass.key_level);
   return top;
 }

@@ -7,14 +7,6 @@
 #include "data/pixels.h"
 
 namespace fovea {
-namespace {
-
-IndexRange common(IndexRange a, IndexRange b) {
-  return {std::max(a.begin, b.begin), std::max(std::max(a.begin, b.begin), std::min(a.end, b.end))};
-}
-
-}  // namespace
-
 // An overview pixel covers several pixels of the view, or the other way round.
 void MapPyramid::draw_overview(const MapView& view, IndexRange rows, IndexRange cols,
                                MapPicture& out) const {
@@ -93,7 +85,7 @@ MapPicture MapPyramid::picture(const MapView& view) const {
   MapPicture out{.values = Matrix(view.rows.size(), view.cols.size(),
                                   std::numeric_limits<float>::quiet_NaN())};
   const Index last = pixels_over(n_, view.pixel);
-  const IndexRange rows = common(view.rows, {0, last}), cols = common(view.cols, {0, last});
+  const IndexRange rows = view.rows.intersected({0, last}), cols = view.cols.intersected({0, last});
   if (rows.size() == 0 || cols.size() == 0) return out;
   const IndexRange under{rows.begin * view.pixel / pixel_,
                          pixels_over(std::min(n_, rows.end * view.pixel), pixel_)};
@@ -111,8 +103,8 @@ MapPicture MapPyramid::picture(const MapView& view) const {
   out.complete = true;
   for (Index r = rows.begin / tile_side; r * tile_side < rows.end; ++r)
     for (Index c = cols.begin / tile_side; c * tile_side < cols.end; ++c) {
-      const IndexRange its_rows = common(rows, {r * tile_side, (r + 1) * tile_side});
-      const IndexRange its_cols = common(cols, {c * tile_side, (c + 1) * tile_side});
+      const IndexRange its_rows = rows.intersected({r * tile_side, (r + 1) * tile_side});
+      const IndexRange its_cols = cols.intersected({c * tile_side, (c + 1) * tile_side});
       if (const Tile* tile = find(view.pixel, r, c)) {
         draw_tile(view, its_rows, its_cols, *tile, out.values);
         continue;

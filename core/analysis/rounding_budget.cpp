@@ -86,7 +86,7 @@ std::vector<float> rounding_budget(const Operator& exact, const Output& exact_ou
 }
 
 std::vector<Diagnostic> imported_figures(const Diagnosis& of, Run& run) {
-  const auto* plan = std::get_if<ImportedPlan>(&of.approximate.plan().form);
+  const auto* plan = of.approximate.plan().as<ImportedPlan>();
   if (!plan) return {};
   const ImportedResult& result = *plan->result;
   std::vector<Diagnostic> figures;

@@ -1,8 +1,8 @@
 #include "analysis/support.h"
 
-#include <numeric>
-
 #include "data/error.h"
+#include "data/group_by.h"
+#include "plan/visit_form.h"
 
 namespace fovea {
 
@@ -29,7 +29,7 @@ Index Side::token_count(IndexRange positions) const {
 IndexRange Side::near(IndexRange positions, IndexRange view) const {
   if (!ascending(positions)) return positions;
   const Index first = view.begin >> level_, last = (view.end - 1) >> level_;  // clusters, inclusive
-  if (identity()) return {std::max(positions.begin, first), std::min(positions.end, last + 1)};
+  if (identity()) return positions.intersected({first, last + 1});
   const auto begin = order_->begin() + positions.begin, end = order_->begin() + positions.end;
   const auto low = std::lower_bound(begin, end, first), high = std::upper_bound(low, end, last);
   return {low - order_->begin(), high - order_->begin()};
@@ -41,7 +41,7 @@ std::vector<IndexRange> Side::runs(IndexRange positions, IndexRange view) const 
   const IndexRange some = near(positions, view);
   if (some.size() <= 0) return out;
   const auto add = [&](IndexRange tokens) {
-    const IndexRange part{std::max(tokens.begin, view.begin), std::min(tokens.end, view.end)};
+    const IndexRange part = tokens.intersected(view);
     if (part.size() > 0) out.push_back(part);
   };
   if (identity()) {
@@ -80,24 +80,17 @@ Pass support_of_nodes(const NodePlan& nodes, const Band& band) {
   Index below = 1, count = 1;
   for (std::size_t l = 0; l < nodes.branching.size(); ++l)
     (l < depth ? count : below) *= nodes.branching[l];
-  const auto order_by_node = [&](const std::vector<std::int32_t>& leaf, std::vector<Index>& start) {
-    start.assign(static_cast<std::size_t>(count) + 1, 0);
-    for (const std::int32_t l : leaf) ++start[l / below + 1];
-    std::partial_sum(start.begin(), start.end(), start.begin());
-    std::vector<Index> next = start;
-    std::vector<std::int32_t> order(leaf.size());
-    for (std::size_t i = 0; i < leaf.size(); ++i)
-      order[next[leaf[i] / below]++] = static_cast<std::int32_t>(i);
-    return order;
+  const auto by_node = [&](std::vector<std::int32_t> leaf) {
+    for (std::int32_t& l : leaf) l = static_cast<std::int32_t>(l / below);
+    return group_by(leaf, count);
   };
-  std::vector<Index> query_start, key_start;
-  pass.rows = order_by_node(nodes.query_leaf, query_start);
-  pass.cols = order_by_node(nodes.key_leaf, key_start);
-  for (std::size_t node = 0; node < static_cast<std::size_t>(count); ++node) {
-    const Tile tile{
-        {query_start[node], query_start[node + 1]}, {key_start[node], key_start[node + 1]}, band};
+  Grouped queries = by_node(nodes.query_leaf), keys = by_node(nodes.key_leaf);
+  for (Index node = 0; node < count; ++node) {
+    const Tile tile{queries.positions(node), keys.positions(node), band};
     if (tile.rows.size() > 0 && tile.cols.size() > 0) pass.tiles.push_back(tile);
   }
+  pass.rows = std::move(queries.order);
+  pass.cols = std::move(keys.order);
   return pass;
 }
 
@@ -119,22 +112,17 @@ Support::Layer layer_of(const Pass& pass, Lengths lengths) {
       layer.groups.push_back({tile.rows, t, t + 1});
   }
   std::ranges::sort(layer.groups, {}, [](const auto& g) { return g.rows.begin; });
-  if (!pass.rows.empty()) {
-    layer.position.assign(static_cast<std::size_t>(clusters(lengths.queries, pass.query_level)),
-                          -1);
-    for (std::size_t p = 0; p < pass.rows.size(); ++p)
-      layer.position[pass.rows[p]] = static_cast<std::int32_t>(p);
-  }
+  if (!pass.rows.empty())
+    layer.position = inverse_of(pass.rows, clusters(lengths.queries, pass.query_level));
   return layer;
 }
 
 }  // namespace
 
 Index admissible_keys(const Plan& plan, Index query, IndexRange keys) {
-  const Band band = plan.band();
-  keys = {std::max(keys.begin, query - band.hi), std::min(keys.end, query - band.lo + 1)};
+  keys = keys.intersected(plan.band().keys(query));
   const PairMask* mask = head_mask(plan);
-  return mask ? mask->count(query, keys) : std::max<Index>(0, keys.size());
+  return mask ? mask->count(query, keys) : keys.size();
 }
 
 bool is_admissible(const Plan& plan, Index query, Index key) {
@@ -150,21 +138,24 @@ double admissible_pairs(const Plan& plan) {
 }
 
 Support::Support(const Plan& plan) : plan_(&plan) {
-  if (const auto* tiles = std::get_if<TilePlan>(&plan.form)) {
-    for (const Pass& pass : tiles->passes) layers_.push_back(layer_of(pass, plan.lengths));
-    return;
-  }
-  if (const auto* projected = std::get_if<ProjectedPlan>(&plan.form);
-      projected && projected->mix.empty()) {
-    for (const Pass& pass : projected->tiles.passes)
-      layers_.push_back(layer_of(pass, plan.lengths));
-    return;
-  }
-  if (const auto* nodes = std::get_if<NodePlan>(&plan.form))
-    own_ = support_of_nodes(*nodes, plan.band());
-  else  // mixtures are of all tokens
+  const auto add = [&](const Pass& pass) { layers_.push_back(layer_of(pass, plan.lengths)); };
+  const auto add_all_pairs = [&] {
     own_.tiles = {{{0, plan.queries()}, {0, plan.keys()}, plan.band()}};
-  layers_.push_back(layer_of(own_, plan.lengths));
+    add(own_);
+  };
+  visit_form(
+      plan, [&](const TilePlan& tiles) { std::ranges::for_each(tiles.passes, add); },
+      [&](const NodePlan& nodes) {
+        own_ = support_of_nodes(nodes, plan.band());
+        add(own_);
+      },
+      [&](const ProjectedPlan& projected) {
+        if (projected.mix.empty())
+          std::ranges::for_each(projected.tiles.passes, add);
+        else  // mixtures are of all tokens
+          add_all_pairs();
+      },
+      [&](const one_of<FeaturePlan, ImportedPlan> auto&) { add_all_pairs(); });
 }
 
 const Support::Layer::Group* Support::Layer::group_of(Index query) const {
@@ -191,8 +182,7 @@ Index Support::count(Index query) const {
     for (std::size_t t = group->first; t < group->last; ++t) {
       const Tile& tile = layer.pass->tiles[t];
       if (plan_->mask && layer.cols.identity()) {
-        sum += plan_->mask->count(query, {std::max(tile.cols.begin, query - tile.band.hi),
-                                          std::min(tile.cols.end, query - tile.band.lo + 1)});
+        sum += plan_->mask->count(query, tile.cols.intersected(tile.band.keys(query)));
         continue;
       }
       if (plan_->mask || !layer.pass->earlier.empty()) {
@@ -207,8 +197,7 @@ Index Support::count(Index query) const {
         sum += layer.tile_tokens[t];
         continue;
       }
-      const IndexRange band{std::max<Index>(0, query - tile.band.hi),
-                            std::min(plan_->keys(), query - tile.band.lo + 1)};
+      const IndexRange band = tile.band.keys(query).intersected({0, plan_->keys()});
       if (band.size() <= 0) continue;
       const IndexRange near = layer.cols.near(tile.cols, band);
       if (layer.cols.ascending(tile.cols))

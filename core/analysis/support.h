@@ -115,11 +115,8 @@ void Support::for_parts(Index query, IndexRange keys, Use use) const {
     if (!group) continue;
     for (std::size_t t = group->first; t < group->last; ++t) {
       const Tile& tile = layer.pass->tiles[t];
-      IndexRange view = keys;
-      if (is_banded(*layer.pass, tile)) {
-        view.begin = std::max(view.begin, query - tile.band.hi);
-        view.end = std::min(view.end, query - tile.band.lo + 1);
-      }
+      const IndexRange view =
+          is_banded(*layer.pass, tile) ? keys.intersected(tile.band.keys(query)) : keys;
       if (view.size() <= 0) continue;
       const IndexRange near = layer.cols.near(tile.cols, view);
       if (near.size() <= 0) continue;
@@ -134,8 +131,7 @@ void Support::for_parts(Index query, IndexRange keys, Use use) const {
         continue;
       }
       for (Index p = near.begin; p < near.end; ++p) {
-        const IndexRange tokens = layer.cols.tokens(p);
-        const IndexRange part{std::max(tokens.begin, view.begin), std::min(tokens.end, view.end)};
+        const IndexRange part = layer.cols.tokens(p).intersected(view);
         if (part.size() > 0 && !layer.pass->leaves_out(query, part.begin) &&
             (!plan_->mask || plan_->mask->admits(query, part.begin)))
           use(Part{part, layer.pass, t, p});

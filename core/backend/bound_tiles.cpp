@@ -4,11 +4,34 @@
 #include <numbers>
 #include <utility>
 
+#include "data/group_by.h"
+
 namespace fovea {
 namespace {
 
 // At this level a span of 512 tokens has 16 clusters: fewer would not fill a vector.
 constexpr int most_span_levels = 5;
+
+/// Bytes of a pass that is cut into strips. Lists that grow hold up to three times their size for a
+/// moment.
+double need_of_strips(const Pass& pass, const Extents& extents) {
+  double groups = 0, strips = 0;
+  IndexRange last{-1, -1};
+  for (const Tile& tile : pass.tiles) {
+    if (tile.rows == last) continue;
+    last = tile.rows;
+    ++groups;
+    strips += 2 + as_double(tile.rows.size() / isa::usual_lanes);
+  }
+  const double weighted = pass.weight.empty() && pass.key_level == 0 ? 0 : 2;
+  const Index cols =
+      pass.cols.empty() ? clusters(extents.keys, pass.key_level) : std::ssize(pass.cols);
+  const double positions =
+      pass.rows.empty() ? 0 : as_double(clusters(extents.queries, pass.query_level));
+  return 3 * (sizeof(KeyRun) * as_double(std::ssize(pass.tiles)) +
+              sizeof(TileGroup) * (groups + strips)) +
+         weighted * float_size * as_double(cols) + int_size * positions;
+}
 
 }  // namespace
 
@@ -37,6 +60,20 @@ BoundTiles::BoundTiles(const Plan& plan, const Problem& problem, const isa::Loop
   keys_ = Pyramid(problem.k, span_key_levels_ + 1, key_top_, loops, workers, stop);
   if (mean_queries_)
     queries_ = Pyramid(problem.q, std::max(span_top_, 0) + 1, query_top_, loops, workers, stop);
+}
+
+double BoundTiles::need(const TilePlan& plan, const Extents& extents) {
+  double strips = 0;
+  int query_top = 0, key_top = 0;
+  for (const Pass& pass : plan.passes) {
+    query_top = std::max(query_top, pass.query_level);
+    key_top = std::max(key_top, pass.key_level);
+    strips += need_of_strips(pass, extents);
+  }
+  const bool means = plan.coarse_query == CoarseQuery::mean;
+  return strips + float_size * as_double(padded_width(extents.d)) *
+                      (clusters_above(extents.keys, key_top) +
+                       (means ? clusters_above(extents.queries, query_top) : 0));
 }
 
 void BoundTiles::complete(Workers& workers, const std::stop_token& stop) {
@@ -82,12 +119,8 @@ BoundPass BoundTiles::bind_pass(FlatPass flat) const {
   BoundPass bound{std::move(flat), {}, {}, {}};
   cut_strips(bound);
   find_ascending(bound);
-  const std::vector<std::int32_t>& rows = bound.pass->rows;
-  if (rows.empty()) return bound;
-  bound.position.assign(
-      static_cast<std::size_t>(clusters(problem_.queries(), bound.pass->query_level)), -1);
-  for (std::size_t p = 0; p < rows.size(); ++p)
-    bound.position[rows[p]] = static_cast<std::int32_t>(p);
+  if (const auto& rows = bound.pass->rows; !rows.empty())
+    bound.position = inverse_of(rows, clusters(problem_.queries(), bound.pass->query_level));
   return bound;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/isa/attend.h"
+#include "backend/operator_need.h"
 #include "backend/profile.h"
 #include "backend/pyramid.h"
 #include "backend/workers.h"
@@ -35,6 +36,9 @@ class BoundTiles {
   /// `plan` and `problem` outlive this. Coarsens K (and Q, when its clusters are means).
   BoundTiles(const Plan& plan, const Problem& problem, const isa::Loops& loops, Workers& workers,
              const std::stop_token& stop);
+
+  /// Bytes that it keeps, and takes while it is made.
+  static double need(const TilePlan& plan, const Extents& extents);
 
   const std::vector<BoundPass>& passes() const { return passes_; }
   Lengths lengths() const { return problem_.lengths(); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <numeric>
 #include <thread>
 
 #include "backend/backend.h"
@@ -17,8 +18,10 @@
 #include "backend/singular_values.h"
 #include "backend/tile_operator.h"
 #include "backend/workers.h"
+#include "data/group_by.h"
 #include "data/memory.h"
 #include "data/number_text.h"
+#include "plan/visit_form.h"
 
 namespace fovea {
 namespace {
@@ -65,20 +68,21 @@ class CpuBackend final : public Backend {
                                  Run& run) const override {
     require_memory(memory_need(*plan, problem, workers_->threads()).total(), need_text(*plan),
                    fewer_tokens);
-    if (std::holds_alternative<TilePlan>(plan->form))
-      return make_tile_operator(std::move(plan), problem, loops_, workers_, run);
-    if (std::holds_alternative<ProjectedPlan>(plan->form))
-      return make_projected_operator(
-          std::move(plan), problem, *this,
-          [&loops = loops_, workers = workers_](MatrixView a, MatrixView b, Run& its) {
+    return visit_form(
+        *plan,
+        [&](const TilePlan&) { return make_tile_operator(plan, problem, loops_, workers_, run); },
+        [&](const NodePlan&) { return make_node_operator(plan, problem, loops_, workers_, run); },
+        [&](const ProjectedPlan&) {
+          const Product product = [&loops = loops_, workers = workers_](MatrixView a, MatrixView b,
+                                                                        Run& its) {
             return fovea::product(a, b, loops, *workers, its.stop);
-          },
-          run);
-    if (std::holds_alternative<FeaturePlan>(plan->form))
-      return make_feature_operator(std::move(plan), problem, loops_, workers_, run);
-    if (std::holds_alternative<ImportedPlan>(plan->form))
-      return make_imported_operator(std::move(plan), problem, *this, run);
-    return make_node_operator(std::move(plan), problem, loops_, workers_, run);
+          };
+          return make_projected_operator(plan, problem, *this, product, run);
+        },
+        [&](const FeaturePlan&) {
+          return make_feature_operator(plan, problem, loops_, workers_, run);
+        },
+        [&](const ImportedPlan&) { return make_imported_operator(plan, problem, *this, run); });
   }
 
   std::vector<std::int32_t> lsh_buckets(MatrixView x, MatrixView directions,
@@ -120,17 +124,11 @@ class CpuBackend final : public Backend {
   std::vector<std::int32_t> stable_order(std::span<const std::int32_t> keys, std::int32_t key_count,
                                          Run& run) const override {
     run.check();
+    const bool many_buckets = static_cast<std::size_t>(key_count) > 4 * keys.size() + 1024;
+    if (!many_buckets) return group_by(keys, key_count).order;
     std::vector<std::int32_t> order(keys.size());
-    if (static_cast<std::size_t>(key_count) > 4 * keys.size() + 1024) {  // few keys, many buckets
-      for (std::size_t i = 0; i < keys.size(); ++i) order[i] = static_cast<std::int32_t>(i);
-      std::ranges::stable_sort(order, {}, [&](std::int32_t i) { return keys[i]; });
-      return order;
-    }
-    std::vector<std::int32_t> start(static_cast<std::size_t>(key_count) + 1, 0);
-    for (std::int32_t key : keys) ++start[key + 1];
-    for (std::size_t b = 1; b < start.size(); ++b) start[b] += start[b - 1];
-    for (std::size_t i = 0; i < keys.size(); ++i)
-      order[start[keys[i]]++] = static_cast<std::int32_t>(i);
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, {}, [&](std::int32_t i) { return keys[i]; });
     return order;
   }
 

@@ -15,11 +15,13 @@
 namespace fovea {
 namespace {
 
+constexpr Index least_tokens = 1024, most_segments = 64;
+
 // Tokens of a segment, whose sums one thread makes. It depends on n alone, so that no result
-// depends on the number of threads. There are at most 64 segments.
+// depends on the number of threads.
 Index segment_tokens(Index n) {
-  constexpr Index least = 1024, most_segments = 64;
-  return std::max(least, (n / most_segments + least - 1) / least * least);
+  return std::max(least_tokens,
+                  (n / most_segments + least_tokens - 1) / least_tokens * least_tokens);
 }
 
 class FeatureOperator final : public Operator {
@@ -183,12 +185,13 @@ class FeatureOperator final : public Operator {
     for (const Index i : queries) sums.push_back(log2_sums_[static_cast<std::size_t>(i)]);
     strip.begin(queries);
     const bool causal = plan().causal;
-    const Index end = causal ? std::min(cols.end, queries.back() + 1) : cols.end;
-    for (Index block = cols.begin / FeatureRows::chunk; block * FeatureRows::chunk < end; ++block) {
+    const IndexRange some{cols.begin, causal ? std::min(cols.end, queries.back() + 1) : cols.end};
+    for (Index block = cols.begin / FeatureRows::chunk; block * FeatureRows::chunk < some.end;
+         ++block) {
       if (run.stop.stop_requested()) throw Cancelled();
       strip.entries(block, sums, causal, s);
-      const IndexRange keys = strip.block_tokens(block);
-      for (Index j = std::max(keys.begin, cols.begin); j < std::min(keys.end, end); ++j)
+      const IndexRange keys = strip.block_tokens(block), its = keys.intersected(some);
+      for (Index j = its.begin; j < its.end; ++j)
         use(j - cols.begin, s + (j - keys.begin) * strip.lanes());
     }
   }
@@ -241,6 +244,21 @@ std::unique_ptr<Operator> make_feature_operator(std::shared_ptr<const Plan> plan
                                                 std::shared_ptr<Workers> workers, Run& run) {
   return std::make_unique<FeatureOperator>(std::move(plan), problem, loops, std::move(workers),
                                            run);
+}
+
+MemoryNeed operator_need(const FeaturePlan& plan, const Extents& extents, int threads) {
+  constexpr Index chunk = FeatureRows::chunk;
+  const double features = as_double(chunk * (1 + (plan.features(extents.d) - 1) / chunk)),
+               keys = as_double(extents.keys), value_width = as_double(padded_width(extents.dv));
+  const double segments = std::min(as_double(most_segments), 1 + keys / as_double(least_tokens)),
+               sums = features * (value_width + 2),
+               strip = features * 2 * (FeatureStrip::most + isa::max_keys) +
+                       as_double((isa::max_keys + chunk) * FeatureStrip::most);
+  return {.bound = float_size * (features * as_double(extents.d) + keys),
+          .applied = float_size *
+                         (sums * (segments + 3 + threads) +
+                          as_double(extents.queries) * (value_width + 3) + (threads + 1) * strip) +
+                     2 * Padded::need(extents.keys, extents.dv)};
 }
 
 }  // namespace fovea

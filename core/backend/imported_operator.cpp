@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "backend/entry_tiles.h"
+#include "backend/tile_operator.h"
 #include "data/error.h"
 
 namespace fovea {
@@ -97,6 +98,16 @@ std::unique_ptr<Operator> make_imported_operator(std::shared_ptr<const Plan> pla
                                                  const Problem& problem, const Backend& backend,
                                                  Run& run) {
   return std::make_unique<ImportedOperator>(std::move(plan), problem, backend, run);
+}
+
+MemoryNeed operator_need(const ImportedPlan& plan, const Extents& extents, int threads) {
+  if (plan.result->p.empty() && plan.kept)
+    return operator_need(
+        TilePlan{.passes = {{.tiles = {{{0, extents.queries}, {0, extents.keys}}}}}}, extents,
+        threads);
+  return {.bound = 0,
+          .applied = float_size * as_double(extents.queries) * as_double(padded_width(extents.dv)) +
+                     double_size * as_double(extents.dv)};
 }
 
 }  // namespace fovea

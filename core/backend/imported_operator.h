@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "backend/backend.h"
+#include "backend/operator_need.h"
 
 namespace fovea {
 
@@ -13,5 +14,8 @@ namespace fovea {
 std::unique_ptr<Operator> make_imported_operator(std::shared_ptr<const Plan> plan,
                                                  const Problem& problem, const Backend& backend,
                                                  Run& run);
+
+/// With the softmax on the CPU.
+MemoryNeed operator_need(const ImportedPlan& plan, const Extents& extents, int threads);
 
 }  // namespace fovea

@@ -4,16 +4,11 @@
 
 #include <string>
 
+#include "backend/operator_need.h"
 #include "data/problem.h"
 #include "plan/plan.h"
 
 namespace fovea {
-
-struct MemoryNeed {
-  double bound = 0;    // bytes that binding keeps: the tiles cut into strips, pyramids, tables
-  double applied = 0;  // bytes beside it while Z is computed, Z included
-  double total() const { return bound + applied; }
-};
 
 /// `threads` compute; each has memory of its own.
 MemoryNeed memory_need(const Plan& plan, const Problem& problem, int threads);

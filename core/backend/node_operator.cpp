@@ -278,4 +278,24 @@ std::unique_ptr<Operator> make_node_operator(std::shared_ptr<const Plan> plan,
   return std::make_unique<NodeOperator>(std::move(plan), problem, loops, std::move(workers), run);
 }
 
+MemoryNeed operator_need(const NodePlan& plan, const Extents& extents, int threads) {
+  double nodes = 1, leaves = 1;
+  for (const int branching : plan.branching) nodes += leaves *= branching;
+  const double depths = as_double(std::ssize(plan.alpha)), keys = as_double(extents.keys);
+  const double slots = std::min(nodes, 1 + keys * (depths - 1));
+  const double table = int_size * (depths + 1) + 8 * double_size;
+  MemoryNeed need{
+      .bound = int_size * 2 * keys + 2 * table * (slots + 1) + int_size * 4 * leaves,
+      .applied = float_size * as_double(extents.queries) * as_double(padded_width(extents.dv))};
+  if (extents.causal) {
+    need.bound += float_size * as_double(extents.queries) * depths + int_size * (slots + 1);
+    need.applied += threads * double_size * columns_per_turn * (slots + 1);
+  } else {
+    const double pieces = std::min(leaves, keys) + keys / keys_per_piece;
+    need.applied +=
+        as_double(extents.dv) * (double_size * (pieces + 2 * (slots + 1)) + float_size * slots);
+  }
+  return need;
+}
+
 }  // namespace fovea

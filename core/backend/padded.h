@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "data/matrix.h"
+#include "backend/operator_need.h"
 
 namespace fovea {
 
@@ -18,8 +18,12 @@ struct Padded {
     for (Index i = 0; i < v.rows; ++i) std::copy_n(v.row(i), v.cols, copy.row(i));
     view = copy;
   }
+  /// Bytes of the copy.
+  static double need(Index rows, Index cols) {
+    return cols % 16 == 0 ? 0 : float_size * as_double(rows) * as_double(padded_width(cols));
+  }
   bool is_copy() const { return !copy.empty(); }
-  Index width() const { return (view.cols + 15) / 16 * 16; }
+  Index width() const { return padded_width(view.cols); }
 };
 
 }  // namespace fovea

@@ -11,6 +11,12 @@ constexpr Index strip = isa::usual_lanes;  // rows of a that go through b togeth
 constexpr Index piece = 2048;              // terms of one sum
 constexpr Index panel = 256;               // columns of b whose rows stay in the cache
 
+// If there are few results of long sums, pieces of the sums are turns of their own, and are added
+// in order.
+bool in_pieces(Index rows, Index width) {
+  return rows * width <= Index{1} << 16;
+}
+
 // z[row] += a[row, terms] b[terms] for the columns of a panel.
 void add_terms(MatrixView a, IndexRange rows, MatrixView b, IndexRange terms, IndexRange cols,
                const isa::Loops& loops, Matrix& z, Index first) {
@@ -48,9 +54,7 @@ Matrix product(MatrixView a, MatrixView b, const isa::Loops& loops, Workers& wor
   const Padded wide(b);
   const Index width = wide.width(), strips = (a.rows + strip - 1) / strip,
               panels = (width + panel - 1) / panel;
-  // If there are few results of long sums, pieces of the sums are the turns, and are added in
-  // order.
-  const bool split = a.rows * width <= Index{1} << 16;
+  const bool split = in_pieces(a.rows, width);
   const Index pieces = split ? std::max<Index>(1, (a.cols + piece - 1) / piece) : 1;
   Matrix sums = Matrix::padded(pieces * a.rows, b.cols);
   workers.loop(strips * panels * pieces, stop, [&](Index turn, int) {
@@ -66,6 +70,12 @@ Matrix product(MatrixView a, MatrixView b, const isa::Loops& loops, Workers& wor
     for (Index p = 0; p < pieces; ++p)
       for (Index j = 0; j < b.cols; ++j) out(i, j) += sums(p * a.rows + i, j);
   return out;
+}
+
+double product_sums(Index rows, Index width, Index terms) {
+  const double pieces =
+      in_pieces(rows, width) ? 1 + static_cast<double>(terms) / static_cast<double>(piece) : 0;
+  return static_cast<double>(rows * width) * (1 + pieces);
 }
 
 }  // namespace fovea

@@ -11,4 +11,8 @@ namespace fovea {
 Matrix product(MatrixView a, MatrixView b, const isa::Loops& loops, Workers& workers,
                const std::stop_token& stop);
 
+/// The numbers of the sums that product() holds, for a result [rows, width] of sums of `terms`: the
+/// result, and its pieces if they are few.
+double product_sums(Index rows, Index width, Index terms);
+
 }  // namespace fovea

@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "backend/entry_tiles.h"
+#include "backend/padded.h"
+#include "backend/product.h"
+#include "backend/tile_operator.h"
 
 namespace fovea {
 namespace {
@@ -136,6 +139,27 @@ std::unique_ptr<Operator> make_projected_operator(std::shared_ptr<const Plan> pl
                                                   Product product, Run& run) {
   return std::make_unique<ProjectedOperator>(std::move(plan), problem, backend, std::move(product),
                                              run);
+}
+
+MemoryNeed operator_need(const ProjectedPlan& plan, const Extents& extents, int threads) {
+  const Index positions = plan.queries.rows();
+  MemoryNeed need =
+      operator_need(plan.tiles, {positions, positions, plan.queries.cols(), extents.dv}, threads);
+  for (const Pass& pass : plan.tiles.passes)  // of the inner plan
+    need.bound += sizeof(Tile) * as_double(std::ssize(pass.tiles)) +
+                  int_size * as_double(std::ssize(pass.rows) + std::ssize(pass.cols)) +
+                  float_size * as_double(std::ssize(pass.weight));
+  if (plan.mix.empty()) return need;
+  // The memory that mixes the values is kept for other matrices while the mixtures are attended:
+  // blocks of V, V with whole vectors as rows, and the sums of the product.
+  const Index width = padded_width(extents.dv);
+  const double rows = (plan.block > 1 ? as_double(extents.keys) : 0) + as_double(positions) +
+                      as_double(extents.queries);
+  need.applied +=
+      float_size * (rows * as_double(width) +
+                    product_sums(plan.mix.rows(), plan.block * width, plan.mix.cols())) +
+      Padded::need(plan.mix.cols(), plan.block * extents.dv);
+  return need;
 }
 
 }  // namespace fovea

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "backend/backend.h"
+#include "backend/operator_need.h"
 
 namespace fovea {
 
@@ -16,5 +17,8 @@ using Product = std::function<Matrix(MatrixView a, MatrixView b, Run& run)>;
 std::unique_ptr<Operator> make_projected_operator(std::shared_ptr<const Plan> plan,
                                                   const Problem& problem, const Backend& backend,
                                                   Product product, Run& run);
+
+/// With the tiles on the CPU.
+MemoryNeed operator_need(const ProjectedPlan& plan, const Extents& extents, int threads);
 
 }  // namespace fovea

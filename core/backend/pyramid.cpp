@@ -32,6 +32,12 @@ void coarsen_rows(ClusterRows below, int level, IndexRange range, Index n, Index
 
 }  // namespace
 
+double clusters_above(Index n, int top) {
+  double sum = 0;
+  for (int level = 1; level <= top; ++level) sum += static_cast<double>(clusters(n, level));
+  return sum;
+}
+
 PyramidPart::PyramidPart(Index most_tokens, int top, Index cols) : top_(top) {
   for (int level = 1; level <= top; ++level)
     means_.push_back(Matrix::uninitialised(clusters(most_tokens, level), cols));

@@ -22,6 +22,9 @@ struct ClusterRows {
   const float* row(Index cluster) const { return data + (cluster - first) * stride; }
 };
 
+/// Clusters of the levels 1 .. top of n tokens.
+double clusters_above(Index n, int top);
+
 /// Levels 1 .. top of a few tokens: small enough for the cache, and for one thread to make again.
 class PyramidPart {
  public:

@@ -38,17 +38,14 @@ IndexRange QueryStrip::columns_of(const BoundPass& bound, std::size_t t, IndexRa
     return {position(banded.begin), position(banded.end)};
   }
   const int level = bound.pass->key_level;
-  cols.begin = std::max(cols.begin, tokens.begin >> level);
-  cols.end = std::min(cols.end, ((tokens.end - 1) >> level) + 1);
+  cols = cols.intersected({tokens.begin >> level, ((tokens.end - 1) >> level) + 1});
   IndexRange near = level == 0 && bound.pass->query_level == 0 ? conditions_.keys() : cols;
   if (!run.band.everything())  // a band is on tokens, so this is level 0
-    near = {std::max(near.begin, banded.begin), std::min(near.end, banded.end)};
+    near = near.intersected(banded);
   // Aligns the steps, so that a query alone sees the same keys in each step as with others.
-  if (tiles_.dense() && near.begin > cols.begin)
+  if (tiles_.dense() && near.size() > 0 && near.begin > cols.begin)
     near.begin -= (near.begin - cols.begin) % isa::max_keys;
-  cols.begin = std::max(cols.begin, near.begin);
-  cols.end = std::min(cols.end, near.end);
-  return cols;
+  return cols.intersected(near);
 }
 
 Index QueryStrip::fill(const BoundPass& bound, IndexRange cols, const ClusterRows& rows,

@@ -216,8 +216,7 @@ class RowBand {
 
   // The tokens of a key within the rectangle.
   IndexRange tokens_of_key(int k, int level) const {
-    const IndexRange its = cluster_tokens(strip_.column[k], level, tiles_.lengths().keys);
-    return {std::max(its.begin, canvas_.cols.begin), std::min(its.end, canvas_.cols.end)};
+    return cluster_tokens(strip_.column[k], level, tiles_.lengths().keys).intersected(canvas_.cols);
   }
 
   // use(column, how many of the tokens lie in it)

@@ -16,6 +16,18 @@
 namespace fovea {
 namespace {
 
+/// Bytes of a strip of queries, the values of a step, and the levels of a span.
+double need_of_thread(const Extents& extents, int query_top, int key_top) {
+  const double width = as_double(padded_width(extents.d)),
+               value_width = as_double(padded_width(extents.dv));
+  const double strip = float_size * (isa::max_lanes * (isa::max_keys + width) +
+                                     isa::max_keys * (width + 2 * value_width));
+  const double span = as_double(BoundTiles::span_tokens),
+               around = span + 2 * as_double(BoundTiles::span_margin);
+  return 1.2 * strip + (query_top > 0 ? float_size * span * (value_width + 2 + width) : 0) +
+         (key_top > 0 ? float_size * around * (width + value_width) : 0);
+}
+
 class TileOperator final : public Operator {
  public:
   TileOperator(std::shared_ptr<const Plan> plan, const Problem& problem, const isa::Loops& loops,
@@ -133,6 +145,22 @@ std::unique_ptr<Operator> make_tile_operator(std::shared_ptr<const Plan> plan,
                                              const Problem& problem, const isa::Loops& loops,
                                              std::shared_ptr<Workers> workers, Run& run) {
   return std::make_unique<TileOperator>(std::move(plan), problem, loops, std::move(workers), run);
+}
+
+MemoryNeed operator_need(const TilePlan& plan, const Extents& extents, int threads) {
+  int query_top = 0, key_top = 0;
+  for (const Pass& pass : plan.passes) {
+    query_top = std::max(query_top, pass.query_level);
+    key_top = std::max(key_top, pass.key_level);
+  }
+  const double queries = as_double(extents.queries),
+               rows = queries + clusters_above(extents.queries, query_top),
+               value_width = as_double(padded_width(extents.dv));
+  return {.bound = BoundTiles::need(plan, extents) + 2 * float_size * queries,
+          .applied = float_size * (rows * (value_width + 2) + 2 * queries +
+                                   clusters_above(extents.keys, key_top) * value_width) +
+                     2 * Padded::need(std::max(extents.queries, extents.keys), extents.dv) +
+                     threads * need_of_thread(extents, query_top, key_top)};
 }
 
 }  // namespace fovea

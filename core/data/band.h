@@ -15,6 +15,8 @@ struct Band {
   Index lo = -unbounded, hi = unbounded;
 
   bool contains(Index i, Index j) const { return lo <= i - j && i - j <= hi; }
+  /// The keys that query i may attend, without regard to how many there are.
+  IndexRange keys(Index i) const { return {i - hi, i - lo + 1}; }
   bool everything() const { return lo == -unbounded && hi == unbounded; }
   Band operator&(const Band& other) const {
     return {std::max(lo, other.lo), std::min(hi, other.hi)};

@@ -2,21 +2,17 @@
 // of a layer. Every part may be missing.
 #pragma once
 
-#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "data/conditions.h"
 #include "data/head_tensor.h"
 #include "data/problem.h"
 
 namespace fovea {
 
-struct LayerConditions {
-  std::optional<double> scale;
-  std::optional<bool> causal;
-  std::optional<Index> window;  // 1 or more
-  std::optional<double> soft_cap;
+struct LayerConditions : HeadConditions {
   std::vector<std::int32_t> documents;  // [nk] of each key, 0 or more
   std::vector<float> alibi;             // [H] slopes: S_ij += slope (j - t), t = i + nk - nq
   std::vector<float> sinks;             // [H]
@@ -27,7 +23,10 @@ struct LayerConditions {
   std::string text() const;
 };
 
-/// The conditions of a head as it is computed: ", sliding window 4096, soft cap 50, sink".
+/// The conditions of a head as it is computed.
+HeadConditions conditions_of(const Problem& problem);
+
+/// Them and its mask and rule as text: ", sliding window 4096, soft cap 50, sink".
 std::string conditions_text(const Problem& problem);
 
 /// Gives the head its mask and its rule; window and soft cap are set by the caller. Query i belongs

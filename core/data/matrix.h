@@ -16,8 +16,18 @@ struct IndexRange {
   Index begin = 0, end = 0;
   Index size() const { return end - begin; }
   bool contains(Index i) const { return begin <= i && i < end; }
+  /// What both have; empty where the later of both begins if that is nothing.
+  IndexRange intersected(IndexRange other) const {
+    const Index first = std::max(begin, other.begin);
+    return {first, std::max(first, std::min(end, other.end))};
+  }
   friend bool operator==(const IndexRange&, const IndexRange&) = default;
 };
+
+/// Floats of a padded row: whole vectors of every instruction set.
+constexpr Index padded_width(Index cols) {
+  return (cols + 15) / 16 * 16;
+}
 
 /// Borrowed, row-major, rows `stride` floats apart. The owner outlives the view.
 struct MatrixView {
@@ -75,7 +85,7 @@ class Matrix {
   /// Like padded, but the owner writes every row up to the stride, so that the threads that fill a
   /// row are the first to touch it.
   static Matrix uninitialised(Index rows, Index cols) {
-    return Matrix(rows, cols, (cols + 15) / 16 * 16);
+    return Matrix(rows, cols, padded_width(cols));
   }
   /// Rows are contiguous, and the owner writes every element.
   static Matrix unwritten(Index rows, Index cols) { return Matrix(rows, cols, cols); }

@@ -44,14 +44,9 @@ bool has_own_keys(const Source& source, Index layer) {
          (of.key_sequence && of.key_sequence->tokens != sequence_of(source, layer).tokens);
 }
 
-std::optional<double> stated_scale(const Source& source, Index layer) {
-  const auto& own = source.layers[static_cast<std::size_t>(layer)].conditions.scale;
-  return own ? own : source.scale;
-}
-
-std::optional<bool> stated_causal(const Source& source, Index layer) {
-  const auto& own = source.layers[static_cast<std::size_t>(layer)].conditions.causal;
-  return own ? own : source.causal;
+HeadConditions stated_conditions(const Source& source, Index layer) {
+  return source.layers[static_cast<std::size_t>(layer)].conditions.or_else(
+      {.causal = source.causal, .scale = source.scale});
 }
 
 std::string statement_text(const Source& source) {
@@ -87,14 +82,8 @@ Problem problem_of(const Source& source, const HeadChoice& choice, const std::st
                                 std::to_string(layer.v.heads) +
                                 " value heads; expected as many key as value heads, and a number "
                                 "that divides the query heads");
-  if (choice.scale && !(*choice.scale > 0 && std::isfinite(*choice.scale)))
-    throw UsageError("scale is " + std::to_string(*choice.scale) + "; expected a number above 0");
-  if (choice.window && *choice.window < 0)
-    throw UsageError("window is " + std::to_string(*choice.window) +
-                     "; expected a number of keys, or 0 for none");
-  if (choice.soft_cap && !(*choice.soft_cap >= 0 && std::isfinite(*choice.soft_cap)))
-    throw UsageError("soft cap is " + std::to_string(*choice.soft_cap) +
-                     "; expected a number above 0, or 0 for none");
+  if (const std::string fault = fault_of(choice.conditions); !fault.empty())
+    throw UsageError(fault);
   require_memory(
       float_bytes(layer.queries(), layer.d()) + float_bytes(layer.keys(), layer.d() + layer.dv()),
       where + ": Q, K and V of a head, " + layer.lengths().text());
@@ -103,14 +92,13 @@ Problem problem_of(const Source& source, const HeadChoice& choice, const std::st
          v = layer.has_values() ? layer.v.read(group, stop) : Matrix(layer.keys(), 0);
   if (choice.allow_non_finite)
     for (Matrix* m : {&q, &k, &v}) replace_unusable_numbers(*m, stop);
-  Problem problem = make_problem(
-      std::move(q), std::move(k), std::move(v),
-      choice.scale.value_or(stated_scale(source, choice.layer).value_or(0)),
-      choice.causal.value_or(stated_causal(source, choice.layer).value_or(false)), choice.head);
-  const LayerConditions& conditions = layer.conditions;
-  problem.window = choice.window.value_or(conditions.window.value_or(0));
-  add_conditions(problem, conditions, choice.soft_cap.value_or(conditions.soft_cap.value_or(0)),
-                 where, stop);
+  const HeadConditions conditions =
+      choice.conditions.or_else(stated_conditions(source, choice.layer));
+  Problem problem =
+      make_problem(std::move(q), std::move(k), std::move(v), conditions.scale.value_or(0),
+                   conditions.causal.value_or(false), choice.head);
+  problem.window = conditions.window.value_or(0);
+  add_conditions(problem, layer.conditions, conditions.soft_cap.value_or(0), where, stop);
   if (!layer.imported.empty())
     problem.imported =
         std::make_shared<const ImportedResults>(ImportedResults{layer.imported, choice.head});

@@ -77,8 +77,13 @@ const Sequence& key_sequence_of(const Source& source, Index layer);
 bool has_own_keys(const Source& source, Index layer);
 
 /// What the layer, or else the source, states.
-std::optional<double> stated_scale(const Source& source, Index layer);
-std::optional<bool> stated_causal(const Source& source, Index layer);
+HeadConditions stated_conditions(const Source& source, Index layer);
+inline std::optional<double> stated_scale(const Source& source, Index layer) {
+  return stated_conditions(source, layer).scale;
+}
+inline std::optional<bool> stated_causal(const Source& source, Index layer) {
+  return stated_conditions(source, layer).causal;
+}
 
 /// Where the statements of a source come from: "stated in the file", "stated by the model", "stated
 /// by the program that sent it", or "chosen by Fovea" if Q, K and V are made here from content or
@@ -94,20 +99,16 @@ bool mask_is_assumed(const Source& source, Index layer);
 std::string layer_label(const Source& source, Index layer);
 
 /// The head as a Problem, with dv = 0 where the layer has no values. A grouped key/value head is
-/// shared by its query heads, not repeated. `scale`, `causal`, `window` and `soft_cap` (0 for none)
-/// are those of the caller if given, else those of the layer or the source, else 1/sqrt(d), not
-/// causal, and none. Throws InputError when the layer holds only an attention matrix and for a mask
-/// or bias that cannot be used, UsageError for an index or a given number out of range,
-/// UnavailableError for a head that does not fit into memory, Cancelled if the head is not wanted
-/// any more. NaN, Inf and numbers of a magnitude above number_limit are refused by position; with
-/// `allow_non_finite` all of them count as NaN. A scale that is too large for these numbers is
-/// refused in any case.
+/// shared by its query heads, not repeated. Conditions are those of the choice if given, else those
+/// of the layer or the source, else not causal, 1/sqrt(d), and none. Throws InputError when the
+/// layer holds only an attention matrix and for a mask or bias that cannot be used, UsageError for
+/// an index or a given number out of range, UnavailableError for a head that does not fit into
+/// memory, Cancelled if the head is not wanted any more. NaN, Inf and numbers of a magnitude above
+/// number_limit are refused by position; with `allow_non_finite` all of them count as NaN. A scale
+/// that is too large for these numbers is refused in any case.
 struct HeadChoice {
   Index layer = 0, head = 0;
-  std::optional<double> scale;
-  std::optional<bool> causal;
-  std::optional<Index> window;
-  std::optional<double> soft_cap;
+  HeadConditions conditions = {};
   bool allow_non_finite = false;
   friend bool operator==(const HeadChoice&, const HeadChoice&) = default;
 };

@@ -19,6 +19,7 @@
 #include "data/random.h"
 #include "data/row_length.h"
 #include "data/stop.h"
+#include "data/text.h"
 
 namespace fovea {
 namespace {
@@ -97,7 +98,7 @@ Qkv gaussian(const Spec& s, Index head) {
           normal_matrix(s, DrawPurpose::synthetic_v, head, s.n, s.dv)};
 }
 
-Qkv clusters(const Spec& s, Index head) {
+Qkv clustered(const Spec& s, Index head) {
   const auto kinds = static_cast<Index>(std::llround(std::sqrt(static_cast<double>(s.n))));
   Matrix centres = normal_matrix(s, DrawPurpose::synthetic_centre, head, kinds, s.d);
   for (Index g = 0; g < kinds; ++g) set_length(centres.row(g), s.d, 1.0);
@@ -211,7 +212,7 @@ const std::vector<Recipe>& recipes() {
   static const std::vector<Recipe> table = {
       {"hmatrix", "exp(S) of Eq. 11-12 of H-Transformer-1D", nullptr, 16, 4096, {"n"}},
       {"gaussian", "independent normal numbers", gaussian, 1024, most_tokens, all},
-      {"clusters", "tokens of a few kinds in random order", clusters, 1024, most_tokens, all},
+      {"clusters", "tokens of a few kinds in random order", clustered, 1024, most_tokens, all},
       {"smooth", "points along a smooth curve", smooth, 1024, most_tokens, all},
       {"needle", "one large entry a row at a random place", needle, 1024, most_tokens, all},
       {"golden", "the 8 x 2 example of the variants reference", golden, 8, 8, {}},
@@ -219,18 +220,11 @@ const std::vector<Recipe>& recipes() {
   return table;
 }
 
-template <class Items, class Name>
-std::string joined(const Items& items, const Name& name_of) {
-  std::string out;
-  for (const auto& item : items) out += (out.empty() ? "" : ", ") + std::string(name_of(item));
-  return out;
-}
-
 const Recipe& recipe_of(const std::string& spec, std::string_view name) {
   for (const Recipe& recipe : recipes())
     if (recipe.name == name) return recipe;
   throw UsageError(spec + ": no synthetic source is named '" + std::string(name) + "'; there are " +
-                   joined(recipes(), [](const Recipe& r) { return r.name; }));
+                   join(recipes(), &Recipe::name));
 }
 
 /// Splits "n=3&d=2" and checks every key against what the recipe knows.
@@ -245,9 +239,7 @@ std::map<std::string, std::uint64_t> numbers_of(const std::string& spec, std::st
     const std::string_view text = pair.substr(std::min(equals + 1, pair.size()));
     if (std::find(recipe.keys.begin(), recipe.keys.end(), key) == recipe.keys.end())
       throw UsageError(spec + ": '" + key + "' is not a parameter of " + std::string(recipe.name) +
-                       (recipe.keys.empty()
-                            ? "; it has none"
-                            : "; it has " + joined(recipe.keys, [](auto k) { return k; })));
+                       (recipe.keys.empty() ? "; it has none" : "; it has " + join(recipe.keys)));
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size())

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "data/error.h"
-#include "io/json.h"
+#include "io/json_place.h"
 #include "io/token_marks.h"
 
 namespace fovea {
@@ -17,60 +17,47 @@ InputError refusal(const Source& source, const std::string& key, const std::stri
   return InputError(source.path, "metadata '" + key + "' is " + found + "; expected " + expected);
 }
 
-double read_positive(const Source& source, const std::string& key, const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value) ||
-      value <= 0)
-    throw refusal(source, key, fovea::quoted(text), "a number above 0");
-  return value;
-}
-
-bool read_causal(const Source& source, const std::string& key, const std::string& text) {
+bool condition_from(const Source& source, const std::string& key, const std::string& text,
+                    const Condition<bool>&) {
   if (text == "true" || text == "True" || text == "1") return true;
   if (text == "false" || text == "False" || text == "0") return false;
   throw refusal(source, key, fovea::quoted(text), "true or false");
 }
 
-Index read_window(const Source& source, const std::string& key, const std::string& text) {
-  Index window = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), window);
-  if (error != std::errc{} || end != text.data() + text.size() || window < 1 || window > INT32_MAX)
-    throw refusal(source, key, fovea::quoted(text), "a number of keys, 1 or more");
-  return window;
+/// Files do not write a 0 for what a model does not have.
+template <class T>
+T condition_from(const Source& source, const std::string& key, const std::string& text,
+                 const Condition<T>& condition) {
+  T value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !(value > 0) ||
+      !condition.allows(value))
+    throw refusal(source, key, fovea::quoted(text),
+                  std::is_same_v<T, Index> ? "a number of keys, 1 or more" : "a number above 0");
+  return value;
 }
 
 std::vector<std::string> read_tokens(const Source& source, const std::string& key,
                                      const std::string& text, const std::stop_token& stop) {
-  const Json list = parse_json(source.path + ", metadata '" + key + "'", text, stop);
-  if (!list.is_array()) throw refusal(source, key, kind_of(list), "a JSON list of strings");
+  const std::string where = source.path + ", metadata '" + key + "'";
+  const Json list = parse_json(where, text, stop);
   std::vector<std::string> tokens;
-  for (const Json& token : list) {
-    if (!token.is_string())
-      throw refusal(source, key, "a list with " + kind_of(token), "a JSON list of strings");
-    tokens.push_back(token.get_ref<const std::string&>());
-  }
+  for (const JsonPlace& token : JsonPlace(where, list).items("a list of strings"))
+    tokens.push_back(token.as<std::string>());
   return display_tokens(tokens);
 }
 
-/// A side of the grid or the prefix: below 2^31, so that sums and products cannot overflow.
-Index grid_number(const Source& source, const Json& value, Index least) {
-  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > INT32_MAX ||
-      value.get<Index>() < least)
-    throw refusal(source, "image", "given with " + excerpt(value),
-                  R"({"grid": [rows, cols], "prefix": tokens before} in whole numbers)");
-  return value.get<Index>();
-}
-
 ImageGrid read_image(const Source& source, const std::string& text, const std::stop_token& stop) {
-  const Json image = parse_json(source.path + ", metadata 'image'", text, stop);
-  if (!image.is_object() || !image.contains("grid") || !image["grid"].is_array() ||
-      image["grid"].size() != 2)
-    throw refusal(source, "image", excerpt(image), R"({"grid": [rows, cols], "prefix": 0})");
-  ImageGrid grid;
-  grid.rows = grid_number(source, image["grid"][0], 1);
-  grid.cols = grid_number(source, image["grid"][1], 1);
-  if (image.contains("prefix")) grid.prefix = grid_number(source, image["prefix"], 0);
+  constexpr const char* expected =
+      R"({"grid": [rows, cols], "prefix": tokens before} in whole numbers)";
+  const std::string where = source.path + ", metadata 'image'";
+  const Json document = parse_json(where, text, stop);
+  const JsonPlace image(where, document);
+  if (!document.is_object()) throw image.refusal(expected);
+  const auto sides = image.at("grid", expected).items(expected);
+  if (sides.size() != 2) throw image.refusal(expected);
+  ImageGrid grid{sides[0].whole(1, expected), sides[1].whole(1, expected)};
+  if (const auto prefix = image.find("prefix")) grid.prefix = prefix->whole(0, expected);
   return grid;
 }
 
@@ -120,11 +107,12 @@ void apply_to_layer(Source& source, Layer& layer, const std::stop_token& stop) {
     source.notes.push_back("Metadata " + fovea::quoted(key) + " lists " + std::to_string(count) +
                            " tokens, but " + layer.lengths().text() + ": they are left out.");
   };
-  use("scale", false, [&](const std::string& key, const std::string& text) {
-    to.scale = read_positive(source, key, text);
-  });
-  use("causal", false, [&](const std::string& key, const std::string& text) {
-    to.causal = read_causal(source, key, text);
+  const HeadConditions of_source{.causal = source.causal, .scale = source.scale};
+  for_conditions([&](const auto& condition) {
+    use(condition.id, !(of_source.*condition.member),
+        [&](const std::string& key, const std::string& text) {
+          to.*condition.member = condition_from(source, key, text, condition);
+        });
   });
   use("tokens", false, [&](const std::string& key, const std::string& text) {
     std::vector<std::string> tokens = read_tokens(source, key, text, stop);
@@ -137,12 +125,6 @@ void apply_to_layer(Source& source, Layer& layer, const std::stop_token& stop) {
       layer.key_sequence = Sequence{std::move(tokens), {}};
     else if (key.starts_with(layer.name + "."))
       misfit(key, std::ssize(tokens));
-  });
-  use("window", true, [&](const std::string& key, const std::string& text) {
-    to.window = read_window(source, key, text);
-  });
-  use("softcap", true, [&](const std::string& key, const std::string& text) {
-    to.soft_cap = read_positive(source, key, text);
   });
 }
 
@@ -171,8 +153,10 @@ void apply_metadata(Source& source, const std::stop_token& stop) {
     const auto found = source.metadata.find(key);
     return found == source.metadata.end() ? nullptr : &found->second;
   };
-  if (const auto* text = find("scale")) source.scale = read_positive(source, "scale", *text);
-  if (const auto* text = find("causal")) source.causal = read_causal(source, "causal", *text);
+  if (const auto* text = find("scale"))
+    source.scale = condition_from(source, "scale", *text, condition::scale);
+  if (const auto* text = find("causal"))
+    source.causal = condition_from(source, "causal", *text, condition::causal);
   for (Layer& layer : source.layers) apply_to_layer(source, layer, stop);
   if (const auto* text = find("tokens"))
     set_tokens(source, read_tokens(source, "tokens", *text, stop));

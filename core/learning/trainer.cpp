@@ -3,10 +3,10 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "data/draw_purpose.h"
 #include "data/error.h"
+#include "data/group_by.h"
 #include "data/memory.h"
 #include "data/number_text.h"
 #include "learning/rows.h"
@@ -145,13 +145,8 @@ std::vector<Index> Trainer::batch_of_step() const {
 MembershipGradient Trainer::fine_gradient(const std::vector<Index>& batch, const Routed& leaf,
                                           Run& run, const Backend* backend) const {
   const Index keys = set_->keys.rows(), leaves = weights_.leaves();
-  std::vector<Index> order(static_cast<std::size_t>(keys));
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, {},
-                           [&](Index j) { return leaf.keys[static_cast<std::size_t>(j)]; });
-  std::vector<Index> begin(static_cast<std::size_t>(leaves) + 1);
-  for (const std::int32_t l : leaf.keys) ++begin[static_cast<std::size_t>(l) + 1];
-  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  const Grouped by_leaf = group_by(leaf.keys, leaves);
+  const std::vector<Index> order(by_leaf.order.begin(), by_leaf.order.end());
   const Matrix q = gathered(set_->queries, batch), k = gathered(set_->keys, order),
                v = gathered(set_->values, order), t = gathered(set_->targets, batch);
   std::vector<Index> admissible;
@@ -164,7 +159,7 @@ MembershipGradient Trainer::fine_gradient(const std::vector<Index>& batch, const
                           .keys = k,
                           .values = v,
                           .place = order,
-                          .leaf_begin = begin,
+                          .leaf_begin = by_leaf.begin,
                           .scale = static_cast<float>(set_->scale)};
   std::optional<MembershipGradient> found;
   if (backend) found = backend->leaf_loss(tokens, run);

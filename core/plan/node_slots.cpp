@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "data/group_by.h"
+
 namespace fovea {
 namespace {
 
@@ -52,13 +54,7 @@ std::vector<std::int64_t> leaves_below(const NodePlan& plan) {
 }
 
 std::vector<std::int32_t> leaf_order(const NodePlan& plan) {
-  std::vector<std::int32_t> next(static_cast<std::size_t>(leaves_below(plan).front()) + 1, 0);
-  for (const std::int32_t leaf : plan.key_leaf) ++next[leaf + 1];
-  for (std::size_t leaf = 1; leaf < next.size(); ++leaf) next[leaf] += next[leaf - 1];
-  std::vector<std::int32_t> order(plan.key_leaf.size());
-  for (std::size_t j = 0; j < order.size(); ++j)
-    order[next[plan.key_leaf[j]]++] = static_cast<std::int32_t>(j);
-  return order;
+  return group_by(plan.key_leaf, leaves_below(plan).front()).order;
 }
 
 NodeSlots number_slots(const NodePlan& plan, std::span<const std::int32_t> order) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "data/error.h"
+#include "plan/visit_form.h"
 
 namespace fovea {
 namespace {
@@ -85,39 +86,44 @@ void check_tiles(const TilePlan& tiles, Lengths lengths) {
   }
 }
 
+bool is_negative(float x) {
+  return x < 0;
+}
+
+bool has_negative(MatrixView m) {
+  for (Index i = 0; i < m.rows; ++i)
+    if (std::any_of(m.row(i), m.row(i) + m.cols, is_negative)) return true;
+  return false;
+}
+
 }  // namespace
 
 const PairMask* head_mask(const Plan& plan) {
-  const auto* imported = std::get_if<ImportedPlan>(&plan.form);
+  const auto* imported = plan.as<ImportedPlan>();
   return imported ? imported->head_mask.get() : plan.mask.get();
 }
 
 bool has_entries(const Plan& plan) {
-  const auto* imported = std::get_if<ImportedPlan>(&plan.form);
+  const auto* imported = plan.as<ImportedPlan>();
   return !imported || imported->kept || !imported->result->p.empty();
 }
 
 bool may_be_negative(const Plan& plan) {
-  if (const auto* imported = std::get_if<ImportedPlan>(&plan.form)) {
-    const Matrix& p = imported->result->p;
-    for (Index i = 0; i < p.rows(); ++i)
-      if (std::any_of(p.row(i), p.row(i) + p.cols(), [](float x) { return x < 0; })) return true;
-    return false;
-  }
-  if (const auto* nodes = std::get_if<NodePlan>(&plan.form))
-    return std::ranges::any_of(nodes->alpha, [](float alpha) { return alpha < 0; });
-  const auto* projected = std::get_if<ProjectedPlan>(&plan.form);
-  for (Index i = 0; projected && i < projected->mix.rows(); ++i)
-    if (std::any_of(projected->mix.row(i), projected->mix.row(i) + projected->mix.cols(),
-                    [](float x) { return x < 0; }))
-      return true;
-  return false;
+  return visit_form(
+      plan, [](const TilePlan&) { return false; },
+      [](const NodePlan& nodes) { return std::ranges::any_of(nodes.alpha, is_negative); },
+      [](const ProjectedPlan& projected) { return has_negative(projected.mix); },
+      [](const FeaturePlan&) { return false; },
+      [](const ImportedPlan& imported) { return has_negative(imported.result->p); });
 }
 
 void check_disjoint(const Plan& plan) {
-  if (const auto* tiles = std::get_if<TilePlan>(&plan.form)) check_tiles(*tiles, plan.lengths);
-  if (const auto* projected = std::get_if<ProjectedPlan>(&plan.form))
-    check_tiles(projected->tiles, {projected->queries.rows(), projected->queries.rows()});
+  visit_form(
+      plan, [&](const TilePlan& tiles) { check_tiles(tiles, plan.lengths); },
+      [](const ProjectedPlan& projected) {
+        check_tiles(projected.tiles, {projected.queries.rows(), projected.queries.rows()});
+      },
+      [](const one_of<NodePlan, FeaturePlan, ImportedPlan> auto&) {});
 }
 
 }  // namespace fovea

@@ -136,6 +136,8 @@ struct TokenGroups {
   Index count = 0;                  // of all groups, whether a token is in them or not
 };
 
+using PlanForm = std::variant<TilePlan, NodePlan, ProjectedPlan, FeaturePlan, ImportedPlan>;
+
 struct Plan {
   Lengths lengths = {};  // of the head
   bool causal = false;
@@ -143,7 +145,7 @@ struct Plan {
   /// The head's mask: pairs that it does not admit count in no tile. Only plans whose levels are
   /// all 0 have one. In an ImportedPlan it also leaves out the pairs without weight.
   std::shared_ptr<const PairMask> mask = {};
-  std::variant<TilePlan, NodePlan, ProjectedPlan, FeaturePlan, ImportedPlan> form;
+  PlanForm form;
   Structure structure = {};
   TokenGroups groups = {};
   /// Name of the integer tensor that lists the keys behind the weighted columns, each as often as
@@ -164,6 +166,17 @@ struct Plan {
   Band band() const { return band_of(causal, window, lengths.offset()); }
   Index queries() const { return lengths.queries; }
   Index keys() const { return lengths.keys; }
+
+  /// The form if it is this one, else null: for what only this form has. What every form decides
+  /// for itself is a visit_form (plan/visit_form.h).
+  template <class Form>
+  const Form* as() const {
+    return std::get_if<Form>(&form);
+  }
+  template <class Form>
+  Form* as() {
+    return std::get_if<Form>(&form);
+  }
 };
 
 /// Number of clusters of 2^level tokens that n tokens fill.

@@ -5,16 +5,11 @@
 namespace fovea {
 
 HeadChoice choice_of(const Session& session) {
-  return {.layer = session.layer,
-          .head = session.head,
-          .scale = session.scale,
-          .causal = session.causal,
-          .window = session.window,
-          .soft_cap = session.soft_cap};
+  return {.layer = session.layer, .head = session.head, .conditions = session.conditions};
 }
 
 bool is_causal(const Session& session, const Source& source) {
-  return session.causal.value_or(stated_causal(source, session.layer).value_or(false));
+  return session.conditions.causal.value_or(stated_causal(source, session.layer).value_or(false));
 }
 
 bool is_opened(const HeldHead& held, const Session& session) {
@@ -25,10 +20,7 @@ HeadChoice choice_of(const HeldHead& held, const Session& session) {
   const bool own = held.source.empty();
   return {.layer = held.layer,
           .head = held.head,
-          .scale = own ? session.scale : held.scale,
-          .causal = own ? session.causal : held.causal,
-          .window = own ? session.window : held.window,
-          .soft_cap = own ? session.soft_cap : held.soft_cap};
+          .conditions = own ? session.conditions : held.conditions};
 }
 
 void require_tokens(const Problem& problem, const Source& source, const HeldHead& held,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/operator.h"
+#include "data/conditions.h"
 #include "data/grouping.h"
 #include "session/computation.h"
 #include "session/view.h"
@@ -34,11 +35,7 @@ std::optional<Norm> norm_from(const std::string& text);
 struct HeldHead {
   std::string source;  // path or synthetic:; empty means that of the Session
   Index layer = 0, head = 0;
-  // For a column of another source: chosen by hand while that source was opened.
-  std::optional<bool> causal = {};
-  std::optional<double> scale = {};
-  std::optional<Index> window = {};
-  std::optional<double> soft_cap = {};
+  HeadConditions conditions = {};  // of another source: set by hand while that one was opened
   friend bool operator==(const HeldHead&, const HeldHead&) = default;
 };
 
@@ -115,11 +112,7 @@ struct Session {
   std::string source;  // path or synthetic:
   int patch = 8;       // of an image: pixels a side that are one token
   Index layer = 0, head = 0;
-  // Set by hand in place of what the source states; a window or soft cap of 0 means none.
-  std::optional<bool> causal;
-  std::optional<double> scale;
-  std::optional<Index> window;
-  std::optional<double> soft_cap;
+  HeadConditions conditions;  // set by hand in place of what the source states
   std::vector<Column> columns;
   std::vector<View> views;
   ViewSettings settings;

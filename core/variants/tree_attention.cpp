@@ -4,6 +4,7 @@
 #include <span>
 
 #include "analysis/leaf_skew.h"
+#include "data/group_by.h"
 #include "variants/learned_tree.h"
 #include "variants/tree_builder.h"
 #include "variants/variant.h"
@@ -40,14 +41,6 @@ struct TcParameters : TreeParameters {
     return fields;
   }
 };
-
-// Where each leaf begins among the members in leaf order, and the end.
-std::vector<Index> leaf_starts(const std::vector<std::int32_t>& leaf, Index leaves) {
-  std::vector<Index> start(static_cast<std::size_t>(leaves) + 1, 0);
-  for (std::int32_t l : leaf) ++start[static_cast<std::size_t>(l) + 1];
-  for (std::size_t l = 1; l < start.size(); ++l) start[l] += start[l - 1];
-  return start;
-}
 
 // The keys of a head in the order of the leaves, ascending in each.
 struct LeafKeys {
@@ -120,8 +113,8 @@ Plan plan_tf(const Problem& problem, const TfParameters& p, Planning& planning) 
     pass.cols = planning.backend.stable_order(routed.key_leaf, static_cast<std::int32_t>(leaves),
                                               planning.run);
   }
-  const auto query_start = leaf_starts(routed.query_leaf, leaves),
-             key_start = leaf_starts(routed.key_leaf, leaves);
+  const auto query_start = group_begins(routed.query_leaf, leaves),
+             key_start = group_begins(routed.key_leaf, leaves);
   const LeafKeys keys{problem, pass.cols, key_start};
   std::vector<int> depth(routed.query_leaf.size());
   planning.backend.share_out(problem.queries(), planning.run, [&](Index query) {

@@ -9,8 +9,7 @@ std::vector<Tile> window_tiles(IndexRange rows, IndexRange cols, Index reach, bo
   std::vector<Tile> tiles;
   for (Index begin = rows.begin; begin < rows.end; begin += strip) {
     const Index end = std::min(begin + strip, rows.end);
-    const IndexRange near{std::max(begin - reach, cols.begin),
-                          std::min(causal ? end : end + reach, cols.end)};
+    const IndexRange near = cols.intersected({begin - reach, causal ? end : end + reach});
     if (near.size() > 0)
       tiles.push_back({{begin, end}, near, {.lo = causal ? 0 : -reach, .hi = reach}});
   }

@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "data/error.h"
+#include "data/text.h"
 
 namespace fovea {
 
@@ -27,13 +28,6 @@ std::deque<ViewKind>& kinds() {
                                     rank_view(),    level_view(), tree_view(), row_view(),
                                     output_view(),  cost_view()};
   return kinds;
-}
-
-template <class Range, class Name>
-std::string listed(const Range& range, Name name) {
-  std::string list;
-  for (const auto& one : range) list += (list.empty() ? "" : ", ") + name(one);
-  return list;
 }
 
 /// The only field of a Schema.
@@ -67,7 +61,7 @@ std::string to_text(View view) {
 }
 
 std::string names_of(const std::vector<View>& views) {
-  return listed(views, [](View view) { return view->id; });
+  return join(views, [](View view) { return view->id; });
 }
 
 std::string label_of(View view) {
@@ -119,7 +113,7 @@ FieldOfView find_view_field(std::string_view id) {
   for (const FieldOfView& known : fields)
     if (known.field->field.id == id) return known;
   throw UsageError("unknown setting '" + std::string(id) + "'; expected one of " +
-                   listed(fields, [](const FieldOfView& known) { return known.field->field.id; }));
+                   join(fields, [](const FieldOfView& known) { return known.field->field.id; }));
 }
 
 Value value_of(const ViewSettings& settings, const ViewField& field) {

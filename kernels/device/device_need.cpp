@@ -2,40 +2,35 @@
 
 #include <algorithm>
 
+#include "backend/operator_need.h"
 #include "features/feature_sums.h"
+#include "plan/visit_form.h"
 #include "tiles/tile_list.h"
 
 namespace fovea::cuda {
 namespace {
 
-constexpr double float_bytes = sizeof(float), int_bytes = sizeof(std::int32_t),
-                 double_bytes = sizeof(double);
-
 constexpr Index columns_of_values = 256;  // that are on the device at a time, at most
 
-double number(Index n) {
-  return static_cast<double>(n);
-}
-
 double matrix_bytes(Index rows, Index cols) {
-  return float_bytes * number(rows) * number((cols + 3) / 4 * 4);
+  return float_size * as_double(rows) * as_double((cols + 3) / 4 * 4);
 }
 
 /// In 16 bits, beside fp32.
 double bytes_of_16(Index rows, Index cols, Precision precision) {
   const double parts = of_16_bits(precision) ? 1 : precision == Precision::fp32_split ? 2 : 0;
-  return 2 * parts * number(rows) * number((cols + 7) / 8 * 8);
+  return 2 * parts * as_double(rows) * as_double((cols + 7) / 8 * 8);
 }
 
 double bytes_of_conditions(const Problem& problem) {
   double bytes = 0;
   if (const LogitRule* rule = problem.rule.get())
-    bytes += float_bytes * number(std::ssize(rule->by_distance) + std::ssize(rule->by_key) +
-                                  rule->bias.rows() * rule->bias.stride());
+    bytes += float_size * as_double(std::ssize(rule->by_distance) + std::ssize(rule->by_key) +
+                                    rule->bias.rows() * rule->bias.stride());
   if (const PairMask* mask = problem.mask.get())
     bytes +=
-        int_bytes * number(std::ssize(mask->query_document()) + std::ssize(mask->key_document()) +
-                           std::ssize(mask->pairs().words()));
+        int_size * as_double(std::ssize(mask->query_document()) + std::ssize(mask->key_document()) +
+                             std::ssize(mask->pairs().words()));
   return bytes;
 }
 
@@ -46,14 +41,14 @@ double bytes_of_lists(const Pass& pass, const Lengths& lengths) {
   for (const Tile& tile : pass.tiles) {
     if (tile.rows == last) continue;
     last = tile.rows;
-    query_tiles += 1 + number(tile.rows.size() / 16);  // the least height
+    query_tiles += 1 + as_double(tile.rows.size() / 16);  // the least height
   }
   const bool weighted = !pass.weight.empty() || pass.key_level > 0;
   const Index cols =
       pass.cols.empty() ? clusters(lengths.keys, pass.key_level) : std::ssize(pass.cols);
-  return int_bytes * number(std::ssize(pass.rows) + std::ssize(pass.cols)) +
-         (weighted ? 2 * float_bytes * number(cols) : 0) + sizeof(QueryTile) * query_tiles +
-         2 * sizeof(ColumnRun) * number(std::ssize(pass.tiles));
+  return int_size * as_double(std::ssize(pass.rows) + std::ssize(pass.cols)) +
+         (weighted ? 2 * float_size * as_double(cols) : 0) + sizeof(QueryTile) * query_tiles +
+         2 * sizeof(ColumnRun) * as_double(std::ssize(pass.tiles));
 }
 
 /// bound_list.cpp, sweep.cpp.
@@ -75,10 +70,10 @@ DeviceNeed tiles_need(const TilePlan& plan, const Problem& problem, Precision pr
   const Index d = problem.d();
   need.bound += matrix_bytes(queries, d) + matrix_bytes(keys, d) +
                 bytes_of_16(queries, d, precision) + bytes_of_16(keys, d, precision) +
-                int_bytes * number(rounds * (lengths.queries + lengths.keys));
+                int_size * as_double(rounds * (lengths.queries + lengths.keys));
   // The keys of few query tiles are divided, whose parts have as many states again. Sums stay.
-  const double swept = 2 * (matrix_bytes(states, cols) + 2 * float_bytes * number(states)) +
-                       3 * float_bytes * number(lengths.queries),
+  const double swept = 2 * (matrix_bytes(states, cols) + 2 * float_size * as_double(states)) +
+                       3 * float_size * as_double(lengths.queries),
                values = matrix_bytes(keys, cols), values_16 = bytes_of_16(keys, cols, precision);
   need.applied = values_16 > 0 ? values_16 + std::max(values, swept) : values + swept;
   return need;
@@ -88,19 +83,19 @@ DeviceNeed tiles_need(const TilePlan& plan, const Problem& problem, Precision pr
 DeviceNeed nodes_need(const NodePlan& plan, bool causal, const Problem& problem) {
   constexpr double keys_of_a_piece = 128;
   const Lengths lengths = problem.lengths();
-  const double keys = number(lengths.keys), queries = number(lengths.queries),
-               depths = number(std::ssize(plan.alpha));
+  const double keys = as_double(lengths.keys), queries = as_double(lengths.queries),
+               depths = as_double(std::ssize(plan.alpha));
   double nodes = 1, leaves = 1;
   for (const int branching : plan.branching) nodes += leaves *= branching;
   const double slots = std::min(nodes, 1 + keys * (depths - 1)),
                pieces = causal ? slots + depths * keys / keys_of_a_piece
                                : std::min(leaves, keys) + keys / keys_of_a_piece;
   const Index cols = std::min(columns_of_values, std::max<Index>(problem.dv(), 1));
-  const double stride = number((cols + 3) / 4 * 4);
-  const double sorting = 8 * int_bytes * keys;  // while it is bound
-  const double sums = causal ? 4 * (float_bytes * depths * keys + double_bytes * pieces)
-                             : double_bytes * stride * (slots + pieces);
-  return {.bound = int_bytes *
+  const double stride = as_double((cols + 3) / 4 * 4);
+  const double sorting = 8 * int_size * keys;  // while it is bound
+  const double sums = causal ? 4 * (float_size * depths * keys + double_size * pieces)
+                             : double_size * stride * (slots + pieces);
+  return {.bound = int_size *
                    (5 * slots + (depths + 1) * keys + (3 * depths + 1) * queries + 6 * pieces),
           .applied = std::max(sorting, matrix_bytes(lengths.keys, cols) +
                                            matrix_bytes(lengths.queries, cols) + sums)};
@@ -112,24 +107,26 @@ DeviceNeed features_need(const FeaturePlan& plan, const Problem& problem) {
   const Index n = problem.queries(), d = problem.d(), features = plan.features(d),
               chunks = (n + feature_chunk - 1) / feature_chunk,
               cols = std::min(columns_of_values, std::max<Index>(problem.dv(), 1));
-  const double of_chunk = (number(features) + 4) * (2 * feature_chunk + number(cols) + 4),
-               together = std::min(std::max(most_together, of_chunk), of_chunk * number(chunks));
+  const double of_chunk = (as_double(features) + 4) * (2 * feature_chunk + as_double(cols) + 4),
+               together = std::min(std::max(most_together, of_chunk), of_chunk * as_double(chunks));
   return {.bound = 2 * matrix_bytes(n, d) + matrix_bytes(plan.directions.rows(), d),
           .applied = 4 * matrix_bytes(chunks + 1, features) + matrix_bytes(n, feature_chunk) +
-                     (3 * float_bytes + double_bytes) * number(n) + 2 * matrix_bytes(n, cols) +
-                     double_bytes * number(features) * (number(cols) + 5) + float_bytes * together};
+                     (3 * float_size + double_size) * as_double(n) + 2 * matrix_bytes(n, cols) +
+                     double_size * as_double(features) * (as_double(cols) + 5) +
+                     float_size * together};
 }
 
 }  // namespace
 
 DeviceNeed device_need(const Plan& plan, const Problem& problem, Precision precision) {
-  if (const auto* tiles = std::get_if<TilePlan>(&plan.form))
-    return tiles_need(*tiles, problem, precision);
-  if (const auto* nodes = std::get_if<NodePlan>(&plan.form))
-    return nodes_need(*nodes, plan.causal, problem);
-  if (const auto* features = std::get_if<FeaturePlan>(&plan.form); features && plan.causal)
-    return features_need(*features, problem);
-  return {};
+  return visit_form(
+      plan, [&](const TilePlan& tiles) { return tiles_need(tiles, problem, precision); },
+      [&](const NodePlan& nodes) { return nodes_need(nodes, plan.causal, problem); },
+      [&](const FeaturePlan& features) {
+        return plan.causal ? features_need(features, problem) : DeviceNeed{};
+      },
+      // Their operators bind plans of tiles, which are checked in turn.
+      [](const one_of<ProjectedPlan, ImportedPlan> auto&) { return DeviceNeed{}; });
 }
 
 }  // namespace fovea::cuda

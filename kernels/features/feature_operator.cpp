@@ -245,7 +245,7 @@ class FeatureOperator final : public DeviceOperator {
         const IndexRange keys{first * feature_chunk,
                               std::min((first + count) * feature_chunk, n())};
         make_logs(k_, {keys}, nullptr, key, nullptr);
-        const Index begin = std::max(cols.begin, keys.begin);
+        const IndexRange its = keys.intersected(cols);
         feature_entries({.rows = sums_->rows(),
                          .own_maximum = sums_->own_maximum.data(),
                          .drawn = drawn.data(),
@@ -253,14 +253,14 @@ class FeatureOperator final : public DeviceOperator {
                          .row_count = rows.size(),
                          .first_chunk = first,
                          .chunks = count,
-                         .first_col = begin,
-                         .end_col = std::min(cols.end, keys.end),
+                         .first_col = its.begin,
+                         .end_col = its.end,
                          .features = static_cast<int>(count_),
                          .stride = key.stride(),
                          .query = query.data(),
                          .key = key.data(),
                          .elsewhere = elsewhere,
-                         .out = tile.data() + (begin - cols.begin),
+                         .out = tile.data() + (its.begin - cols.begin),
                          .out_stride = tile.stride()},
                         device().stream());
       }

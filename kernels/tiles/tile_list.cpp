@@ -245,14 +245,13 @@ std::vector<Placed> placed_tokens(const TileList& list, const Layer& layer, cons
     const auto place = [&](Index i) {
       placed.push_back({static_cast<std::int32_t>(p), static_cast<std::int32_t>(i)});
     };
-    const IndexRange its =
-        cluster_tokens((*layer.order)[p], layer.query_level, list.lengths.queries);
+    const IndexRange all =
+                         cluster_tokens((*layer.order)[p], layer.query_level, list.lengths.queries),
+                     its = all.intersected(rows.range);
     if (rows.drawn.empty())
-      for (Index i = std::max(its.begin, rows.range.begin); i < std::min(its.end, rows.range.end);
-           ++i)
-        place(i);
+      for (Index i = its.begin; i < its.end; ++i) place(i);
     else
-      for (const std::int32_t i : drawn_within(rows, its)) place(i);
+      for (const std::int32_t i : drawn_within(rows, all)) place(i);
   }
   return placed;
 }
@@ -298,8 +297,8 @@ class EntryCut {
  private:
   void add_consecutive(const Layer& layer) {
     for (const RowGroup& group : layer.groups) {
-      const IndexRange tokens{std::max(rows_.range.begin, group.rows.begin << level_),
-                              std::min(rows_.range.end, group.rows.end << level_)};
+      const IndexRange tokens =
+          rows_.range.intersected({group.rows.begin << level_, group.rows.end << level_});
       add(group, -1, tokens, tokens);
     }
   }

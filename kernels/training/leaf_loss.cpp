@@ -1,9 +1,8 @@
 #include "training/leaf_loss.h"
 
-#include <algorithm>
-#include <numeric>
 #include <vector>
 
+#include "data/group_by.h"
 #include "device/device_matrix.h"
 #include "training/leaf_kernels.h"
 
@@ -22,22 +21,6 @@ DeviceMatrix uploaded(const Device& device, MatrixView from) {
   return out;
 }
 
-// The queries in the order of their leaves, and where those of each leaf begin.
-struct LeafOrder {
-  std::vector<std::int32_t> queries, begin;
-};
-
-LeafOrder order_of(const TokenBatch& batch) {
-  LeafOrder out{std::vector<std::int32_t>(batch.query_leaf.size()),
-                std::vector<std::int32_t>(static_cast<std::size_t>(batch.leaves()) + 1)};
-  const auto leaf = [&](std::int32_t i) { return batch.query_leaf[static_cast<std::size_t>(i)]; };
-  std::iota(out.queries.begin(), out.queries.end(), 0);
-  std::ranges::stable_sort(out.queries, {}, leaf);
-  for (const std::int32_t l : batch.query_leaf) ++out.begin[static_cast<std::size_t>(l) + 1];
-  std::partial_sum(out.begin.begin(), out.begin.end(), out.begin.begin());
-  return out;
-}
-
 }  // namespace
 
 MembershipGradient leaf_loss(const Device& device, const TokenBatch& batch, Run& run) {
@@ -45,9 +28,10 @@ MembershipGradient leaf_loss(const Device& device, const TokenBatch& batch, Run&
   const Index queries = batch.queries.rows, keys = batch.keys.rows, leaves = batch.leaves();
   MembershipGradient out{.queries = Matrix(queries, leaves), .keys = Matrix(keys, leaves)};
   if (queries == 0) return out;
-  const LeafOrder order = order_of(batch);
+  const Grouped by_leaf = group_by(batch.query_leaf, leaves);
   const std::vector<std::int32_t> admissible = narrow(batch.admissible),
-                                  place = narrow(batch.place), begin = narrow(batch.leaf_begin);
+                                  place = narrow(batch.place), begin = narrow(batch.leaf_begin),
+                                  query_begin = narrow(by_leaf.begin);
   const std::vector<float> no_sums(static_cast<std::size_t>(queries), -1e30f);
   const Device::WaitAtEnd done(device);
   const auto integers = [&](std::span<const std::int32_t> values) {
@@ -60,8 +44,8 @@ MembershipGradient leaf_loss(const Device& device, const TokenBatch& batch, Run&
                      v = uploaded(device, batch.values), t = uploaded(device, batch.targets);
   const Buffer<std::int32_t> query_leaf = integers(batch.query_leaf),
                              admitted = integers(admissible), places = integers(place),
-                             leaf_begin = integers(begin), in_order = integers(order.queries),
-                             order_begin = integers(order.begin);
+                             leaf_begin = integers(begin), in_order = integers(by_leaf.order),
+                             order_begin = integers(query_begin);
   // What a query without a key leaves unwritten: Z = 0 and, as in LeafBatch, no_pair.
   DeviceMatrix z(device, queries, batch.values.cols);
   z.clear();
@@ -102,7 +86,7 @@ MembershipGradient leaf_loss(const Device& device, const TokenBatch& batch, Run&
   by_query.download(out.queries.data(), by_query.size());
   by_key.download(out.keys.data(), by_key.size());
   device.wait();
-  for (const std::int32_t i : order.queries)
+  for (const std::int32_t i : by_leaf.order)
     out.loss += static_cast<double>(out.queries(i, batch.query_leaf[static_cast<std::size_t>(i)]));
   return out;
 }

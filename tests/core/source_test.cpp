@@ -154,14 +154,14 @@ TEST_CASE("scale and mask: the caller's, else the source's, else 1/sqrt(d) and n
   source.causal = true;
   CHECK(problem_of(source, {}).scale == 0.5);
   CHECK(problem_of(source, {}).causal);
-  const Problem chosen = problem_of(source, {.scale = 2.0, .causal = false});
+  const Problem chosen = problem_of(source, {.conditions = {.causal = false, .scale = 2.0}});
   CHECK(chosen.scale == 2.0);
   CHECK_FALSE(chosen.causal);
 }
 
 TEST_CASE("a scale that is given is a number above 0, and never silently replaced by the default") {
   for (const double scale : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()})
-    CHECK_THROWS_AS(problem_of(grouped_source(), {.scale = scale}), UsageError);
+    CHECK_THROWS_AS(problem_of(grouped_source(), {.conditions = {.scale = scale}}), UsageError);
 }
 
 TEST_CASE("a head that cannot be computed is refused by name") {
@@ -231,10 +231,11 @@ TEST_CASE("numbers beyond what is computed with are refused by position, or coun
 
 TEST_CASE("a scale with which logits may be too large is refused, whether or not NaN is allowed") {
   const Source source = grouped_source();  // d = 2; head 3 has numbers up to 1005 in q and k
-  CHECK(message_of(source, {.head = 3, .scale = 4e23}).empty());
+  CHECK(message_of(source, {.head = 3, .conditions = {.scale = 4e23}}).empty());
   for (const bool allowed : {false, true})
     CHECK(
-        message_of(source, {.head = 3, .scale = 1e24, .allow_non_finite = allowed}) ==
+        message_of(source,
+                   {.head = 3, .conditions = {.scale = 1e24}, .allow_non_finite = allowed}) ==
         "file.npz, layer3: scale 1e+24 is too large for d = 2 and numbers up to x = 1005 in q and "
         "k: scale * max(1, d x^2) is 2.02005e+30; expected at most 1e+30");
 }

@@ -198,9 +198,10 @@ void set_conditions(Desk& desk) {
   Draws& draws = desk.draws();
   if (!can_have_columns(window)) return;
   window.change("conditions", [&](Session& s) {
-    s.scale = draws.chance(0.5) ? std::optional(0.01 + draws.share()) : std::nullopt;
-    s.window = draws.chance(0.3) ? std::optional<Index>(draws.below(64)) : std::nullopt;
-    s.soft_cap = draws.chance(0.3) ? std::optional(1 + 30 * draws.share()) : std::nullopt;
+    s.conditions.scale = draws.chance(0.5) ? std::optional(0.01 + draws.share()) : std::nullopt;
+    s.conditions.window = draws.chance(0.3) ? std::optional<Index>(draws.below(64)) : std::nullopt;
+    s.conditions.soft_cap =
+        draws.chance(0.3) ? std::optional(1 + 30 * draws.share()) : std::nullopt;
   });
 }
 

@@ -89,16 +89,17 @@ std::string session_with_everything() {
   SessionFile file{
       .session = standard_session("synthetic:golden", 64), .content_hash = "00", .layout = "AAAA"};
   Session& session = file.session;
-  session.causal = true;
-  session.scale = 0.3;
-  session.window = 12;
-  session.soft_cap = 30.5;
+  session.conditions.causal = true;
+  session.conditions.scale = 0.3;
+  session.conditions.window = 12;
+  session.conditions.soft_cap = 30.5;
   session.pinned_query = 3;
   session.columns.clear();
   for (const Variant& variant : variants())
     session.columns.push_back(
         {.variant = variant.id, .values = defaults(variant.schema), .seed = 7});
-  session.columns[0].held = HeldHead{.source = "a.npz", .layer = 1, .head = 2, .causal = false};
+  session.columns[0].held =
+      HeldHead{.source = "a.npz", .layer = 1, .head = 2, .conditions = {.causal = false}};
   session.settings.choose_range({find_view("error"), 1, 0.25, 0.5});
   session.settings.hidden = {"exact"};
   session.spans = {{"system", {0, 4}}, {"user", {4, 9}}};

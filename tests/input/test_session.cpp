@@ -104,7 +104,7 @@ TEST_CASE("every choice of a session is written and read") {
     }
   come_back(settings.colormap, colormap_ids());
   come_back(session.span_choice, all_span_choices());
-  come_back(session.causal, std::vector<std::optional<bool>>{{}, {false}, {true}});
+  come_back(session.conditions.causal, std::vector<std::optional<bool>>{{}, {false}, {true}});
   come_back(written.file.orders.heads, all_head_orders());
 }
 
@@ -137,8 +137,8 @@ TEST_CASE("heads that columns hold are written and read, a file named from the r
   auto& columns = written.file.session.columns;
   columns.assign(3, {.variant = "exact", .values = {}, .seed = 0});
   columns[1].held = HeldHead{.source = {}, .layer = 4, .head = 2};
-  columns[2].held =
-      HeldHead{.source = "other.npz", .layer = 0, .head = 1, .causal = true, .scale = 0.5};
+  columns[2].held = HeldHead{
+      .source = "other.npz", .layer = 0, .head = 1, .conditions = {.causal = true, .scale = 0.5}};
   std::filesystem::current_path(here.path().toStdString());
   written.write();
   std::filesystem::current_path(old);
@@ -150,8 +150,8 @@ TEST_CASE("heads that columns hold are written and read, a file named from the r
   CHECK(std::filesystem::path(read[2].held->source) ==
         std::filesystem::path(here.path().toStdString()) / "other.npz");
   CHECK(read[2].held->head == 1);
-  CHECK(read[2].held->causal == true);
-  CHECK(read[2].held->scale == 0.5);
+  CHECK(read[2].held->conditions.causal == true);
+  CHECK(read[2].held->conditions.scale == 0.5);
 }
 
 TEST_CASE("a held head that cannot be is refused by file, found and expected") {
@@ -165,8 +165,23 @@ TEST_CASE("a held head that cannot be is refused by file, found and expected") {
   CHECK(
       refusal_of("\"layer\": 4", "\"layer\": -1").ends_with("expected a layer and a head from 0"));
   CHECK(refusal_of("\"layer\": 4", "\"layer\": \"x\"").find("'layer' is") != std::string::npos);
-  CHECK(refusal_of("\"layer\": 4", "\"other\": 4").find("there is no 'layer'") !=
-        std::string::npos);
+  CHECK(refusal_of("\"layer\": 4", "\"other\": 4").find("'layer' is missing") != std::string::npos);
+}
+
+TEST_CASE("conditions that cannot be are refused, those of the session and of a held head") {
+  const auto says = [](HeadConditions conditions, const std::string& why) {
+    for (const bool held : {false, true}) {
+      Written written;
+      Session& session = written.file.session;
+      session.columns[0].held = HeldHead{.source = "other.npz", .layer = 4, .head = 2};
+      (held ? session.columns[0].held->conditions : session.conditions) = conditions;
+      written.write();
+      CHECK(written.refusal().find(why) != std::string::npos);
+    }
+  };
+  says({.scale = 0}, "scale is 0; expected a finite number above 0");
+  says({.window = -1}, "sliding window is -1; expected a number of keys");
+  says({.soft_cap = -2}, "soft cap is -2; expected a number from 0");
 }
 
 TEST_CASE("a choice that is not known is refused with the choices that are") {
@@ -229,12 +244,12 @@ TEST_CASE("spans that cannot be groups of tokens are refused, and say why") {
       {{"\"first\": 1,", "\"first\": 0.5,"}, "'first' is 0.5; expected a token"},
       {{"\"last\": 24", "\"last\": 9223372036854775807"}, "expected a token counted from 0"},
       {{"\"last\": 24", "\"last\": \"24\""}, "'last' is \"24\"; expected a token"},
-      {{"\"last\": 24,", ""}, "there is no 'last'"},
+      {{"\"last\": 24,", ""}, "'last' is missing"},
       {{"\"name\": \"b\"", "\"name\": \"a\""}, "Two spans have the name “a”"},
       {{"\"name\": \"b\"", "\"name\": \" \""}, "A span needs a name"},
       {{"\"name\": \"b\"", "\"name\": \"\\u001b[31m\""}, "has characters without a sign"},
       {{"\"name\": \"b\"", "\"name\": 7"}, "'name' is 7; expected a string"},
-      {{"\"spans\": [", "\"spans\": [3,"}, "number found; expected an object"},
+      {{"\"spans\": [", "\"spans\": [3,"}, "is 3; expected an object"},
       {{"\"span_choice\": \"parts\"", "\"span_choice\": \"words\""},
        "'span_choice' is 'words'; expected one of parts, sinks, named"}};
   for (const auto& one : cases) {

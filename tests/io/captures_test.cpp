@@ -71,9 +71,9 @@ TEST_CASE("each condition of a recorded head matters: without it the output is a
     INFO(name << ": " << error);
     CHECK(error > 0.02);
   };
-  far("mistral", 0, [](LayerConditions&, HeadChoice& c) { c.window = 0; });
-  far("mistral", 0, [](LayerConditions&, HeadChoice& c) { c.window = 4; });
-  far("gemma2", 1, [](LayerConditions&, HeadChoice& c) { c.soft_cap = 0; });
+  far("mistral", 0, [](LayerConditions&, HeadChoice& c) { c.conditions.window = 0; });
+  far("mistral", 0, [](LayerConditions&, HeadChoice& c) { c.conditions.window = 4; });
+  far("gemma2", 1, [](LayerConditions&, HeadChoice& c) { c.conditions.soft_cap = 0; });
   far("gemma2", 0, [](LayerConditions& its, HeadChoice&) { its.window.reset(); });
   far("t5", 2, [](LayerConditions& its, HeadChoice&) { its.bias = {}; });
   far("bloom", 0, [](LayerConditions& its, HeadChoice&) { its.alibi.clear(); });

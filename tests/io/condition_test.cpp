@@ -194,7 +194,8 @@ TEST_CASE("metadata of the file, of a layer, and what a person sets, in ascendin
   CHECK(its.causal);
   CHECK(its.scale == 0.125);
   CHECK(admitted(its) == "1000 1100 0110 0011");
-  const Problem by_hand = problem_of(own, {.causal = false, .window = 0, .soft_cap = 0.0});
+  const Problem by_hand =
+      problem_of(own, {.conditions = {.causal = false, .window = 0, .soft_cap = 0.0}});
   CHECK(by_hand.window == 0);
   CHECK_FALSE(by_hand.causal);
   CHECK(by_hand.rule == nullptr);

@@ -61,7 +61,7 @@ TEST_CASE("the column spread against n is that of the first tokens, the first 32
     std::vector<double> all, later;
     for (Index head = 0; head < 3; ++head) {
       const Dense<double> p =
-          softmax(prefix_of(problem_of(source, {.head = head, .causal = true}), n));
+          softmax(prefix_of(problem_of(source, {.head = head, .conditions = {.causal = true}}), n));
       double of_all = 0, of_later = 0;
       for (Index j = 0; j < n; ++j) {
         double sum = 0;

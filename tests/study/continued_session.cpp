@@ -155,7 +155,7 @@ TEST_CASE("a mode that has no causal form stays with a causal head, and says wha
   set_value(schema, session.columns[1].values, "min_length", "0");
   set_value(schema, session.columns[1].values, "mode", "theory");
   const auto shows = [&](const std::optional<bool>& causal) {
-    session.causal = causal;
+    session.conditions.causal = causal;
     study.set_session(session);
     REQUIRE(wait_until([&] { return study.settled(); }));
     return study.columns()[1].error;

@@ -98,8 +98,8 @@ TEST_CASE("what trials were compared with is freed when another source is opened
 TEST_CASE("trials have the mask and scale of the session, and are stale with another one") {
   Explored e;
   Session session = e.study.session();
-  session.causal = true;
-  session.scale = 0.125;
+  session.conditions.causal = true;
+  session.conditions.scale = 0.125;
   e.study.set_session(session);
   e.run.start(HeadScope::head, {.most_settings = 1}, "");
   REQUIRE(e.finish());
@@ -113,10 +113,10 @@ TEST_CASE("trials have the mask and scale of the session, and are stale with ano
   session.columns.pop_back();  // which was tried does not depend on the columns
   e.study.set_session(session);
   CHECK_FALSE(e.run.stale());
-  session.scale = 0.25;
+  session.conditions.scale = 0.25;
   e.study.set_session(session);
   CHECK(e.run.stale());
-  session.scale = 0.125;
+  session.conditions.scale = 0.125;
   session.head = 1;
   e.study.set_session(session);
   CHECK(e.run.stale());

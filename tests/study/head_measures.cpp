@@ -34,14 +34,15 @@ TEST_CASE("heads are measured only while it is wanted, and again under another m
   Profile profile;
   Run run{profile};
   const auto expected = [&](Index head, bool causal) {
-    return entropy_of(measure_head(*study.source(), {.layer = 0, .head = head, .causal = causal},
+    return entropy_of(measure_head(*study.source(),
+                                   {.layer = 0, .head = head, .conditions = {.causal = causal}},
                                    study.backend(), run));
   };
   for (Index head = 0; head < 3; ++head)
     CHECK(entropy_of(*study.measured_head(0, head)) == expected(head, false));
   const auto set_causal = [&](bool causal) {
     Session session = study.session();
-    session.causal = causal;
+    session.conditions.causal = causal;
     study.set_session(session);
   };
   set_causal(true);

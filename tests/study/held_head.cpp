@@ -145,7 +145,7 @@ TEST_CASE("a held head of another file is read beside the opened one, with that 
   Study study(std::make_unique<CpuLike>());
   open(study, heads, {"exact", "h1d"}, {find_view("heatmap"), find_view("error")});
   Session session = study.session();
-  session.scale = 0.5;  // by hand, of the opened source
+  session.conditions.scale = 0.5;  // by hand, of the opened source
   session.columns[1].held = HeldHead{other, 0, 1};
   study.set_session(session);
   REQUIRE(settle(study));
@@ -282,13 +282,13 @@ TEST_CASE(
 TEST_CASE("a held head of another file keeps all that was set for it by hand") {
   // Each setting by itself, off its default, and then all.
   const std::vector<std::function<void(Session&)>> settings{
-      [](Session& s) { s.causal = true; }, [](Session& s) { s.scale = 0.5; },
-      [](Session& s) { s.window = 9; }, [](Session& s) { s.soft_cap = 1.5; },
+      [](Session& s) { s.conditions.causal = true; }, [](Session& s) { s.conditions.scale = 0.5; },
+      [](Session& s) { s.conditions.window = 9; }, [](Session& s) { s.conditions.soft_cap = 1.5; },
       [](Session& s) {
-        s.causal = true;
-        s.scale = 0.5;
-        s.window = 9;
-        s.soft_cap = 1.5;
+        s.conditions.causal = true;
+        s.conditions.scale = 0.5;
+        s.conditions.window = 9;
+        s.conditions.soft_cap = 1.5;
       }};
   for (std::size_t set = 0; set < settings.size(); ++set) {
     CAPTURE(set);
@@ -307,8 +307,8 @@ TEST_CASE("a held head of another file keeps all that was set for it by hand") {
     CHECK(known_of(study, 2) == before);
     const Problem &held = *study.head_of(study.columns()[2]).problem,
                   &opened = *study.head_of(study.columns()[1]).problem;
-    CHECK(held.causal == session.causal.value_or(false));
-    CHECK(held.window == session.window.value_or(0));
+    CHECK(held.causal == session.conditions.causal.value_or(false));
+    CHECK(held.window == session.conditions.window.value_or(0));
     CHECK_FALSE(opened.causal);
     CHECK(opened.window == 0);
     CHECK(study.head_of(study.columns()[2]).source == source);  // not read again

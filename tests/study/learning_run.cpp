@@ -158,7 +158,7 @@ TEST_CASE("learning ends with its column, its parameters and its head") {
   CHECK(stops_at([](Session& s) {
     set_value(find_variant("tf").schema, s.columns[1].values, "height", "2");
   }));
-  CHECK(stops_at([](Session& s) { s.causal = true; }));
+  CHECK(stops_at([](Session& s) { s.conditions.causal = true; }));
   REQUIRE(wait_until([&] { return l.study.settled(); }));
   CHECK(stops_at([](Session& s) { s.columns.erase(s.columns.begin() + 1); }));
 }

@@ -43,7 +43,7 @@ TEST_CASE("a sweep ends when its head is left") {
   REQUIRE(s.measures());
   REQUIRE(s.run.running());
   Session session = s.study.session();
-  session.causal = true;
+  session.conditions.causal = true;
   s.study.set_session(session);
   CHECK(wait_until([&] { return !s.run.running(); }));
   CHECK_FALSE(s.run.complete());

@@ -170,8 +170,8 @@ TEST_CASE("every kind of change is undone and redone") {
   Window window(assets + "/minilm/minilm-l6.safetensors");
   CHECK(undone(window, "head", [](Session& s) { s.head = 3; }));
   CHECK(undone(window, "layer", [](Session& s) { s.layer = 1; }));
-  CHECK(undone(window, "causal", [](Session& s) { s.causal = true; }));
-  CHECK(undone(window, "scale", [](Session& s) { s.scale = 0.5; }));
+  CHECK(undone(window, "causal", [](Session& s) { s.conditions.causal = true; }));
+  CHECK(undone(window, "scale", [](Session& s) { s.conditions.scale = 0.5; }));
   CHECK(undone(window, "views", [](Session& s) { std::swap(s.views[0], s.views[1]); }));
   CHECK(undone(window, "move", [](Session& s) { std::swap(s.columns[1], s.columns[2]); }));
   CHECK(undone(window, "seed", [](Session& s) { s.columns.back().seed = 9; }));

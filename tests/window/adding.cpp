@@ -116,7 +116,7 @@ TEST_CASE("arrows choose while one types, and Enter adds the column") {
 TEST_CASE("what has no causal form cannot be added to a causal head, and says why") {
   Window window("synthetic:clusters?n=64&d=8&seed=1");
   show(window, {find_view("heatmap")}, {"exact"});
-  window->change("causal", [](Session& session) { session.causal = true; });
+  window->change("causal", [](Session& session) { session.conditions.causal = true; });
   REQUIRE(window.settle());
   AddColumnDialog& dialog = opened(window);
   const Variant& linformer = find_variant("linformer");
@@ -127,7 +127,7 @@ TEST_CASE("what has no causal form cannot be added to a causal head, and says wh
   dialog.close();
 
   // Without the mask it can.
-  window->change("causal", [](Session& session) { session.causal = false; });
+  window->change("causal", [](Session& session) { session.conditions.causal = false; });
   REQUIRE(window.settle());
   opened(window);
   REQUIRE(wait_until([&] { return dialog.card(linformer); }));

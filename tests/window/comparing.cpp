@@ -106,7 +106,7 @@ TEST_CASE("the comparison is drawn in place of one column, and Shift shows exact
 TEST_CASE("a causal head is not split, and one column is compared with none") {
   Window window(small);
   show(window, {find_view("heatmap")}, {"exact", "h1d"});
-  window->change("causal", [](Session& s) { s.causal = true; });
+  window->change("causal", [](Session& s) { s.conditions.causal = true; });
   REQUIRE(window.settle());
   window.study().select_column(1);
   window.trigger("compare");
@@ -173,7 +173,7 @@ TEST_CASE("a split becomes a wipe where a causal mask leaves nothing above the d
   window.study().select_column(1);
   window.trigger("compare_split");
   REQUIRE(compared(window) == "h1d exact split");
-  window->change("causal", [](Session& s) { s.causal = true; });
+  window->change("causal", [](Session& s) { s.conditions.causal = true; });
   CHECK(wait_until([&] { return compared(window) == "h1d exact wipe"; }));
 }
 

@@ -145,7 +145,8 @@ TEST_CASE("whatever changes during computing, the newest request wins") {
       window->change("remove", [](Session& s) { s.columns.erase(s.columns.begin() + 1); });
     if (round % 11 == 0)
       window->change("add", [](Session& s) { s.columns.push_back(s.columns.back()); });
-    if (round % 13 == 0) window->change("scale", [&](Session& s) { s.scale = 0.1 + 0.01 * round; });
+    if (round % 13 == 0)
+      window->change("scale", [&](Session& s) { s.conditions.scale = 0.1 + 0.01 * round; });
     if (round % 29 == 28) {
       window->open("synthetic:clusters?heads=4&d=32&n=" + QString::number(512 + round));
       window->open("synthetic:clusters?heads=4&d=32&n=" + QString::number(513 + round));

@@ -143,7 +143,7 @@ TEST_CASE("a session saved and opened is the same session") {
   Window window("content:" + assets + "/text/fovea.txt");
   window->change("test", [](Session& s) {
     s.pinned_query = 3;
-    s.causal = true;
+    s.conditions.causal = true;
     s.settings.norm = Norm::linear;
     s.columns.back().seed = 18446744073709551615u;
   });

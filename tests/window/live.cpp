@@ -140,7 +140,7 @@ TEST_CASE("a step of other tokens goes on with the columns, and without a step o
   show(window, {find_view("heatmap"), find_view("error")}, {"exact", "h1d"});
   window->change({}, [](Session& s) {
     s.head = 1;
-    s.causal = false;
+    s.conditions.causal = false;
     s.pinned_query = 60;
   });
   REQUIRE(window.settle());
@@ -149,7 +149,7 @@ TEST_CASE("a step of other tokens goes on with the columns, and without a step o
   REQUIRE(shows(window, "train", 1));
   CHECK(window.study().length() == 40);
   CHECK(window.study().session().head == 1);
-  CHECK(window.study().session().causal == false);
+  CHECK(window.study().session().conditions.causal == false);
   CHECK(window.study().session().columns.size() == 2);
   CHECK(window.study().session().viewport == Viewport{0, 40, 0, 40});
   CHECK(window->findChild<QAction*>("undo")->text() == undo);

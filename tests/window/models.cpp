@@ -218,13 +218,13 @@ TEST_CASE("another text keeps columns that hold a head, and lets go of tokens th
 TEST_CASE("a mask that was set by hand belongs to the model, whatever it reads") {
   QSettings().clear();
   Typing t;
-  t.window->editor().change({}, [](Session& s) { s.causal = true; });
+  t.window->editor().change({}, [](Session& s) { s.conditions.causal = true; });
   t.window->open(small);
   REQUIRE(t.ends());
-  CHECK_FALSE(t.window.study().session().causal);
+  CHECK_FALSE(t.window.study().session().conditions.causal);
   t.window->open(QString::fromStdString(t.model.address("sat")));
   REQUIRE(t.ends());
-  CHECK(t.window.study().session().causal == true);
+  CHECK(t.window.study().session().conditions.causal == true);
 }
 
 TEST_CASE("a text that is too long is read as far as it is saved, and that is said") {

@@ -190,7 +190,7 @@ TEST_CASE("a variant that is fitted to all tokens says so, above all under a cau
     QTest::qWait(50);
   };
   for (const bool causal : {false, true}) {
-    window->change("causal", [&](Session& s) { s.causal = causal; });
+    window->change("causal", [&](Session& s) { s.conditions.causal = causal; });
     REQUIRE(window.settle());
     for (const char* id : {"tf", "tc", "hyper"}) {
       CAPTURE(id);
@@ -222,7 +222,7 @@ TEST_CASE("a mask that no file states is said to be assumed until somebody sets 
   CHECK(window.study().problem()->causal);
   CHECK_FALSE(warning->isVisibleTo(window->window()));
   CHECK(some_label_says(*window, "mask causal: set by hand"));
-  window->change("causal", [](Session& s) { s.causal.reset(); });
+  window->change("causal", [](Session& s) { s.conditions.causal.reset(); });
 }
 
 TEST_CASE("the comparison has every measure of every column, is sorted by one and is copied") {

@@ -287,23 +287,23 @@ TEST_CASE("a mask and a scale that were set by hand stay with their file") {
   };
   {
     Window window(QString::fromStdString(one));
-    window->change("causal", [](Session& s) { s.causal = true; });
-    window->change("scale", [](Session& s) { s.scale = 0.25; });
+    window->change("causal", [](Session& s) { s.conditions.causal = true; });
+    window->change("scale", [](Session& s) { s.conditions.scale = 0.25; });
     window->open("synthetic:golden");
     REQUIRE(opened(window, 8));
-    CHECK_FALSE(window.study().session().causal);
-    CHECK_FALSE(window.study().session().scale);
+    CHECK_FALSE(window.study().session().conditions.causal);
+    CHECK_FALSE(window.study().session().conditions.scale);
     window->open(QString::fromStdString(one));
     REQUIRE(opened(window, 64));
-    CHECK(window.study().session().causal == true);
-    CHECK(window.study().session().scale == 0.25);
-    window->change("causal", [](Session& s) { s.causal.reset(); });
-    window->change("scale", [](Session& s) { s.scale.reset(); });
+    CHECK(window.study().session().conditions.causal == true);
+    CHECK(window.study().session().conditions.scale == 0.25);
+    window->change("causal", [](Session& s) { s.conditions.causal.reset(); });
+    window->change("scale", [](Session& s) { s.conditions.scale.reset(); });
   }
   Window window("synthetic:golden");
   window->open(QString::fromStdString(one));
   REQUIRE(opened(window, 64));
-  CHECK_FALSE(window.study().session().causal);
+  CHECK_FALSE(window.study().session().conditions.causal);
 }
 
 TEST_CASE(
@@ -322,7 +322,7 @@ TEST_CASE(
   const auto causal_in = [&](const QString& what) {
     window->open(what);
     REQUIRE(wait_until([&] { return window.study().length() == 24 && !window.study().opening(); }));
-    const std::optional<bool> causal = window.study().session().causal;
+    const std::optional<bool> causal = window.study().session().conditions.causal;
     window->open(small);
     REQUIRE(wait_until([&] { return window.study().length() == 128; }));
     return causal;
@@ -331,7 +331,7 @@ TEST_CASE(
   window->open("q.safetensors");
   REQUIRE(wait_until([&] { return window.study().length() == 24 && window.study().settled(); }));
   CHECK(window.save(session));  // without a mask of its own
-  window->change("causal", [](Session& s) { s.causal = true; });
+  window->change("causal", [](Session& s) { s.conditions.causal = true; });
   window->open(small);
   REQUIRE(wait_until([&] { return window.study().length() == 128; }));
   QDir::setCurrent(folder.filePath("b"));  // another file of that name

@@ -189,7 +189,7 @@ TEST_CASE("the sweep yields to other requests, ends with its head and says when 
   CHECK(dialog.run().sweep().series[1].points.size() >= 2);
   CHECK(dialog.message_text().contains("Stopped"));
   dialog.findChild<QPushButton*>("sweep_measure")->click();
-  window->change("causal", [](Session& s) { s.causal = true; });
+  window->change("causal", [](Session& s) { s.conditions.causal = true; });
   CHECK(wait_until([&] { return !dialog.run().running(); }));
   CHECK(dialog.run().stale());
 }

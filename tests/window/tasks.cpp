@@ -243,7 +243,7 @@ TEST_CASE("task 10: the mask of a capture is set, saved and found again") {
   const QTemporaryDir folder;
   const QString path = folder.filePath("mine.fovea.json");
   if (warning->isVisibleTo(&*window)) emit warning->linkActivated("causal");
-  window->change("causal", [](Session& s) { s.causal = true; });
+  window->change("causal", [](Session& s) { s.conditions.causal = true; });
   window->change("viewport", [](Session& s) { s.viewport = {10, 90, 20, 100}; });
   REQUIRE(window.settle());
   CHECK(window.study().problem()->causal);

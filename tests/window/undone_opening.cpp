@@ -30,7 +30,7 @@ TEST_CASE("Ctrl+Z brings the file before back, with its look and selection, and 
   REQUIRE(QFile::copy(assets + "/text/fovea.txt", text));
   Window window("content:" + text);
   window->change({}, [](Session& s) {
-    s.causal = true;
+    s.conditions.causal = true;
     s.views = {find_view("heatmap")};
     s.settings.colormap = "cividis";
     s.pinned_query = 12;

@@ -8,10 +8,10 @@
 #include <QMessageBox>
 #include <QRegularExpression>
 #include <QSettings>
-#include <cmath>
 #include <map>
 
 #include "data/error.h"
+#include "data/layer_conditions.h"
 #include "data/memory.h"
 #include "data/number_text.h"
 #include "window/main_window.h"
@@ -63,6 +63,44 @@ QString ending_of(const QString& name, const QStringList& filters) {
   return {};
 }
 
+QString text_of(double x) {
+  return QString::number(x, 'g', QLocale::FloatingPointShortest);
+}
+QString text_of(Index x) {
+  return QString::number(x);
+}
+
+bool read(const QString& text, double& to) {
+  bool ok = false;
+  to = text.toDouble(&ok);
+  return ok;
+}
+bool read(const QString& text, Index& to) {
+  bool ok = false;
+  to = text.toLongLong(&ok);
+  return ok;
+}
+
+template <class T>
+std::optional<std::optional<T>> ask_number(MainWindow& window, const Condition<T>& condition) {
+  const auto problem = window.study().problem();
+  if (!problem) return {};
+  const QString now = text_of(*(conditions_of(*problem).*condition.member));
+  QString title = condition.name;
+  title[0] = title[0].toUpper();
+  const QString question = QString("%1. Leave it empty for what the source states, else %2.")
+                               .arg(condition.meaning, condition.otherwise);
+  bool ok = false;
+  const QString text = QInputDialog::getText(&window, title, question, QLineEdit::Normal, now, &ok);
+  if (!ok || text == now) return {};
+  if (text.trimmed().isEmpty()) return std::optional<T>();
+  T value = 0;
+  if (read(text, value) && condition.allows(value)) return std::optional(value);
+  window.info_bar().show_message(
+      QString("%1 “%2”: expected %3").arg(title, text, condition.expected));
+  return {};
+}
+
 }  // namespace
 
 std::optional<std::pair<Index, Index>> ask_pair(MainWindow& window) {
@@ -88,58 +126,12 @@ std::optional<std::pair<Index, Index>> ask_pair(MainWindow& window) {
   return {};
 }
 
-std::optional<std::optional<double>> ask_scale(MainWindow& window) {
-  const auto problem = window.study().problem();
-  if (!problem) return {};
-  bool ok = false;
-  const QString now = QString::number(problem->scale, 'g', QLocale::FloatingPointShortest);
-  const QString text = QInputDialog::getText(
-      &window, "Scale", "Logits are scale · q·k. Leave it empty for the source's scale, else 1/√d.",
-      QLineEdit::Normal, now, &ok);
-  if (!ok || text == now) return {};
-  if (text.trimmed().isEmpty()) return std::optional<double>();
-  const double scale = text.toDouble(&ok);
-  if (ok && scale > 0 && std::isfinite(scale)) return std::optional(scale);
-  window.info_bar().show_message(QString("Scale “%1”: expected a number above 0").arg(text));
-  return {};
+std::optional<std::optional<double>> ask(MainWindow& window, const Condition<double>& condition) {
+  return ask_number(window, condition);
 }
 
-std::optional<std::optional<Index>> ask_window(MainWindow& window) {
-  const auto problem = window.study().problem();
-  if (!problem) return {};
-  bool ok = false;
-  const QString now = QString::number(problem->window);
-  const QString text =
-      QInputDialog::getText(&window, "Sliding window",
-                            "Each query sees only this many keys up to its own position; 0: all. "
-                            "Leave it empty for what the source states.",
-                            QLineEdit::Normal, now, &ok);
-  if (!ok || text == now) return {};
-  if (text.trimmed().isEmpty()) return std::optional<Index>();
-  const Index keys = text.toLongLong(&ok);
-  if (ok && keys >= 0 && keys <= INT32_MAX) return std::optional(keys);
-  window.info_bar().show_message(
-      QString("Sliding window “%1”: expected a number of keys, or 0 for none").arg(text));
-  return {};
-}
-
-std::optional<std::optional<double>> ask_soft_cap(MainWindow& window) {
-  const auto problem = window.study().problem();
-  if (!problem) return {};
-  bool ok = false;
-  const QString now = QString::number(problem->rule ? problem->rule->soft_cap : 0, 'g',
-                                      QLocale::FloatingPointShortest);
-  const QString text = QInputDialog::getText(
-      &window, "Soft cap",
-      "Logits become c · tanh(logit / c); 0: no cap. Leave it empty for what the source states.",
-      QLineEdit::Normal, now, &ok);
-  if (!ok || text == now) return {};
-  if (text.trimmed().isEmpty()) return std::optional<double>();
-  const double cap = text.toDouble(&ok);
-  if (ok && cap >= 0 && std::isfinite(cap)) return std::optional(cap);
-  window.info_bar().show_message(
-      QString("Soft cap “%1”: expected a number above 0, or 0 for none").arg(text));
-  return {};
+std::optional<std::optional<Index>> ask(MainWindow& window, const Condition<Index>& condition) {
+  return ask_number(window, condition);
 }
 
 void use_kept_memory_budget() {

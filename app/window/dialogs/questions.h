@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "data/matrix.h"
+#include "data/conditions.h"
 
 class QAction;
 class QWidget;
@@ -17,12 +17,9 @@ class MainWindow;
 /// A query and a key of the open head, as "13, 26". Another answer is refused in the info bar.
 std::optional<std::pair<Index, Index>> ask_pair(MainWindow& window);
 
-/// The inner value is absent if the source's own scale was chosen.
-std::optional<std::optional<double>> ask_scale(MainWindow& window);
-
-/// Asks for the sliding window or the soft cap; 0 for none.
-std::optional<std::optional<Index>> ask_window(MainWindow& window);
-std::optional<std::optional<double>> ask_soft_cap(MainWindow& window);
+/// Asks for a condition of the open head. The inner value is absent if the source's own was chosen.
+std::optional<std::optional<double>> ask(MainWindow& window, const Condition<double>& condition);
+std::optional<std::optional<Index>> ask(MainWindow& window, const Condition<Index>& condition);
 
 /// Asks for the memory budget, keeps it for later starts, and computes again what was refused.
 void ask_memory_budget(MainWindow& window);

@@ -75,20 +75,22 @@ QString conditions_of(const Source& source, const Session& session, const Proble
              scale = stated_scale(source, session.layer).has_value();
   lines << QString("mask %1: %2")
                .arg(problem.causal ? "causal" : "bidirectional",
-                    known(session.causal.has_value(),
+                    known(session.conditions.causal.has_value(),
                           mask || !mask_is_assumed(source, session.layer)));
   lines << QString("scale %1: %2%3")
-               .arg(number_text(problem.scale), session.scale || scale ? "" : "1/√d, ",
-                    known(session.scale.has_value(), scale));
-  if (problem.window > 0 || session.window)
+               .arg(number_text(problem.scale), session.conditions.scale || scale ? "" : "1/√d, ",
+                    known(session.conditions.scale.has_value(), scale));
+  if (problem.window > 0 || session.conditions.window)
     lines << QString("sliding window %1: %2")
                  .arg(problem.window > 0 ? to_qt(plural(problem.window, "key")) : "none",
-                      known(session.window.has_value(), layer.conditions.window.has_value()));
+                      known(session.conditions.window.has_value(),
+                            layer.conditions.window.has_value()));
   const double cap = problem.rule ? problem.rule->soft_cap : 0;
-  if (cap > 0 || session.soft_cap)
+  if (cap > 0 || session.conditions.soft_cap)
     lines << QString("soft cap %1: %2")
                  .arg(cap > 0 ? number_text(cap) : "none",
-                      known(session.soft_cap.has_value(), layer.conditions.soft_cap.has_value()));
+                      known(session.conditions.soft_cap.has_value(),
+                            layer.conditions.soft_cap.has_value()));
   LayerConditions others = layer.conditions;
   others.window.reset();
   others.soft_cap.reset();
@@ -103,7 +105,7 @@ QString conditions_of(const Source& source, const Session& session, const Proble
 
 /// While nobody has said what the mask is.
 QString mask_warning(const Source& source, const Session& session, const HeadCard* card) {
-  if (session.causal || !mask_is_assumed(source, session.layer)) return {};
+  if (session.conditions.causal || !mask_is_assumed(source, session.layer)) return {};
   QString text = "⚠ The file does not state a mask: bidirectional is assumed.";
   constexpr double little = 0.05;
   constexpr Index enough = 16;  // tokens for a share to mean anything
@@ -172,7 +174,7 @@ class InputDock : public QWidget {
     mask_warning_->setTextInteractionFlags(Qt::TextBrowserInteraction);
     mask_warning_->hide();
     connect(mask_warning_, &QLabel::linkActivated, this, [this](const QString& link) {
-      editor_.change("causal", [&](Session& s) { s.causal = link == "causal"; });
+      editor_.change("causal", [&](Session& s) { s.conditions.causal = link == "causal"; });
     });
     column->addWidget(warning_ = make_note());
     warning_->setProperty("style", "warning");
