@@ -13,7 +13,7 @@ constexpr Index rows_of_a_mean = 2, rows_of_a_maximum = 1;
 constexpr Index sketch_side = 256;        // pixels, about a panel's: a quarter of the work
 constexpr Index estimated_at_once = 128;  // rows of pixels: .2 s of an error map on two cores
 
-double ms_since(Clock::time_point begin) {
+double ms_after(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
@@ -57,7 +57,7 @@ bool MapDrawing::refine(Run& run) const {
   if (drawn_ != &map) return true;  // first a picture of the map, then tiles
   const auto begin = Clock::now();
   bool more = map.refine(pixels_, run);
-  while (more && ms_since(begin) < piece_ms) more = map.refine(pixels_, run);
+  while (more && ms_after(begin) < piece_ms) more = map.refine(pixels_, run);
   return more;
 }
 
@@ -76,7 +76,7 @@ bool MapBands::advance(Run& run) {
   map_->fill(band, quiet);
   run.reached(map_->exact_share());
   const double fitting =
-      static_cast<double>(band.size()) * piece_ms / std::max(ms_since(begin), .1);
+      static_cast<double>(band.size()) * piece_ms / std::max(ms_after(begin), .1);
   most_ = std::clamp<Index>(static_cast<Index>(fitting), 1, 4 * most_);
   return map_->exact_share() < 1;
 }
