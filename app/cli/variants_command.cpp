@@ -63,7 +63,7 @@ Document variant_json(const Variant& variant) {
 std::string range_text(const Field& field) {
   if (!field.choices.empty()) return join(field.choices, {}, " | ");
   if (std::holds_alternative<std::string>(field.standard)) return "text";
-  text = format_plain(field.min) + " .. " + format_plain(field.max);
+  const std::string text = format_plain(field.min) + " .. " + format_plain(field.max);
   return field.must_be_even ? text + ", even" : text;
 }
 
