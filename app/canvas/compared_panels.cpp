@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "canvas/scene.h"
+#include "data/text.h"
 
 namespace fovea::canvas {
 namespace {
@@ -91,9 +92,6 @@ std::optional<ColourScale> scale_of_both(const Scene& scene, int row, int column
 }
 
 std::string compared_caption(const Scene& scene, int row, int column) {
-  const auto append = [](std::string& all, const std::string& more) {
-    all += (all.empty() ? "" : " · ") + more;
-  };
   const Comparison& comparison = *scene.model.comparison;
   const std::string& first = scene.model.column_titles[comparison.column];
   const std::string& second = scene.model.column_titles[comparison.with];
@@ -103,17 +101,18 @@ std::string compared_caption(const Scene& scene, int row, int column) {
     const auto& cells = scene.model.cells[scene.rows[row]];
     const bool there = comparison.with < std::ssize(cells) && cells[comparison.with].panel;
     if (is_picture(scene.panel(row, column)))
-      append(words,
-             first + " alone: " + second + (there ? " has no such picture" : " is not there yet"));
+      add_item(words,
+               first + " alone: " + second + (there ? " has no such picture" : " is not there yet"),
+               " · ");
     return words;
   }
   if (const std::string& others = other->panel->caption; others != words) {
     words = words.empty() ? "" : first + ": " + words;
-    if (!others.empty()) append(words, second + ": " + others);
+    if (!others.empty()) add_item(words, second + ": " + others, " · ");
   }
   if (const auto& scale = scene.scales[row].of[column];
       scale && scale->is_amounts() && !scene.scales[row].shared)
-    append(words, "one range of colours for both");
+    add_item(words, "one range of colours for both", " · ");
   return words;
 }
 

@@ -8,6 +8,7 @@
 
 #include "canvas/raster_painter.h"
 #include "data/pixels.h"
+#include "data/text.h"
 #include "drawing/caption.h"
 
 namespace fovea::canvas {
@@ -64,7 +65,7 @@ drawing::RowScales scales_of(const Scene& scene, int row) {
 }
 
 void append(std::string& words, const std::string& more) {
-  if (!more.empty()) words += (words.empty() ? "" : " · ") + more;
+  if (!more.empty()) add_item(words, more, " · ");
 }
 
 std::string plain_caption(const Scene& scene, int row, int column) {

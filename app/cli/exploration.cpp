@@ -6,6 +6,7 @@
 #include "cli/report.h"
 #include "data/error.h"
 #include "data/number_text.h"
+#include "data/text.h"
 #include "variants/learned_tree.h"
 
 namespace fovea {
@@ -37,7 +38,7 @@ std::vector<std::string> not_tried(const ExplorationOptions& options,
   std::string others;
   for (const Variant& variant : variants())
     if (std::ranges::find(tried, &variant) == tried.end() && !variant.reference)
-      others += (others.empty() ? "" : ", ") + variant.id;
+      add_item(others, variant.id);
   if (!others.empty()) out.push_back(others + " (--variant all tries them)");
   const bool trees = std::ranges::any_of(
       tried, [](const Variant* variant) { return variant->tree_attention != TreeAttention::none; });

@@ -9,6 +9,7 @@
 #include "cli/options.h"
 #include "data/error.h"
 #include "data/fnv1a.h"
+#include "data/text.h"
 #include "data/utf8.h"
 #include "io/atomic_file.h"
 #include "io/fit_file.h"
@@ -188,8 +189,8 @@ class Fitting {
 
  private:
   void set_about(std::uint64_t hash) {
-    std::string heads;
-    for (const Index head : heads_) heads += (heads.empty() ? "" : ",") + std::to_string(head);
+    const std::string heads = join(
+        heads_, [](Index head) { return std::to_string(head); }, ",");
     about_ = {{"variant", variant_.id}, {"layer", std::to_string(report_.layer)}, {"heads", heads}};
     for (std::size_t f = 0; f < variant_.schema.size(); ++f)
       if (variant_.schema[f].id != "steps")

@@ -8,6 +8,7 @@
 #include "cli/figure_names.h"
 #include "data/layer_conditions.h"
 #include "data/number_text.h"
+#include "data/text.h"
 #include "figure/figure.h"
 
 namespace fovea {
@@ -217,7 +218,7 @@ class HeadPages {
     for (std::size_t i = 0; i < variant.schema.size(); ++i) {
       const std::string value = to_text(values[i]);
       if (value.empty() || !is_used(variant.schema[i], variant.schema, values)) continue;
-      text += (text.empty() ? "" : ", ") + variant.schema[i].id + " = " + value;
+      add_item(text, variant.schema[i].id + " = " + value);
     }
     return text.empty() ? text : text + ", seed = " + std::to_string(seed);
   }
@@ -226,8 +227,7 @@ class HeadPages {
     std::string text;
     if (!figures) return text;
     for (const Diagnostic& figure : *figures)
-      if (!figure.left_out)
-        text += (text.empty() ? "" : "; ") + figure.label + ": " + to_text(figure);
+      if (!figure.left_out) add_item(text, figure.label + ": " + to_text(figure), "; ");
     return text;
   }
 

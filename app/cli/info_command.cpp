@@ -3,6 +3,7 @@
 #include "cli/devices_report.h"
 #include "cli/options.h"
 #include "cli/text_table.h"
+#include "data/text.h"
 #include "report/json_output.h"
 
 namespace fovea {
@@ -111,7 +112,7 @@ std::string text_of_conditions(const Source& source, const Layer& layer) {
   if (const auto& scale = layer.conditions.scale; scale && scale != source.scale)
     text += (text.empty() ? "scale " : ", scale ") + format_plain(*scale);
   for (const std::string& more : {layer.conditions.text(), text_of_results(layer)})
-    if (!more.empty()) text += (text.empty() ? "" : ", ") + more;
+    if (!more.empty()) add_item(text, more);
   return text;
 }
 

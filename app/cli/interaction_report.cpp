@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "cli/text_table.h"
+#include "data/text.h"
 #include "data/utf8.h"
 
 namespace fovea {
@@ -52,8 +53,7 @@ Document to_json(const InteractionFigures& f) {
 }
 
 void print(std::ostream& out, const InteractionFigures& f) {
-  std::string settled;
-  for (const double ms : f.settled_ms) settled += (settled.empty() ? "" : ", ") + format_time(ms);
+  const std::string settled = join(f.settled_ms, [](double ms) { return format_time(ms); });
   out << printable(f.source) << ": n = " << f.n << ", d = " << f.d << "; " << f.device
       << ", canvas " << f.width << " x " << f.height << "\n\n";
   print_facts(out, {{"first estimate", format_time(f.estimate_ms) + " after opening, " +

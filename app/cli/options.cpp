@@ -12,6 +12,7 @@
 #include "data/address.h"
 #include "data/error.h"
 #include "data/memory.h"
+#include "data/text.h"
 #include "data/utf8.h"
 #include "input/bundled_models.h"
 #include "input/model_place.h"
@@ -261,7 +262,7 @@ Index HeadOptions::layer_in(const Source& source) const {
   for (std::size_t l = 0; l < source.layers.size(); ++l) {
     if (!source.layers[l].name.empty() && source.layers[l].name == layer)
       return static_cast<Index>(l);
-    names += (l ? ", " : "") + source.layers[l].name;
+    add_item(names, source.layers[l].name);
   }
   const auto count = static_cast<Index>(source.layers.size());
   const auto index = whole_number_from(layer);
@@ -455,7 +456,7 @@ void tell_left_out(const std::vector<std::string>& ids, const Problem& head, std
   for (const Variant* variant : variants_named(ids)) {
     if (std::ranges::find(chosen, variant) != chosen.end()) continue;
     if (head.causal && !variant->has_causal_form())
-      not_causal += (not_causal.empty() ? "" : ", ") + variant->id;
+      add_item(not_causal, variant->id);
     else
       print_note(out, "left out: " + variant->refusal(head));
   }

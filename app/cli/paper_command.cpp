@@ -13,6 +13,7 @@
 #include "cli/text_table.h"
 #include "data/error.h"
 #include "data/model_address.h"
+#include "data/text.h"
 #include "figure/figure.h"
 #include "input/assets.h"
 #include "input/painting.h"
@@ -56,7 +57,7 @@ class ProgressLine {
 std::string timed_figures() {
   std::string names;
   for (const PaperFigure& figure : paper_figures())
-    if (figure.timed) names += (names.empty() ? "" : ", ") + figure.id;
+    if (figure.timed) add_item(names, figure.id);
   return names;
 }
 

@@ -7,6 +7,7 @@
 #include "analysis/measures.h"
 #include "cli/text_table.h"
 #include "data/larger.h"
+#include "data/text.h"
 #include "data/utf8.h"
 
 namespace fovea {
@@ -54,7 +55,7 @@ std::string parameters_text(const ComputeReport& report) {
   for (std::size_t f = 0; f < report.values.size(); ++f) {
     const Field& field = report.variant->schema[f];
     const std::string value = to_text(report.values[f]);
-    if (!value.empty()) text += (text.empty() ? "" : ", ") + field.id + " " + value;
+    if (!value.empty()) add_item(text, field.id + " " + value);
   }
   return text;
 }
@@ -74,7 +75,7 @@ std::string stages_text(const StageSummary& total, const std::vector<StageSummar
   std::string text;
   for (const auto& stage : stages)
     if (stage.median_ms >= 0.01 * total.median_ms)
-      text += (text.empty() ? "" : ", ") + stage.name + " " + format_time(stage.median_ms);
+      add_item(text, stage.name + " " + format_time(stage.median_ms));
   return stages.size() > 1 && !text.empty() ? "  (" + text + ")" : "";
 }
 

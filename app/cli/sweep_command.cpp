@@ -20,6 +20,7 @@
 #include "cli/text_table.h"
 #include "data/error.h"
 #include "data/number_text.h"
+#include "data/text.h"
 #include "data/utf8.h"
 #include "figure/figure.h"
 #include "input/painting.h"
@@ -218,8 +219,7 @@ void print_items(const BatchItems& items, const Shard& shard, std::ostream& out)
 }
 
 void tell_sweep_left_out(const BatchItems& items, std::ostream& err) {
-  std::string ids;
-  for (const Variant* variant : items.left_out()) ids += (ids.empty() ? "" : ", ") + variant->id;
+  const std::string ids = join(items.left_out(), &Variant::id);
   if (!ids.empty())
     print_note(err, "left out of causal heads, as they have no causal form: " + ids);
 }

@@ -1,6 +1,7 @@
 // fovea variants: lists every variant of the table with its parameters.
 #include "cli/commands.h"
 #include "cli/text_table.h"
+#include "data/text.h"
 #include "report/json_output.h"
 #include "variants/variant.h"
 
@@ -31,10 +32,8 @@ std::string type_text(const TensorField& field) {
 }
 
 std::string shapes_text(const TensorField& field) {
-  std::string text;
-  for (const SymbolicShape& shape : field.shapes)
-    text += (text.empty() ? "" : " or ") + shape_text(shape);
-  return text;
+  return join(
+      field.shapes, [](const SymbolicShape& shape) { return shape_text(shape); }, " or ");
 }
 
 Document variant_json(const Variant& variant) {
@@ -62,11 +61,9 @@ Document variant_json(const Variant& variant) {
 }
 
 std::string range_text(const Field& field) {
-  std::string text;
-  for (const auto& choice : field.choices) text += (text.empty() ? "" : " | ") + choice;
-  if (!field.choices.empty()) return text;
+  if (!field.choices.empty()) return join(field.choices, {}, " | ");
   if (std::holds_alternative<std::string>(field.standard)) return "text";
-  text = format_plain(field.min) + " .. " + format_plain(field.max);
+  const std::string text = format_plain(field.min) + " .. " + format_plain(field.max);
   return field.must_be_even ? text + ", even" : text;
 }
 

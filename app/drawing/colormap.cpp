@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "data/error.h"
+#include "data/text.h"
 #include "drawing/colormap_tables.h"
 
 namespace fovea {
@@ -87,9 +88,7 @@ std::vector<std::string> colormap_ids() {
 const Colormap& colormap(const std::string& id) {
   for (const Colormap& map : all_maps())
     if (map.id == id) return map;
-  std::string known;
-  for (const Colormap& map : all_maps()) known += (known.empty() ? "" : ", ") + map.id;
-  throw UsageError("no colour map \"" + id + "\"; known are " + known);
+  throw UsageError("no colour map \"" + id + "\"; known are " + join(all_maps(), &Colormap::id));
 }
 
 const Colormap& colormap_for(Palette palette, const std::string& sequential) {

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "data/error.h"
+#include "data/text.h"
 #include "figure/layout.h"
 #include "figure/pgf_ink.h"
 #include "panels/pooling_text.h"
@@ -200,10 +201,11 @@ Figure with_pooling_named(const Figure& figure, double pixels_a_point) {
       const double down = raster->values.rows() / (plot.height * pixels_a_point),
                    across = raster->values.cols() / (plot.width * pixels_a_point);
       if (std::max(down, across) <= most) continue;
-      panel.caption += panel.caption.empty() ? "" : " · ";
-      panel.caption +=
+      add_item(
+          panel.caption,
           "a pixel: " + pooling_text("mean colour", std::max(1.0, down), std::max(1.0, across)) +
-          (raster->pooled == Pool::Kind::none ? " entries" : " of these");
+              (raster->pooled == Pool::Kind::none ? " entries" : " of these"),
+          " · ");
     }
   return named;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "data/text.h"
+
 namespace fovea {
 
 // Widths of lines and sizes of letters from tueplots 0.2: a point smaller than the text, legends
@@ -34,9 +36,7 @@ const Preset* preset_named(const std::string& id) {
 }
 
 std::string preset_names() {
-  std::string names;
-  for (const Preset& preset : presets()) names += (names.empty() ? "" : ", ") + preset.id;
-  return names;
+  return join(presets(), &Preset::id);
 }
 
 void put_into(FigureStyle& style, const Preset& preset) {

@@ -16,6 +16,7 @@
 #include "data/error.h"
 #include "data/memory.h"
 #include "data/synthetic.h"
+#include "data/text.h"
 #include "input/jpeg_header.h"
 #include "input/painting.h"
 
@@ -109,9 +110,7 @@ void require_decodable(QSize size) {
 }
 
 std::string formats_text() {
-  std::string out;
-  for (const std::string& format : image_formats()) out += (out.empty() ? "" : ", ") + format;
-  return out;
+  return join(image_formats());
 }
 
 /// The library decodes half a JPEG without complaint. Within a scan 0xFF is never followed by these

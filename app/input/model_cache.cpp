@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "data/error.h"
+#include "data/text.h"
 #include "io/file_bytes.h"
 #include "io/folder.h"
 
@@ -147,9 +148,7 @@ std::string others_than(const std::string& model) {
   };
   std::ranges::stable_sort(names, {}, is_far);
   constexpr std::size_t most = 5;
-  std::string list;
-  for (std::size_t i = 0; i < std::min(most, names.size()); ++i)
-    list += (i > 0 ? ", " : "") + names[i];
+  std::string list = join(std::span(names).first(std::min(most, names.size())));
   if (names.size() > most) list += " and " + std::to_string(names.size() - most) + " more";
   return "the cache " + model_cache() + " has " + list;
 }
@@ -244,7 +243,7 @@ std::string snapshot_in(const std::string& folder, const std::string& revision) 
   std::string newest, all;
   for (const std::string& path : paths_in(snapshots)) {
     if (!is_folder(path)) continue;
-    all += (all.empty() ? "" : ", ") + fs::path(path).filename().string();
+    add_item(all, fs::path(path).filename().string());
     if (newest.empty() || fs::last_write_time(path, unknown) > fs::last_write_time(newest, unknown))
       newest = path;
   }

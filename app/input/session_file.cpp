@@ -12,6 +12,7 @@
 #include "data/address.h"
 #include "data/error.h"
 #include "data/model_address.h"
+#include "data/text.h"
 #include "data/utf8.h"
 #include "drawing/colormap.h"
 #include "input/model_place.h"
@@ -175,13 +176,10 @@ struct Reader {
   T named(const Json& object, const char* name, const std::vector<T>& choices,
           std::string (*text_of)(T) = &to_text) const {
     const auto text = get<std::string>(object, name);
-    std::string known;
-    for (const T choice : choices) {
+    for (const T choice : choices)
       if (text_of(choice) == text) return choice;
-      known += (known.empty() ? "" : ", ") + text_of(choice);
-    }
     throw InputError(where, std::string("'") + name + "' is " + fovea::quoted(text) +
-                                "; expected one of " + known);
+                                "; expected one of " + join(choices, text_of));
   }
   std::vector<Json> list(const Json& object, const char* name, std::size_t most) const {
     auto items = get<std::vector<Json>>(object, name);
@@ -203,13 +201,11 @@ struct Reader {
 
   std::string colour_map(const Json& json) const {
     auto id = get<std::string>(json, "colormap");
-    std::string known;
-    for (const std::string& one : colormap_ids()) {
-      if (one == id) return id;
-      known += (known.empty() ? "" : ", ") + one;
-    }
-    throw InputError(where,
-                     "colour map " + fovea::quoted(id) + " is not known; expected one of " + known);
+    const auto known = colormap_ids();
+    if (std::ranges::find(known, id) == known.end())
+      throw InputError(where, "colour map " + fovea::quoted(id) +
+                                  " is not known; expected one of " + join(known));
+    return id;
   }
 
   // Older files have none.

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "data/error.h"
+#include "data/text.h"
 #include "papers/paper_figure.h"
 
 namespace fovea {
@@ -20,10 +21,8 @@ const PaperFigure& find_paper_figure(const std::string& id) {
   const auto figures = paper_figures();
   const auto found = std::ranges::find(figures, id, &PaperFigure::id);
   if (found != figures.end()) return *found;
-  std::string known;
-  for (const PaperFigure& figure : figures) known += (known.empty() ? "" : ", ") + figure.id;
-  throw UsageError("there is no figure '" + id + "'; expected one of " + known +
-                   "; `fovea paper list` describes them");
+  throw UsageError("there is no figure '" + id + "'; expected one of " +
+                   join(figures, &PaperFigure::id) + "; `fovea paper list` describes them");
 }
 
 }  // namespace fovea

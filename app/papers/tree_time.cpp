@@ -3,6 +3,7 @@
 #include <map>
 
 #include "data/number_text.h"
+#include "data/text.h"
 #include "input/open_source.h"
 #include "panels/sweep_panels.h"
 #include "papers/paper_figure.h"
@@ -85,7 +86,7 @@ PaperResult times_of_trees(const PaperTask& task, Run& run) {
   for (std::size_t t = 0; t < trees.size(); ++t)
     for (const std::string& what :
          add_numbers(trees[t], panels.sweep, panels.sweep.series[t + 1], result))
-      unsteady += (unsteady.empty() ? "" : "; ") + what;
+      add_item(unsteady, what, "; ");
   Panel time = std::move(make_panels(panels).front());
   auto& series = std::get<SeriesPlot>(time.body).series;
   for (std::size_t t = 0; t < trees.size(); ++t) series[t + 1].name = trees[t].name;

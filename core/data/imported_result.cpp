@@ -6,6 +6,7 @@
 #include "data/error.h"
 #include "data/memory.h"
 #include "data/stop.h"
+#include "data/text.h"
 
 namespace fovea {
 
@@ -13,8 +14,7 @@ const ImportedTensors& ImportedResults::named(const std::string& name) const {
   std::string known;
   for (const ImportedTensors& result : all) {
     if (result.name == name || name.empty()) return result;
-    known += (known.empty() ? "" : ", ") +
-             (result.name.empty() ? "one without a name" : fovea::quoted(result.name));
+    add_item(known, result.name.empty() ? "one without a name" : fovea::quoted(result.name));
   }
   throw UsageError("result is " + fovea::quoted(name) + "; the file holds " + known);
 }

@@ -6,6 +6,7 @@
 #include "data/error.h"
 #include "data/number_text.h"
 #include "data/stop.h"
+#include "data/text.h"
 
 namespace fovea {
 namespace {
@@ -145,7 +146,7 @@ class MaskMaker {
 std::string LayerConditions::text() const {
   std::string text;
   const auto add = [&](bool present, const std::string& words) {
-    if (present) text += (text.empty() ? "" : ", ") + words;
+    if (present) add_item(text, words);
   };
   add(window.has_value(), "a sliding window of " + std::to_string(window.value_or(0)));
   add(soft_cap.has_value(), "a soft cap of " + format_plain(soft_cap.value_or(0)));

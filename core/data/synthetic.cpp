@@ -18,6 +18,7 @@
 #include "data/random.h"
 #include "data/row_length.h"
 #include "data/stop.h"
+#include "data/text.h"
 
 namespace fovea {
 namespace {
@@ -218,18 +219,11 @@ const std::vector<Recipe>& recipes() {
   return table;
 }
 
-template <class Items, class Name>
-std::string joined(const Items& items, const Name& name_of) {
-  std::string out;
-  for (const auto& item : items) out += (out.empty() ? "" : ", ") + std::string(name_of(item));
-  return out;
-}
-
 const Recipe& recipe_of(const std::string& spec, std::string_view name) {
   for (const Recipe& recipe : recipes())
     if (recipe.name == name) return recipe;
   throw UsageError(spec + ": no synthetic source is named '" + std::string(name) + "'; there are " +
-                   joined(recipes(), [](const Recipe& r) { return r.name; }));
+                   join(recipes(), &Recipe::name));
 }
 
 /// Splits "n=3&d=2" and checks every key against what the recipe knows.
@@ -244,9 +238,7 @@ std::map<std::string, std::uint64_t> numbers_of(const std::string& spec, std::st
     const std::string_view text = pair.substr(std::min(equals + 1, pair.size()));
     if (std::find(recipe.keys.begin(), recipe.keys.end(), key) == recipe.keys.end())
       throw UsageError(spec + ": '" + key + "' is not a parameter of " + std::string(recipe.name) +
-                       (recipe.keys.empty()
-                            ? "; it has none"
-                            : "; it has " + joined(recipe.keys, [](auto k) { return k; })));
+                       (recipe.keys.empty() ? "; it has none" : "; it has " + join(recipe.keys)));
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size())

@@ -9,6 +9,7 @@
 #include "data/problem.h"
 #include "data/shape.h"
 #include "data/stop.h"
+#include "data/text.h"
 #include "io/tensor_file.h"
 #include "variants/variant.h"
 
@@ -140,7 +141,7 @@ Structure read_structure(const std::string& path, Index head, Index heads,
   std::string expected;
   for (const TensorField& field : declared_tensors()) {
     check_stop(stop);
-    expected += (expected.empty() ? "" : ", ") + field.name;
+    add_item(expected, field.name);
     const auto found = std::ranges::find(file.tensors, field.name, &NamedTensor::name);
     if (found != file.tensors.end()) out.set(Slice(file, *found, head, heads, stop).read(field));
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "data/error.h"
+#include "data/text.h"
 #include "io/json.h"
 #include "io/tensor_file.h"
 
@@ -38,9 +39,7 @@ std::string place_text(Index layer, const std::vector<Index>& heads) {
   const bool is_range =
       count > 1 && std::ranges::is_sorted(heads) && heads.back() - heads.front() == count - 1;
   if (is_range) return text + std::to_string(heads.front()) + " to " + std::to_string(heads.back());
-  for (std::size_t h = 0; h < heads.size(); ++h)
-    text += (h > 0 ? ", " : "") + std::to_string(heads[h]);
-  return text;
+  return text + join(heads, [](Index head) { return std::to_string(head); });
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "data/error.h"
+#include "data/text.h"
 
 namespace fovea {
 
@@ -13,9 +14,9 @@ std::string TensorGroup::complaint() const {
   for (const auto& [role, name] :
        {std::pair{Role::q, "q"}, std::pair{Role::k, "k"}, std::pair{Role::v, "v"}}) {
     if (const NamedTensor* tensor = (*this)[role])
-      found += (found.empty() ? "" : ", ") + fovea::quoted(tensor->name);
+      add_item(found, fovea::quoted(tensor->name));
     else
-      missing += (missing.empty() ? "" : ", ") + std::string(name);
+      add_item(missing, name);
   }
   return found + " without " + missing;
 }

@@ -8,6 +8,7 @@
 #include "data/error.h"
 #include "data/number_text.h"
 #include "data/stop.h"
+#include "data/text.h"
 #include "io/condition_tensors.h"
 #include "io/imported_tensors.h"
 #include "io/layout.h"
@@ -37,10 +38,9 @@ struct Reading {
 std::string list_of(const TensorFile& file) {
   constexpr std::size_t most = 12;
   if (file.tensors.empty()) return "no tensors";
-  std::string text;
-  for (std::size_t t = 0; t < std::min(most, file.tensors.size()); ++t)
-    text += (t ? ", " : "") + fovea::quoted(file.tensors[t].name) + " " +
-            shape_text(file.tensors[t].shape);
+  std::string text =
+      join(std::span(file.tensors).first(std::min(most, file.tensors.size())),
+           [](const NamedTensor& t) { return fovea::quoted(t.name) + " " + shape_text(t.shape); });
   if (file.tensors.size() > most)
     text += " and " + std::to_string(file.tensors.size() - most) + " more";
   return text;
@@ -199,8 +199,7 @@ HeadTensor SourceReader::matrices_of(const Reading& reading, Index batch) const 
 }
 
 void SourceReader::check_layer(const Layer& layer, const std::vector<Reading>& readings) const {
-  std::string found;
-  for (const Reading& reading : readings) found += (found.empty() ? "" : ", ") + reading.text();
+  const std::string found = join(readings, &Reading::text);
   const auto require = [&](bool holds, const char* expected) {
     if (!holds) throw InputError(file_.path, "read " + found + "; expected " + expected);
   };

@@ -1,5 +1,7 @@
 #include "model/architectures.h"
 
+#include "data/text.h"
+
 namespace fovea {
 namespace {
 
@@ -190,10 +192,7 @@ std::span<const Architecture> architectures() {
 }
 
 std::string architecture_list() {
-  std::string list;
-  for (const Architecture& row : table)
-    list += (list.empty() ? "" : ", ") + std::string(row.model_type);
-  return list;
+  return join(table, &Architecture::model_type);
 }
 
 }  // namespace fovea

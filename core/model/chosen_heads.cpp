@@ -5,6 +5,7 @@
 #include <string>
 
 #include "data/error.h"
+#include "data/text.h"
 #include "data/utf8.h"
 
 namespace fovea {
@@ -62,10 +63,6 @@ std::string run_text(IndexRange run) {
   return run.size() == 1 ? first : first + "-" + std::to_string(run.end - 1);
 }
 
-void append(std::string& list, const std::string& item) {
-  list += (list.empty() ? "" : ",") + item;
-}
-
 }  // namespace
 
 ChosenHeads::ChosenHeads(Index layers, Index heads)
@@ -109,14 +106,15 @@ std::string ChosenHeads::text() const {
     return std::all_of(first, first + heads_, [](bool chosen) { return chosen; });
   };
   std::string layers_text, heads_text;
-  for (const IndexRange& run : runs_below(layers(), whole)) append(layers_text, run_text(run));
+  for (const IndexRange& run : runs_below(layers(), whole))
+    add_item(layers_text, run_text(run), ",");
   for (Index layer = 0; layer < layers(); ++layer) {
     if (whole(layer)) continue;
     for (const IndexRange& run : runs_below(heads_, [&](Index head) { return has(layer, head); }))
-      append(heads_text, std::to_string(layer) + "." + run_text(run));
+      add_item(heads_text, std::to_string(layer) + "." + run_text(run), ",");
   }
   if (layers_text == run_text({0, layers()})) return "all";
-  if (!heads_text.empty()) append(layers_text, heads_text);
+  if (!heads_text.empty()) add_item(layers_text, heads_text, ",");
   return layers_text;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "data/error.h"
+#include "data/text.h"
 #include "model/config.h"
 
 namespace fovea {
@@ -28,7 +29,7 @@ Activation activation_of(const Config& config, const char* name, const char* oth
   std::string known;
   for (const auto& [called, activation] : activations) {
     if (text == called) return activation;
-    known += (known.empty() ? "" : ", ") + std::string(called);
+    add_item(known, called);
   }
   config.refuse(name, known);
 }

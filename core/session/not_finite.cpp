@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "data/number_text.h"
+#include "data/text.h"
 
 namespace fovea {
 namespace {
@@ -25,7 +26,7 @@ std::string cause_of(const Computation& computation) {
   const Problem& problem = computation.op->problem();
   std::string tensors;
   const auto look_at = [&](const char* name, MatrixView m) {
-    if (!is_finite(m)) tensors += (tensors.empty() ? "" : ", ") + std::string(name);
+    if (!is_finite(m)) add_item(tensors, name);
   };
   look_at("q", problem.q);
   look_at("k", problem.k);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "data/text.h"
+
 namespace fovea {
 namespace {
 
@@ -57,9 +59,8 @@ std::string setting_text(const Variant& variant, const Values& values, Index n) 
   for (std::size_t f = 0; f < values.size(); ++f) {
     const std::string value = to_text(values[f]);
     const std::string text = variant.schema[f].id + " " + (value.empty() ? "default" : value);
-    all += (all.empty() ? "" : ", ") + text;
-    if (choices[f].size() > 1 || values[f] != choices[f].front())
-      told += (told.empty() ? "" : ", ") + text;
+    add_item(all, text);
+    if (choices[f].size() > 1 || values[f] != choices[f].front()) add_item(told, text);
   }
   return told.empty() ? all : told;
 }

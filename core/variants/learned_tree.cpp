@@ -6,6 +6,7 @@
 
 #include "data/error.h"
 #include "data/number_text.h"
+#include "data/text.h"
 
 namespace fovea {
 namespace {
@@ -34,8 +35,7 @@ Fit fit_of(const Variant& variant, const Values& values) {
   if (variant.tree_attention == TreeAttention::none) {
     std::string known;
     for (const Variant& other : variants())
-      if (other.tree_attention != TreeAttention::none)
-        known += (known.empty() ? "" : " or ") + other.id;
+      if (other.tree_attention != TreeAttention::none) add_item(known, other.id, " or ");
     throw UsageError(variant.id + " has no tree to learn; expected " + known);
   }
   check_values(variant.schema, values);

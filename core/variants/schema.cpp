@@ -8,15 +8,10 @@
 
 #include "data/error.h"
 #include "data/number_text.h"
+#include "data/text.h"
 
 namespace fovea {
 namespace {
-
-std::string join(const std::vector<std::string>& names) {
-  std::string out;
-  for (const auto& name : names) out += (out.empty() ? "" : ", ") + name;
-  return out;
-}
 
 std::string expected(const Field& field) {
   if (!field.choices.empty()) return "one of " + join(field.choices);
@@ -147,10 +142,7 @@ std::string to_text(const Value& value) {
   if (const auto* i = std::get_if<std::int64_t>(&value)) return std::to_string(*i);
   if (const auto* x = std::get_if<double>(&value)) return format_exactly(*x);
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
-  std::string out;
-  for (double item : std::get<std::vector<double>>(value))
-    out += (out.empty() ? "" : ",") + format_exactly(item);
-  return out;
+  return join(std::get<std::vector<double>>(value), format_exactly, ",");
 }
 
 }  // namespace fovea

@@ -5,6 +5,7 @@
 
 #include "data/error.h"
 #include "data/shape.h"
+#include "data/text.h"
 
 namespace fovea {
 namespace {
@@ -62,7 +63,7 @@ void check_shape(const StructureTensor& tensor, const std::vector<SymbolicShape>
   std::string expected;
   for (const SymbolicShape& shape : shapes) {
     if (fits(tensor, shape, sizes)) return;
-    expected += (expected.empty() ? "" : " or ") + expected_text(shape, sizes);
+    add_item(expected, expected_text(shape, sizes), " or ");
   }
   throw InputError(tensor.name,
                    "shape " + shape_text(tensor.shape) + " found; expected " + expected);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "data/error.h"
+#include "data/text.h"
 #include "variants/last_queries.h"
 #include "variants/variant.h"
 
@@ -52,19 +53,13 @@ const Variant& find_variant(std::string_view id) {
   std::string known;
   for (const auto& variant : variants()) {
     if (variant.id == id) return variant;
-    known += (known.empty() ? "" : ", ") + variant.id;
+    add_item(known, variant.id);
   }
   if (id == imported_variant().id) return imported_variant();
   throw UsageError("unknown variant '" + std::string(id) + "'; expected one of " + known);
 }
 
 namespace {
-
-std::string list_of(const std::vector<std::string>& names) {
-  std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
 
 /// Names of what is given and not taken.
 std::vector<std::string> left_over(const Variant& variant, const Structure& given) {
@@ -76,8 +71,8 @@ std::vector<std::string> left_over(const Variant& variant, const Structure& give
   };
   if (!names.empty() && std::ranges::none_of(names, taken))
     throw InputError("given structure",
-                     "holds " + list_of(names) + "; " + variant.label +
-                         (known.empty() ? " takes none" : " expected one of " + list_of(known)));
+                     "holds " + join(names) + "; " + variant.label +
+                         (known.empty() ? " takes none" : " expected one of " + join(known)));
   std::erase_if(names, taken);
   return names;
 }
@@ -160,7 +155,7 @@ Plan Variant::plan(const Problem& problem, const Values& values, Planning& plann
   if (of_last) keep_last_queries(plan, lengths.queries);
   set_conditions(plan, problem);
   if (!unused.empty())
-    plan.notes.push_back("given, but not used by " + label + ": " + list_of(unused));
+    plan.notes.push_back("given, but not used by " + label + ": " + join(unused));
   return plan;
 }
 

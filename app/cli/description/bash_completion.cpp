@@ -1,14 +1,14 @@
 // Completion in bash. If no value is known, bash completes names of files.
 #include "cli/description/description.h"
+#include "data/text.h"
 
 namespace fovea {
 namespace {
 
 std::string names_of(const CommandDescription& command) {
-  std::string out;
-  for (const OptionDescription& option : command.options)
-    out += (out.empty() ? "" : " ") + joined(option.names, " ");
-  return out;
+  return join(
+      command.options, [](const OptionDescription& option) { return join(option.names, {}, " "); },
+      " ");
 }
 
 /// Lines of a `case` over COMMAND:OPTION.
@@ -16,10 +16,9 @@ std::string values_in_bash(const CommandDescription& command, const std::string&
   std::string out;
   for (const OptionDescription& option : command.options) {
     if (option.value.empty()) continue;
-    std::string pattern;
-    for (const std::string& one : option.names)
-      pattern += (pattern.empty() ? "" : "|") + name + ":" + one;
-    out += "    " + pattern + ") words='" + joined(option.choices, " ") + "' ;;\n";
+    const std::string pattern = join(
+        option.names, [&](const std::string& one) { return name + ":" + one; }, "|");
+    out += "    " + pattern + ") words='" + join(option.choices, {}, " ") + "' ;;\n";
   }
   return out;
 }
@@ -27,7 +26,7 @@ std::string values_in_bash(const CommandDescription& command, const std::string&
 std::string positionals_in_bash(const CommandDescription& command) {
   std::string out;
   for (const OptionDescription& one : command.positionals)
-    if (!one.choices.empty()) out += (out.empty() ? "" : " ") + joined(one.choices, " ");
+    if (!one.choices.empty()) add_item(out, join(one.choices, {}, " "), " ");
   return out;
 }
 
@@ -36,7 +35,7 @@ std::string positionals_in_bash(const CommandDescription& command) {
 std::string bash_completion(const Description& it) {
   std::string commands, values, options, positionals;
   for (const CommandDescription& command : it.commands) {
-    commands += (commands.empty() ? "" : " ") + command.name;
+    add_item(commands, command.name, " ");
     values += values_in_bash(command, command.name);
     options +=
         "      " + command.name + ") words='-h --help --help-all " + names_of(command) + "' ;;\n";

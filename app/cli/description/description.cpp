@@ -84,12 +84,6 @@ Description describe(const CLI::App& program, const std::string& version) {
   return out;
 }
 
-std::string joined(const std::vector<std::string>& words, const std::string& between) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : between) + word;
-  return out;
-}
-
 std::string brief(const std::string& text) {
   std::size_t end = text.size();
   for (const char* mark : {"; ", ": ", " (", ". "}) end = std::min(end, text.find(mark));

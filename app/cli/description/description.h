@@ -36,9 +36,6 @@ struct Description {
 /// what is hidden from --help.
 Description describe(const CLI::App& program, const std::string& version);
 
-/// "a, b, c".
-std::string joined(const std::vector<std::string>& words, const std::string& between);
-
 /// The beginning of a text, short enough for a list in a shell.
 std::string brief(const std::string& text);
 

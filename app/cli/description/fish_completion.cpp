@@ -1,5 +1,6 @@
 // Completion in fish.
 #include "cli/description/description.h"
+#include "data/text.h"
 
 namespace fovea {
 namespace {
@@ -11,7 +12,7 @@ std::string fish_quoted(const std::string& text) {
 }
 
 std::string choices_in_fish(const OptionDescription& option) {
-  return fish_quoted(joined(option.choices, " "));
+  return fish_quoted(join(option.choices, {}, " "));
 }
 
 std::string fish_line(const OptionDescription& option, const std::string& condition) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "cli/description/description.h"
+#include "data/text.h"
 
 namespace fovea {
 namespace {
@@ -23,8 +24,7 @@ std::string italic(const std::string& text) {
 
 std::string heading_of(const OptionDescription& option, bool positional) {
   if (positional) return italic(option.names.front()) + (option.repeated ? " ..." : "");
-  std::string out;
-  for (const std::string& name : option.names) out += (out.empty() ? "" : ", ") + bold(name);
+  const std::string out = join(option.names, bold);
   return option.value.empty() ? out : out + " " + italic(option.value);
 }
 
@@ -40,8 +40,7 @@ bool says_all(const std::string& text, const std::vector<std::string>& choices) 
 
 std::string paragraph_of(const OptionDescription& option, bool positional) {
   std::string out = ".TP\n" + heading_of(option, positional) + "\n" + sentence(option.text);
-  if (!says_all(option.text, option.choices))
-    out += "\nOne of " + bold(joined(option.choices, ", ")) + ".";
+  if (!says_all(option.text, option.choices)) out += "\nOne of " + bold(join(option.choices)) + ".";
   if (!option.range.empty()) {
     std::string range = option.range;
     if (const std::size_t dash = range.find(" - "); dash != std::string::npos)
@@ -49,8 +48,7 @@ std::string paragraph_of(const OptionDescription& option, bool positional) {
     out += "\nFrom " + roff_text(range) + ".";
   }
   if (!option.standard.empty()) out += "\nDefault: " + bold(option.standard) + ".";
-  if (!option.excludes.empty())
-    out += "\nNot together with " + bold(joined(option.excludes, ", ")) + ".";
+  if (!option.excludes.empty()) out += "\nNot together with " + bold(join(option.excludes)) + ".";
   if (option.required && !positional) out += "\nMust be given.";
   return out + "\n";
 }

@@ -1,5 +1,6 @@
 // Completion in zsh, with _arguments of its completion system.
 #include "cli/description/description.h"
+#include "data/text.h"
 
 namespace fovea {
 namespace {
@@ -21,11 +22,11 @@ std::string in_specification(const std::string& text) {
 
 std::string action_in_zsh(const OptionDescription& option) {
   if (option.choices.empty()) return option.file ? "_files" : " ";
-  return "(" + joined(option.choices, " ") + ")";
+  return "(" + join(option.choices, {}, " ") + ")";
 }
 
 std::string zsh_line(const OptionDescription& option) {
-  const std::string all = joined(option.names, " ");
+  const std::string all = join(option.names, {}, " ");
   std::string value;
   if (!option.value.empty())
     value = ":" + in_specification(option.value) + ":" + action_in_zsh(option);
