@@ -23,7 +23,8 @@ struct RequestId {
 
   RequestId() = default;
   template <class Kind>
-  requires std::is_enum_v<Kind> RequestId(Kind its_kind, int its_row = 0, int its_column = 0)
+  requires std::is_enum_v<Kind>
+  constexpr RequestId(Kind its_kind, int its_row = 0, int its_column = 0)
       : kind(static_cast<int>(its_kind)), row(its_row), column(its_column) {}
 
   template <class Kind>

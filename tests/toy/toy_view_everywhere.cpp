@@ -60,15 +60,15 @@ TEST_CASE(
   SessionFile file{.session = standard_session("synthetic:golden", 64)};
   CHECK(view_value(file.session.settings, "toy_nearest") == "4");  // a sixteenth of the head
   file.session.views.push_back(find_view("toy"));
-  set_value(file.session.settings, "toy_side", "after");
+  set_value(file.session.settings, "toy_power", "3");
   write_session(path, file);
   CHECK(read_session(path).session == file.session);
   std::string text = text_of_file(path);
-  const std::string entry = "\"toy_side\": \"after\",";
+  const std::string entry = "\"toy_power\": 3.0,";
   REQUIRE(text.find(entry) != std::string::npos);
   text.erase(text.find(entry), entry.size());
   std::ofstream(path) << text;
-  CHECK(view_value(read_session(path).session.settings, "toy_side") == "both");
+  CHECK(view_value(read_session(path).session.settings, "toy_power") == "1");
 }
 
 TEST_CASE("toy view: only its own settings and what it reads make another panel") {
