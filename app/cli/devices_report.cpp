@@ -1,5 +1,6 @@
 #include "cli/devices_report.h"
 
+#include "backend/backends.h"
 #include "cli/text_table.h"
 #include "data/number_text.h"
 

@@ -4,6 +4,7 @@
 #include <ostream>
 #include <vector>
 
+#include "backend/backends.h"
 #include "input/backend_choice.h"
 #include "report/json_output.h"
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "backend/backends.h"
 #include "cli/text_table.h"
 #include "cli/whole_numbers.h"
 #include "data/address.h"
@@ -338,7 +339,7 @@ void add_memory(CLI::App& command) {
 
 void BackendOptions::add_to(CLI::App& command) {
   command.add_option("--backend", backend, "auto, cpu or cuda")
-      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+      ->check(CLI::IsMember(backend_choices()))
       ->capture_default_str();
   command
       .add_option("--precision", precision,
@@ -346,7 +347,7 @@ void BackendOptions::add_to(CLI::App& command) {
                   "fp32-split, which has the errors of fp32; with --backend auto, fp32 uses "
                   "fp32-split where "
                   "that is expected to be faster")
-      ->check(CLI::IsMember({"fp32", "fp32-split", "bf16", "fp16"}))
+      ->check(CLI::IsMember(precision_choices()))
       ->capture_default_str();
   command
       .add_option("--threads", threads, "CPU threads, also used beside CUDA; 0: one for each core")

@@ -1,5 +1,6 @@
 #include <chrono>
 
+#include "backend/backends.h"
 #include "cli/commands.h"
 #include "data/error.h"
 #include "input/self_tests.h"

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "backend/backends.h"
 #include "data/error.h"
 #include "input/opened_model.h"
 #include "io/structure_file.h"

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "backend/backends.h"
 #include "cli/long_commands.h"
 #include "cli/program.h"
 #include "harness.h"

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <thread>
 
+#include "backend/backends.h"
 #include "cli/gemm_baseline.h"
 #include "cli/measurement.h"
 #include "cli/text_table.h"

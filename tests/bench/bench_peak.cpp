@@ -10,6 +10,7 @@
 #include <iostream>
 #include <map>
 
+#include "backend/backends.h"
 #include "bench/peer_sgemm.h"
 #include "cli/measurement.h"
 #include "cli/text_table.h"

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <thread>
 
+#include "backend/backends.h"
 #include "data/error.h"
 #include "messages.h"
 #include "session/computation.h"

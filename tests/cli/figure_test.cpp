@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "backend/backends.h"
 #include "cli/program.h"
 #include "cli/render_options.h"
 #include "data/synthetic.h"

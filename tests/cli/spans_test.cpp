@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "analysis/span_mass.h"
+#include "backend/backends.h"
 #include "cli/program.h"
 #include "input/open_source.h"
 #include "messages.h"

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "backend/backends.h"
 #include "model/fixture.h"
 
 using namespace fovea;

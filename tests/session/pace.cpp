@@ -5,6 +5,7 @@
 
 #include <chrono>
 
+#include "backend/backends.h"
 #include "harness.h"
 
 using namespace fovea;
