@@ -56,6 +56,7 @@ TEST_CASE("law: each option of render changes the figure in each format that it 
   const Words long_head{"synthetic:clusters?n=8193&d=1", "--variant", "exact", "--no-session"};
   const Words image{FOVEA_ASSETS "/image/retina.jpg", "--content", "--variant", "strided",
                     "--no-session"};
+  const Words ranks = joined(usual, {"--view", "rank"});
   const std::string numbers = sources.folder / "numbers.json";
   const std::vector<Row> rows{
       {{"--variant", "window"}, {}, {}},
@@ -90,6 +91,12 @@ TEST_CASE("law: each option of render changes the figure in each format that it 
       {{"--colormap", "magma"}, {}, {}},
       {{"--norm", "linear"}, {}, {}},
       {{"--error", "absolute"}, {}, {}},
+      {{"--mask-block", "4"}, joined(usual, {"--view", "mask"}), {}},
+      {{"--rank-of", "logits"}, ranks, {}},
+      {{"--rank-tolerance", "0.3"}, ranks, {}},
+      {{"--rank-partition", "uniform"}, ranks, {}},
+      {{"--rank-leaf", "4"}, ranks, {}},
+      {{"--rank-colour", "storage"}, ranks, {}},
       {{"--no-session"}, with_session, {}},
       {{"--made-by", "a script"}, with_session, {}},
       {{"--data", numbers}, {}, all},      // a file of its own
