@@ -9,12 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/diagnostics.h"
-#include "analysis/metrics.h"
+#include "evaluate/evaluate.h"
 #include "panels/panel_sources.h"
 #include "study/requests.h"
 #include "study/subject.h"
-#include "sweep/timed_runs.h"
 
 namespace fovea {
 

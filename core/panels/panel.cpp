@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "evaluate/not_finite.h"
 #include "panels/panels.h"
-#include "session/not_finite.h"
 
 namespace fovea {
 namespace panels {

@@ -12,7 +12,7 @@
 #include "analysis/metrics.h"
 #include "analysis/rank_map.h"
 #include "data/sequence.h"
-#include "session/computation.h"
+#include "evaluate/computation.h"
 #include "session/session.h"
 
 namespace fovea {

@@ -10,7 +10,7 @@
 #include "analysis/rank_map.h"
 #include "backend/operator.h"
 #include "data/grouping.h"
-#include "session/computation.h"
+#include "evaluate/computation.h"
 #include "variants/variant.h"
 
 namespace fovea {

@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "data/error.h"
+#include "evaluate/computation.h"
 #include "messages.h"
-#include "session/computation.h"
 
 namespace fovea::test {
 namespace {
