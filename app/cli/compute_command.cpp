@@ -9,11 +9,11 @@
 #include "cli/text_table.h"
 #include "data/error.h"
 #include "data/larger.h"
+#include "evaluate/evaluate.h"
 #include "io/atomic_file.h"
 #include "io/structure_file.h"
 #include "io/structure_origin.h"
 #include "report/json_output.h"
-#include "session/not_finite.h"
 
 namespace fovea {
 namespace {
@@ -94,10 +94,12 @@ ComputeRequest request_of(const ComputeOptions& options, const Source& source, I
 }
 
 /// Adds the name of the structure file to errors about the given structure.
-Computation compute_with(const ComputeOptions& options, const Problem& problem,
-                         const ComputeRequest& request, const Backend& backend, Run& run) {
+std::shared_ptr<const Computation> compute_with(const ComputeOptions& options,
+                                                const Problem& problem,
+                                                const ComputeRequest& request,
+                                                const Backend& backend, Run& run) {
   try {
-    return compute(problem, request, backend, run);
+    return std::make_shared<const Computation>(compute(problem, request, backend, run));
   } catch (const InputError& error) {
     if (options.structure.empty()) throw;
     throw InputError(options.structure, error.what());
@@ -127,32 +129,29 @@ std::optional<double> from_own_output(const Output& ours, const Layer& layer, In
 
 HeadReport compute_head(const ComputeOptions& options, const Source& source, Index head,
                         const Backend& backend, OutTensors& tensors, Run& run) {
-  const Problem problem = options.heads.problem(source, head, run.stop);
+  Reference reference{options.heads.problem(source, head, run.stop)};
   const ComputeRequest request = request_of(options, source, head, run.stop);
-  const Computation computation = compute_with(options, problem, request, backend, run);
-  HeadReport report{.head = head,
-                    .first_run = computation.first_run,
-                    .cost = computation.cost,
-                    .notes = computation.op->plan().notes};
-  const auto note_numbers = [&](const Computation& in) {
-    if (const auto note = note_of_numbers(in); !note.empty()) report.notes.push_back(note);
-  };
-  note_numbers(computation);
+  const auto computed = compute_with(options, reference.problem, request, backend, run);
+  const Computation& computation = *computed;
+  HeadReport report{
+      .head = head, .first_run = computation.first_run, .cost = computation.cost, .notes = {}};
   if (!computation.variant->imported)
     report.from_own_output = from_own_output(
         computation.output, source.layers[static_cast<std::size_t>(options.heads.layer_in(source))],
         head, run.stop);
   if (!options.output.empty()) tensors.add(computation, run);
-  std::optional<Computation> exact;
-  if (!options.no_metrics) {
-    exact = compute(problem, {.variant = &reference_variant()}, backend, run);
-    if (!computation.variant->reference) note_numbers(*exact);
-    report.metrics = compare(*computation.op, computation.output, *exact->op, exact->output, run);
-    report.diagnostics = diagnose(computation, *exact, backend, run);
-  }
-  const bool beside_exact = exact && !computation.variant->reference;
-  report.rounds =
-      measure_again(problem, request, computation, beside_exact ? &*exact : nullptr, backend, run);
+  const bool compared = !options.no_metrics;
+  if (compared && computation.variant->reference)
+    reference.exact = computed;
+  else if (compared)
+    reference = reference_of(std::move(reference.problem), backend, run);
+  Evaluated found = evaluate(
+      reference, request, computed,
+      {.metrics = compared, .diagnostics = compared, .times = RepeatOptions{}}, backend, run);
+  report.notes = notes_of(computation, reference.exact.get());
+  report.metrics = std::move(found.metrics);
+  report.diagnostics = std::move(found.diagnostics);
+  report.rounds = std::move(found.rounds);
   return report;
 }
 

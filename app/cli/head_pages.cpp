@@ -139,8 +139,7 @@ class HeadPages {
     };
     take(find_view("rank"), 0);
     for (std::size_t c = 0; c < in_.columns.size(); ++c)
-      if (in_.grid.computation(c).variant->tree_attention != TreeAttention::none)
-        take(find_view("tree"), c);
+      if (computation(c).variant->tree_attention != TreeAttention::none) take(find_view("tree"), c);
     if (panels.empty()) return;
     panels.resize(std::min(panels.size(), columns_a_figure));
     add(Heading{"Ranks and leaves"});
@@ -173,9 +172,7 @@ class HeadPages {
         cold |= time->cold;
         samples = std::max(samples, time->timing.total.samples);
       }
-      const Evaluation evaluation{.cost = &in_.grid.computation(c).cost,
-                                  .metrics = in_.grid.metrics(c),
-                                  .time = time ? &*time : nullptr};
+      const Evaluation evaluation = numbers_of(in_.grid.evaluated(c), time);
       table.rows.push_back({in_.grid.title_of(c)});
       for (const Measure* measure : shown) {
         const auto found = measure->of(evaluation);
@@ -201,16 +198,20 @@ class HeadPages {
                   "P V, P = softmax(S), S = s Q Kᵀ. Exact attention and all entries that are "
                   "shown are computed in fp32."});
     for (std::size_t c = 0; c < in_.columns.size(); ++c) {
-      const Computation& its = in_.grid.computation(c);
+      const Computation& its = computation(c);
       const Variant& variant = *its.variant;
       Facts facts{in_.grid.title_of(c) + ": " + variant.paper,
                   {{"Formula", variant.formula},
                    {"Parameters", parameters_text(variant, its.values, in_.columns[c].seed)},
                    {"Cost", cost_text(its.cost)}}};
       for (const std::string& note : its.op->plan().notes) facts.rows.emplace_back("Note", note);
-      facts.rows.emplace_back("Its own figures", figures_text(in_.grid.diagnostics(c)));
+      facts.rows.emplace_back("Its own figures", figures_text(in_.grid.evaluated(c).diagnostics));
       add(std::move(facts));
     }
+  }
+
+  const Computation& computation(std::size_t column) const {
+    return *in_.grid.evaluated(column).computation;
   }
 
   static std::string parameters_text(const Variant& variant, const Values& values,
@@ -224,10 +225,9 @@ class HeadPages {
     return text.empty() ? text : text + ", seed = " + std::to_string(seed);
   }
 
-  static std::string figures_text(const std::vector<Diagnostic>* figures) {
+  static std::string figures_text(const std::vector<Diagnostic>& figures) {
     std::string text;
-    if (!figures) return text;
-    for (const Diagnostic& figure : *figures)
+    for (const Diagnostic& figure : figures)
       if (!figure.left_out) add_item(text, figure.label + ": " + to_text(figure), "; ");
     return text;
   }

@@ -12,19 +12,6 @@
 namespace fovea {
 namespace {
 
-struct Samples {
-  std::vector<TimedRun> runs;
-  Cost cost;
-  std::vector<std::string> notes;
-};
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::ranges::sort(values);
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 ? values[middle] : 0.5 * (values[middle - 1] + values[middle]);
-}
-
 void add_to(Cost& sum, const Cost& cost, double share) {
   sum.multiply_adds += share * cost.multiply_adds;
   sum.bytes += share * cost.bytes;
@@ -32,48 +19,30 @@ void add_to(Cost& sum, const Cost& cost, double share) {
   sum.pairs += share * cost.pairs;
 }
 
-ComputeRequest request_of(const Contender& contender, const MeasureOptions& options) {
-  return {.variant = contender.variant, .values = contender.values, .seed = options.seed};
+/// Finds costs and notes, and reports what a planner refuses before anything is measured.
+void find_cost(const std::vector<Problem>& heads, const ComputeRequest& request,
+               const Backend& backend, Run& run, Measurement& out) {
+  for (const Problem& problem : heads) {
+    const Computation prepared = prepare(problem, request, backend, run);
+    add_to(out.cost, prepared.cost, 1.0 / static_cast<double>(heads.size()));
+    out.notes = prepared.op->plan().notes;
+  }
 }
 
-/// Runs the warm-up, which also finds the cost.
-void warm_up(const Problem& problem, const ComputeRequest& request, const Backend& backend,
-             const Run& run, double share, Samples& samples) {
-  TimedRun timed;
-  const auto op = plan_and_bind(problem, request, backend, run, timed);
-  Run apply_run = run.in(timed.apply);
-  op->apply(problem.v, apply_run);
-  add_to(samples.cost, count_cost(op->plan(), problem.d(), problem.dv()), share);
-  samples.notes = op->plan().notes;
-}
-
-/// Reports what a planner refuses before anything is measured.
-void require_plannable(const Problem& problem, const std::vector<Contender>& contenders,
-                       const Backend& backend, const MeasureOptions& options,
-                       std::stop_token stop) {
-  Profile profile;
-  Run run{profile, stop};
-  const Structure derive_all;
-  Planning planning{backend, run, options.seed, derive_all};
-  for (const Contender& contender : contenders)
-    contender.variant->plan(problem, contender.values, planning);
-}
-
-Measurement measurement_of(const Contender& contender, const Samples& samples,
-                           const Samples& exact) {
+/// `exact`: the first contender, whose cost and time are known.
+void put_times(const TimedRuns& rounds, const Measurement& exact, Measurement& out) {
+  std::vector<TimedRun> runs;
   std::vector<double> speed_ups;
-  for (std::size_t i = 0; i < samples.runs.size(); ++i)
-    speed_ups.push_back(exact.runs[i].total_ms() / samples.runs[i].total_ms());
-  Measurement out{.contender = contender,
-                  .timing = summarise(samples.runs),
-                  .cost = samples.cost,
-                  .notes = samples.notes,
-                  .speed_up = speed_up_of(std::move(speed_ups)),
-                  .promised_speed_up = exact.cost.multiply_adds / samples.cost.multiply_adds};
-  if (contender.variant->reference) return out;
-  if (auto note = unsteady_note(summarise(exact.runs).total, out.timing.total); !note.empty())
+  for (const TimedRuns::Round& round : rounds.rounds) {
+    runs.push_back(round.run);
+    speed_ups.push_back(round.exact.value_or(round.run).total_ms() / round.run.total_ms());
+  }
+  out.timing = summarise(runs);
+  out.speed_up = speed_up_of(std::move(speed_ups));
+  out.promised_speed_up = exact.cost.multiply_adds / out.cost.multiply_adds;
+  if (out.contender.variant->reference) return;
+  if (auto note = unsteady_note(exact.timing.total, out.timing.total); !note.empty())
     out.notes.push_back(std::move(note));
-  return out;
 }
 
 }  // namespace
@@ -81,26 +50,27 @@ Measurement measurement_of(const Contender& contender, const Samples& samples,
 std::vector<Measurement> measure(const std::vector<Problem>& heads,
                                  const std::vector<Contender>& contenders, const Backend& backend,
                                  const MeasureOptions& options, std::stop_token stop) {
-  require_plannable(heads.front(), contenders, backend, options, stop);
-  std::vector<Samples> samples(contenders.size());
   Profile ignored;
-  const Run run{ignored, stop};
-  const double share = 1.0 / static_cast<double>(heads.size());
-  for (int round = 0; round <= options.rounds; ++round) {
-    if (options.on_round) options.on_round(round);
-    for (const Problem& problem : heads)
-      for (std::size_t c = 0; c < contenders.size(); ++c) {
-        const ComputeRequest request = request_of(contenders[c], options);
-        if (round == 0)
-          warm_up(problem, request, backend, run, share, samples[c]);
-        else
-          samples[c].runs.push_back(time_run(problem, request, backend, run));
-      }
+  Run run{ignored, std::move(stop)};
+  std::vector<Measurement> measured;
+  std::vector<ComputeRequest> requests;
+  for (const Contender& contender : contenders) {
+    requests.push_back(
+        {.variant = contender.variant, .values = contender.values, .seed = options.seed});
+    measured.push_back({.contender = contender});
+    find_cost(heads, requests.back(), backend, run, measured.back());
   }
-  std::vector<Measurement> out;
+  std::vector<TimedRuns> all(contenders.size());
+  for (const Problem& problem : heads) {
+    const auto rounds = measure_rounds(
+        problem, requests,
+        {.time = unlimited_time, .most_rounds = static_cast<std::size_t>(options.rounds)}, backend,
+        run);
+    for (std::size_t c = 0; c < contenders.size(); ++c) all[c].append(rounds[c]);
+  }
   for (std::size_t c = 0; c < contenders.size(); ++c)
-    out.push_back(measurement_of(contenders[c], samples[c], samples.front()));
-  return out;
+    put_times(all[c], measured.front(), measured[c]);
+  return measured;
 }
 
 std::vector<Problem> random_heads(Index n, Index d, Index heads, bool causal, std::uint64_t seed,
@@ -139,7 +109,7 @@ double memory_pass_ms(Index n, Index d, int threads, int rounds) {
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     if (round > 0) times.push_back(took.count());
   }
-  return median(times);
+  return summary_of("memory pass", std::move(times)).median_ms;
 }
 
 }  // namespace fovea

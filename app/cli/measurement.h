@@ -1,11 +1,10 @@
 // A Measurement is how long one variant took, interleaved with the others in the same run.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "session/computation.h"
+#include "evaluate/timed_runs.h"
 
 namespace fovea {
 
@@ -29,12 +28,11 @@ struct Measurement {
 struct MeasureOptions {
   int rounds = 7;
   std::uint64_t seed = 0;
-  std::function<void(int round)> on_round = {};  // for progress; round 0 is the warm-up
 };
 
-/// Plans, uploads and applies every contender in turn, round after round, so that all of them see
-/// the machine in the same state. The first round is a warm-up and is not counted. The first
-/// contender must be exact attention.
+/// Plans, uploads and applies every contender in turn, round after round of each head, so that all
+/// of them see the machine in the same state. The first round of a head is a warm-up and is not
+/// counted. The first contender must be exact attention.
 std::vector<Measurement> measure(const std::vector<Problem>& heads,
                                  const std::vector<Contender>& contenders, const Backend& backend,
                                  const MeasureOptions& options, std::stop_token stop);

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "cli/timing_panel.h"
+#include "evaluate/not_finite.h"
 #include "session/gradual_output.h"
 #include "session/held_head.h"
-#include "session/not_finite.h"
 #include "views/views.h"
 
 namespace fovea {
@@ -25,7 +25,13 @@ PanelGrid::PanelGrid(const PanelGridRequest& request, Run& run) : request_(reque
   prepare_all(run);
   if (is_long() && request.estimate) return;
   for (Head& head : heads_) find_exact(head, run);
-  for (Drawn& column : columns_) find(column, run);
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    auto& [found, h] = columns_[c];
+    const bool exact = found.computation->variant->reference;
+    found = evaluate(heads_[h].reference, request_of(request.columns[c]),
+                     exact ? heads_[h].reference.exact : applied(*found.computation, run),
+                     {.metrics = true, .diagnostics = true}, request.backend, run);
+  }
 }
 
 void PanelGrid::look_at(const Viewport& view) {
@@ -40,18 +46,18 @@ void PanelGrid::look_at(const Viewport& view) {
 void PanelGrid::prepare_all(Run& run) {
   const auto prepared = [&](const Head& head, const ComputeRequest& request) {
     return std::make_shared<const Computation>(
-        prepare(problem_of(head), request, request_.backend, run));
+        prepare(head.reference.problem, request, request_.backend, run));
   };
   for (std::size_t c = 0; c < request_.columns.size(); ++c) {
     const Column& column = request_.columns[c];
     const std::size_t h = head_of(c);
     Head& head = heads_[h];
-    if (!head.exact) head.exact = prepared(head, {.variant = &reference_variant()});
-    const bool exact = is_reference(column.variant);
-    columns_.push_back({.computation = exact ? head.exact : prepared(head, request_of(column)),
-                        .metrics = {},
-                        .diagnostics = {},
-                        .head = h});
+    auto& exact = head.reference.exact;
+    if (!exact) exact = prepared(head, {.variant = &reference_variant()});
+    columns_.push_back(
+        {.found = {.computation =
+                       is_reference(column.variant) ? exact : prepared(head, request_of(column))},
+         .head = h});
   }
 }
 
@@ -59,7 +65,8 @@ std::size_t PanelGrid::head_of(std::size_t column) {
   const HeldProblem* held = column < request_.held.size() ? request_.held[column].get() : nullptr;
   const auto known = std::ranges::find(heads_, held, &Head::held);
   if (known != heads_.end()) return static_cast<std::size_t>(known - heads_.begin());
-  heads_.push_back({.held = held, .exact = {}, .exact_map = {}});
+  heads_.push_back(
+      {.held = held, .reference = {held ? held->problem : request_.problem}, .exact_map = {}});
   return heads_.size() - 1;
 }
 
@@ -75,37 +82,27 @@ std::vector<std::string> PanelGrid::notes() const {
     const std::string text = note_of_numbers(in);
     if (!text.empty() && std::ranges::find(notes, text) == notes.end()) notes.push_back(text);
   };
-  for (const Head& head : heads_) note(*head.exact);
-  for (const Drawn& column : columns_) note(*column.computation);
+  for (const Head& head : heads_) note(*head.reference.exact);
+  for (const Drawn& column : columns_) note(*column.found.computation);
   return notes;
 }
 
 // Finds exact attention, for a long head together with its map in one pass.
 void PanelGrid::find_exact(Head& head, Run& run) const {
-  if (!is_long() || !head.exact->op->has_rows()) {
-    head.exact = applied(*head.exact, run);
+  auto& exact = head.reference.exact;
+  if (!is_long() || !exact->op->has_rows()) {
+    exact = applied(*exact, run);
     return;
   }
   ViewSettings settings;
   settings.pool = Pool::Kind::max;
-  const auto most = make_map(weights_view(), *head.exact, *head.exact, settings);
+  const auto most = make_map(weights_view(), *exact, *exact, settings);
   settings.pool = Pool::Kind::mean;
-  const auto mean = make_map(weights_view(), *head.exact, *head.exact, settings);
+  const auto mean = make_map(weights_view(), *exact, *exact, settings);
   head.exact_map = request_.settings.pool == Pool::Kind::mean ? mean : most;
-  GradualOutput gradual(head.exact, most, mean);
+  GradualOutput gradual(exact, most, mean);
   while (gradual.advance(0, 500, run)) run.check();
-  head.exact = gradual.finish();
-}
-
-void PanelGrid::find(Drawn& column, Run& run) const {
-  const Computation& exact = *heads_[column.head].exact;
-  column.computation = column.computation->variant->reference ? heads_[column.head].exact
-                                                              : applied(*column.computation, run);
-  const Computation& its = *column.computation;
-  column.metrics =
-      std::make_shared<const Metrics>(compare(*its.op, its.output, *exact.op, exact.output, run));
-  column.diagnostics =
-      std::make_shared<const std::vector<Diagnostic>>(diagnose(its, exact, request_.backend, run));
+  exact = gradual.finish();
 }
 
 std::vector<Panel> PanelGrid::row(View view, Run& run) const {
@@ -124,7 +121,7 @@ std::vector<Panel> PanelGrid::timings(Run& run) const {
   std::vector<Panel> panels;
   const auto measured = times(run);
   for (std::size_t c = 0; c < columns_.size(); ++c) {
-    panels.push_back(measured[c] ? timing_panel(computation(c), *measured[c])
+    panels.push_back(measured[c] ? timing_panel(*columns_[c].found.computation, *measured[c])
                                  : Panel{.body = Message{"read from the file: there is no time"}});
     panels.back().title = title_of(c);
   }
@@ -139,10 +136,11 @@ std::vector<std::optional<MeasuredTime>> PanelGrid::times(Run& run) const {
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       if (columns_[c].head != h) continue;
       places.push_back(c);
-      columns.push_back({request_of(request_.columns[c]), columns_[c].computation.get()});
+      columns.push_back({request_of(request_.columns[c]), columns_[c].found.computation.get()});
     }
+    const Reference& reference = heads_[h].reference;
     const auto runs =
-        measure_again(problem_of(heads_[h]), columns, heads_[h].exact.get(), request_.backend, run);
+        measure_again(reference.problem, columns, reference.exact.get(), {}, request_.backend, run);
     for (std::size_t c = 0; c < places.size(); ++c)
       times[places[c]] = summarise(runs[c], runs[c].best_pace_ms());
   }
@@ -165,11 +163,11 @@ Panel PanelGrid::panel(View view, const Drawn& column, Run& run) const {
     while (its_map->refine(seen, run)) run.check();
   }
   return make_panel(view,
-                    {.computation = *column.computation,
-                     .exact = *heads_[column.head].exact,
+                    {.computation = *column.found.computation,
+                     .exact = *heads_[column.head].reference.exact,
                      .backend = request_.backend,
-                     .metrics = column.metrics.get(),
-                     .diagnostics = column.diagnostics.get(),
+                     .metrics = column.found.metrics ? &*column.found.metrics : nullptr,
+                     .diagnostics = column.found.metrics ? &column.found.diagnostics : nullptr,
                      .sequence = held ? sequence_of(held->source, held->held.layer)
                                       : sequence_of(request_.source, request_.layer),
                      .settings = request_.settings,
@@ -182,11 +180,11 @@ Panel PanelGrid::panel(View view, const Drawn& column, Run& run) const {
 }
 
 std::shared_ptr<MapPyramid> PanelGrid::map(View view, const Drawn& column, Run& run) const {
-  const bool exact = column.computation->variant->reference;
+  const bool exact = column.found.computation->variant->reference;
   if (!is_long() || !view->map || (exact && view->zero_of_exact)) return nullptr;
   const Head& head = heads_[column.head];
   if (exact && view == weights_view() && head.exact_map) return head.exact_map;
-  auto its = make_map(view, *column.computation, *head.exact, request_.settings);
+  auto its = make_map(view, *column.found.computation, *head.reference.exact, request_.settings);
   if (request_.estimate) its->estimate(sampled_rows, 0, run);
   return its;
 }

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "data/source.h"
+#include "evaluate/evaluate.h"
 #include "session/session.h"
-#include "sweep/timed_runs.h"
 #include "views/views.h"
 
 namespace fovea {
@@ -51,36 +51,26 @@ class PanelGrid {
   std::string title_of(std::size_t column) const;
   /// Which rows of exact attention and of the columns are not finite, and why.
   std::vector<std::string> notes() const;
-  const Computation& computation(std::size_t column) const { return *columns_[column].computation; }
-  /// Null in estimates.
-  const Metrics* metrics(std::size_t column) const { return columns_[column].metrics.get(); }
-  const std::vector<Diagnostic>* diagnostics(std::size_t column) const {
-    return columns_[column].diagnostics.get();
-  }
+  /// Without metrics and diagnostics in estimates.
+  const Evaluated& evaluated(std::size_t column) const { return columns_[column].found; }
 
  private:
   struct Drawn {
-    std::shared_ptr<const Computation> computation;
-    std::shared_ptr<const Metrics> metrics;  // null in estimates
-    std::shared_ptr<const std::vector<Diagnostic>> diagnostics;
+    Evaluated found;
     std::size_t head = 0;  // whose it is, an index into heads_
   };
   /// A head that columns show.
   struct Head {
     const HeldProblem* held = nullptr;  // null for that of the request
-    std::shared_ptr<const Computation> exact;
+    Reference reference;
     std::shared_ptr<MapPyramid> exact_map;  // of its weights, found with its output
   };
 
-  const Problem& problem_of(const Head& head) const {
-    return head.held ? head.held->problem : request_.problem;
-  }
   std::size_t head_of(std::size_t column);
   bool is_long() const { return fovea::is_long(request_.problem.lengths()); }
   void look_at(const Viewport& view);
   void prepare_all(Run& run);
   void find_exact(Head& head, Run& run) const;
-  void find(Drawn& column, Run& run) const;
   Panel panel(View view, const Drawn& column, Run& run) const;
   std::shared_ptr<MapPyramid> map(View view, const Drawn& column, Run& run) const;
 

@@ -8,8 +8,8 @@
 #include "analysis/diagnostics.h"
 #include "analysis/metrics.h"
 #include "data/source.h"
+#include "evaluate/timed_runs.h"
 #include "report/json_output.h"
-#include "sweep/timed_runs.h"
 
 namespace fovea {
 

@@ -1,8 +1,8 @@
 // The timing of one variant as a panel of a figure.
 #pragma once
 
+#include "evaluate/timed_runs.h"
 #include "panels/panel.h"
-#include "sweep/timed_runs.h"
 
 namespace fovea {
 

@@ -10,7 +10,7 @@
 #include "backend/operator.h"
 #include "data/conditions.h"
 #include "data/grouping.h"
-#include "session/computation.h"
+#include "evaluate/computation.h"
 #include "session/view.h"
 #include "variants/variant.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analysis/measures.h"
-#include "sweep/timed_runs.h"
+#include "evaluate/timed_runs.h"
 
 namespace fovea {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "session/not_finite.h"
+#include "evaluate/not_finite.h"
 #include "views/parts.h"
 #include "views/views.h"
 

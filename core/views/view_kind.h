@@ -14,8 +14,8 @@
 #include "analysis/map_pyramid.h"
 #include "analysis/metrics.h"
 #include "data/sequence.h"
+#include "evaluate/computation.h"
 #include "panels/panel.h"
-#include "session/computation.h"
 #include "session/session.h"
 #include "variants/schema.h"
 

@@ -11,8 +11,8 @@
 
 #include "backend/backends.h"
 #include "data/error.h"
+#include "evaluate/computation.h"
 #include "messages.h"
-#include "session/computation.h"
 
 namespace fovea::test {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "data/error.h"
+#include "evaluate/evaluate.h"
 #include "figure/figure.h"
 #include "input/session_file.h"
 #include "io/safetensors_writer.h"

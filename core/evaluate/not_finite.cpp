@@ -1,4 +1,4 @@
-#include "session/not_finite.h"
+#include "evaluate/not_finite.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,14 @@
 // Rounds of a column beside exact attention, and what is said of them.
-#include "sweep/timed_runs.h"
+#include "evaluate/timed_runs.h"
 
 #include <doctest/doctest.h>
 
+#include <numeric>
+
 #include "harness.h"
+#include "same_values.h"
 #include "session/session.h"
+#include "variants/learned_tree.h"
 #include "window/backend.h"
 
 using namespace fovea;
@@ -98,17 +102,21 @@ TEST_CASE("exact attention is timed in the rounds that have a speed-up") {
 
 TEST_CASE("what takes seconds is not run again: its first run is the only round") {
   const TimedRun quick = run_of(1, 9), slow = run_of(100, 2900);
-  CHECK(can_be_repeated(quick, nullptr, 30));
-  CHECK_FALSE(can_be_repeated(quick, nullptr, 20));  // one that warms up and one that counts
-  CHECK_FALSE(can_be_repeated(quick, &quick, 30));
   const Problem problem = make_data(Data::gaussian, 32, 4, 2, false);
   const Variant& banded = find_variant("h1d");
   const ComputeRequest request{.variant = &banded, .values = values_for_length(banded, 32)};
   Counting backend;
   Profile profile;
   Run run{profile};
-  Computation computed{.first_run = quick}, exact{.first_run = slow};
-  const TimedRuns once = measure_again(problem, request, computed, &exact, backend, run);
+  const Computation computed{.variant = &banded, .first_run = quick};
+  Computation exact{.variant = &reference_variant(), .first_run = slow};
+  CHECK(can_be_repeated(computed, nullptr, 30));
+  CHECK_FALSE(can_be_repeated(computed, nullptr, 20));  // one that warms up and one that counts
+  CHECK_FALSE(can_be_repeated(computed, &computed, 30));
+  const auto again = [&](const RepeatOptions& options) {
+    return measure_again(problem, {{request, &computed}}, &exact, options, backend, run).front();
+  };
+  const TimedRuns once = again({});
   CHECK(backend.bound.empty());
   REQUIRE(once.rounds.size() == 1);
   CHECK(once.rounds[0].run.total_ms() == quick.total_ms());
@@ -118,9 +126,40 @@ TEST_CASE("what takes seconds is not run again: its first run is the only round"
   for (int i = 0; i < 6; ++i) mixed.rounds.push_back({.run = quick, .pace_ms = 2});
   CHECK(mixed.best_pace_ms() == 2);
   CHECK_FALSE(summarise(mixed, mixed.best_pace_ms())->slow);
+  const RoundOptions two{.time = unlimited_time, .most_rounds = 2};
+  CHECK(again({.rounds = two, .budget_ms = 1e4}).rounds.size() == 2);
   exact.first_run = quick;
-  CHECK(measure_again(problem, request, computed, &exact, backend, run).rounds.size() > 1);
+  backend.bound.clear();
+  CHECK(again({}).rounds.size() > 1);
   CHECK(backend.bound.substr(0, 4) == "eeee");
+}
+
+TEST_CASE("rounds: learning that is not repeated does not count, and its tree is given") {
+  const Problem problem = make_data(Data::gaussian, 64, 4, 2, false);
+  const Variant& tree = find_variant("tf");
+  Values values = values_for_length(tree, 64);
+  set_learned(tree, values, 3);
+  const ComputeRequest request{.variant = &tree, .values = values};
+  Profile profile;
+  Run run{profile};
+  const Backend& backend = *backends().front();
+  Computation computed = compute(problem, request, backend, run);
+  const double budget = 3 * computed.first_run.total_ms();
+  computed.first_run.learning.add("learn", budget);
+  CHECK(can_be_repeated(computed, nullptr, budget));
+  computed.values = values_for_length(tree, 64);  // a tree that each run builds
+  CHECK_FALSE(can_be_repeated(computed, nullptr, budget));
+  const ComputeRequest again = repetition_of(request, computed);
+  CHECK(again.given.has("tree_weight"));
+  const Computation repeated = compute(problem, again, backend, run);
+  CHECK(same_values(repeated.output.z, computed.output.z));
+  // What a person gave stays given, where nothing is learned.
+  const Variant& hyper = find_variant("hyper");
+  ComputeRequest sorted{.variant = &hyper, .values = values_for_length(hyper, 64)};
+  std::vector<std::int32_t> order(64);
+  std::iota(order.rbegin(), order.rend(), 0);
+  sorted.given.set("query_order", order);
+  CHECK(repetition_of(sorted, computed).given.has("query_order"));
 }
 
 TEST_CASE("rounds alternate with exact attention, and the first one warms up") {
@@ -133,8 +172,9 @@ TEST_CASE("rounds alternate with exact attention, and the first one warms up") {
       .values = values_of(hyper, {{"block", "8"}, {"samples", "8"}, {"min_length", "0"}})};
   Profile profile;
   Run run{profile};
-  const TimedRuns runs = measure_beside_exact(
-      problem, request, {.time = std::chrono::hours(1), .most_rounds = 3}, backend, run);
+  const TimedRuns runs = measure_rounds(problem, {{.variant = &reference_variant()}, request},
+                                        {.time = unlimited_time, .most_rounds = 3}, backend, run)
+                             .back();
   CHECK(runs.rounds.size() == 3);
   CHECK(backend.bound.substr(0, 8) == "ehheehhe");
   CHECK(runs.best_pace_ms() > 0);
@@ -168,7 +208,7 @@ TEST_CASE("all columns of a table run in the same rounds, in turn") {
   Profile profile;
   Run run{profile};
   const auto all = measure_rounds(problem, {exact, sorted, other},
-                                  {.time = std::chrono::hours(1), .most_rounds = 4}, backend, run);
+                                  {.time = unlimited_time, .most_rounds = 4}, backend, run);
   // Another one begins in each round; 'e' is also what does not sort.
   CHECK(backend.bound.substr(0, 15) ==
         "ehe"
@@ -188,7 +228,7 @@ TEST_CASE("all columns of a table run in the same rounds, in turn") {
       slow{.variant = &banded, .first_run = run_of(100, 6000)};
   const auto again =
       measure_again(problem, {{exact, &quick_exact}, {sorted, &quick}, {other, &slow}},
-                    &quick_exact, backend, run);
+                    &quick_exact, {}, backend, run);
   REQUIRE(again.size() == 3);
   REQUIRE(again[0].rounds.size() == again[1].rounds.size());
   CHECK(again[1].rounds.size() > 1);

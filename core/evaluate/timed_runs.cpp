@@ -1,10 +1,9 @@
-#include "sweep/timed_runs.h"
+#include "evaluate/timed_runs.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "session/pace.h"
-#include "sweep/sweep.h"
+#include "evaluate/pace.h"
 #include "variants/learned_tree.h"
 
 namespace fovea {
@@ -13,6 +12,27 @@ namespace {
 /// False if the approximation took less time than the clock resolves.
 bool has_speed_up(const TimedRuns::Round& round) {
   return round.exact && round.run.apply.total_ms() > 0;
+}
+
+/// The part of the first run that another one repeats.
+double repeated_ms(const Computation& computed) {
+  const bool learned = learned_steps(*computed.variant, computed.values).has_value();
+  return learned ? computed.first_run.total_ms() : computed.first_run.spent_ms();
+}
+
+/// The first run as the only round, cold. `exact` may be null.
+TimedRuns first_run_alone(const Computation& computed, const Computation* exact) {
+  TimedRuns::Round only{.run = computed.first_run, .cold = true};
+  if (exact) only.exact = exact->first_run;
+  return {.rounds = {only}};
+}
+
+/// `round_ms`: about the time that a round takes.
+RoundOptions rounds_for_interval(std::size_t columns, double round_ms) {
+  constexpr double most_ms = 20e3;
+  const double ms = std::max(1e3 * static_cast<double>(columns),
+                             std::min(most_ms, (enough_samples + 2) * round_ms));
+  return {.time = std::chrono::milliseconds(static_cast<std::int64_t>(ms)), .most_rounds = 9};
 }
 
 }  // namespace
@@ -79,13 +99,12 @@ std::vector<TimedRuns> measure_rounds(const Problem& problem,
                                       const std::vector<ComputeRequest>& requests,
                                       const RoundOptions& options, const Backend& backend,
                                       Run& run) {
-  using Clock = std::chrono::steady_clock;
   std::vector<TimedRuns> all(requests.size());
   if (options.with_memory)
     for (std::size_t r = 0; r < requests.size(); ++r)
       all[r].memory = resident_use_of([&] { time_run(problem, requests[r], backend, run); });
   std::size_t begin = 0;  // the first request of the next round
-  const auto round = [&] {
+  auto rounds = repeat_for(options.time, options.most_rounds, [&] {
     std::vector<TimedRuns::Round> timed(requests.size());
     // The requests take turns to begin, so that none always finds the memory of the same other one
     // in the caches.
@@ -97,14 +116,7 @@ std::vector<TimedRuns> measure_rounds(const Problem& problem,
     if (requests.front().variant->reference)
       for (std::size_t r = 1; r < requests.size(); ++r) timed[r].exact = timed.front().run;
     return timed;
-  };
-  const auto start = Clock::now();
-  std::vector<std::vector<TimedRuns::Round>> rounds{round()};
-  if (Clock::now() - start < options.time) {
-    rounds.clear();  // it warmed up
-    do rounds.push_back(round());
-    while (Clock::now() - start < options.time && rounds.size() < options.most_rounds);
-  }
+  });
   const Index paced = std::min({problem.queries(), problem.keys(), pace_length});
   const double pace = pace_ms(prefix_of(problem, paced), backend, run);
   for (std::size_t r = 0; r < requests.size(); ++r) {
@@ -117,68 +129,45 @@ std::vector<TimedRuns> measure_rounds(const Problem& problem,
   return all;
 }
 
-TimedRuns measure_beside_exact(const Problem& problem, const ComputeRequest& request,
-                               const RoundOptions& options, const Backend& backend, Run& run) {
-  std::vector<ComputeRequest> requests;
-  if (!request.variant->reference) requests.push_back({.variant = &reference_variant()});
-  requests.push_back(request);
-  return measure_rounds(problem, requests, options, backend, run).back();
+ComputeRequest repetition_of(ComputeRequest request, const Computation& computed) {
+  if (learned_steps(*request.variant, request.values))
+    request.given = learned_tensors(*request.variant, request.values, computed.op->plan());
+  return request;
 }
 
-bool can_be_repeated(const TimedRun& first, const TimedRun* exact, double budget_ms) {
-  return 2 * (first.spent_ms() + (exact ? exact->spent_ms() : 0)) < budget_ms;
-}
-
-TimedRuns first_run_alone(const Computation& computed, const Computation* exact) {
-  TimedRuns::Round only{.run = computed.first_run, .cold = true};
-  if (exact) only.exact = exact->first_run;
-  return {.rounds = {only}};
+bool can_be_repeated(const Computation& computed, const Computation* exact, double budget_ms) {
+  return 2 * (repeated_ms(computed) + (exact ? repeated_ms(*exact) : 0)) < budget_ms;
 }
 
 std::vector<TimedRuns> measure_again(const Problem& problem, const std::vector<Repeated>& columns,
-                                     const Computation* exact, const Backend& backend, Run& run) {
-  constexpr double budget_ms = 5e3, most_ms = 20e3;
-  double spent_ms = exact ? exact->first_run.total_ms() : 0;  // about the time that a round adds
+                                     const Computation* exact, const RepeatOptions& options,
+                                     const Backend& backend, Run& run) {
+  double round_ms = exact ? exact->first_run.total_ms() : 0;
   std::vector<TimedRuns> all(columns.size());
   std::vector<ComputeRequest> requests;
   std::vector<std::size_t> places;  // of the columns that are repeated
   if (exact) requests.push_back({.variant = &reference_variant()});
   for (std::size_t c = 0; c < columns.size(); ++c) {
-    const Computation& computed = *columns[c].computed;
-    const Variant& variant = *columns[c].request.variant;
-    if (variant.imported) continue;
-    const bool beside = exact && !variant.reference;
-    if (!can_be_repeated(computed.first_run, beside ? &exact->first_run : nullptr, budget_ms)) {
-      all[c] = first_run_alone(computed, beside ? exact : nullptr);
-    } else if (!beside && exact) {
-      places.push_back(c);  // its runs are those beside the others
-    } else {
-      places.push_back(c);
-      requests.push_back(columns[c].request);
-      if (computed.op)
-        requests.back().given =
-            learned_tensors(variant, columns[c].request.values, computed.op->plan());
-      spent_ms += computed.first_run.total_ms();
+    const auto& [request, computed] = columns[c];
+    if (request.variant->imported) continue;
+    const Computation* beside = request.variant->reference ? nullptr : exact;
+    if (!can_be_repeated(*computed, beside, options.budget_ms)) {
+      all[c] = first_run_alone(*computed, beside);
+      continue;
     }
+    places.push_back(c);
+    if (exact && !beside) continue;  // its runs are those beside the others
+    requests.push_back(repetition_of(request, *computed));
+    round_ms += computed->first_run.total_ms();
   }
   if (places.empty()) return all;
-  // A second for each column, or as long as the rounds for an interval take.
-  const double ms = std::max(1e3 * static_cast<double>(requests.size()),
-                             std::min(most_ms, (enough_samples + 2) * spent_ms));
-  const auto rounds = measure_rounds(
-      problem, requests,
-      {.time = std::chrono::milliseconds(static_cast<std::int64_t>(ms)), .most_rounds = 9}, backend,
-      run);
+  const RoundOptions wanted =
+      options.rounds.value_or(rounds_for_interval(requests.size(), round_ms));
+  const auto rounds = measure_rounds(problem, requests, wanted, backend, run);
   std::size_t next = exact ? 1 : 0;
   for (const std::size_t c : places)
     all[c] = exact && columns[c].request.variant->reference ? rounds.front() : rounds[next++];
   return all;
-}
-
-TimedRuns measure_again(const Problem& problem, const ComputeRequest& request,
-                        const Computation& computed, const Computation* exact,
-                        const Backend& backend, Run& run) {
-  return measure_again(problem, {{request, &computed}}, exact, backend, run).front();
 }
 
 }  // namespace fovea

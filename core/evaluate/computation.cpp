@@ -1,9 +1,9 @@
-#include "session/computation.h"
+#include "evaluate/computation.h"
 
 #include <algorithm>
 #include <chrono>
 
-#include "session/not_finite.h"
+#include "evaluate/not_finite.h"
 
 namespace fovea {
 
@@ -59,16 +59,14 @@ Computation compute(const Problem& problem, const ComputeRequest& request, const
   return result;
 }
 
+Computation compute_exact(const Problem& problem, const Backend& backend, Run& run) {
+  return compute(problem, {.variant = &reference_variant()}, backend, run);
+}
+
 void apply(Computation& prepared, const Run& run) {
   prepared.first_run.apply = {};
   Run apply_run = run.in(prepared.first_run.apply);
   prepared.set_output(prepared.op->apply(prepared.op->problem().v, apply_run));
-}
-
-std::vector<Diagnostic> diagnose(const Computation& approximate, const Computation& exact,
-                                 const Backend& backend, Run& run) {
-  return diagnose(*approximate.variant,
-                  {*approximate.op, approximate.output, *exact.op, exact.output, backend}, run);
 }
 
 }  // namespace fovea

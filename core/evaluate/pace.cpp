@@ -1,18 +1,17 @@
-#include "session/pace.h"
+#include "evaluate/pace.h"
 
 #include <algorithm>
 #include <chrono>
 #include <limits>
 
-#include "session/computation.h"
+#include "evaluate/computation.h"
 
 namespace fovea {
 
 double pace_ms(const Problem& problem, const Backend& backend, Run& run) {
   using Clock = std::chrono::steady_clock;
   Run quiet = run.quiet();
-  const Computation exact =
-      compute(problem, {.variant = &reference_variant(), .values = {}, .seed = 0}, backend, quiet);
+  const Computation exact = compute_exact(problem, backend, quiet);
   constexpr int least_runs = 3;
   constexpr double least_ms = 5;
   double best = std::numeric_limits<double>::infinity(), total = 0;

@@ -1,4 +1,4 @@
-#include "session/resident_use.h"
+#include "evaluate/resident_use.h"
 
 #include <unistd.h>
 #ifdef __GLIBC__

@@ -1,5 +1,5 @@
 // How much memory a piece of work holds.
-#include "session/resident_use.h"
+#include "evaluate/resident_use.h"
 
 #include <doctest/doctest.h>
 

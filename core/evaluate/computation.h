@@ -51,16 +51,14 @@ TimedRun time_run(const Problem& problem, const ComputeRequest& request, const B
 Computation compute(const Problem& problem, const ComputeRequest& request, const Backend& backend,
                     Run& run);
 
+/// Computes exact attention.
+Computation compute_exact(const Problem& problem, const Backend& backend, Run& run);
+
 /// Plans and binds without applying: `output` and the stages of apply are empty.
 Computation prepare(const Problem& problem, const ComputeRequest& request, const Backend& backend,
                     Run& run);
 
 /// Applies a prepared computation.
 void apply(Computation& prepared, const Run& run);
-
-/// The figures of the approximation's own paper (Variant::diagnostics). Both computations must be
-/// applied.
-std::vector<Diagnostic> diagnose(const Computation& approximate, const Computation& exact,
-                                 const Backend& backend, Run& run);
 
 }  // namespace fovea

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "session/computation.h"
+#include "evaluate/computation.h"
 
 namespace fovea {
 

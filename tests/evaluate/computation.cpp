@@ -1,5 +1,5 @@
 // What a computation measures: its first run.
-#include "session/computation.h"
+#include "evaluate/computation.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // The machine's pace, by which times of a slowed machine are known.
-#include "session/pace.h"
+#include "evaluate/pace.h"
 
 #include <doctest/doctest.h>
 
