@@ -10,6 +10,7 @@
 #include "harness.h"
 #include "messages.h"
 #include "same_values.h"
+#include "session/session.h"
 #include "window/backend.h"
 
 using namespace fovea;
