@@ -375,6 +375,7 @@ std::string text_of(const SessionFile& file) {
   json["span_choice"] = to_text(s.span_choice);
   json["spans"] = Json::array();
   for (const Span& span : s.spans) json["spans"].push_back(json_of(span));
+  json["replaced_heads"] = s.replaced_heads;
   json["causal"] = s.causal ? Json(*s.causal) : Json();
   json["scale"] = s.scale ? Json(*s.scale) : Json();
   json["window"] = s.window ? Json(*s.window) : Json();
@@ -429,6 +430,8 @@ SessionFile session_from(const std::string& path, const std::string& text) {
   if (json.contains("span_choice"))  // older files have none
     s.span_choice = read.named(json, "span_choice", all_span_choices());
   if (json.contains("spans")) s.spans = read.spans(json);  // nor these
+  if (json.contains("replaced_heads"))
+    s.replaced_heads = read.get<std::string>(json, "replaced_heads");
   if (json.contains("viewport")) s.viewport = read.viewport(json);
   if (s.columns.empty() || s.views.empty())
     throw InputError(path, "no columns or no views; expected at least one of each");

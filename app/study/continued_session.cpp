@@ -62,6 +62,7 @@ Session continued_session(const Session& before, Index n_before, const Source& s
   const ViewSettings standard = std::exchange(session.settings, before.settings);
   session.settings.ranges.clear();
   session.span_choice = before.span_choice;
+  session.replaced_heads = before.replaced_heads;
   if (before.settings.mask_block == untouched.settings.mask_block)
     session.settings.mask_block = standard.mask_block;
   if (before.settings.rank_leaf == untouched.settings.rank_leaf)
