@@ -6,8 +6,8 @@
 
 namespace fovea {
 
-/// A folder as `--input` stands for all texts or images in it, by name. Throws InputError where it
-/// holds none.
+/// A folder as `--input` stands for all texts or images in it, by name; one that cannot be read is
+/// named, and left out. Throws InputError where none is left.
 void measure_heads(const ExplorationOptions& options, bool json, bool csv, const Console& console);
 
 }  // namespace fovea

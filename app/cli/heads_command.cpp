@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/exploration.h"
 #include "cli/head_measuring.h"
+#include "cli/model_trials.h"
 #include "cli/report.h"
 #include "cli/text_table.h"
 #include "report/head_table_files.h"
@@ -16,9 +17,13 @@ namespace {
 struct HeadsOptions : ExplorationOptions {
   double within = 0.05;
   std::optional<double> at_most;
+  std::string y = "output_rel_fro";
   bool measures = false, json = false, csv = false;
 
-  Budget budget() const { return at_most ? cost_budget(*at_most) : error_budget(within); }
+  bool of_model() const { return y == "loss"; }
+  Budget budget(const std::string& error) const {
+    return at_most ? cost_budget(*at_most, error) : error_budget(within, error);
+  }
 };
 
 std::string plain_or_dash(const std::optional<double>& number) {
@@ -42,15 +47,22 @@ void print_heads(std::ostream& out, const Exploration& tried, const HeadTable& c
   }
   print(out, table);
   out << "\n  " << sum_text(choices) << '\n';
+  if (choices.error().is_of_model())
+    out << "  Each head was replaced alone, the others being exact. What several change together "
+           "is "
+           "no sum:\n  fovea effect --loss finds a policy by whole forward passes\n";
   print_notes(out, notes_of(tried), 2);
   print_notes(out, notes_of(tried.source), 2);
 }
 
 void run_heads(HeadsOptions options, const Console& console) {
   if (options.measures) return measure_heads(options, options.json, options.csv, console);
-  options.of_outputs = true;
-  const Exploration tried = explore(options, console);
-  const HeadTable table = head_table(tried.trials, tried.heads, options.budget());
+  options.of_outputs = !options.of_model();
+  const Exploration tried = options.of_model()
+                                ? explore_model(options, ReplacedBy::each_head, console)
+                                : explore(options, console);
+  const std::string error = options.of_model() ? model_quantity(tried).measure().id : options.y;
+  const HeadTable table = head_table(tried.trials, tried.heads, options.budget(error));
   if (options.json) {
     Document out = begin_json(tried);
     out.update(to_json(table, tried.source));
@@ -81,7 +93,8 @@ void add_heads_command(CLI::App& program, Work& chosen) {
   auto* within =
       command
           ->add_option("--within", options->within,
-                       "The cheapest setting whose relative output error is at most this")
+                       "The cheapest setting whose relative output error, or with --y loss whose "
+                       "change of the model, is at most this")
           ->type_name("ERROR")
           ->check(check_amount)
           ->capture_default_str();
@@ -93,12 +106,20 @@ void add_heads_command(CLI::App& program, Work& chosen) {
           ->type_name("COST")
           ->check(check_amount)
           ->excludes(within);
+  auto* y = command
+                ->add_option("--y", options->y,
+                             "The error: output_rel_fro, of the head's own output; or loss: by how "
+                             "much the loss per token of the model grows if this head alone is "
+                             "replaced, a forward pass for each head and setting; of a model "
+                             "without a loss, the relative error of its last hidden states")
+                ->check(CLI::IsMember({"output_rel_fro", "loss"}))
+                ->capture_default_str();
   auto* measures = command->add_flag(
       "--measures", options->measures,
       "Instead what each head does: its attention to the previous token, to the same token before, "
       "to what followed that (induction) and to the first token, its distance, entropy and rank. A "
-      "folder as --input stands for all texts or images in it");
-  for (CLI::Option* other : {within, at_most, command->get_option("--variant"),
+      "folder as --input stands for all texts or images in it; one that cannot be read is named");
+  for (CLI::Option* other : {within, at_most, y, command->get_option("--variant"),
                              command->get_option("--settings"), command->get_option("--learn")})
     measures->excludes(other);
   auto* json = command->add_flag("--json", options->json,

@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/exploration.h"
 #include "cli/figure_names.h"
+#include "cli/model_trials.h"
 #include "cli/pareto_figure.h"
 #include "cli/report.h"
 #include "cli/text_table.h"
@@ -21,6 +22,9 @@ namespace {
 struct ParetoOptions : ExplorationOptions {
   std::string x = "multiply_adds", y = "output_rel_fro", output;
   bool json = false, no_session = false;
+  const CLI::Option* layer = nullptr;  // whether it was given
+
+  bool of_model() const { return y == "loss"; }
 };
 
 std::string amount_text(const Quantity& quantity, double value) {
@@ -73,6 +77,7 @@ Document trial_json(const Trial& trial) {
                {"parameters", parameters_json(*trial.variant, trial.values)},
                {"scale", number_json(trial.scale)},
                {"causal", trial.causal}};
+  if (!trial.replaced.empty()) out["where"] = trial.replaced;
   if (!trial.refused.empty()) {
     out["refused"] = trial.refused;
     return out;
@@ -85,6 +90,8 @@ Document trial_json(const Trial& trial) {
     if (measured->standard_error > 0)
       numbers[measures()[m].id + "_standard_error"] = number_json(measured->standard_error);
   }
+  if (trial.model_change)
+    numbers[trial.of_loss ? "loss" : "hidden"] = number_json(*trial.model_change);
   out["measures"] = std::move(numbers);
   if (trial.time) {
     out["timings_ms"] = timing_json(trial.time->timing);
@@ -100,6 +107,12 @@ struct ParetoOutcome {
   Exploration tried;
   Quantity x, y;
   std::vector<SettingSpread> settings;
+
+  /// Over several heads each setting has a spread. In a model it is measured once, in all of them.
+  bool spreads() const { return tried.heads.size() > 1 && !y.is_of_model(); }
+  std::string heads_text() const {
+    return (y.is_of_model() ? "replaced together: " : "") + to_text(tried.heads, tried.source);
+  }
 };
 
 Document pareto_json(const ParetoOutcome& outcome) {
@@ -120,7 +133,7 @@ TextTable table_of(const ParetoOutcome& outcome) {
   for (const SettingSpread& setting : outcome.settings)
     if (setting.heads > 0) sorted.push_back(&setting);
   std::ranges::stable_sort(sorted, {}, [](const SettingSpread* s) { return s->x.median; });
-  const bool several = outcome.tried.heads.size() > 1;
+  const bool several = outcome.spreads();
   TextTable table{{"<", "<variant", "<parameters", outcome.x.measure().label}, {}};
   const bool spread = several && !outcome.x.is_parameter();  // of x
   if (spread) table.header.push_back("p10 - p90");
@@ -156,14 +169,15 @@ std::vector<std::string> notes_of(const SettingSpread& s) {
 
 void print_pareto(std::ostream& out, const ParetoOutcome& outcome) {
   const Exploration& tried = outcome.tried;
-  out << tried.source.name << ", " << to_text(tried.heads, tried.source) << '\n'
+  out << tried.source.name << ", " << outcome.heads_text() << '\n'
       << tried.device << ", " << tried.precision << "; " << tried.time_text() << "\n\n";
   print(out, table_of(outcome));
   if (!outcome.x.is_parameter())
     out << "\n  *: on the Pareto front: nothing else that was tried is at least as good in both "
            "numbers and "
            "better in one"
-        << (tried.heads.size() > 1 ? ", in the median over heads" : "") << "\n";
+        << (outcome.spreads() ? ", in the median over heads" : "") << "\n";
+  if (outcome.y.is_of_model()) out << "  " << outcome.y.measure().definition << '\n';
   for (const SettingSpread& s : outcome.settings) print_notes(out, notes_of(s), 2);
   print_notes(out, fovea::notes_of(tried), 2);
   print_notes(out, fovea::notes_of(tried.source), 2);
@@ -171,7 +185,13 @@ void print_pareto(std::ostream& out, const ParetoOutcome& outcome) {
 
 void run_pareto(ParetoOptions options, const Console& console) {
   const Quantity x = cost_axis(options.x, variants_named(options.variants), "--x");
-  const Quantity y = measured_axis(options.y, "--y");
+  const Quantity y = options.of_model() ? Quantity::of_model("loss")  // or "hidden", as is found
+                                        : measured_axis(options.y, "--y");
+  if (options.of_model() && !x.is_parameter() && x.measure().id != "multiply_adds" &&
+      x.measure().id != "ratio_to_exact")
+    throw UsageError("--x " + options.x +
+                     ": --y loss goes with multiply_adds, ratio_to_exact or a parameter");
+  if (options.of_model() && options.layer->count() == 0) options.heads.layer = "all";
   options.explore.timed = x.is_timed() || y.is_timed();
   options.of_outputs = x.measure().of_outputs || y.measure().of_outputs;
   if (!options.output.empty()) {
@@ -180,15 +200,21 @@ void run_pareto(ParetoOptions options, const Console& console) {
     refuse_to_replace("-o", options.output, Source{},
                       {options.source.what, options.source.model_input.value_or("")});
   }
-  ParetoOutcome outcome{.tried = explore(options, console), .x = x, .y = y, .settings = {}};
+  ParetoOutcome outcome{.tried = options.of_model()
+                                     ? explore_model(options, ReplacedBy::all_heads, console)
+                                     : explore(options, console),
+                        .x = x,
+                        .y = y,
+                        .settings = {}};
   const Exploration& tried = outcome.tried;
-  outcome.settings = drawable_settings(tried.trials, x, y);
+  if (options.of_model()) outcome.y = model_quantity(tried);
+  outcome.settings = drawable_settings(tried.trials, x, outcome.y);
   if (!options.output.empty()) {
     const Painting painting;
-    Figure figure = pareto_figure(
-        outcome.settings, x, y,
-        named(options.no_session ? "" : tried.source.name,
-              to_text(tried.heads, tried.source) + "; " + tried.device + ", " + tried.precision));
+    Figure figure =
+        pareto_figure(outcome.settings, x, outcome.y,
+                      named(options.no_session ? "" : tried.source.name,
+                            outcome.heads_text() + "; " + tried.device + ", " + tried.precision));
     if (!options.no_session) figure.recipe.command = command_line(console.words, options.output);
     write_figure(options.output, figure);
   }
@@ -205,6 +231,7 @@ void add_pareto_command(CLI::App& program, Work& chosen) {
       "pareto", "Error against cost of many settings of each variant, with the Pareto front");
   auto options = std::make_shared<ParetoOptions>();
   options->add_to(*command, "0");
+  options->layer = command->get_option("--layer");
   command
       ->add_option("--x", options->x,
                    "Cost: multiply_adds, ratio_to_exact, bytes or time (each setting measured for "
@@ -214,7 +241,10 @@ void add_pareto_command(CLI::App& program, Work& chosen) {
   command
       ->add_option("--y", options->y,
                    "Error: output_rel_fro, attention_tv, attention_kl, mass_kept or another number "
-                   "that compute --json calls so")
+                   "that compute --json calls so; or loss: by how much the loss per token of the "
+                   "model grows if a setting replaces attention in all its heads (or those of "
+                   "--layer and --head) together; of a model without a loss, the relative error of "
+                   "its last hidden states")
       ->type_name("MEASURE")
       ->capture_default_str();
   command->add_option("-o,--output", options->output, "Write a figure: .png, .svg, .pdf or .pgf")

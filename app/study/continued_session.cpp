@@ -47,6 +47,7 @@ Session continued_session(const Session& before, Index n_before, const Source& s
   session.settings = before.settings;
   session.settings.ranges.clear();
   session.span_choice = before.span_choice;
+  session.replaced_heads = before.replaced_heads;
   follow_length(session.settings, before.settings, n_before, layer.keys());
   const auto compares = [](const std::vector<Column>& columns) {
     return std::ranges::any_of(columns, [](const Column& c) { return !is_reference(c.variant); });

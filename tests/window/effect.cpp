@@ -88,6 +88,34 @@ TEST_CASE("what is painted, typed or set is measured by itself while the dock is
   CHECK(shown.run.chosen()->text() == "0.1");
 }
 
+TEST_CASE("the heads in which attention is replaced belong to the session") {
+  Shown shown;
+  SessionEditor& editor = shown.window->editor();
+  CHECK(shown.window.study().session().replaced_heads == "all");
+  shown.run.choose(ChosenHeads("0.1", 2, 2));
+  CHECK(shown.window.study().session().replaced_heads == "0.1");
+  editor.undo();
+  CHECK(shown.run.chosen()->text() == "all");
+  editor.redo();
+  CHECK(shown.run.chosen()->text() == "0.1");
+  CHECK(shown.find<QLineEdit>("effect_heads")->text() == "0.1");
+  shown.run.choose(ChosenHeads(2, 2));
+  CHECK(shown.window.study().session().replaced_heads == "");
+  CHECK(shown.state().contains("Choose the heads"));
+  // Heads that this model does not have are those of another one.
+  editor.change("", [](Session& session) { session.replaced_heads = "25-29"; });
+  CHECK(shown.run.chosen()->text() == "all");
+}
+
+TEST_CASE("passes are timed in turn after the numbers are there") {
+  Shown shown;
+  REQUIRE(shown.measured());
+  const EffectTimes& times = shown.run.found().effect->times;
+  CHECK(times.rounds() >= 1);
+  CHECK(times.attention.exact_ms.size() == times.model.exact_ms.size());
+  CHECK_FALSE(Rounds().wants_more(times));
+}
+
 TEST_CASE("what cannot be measured is said in words") {
   Shown shown;
   REQUIRE(shown.measured());
