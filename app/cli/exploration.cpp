@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cli/report.h"
+#include "cli/reports/report.h"
 #include "data/error.h"
 #include "data/number_text.h"
 #include "data/text.h"

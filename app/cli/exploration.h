@@ -5,8 +5,8 @@
 #include <chrono>
 #include <memory>
 
-#include "cli/commands.h"
-#include "cli/options.h"
+#include "cli/commands/commands.h"
+#include "cli/options/options.h"
 #include "report/json_output.h"
 #include "sweep/explorer.h"
 

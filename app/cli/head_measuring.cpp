@@ -4,8 +4,8 @@
 #include <exception>
 #include <filesystem>
 
-#include "cli/report.h"
-#include "cli/text_table.h"
+#include "cli/reports/report.h"
+#include "cli/reports/text_table.h"
 #include "data/error.h"
 #include "input/input_folder.h"
 #include "input/last_model.h"

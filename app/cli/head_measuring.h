@@ -1,7 +1,7 @@
 // The work of `fovea heads --measures`: what each head does, over one input or a folder of them.
 #pragma once
 
-#include "cli/commands.h"
+#include "cli/commands/commands.h"
 #include "cli/exploration.h"
 
 namespace fovea {

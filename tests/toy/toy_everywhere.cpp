@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "cli/commands.h"
+#include "cli/commands/commands.h"
 #include "data/error.h"
 #include "evaluate/evaluate.h"
 #include "figure/figure.h"
