@@ -9,6 +9,7 @@
 #include <QLineEdit>
 #include <QPushButton>
 #include <QTest>
+#include <algorithm>
 
 #include "effect/effect_json.h"
 #include "temporary_directory.h"
@@ -16,6 +17,7 @@
 #include "views/views.h"
 #include "window/docks/effect_dock.h"
 #include "window/docks/effect_grid.h"
+#include "window/docks/effect_readings.h"
 #include "window/pointer.h"
 
 namespace fovea::test {
@@ -114,6 +116,12 @@ TEST_CASE("passes are timed in turn after the numbers are there") {
   CHECK(times.rounds() >= 1);
   CHECK(times.attention.exact_ms.size() == times.model.exact_ms.size());
   CHECK_FALSE(Rounds().wants_more(times));
+  const std::vector<Reading> readings = readings_of(*shown.run.found().effect);
+  for (const char* label : {"attention", "its speed-up", "model", "speed-up of the model"}) {
+    CAPTURE(label);
+    CHECK(std::ranges::count(readings, QString(label), &Reading::label) == 1);
+  }
+  shown.window.shoot("effect");
 }
 
 TEST_CASE("what cannot be measured is said in words") {

@@ -14,9 +14,7 @@ QString time_words(const std::vector<double>& times) {
 }
 
 QString ratio_words(const PassTimes& times) {
-  if (!times.known()) return {};
-  return QString(", medians of %1: exact over replaced %2")
-      .arg(to_qt(plural(std::ssize(times.exact_ms), "round")), to_qt(to_text(times.speed_up())));
+  return times.known() ? to_qt(to_text(times.speed_up())) : QString();
 }
 
 }  // namespace
@@ -53,10 +51,17 @@ std::vector<Reading> readings_of(const ModelEffect& e) {
   add("cost of attention", to_qt(format_percent(e.attention_cost())), "",
       "Multiply-adds in all heads of the model, as a share of exact attention's");
   const EffectTimes& times = e.times;
+  const QString in_turn =
+      QString("The median of %1 in which an exact pass and a replaced one take turns")
+          .arg(to_qt(plural(times.rounds(), "round")));
   add("attention", time_words(times.attention.replaced_ms), time_words(times.attention.exact_ms),
-      "Of all layers" + ratio_words(times.attention));
+      "In all layers. " + in_turn);
+  add("its speed-up", ratio_words(times.attention), "",
+      "Exact attention's time over that of replaced attention. " + in_turn);
   add("model", time_words(times.model.replaced_ms), time_words(times.model.exact_ms),
-      "Passes through all layers, which take turns" + ratio_words(times.model));
+      "A pass through all layers. " + in_turn);
+  add("speed-up of the model", ratio_words(times.model), "",
+      "The exact pass over the replaced one. " + in_turn);
   add("the variant", time_words(times.variant_ms), "",
       "What it takes of a pass; it is computed in another process");
   return rows;
