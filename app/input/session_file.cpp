@@ -17,7 +17,7 @@
 #include "drawing/colormap.h"
 #include "input/model_place.h"
 #include "input/open_source.h"
-#include "io/json.h"
+#include "io/json_place.h"
 
 namespace fovea {
 namespace {
@@ -119,58 +119,16 @@ Json json_of(const Span& span) {
   return {{"name", span.name}, {"first", span.tokens.begin}, {"last", span.tokens.end - 1}};
 }
 
-template <class T>
-constexpr bool is_whole = std::is_integral_v<T> && !std::is_same_v<T, bool>;
-
-/// The library would cut off digits, and turn a number that is too large into any other.
-template <class T>
-bool fits(const Json& value) {
-  if (!value.is_number()) return false;
-  if (value.is_number_unsigned()) return std::in_range<T>(value.get<std::uint64_t>());
-  if (value.is_number_integer()) return std::in_range<T>(value.get<std::int64_t>());
-  constexpr double most = 1LL << 53;
-  const double number = value.get<double>();
-  return std::abs(number) <= most && number == std::trunc(number) &&
-         std::in_range<T>(static_cast<std::int64_t>(number));
-}
-
-template <class T>
-std::string type_text() {
-  if constexpr (std::is_same_v<T, bool>) return "true or false";
-  if constexpr (std::is_same_v<T, std::string>) return "a string";
-  if constexpr (std::is_same_v<T, std::vector<std::string>>) return "a list of strings";
-  if constexpr (std::is_same_v<T, std::vector<double>>) return "a list of numbers";
-  if constexpr (std::is_same_v<T, std::vector<Json>>) return "a list";
-  if constexpr (is_whole<T>) return "a whole number";
-  return "a number";
-}
-
 // Reads one object of a session file; every message names the file and the entry.
 struct Reader {
   const std::string& where;
 
-  const Json& at(const Json& object, const char* name) const {
-    if (!object.is_object())
-      throw InputError(where, kind_of(object) + " found; expected an object with '" + name + "'");
-    const auto it = object.find(name);
-    if (it == object.end())
-      throw InputError(where, std::string("there is no '") + name + "'; expected it in a session");
-    return *it;
+  JsonPlace at(const Json& object, const char* name) const {
+    return JsonPlace(where, object).at(name);
   }
   template <class T>
   T get(const Json& object, const char* name) const {
-    const Json& value = at(object, name);
-    const auto refusal = [&] {
-      return InputError(where, std::string("'") + name + "' is " + excerpt(value) + "; expected " +
-                                   type_text<T>());
-    };
-    if constexpr (is_whole<T>)
-      if (!fits<T>(value)) throw refusal();
-    try {
-      return value.get<T>();
-    } catch (const Json::exception&) {
-      throw refusal();
-    }
+    return at(object, name).as<T>();
   }
   template <class T>
   T named(const Json& object, const char* name, const std::vector<T>& choices,
@@ -189,15 +147,6 @@ struct Reader {
     return items;
   }
   View view(const Json& object) const { return named(object, "view", all_views()); }
-
-  // The library would take -1 for 2^64 - 1.
-  std::uint64_t seed(const Json& json) const {
-    const Json& value = at(json, "seed");
-    if (!value.is_number_unsigned())
-      throw InputError(where,
-                       "'seed' is " + excerpt(value) + "; expected a whole number of at least 0");
-    return value.get<std::uint64_t>();
-  }
 
   std::string colour_map(const Json& json) const {
     auto id = get<std::string>(json, "colormap");
@@ -223,11 +172,13 @@ struct Reader {
   }
 
   Column column(const Json& json) const {
-    Column column{.variant = get<std::string>(json, "variant"), .values = {}, .seed = seed(json)};
+    Column column{.variant = get<std::string>(json, "variant"),
+                  .values = {},
+                  .seed = get<std::uint64_t>(json, "seed")};
     try {
       const Variant& variant = find_variant(column.variant);
       column.values = defaults(variant.schema);
-      for (const auto& [id, value] : at(json, "parameters").items())
+      for (const auto& [id, value] : at(json, "parameters").value().items())
         set_value(variant.schema, column.values, id,
                   value.is_string() ? value.get<std::string>() : value.dump());
     } catch (const UsageError& error) {
@@ -241,8 +192,8 @@ struct Reader {
   HeadConditions conditions(const Json& json) const {
     HeadConditions conditions;
     for_conditions([&]<class T>(const Condition<T>& condition) {
-      if (json.contains(condition.id) && !json[condition.id].is_null())
-        conditions.*condition.member = get<T>(json, condition.id);
+      if (const auto found = JsonPlace(where, json).find(condition.id))
+        conditions.*condition.member = found->template as<T>();
     });
     if (const std::string fault = fault_of(conditions); !fault.empty())
       throw InputError(where, fault);
@@ -281,12 +232,8 @@ struct Reader {
   }
 
   Index token(const Json& json, const char* name) const {
-    const Json& value = at(json, name);
     constexpr Index most = Index{1} << 40;  // sums of two do not overflow
-    if (!value.is_number_integer() || value < 0 || value > most)
-      throw InputError(where, std::string("'") + name + "' is " + excerpt(value) +
-                                  "; expected a token counted from 0");
-    return value.get<Index>();
+    return at(json, name).whole(0, most, "a token counted from 0");
   }
 
   Viewport viewport(const Json& json) const {
@@ -396,8 +343,8 @@ SessionFile session_from(const std::string& path, const std::string& text) {
   s.layer = read.get<Index>(json, "layer");
   s.head = read.get<Index>(json, "head");
   s.conditions = read.conditions(json);
-  if (!read.at(json, "pinned_query").is_null())
-    s.pinned_query = read.get<Index>(json, "pinned_query");
+  if (const auto pinned = JsonPlace(path, json).find("pinned_query"))
+    s.pinned_query = pinned->as<Index>();
   if (s.pinned_query && *s.pinned_query < 0)
     throw InputError(path, "'pinned_query' is " + std::to_string(*s.pinned_query) +
                                "; expected a query counted from 0");
@@ -405,7 +352,7 @@ SessionFile session_from(const std::string& path, const std::string& text) {
     s.columns.push_back(read.column(column));
   for (const Json& view : read.list(json, "views", most_views))
     s.views.push_back(read.view({{"view", view}}));
-  s.settings = read.settings(read.at(json, "settings"));
+  s.settings = read.settings(read.at(json, "settings").value());
   if (json.contains("span_choice"))  // older files have none
     s.span_choice = read.named(json, "span_choice", all_span_choices());
   if (json.contains("spans")) s.spans = read.spans(json);  // nor these

@@ -7,7 +7,7 @@
 #include "data/error.h"
 #include "data/memory.h"
 #include "io/file_bytes.h"
-#include "io/json.h"
+#include "io/json_place.h"
 #include "io/tensor_file.h"
 
 namespace fovea {
@@ -73,30 +73,17 @@ std::string header_text(const std::string& path, const Bytes& file, Index size,
   return text;
 }
 
-const Json& member(const std::string& where, const Json& entry, const char* name) {
-  const auto found = entry.find(name);
-  if (found == entry.end()) throw InputError(where, std::string("has no ") + name);
-  return *found;
-}
-
 /// A list of non-negative integers below 2^63.
-std::vector<Index> counts(const std::string& where, const Json& list, const char* what) {
-  const auto refuse = [&] {
-    return InputError(where, std::string(what) + " is " + excerpt(list) +
-                                 "; expected a list of non-negative integers");
-  };
-  if (!list.is_array()) throw refuse();
+std::vector<Index> counts(const JsonPlace& list) {
+  constexpr const char* expected = "a list of non-negative integers";
   std::vector<Index> out;
-  for (const Json& value : list) {
-    constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<Index>::max());
-    if (!value.is_number_unsigned() || value.get<std::uint64_t>() > largest) throw refuse();
-    out.push_back(static_cast<Index>(value.get<std::uint64_t>()));
-  }
+  for (const JsonPlace& item : list.items(expected))
+    out.push_back(item.whole(0, std::numeric_limits<Index>::max(), expected));
   return out;
 }
 
-Extent read_extent(const std::string& where, const Json& entry, Index available) {
-  const auto offsets = counts(where, member(where, entry, "data_offsets"), "data_offsets");
+Extent read_extent(const std::string& where, const JsonPlace& entry, Index available) {
+  const auto offsets = counts(entry.at("data_offsets"));
   if (offsets.size() != 2 || offsets[0] > offsets[1])
     throw InputError(where, "data_offsets are " + shape_text(offsets) + "; expected [begin,end]");
   if (offsets[1] > available)
@@ -105,15 +92,12 @@ Extent read_extent(const std::string& where, const Json& entry, Index available)
   return {offsets[0], offsets[1], {}};
 }
 
-NamedTensor read_entry(const std::string& where, const std::string& name, const Json& entry,
+NamedTensor read_entry(const std::string& where, const std::string& name, const JsonPlace& entry,
                        const Extent& extent) {
   NamedTensor tensor;
   tensor.name = name;
-  const Json& dtype = member(where, entry, "dtype");
-  if (!dtype.is_string())
-    throw InputError(where, "dtype is " + kind_of(dtype) + "; expected a string");
-  tensor.dtype = dtype.get<std::string>();
-  tensor.shape = counts(where, member(where, entry, "shape"), "shape");
+  tensor.dtype = entry.at("dtype").as<std::string>();
+  tensor.shape = counts(entry.at("shape"));
   const auto known = std::ranges::find(dtypes, tensor.dtype, &DType::name);
   if (known == std::end(dtypes)) return tensor;  // a newer type: an error when it is used
   tensor.type = known->type;
@@ -147,17 +131,6 @@ void check_no_holes(const std::string& path, std::vector<Extent> extents, Index 
                                std::to_string(available) + " bytes of data; expected no remainder");
 }
 
-void read_metadata(const std::string& path, const Json& entry, TensorFile& file) {
-  if (!entry.is_object())
-    throw InputError(path, "__metadata__ is " + kind_of(entry) + "; expected an object");
-  for (const auto& [key, value] : entry.items()) {
-    if (!value.is_string())
-      throw InputError(
-          path, "metadata " + fovea::quoted(key) + " is " + kind_of(value) + "; expected a string");
-    file.metadata[key] = value.get<std::string>();
-  }
-}
-
 }  // namespace
 
 TensorFile read_safetensors(const std::string& path, const std::stop_token& stop) {
@@ -170,9 +143,9 @@ TensorFile read_safetensors(const std::string& path, const std::stop_token& stop
 TensorFile read_safetensors(const std::string& path, std::shared_ptr<const Bytes> bytes, Index size,
                             const std::stop_token& stop) {
   const std::string text = header_text(path, *bytes, size, stop);
-  const Json header = parse_json(path + ", header", text, stop);
-  if (!header.is_object())
-    throw InputError(path, "the header is " + kind_of(header) + "; expected an object");
+  const std::string where = path + ", header";
+  const Json header = parse_json(where, text, stop);
+  if (!header.is_object()) throw JsonPlace(where, header).refusal("an object");
 
   TensorFile file{.path = path, .kind = "safetensors"};
   const auto data_begin = static_cast<Index>(8 + text.size());
@@ -180,14 +153,16 @@ TensorFile read_safetensors(const std::string& path, std::shared_ptr<const Bytes
   std::vector<Extent> extents;
   for (const auto& [name, entry] : header.items()) {
     if (name == "__metadata__") {
-      read_metadata(path, entry, file);
+      const JsonPlace metadata(path, entry, name);
+      if (!entry.is_object()) throw metadata.refusal("an object");
+      for (const auto& [key, value] : entry.items())
+        file.metadata[key] = JsonPlace(path, value, name + "." + key).as<std::string>();
       continue;
     }
-    const std::string where = path + ", " + fovea::quoted(name);
-    if (!entry.is_object())
-      throw InputError(where, "is " + kind_of(entry) + "; expected an object");
-    Extent extent = read_extent(where, entry, available);
-    NamedTensor tensor = read_entry(where, name, entry, extent);
+    const JsonPlace place(path, entry, name);
+    const std::string of_tensor = path + ", " + fovea::quoted(name);
+    Extent extent = read_extent(of_tensor, place, available);
+    NamedTensor tensor = read_entry(of_tensor, name, place, extent);
     tensor.bytes = bytes;
     tensor.begin = data_begin + extent.begin;
     extent.name = name;

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "data/error.h"
-#include "io/json.h"
+#include "io/json_place.h"
 #include "io/token_marks.h"
 
 namespace fovea {
@@ -39,35 +39,25 @@ T condition_from(const Source& source, const std::string& key, const std::string
 
 std::vector<std::string> read_tokens(const Source& source, const std::string& key,
                                      const std::string& text, const std::stop_token& stop) {
-  const Json list = parse_json(source.path + ", metadata '" + key + "'", text, stop);
-  if (!list.is_array()) throw refusal(source, key, kind_of(list), "a JSON list of strings");
+  const std::string where = source.path + ", metadata '" + key + "'";
+  const Json list = parse_json(where, text, stop);
   std::vector<std::string> tokens;
-  for (const Json& token : list) {
-    if (!token.is_string())
-      throw refusal(source, key, "a list with " + kind_of(token), "a JSON list of strings");
-    tokens.push_back(token.get_ref<const std::string&>());
-  }
+  for (const JsonPlace& token : JsonPlace(where, list).items("a list of strings"))
+    tokens.push_back(token.as<std::string>());
   return display_tokens(tokens);
 }
 
-/// A side of the grid or the prefix: below 2^31, so that sums and products cannot overflow.
-Index grid_number(const Source& source, const Json& value, Index least) {
-  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > INT32_MAX ||
-      value.get<Index>() < least)
-    throw refusal(source, "image", "given with " + excerpt(value),
-                  R"({"grid": [rows, cols], "prefix": tokens before} in whole numbers)");
-  return value.get<Index>();
-}
-
 ImageGrid read_image(const Source& source, const std::string& text, const std::stop_token& stop) {
-  const Json image = parse_json(source.path + ", metadata 'image'", text, stop);
-  if (!image.is_object() || !image.contains("grid") || !image["grid"].is_array() ||
-      image["grid"].size() != 2)
-    throw refusal(source, "image", excerpt(image), R"({"grid": [rows, cols], "prefix": 0})");
-  ImageGrid grid;
-  grid.rows = grid_number(source, image["grid"][0], 1);
-  grid.cols = grid_number(source, image["grid"][1], 1);
-  if (image.contains("prefix")) grid.prefix = grid_number(source, image["prefix"], 0);
+  constexpr const char* expected =
+      R"({"grid": [rows, cols], "prefix": tokens before} in whole numbers)";
+  const std::string where = source.path + ", metadata 'image'";
+  const Json document = parse_json(where, text, stop);
+  const JsonPlace image(where, document);
+  if (!document.is_object()) throw image.refusal(expected);
+  const auto sides = image.at("grid", expected).items(expected);
+  if (sides.size() != 2) throw image.refusal(expected);
+  ImageGrid grid{sides[0].whole(1, expected), sides[1].whole(1, expected)};
+  if (const auto prefix = image.find("prefix")) grid.prefix = prefix->whole(0, expected);
   return grid;
 }
 

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "data/error.h"
-#include "io/json.h"
+#include "io/json_place.h"
 #include "io/token_marks.h"
 
 namespace fovea {
@@ -11,30 +11,21 @@ namespace {
 
 using Tokens = std::vector<std::string>;
 
-Tokens read_strings(const std::string& path, const std::string& name, const Json& list) {
-  if (!list.is_array())
-    throw InputError(path, name + " is " + kind_of(list) + "; expected a list of strings");
+Tokens read_strings(const JsonPlace& list) {
   Tokens out;
-  for (const Json& token : list) {
-    if (!token.is_string())
-      throw InputError(path, name + "[" + std::to_string(out.size()) + "] is " + kind_of(token) +
-                                 "; expected a string");
-    out.push_back(token.get_ref<const std::string&>());
-  }
+  for (const JsonPlace& token : list.items("a list of strings"))
+    out.push_back(token.as<std::string>());
   return display_tokens(out);
 }
 
-Tokens read_ids(const std::string& path, const std::string& name, const Json& list) {
-  if (!list.is_array())
-    throw InputError(path, name + " is " + kind_of(list) + "; expected a list of integers");
+Tokens read_ids(const JsonPlace& list) {
+  const std::vector<JsonPlace> ids = list.items("a list of integers");
   // Tokenizers return a batch, [[101, ...]], when tensors are asked for.
-  if (list.size() == 1 && list[0].is_array()) return read_ids(path, name + "[0]", list[0]);
+  if (ids.size() == 1 && ids[0].value().is_array()) return read_ids(ids[0]);
   Tokens out;
-  for (const Json& id : list) {
-    if (!id.is_number_integer())
-      throw InputError(path, name + "[" + std::to_string(out.size()) + "] is " + excerpt(id) +
-                                 "; expected an integer");
-    out.push_back(id.dump());
+  for (const JsonPlace& id : ids) {
+    if (!id.value().is_number_integer()) throw id.refusal("an integer");
+    out.push_back(id.value().dump());
   }
   return out;
 }
@@ -48,10 +39,7 @@ void require_same_length(const std::string& path, const char* name, std::size_t 
 }
 
 TokenFile read_encoding(const std::string& path, const Json& object) {
-  const auto find = [&](const char* name) {
-    const auto found = object.find(name);
-    return found == object.end() || found->is_null() ? nullptr : &*found;
-  };
+  const JsonPlace encoding(path, object);
   if (object.contains("added_tokens") || (object.contains("model") && object.contains("version")))
     throw InputError(path,
                      "holds a tokenizer's vocabulary, not a tokenized text; expected "
@@ -61,16 +49,16 @@ TokenFile read_encoding(const std::string& path, const Json& object) {
         path,
         "is a session of Fovea; expected a source: fovea render or the window opens a session");
   std::optional<Tokens> tokens, ids;
-  if (const Json* list = find("tokens")) tokens = read_strings(path, "tokens", *list);
+  if (const auto list = encoding.find("tokens")) tokens = read_strings(*list);
   for (const char* name : {"input_ids", "ids"})
-    if (const Json* list = find(name); list && !ids) ids = read_ids(path, name, *list);
+    if (const auto list = encoding.find(name); list && !ids) ids = read_ids(*list);
   if (!tokens && !ids)
     throw InputError(path,
                      "is an object without tokens and input_ids; expected at least one of them");
   if (tokens && ids) require_same_length(path, "input_ids", ids->size(), tokens->size());
   const std::size_t count = (tokens ? *tokens : *ids).size();
-  if (const Json* offsets = find("offsets"); offsets && offsets->is_array())
-    require_same_length(path, "offsets", offsets->size(), count);
+  if (const auto offsets = encoding.find("offsets"); offsets && offsets->value().is_array())
+    require_same_length(path, "offsets", offsets->value().size(), count);
   if (tokens) return {std::move(*tokens), {}};
   return {std::move(*ids), {"The file has token ids without their text: the ids are shown."}};
 }
@@ -82,9 +70,9 @@ TokenFile read_list(const std::string& path, const Json& list) {
       throw InputError(path, std::to_string(list.size()) + " encodings; expected one");
     return read_encoding(path, list[0]);
   }
-  if (list[0].is_string()) return {read_strings(path, "the list", list), {}};
-  return {read_ids(path, "the list", list),
-          {"The file has token ids without their text: the ids are shown."}};
+  const JsonPlace tokens(path, list);
+  if (list[0].is_string()) return {read_strings(tokens), {}};
+  return {read_ids(tokens), {"The file has token ids without their text: the ids are shown."}};
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include "data/stop.h"
 #include "io/file_bytes.h"
 #include "io/folder.h"
-#include "io/json.h"
+#include "io/json_place.h"
 
 namespace fovea {
 namespace {
@@ -25,72 +25,24 @@ std::string shape_of(const NamedTensor& tensor) {
   return fovea::quoted(tensor.name) + " has shape " + shape_text(tensor.shape);
 }
 
-/// Members of an object of the sidecar. Messages call it `name`, "config" or "layer_order[2]".
-class Entry {
- public:
-  Entry(const std::string& path, std::string name, const Json& object)
-      : path_(path), name_(std::move(name)), object_(object) {
-    if (!object.is_object())
-      throw InputError(path_, (name_.empty() ? "the document" : name_) + " is " + kind_of(object) +
-                                  "; expected an object");
-  }
+constexpr const char* positive = "a whole number above 0";
 
-  /// Null if it is absent.
-  const Json* find(const char* key) const {
-    const auto found = object_.find(key);
-    return found == object_.end() || found->is_null() ? nullptr : &*found;
-  }
-  const Json& at(const char* key, const char* expected) const {
-    if (const Json* value = find(key)) return *value;
-    throw InputError(path_, place(key) + " is missing; expected " + expected);
-  }
-  Index count(const char* key) const { return whole(path(key), at(key, number_)); }
-  std::string text(const char* key) const {
-    const Json& value = at(key, "a string");
-    if (!value.is_string()) refuse(path(key), value, "a string");
-    return value.get<std::string>();
-  }
-  /// Empty if it is absent.
-  std::vector<Index> lengths(const char* key) const {
-    const Json* value = find(key);
-    return value ? whole_numbers(path(key), *value) : std::vector<Index>();
-  }
-  std::vector<std::vector<Index>> lists(const char* key) const {
-    constexpr const char* expected = "a list of lists of lengths";
-    const Json& all = at(key, expected);
-    if (!all.is_array()) refuse(path(key), all, expected);
-    std::vector<std::vector<Index>> out;
-    for (const Json& list : all)
-      out.push_back(whole_numbers(path(key) + "[" + std::to_string(out.size()) + "]", list));
-    return out;
-  }
-  [[noreturn]] void refuse(const std::string& what, const Json& found, const char* expected) const {
-    throw InputError(path_, "'" + what + "' is " + excerpt(found) + "; expected " + expected);
-  }
-  std::string path(const char* key) const { return name_.empty() ? key : name_ + "." + key; }
-  std::string place(const char* key) const { return "'" + path(key) + "'"; }
+Index count_in(const JsonPlace& object, const char* key) {
+  return object.at(key, positive).whole(1, positive);
+}
 
- private:
-  static constexpr const char* number_ = "a whole number above 0";
+std::vector<Index> counts_of(const JsonPlace& list) {
+  std::vector<Index> out;
+  for (const JsonPlace& item : list.items("a list of lengths"))
+    out.push_back(item.whole(1, positive));
+  return out;
+}
 
-  Index whole(const std::string& what, const Json& value) const {
-    if (!value.is_number_unsigned() || value.get<std::uint64_t>() > INT32_MAX ||
-        value.get<Index>() < 1)
-      refuse(what, value, number_);
-    return value.get<Index>();
-  }
-  std::vector<Index> whole_numbers(const std::string& what, const Json& list) const {
-    if (!list.is_array()) refuse(what, list, "a list of lengths");
-    std::vector<Index> out;
-    for (const Json& value : list)
-      out.push_back(whole(what + "[" + std::to_string(out.size()) + "]", value));
-    return out;
-  }
-
-  const std::string& path_;
-  std::string name_;
-  const Json& object_;
-};
+/// Empty if it is absent.
+std::vector<Index> counts_in(const JsonPlace& object, const char* key) {
+  const auto list = object.find(key);
+  return list ? counts_of(*list) : std::vector<Index>();
+}
 
 /// Rows of one member of the batch. A query is the last of the keys that it sees.
 struct Piece {
@@ -116,19 +68,19 @@ class HookReader {
     const auto sidecar = std::make_shared<const FileBytes>(path_);
     const Json document = parse_json(path_, sidecar->text(stop_), stop_);
     source_.files.push_back(sidecar);
-    const Entry root(path_, "", document);
+    const JsonPlace root(path_, document);
     constexpr const char* layers = "a list of layers";
-    const Json& order = root.at("layer_order", layers);
-    if (!order.is_array() || order.empty()) root.refuse("layer_order", order, layers);
-    const Entry config(path_, "config", root.at("config", "an object"));
+    const JsonPlace order = root.at("layer_order", layers), config = root.at("config", "an object");
+    const std::vector<JsonPlace> items = order.items(layers);
+    if (items.empty()) throw order.refusal(layers);
     std::map<std::string, Index> numbered;  // layers of one number
-    for (const Json& item : order) ++numbered[number_of(item)];
-    for (std::size_t l = 0; l < order.size(); ++l) {
+    for (const JsonPlace& item : items) ++numbered[number_of(item.value())];
+    for (const JsonPlace& item : items) {
       check_stop(stop_);
-      const Entry item(path_, "layer_order[" + std::to_string(l) + "]", order[l]);
-      const std::string number = number_of(order[l]);
+      const std::string number = number_of(item.value());
       const bool known = !number.empty() && numbered[number] == 1;
-      add(root, config, item, known ? "layer" + number : printable(item.text("module_name")));
+      add(root, config, item,
+          known ? "layer" + number : printable(item.at("module_name").as<std::string>()));
     }
     source_.layout = "as " + std::filesystem::path(path_).filename().string() + " says";
     source_.causal = true;
@@ -145,27 +97,22 @@ class HookReader {
                                                                                     : std::string();
   }
 
-  const NamedTensor& tensor(const Entry& item, const char* key) const {
-    const std::string name = item.text(key);
-    const auto found = tensors_.find(name);
-    if (found == tensors_.end())
-      throw InputError(path_, item.place(key) + " is " + fovea::quoted(name) +
-                                  "; expected a tensor of " + file_.path);
+  const NamedTensor& tensor(const JsonPlace& name) const {
+    const auto found = tensors_.find(name.as<std::string>());
+    if (found == tensors_.end()) throw name.refusal("a tensor of " + file_.path);
     require_float(file_, *found->second);
     return *found->second;
   }
 
-  void add(const Entry& root, const Entry& config, const Entry& item, const std::string& name) {
-    const NamedTensor &q = tensor(item, "key_q"), &k = tensor(item, "key_k");
-    const Entry& states = item.find("hookq_mode") ? item : root;
-    const std::string mode =
-        states.find("hookq_mode") ? states.text("hookq_mode") : std::string("all_tokens");
-    const bool last = mode == "last_token";
-    if (!last && mode != "all_tokens")
-      throw InputError(path_, states.place("hookq_mode") + " is " + fovea::quoted(mode) +
-                                  "; expected all_tokens or last_token");
-    const Json* compact = root.find("compact_all_tokens");
-    const bool joined = !last && compact && *compact == true;
+  void add(const JsonPlace& root, const JsonPlace& config, const JsonPlace& item,
+           const std::string& name) {
+    const NamedTensor &q = tensor(item.at("key_q")), &k = tensor(item.at("key_k"));
+    const auto own = item.find("hookq_mode"), mode = own ? own : root.find("hookq_mode");
+    const bool last = mode && mode->as<std::string>() == "last_token";
+    if (mode && !last && mode->value() != "all_tokens")
+      throw mode->refusal("all_tokens or last_token");
+    const auto compact = root.find("compact_all_tokens");
+    const bool joined = !last && compact && compact->value() == true;
     require_rank(q, last || joined ? 2 : 3);
     require_rank(k, joined ? 2 : 3);
     const std::vector<Piece> pieces = joined ? joined_pieces(root, q, k) : padded(root, q, k, last);
@@ -192,22 +139,23 @@ class HookReader {
   // ---- Lengths ----------------------------------------------------------------------------------
 
   /// The length of each member of a padded tensor. All of it if none are stated.
-  std::vector<Index> lengths(const Entry& root, const char* key, const NamedTensor& tensor) const {
+  std::vector<Index> lengths(const JsonPlace& root, const char* key,
+                             const NamedTensor& tensor) const {
     const Index members = tensor.shape[0], longest = tensor.shape[1];
     const char* stated = root.find(key) ? key : "seq_lens";  // as older files call them
-    std::vector<Index> out = root.lengths(stated);
+    std::vector<Index> out = counts_in(root, stated);
     if (out.empty()) out.assign(static_cast<std::size_t>(members), longest);
     const bool fit = std::ranges::all_of(out, [&](Index n) { return n <= longest; });
     if (std::ssize(out) != members || !fit)
-      throw InputError(path_, root.place(stated) + " lists " + plural(std::ssize(out), "length") +
-                                  ", the longest " + std::to_string(std::ranges::max(out)) +
-                                  ", but " + shape_of(tensor) + "; expected a length of at most " +
-                                  std::to_string(longest) + " for each of its " +
-                                  plural(members, "member"));
+      throw InputError(
+          path_, fovea::quoted(stated) + " lists " + plural(std::ssize(out), "length") +
+                     ", the longest " + std::to_string(std::ranges::max(out)) + ", but " +
+                     shape_of(tensor) + "; expected a length of at most " +
+                     std::to_string(longest) + " for each of its " + plural(members, "member"));
     return out;
   }
 
-  std::vector<Piece> padded(const Entry& root, const NamedTensor& q, const NamedTensor& k,
+  std::vector<Piece> padded(const JsonPlace& root, const NamedTensor& q, const NamedTensor& k,
                             bool last) const {
     if (q.shape[0] != k.shape[0])
       throw InputError(file_.path, shape_of(q) + ", " + shape_of(k) + "; expected the same batch");
@@ -233,23 +181,26 @@ class HookReader {
                                   "; expected the queries to be the last of their keys");
   }
 
-  void require_sum(const Entry& root, const char* key, const std::vector<Index>& lengths,
+  void require_sum(const char* key, const std::vector<Index>& lengths,
                    const NamedTensor& tensor) const {
     const Index sum = std::accumulate(lengths.begin(), lengths.end(), Index{0});
     if (sum != tensor.shape[0])
-      throw InputError(path_, root.place(key) + " adds up to " + std::to_string(sum) + ", but " +
+      throw InputError(path_, fovea::quoted(key) + " adds up to " + std::to_string(sum) + ", but " +
                                   shape_of(tensor) + "; expected " +
                                   std::to_string(tensor.shape[0]));
   }
 
   /// One member after another, all of its query pieces together.
-  std::vector<Piece> joined_pieces(const Entry& root, const NamedTensor& q,
+  std::vector<Piece> joined_pieces(const JsonPlace& root, const NamedTensor& q,
                                    const NamedTensor& k) const {
-    const std::vector<Index> queries = root.lengths("q_seq_lens"),
-                             keys = root.lengths("k_full_lens");
-    const std::vector<std::vector<Index>> ends = root.lists("k_prefix_ends");
-    require_sum(root, "q_seq_lens", queries, q);
-    require_sum(root, "k_full_lens", keys, k);
+    constexpr const char* lists = "a list of lists of lengths";
+    const std::vector<Index> queries = counts_in(root, "q_seq_lens"),
+                             keys = counts_in(root, "k_full_lens");
+    std::vector<std::vector<Index>> ends;
+    for (const JsonPlace& list : root.at("k_prefix_ends", lists).items(lists))
+      ends.push_back(counts_of(list));
+    require_sum("q_seq_lens", queries, q);
+    require_sum("k_full_lens", keys, k);
     const std::size_t steps = std::accumulate(
         ends.begin(), ends.end(), std::size_t{0},
         [](std::size_t sum, const std::vector<Index>& of) { return sum + of.size(); });
@@ -287,19 +238,19 @@ class HookReader {
   /// The counts are those of the model. Under tensor parallelism the file holds the heads of one
   /// rank, as `tp_shard` says; in older files without it, heads are as wide as `head_dim`. Some
   /// versions state hidden_size / heads as `head_dim` for models whose heads are wider.
-  Heads heads_of(const Entry& config, const Entry& root, const NamedTensor& q,
+  Heads heads_of(const JsonPlace& config, const JsonPlace& root, const NamedTensor& q,
                  const NamedTensor& k) {
     const Index q_width = q.shape.back(), k_width = k.shape.back();
     Heads heads;
-    if (const Json* shard = root.find("tp_shard")) {
-      const Entry its(path_, "tp_shard", *shard);
-      heads = {its.count("num_local_q_heads"), its.count("num_local_kv_heads"),
-               its.count("head_dim")};
+    if (const auto shard = root.find("tp_shard")) {
+      heads = {count_in(*shard, "num_local_q_heads"), count_in(*shard, "num_local_kv_heads"),
+               count_in(*shard, "head_dim")};
     } else {
-      const Index all = config.count("num_attention_heads");
-      heads = {
-          all, config.find("num_key_value_heads") ? config.count("num_key_value_heads") : all,
-          config.find("head_dim") ? config.count("head_dim") : config.count("hidden_size") / all};
+      const Index all = count_in(config, "num_attention_heads");
+      heads = {all,
+               config.find("num_key_value_heads") ? count_in(config, "num_key_value_heads") : all,
+               config.find("head_dim") ? count_in(config, "head_dim")
+                                       : count_in(config, "hidden_size") / all};
       if (q_width > heads.queries * heads.d)
         heads.d = q_width / heads.queries;
       else if (q_width < heads.queries * heads.d)
@@ -319,22 +270,21 @@ class HookReader {
   }
 
   /// If head_dim differs from the heads' width, 1/sqrt(head_dim) is not the model's scale.
-  void state_scale(const Entry& config, const Heads& heads) {
-    const Json* factor = config.find("attention_multiplier");
+  void state_scale(const JsonPlace& config, const Heads& heads) {
+    const auto factor = config.find("attention_multiplier");
     if (!factor) return;
-    if (!factor->is_number() || !(factor->get<double>() > 0) ||
-        !std::isfinite(factor->get<double>()))
-      config.refuse(config.path("attention_multiplier"), *factor, "a number above 0");
-    const double scale = factor->get<double>();
-    const double of_stated =
-        config.find("head_dim") ? 1 / std::sqrt(static_cast<double>(config.count("head_dim"))) : 0;
+    const double scale = factor->value().is_number() ? factor->as<double>() : 0;
+    if (!condition::scale.allows(scale)) throw factor->refusal("a number above 0");
+    const double of_stated = config.find("head_dim")
+                                 ? 1 / std::sqrt(static_cast<double>(count_in(config, "head_dim")))
+                                 : 0;
     const bool derived = std::abs(scale - of_stated) < 1e-6 * scale;
     source_.scale = derived ? 1 / std::sqrt(static_cast<double>(heads.d)) : scale;
   }
 
-  void state_share(const Entry& config, const Heads& heads) {
-    const Index all =
-        config.find("num_attention_heads") ? config.count("num_attention_heads") : heads.queries;
+  void state_share(const JsonPlace& config, const Heads& heads) {
+    const Index all = config.find("num_attention_heads") ? count_in(config, "num_attention_heads")
+                                                         : heads.queries;
     if (all == heads.queries || told_) return;
     told_ = true;
     source_.notes.push_back("The file has " + std::to_string(heads.queries) + " of the model's " +

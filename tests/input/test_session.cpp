@@ -162,8 +162,7 @@ TEST_CASE("a held head that cannot be is refused by file, found and expected") {
   CHECK(
       refusal_of("\"layer\": 4", "\"layer\": -1").ends_with("expected a layer and a head from 0"));
   CHECK(refusal_of("\"layer\": 4", "\"layer\": \"x\"").find("'layer' is") != std::string::npos);
-  CHECK(refusal_of("\"layer\": 4", "\"other\": 4").find("there is no 'layer'") !=
-        std::string::npos);
+  CHECK(refusal_of("\"layer\": 4", "\"other\": 4").find("'layer' is missing") != std::string::npos);
 }
 
 TEST_CASE("conditions that cannot be are refused, those of the session and of a held head") {
@@ -242,12 +241,12 @@ TEST_CASE("spans that cannot be groups of tokens are refused, and say why") {
       {{"\"first\": 1,", "\"first\": 0.5,"}, "'first' is 0.5; expected a token"},
       {{"\"last\": 24", "\"last\": 9223372036854775807"}, "expected a token counted from 0"},
       {{"\"last\": 24", "\"last\": \"24\""}, "'last' is \"24\"; expected a token"},
-      {{"\"last\": 24,", ""}, "there is no 'last'"},
+      {{"\"last\": 24,", ""}, "'last' is missing"},
       {{"\"name\": \"b\"", "\"name\": \"a\""}, "Two spans have the name “a”"},
       {{"\"name\": \"b\"", "\"name\": \" \""}, "A span needs a name"},
       {{"\"name\": \"b\"", "\"name\": \"\\u001b[31m\""}, "has characters without a sign"},
       {{"\"name\": \"b\"", "\"name\": 7"}, "'name' is 7; expected a string"},
-      {{"\"spans\": [", "\"spans\": [3,"}, "number found; expected an object"},
+      {{"\"spans\": [", "\"spans\": [3,"}, "is 3; expected an object"},
       {{"\"span_choice\": \"parts\"", "\"span_choice\": \"words\""},
        "'span_choice' is 'words'; expected one of parts, sinks, named"}};
   for (const auto& one : cases) {

@@ -319,8 +319,8 @@ TEST_CASE("metadata: what cannot be read is refused") {
     CHECK_SAYS(refuse("scale", scale), "x.npz", "'scale'", scale, "a number above 0");
   CHECK_SAYS(refuse("causal", "perhaps"), "'causal' is 'perhaps'", "true or false");
   CHECK_SAYS(refuse("tokens", "[\"a\""), "metadata 'tokens'", "not JSON");
-  CHECK_SAYS(refuse("tokens", "{}"), "'tokens' is an object", "a JSON list of strings");
-  CHECK_SAYS(refuse("tokens", "[1]"), "a list with a number");
+  CHECK_SAYS(refuse("tokens", "{}"), "metadata 'tokens': the document is {}", "a list of strings");
+  CHECK_SAYS(refuse("tokens", "[1]"), "'[0]' is 1; expected a string");
   for (const char* image :
        {"[2,2]", "{\"grid\":[2]}", "{\"grid\":[0,2]}", "{\"grid\":[2,-2]}", "{\"grid\":[2,1.5]}",
         "{\"grid\":[2,9999999999]}", "{\"grid\":[2,2],\"prefix\":-1}"})

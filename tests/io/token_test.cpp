@@ -158,12 +158,12 @@ TEST_CASE("tokens: a file that is not a tokenized text is refused with what was 
   CHECK_SAYS(read("{\"tokens\": []}"), "no tokens", "at least one");
   CHECK_SAYS(read("{\"words\": []}"), "is an object without tokens and input_ids");
   CHECK_SAYS(read("{\"fovea_session\": 1}"), "t.json", "is a session of Fovea");
-  CHECK_SAYS(read("{\"tokens\": \"a b\"}"), "tokens is a string", "a list of strings");
-  CHECK_SAYS(read("{\"tokens\": [\"a\", 3]}"), "tokens[1] is a number", "expected a string");
-  CHECK_SAYS(read("[\"a\", 3]"), "the list[1] is a number");
-  CHECK_SAYS(read("[3, \"a\"]"), "the list[1] is \"a\"", "an integer");
-  CHECK_SAYS(read("[3, 1.5]"), "the list[1] is 1.5", "an integer");
-  CHECK_SAYS(read("{\"input_ids\": {}}"), "input_ids is an object");
+  CHECK_SAYS(read("{\"tokens\": \"a b\"}"), "'tokens' is \"a b\"", "a list of strings");
+  CHECK_SAYS(read("{\"tokens\": [\"a\", 3]}"), "'tokens[1]' is 3", "expected a string");
+  CHECK_SAYS(read("[\"a\", 3]"), "'[1]' is 3");
+  CHECK_SAYS(read("[3, \"a\"]"), "'[1]' is \"a\"", "an integer");
+  CHECK_SAYS(read("[3, 1.5]"), "'[1]' is 1.5", "an integer");
+  CHECK_SAYS(read("{\"input_ids\": {}}"), "'input_ids' is {}");
   CHECK_SAYS(read("{\"input_ids\": [[1], [2]]}"), "expected an integer");
   CHECK_SAYS(read("{\"tokens\": [\"a\"], \"input_ids\": [1, 2]}"), "input_ids has 2 entries",
              "1 tokens");

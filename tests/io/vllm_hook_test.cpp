@@ -264,9 +264,9 @@ TEST_CASE("vLLM-Hook: a sidecar that is incomplete or contradicts the tensors is
   check([](Sidecar& s) { s.erase("layer_order"); }, {"qk.json: 'layer_order' is missing"});
   check([](Sidecar& s) { s["layer_order"] = 3; }, {"'layer_order' is 3", "a list of layers"});
   check([](Sidecar& s) { s["layer_order"][0]["key_q"] = "x"; },
-        {"qk.json: 'layer_order[0].key_q' is 'x'", "expected a tensor of", "qk.safetensors"});
+        {"qk.json: 'layer_order[0].key_q' is \"x\"", "expected a tensor of", "qk.safetensors"});
   check([](Sidecar& s) { s["layer_order"][0]["hookq_mode"] = "some"; },
-        {"'layer_order[0].hookq_mode' is 'some'", "expected all_tokens or last_token"});
+        {"'layer_order[0].hookq_mode' is \"some\"", "expected all_tokens or last_token"});
   check(
       [](Sidecar& s) {
         s["q_seq_lens"] = {5, 9};
