@@ -114,7 +114,7 @@ std::optional<RowStrip> row_strip_of(const Panel& panel, std::span<const float> 
   const auto* raster = std::get_if<Raster>(&panel.body);
   if (!raster) return std::nullopt;
   RowStrip strip{raster->row_values, raster->rows.begin, raster->row_top};
-  if (raster->row_values.empty() && panel.view && panel.view->has_token_errors && !errors.empty()) {
+  if (raster->row_values.empty() && panel.view->has_token_errors && !errors.empty()) {
     strip = {errors};
     strip.top = strip.largest({0, Index(errors.size())});
   }

@@ -150,8 +150,8 @@ Panel make_panel(View view, const PanelInputs& inputs, Run& run) {
 
 void add_row_errors(Panel& panel, const std::vector<float>& token_error) {
   auto* raster = std::get_if<Raster>(&panel.body);
-  const bool has_strip = panel.view && panel.view->has_token_errors;
-  if (!raster || !has_strip || raster->rows.end > std::ssize(token_error)) return;
+  if (!raster || !panel.view->has_token_errors || raster->rows.end > std::ssize(token_error))
+    return;
   if (!raster->row_values.empty()) return;  // the errors are there already
   double most = 0;
   Index odd = 0;
