@@ -241,12 +241,8 @@ void ViewBar::add_fields() {
              place_of(&S::pool),
              {{Pool::Kind::max, "max", "maximum of a pixel's entries"},
               {Pool::Kind::mean, "mean", "mean of a pixel's entries"}});
-  View last;
-  for (const auto& [view, field] : view_fields()) {
-    if (view != last) addSeparator();
-    last = view;
-    add_own_field(view, *field);
-  }
+  addSeparator();
+  for (const auto& [view, field] : view_fields()) add_own_field(view, *field);
 }
 
 /// A choice by its words, a size as a power of two, a share as a power of ten.
