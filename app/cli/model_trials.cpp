@@ -72,9 +72,10 @@ class ModelTrials {
       const auto known = std::find_if(
           out_.trials.begin() + static_cast<std::ptrdiff_t>(exact) + 1, out_.trials.end(),
           [](const Trial& trial) { return trial.cost.exact_multiply_adds > 0; });
-      if (known != out_.trials.end())
-        put_cost(out_.trials[exact], known->cost.exact_multiply_adds,
-                 known->cost.exact_multiply_adds);
+      if (known == out_.trials.end()) continue;
+      out_.trials[exact].of_loss = known->of_loss;
+      put_cost(out_.trials[exact], known->cost.exact_multiply_adds,
+               known->cost.exact_multiply_adds);
     }
   }
 

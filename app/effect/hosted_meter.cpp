@@ -122,7 +122,11 @@ class HostedMeter : public EffectMeter {
   void time(std::span<const ReplacedPart> parts, Run& run, EffectTimes& times) override {
     const WireMessage answer = ask("effect_time", parts, heads_of(parts, layers(), heads()), run);
     const auto ms = [&](const char* name) {
-      return 1000 * number_in(answer.content, name).value_or(NAN);
+      const auto seconds = number_in(answer.content, name);
+      if (!seconds)
+        throw InputError("the program that runs the model",
+                         std::string("its answer lacks '") + name + "'; expected seconds");
+      return 1000 * *seconds;
     };
     times.model.exact_ms.push_back(ms("exact_seconds"));
     times.model.replaced_ms.push_back(ms("seconds"));

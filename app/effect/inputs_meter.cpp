@@ -67,8 +67,9 @@ class InputsMeter : public EffectMeter {
 
   void time(std::span<const ReplacedPart> parts, Run& run, EffectTimes& times) override {
     std::vector<std::size_t> measured;
+    // A meter that is opened anew has run no replaced pass, and its first one is slow.
     for (std::size_t i = 0; i < failed_.size(); ++i)
-      if (!failed_[i]) measured.push_back(i);
+      if (!failed_[i] && open_.contains(i)) measured.push_back(i);
     const std::size_t turn = static_cast<std::size_t>(times.rounds()) % measured.size();
     with_meter(measured[turn], run, [&](EffectMeter& meter) { meter.time(parts, run, times); });
   }

@@ -5,6 +5,7 @@
 
 #include "input/assets.h"
 #include "input/session_file.h"
+#include "views/views.h"
 
 namespace fovea {
 namespace {
@@ -390,4 +391,3 @@ void SessionEditor::show_first_look() {
 }  // namespace fovea
 
 #include "moc_session_editor.cpp"
-#include "views/views.h"

@@ -12,6 +12,7 @@ class View {
  public:
   View() = default;  // no_view
   View(const ViewKind& kind) : kind_(&kind) {}
+  View(const ViewKind&&) = delete;  // a row of the table outlives its Views
 
   explicit operator bool() const { return kind_ != &no_view; }
   const ViewKind* operator->() const { return kind_; }

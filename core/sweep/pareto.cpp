@@ -85,7 +85,8 @@ const Quantity& quantity_named(const std::string& id) {
     return known;
   }();
   const auto it = all.find(id);
-  if (it == all.end()) throw UsageError("the budget is of " + id + "; expected a measure");
+  if (it == all.end())
+    throw UsageError("unknown measure '" + id + "'; expected the id of a measure");
   return it->second;
 }
 
@@ -127,7 +128,8 @@ Quantity::Quantity(const std::string& parameter, const std::vector<const Variant
 
 Quantity Quantity::of_model(const std::string& id) {
   const auto it = std::ranges::find(model_measures(), id, &Measure::id);
-  if (it == model_measures().end()) throw UsageError(id + "; expected loss or hidden");
+  if (it == model_measures().end())
+    throw UsageError("unknown measure '" + id + "'; expected loss or hidden");
   return Quantity(*it);
 }
 

@@ -49,6 +49,7 @@ namespace {
 constexpr std::string_view outside = "The view lies outside the matrix: press F to fit.";
 
 ViewKind::Body body_of(View view, const PanelInputs& in, std::string& caption, Run& run) {
+  if (!view->make) return Message{"There is no view."};
   if (view->needs_entries && !has_entries(in.computation.op->plan()))
     return Message{"The file holds z of this result, not its weights p."};
   return view->make(in, caption, run);

@@ -81,7 +81,7 @@ ViewKind row_view() {
           .uses_log_floor = true,
           .has_norm = true,
           .is_flat = true,
-          .first_for = {1025, any_length}};
+          .first_for = {views::longest_ranked + 1, any_length}};
 }
 
 }  // namespace fovea
