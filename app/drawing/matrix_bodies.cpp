@@ -1,6 +1,7 @@
 // Rasters with the numbers in their cells, maps of ranks, and the strip of numbers beside them.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "data/number_text.h"
 #include "drawing/bodies.h"
@@ -120,6 +121,25 @@ std::optional<RowStrip> row_strip_of(const Panel& panel, std::span<const float> 
   }
   if (strip.values.empty() || !(strip.top > 0)) return std::nullopt;
   return strip;
+}
+
+ColourScale scale_of_strips(double top, const std::string& quantity, const std::string& colormap) {
+  // The colours of numbers that are drawn by their root.
+  static const auto maps = [] {
+    std::map<std::string, Colormap> of_roots;
+    for (const std::string& id : colormap_ids()) {
+      const Colormap& map = colormap_for(Palette::sequential, id);
+      Colormap& roots = of_roots[id] = map;
+      for (std::size_t i = 0; i < roots.steps.size(); ++i)
+        roots.steps[i] = map.steps[std::size_t(255 * std::sqrt(double(i) / 255))];
+    }
+    return of_roots;
+  }();
+  ColourScale scale;
+  scale.map = &maps.at(colormap_for(Palette::sequential, colormap).id);
+  scale.high = top;
+  scale.label = "strip: " + quantity;
+  return scale;
 }
 
 double row_strip_room(const Lettering& letters) {

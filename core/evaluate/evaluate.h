@@ -48,7 +48,7 @@ struct Evaluated {
 Evaluated evaluate(const Reference& reference, const ComputeRequest& request,
                    const EvaluateOptions& options, const Backend& backend, Run& run);
 
-/// Finds what is asked for of a request that is computed already.
+/// The same for a computation that is finished.
 Evaluated evaluate(const Reference& reference, const ComputeRequest& request,
                    std::shared_ptr<const Computation> computed, const EvaluateOptions& options,
                    const Backend& backend, Run& run);

@@ -51,6 +51,8 @@ TEST_CASE("law: each option of render changes the figure in each format that it 
   const auto of = [&](const std::string& source, const Words& more = {}) {
     return joined(joined({source}, more), look);
   };
+  const Words in_venue = joined(usual, {"--preset", "icml"}),
+              with_exact = joined(usual, {"--variant", "exact"});
   const Words drawn_features{usual[0], "--variant", "performer", "--no-session"};
   const Words tokens_near{usual[0], "--variant", "strided", "--no-session"};
   const Words long_head{"synthetic:clusters?n=8193&d=1", "--variant", "exact", "--no-session"};
@@ -87,6 +89,13 @@ TEST_CASE("law: each option of render changes the figure in each format that it 
       {{"--font", "DejaVu Serif"}, {}, {"pgf"}},  // the document has the letters
       {{"--font-size", "9"}, {}, {}},
       {{"--letters"}, {}, {}},
+      {{"--captions", "full"}, {}, {}},
+      {{"--no-footer"}, {}, {}},
+      {{"--footer"}, in_venue, {}},
+      {{"--no-empty-panels"}, with_exact, {}},
+      {{"--empty-panels"}, joined(with_exact, {"--preset", "icml"}), {}},
+      {{"--row-names"}, {}, {}},
+      {{"--no-row-names"}, in_venue, {}},
       {{"--title", "A title"}, {}, {}},
       {{"--colormap", "magma"}, {}, {}},
       {{"--norm", "linear"}, {}, {}},

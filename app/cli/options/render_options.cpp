@@ -30,6 +30,19 @@ std::string check_preset(const std::string& name) {
 
 constexpr const char* group = "How it looks";
 
+/// Adds --NAME and --no-NAME.
+void add_switch(CLI::App& command, const std::string& name, std::optional<bool>& value,
+                const std::string& on_words, const std::string& off_words) {
+  auto* on = command.add_flag_callback(
+      "--" + name, [&value] { value = true; }, on_words);
+  on->group(group);
+  command
+      .add_flag_callback(
+          "--no-" + name, [&value] { value = false; }, off_words)
+      ->excludes(on)
+      ->group(group);
+}
+
 /// "--rank-leaf" of the field rank_leaf.
 std::string option_of(const Field& field) {
   std::string name = "--" + field.id;
@@ -78,12 +91,19 @@ void take_up(RenderOptions& options, const Session& session, const CLI::App& com
 FigureStyle style_of(const RenderOptions& options) {
   FigureStyle style;
   style.dpi = options.dpi;
+  style.captions = Captions::line;
   if (const Preset* preset = preset_named(options.preset)) put_into(style, *preset);
   if (options.width) style.width = points_of("--width", *options.width, options.dpi);
   if (!options.height.empty()) style.height = points_of("--height", options.height, options.dpi);
   if (options.font_size > 0) style.font_size = options.font_size;
   if (!options.font.empty()) style.font = installed_font(options.font);
   style.letters = options.letters;
+  if (options.captions)
+    style.captions =
+        Captions(std::ranges::find(caption_ids, *options.captions) - std::begin(caption_ids));
+  style.footer = options.footer.value_or(style.footer);
+  style.empty_panels = options.empty_panels.value_or(style.empty_panels);
+  style.row_names = options.row_names.value_or(style.row_names);
   style.settings = options.settings;
   return style;
 }
@@ -153,8 +173,10 @@ void add_look(CLI::App& command, RenderOptions& options) {
       ->capture_default_str()
       ->group(group);
   command
-      .add_option("--preset", options.preset,
-                  "Width and letters of a venue, such as neurips or icml; list shows them all")
+      .add_option(
+          "--preset", options.preset,
+          "Width and letters of a venue, such as neurips or icml, and what an author keeps of "
+          "a figure; list shows them all")
       ->check(check_preset)
       ->type_name("NAME")
       ->group(group);
@@ -176,6 +198,23 @@ void add_look(CLI::App& command, RenderOptions& options) {
                   "What makes the figure, written into the file in place of session and command")
       ->excludes("--no-session")
       ->group(group);
+  command
+      .add_option("--captions", options.captions,
+                  "What stands below the panels: nothing, the first statement where it fits on few "
+                  "lines, or all (default: line)")
+      ->check(
+          CLI::IsMember(std::vector<std::string>(std::begin(caption_ids), std::end(caption_ids))))
+      ->type_name("none|line|full")
+      ->group(group);
+  add_switch(command, "footer", options.footer,
+             "Source, head, length and device below everything (default, but with a preset)",
+             "No such line (default with a preset)");
+  add_switch(command, "empty-panels", options.empty_panels,
+             "Draw panels that only say why there is nothing to see (default, but with a preset)",
+             "Leave their places white (default with a preset)");
+  add_switch(command, "row-names", options.row_names,
+             "The names of the views at the left (default with a preset)",
+             "No such names (default, but with a preset)");
   command.add_flag("--letters", options.letters, "(a), (b), ... at the panels")->group(group);
   command.add_option("--title", options.title, "A line above everything")->group(group);
   command.add_option("--colormap", options.settings.colormap, "Colour map of the weights")

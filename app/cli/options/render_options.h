@@ -24,6 +24,9 @@ struct RenderOptions {
   std::optional<std::string> width;  // the default comes from the preset or the number of columns
   double font_size = 0;              // 0 means that of the preset
   bool letters = false, no_session = false;
+  // The defaults of these come from the preset.
+  std::optional<std::string> captions;
+  std::optional<bool> footer, empty_panels, row_names;
   int dpi = 300;
   bool estimate = false;
   ViewSettings settings;
