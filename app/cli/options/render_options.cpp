@@ -204,7 +204,6 @@ void add_look(CLI::App& command, RenderOptions& options) {
                   "lines, or all (default: line)")
       ->check(
           CLI::IsMember(std::vector<std::string>(std::begin(caption_ids), std::end(caption_ids))))
-      ->type_name("none|line|full")
       ->group(group);
   add_switch(command, "footer", options.footer,
              "Source, head, length and device below everything (default, but with a preset)",
