@@ -232,7 +232,9 @@ TEST_CASE("settings that would change nothing are disabled and say why") {
   window->change("views", [](Session& s) { s.views = {find_view("mask")}; });
   REQUIRE(window.settle());
   CHECK_FALSE(enabled("view_Pool"));
-  CHECK(window->findChild<QWidget*>("view_Pool")->toolTip().contains("No row is pooled (heatmap, error)"));
+  CHECK(window->findChild<QWidget*>("view_Pool")
+            ->toolTip()
+            .contains("No row is pooled (heatmap, error)"));
 }
 
 TEST_CASE("keys are listed and changed, and a key with two meanings is reported and refused") {

@@ -68,6 +68,7 @@ void run_report(const ReportOptions& options, const Console& console) {
   }
   FigureStyle style;
   style.width = page_text_width;
+  style.captions = Captions::line;  // what they leave out is in the tables of the report
   style.settings = options.settings;
   write_pages(options.output, head_pages({.grid = grid,
                                           .problem = problem,
