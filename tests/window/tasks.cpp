@@ -109,7 +109,7 @@ TEST_CASE("task 3: the attention that each head should have, for another program
   Window window(example);
   window.trigger("heads");
   ExploreDialog& dialog = *window->exploration();
-  REQUIRE(wait_until([&] { return dialog.run().complete(); }));
+  REQUIRE(wait_until([&] { return dialog.run().complete(); }, 150000));
   CHECK(dialog.heads().model()->rowCount() == 48);
   dialog.findChild<QDoubleSpinBox*>("explore_budget")->setValue(0.1);
   CHECK(text_of(window, "explore_sum").startsWith("48 of 48 heads by a variant"));
