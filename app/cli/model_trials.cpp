@@ -107,20 +107,13 @@ class ModelTrials {
     const ReplacedPart part = part_with(variant, values, trial.seed, trial.replaced);
     Profile profile;
     Run run{profile, console_.stop};
-    try {
+    measure_or_refuse(trial, [&] {
       const ModelEffect effect = meter_.measure(std::array{part}, run);
       const MeasuredPart& cost = effect.parts.front();
       put_cost(trial, cost.multiply_adds, cost.exact_multiply_adds);
       trial.model_change = effect.change();
       trial.of_loss = effect.predicts;
-    } catch (const Cancelled&) {
-      throw;
-    } catch (const DeviceLostError&) {
-      throw;
-    } catch (const Error& error) {
-      trial.refused = error.what();
-      trial.measured.clear();
-    }
+    });
     return trial;
   }
 

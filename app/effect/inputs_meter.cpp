@@ -67,7 +67,7 @@ class InputsMeter : public EffectMeter {
 
   void time(std::span<const ReplacedPart> parts, Run& run, EffectTimes& times) override {
     std::vector<std::size_t> measured;
-    // A meter that is opened anew has run no replaced pass, and its first one is slow.
+    // Only models that stayed open since measure() are timed: the first pass of others is slow.
     for (std::size_t i = 0; i < failed_.size(); ++i)
       if (!failed_[i] && open_.contains(i)) measured.push_back(i);
     const std::size_t turn = static_cast<std::size_t>(times.rounds()) % measured.size();

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
-#include <new>
 
 #include "data/error.h"
 #include "data/number_text.h"
@@ -154,24 +153,12 @@ bool Explorer::step(const Backend& backend, Run& run) {
               .layer = head.layer,
               .head = head.head,
               .n = head.lengths.keys};
-  try {
+  measure_or_refuse(trial, [&] {
     const Reference& exact = reference(task.head, backend, run);
     trial.scale = exact.problem.scale;
     trial.causal = exact.problem.causal;
     measure(trial, exact, task, backend, run);
-  } catch (const Cancelled&) {
-    throw;
-  } catch (const DeviceLostError&) {
-    throw;
-  } catch (const Error& error) {
-    trial.refused = error.what();
-  } catch (const std::bad_alloc&) {
-    trial.refused = "not enough memory";
-  }
-  if (!trial.refused.empty()) {
-    trial.time.reset();
-    trial.measured.clear();
-  }
+  });
   trials_.push_back(std::move(trial));
   return true;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <new>
 #include <numeric>
 #include <set>
 #include <tuple>
@@ -74,6 +75,22 @@ const std::vector<Measure>& model_measures() {
            "later layers are those of the changed model.",
        .of = {}}};
   return table;
+}
+
+void measure_or_refuse(Trial& trial, const std::function<void()>& work) {
+  try {
+    return work();
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const DeviceLostError&) {
+    throw;
+  } catch (const Error& error) {
+    trial.refused = error.what();
+  } catch (const std::bad_alloc&) {
+    trial.refused = "not enough memory";
+  }
+  trial.time.reset();
+  trial.measured.clear();
 }
 
 const Quantity& quantity_named(const std::string& id) {

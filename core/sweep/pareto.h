@@ -3,6 +3,7 @@
 // budget.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -34,6 +35,10 @@ struct Trial {
   std::vector<std::string> notes;  // the planner's
   std::string refused;             // why it was refused; empty if it was measured
 };
+
+/// Measures a trial by `work`. If the work fails for this setting alone, or for want of memory, the
+/// trial is refused with the reason and keeps no measures. Throws Cancelled and DeviceLostError.
+void measure_or_refuse(Trial& trial, const std::function<void()>& work);
 
 /// What replaced attention changes in a model's own output: "loss", of models that predict the next
 /// token, and "hidden", of others. Trials of models have one of them.

@@ -8,7 +8,7 @@
 
 #include "data/error.h"
 #include "effect/effect_json.h"
-#include "effect/model_effect.h"
+#include "effect/window_effects.h"
 #include "messages.h"
 #include "tiny_text_model.h"
 
@@ -33,19 +33,6 @@ struct Folder {
   }
 };
 
-ReplacedPart windows_of(const std::string& width, const std::string& heads = "all") {
-  return {.variant = &find_variant("window"),
-          .settings = {{"width", width}},
-          .seed = 0,
-          .heads = heads};
-}
-
-ModelEffect effect_of(EffectMeter& meter, const std::vector<ReplacedPart>& parts) {
-  Profile profile;
-  Run run{profile};
-  return meter.measure(parts, run);
-}
-
 }  // namespace
 
 TEST_CASE("over a folder each number is the mean of its inputs, with its interval") {
@@ -53,14 +40,14 @@ TEST_CASE("over a folder each number is the mean of its inputs, with its interva
   const OpenOptions options;
   const auto meter = effect_meter(folder.address(), options);
   CHECK(meter->inputs() == 3);
-  const ModelEffect all = effect_of(*meter, {windows_of("1")});
+  const ModelEffect all = measured(*meter, {windows("1")});
   REQUIRE(all.inputs.size() == 3);
   double change = 0, cosine = 0, squares = 0, cost = 0, drift = 0;
   Index tokens = 0;
   std::vector<ModelEffect> each;
   for (std::size_t i = 0; i < 3; ++i) {
     const auto alone = effect_meter(folder.model.address(texts[i]), options);
-    const ModelEffect& one = each.emplace_back(effect_of(*alone, {windows_of("1")}));
+    const ModelEffect& one = each.emplace_back(measured(*alone, {windows("1")}));
     REQUIRE(all.inputs[i].effect);
     CHECK(all.inputs[i].input.ends_with(std::to_string(i) + ".txt"));
     CHECK(all.inputs[i].effect->change() == one.change());
@@ -80,7 +67,7 @@ TEST_CASE("over a folder each number is the mean of its inputs, with its interva
   const MeanOverInputs mean = change_over_inputs(all);
   REQUIRE(mean.half);
   CHECK(*mean.half == doctest::Approx(4.302652729911275 * std::sqrt(squares / 2 / 3)));
-  const Document json = effect_json(all, std::array{windows_of("1")}, "");
+  const Document json = effect_json(all, std::array{windows("1")}, "");
   CHECK(json["change_inputs"] == 3);
   CHECK(double(json["change_interval"][0]) == doctest::Approx(mean.low()));
   CHECK(double(json["change_interval"][1]) == doctest::Approx(mean.high()));
@@ -96,7 +83,7 @@ TEST_CASE("an input that fails is named, and left out of the means") {
   folder.inputs.write("notes.npy", "x");
   const OpenOptions options;
   const auto meter = effect_meter(folder.address(), options);
-  const ModelEffect all = effect_of(*meter, {windows_of("1")});
+  const ModelEffect all = measured(*meter, {windows("1")});
   REQUIRE(all.inputs.size() == 3);
   CHECK_FALSE(all.inputs[1].effect);
   check_says(all.inputs[1].failure, {"1.txt"});
@@ -104,14 +91,14 @@ TEST_CASE("an input that fails is named, and left out of the means") {
   std::string notes;
   for (const std::string& note : all.notes) notes += note + "\n";
   check_says(notes, {"1.txt is left out", "1 other file"});
-  const Document json = effect_json(all, std::array{windows_of("1")}, "");
+  const Document json = effect_json(all, std::array{windows("1")}, "");
   CHECK(json["inputs"][1]["failed"] == all.inputs[1].failure);
   CHECK(json["change_inputs"] == 2);
   // Passes are timed on the inputs that are left, one after the other.
   EffectTimes times;
   Profile profile;
   Run run{profile};
-  for (int round = 0; round < 3; ++round) meter->time(std::array{windows_of("1")}, run, times);
+  for (int round = 0; round < 3; ++round) meter->time(std::array{windows("1")}, run, times);
   CHECK(times.rounds() == 3);
   CHECK(times.attention.exact_ms.size() == 3);
 }
@@ -120,7 +107,7 @@ TEST_CASE("a folder that cannot be measured says why") {
   const Folder folder;
   const OpenOptions options;
   const auto meter = effect_meter(folder.address(), options);
-  check_says(message_of<UsageError>([&] { effect_of(*meter, {windows_of("1", "9")}); }),
+  check_says(message_of<UsageError>([&] { measured(*meter, {windows("1", "9")}); }),
              {"'9'", "the layers 0 to 1"});
   for (int i = 0; i < 3; ++i) folder.inputs.write(std::to_string(i) + ".txt", "\xff\xfe");
   check_says(message_of<InputError>([&] { effect_meter(folder.address(), options); }), {"0.txt"});
@@ -160,7 +147,7 @@ TEST_CASE("parameters that suit the length of each input are not written as thos
   const OpenOptions options;
   const auto meter = effect_meter(folder.address(), options);
   const ReplacedPart part{.variant = &find_variant("h1d"), .settings = {}, .seed = 0};
-  const ModelEffect all = effect_of(*meter, {part});
+  const ModelEffect all = measured(*meter, {part});
   const Document json = effect_json(all, std::array{part}, "");
   for (const std::string& id : all.parts[0].differing)
     CHECK_FALSE(json["parts"][0]["parameters"].contains(id));

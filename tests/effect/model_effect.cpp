@@ -1,34 +1,16 @@
 // The effect of a variant on a model that Fovea computes, from its address on.
-#include "effect/model_effect.h"
-
 #include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
 
 #include "data/error.h"
+#include "effect/window_effects.h"
 #include "messages.h"
 #include "tiny_text_model.h"
 
 using namespace fovea;
 using namespace fovea::test;
-
-namespace {
-
-ReplacedPart windows(const std::string& width, const std::string& heads = "all") {
-  return {.variant = &find_variant("window"),
-          .settings = {{"width", width}},
-          .seed = 0,
-          .heads = heads};
-}
-
-ModelEffect measured(EffectMeter& meter, const std::vector<ReplacedPart>& parts) {
-  Profile profile;
-  Run run{profile};
-  return meter.measure(parts, run);
-}
-
-}  // namespace
 
 TEST_CASE("the effect on a model that reads a text is measured in the heads that are named") {
   const TinyTextModel model;

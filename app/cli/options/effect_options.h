@@ -29,7 +29,7 @@ struct EffectOptions {
   UnitKind unit_kind() const { return units == "layer" ? UnitKind::layer : UnitKind::head; }
   /// The variants with their parameters. Throws UsageError for those that do not exist.
   std::vector<ReplacedPart> candidates() const;
-  /// How often the passes over so many inputs take turns.
+  /// How often exact and replaced passes take turns, for a number of inputs.
   Rounds rounds_over(Index inputs) const;
 };
 
