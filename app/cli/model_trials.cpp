@@ -62,7 +62,7 @@ class ModelTrials {
     std::size_t done = 0;
     for (const Unit& unit : units) {
       const std::size_t exact = out_.trials.size();
-      out_.trials.push_back(trial_in(unit, find_variant("exact"), {}));
+      out_.trials.push_back(trial_in(unit, reference_variant(), {}));
       out_.trials[exact].model_change = 0;
       for (const Variant* variant : variants)
         for (const Values& values : settings_in(unit, *variant)) {
@@ -152,7 +152,7 @@ Exploration explore_model(const ExplorationOptions& options, ReplacedBy what,
   if (std::ranges::any_of(out.trials, tried) &&
       std::ranges::all_of(
           out.trials, [&](const Trial& trial) { return !tried(trial) || !trial.refused.empty(); }))
-    throw UnavailableError(out.trials.back().refused);
+    throw UnavailableError(std::ranges::find_if(out.trials, tried)->refused);
   return out;
 }
 

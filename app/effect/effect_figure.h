@@ -11,7 +11,7 @@
 
 namespace fovea {
 
-/// What is null is left out. All of it outlives this.
+/// Null members are left out. What the members refer to outlives this.
 struct EffectInFigure {
   const ModelEffect& effect;
   std::span<const ReplacedPart> parts;

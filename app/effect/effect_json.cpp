@@ -52,7 +52,7 @@ Document row_json(const std::vector<double>& row) {
   return out;
 }
 
-/// Without those that suit the length of each input.
+/// The parameters that all inputs share.
 Document shared_parameters(const Variant& variant, const MeasuredPart& part) {
   Document out = parameters_json(variant, part.values);
   for (const std::string& id : part.differing) out.erase(id);

@@ -12,7 +12,7 @@ struct PassTimes {
   std::vector<double> exact_ms, replaced_ms;
 
   bool known() const { return !exact_ms.empty(); }
-  /// The median and its interval, as of all columns. Of at least one round.
+  /// The median and its interval, as columns have. At least one round is known.
   SpeedUp speed_up() const;
 };
 
@@ -27,7 +27,7 @@ struct EffectTimes {
 /// How often the passes take turns.
 struct Rounds {
   int least = 1, most = 15;
-  double enough_ms = 2000;  // of passes; then no more than the least number of rounds
+  double enough_ms = 2000;  // once passes have taken this long, no round follows beyond `least`
 
   bool wants_more(const EffectTimes& times) const;
 };

@@ -32,14 +32,14 @@ class InputsMeter : public EffectMeter {
         address_(std::move(address)),
         folder_(std::move(folder)),
         options_(std::move(options)),
-        own_model_(std::move(own_model)),
-        failed_(folder_.files.size()) {
+        own_model_(std::move(own_model)) {
     open_.emplace(first.number, std::move(first.meter));
   }
 
   ModelEffect measure(std::span<const ReplacedPart> parts, Run& run) override {
     std::vector<InputEffect> effects;
     std::exception_ptr first_error;
+    bool any = false;
     for (std::size_t i = 0; i < folder_.files.size(); ++i) {
       run.check();
       InputEffect& one = effects.emplace_back();
@@ -56,9 +56,9 @@ class InputsMeter : public EffectMeter {
         one.failure = error.what();
         if (!first_error) first_error = std::current_exception();
       }
-      failed_[i] = !one.effect;
+      any |= one.effect != nullptr;
     }
-    if (std::ranges::find(failed_, false) == failed_.end()) std::rethrow_exception(first_error);
+    if (!any) std::rethrow_exception(first_error);
     ModelEffect out = effect_over(parts, std::move(effects));
     out.model = title_of(address_, find_model(address_.folder).name);
     out.notes.insert(out.notes.end(), folder_.notes.begin(), folder_.notes.end());
@@ -66,12 +66,23 @@ class InputsMeter : public EffectMeter {
   }
 
   void time(std::span<const ReplacedPart> parts, Run& run, EffectTimes& times) override {
-    std::vector<std::size_t> measured;
     // Only models that stayed open since measure() are timed: the first pass of others is slow.
-    for (std::size_t i = 0; i < failed_.size(); ++i)
-      if (!failed_[i] && open_.contains(i)) measured.push_back(i);
-    const std::size_t turn = static_cast<std::size_t>(times.rounds()) % measured.size();
-    with_meter(measured[turn], run, [&](EffectMeter& meter) { meter.time(parts, run, times); });
+    std::vector<EffectMeter*> open;
+    for (const auto& [number, meter] : open_) open.push_back(meter.get());
+    std::exception_ptr error;
+    for (std::size_t tried = 0; tried < open.size(); ++tried) {
+      const std::size_t turn = static_cast<std::size_t>(times.rounds()) + tried;
+      try {
+        return open[turn % open.size()]->time(parts, run, times);
+      } catch (const Cancelled&) {
+        throw;
+      } catch (const DeviceLostError&) {
+        throw;
+      } catch (const Error&) {  // these parts do not fit this input; perhaps they fit the next
+        error = std::current_exception();
+      }
+    }
+    std::rethrow_exception(error);
   }
 
   Index inputs() const override { return std::ssize(folder_.files); }
@@ -92,12 +103,11 @@ class InputsMeter : public EffectMeter {
   ModelAddress address_;
   InputFolder folder_;
   OpenOptions options_;
-  std::shared_ptr<LastModel> own_model_;  // that the options name if the caller keeps none
+  std::shared_ptr<LastModel> own_model_;  // what `options_` points to, if the caller keeps none
   std::map<std::size_t, std::unique_ptr<EffectMeter>> open_;  // by the number of the file
-  std::vector<bool> failed_;                                  // when they were measured last
 };
 
-/// The notes of all inputs, each once, with how many inputs it is of if that is not all.
+/// Each note of the inputs once, with the number of its inputs if others lack it.
 std::vector<std::string> notes_over(const std::vector<InputEffect>& inputs) {
   std::vector<std::pair<std::string, Index>> counted;
   Index measured = 0;
@@ -202,6 +212,8 @@ std::unique_ptr<EffectMeter> inputs_meter(const ModelAddress& address, const Ope
       return std::make_unique<InputsMeter>(address, std::move(folder), std::move(kept),
                                            std::move(own_model), std::move(first));
     } catch (const Cancelled&) {
+      throw;
+    } catch (const DeviceLostError&) {
       throw;
     } catch (const Error&) {
       if (!first_error) first_error = std::current_exception();

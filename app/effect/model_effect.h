@@ -102,8 +102,7 @@ struct EffectNumber {
 };
 std::span<const EffectNumber> effect_numbers();
 
-/// What the inputs of an effect say of a number, of those that have it; without several inputs it
-/// is the number itself.
+/// The mean of a number over the inputs that have it; the number itself if there is one input.
 using NumberOf = std::function<std::optional<double>(const ModelEffect&)>;
 MeanOverInputs over_inputs(const ModelEffect& effect, const NumberOf& number);
 MeanOverInputs change_over_inputs(const ModelEffect& effect);
@@ -122,8 +121,8 @@ class EffectMeter {
   /// its heads, and for structures of other heads than the model's; what open_source() throws.
   virtual ModelEffect measure(std::span<const ReplacedPart> parts, Run& run) = 0;
   /// Runs the whole model with exact attention and then with these parts, and adds how long both
-  /// took; of several inputs on one after the other. The model has run before, in measure(). Throws
-  /// as measure() does.
+  /// took. Each call reads one of several inputs, in turn. The model has run before, in measure().
+  /// Throws as measure() does.
   virtual void time(std::span<const ReplacedPart> parts, Run& run, EffectTimes& times) = 0;
   /// Inputs that the model reads.
   virtual Index inputs() const { return 1; }

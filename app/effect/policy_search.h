@@ -36,7 +36,7 @@ class PolicySearch {
 
   const HeadEffects& effects() const { return effects_; }
   const PolicyBudget& budget() const { return budget_; }
-  /// All policies that were measured, in their order, without rows of tokens but of the best.
+  /// All policies that were measured, in their order. Only the best keeps its rows of tokens.
   const std::vector<MeasuredPolicy>& trials() const { return trials_; }
   /// The cheapest of them within the budget; null if there is none.
   const MeasuredPolicy* best() const { return best_ ? &trials_[*best_] : nullptr; }

@@ -1,6 +1,7 @@
 #include "figure/caption.h"
 
 #include <algorithm>
+#include <regex>
 
 #include "data/text.h"
 #include "figure/latex_text.h"
@@ -52,9 +53,9 @@ std::string latex_caption(const Figure& figure) {
   if (!figure.subject.empty()) words += "Head: " + figure.subject + ". ";
   words += words_of_marks(figure);
   while (words.ends_with(' ')) words.pop_back();
-  const std::string latex = latex_text(words);
-  const bool needs_definition = latex.find("\\foveachar") != latex.npos;
-  return (needs_definition ? foveachar_definition : "") + latex;
+  // A caption is a moving argument, which cannot define \foveachar.
+  static const std::regex not_in_every_font("\\\\foveachar\\{[^}]*\\}\\{([^}]*)\\}");
+  return std::regex_replace(latex_text(words), not_in_every_font, "\\texttt{$1}");
 }
 
 }  // namespace fovea

@@ -54,7 +54,9 @@ void merge_categories(ColourScale& scale, const ColourScale& other) {
   scale.categories.resize(std::max(scale.categories.size(), other.categories.size()));
   for (std::size_t c = 0; c < other.categories.size(); ++c) {
     std::string& names = scale.categories[c];
-    if (names.find(other.categories[c]) == names.npos) add_item(names, other.categories[c], " / ");
+    const std::string others = " / " + names + " / ";
+    if (others.find(" / " + other.categories[c] + " / ") == others.npos)
+      add_item(names, other.categories[c], " / ");
   }
   scale.add(other);
 }
@@ -133,7 +135,7 @@ class Layouter {
       top = std::max(top, here.strip->top);
     }
     for (CellLayout& here : layout_.rows[r].cells)
-      if (here.strip) here.strip->top = top;
+      if (here.strip && figure_.style.settings.shared_range) here.strip->top = top;
   }
 
   /// Amounts of one kind in a row are drawn to one scale.
@@ -270,6 +272,11 @@ class Layouter {
     }
     const auto strip = std::ranges::find_if(row.cells, [](const auto& c) { return bool(c.strip); });
     if (strip == row.cells.end()) return;
+    // One bar states one range; strips with ranges of their own have their captions.
+    if (std::ranges::any_of(row.cells, [&](const CellLayout& here) {
+          return here.strip && here.strip->top != strip->strip->top;
+        }))
+      return;
     const auto& raster = std::get<Raster>(strip->prepared.panel->body);
     row.strip_bar = bar_of(
         scale_of_strips(strip->strip->top, raster.row_quantity, figure_.style.settings.colormap),

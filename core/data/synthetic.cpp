@@ -35,7 +35,6 @@ struct Qkv {
   Matrix q, k, v;
 };
 
-/// Purposes of draws; each is a family of streams.
 /// Rows are drawn in chunks with a stream each, so that threads share the work and the numbers do
 /// not depend on how many threads there are.
 constexpr Index chunk_rows = 1024;

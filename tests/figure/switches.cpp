@@ -219,4 +219,8 @@ TEST_CASE("a caption for LaTeX says what rows, columns and strips are, of which 
     CAPTURE(words);
     CHECK(caption.contains(QString::fromUtf8(words)));
   }
+  figure.subject = "中, n = 64";
+  const std::string with_character = latex_caption(figure);
+  CHECK(with_character.find("Head: \\texttt{U+4E2D}, n = 64.") != std::string::npos);
+  CHECK(with_character.find("providecommand") == std::string::npos);
 }

@@ -141,7 +141,8 @@ HeadReport compute_head(const ComputeOptions& options, const Source& source, Ind
         head, run.stop);
   if (!options.output.empty()) tensors.add(computation, run);
   const bool compared = !options.no_metrics;
-  // Exact attention itself is computed once more, so that its rows are read as those of others are.
+  // Exact attention is computed once more even for itself: measures of its rows, such as those with
+  // equal weights, are found only if two operators are compared.
   if (compared) reference = reference_of(std::move(reference.problem), backend, run);
   Evaluated found = evaluate(
       reference, request, computed,

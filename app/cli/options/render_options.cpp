@@ -206,14 +206,14 @@ void add_look(CLI::App& command, RenderOptions& options) {
           CLI::IsMember(std::vector<std::string>(std::begin(caption_ids), std::end(caption_ids))))
       ->group(group);
   add_switch(command, "footer", options.footer,
-             "Source, head, length and device below everything (default, but with a preset)",
+             "Source, head, length and device below everything (default without a preset)",
              "No such line (default with a preset)");
   add_switch(command, "empty-panels", options.empty_panels,
-             "Draw panels that only say why there is nothing to see (default, but with a preset)",
+             "Draw panels that only say why there is nothing to see (default without a preset)",
              "Leave their places white (default with a preset)");
   add_switch(command, "row-names", options.row_names,
              "The names of the views at the left (default with a preset)",
-             "No such names (default, but with a preset)");
+             "No such names (default without a preset)");
   command.add_flag("--letters", options.letters, "(a), (b), ... at the panels")->group(group);
   command.add_option("--title", options.title, "A line above everything")->group(group);
   command.add_option("--colormap", options.settings.colormap, "Colour map of the weights")
