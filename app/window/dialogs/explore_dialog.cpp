@@ -348,20 +348,23 @@ void ExploreDialog::copy() {
 void ExploreDialog::export_by_dialog() {
   const QString part = run_.complete() ? "" : " (" + extent() + ")";
   if (page() == Page::plot) {
-    if (const auto wanted = ask_export(*this, "Export the plot" + part, "front.pdf", true))
+    if (const auto wanted =
+            ask_export(*this, "Export the plot" + part, in_export_directory("front.pdf"), true))
       export_plot(wanted->path, wanted->style, wanted->carries_session);
     return;
   }
-  const QString path = page() == Page::measures
-                           ? ask_new_file(*this, "Export what each head does", "measures.json",
-                                          {"JSON (*.json)", "CSV (*.csv)"})
-                           : ask_new_file(*this, "Export the best choice for each head" + part,
-                                          "heads.json", {"JSON (*.json)", "CSV (*.csv)"});
+  const QString path =
+      page() == Page::measures
+          ? ask_new_file(*this, "Export what each head does", in_export_directory("measures.json"),
+                         {"JSON (*.json)", "CSV (*.csv)"})
+          : ask_new_file(*this, "Export the best choice for each head" + part,
+                         in_export_directory("heads.json"), {"JSON (*.json)", "CSV (*.csv)"});
   if (!path.isEmpty()) export_heads(path);
 }
 
 void ExploreDialog::export_plot(const QString& path, const FigureStyle& style,
                                 bool carries_session) {
+  remember_export(path);
   Figure figure = pareto_->plot().figure_for(style);
   figure.footer = provenance(carries_session).toStdString();
   if (carries_session) figure.recipe.session = window_.files().session_text();
@@ -370,6 +373,7 @@ void ExploreDialog::export_plot(const QString& path, const FigureStyle& style,
 }
 
 void ExploreDialog::export_heads(const QString& path) {
+  remember_export(path);
   std::string text;
   if (page() == Page::measures) {
     text = path.endsWith(".csv") ? measures_->csv() : measures_->json();

@@ -213,11 +213,13 @@ void SweepDialog::copy_table() {
 }
 
 void SweepDialog::export_by_dialog() {
-  if (const auto wanted = ask_export(*this, "Export the sweep", "sweep.pdf", true))
+  if (const auto wanted =
+          ask_export(*this, "Export the sweep", in_export_directory("sweep.pdf"), true))
     export_to(wanted->path, wanted->style, wanted->carries_session);
 }
 
 void SweepDialog::export_to(const QString& path, const FigureStyle& style, bool carries_session) {
+  remember_export(path);
   SweepFigure figure = plot_->figure_for(style);
   figure.page.title = "Time, memory and error against n";
   figure.page.footer = (carries_session ? run_.provenance() : unnamed_).toStdString();
