@@ -1,5 +1,5 @@
 // Stands for the CUDA back end in a build without it.
-#include "backend/backend.h"
+#include "backend/backends.h"
 
 namespace fovea {
 

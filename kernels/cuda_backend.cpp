@@ -1,7 +1,7 @@
 // The CUDA back end.
 #include <mutex>
 
-#include "backend/backend.h"
+#include "backend/backends.h"
 #include "backend/factored_operator.h"
 #include "backend/imported_operator.h"
 #include "backend/memory_need.h"

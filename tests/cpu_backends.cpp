@@ -1,4 +1,5 @@
 // The back ends under test where no other program says so: the CPU's.
+#include "backend/backends.h"
 #include "harness.h"
 #include "laws/cases.h"
 

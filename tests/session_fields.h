@@ -23,10 +23,10 @@ inline auto fields_of(HeadConditions& conditions) {
 }
 inline auto fields_of(Session& session) {
   auto& [source, patch, layer, head, conditions, columns, views, settings, viewport, pinned,
-         span_choice, spans] = session;
-  return std::tuple_cat(
-      std::tie(source, patch, layer, head, columns, views, viewport, pinned, span_choice, spans),
-      fields_of(conditions), fields_of(settings));
+         span_choice, spans, replaced_heads] = session;
+  return std::tuple_cat(std::tie(source, patch, layer, head, columns, views, viewport, pinned,
+                                 span_choice, spans, replaced_heads),
+                        fields_of(conditions), fields_of(settings));
 }
 // Without `directory`: the file says what the source is when it is written.
 inline auto fields_of(SessionFile& file) {
@@ -100,6 +100,7 @@ inline SessionFile unlike_any_default() {
   session.pinned_query = 7;
   session.span_choice = SpanChoice::named;
   session.spans = {{"the “system” prompt", {0, 24}}, {"question", {30, 31}}};
+  session.replaced_heads = "25-29,3.1";
   ViewSettings& settings = session.settings;
   settings.norm = Norm::row_max;
   settings.log_floor = 3e-3;

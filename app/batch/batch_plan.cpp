@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "backend/backends.h"
 #include "data/error.h"
 #include "io/file_bytes.h"
 #include "session/session.h"
@@ -232,11 +233,11 @@ const std::vector<std::pair<std::string, Reader>>& readers() {
        }},
       {"backend",
        [](BatchPlan& plan, const Place& place) {
-         plan.backend.backend = one_of(place, {"auto", "cpu", "cuda"});
+         plan.backend.backend = one_of(place, backend_choices());
        }},
       {"precision",
        [](BatchPlan& plan, const Place& place) {
-         plan.backend.precision = one_of(place, {"fp32", "fp32-split", "bf16", "fp16"});
+         plan.backend.precision = one_of(place, precision_choices());
        }},
       {"threads",
        [](BatchPlan& plan, const Place& place) {

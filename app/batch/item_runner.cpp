@@ -9,12 +9,9 @@
 #include <new>
 
 #include "analysis/measures.h"
-#include "session/not_finite.h"
 
 namespace fovea {
 namespace {
-
-constexpr double repeated_up_to_ms = 5e3;  // longer runs are not repeated for their times
 
 std::string host_name() {
   std::array<char, 256> name{};
@@ -62,27 +59,17 @@ void put_metrics(const Metrics& metrics, const std::vector<Diagnostic>& diagnost
   for (const Diagnostic& diagnostic : diagnostics) put_diagnostic(row, diagnostic);
 }
 
-/// `exact` is the computation that it is compared with, or null.
-std::string notes_text(const Computation& made, const Computation* exact) {
-  std::vector<std::string> notes = made.op->plan().notes;
-  notes.push_back(note_of_numbers(made));
-  if (exact && !made.variant->reference) notes.push_back(note_of_numbers(*exact));
+std::string one_line_of(const std::vector<std::string>& notes) {
   std::string text;
-  for (const std::string& note : notes)
-    if (!note.empty()) text += (text.empty() ? "" : "; ") + note;
+  for (const std::string& note : notes) text += (text.empty() ? "" : "; ") + note;
   return text;
 }
 
-/// As many rounds as the plan wants, or only the first runs if those took long.
-TimedRuns rounds_of(const Problem& problem, const ComputeRequest& request, const Computation& made,
-                    const Computation* exact, std::size_t rounds, const Backend& backend,
-                    Run& run) {
-  const TimedRun* exact_run = exact ? &exact->first_run : nullptr;
-  if (!can_be_repeated(made.first_run, exact_run, repeated_up_to_ms))
-    return first_run_alone(made, exact);
-  const RoundOptions options{.time = std::chrono::hours(1), .most_rounds = rounds};
-  if (!exact) return measure_rounds(problem, {request}, options, backend, run).front();
-  return measure_beside_exact(problem, request, options, backend, run);
+EvaluateOptions wanted_of(const BatchPlan& plan) {
+  EvaluateOptions wanted{.metrics = plan.metrics, .diagnostics = plan.metrics};
+  if (plan.rounds > 0)
+    wanted.times = {.rounds = RoundOptions{.time = unlimited_time, .most_rounds = plan.rounds}};
+  return wanted;
 }
 
 }  // namespace
@@ -152,9 +139,10 @@ void ItemRunner::open(std::size_t place, Run& run) {
       source_ = items_.open(head.source, run.stop);
       source_place_ = head.source;
     }
-    made.problem = read_head(head, run.stop);
-    if (plan.metrics || plan.rounds > 0)
-      made.exact = compute(*made.problem, {.variant = &reference_variant()}, backend_, run);
+    Problem problem = read_head(head, run.stop);
+    made.reference = plan.metrics || plan.rounds > 0
+                         ? reference_of(std::move(problem), backend_, run)
+                         : Reference{std::move(problem)};
   } catch (const Cancelled&) {
     throw;
   } catch (const DeviceLostError&) {
@@ -190,21 +178,14 @@ void ItemRunner::give_up(std::size_t source, const ChangedError& changed) {
 void ItemRunner::measure(const BatchItem& item, Document& row, Run& run) {
   const ComputeRequest request{
       .variant = item.setting.variant, .values = item.setting.values, .seed = item.seed};
-  const Problem& problem = *opened_->problem;
-  const bool is_exact = request.variant->reference && opened_->exact;
-  const Computation made = is_exact ? *opened_->exact : compute(problem, request, backend_, run);
-  if (items_.plan().metrics) {
-    const Computation& exact = *opened_->exact;
-    const Metrics metrics = compare(*made.op, made.output, *exact.op, exact.output, run);
-    put_metrics(metrics, diagnose(made, exact, backend_, run), row);
-  }
-  put_measures({.cost = &made.cost}, row);
-  row["exact_multiply_adds"] = number_json(made.cost.exact_multiply_adds);
-  if (items_.plan().rounds > 0)
-    put_times(rounds_of(problem, request, made, is_exact ? nullptr : &*opened_->exact,
-                        items_.plan().rounds, backend_, run),
-              row);
-  row["notes"] = notes_text(made, opened_->exact ? &*opened_->exact : nullptr);
+  const Reference& reference = opened_->reference;
+  const Evaluated found = evaluate(reference, request, wanted_of(items_.plan()), backend_, run);
+  if (found.metrics) put_metrics(*found.metrics, found.diagnostics, row);
+  const Cost& cost = found.computation->cost;
+  put_measures({.cost = &cost}, row);
+  row["exact_multiply_adds"] = number_json(cost.exact_multiply_adds);
+  put_times(found.rounds, row);
+  row["notes"] = one_line_of(notes_of(*found.computation, reference.exact.get()));
 }
 
 void ItemRunner::put_times(const TimedRuns& runs, Document& row) {

@@ -7,8 +7,8 @@
 
 #include "batch/batch_items.h"
 #include "data/error.h"
+#include "evaluate/evaluate.h"
 #include "report/json_output.h"
-#include "sweep/timed_runs.h"
 
 namespace fovea {
 
@@ -26,8 +26,7 @@ class ItemRunner {
   /// The head that is open.
   struct Opened {
     std::size_t head = 0;
-    std::optional<Problem> problem;
-    std::optional<Computation> exact;
+    Reference reference;
     std::string failure;  // empty if it could be opened
   };
   void open(std::size_t head, Run& run);

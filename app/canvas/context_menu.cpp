@@ -49,7 +49,7 @@ void Controls::panel_menu(Scene& scene) {
     choose_view(scene, row);
     ImGui::EndMenu();
   }
-  if (ImGui::BeginMenu("Colours", has_norm(scene.view(row)))) {
+  if (ImGui::BeginMenu("Colours", has_colour_menu(scene.view(row)))) {
     choose_norm(scene, row);
     ImGui::EndMenu();
   }

@@ -48,7 +48,7 @@ std::vector<ColourRange> ranges_shown(const Scene& scene, int row, int column) {
 
 }  // namespace
 
-bool has_norm(View view) {
+bool has_colour_menu(View view) {
   return view->has_norm || std::ranges::any_of(view->fields, &ViewField::of_colours);
 }
 
@@ -165,7 +165,7 @@ void Controls::row_buttons(Scene& scene, int row, const Rect& window, bool seen)
     choose_view(scene, row);
     ImGui::EndPopup();
   }
-  if (has_norm(scene.view(row))) {
+  if (has_colour_menu(scene.view(row))) {
     const Rect where{label.x + 1, label.y, icon, icon};
     if (button("norm", where, window, "How numbers become colours"))
       ImGui::OpenPopup("choose norm");

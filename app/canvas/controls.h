@@ -13,7 +13,7 @@ namespace fovea::canvas {
 void toggle_lock(Scene& scene, int row, int column);
 bool is_locked(const Scene& scene, int row, int column);
 /// Whether the norm, or another choice of how numbers become colours, matters in a row.
-bool has_norm(View view);
+bool has_colour_menu(View view);
 
 class Controls {
  public:

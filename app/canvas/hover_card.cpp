@@ -75,8 +75,7 @@ std::string leaf_words(const LeafSizes& leaves, IndexRange chosen) {
 /// "reached through at most 3 keys  max of 2 × 2", if the view has words for its numbers.
 std::string raster_words(const Panel& panel, const Raster& raster, Index query, Index key) {
   const auto value = value_at(raster, query, key);
-  if (!panel.view || !panel.view->value_words || !value || !(*value >= 0))
-    return value_words(raster, query, key);
+  if (!panel.view->value_words || !value || !(*value >= 0)) return value_words(raster, query, key);
   const std::string pooling = pooling_text(raster);
   return panel.view->value_words(raster, double(*value)) + (pooling.empty() ? "" : "  " + pooling);
 }

@@ -10,8 +10,8 @@
 #include "cli/version.h"
 #include "data/error.h"
 #include "data/source.h"
+#include "evaluate/computation.h"
 #include "io/tensor_source.h"
-#include "session/computation.h"
 #include "session/session.h"
 
 namespace fovea {

@@ -1,9 +1,8 @@
 #include "cli/exploration.h"
 
 #include <algorithm>
-#include <chrono>
 
-#include "cli/report.h"
+#include "cli/reports/report.h"
 #include "data/error.h"
 #include "data/number_text.h"
 #include "data/text.h"
@@ -12,13 +11,7 @@
 namespace fovea {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr double told_every = 5;  // seconds
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 std::vector<ExploredHead> heads_of(const HeadOptions& options, const Source& source) {
   std::vector<ExploredHead> heads;
@@ -42,7 +35,7 @@ std::vector<std::string> not_tried(const ExplorationOptions& options,
   if (!others.empty()) out.push_back(others + " (--variant all tries them)");
   const bool trees = std::ranges::any_of(
       tried, [](const Variant* variant) { return variant->tree_attention != TreeAttention::none; });
-  if (trees && options.explore.learned_steps == 0)
+  if (trees && options.explore.learned_steps == 0 && !options.in_model)
     out.emplace_back(
         "learned trees (--learn 300 tries them, which takes seconds for each head and setting)");
   return out;
@@ -80,13 +73,28 @@ std::string Exploration::time_text() const {
          format_time(1e3 * all_seconds) + ", the first after " + format_time(1e3 * first_seconds);
 }
 
-Exploration explore(const ExplorationOptions& options, const Console& console) {
-  const std::vector<const Variant*> variants = variants_named(options.variants);
+Exploration opened_source(const ExplorationOptions& options,
+                          const std::vector<const Variant*>& variants, const Console& console) {
   refuse_imported(variants);
   Exploration out{.source = options.source.load(console.stop, options.backend.threads),
                   .seed = options.explore.seed};
   out.not_tried = not_tried(options, variants);
   out.heads = heads_of(options.heads, out.source);
+  return out;
+}
+
+void TrialProgress::done(std::size_t trials, std::size_t all) {
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
+  exploration_.all_seconds = passed.count();
+  if (trials == 1) exploration_.first_seconds = passed.count();
+  if (passed.count() - told_ < told_every || trials == all) return;
+  told_ = passed.count();
+  console_.err << trials << " of " << plural(static_cast<Index>(all), "trial") << '\n';
+}
+
+Exploration explore(const ExplorationOptions& options, const Console& console) {
+  const std::vector<const Variant*> variants = variants_named(options.variants);
+  Exploration out = opened_source(options, variants, console);
   if (options.of_outputs && lack_values(out.heads))
     throw InputError(out.source.path,
                      std::string(no_values) +
@@ -99,19 +107,11 @@ Exploration explore(const ExplorationOptions& options, const Console& console) {
   const auto open = [&](const ExploredHead& head, const std::stop_token& stop) {
     return options.heads.problem(out.source, head.layer, head.head, stop);
   };
-  const auto start = Clock::now();
+  TrialProgress progress(out, console);
   Explorer explorer(out.heads, open, variants, options.explore);
   Profile profile;
   Run run{profile, console.stop};
-  double told = 0;
-  while (explorer.step(*backend, run)) {
-    const double now = out.all_seconds = seconds_since(start);
-    if (explorer.trials().size() == 1) out.first_seconds = now;
-    if (now - told < told_every || explorer.left() == 0) continue;
-    told = now;
-    console.err << explorer.trials().size() << " of "
-                << plural(static_cast<Index>(explorer.total()), "trial") << '\n';
-  }
+  while (explorer.step(*backend, run)) progress.done(explorer.trials().size(), explorer.total());
   out.trials = explorer.trials();
   const auto refused = [](const Trial& trial) { return !trial.refused.empty(); };
   if (!out.trials.empty() && std::ranges::all_of(out.trials, refused)) {

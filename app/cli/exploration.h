@@ -2,10 +2,11 @@
 // variants that are worth it on all requested heads.
 #pragma once
 
+#include <chrono>
 #include <memory>
 
-#include "cli/commands.h"
-#include "cli/options.h"
+#include "cli/commands/commands.h"
+#include "cli/options/options.h"
 #include "report/json_output.h"
 #include "sweep/explorer.h"
 
@@ -18,6 +19,7 @@ struct ExplorationOptions {
   std::vector<std::string> variants{"all"};
   ExploreOptions explore;
   bool of_outputs = false;  // the command needs values
+  bool in_model = false;    // settings replace attention in the opened model (model_trials.h)
 
   /// `standard_layer`: the default of --layer.
   void add_to(CLI::App& command, const std::string& standard_layer);
@@ -39,6 +41,25 @@ struct Exploration {
 /// Tries everything, and reports the progress of a long run on the console. Throws InputError if no
 /// head has the values that are needed.
 Exploration explore(const ExplorationOptions& options, const Console& console);
+
+/// The source with the chosen heads, and what is not tried of all variants; nothing is tried yet.
+Exploration opened_source(const ExplorationOptions& options,
+                          const std::vector<const Variant*>& variants, const Console& console);
+
+/// Keeps the times of an exploration, and reports the progress of a long one on the console.
+class TrialProgress {
+ public:
+  TrialProgress(Exploration& exploration, const Console& console)
+      : exploration_(exploration), console_(console) {}
+  /// So many of all trials are done.
+  void done(std::size_t trials, std::size_t all);
+
+ private:
+  Exploration& exploration_;
+  const Console& console_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  double told_ = 0;
+};
 
 /// The beginning of every document: source, back end, device, precision, seed, seconds, what was
 /// not tried, notes.

@@ -1,6 +1,6 @@
 #include "cli/fit_validation.h"
 
-#include "cli/text_table.h"
+#include "cli/reports/text_table.h"
 #include "data/error.h"
 #include "data/utf8.h"
 #include "input/last_model.h"

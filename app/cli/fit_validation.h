@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/options.h"
+#include "cli/options/options.h"
 #include "report/json_output.h"
 #include "session/tree_trial.h"
 

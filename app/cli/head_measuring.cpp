@@ -1,13 +1,13 @@
 #include "cli/head_measuring.h"
 
-#include <algorithm>
 #include <chrono>
-#include <cmath>
+#include <exception>
 #include <filesystem>
 
-#include "cli/report.h"
-#include "cli/text_table.h"
+#include "cli/reports/report.h"
+#include "cli/reports/text_table.h"
 #include "data/error.h"
+#include "input/input_folder.h"
 #include "input/last_model.h"
 #include "report/measured_heads.h"
 #include "session/measured_source.h"
@@ -18,67 +18,65 @@ namespace {
 namespace fs = std::filesystem;
 
 struct MeasuredInputs {
-  std::vector<std::string> inputs;  // sources, as opened
-  std::string name;                 // of the first
+  std::vector<std::string> inputs;                          // sources, as opened
+  std::string name;                                         // of the first
+  std::vector<std::pair<std::string, std::string>> failed;  // files, and why
   std::vector<MeasuredHeadRow> heads;
   std::string backend, device, precision;
   std::vector<std::string> notes;
   double seconds = 0;
 };
 
-/// By name; others are left out, with a note.
-std::vector<std::string> files_in(const std::string& folder, std::vector<std::string>& notes) {
-  std::vector<std::string> files;
-  Index others = 0;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.is_regular_file() && is_words_or_picture(entry.path().string()))
-      files.push_back(entry.path().string());
-    else
-      ++others;
-  }
-  std::ranges::sort(files);
-  if (files.empty())
-    throw InputError(folder, "holds no text and no image; expected what the model is to read");
-  if (others > 0) notes.push_back(plural(others, "other file") + " in " + folder + " left out");
-  return files;
-}
-
-std::vector<SourceOptions> inputs_of(const SourceOptions& source, std::vector<std::string>& notes) {
+std::vector<SourceOptions> inputs_of(const SourceOptions& source, std::vector<std::string>& notes,
+                                     const std::stop_token& stop) {
   std::error_code none;
   if (!source.model_input || !fs::is_directory(*source.model_input, none)) return {source};
+  InputFolder folder = files_in_folder(*source.model_input, stop);
+  notes.insert(notes.end(), folder.notes.begin(), folder.notes.end());
   std::vector<SourceOptions> inputs;
-  for (const std::string& file : files_in(*source.model_input, notes)) {
+  for (std::string& file : folder.files) {
     inputs.push_back(source);
-    inputs.back().model_input = file;
+    inputs.back().model_input = std::move(file);
   }
   return inputs;
 }
 
-/// Adds what is measured of one input to each row.
-void add_input(const Source& source, const HeadOptions& options, std::uint64_t seed,
-               const Backend& backend, Run& run, MeasuredInputs& out) {
-  std::size_t row = 0;
+/// The heads of one input, a row each.
+std::vector<MeasuredHeadRow> rows_of(const Source& source, const HeadOptions& options,
+                                     std::uint64_t seed, const Backend& backend, Run& run) {
+  std::vector<MeasuredHeadRow> rows;
   for (const Index layer : options.layers_in(source))
     for (const Index head : options.heads_of(source, layer)) {
       run.check();
-      if (row == out.heads.size())
-        out.heads.push_back({.layer = layer,
-                             .head = head,
-                             .layer_label = layer_label(source, layer),
-                             .inputs = {}});
-      out.heads[row++].inputs.push_back(measure_head(source,
-                                                     {.layer = layer,
-                                                      .head = head,
-                                                      .conditions = options.conditions,
-                                                      .allow_non_finite = options.allow_non_finite},
-                                                     backend, run, seed));
+      rows.push_back({.layer = layer,
+                      .head = head,
+                      .layer_label = layer_label(source, layer),
+                      .inputs = {measure_head(source,
+                                              {.layer = layer,
+                                               .head = head,
+                                               .conditions = options.conditions,
+                                               .allow_non_finite = options.allow_non_finite},
+                                              backend, run, seed)}});
     }
+  return rows;
+}
+
+void add_input(const Source& source, std::vector<MeasuredHeadRow> rows, MeasuredInputs& out) {
+  if (out.inputs.empty()) {
+    out.name = source.name;
+    for (const std::string& note : notes_of(source)) out.notes.push_back(note);
+    out.heads = std::move(rows);
+  } else {
+    for (std::size_t row = 0; row < rows.size(); ++row)
+      out.heads[row].inputs.push_back(std::move(rows[row].inputs.front()));
+  }
+  out.inputs.push_back(source.path);
 }
 
 MeasuredInputs measure_inputs(const ExplorationOptions& options, const Console& console) {
   using Clock = std::chrono::steady_clock;
   MeasuredInputs out;
-  std::vector<SourceOptions> inputs = inputs_of(options.source, out.notes);
+  std::vector<SourceOptions> inputs = inputs_of(options.source, out.notes, console.stop);
   const auto backend = options.backend.make(console.err);
   out.backend = backend->id();
   out.device = backend->device();
@@ -86,20 +84,30 @@ MeasuredInputs measure_inputs(const ExplorationOptions& options, const Console& 
   LastModel model;  // is read once
   Profile profile;
   Run run{profile, console.stop};
-  for (SourceOptions& input : inputs) {
-    input.open.last_model = &model;
-    const Source source = input.load(console.stop, options.backend.threads);
-    if (out.inputs.empty()) {
-      out.name = source.name;
-      for (const std::string& note : notes_of(source)) out.notes.push_back(note);
+  std::exception_ptr first_error;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    inputs[i].open.last_model = &model;
+    try {
+      const Source source = inputs[i].load(console.stop, options.backend.threads);
+      const auto start = Clock::now();
+      add_input(source, rows_of(source, options.heads, options.explore.seed, *backend, run), out);
+      out.seconds += std::chrono::duration<double>(Clock::now() - start).count();
+    } catch (const InputError& error) {  // one file of a folder
+      if (!first_error) first_error = std::current_exception();
+      out.failed.emplace_back(inputs[i].model_input.value_or(inputs[i].what), error.what());
     }
-    out.inputs.push_back(source.path);
-    const auto start = Clock::now();
-    add_input(source, options.heads, options.explore.seed, *backend, run, out);
-    out.seconds += std::chrono::duration<double>(Clock::now() - start).count();
     if (inputs.size() > 1)
-      console.err << out.inputs.size() << " of " << plural(Index(inputs.size()), "input") << '\n';
+      console.err << i + 1 << " of " << plural(Index(inputs.size()), "input") << '\n';
   }
+  if (out.inputs.empty()) std::rethrow_exception(first_error);
+  for (const auto& [file, why] : out.failed)
+    out.notes.push_back(fs::path(file).filename().string() + " is left out: " + why);
+  return out;
+}
+
+Document failed_json(const MeasuredInputs& measured) {
+  Document out = Document::array();
+  for (const auto& [file, why] : measured.failed) out.push_back({{"input", file}, {"failed", why}});
   return out;
 }
 
@@ -166,6 +174,7 @@ void measure_heads(const ExplorationOptions& options, bool json, bool csv, const
     Document out{{"inputs", measured.inputs},   {"backend", measured.backend},
                  {"device", measured.device},   {"precision", measured.precision},
                  {"seconds", measured.seconds}, {"notes", measured.notes}};
+    if (!measured.failed.empty()) out["failed"] = failed_json(measured);
     out.update(to_json(measured.heads));
     return print(console.out, out);
   }

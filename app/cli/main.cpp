@@ -5,12 +5,12 @@
 #include <new>
 #include <system_error>
 
-#include "cli/commands.h"
+#include "cli/commands/commands.h"
 #include "cli/interrupt.h"
-#include "cli/options.h"
-#include "cli/unknown_option.h"
+#include "cli/options/options.h"
+#include "cli/options/unknown_option.h"
+#include "cli/options/whole_numbers.h"
 #include "cli/version.h"
-#include "cli/whole_numbers.h"
 #include "data/error.h"
 #include "input/model_place.h"
 #include "input/own_files.h"

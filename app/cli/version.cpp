@@ -2,7 +2,7 @@
 
 #include <QtGlobal>
 
-#include "backend/backend.h"
+#include "backend/backends.h"
 #include "commit.h"  // written by commit.cmake
 
 namespace fovea {

@@ -126,7 +126,12 @@ struct Maker {
   PanelAxis across(IndexRange tokens) const {
     return key_axis(request.keys.value_or(span_of(tokens)), size.x, letters, request.names);
   }
-  Axes operator()(const Raster& raster) const { return {across(raster.cols), down(raster.rows)}; }
+  Axes operator()(const Raster& raster) const {
+    Axes axes{across(raster.cols), down(raster.rows)};
+    axes.x->label = raster.cols_name;
+    axes.y->label = raster.rows_name;
+    return axes;
+  }
   Axes operator()(const BlockMap& blocks) const {
     const auto [queries, keys] = tokens_of(blocks);
     return {across(keys), down(queries)};

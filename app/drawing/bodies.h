@@ -91,6 +91,8 @@ std::optional<RowStrip> row_strip_of(const Panel& panel, std::span<const float> 
 /// Beside the plot that `plot` is; `axis` is that of its queries.
 void draw_row_strip(Ink& ink, const Rect& plot, const PanelAxis& axis, const RowStrip& strip,
                     const Colormap& map);
+/// How the colours of such strips are read, from 0 to the top of a strip.
+ColourScale scale_of_strips(double top, const std::string& quantity, const std::string& colormap);
 /// Room for a strip beside a plot.
 double row_strip_room(const Lettering& letters);
 

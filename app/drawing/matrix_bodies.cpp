@@ -1,6 +1,7 @@
 // Rasters with the numbers in their cells, maps of ranks, and the strip of numbers beside them.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "data/number_text.h"
 #include "drawing/bodies.h"
@@ -114,12 +115,31 @@ std::optional<RowStrip> row_strip_of(const Panel& panel, std::span<const float> 
   const auto* raster = std::get_if<Raster>(&panel.body);
   if (!raster) return std::nullopt;
   RowStrip strip{raster->row_values, raster->rows.begin, raster->row_top};
-  if (raster->row_values.empty() && panel.view && panel.view->has_token_errors && !errors.empty()) {
+  if (raster->row_values.empty() && panel.view->has_token_errors && !errors.empty()) {
     strip = {errors};
     strip.top = strip.largest({0, Index(errors.size())});
   }
   if (strip.values.empty() || !(strip.top > 0)) return std::nullopt;
   return strip;
+}
+
+ColourScale scale_of_strips(double top, const std::string& quantity, const std::string& colormap) {
+  // The colours of numbers that are drawn by their root.
+  static const auto maps = [] {
+    std::map<std::string, Colormap> of_roots;
+    for (const std::string& id : colormap_ids()) {
+      const Colormap& map = colormap_for(Palette::sequential, id);
+      Colormap& roots = of_roots[id] = map;
+      for (std::size_t i = 0; i < roots.steps.size(); ++i)
+        roots.steps[i] = map.steps[std::size_t(255 * std::sqrt(double(i) / 255))];
+    }
+    return of_roots;
+  }();
+  ColourScale scale;
+  scale.map = &maps.at(colormap_for(Palette::sequential, colormap).id);
+  scale.high = top;
+  scale.label = "strip: " + quantity;
+  return scale;
 }
 
 double row_strip_room(const Lettering& letters) {

@@ -16,13 +16,32 @@ Document number_or_null(const std::optional<double>& number) {
   return number ? number_json(*number) : Document();
 }
 
-Document drift_json(const std::vector<Drift>& layers) {
-  if (layers.empty()) return {};
+/// Puts the interval of a mean over several inputs under `id` + "_interval", and how many have the
+/// number under `id` + "_inputs".
+void put_interval(Document& out, const std::string& id, const ModelEffect& effect,
+                  const NumberOf& number) {
+  if (effect.inputs.empty()) return;
+  const MeanOverInputs all = over_inputs(effect, number);
+  out[id + "_interval"] =
+      all.half ? Document{number_json(all.low()), number_json(all.high())} : Document();
+  out[id + "_inputs"] = all.inputs;
+}
+
+Document drift_json(const ModelEffect& effect) {
+  if (effect.drift.empty()) return {};
   Document out = Document::array();
-  for (const Drift& drift : layers)
-    out.push_back({{"relative", number_json(drift.relative)},
-                   {"cosine", number_json(drift.cosine)},
-                   {"least_cosine", number_json(drift.least_cosine)}});
+  for (std::size_t layer = 0; layer < effect.drift.size(); ++layer) {
+    Document& row = out.emplace_back(Document::object());
+    for (const auto& [id, of] : {std::pair{"relative", &Drift::relative},
+                                 {"cosine", &Drift::cosine},
+                                 {"least_cosine", &Drift::least_cosine}}) {
+      row[id] = number_json(effect.drift[layer].*of);
+      put_interval(row, id, effect, [&, which = of](const ModelEffect& one) {
+        return std::optional(one.drift[layer].*which);
+      });
+    }
+    row["rows_not_finite"] = effect.drift[layer].rows_not_finite;
+  }
   return out;
 }
 
@@ -33,11 +52,18 @@ Document row_json(const std::vector<double>& row) {
   return out;
 }
 
+/// Without those that suit the length of each input.
+Document shared_parameters(const Variant& variant, const MeasuredPart& part) {
+  Document out = parameters_json(variant, part.values);
+  for (const std::string& id : part.differing) out.erase(id);
+  return out;
+}
+
 Document parts_json(const ModelEffect& effect, std::span<const ReplacedPart> parts) {
   Document out = Document::array();
   for (std::size_t i = 0; i < parts.size(); ++i)
     out.push_back({{"variant", parts[i].variant->id},
-                   {"parameters", parameters_json(*parts[i].variant, effect.parts[i].values)},
+                   {"parameters", shared_parameters(*parts[i].variant, effect.parts[i])},
                    {"seed", parts[i].seed},
                    {"structures", parts[i].structures},
                    {"where", parts[i].heads},
@@ -48,19 +74,56 @@ Document parts_json(const ModelEffect& effect, std::span<const ReplacedPart> par
 
 /// The numbers that are means over tokens, or of the whole model.
 void put_numbers(Document& out, const ModelEffect& effect) {
-  for (const auto& [name, number] : {std::pair{"exact_perplexity", effect.exact_perplexity},
-                                     {"perplexity", effect.perplexity},
-                                     {"exact_loss_per_token", effect.exact_loss_per_token},
-                                     {"loss_per_token", effect.loss_per_token},
-                                     {"kl_mean", effect.kl_mean},
-                                     {"kl_max", effect.kl_max},
-                                     {"top1_agreement", effect.top1_agreement},
-                                     {"pooled_cosine", effect.pooled_cosine},
-                                     {"class_cosine", effect.class_cosine}})
-    out[name] = number_or_null(number);
-  out["change"] = number_json(effect.change());
+  const auto put = [&](const char* id, const Document& value, const NumberOf& number) {
+    out[id] = value;
+    put_interval(out, id, effect, number);
+  };
+  for (const EffectNumber& number : effect_numbers())
+    put(number.id, number_or_null(effect.*number.of),
+        [of = number.of](const ModelEffect& one) { return one.*of; });
+  put("change", number_json(effect.change()),
+      [](const ModelEffect& one) { return std::optional(one.change()); });
   out["change_of"] = name_of_change(effect);
-  out["attention_cost"] = number_json(effect.attention_cost());
+  put("attention_cost", number_json(effect.attention_cost()),
+      [](const ModelEffect& one) { return std::optional(one.attention_cost()); });
+}
+
+/// What was measured on each of several inputs.
+Document inputs_json(const ModelEffect& effect) {
+  if (effect.inputs.empty()) return {};
+  Document out = Document::array();
+  for (const InputEffect& input : effect.inputs) {
+    Document& row = out.emplace_back(Document{{"input", input.input}});
+    if (!input.effect) {
+      row["failed"] = input.failure;
+      continue;
+    }
+    row["tokens"] = input.effect->tokens;
+    put_numbers(row, *input.effect);
+    row["drift"] = drift_json(*input.effect);
+    row["notes"] = input.effect->notes;
+  }
+  return out;
+}
+
+/// The medians of rounds in which exact and replaced passes take turns.
+void put_times(Document& out, const std::string& of, const PassTimes& times) {
+  if (!times.known()) {
+    out[of + "_ms"] = out["exact_" + of + "_ms"] = out[of + "_speed_up"] = nullptr;
+    return;
+  }
+  out[of + "_ms"] = number_json(median_ms(times.replaced_ms));
+  out["exact_" + of + "_ms"] = number_json(median_ms(times.exact_ms));
+  put_speed_up(out, of + "_speed_up", times.speed_up());
+}
+
+Document times_json(const EffectTimes& times) {
+  Document out{{"rounds", times.rounds()}};
+  put_times(out, "attention", times.attention);
+  put_times(out, "model", times.model);
+  out["variant_ms"] =
+      times.variant_ms.empty() ? Document() : number_json(median_ms(times.variant_ms));
+  return out;
 }
 
 Document likeliest_json(const std::vector<std::vector<LikelyToken>>& positions) {
@@ -120,7 +183,7 @@ Document effect_json(const ModelEffect& effect, std::span<const ReplacedPart> pa
   out["heads_of_model"] = effect.heads_of_model;
   out["tokens"] = effect.tokens;
   put_numbers(out, effect);
-  out["drift"] = drift_json(effect.drift);
+  out["drift"] = drift_json(effect);
   out["token_drift"] = row_json(effect.token_drift);
   out["loss"] = row_json(effect.loss);
   out["exact_loss"] = row_json(effect.exact_loss);
@@ -128,20 +191,15 @@ Document effect_json(const ModelEffect& effect, std::span<const ReplacedPart> pa
   out["likeliest"] = likeliest_json(effect.likeliest);
   out["exact_likeliest"] = likeliest_json(effect.exact_likeliest);
   out["labels"] = effect.labels;
-  out["time"] = {{"variant_ms", number_or_null(effect.variant_ms)},
-                 {"layers_ms", number_or_null(effect.layers_ms)},
-                 {"exact_layers_ms", number_or_null(effect.exact_layers_ms)},
-                 {"attention_ms", number_or_null(effect.attention_ms)},
-                 {"exact_attention_ms", number_or_null(effect.exact_attention_ms)},
-                 {"model_ms", number_or_null(effect.model_ms)},
-                 {"exact_model_ms", number_or_null(effect.exact_model_ms)}};
+  out["time"] = times_json(effect.times);
+  out["inputs"] = inputs_json(effect);
   out["notes"] = effect.notes;
   return out;
 }
 
 Document unit_effects_json(const HeadEffects& effects) {
   Document out = Document::array();
-  for (const UnitEffect& unit : effects.found())
+  for (const UnitEffect& unit : effects.found()) {
     out.push_back({{"variant", effects.candidates()[unit.variant].variant->id},
                    {"layer", unit.layer},
                    {"head", unit.head ? Document(*unit.head) : Document()},
@@ -150,14 +208,30 @@ Document unit_effects_json(const HeadEffects& effects) {
                    {"relative", number_json(unit.drift.relative)},
                    {"cosine", number_json(unit.drift.cosine)},
                    {"cost", number_json(unit.cost)}});
+    if (unit.change_half)
+      out.back()["change_interval"] = {number_json(unit.change - *unit.change_half),
+                                       number_json(unit.change + *unit.change_half)};
+  }
+  return out;
+}
+
+Document curve_json(const std::vector<LayerPoint>& points) {
+  Document out = Document::array();
+  for (const LayerPoint& point : points) {
+    Document& row = out.emplace_back(Document{{"replaced_layers", point.replaced}});
+    put_numbers(row, point.effect);
+  }
   return out;
 }
 
 Document trials_json(const PolicySearch& search) {
   Document out = Document::array();
-  for (const MeasuredPolicy& trial : search.trials())
+  for (const MeasuredPolicy& trial : search.trials()) {
     out.push_back({{"attention_cost", number_json(trial.effect.attention_cost())},
                    {"change", number_json(trial.effect.change())}});
+    put_interval(out.back(), "change", trial.effect,
+                 [](const ModelEffect& one) { return std::optional(one.change()); });
+  }
   return out;
 }
 

@@ -18,11 +18,12 @@ Panel drift_panel(const ModelEffect& effect);
 /// layers.
 Panel layer_curve_panel(const std::vector<LayerPoint>& points, const std::string& variant);
 
-/// The change when each unit alone is replaced by one of the candidates: a dot for each, by layer.
+/// The change when each unit alone is replaced by one of the candidates, as a grid of heads and
+/// layers. Cells that are not measured are empty.
 Panel unit_effects_panel(const HeadEffects& effects, std::size_t candidate);
 
-/// Which variant the heads have, as a table.
-Panel parts_panel(std::span<const ReplacedPart> parts);
+/// Which variant each head has, as a grid of heads and layers.
+Panel parts_panel(std::span<const ReplacedPart> parts, Index layers, Index heads);
 
 /// The measured policies: the change against the cost of attention.
 Panel trials_panel(const PolicySearch& search);

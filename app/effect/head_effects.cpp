@@ -34,6 +34,7 @@ void HeadEffects::step(EffectMeter& meter, Run& run) {
                     .head = unit.head,
                     .heads = part.heads,
                     .change = effect.change(),
+                    .change_half = change_over_inputs(effect).half,
                     .kl_mean = effect.kl_mean,
                     .drift = effect.drift.empty() ? Drift{} : effect.drift.back(),
                     .cost = effect.parts.front().cost,

@@ -14,9 +14,10 @@ namespace fovea {
 struct UnitEffect {
   std::size_t variant = 0;  // in the list of candidates
   Index layer = 0;
-  std::optional<Index> head;  // nothing for all chosen heads of the layer
-  std::string heads;          // the unit as ChosenHeads reads it
-  double change = 0;          // ModelEffect::change()
+  std::optional<Index> head;               // nothing for all chosen heads of the layer
+  std::string heads;                       // the unit as ChosenHeads reads it
+  double change = 0;                       // ModelEffect::change()
+  std::optional<double> change_half = {};  // of its interval over several inputs
   std::optional<double> kl_mean;
   Drift drift;      // of the last hidden states
   double cost = 0;  // of the unit's attention, as a share of exact attention's

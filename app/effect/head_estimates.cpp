@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include "session/computation.h"
+#include "evaluate/computation.h"
 #include "session/session.h"
 
 namespace fovea {

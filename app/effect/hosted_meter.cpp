@@ -17,12 +17,6 @@ std::optional<double> number_in(const Json& answer, const char* name) {
   return found->get<double>();
 }
 
-std::optional<double> ms_in(const Json& answer, const char* name) {
-  const auto seconds = number_in(answer, name);
-  if (!seconds) return {};
-  return 1000 * *seconds;
-}
-
 std::vector<std::string> texts_in(const Json& answer, const char* name) {
   std::vector<std::string> out;
   if (const auto found = answer.find(name); found != answer.end() && found->is_array())
@@ -46,8 +40,9 @@ std::vector<Drift> drift_in(const Json& answer) {
   if (const auto found = answer.find("drift"); found != answer.end() && found->is_array())
     for (const Json& layer : *found)
       out.push_back({number_in(layer, "relative").value_or(INFINITY),
-                     number_in(layer, "cosine").value_or(0),
-                     number_in(layer, "least_cosine").value_or(0)});
+                     number_in(layer, "cosine").value_or(NAN),
+                     number_in(layer, "least_cosine").value_or(NAN),
+                     static_cast<Index>(number_in(layer, "rows_not_finite").value_or(0))});
   return out;
 }
 
@@ -88,8 +83,59 @@ class HostedMeter : public EffectMeter {
         most_tokens_(most_tokens),
         title_(std::move(title)) {}
 
-  ModelEffect measure(std::span<const ReplacedPart> parts, Run& run, Times) override {
+  ModelEffect measure(std::span<const ReplacedPart> parts, Run& run) override {
     const std::vector<ChosenHeads> chosen = heads_of(parts, layers(), heads());
+    const WireMessage answer = ask("effect", parts, chosen, run);
+    const Json& found = answer.content;
+    ModelEffect out;
+    out.model = title_;
+    out.computed_by = computed_by_;
+    out.tokens = static_cast<Index>(number_in(found, "tokens").value_or(0));
+    out.heads_of_model = layers() * heads();
+    for (const EffectNumber& number : effect_numbers())
+      out.*number.of = number_in(found, number.id);
+    out.exact_loss = row_in(answer.tensors, "exact_loss");
+    out.loss = row_in(answer.tensors, "loss");
+    out.kl = row_in(answer.tensors, "kl");
+    out.predicts = !out.exact_loss.empty();
+    out.exact_likeliest = likeliest_in(answer, "exact_likeliest", out.kl.size());
+    out.likeliest = likeliest_in(answer, "likeliest", out.kl.size());
+    out.drift = drift_in(found);
+    out.token_drift = row_in(answer.tensors, "token_drift");
+    out.labels = display_tokens(texts_in(found, "labels"));
+    out.notes = texts_in(found, "notes");
+    const std::vector<double> costs = row_in(answer.tensors, "multiply_adds"),
+                              exact = row_in(answer.tensors, "exact_multiply_adds");
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const bool known = i < costs.size() && i < exact.size();
+      const double cost = known ? costs[i] : NAN, of = known ? exact[i] : NAN;
+      out.parts.push_back(
+          {.heads = chosen[i].size(),
+           .values = values_for_length(*parts[i].variant, out.tokens, parts[i].settings),
+           .cost = of == 0 ? 1 : cost / of,
+           .multiply_adds = cost,
+           .exact_multiply_adds = of});
+    }
+    return out;
+  }
+
+  void time(std::span<const ReplacedPart> parts, Run& run, EffectTimes& times) override {
+    const WireMessage answer = ask("effect_time", parts, heads_of(parts, layers(), heads()), run);
+    const auto ms = [&](const char* name) {
+      const auto seconds = number_in(answer.content, name);
+      if (!seconds)
+        throw InputError("the program that runs the model",
+                         std::string("its answer lacks '") + name + "'; expected seconds");
+      return 1000 * *seconds;
+    };
+    times.model.exact_ms.push_back(ms("exact_seconds"));
+    times.model.replaced_ms.push_back(ms("seconds"));
+    times.variant_ms.push_back(ms("attention_seconds"));
+  }
+
+ private:
+  WireMessage ask(const char* what, std::span<const ReplacedPart> parts,
+                  const std::vector<ChosenHeads>& chosen, Run& run) {
     Json asked = Json::array();
     for (std::size_t i = 0; i < parts.size(); ++i) {
       values_for_length(*parts[i].variant, default_length, parts[i].settings);  // throws at once
@@ -101,52 +147,11 @@ class HostedMeter : public EffectMeter {
                        {"parameters", parts[i].settings},
                        {"where", where_of(chosen[i])}});
     }
-    const WireMessage answer = model_->ask(
-        {{"do", "effect"}, {"text", text_}, {"max_tokens", most_tokens_}, {"parts", asked}}, {},
+    return model_->ask(
+        {{"do", what}, {"text", text_}, {"max_tokens", most_tokens_}, {"parts", asked}}, {},
         run.stop, [&run](double share) { run.reached(share); });
-    const Json& found = answer.content;
-    ModelEffect out{.model = title_,
-                    .computed_by = computed_by_,
-                    .tokens = static_cast<Index>(number_in(found, "tokens").value_or(0)),
-                    .heads_of_model = layers() * heads(),
-                    .parts = {},
-                    .exact_perplexity = number_in(found, "exact_perplexity"),
-                    .perplexity = number_in(found, "perplexity"),
-                    .exact_loss_per_token = number_in(found, "exact_loss_per_token"),
-                    .loss_per_token = number_in(found, "loss_per_token"),
-                    .kl_mean = number_in(found, "kl_mean"),
-                    .kl_max = number_in(found, "kl_max"),
-                    .top1_agreement = number_in(found, "top1_agreement"),
-                    .exact_loss = row_in(answer.tensors, "exact_loss"),
-                    .loss = row_in(answer.tensors, "loss"),
-                    .kl = row_in(answer.tensors, "kl"),
-                    .exact_likeliest = {},
-                    .likeliest = {},
-                    .drift = drift_in(found),
-                    .pooled_cosine = number_in(found, "pooled_cosine"),
-                    .class_cosine = number_in(found, "class_cosine"),
-                    .token_drift = row_in(answer.tensors, "token_drift"),
-                    .layers_ms = ms_in(found, "layers_seconds"),
-                    .exact_layers_ms = ms_in(found, "exact_layers_seconds"),
-                    .attention_ms = {},
-                    .exact_attention_ms = {},
-                    .model_ms = ms_in(found, "seconds"),
-                    .exact_model_ms = ms_in(found, "exact_seconds"),
-                    .variant_ms = ms_in(found, "attention_seconds"),
-                    .labels = display_tokens(texts_in(found, "labels")),
-                    .notes = texts_in(found, "notes")};
-    out.exact_likeliest = likeliest_in(answer, "exact_likeliest", out.kl.size());
-    out.likeliest = likeliest_in(answer, "likeliest", out.kl.size());
-    const std::vector<double> costs = row_in(answer.tensors, "costs");
-    for (std::size_t i = 0; i < parts.size(); ++i)
-      out.parts.push_back(
-          {.heads = chosen[i].size(),
-           .values = values_for_length(*parts[i].variant, out.tokens, parts[i].settings),
-           .cost = i < costs.size() ? costs[i] : NAN});
-    return out;
   }
 
- private:
   std::shared_ptr<HostedModel> model_;
   std::string computed_by_, text_;
   Index most_tokens_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -9,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/mean_interval.h"
+#include "effect/effect_times.h"
 #include "input/open_source.h"
 #include "model/encoder_effect.h"
 #include "variants/variant.h"
@@ -28,11 +31,18 @@ struct ReplacedPart {
   bool operator==(const ReplacedPart&) const = default;
 };
 
-/// What a part was for the text that was read.
+/// A variant with all of its values.
+ReplacedPart part_with(const Variant& variant, const Values& values, std::uint64_t seed,
+                       std::string heads);
+
+/// What a part was for the text that was read; over several inputs costs are means.
 struct MeasuredPart {
   Index heads = 0;
   Values values;
   double cost = 0;  // multiply-adds of these heads, as a share of those of exact attention
+  double multiply_adds = 0, exact_multiply_adds = 0;
+  /// Parameters that suit the length of each of several inputs; `values` has those of the first.
+  std::vector<std::string> differing = {};
 };
 
 struct LikelyToken {
@@ -40,12 +50,24 @@ struct LikelyToken {
   double chance = 0;
 };
 
-/// Values that a model does not have are absent or empty. Losses and divergences are in nats.
+struct ModelEffect;
+
+/// The effect on one of several inputs.
+struct InputEffect {
+  std::string input;                          // its file
+  std::string failure;                        // why it could not be measured
+  std::shared_ptr<const ModelEffect> effect;  // without rows of tokens; null if it failed
+};
+
+/// Values that a model does not have are absent or empty. Losses and divergences are in nats. Over
+/// several inputs numbers are means over those that have them, `tokens` is their sum, and there are
+/// no rows of tokens.
 struct ModelEffect {
   std::string model, computed_by;
   Index tokens = 0, heads_of_model = 0;
   std::vector<MeasuredPart> parts;
-  // For models that predict the next token: means over tokens.
+  // For models that predict the next token: means over tokens, absent if they are not finite.
+  bool predicts = false;
   std::optional<double> exact_perplexity, perplexity;
   std::optional<double> exact_loss_per_token, loss_per_token;
   std::optional<double> kl_mean, kl_max;  // KL(exact || replaced) of the next token
@@ -58,32 +80,39 @@ struct ModelEffect {
   std::vector<Drift> drift;
   std::optional<double> pooled_cosine, class_cosine;
   std::vector<double> token_drift;  // |h' - h| / |h| of the last hidden state of each token
-  // In ms: what comes from the first replaced layer on; for encoders of Fovea also attention in it.
-  std::optional<double> layers_ms, exact_layers_ms, attention_ms, exact_attention_ms;
-  // In ms, for other models: a whole forward pass if no layer was left out, and what the variant
-  // takes of it.
-  std::optional<double> model_ms, exact_model_ms, variant_ms;
+  EffectTimes times;                // no rounds if they were not measured
   std::vector<std::string> labels;  // of the tokens
   std::vector<std::string> notes;
+  std::vector<InputEffect> inputs;  // empty unless a folder was read
 
   /// Multiply-adds of attention in all heads of the model, as a share of those of exact attention.
   double attention_cost() const;
-  /// Whether the model predicts the next token. Its losses are absent if they are not finite.
-  bool predicts() const { return !exact_loss.empty(); }
   /// What the replacement changes, in one number: by how much the loss per token grows, NaN if that
-  /// is not finite; for a model without a loss, the relative change of its last hidden states.
+  /// is not finite; for a model without a loss, the relative change of its last hidden states. Over
+  /// several inputs the mean, not finite if that of one input is not.
   double change() const;
+  /// What is left without rows of tokens.
+  ModelEffect numbers() const;
 };
+
+/// A number of an effect that is a mean over tokens, or of the whole model.
+struct EffectNumber {
+  const char* id;  // as in JSON
+  std::optional<double> ModelEffect::*of;
+};
+std::span<const EffectNumber> effect_numbers();
+
+/// What the inputs of an effect say of a number, of those that have it; without several inputs it
+/// is the number itself.
+using NumberOf = std::function<std::optional<double>(const ModelEffect&)>;
+MeanOverInputs over_inputs(const ModelEffect& effect, const NumberOf& number);
+MeanOverInputs change_over_inputs(const ModelEffect& effect);
 
 /// "loss per token" or "last hidden states": what change() is of.
 std::string name_of_change(const ModelEffect& effect);
 
-/// Whether the times of an effect are wanted. Those of exact attention then are measured beside
-/// them if that is cheap: by Fovea's own encoder.
-enum class Times { left_out, measured };
-
-/// Measures variants in heads of one model that reads one input. What exact attention gives is
-/// computed once, or kept by the process that computes the model.
+/// Measures variants in heads of one model that reads one input, or several. What exact attention
+/// gives is computed once, or kept by the process that computes the model.
 class EffectMeter {
  public:
   virtual ~EffectMeter() = default;
@@ -91,8 +120,13 @@ class EffectMeter {
   /// Throws UsageError as heads_of() does, for parameters that a variant does not have, and for
   /// structures with a model that another process computes; InputError if a variant has no form for
   /// its heads, and for structures of other heads than the model's; what open_source() throws.
-  virtual ModelEffect measure(std::span<const ReplacedPart> parts, Run& run,
-                              Times times = Times::left_out) = 0;
+  virtual ModelEffect measure(std::span<const ReplacedPart> parts, Run& run) = 0;
+  /// Runs the whole model with exact attention and then with these parts, and adds how long both
+  /// took; of several inputs on one after the other. The model has run before, in measure(). Throws
+  /// as measure() does.
+  virtual void time(std::span<const ReplacedPart> parts, Run& run, EffectTimes& times) = 0;
+  /// Inputs that the model reads.
+  virtual Index inputs() const { return 1; }
 
   Index layers() const { return layers_; }
   Index heads() const { return heads_; }
@@ -108,8 +142,9 @@ class EffectMeter {
 /// that two parts name.
 std::vector<ChosenHeads> heads_of(std::span<const ReplacedPart> parts, Index layers, Index heads);
 
-/// Opens the model of an address, as in ModelAddress, and what it reads. The back end of `options`
-/// outlives the result. Throws UsageError if the address has no input; what open_source() throws.
+/// Opens the model of an address, as in ModelAddress, and what it reads: if its input is a folder,
+/// all texts or images in it. The back end of `options` outlives the result. Throws UsageError if
+/// the address has no input; what open_source() throws.
 std::unique_ptr<EffectMeter> effect_meter(const std::string& address, const OpenOptions& options);
 
 }  // namespace fovea

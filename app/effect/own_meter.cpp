@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "backend/backends.h"
 #include "data/error.h"
 #include "input/opened_model.h"
 #include "io/structure_file.h"
@@ -43,7 +44,39 @@ class OwnMeter : public EffectMeter {
     out_.tokens = effects_->tokens();
   }
 
-  ModelEffect measure(std::span<const ReplacedPart> parts, Run& run, Times times) override {
+  ModelEffect measure(std::span<const ReplacedPart> parts, Run& run) override {
+    const std::vector<Replacement> replacements = replacements_of(parts, run.stop);
+    const EncoderEffect effect = effects_->measure(replacements, run);
+    ModelEffect out = out_;
+    for (std::size_t i = 0; i < replacements.size(); ++i) {
+      const ReplacedCost& cost = effect.costs[i];
+      out.parts.push_back({.heads = cost.heads,
+                           .values = replacements[i].attention.values,
+                           .cost = cost.multiply_adds / cost.exact,
+                           .multiply_adds = cost.multiply_adds,
+                           .exact_multiply_adds = cost.exact});
+      add_note_on(replacements[i], out.notes);
+    }
+    out.drift = effect.layers;
+    out.drift.back() = effect.output;  // the last states are those after the last norm
+    out.token_drift = effect.tokens;
+    out.pooled_cosine = effect.pooled_cosine;
+    out.class_cosine = effect.class_cosine;
+    return out;
+  }
+
+  void time(std::span<const ReplacedPart> parts, Run& run, EffectTimes& times) override {
+    const auto replacements = replacements_of(parts, run.stop);
+    const PassTime exact = effects_->time({}, run), replaced = effects_->time(replacements, run);
+    times.model.exact_ms.push_back(exact.layers_ms);
+    times.model.replaced_ms.push_back(replaced.layers_ms);
+    times.attention.exact_ms.push_back(exact.attention_ms);
+    times.attention.replaced_ms.push_back(replaced.attention_ms);
+  }
+
+ private:
+  std::vector<Replacement> replacements_of(std::span<const ReplacedPart> parts,
+                                           const std::stop_token& stop) const {
     const std::vector<ChosenHeads> chosen = heads_of(parts, layers(), heads());
     std::vector<Replacement> replacements;
     for (std::size_t i = 0; i < parts.size(); ++i)
@@ -52,28 +85,10 @@ class OwnMeter : public EffectMeter {
                                                 *parts[i].variant, out_.tokens, parts[i].settings),
                                             .seed = parts[i].seed},
                               .where = chosen[i],
-                              .given = given_in(parts[i].structures, run.stop)});
-    const EncoderEffect effect = effects_->measure(replacements, run, times == Times::measured);
-    ModelEffect out = out_;
-    for (std::size_t i = 0; i < replacements.size(); ++i)
-      out.parts.push_back({.heads = effect.costs[i].heads,
-                           .values = replacements[i].attention.values,
-                           .cost = effect.costs[i].multiply_adds / effect.costs[i].exact});
-    for (const Replacement& one : replacements) add_note_on(one, out.notes);
-    out.drift = effect.layers;
-    out.drift.back() = effect.output;  // the last states are those after the last norm
-    out.token_drift = effect.tokens;
-    out.pooled_cosine = effect.pooled_cosine;
-    out.class_cosine = effect.class_cosine;
-    if (times == Times::left_out) return out;
-    out.attention_ms = effect.attention_ms;
-    out.exact_attention_ms = effect.exact_attention_ms;
-    out.layers_ms = effect.model_ms;
-    out.exact_layers_ms = effect.exact_model_ms;
-    return out;
+                              .given = given_in(parts[i].structures, stop)});
+    return replacements;
   }
 
- private:
   using Structures = std::map<std::pair<Index, Index>, Structure>;  // by layer and head
 
   Structures given_in(const std::vector<std::string>& files, const std::stop_token& stop) const {

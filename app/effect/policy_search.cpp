@@ -27,7 +27,7 @@ void PolicySearch::step(EffectMeter& meter, Run& run) {
   std::vector<ReplacedPart> parts = parts_after(*next_);
   ModelEffect effect = meter.measure(parts, run);
   const bool fit = fits(effect);
-  trials_.push_back({std::move(parts), std::move(effect)});
+  add_trial({std::move(parts), std::move(effect)});
   if (budget_.cost) {
     // What was counted for heads alone may be a little less than in the disturbed model.
     complete_ = fit || ++fit_ > moves_.size();
@@ -112,14 +112,17 @@ bool PolicySearch::fits(const ModelEffect& effect) const {
                       : effect.change() <= *budget_.change;
 }
 
-const MeasuredPolicy* PolicySearch::best() const {
-  const MeasuredPolicy* best = nullptr;
-  for (const MeasuredPolicy& trial : trials_) {
-    if (!fits(trial.effect)) continue;
-    const double cost = trial.effect.attention_cost();
-    if (!best || cost < best->effect.attention_cost()) best = &trial;
+void PolicySearch::add_trial(MeasuredPolicy trial) {
+  const MeasuredPolicy* known = best();
+  const bool better = fits(trial.effect) &&
+                      (!known || trial.effect.attention_cost() < known->effect.attention_cost());
+  if (!better) {
+    trial.effect = trial.effect.numbers();
+  } else {
+    if (known) trials_[*best_].effect = known->effect.numbers();
+    best_ = trials_.size();
   }
-  return best;
+  trials_.push_back(std::move(trial));
 }
 
 std::string PolicySearch::doing() const {

@@ -36,10 +36,10 @@ class PolicySearch {
 
   const HeadEffects& effects() const { return effects_; }
   const PolicyBudget& budget() const { return budget_; }
-  /// All policies that were measured, in their order.
+  /// All policies that were measured, in their order, without rows of tokens but of the best.
   const std::vector<MeasuredPolicy>& trials() const { return trials_; }
   /// The cheapest of them within the budget; null if there is none.
-  const MeasuredPolicy* best() const;
+  const MeasuredPolicy* best() const { return best_ ? &trials_[*best_] : nullptr; }
   /// "12 of 54 heads measured", "policy 3".
   std::string doing() const;
 
@@ -55,6 +55,7 @@ class PolicySearch {
     return {moves_.begin(), moves_.begin() + static_cast<std::ptrdiff_t>(count)};
   }
   bool fits(const ModelEffect& effect) const;
+  void add_trial(MeasuredPolicy trial);
 
   HeadEffects effects_;
   PolicyBudget budget_;
@@ -66,6 +67,7 @@ class PolicySearch {
   std::optional<Moves> next_;        // to be measured
   bool complete_ = false;
   std::vector<MeasuredPolicy> trials_;
+  std::optional<std::size_t> best_;  // in trials_
 };
 
 }  // namespace fovea

@@ -79,7 +79,16 @@ void draw_marks(Ink& ink, const Plot& plot, const Panel& panel, const Figure& fi
   ink.pop_clip();
 }
 
+void draw_row_name(Ink& ink, const RowLayout& row) {
+  double x = row.name_box.x + ink.letters.line() / 2;
+  for (const std::string& line : row.name) {
+    ink.text_upwards({x, row.name_box.centre().y}, line, ink.style.text);
+    x += ink.letters.line();
+  }
+}
+
 void draw_cell(Ink& ink, const CellLayout& cell, const Figure& figure, const TokenNames& names) {
+  if (cell.left_out) return;
   const Plot plot{cell.plot, cell.axes};
   draw_body({.ink = ink,
              .prepared = cell.prepared,
@@ -118,7 +127,9 @@ void draw_layout(Ink& ink, const Figure& figure, const FigureLayout& layout, con
       draw_words(ink, cell, layout.panel_title_face);
       draw_cell(ink, cell, figure, names);
     }
+    draw_row_name(ink, row);
     if (row.bar) row.bar->draw(ink, row.bar_at);
+    if (row.strip_bar) row.strip_bar->draw(ink, row.strip_bar_at);
   }
   ink.write_lines(layout.footer_box, layout.footer, Align::left, ink.style.faint);
 }
@@ -189,6 +200,7 @@ std::string words_of_marks(const Figure& figure) {
 
 Figure with_pooling_named(const Figure& figure, double pixels_a_point) {
   Figure named = figure;
+  if (figure.style.captions != Captions::full) return named;
   const FigureLayout layout = lay_out(figure, PaperLettering(figure.style));
   for (std::size_t r = 0; r < named.rows.size(); ++r)
     for (std::size_t c = 0; c < named.rows[r].size(); ++c) {

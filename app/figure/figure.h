@@ -17,6 +17,11 @@ namespace fovea {
 
 inline constexpr double points_per_inch = 72;
 
+/// What stands below each panel: nothing, the first statement of its caption if that is short, or
+/// all of it.
+enum class Captions { none, line, full };
+inline constexpr const char* caption_ids[] = {"none", "line", "full"};  // in their order
+
 /// Sizes in points unless said otherwise.
 struct FigureStyle {
   double width = 252;            // 3.5 in, one column
@@ -25,9 +30,14 @@ struct FigureStyle {
   double font_size = 7;          // of titles, as printed
   double smaller = 0;            // points by which all other letters are smaller
   std::string font = "DejaVu Sans";
-  bool letters = false;   // (a), (b), ... before the titles of panels
-  bool dark = false;      // the window's look; figures for print are light
-  ViewSettings settings;  // colours, their ranges, and what is hidden
+  Captions captions = Captions::full;
+  bool footer = true;  // provenance, and what the frames in the panels mark
+  /// Panels that only say why there is nothing to see are drawn; otherwise their places stay white.
+  bool empty_panels = true;
+  bool row_names = false;  // the names of the views, upright at the left
+  bool letters = false;    // (a), (b), ... before the titles of panels
+  bool dark = false;       // the window's look; figures for print are light
+  ViewSettings settings;   // colours, their ranges, and what is hidden
 };
 
 struct Figure {
@@ -40,6 +50,7 @@ struct Figure {
   std::optional<Index> pinned_query = {};                  // framed in every panel of tokens
   std::optional<std::pair<IndexRange, IndexRange>> selection = {};  // queries, keys; the same
   Recipe recipe = {};                                               // in its file
+  std::string subject = {};  // "minilm, layer 4, head 10, n = 341", for a caption in the paper
 };
 
 /// The words below the footer that explain frames in the panels; empty if there are none.

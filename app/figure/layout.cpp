@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "data/text.h"
 #include "panels/pooling_text.h"
+#include "views/views.h"
 
 namespace fovea {
 
@@ -12,6 +14,7 @@ namespace {
 
 constexpr double kGutter = 6;  // between columns
 constexpr double kRowGap = 7;  // between rows
+constexpr double kBarGap = 3;  // between the colour bars of maps and strips
 // Lines of a caption. Paper has no other place for the rest of a caption: seven panels side by side
 // have room for theirs, unless the height is given.
 constexpr int most_caption_lines = 16, most_at_given_height = 6;
@@ -27,6 +30,53 @@ std::string letter_of(std::size_t panel) {
   return panel < 26 ? last : letter_of(panel / 26 - 1) + last;
 }
 
+/// The parts that captions and subtitles join.
+constexpr std::string_view between_parts = " · ";
+
+/// "error 0.53" for "0.53 relative output error", where the long form has no room; other words
+/// stay.
+std::string shortened_error(const std::string& error) {
+  const std::size_t number = error.find(' ');
+  const bool begins_with_number = number != error.npos && error[0] >= '0' && error[0] <= '9';
+  return begins_with_number && error.ends_with(" error") ? "error " + error.substr(0, number)
+                                                         : error;
+}
+
+/// The words of a subtitle, and the error that ends it if there is one.
+std::pair<std::string, std::string> parts_of_subtitle(const std::string& subtitle) {
+  const std::size_t end = subtitle.rfind(between_parts);
+  if (end == subtitle.npos) return {subtitle, ""};
+  return {subtitle.substr(0, end), subtitle.substr(end + between_parts.size())};
+}
+
+/// One scale for the categories of several panels. A colour that has several names has all of them.
+void merge_categories(ColourScale& scale, const ColourScale& other) {
+  scale.categories.resize(std::max(scale.categories.size(), other.categories.size()));
+  for (std::size_t c = 0; c < other.categories.size(); ++c) {
+    std::string& names = scale.categories[c];
+    if (names.find(other.categories[c]) == names.npos) add_item(names, other.categories[c], " / ");
+  }
+  scale.add(other);
+}
+
+/// The scale of all panels with categories; nothing unless there are several, which count the same.
+std::optional<ColourScale> shared_categories(
+    const std::vector<std::optional<ColourScale>>& scales) {
+  std::optional<ColourScale> shared;
+  int count = 0;
+  for (const auto& scale : scales) {
+    if (!scale) continue;
+    if (scale->palette != Palette::categories) return {};
+    if (shared && (shared->title() != scale->title() || shared->hidden != scale->hidden)) return {};
+    if (shared)
+      merge_categories(*shared, *scale);
+    else
+      shared = scale;
+    ++count;
+  }
+  return count > 1 ? shared : std::nullopt;
+}
+
 /// Works through a figure from the colours to the heights; each step uses the ones before.
 class Layouter {
  public:
@@ -37,14 +87,18 @@ class Layouter {
     for (const auto& row : figure.rows) {
       columns_ = std::max(columns_, row.size());
       RowLayout& cells = layout_.rows.emplace_back();
-      for (const Panel& panel : row) cells.cells.emplace_back(panel);
+      for (const Panel& panel : row)
+        cells.cells.emplace_back(panel).left_out =
+            !figure.style.empty_panels && std::holds_alternative<Message>(panel.body);
     }
   }
 
   FigureLayout run() {
     for (std::size_t r = 0; r < figure_.rows.size(); ++r) choose_scales(r);
     choose_axes();
+    choose_row_names();
     choose_columns();
+    short_errors_ = errors_are_long();
     layout_.panel_title_face = choose_panel_title_face();
     for (std::size_t r = 0; r < figure_.rows.size(); ++r) {
       make_bars(r);
@@ -65,21 +119,21 @@ class Layouter {
     const View view = panels.empty() ? View() : panels.front()->view;
     const RowScales scales = scales_of_row(view, panels, figure_.style.settings);
     auto& shared = shared_.emplace_back();
-    if (scales.count > 1) shared = scales.shared;
+    if (scales.count > 1) shared = scales.shared ? scales.shared : shared_categories(scales.of);
     double top = 0;
     for (std::size_t c = 0; c < panels.size(); ++c) {
       CellLayout& here = cell(r, c);
       here.scale = scales.of[c];
       if (here.scale && std::holds_alternative<Raster>(panel(r, c).body))
         here.scale->add(special_colours_of(here.prepared.contents, *here.scale));
-      if (here.scale && shared) shared->add(*here.scale);
+      if (here.scale && shared && here.scale->is_amounts()) shared->add(*here.scale);
       here.strip = row_strip_of(panel(r, c));
       if (!here.strip) continue;
       strip_room_ = row_strip_room(letters_);
       top = std::max(top, here.strip->top);
     }
     for (CellLayout& here : layout_.rows[r].cells)
-      if (here.strip && figure_.style.settings.shared_range) here.strip->top = top;
+      if (here.strip) here.strip->top = top;
   }
 
   /// Amounts of one kind in a row are drawn to one scale.
@@ -108,8 +162,8 @@ class Layouter {
     for (std::size_t r = 0; r < figure_.rows.size(); ++r)
       for (std::size_t c = 0; c < figure_.rows[r].size(); ++c) {
         CellLayout& here = cell(r, c);
-        here.show_x = here.axes.x && !x_read_below(r);
-        here.show_y = here.axes.y && !y_read_left(r, c);
+        here.show_x = here.axes.x && !here.left_out && !x_read_below(r, c);
+        here.show_y = here.axes.y && !here.left_out && !y_read_left(r, c);
       }
   }
 
@@ -129,7 +183,14 @@ class Layouter {
     }
   }
 
-  bool x_read_below(std::size_t r) const {
+  /// In a panel below that is not left out.
+  bool x_read_below(std::size_t r, std::size_t c) const {
+    while (same_x_below(r))
+      if (!layout_.rows[++r].cells[c].left_out) return true;
+    return false;
+  }
+
+  bool same_x_below(std::size_t r) const {
     if (r + 1 >= figure_.rows.size()) return false;
     const auto& here = layout_.rows[r].cells;
     const auto& next = layout_.rows[r + 1].cells;
@@ -145,7 +206,7 @@ class Layouter {
   bool y_read_left(std::size_t r, std::size_t c) const {
     const auto& cells = layout_.rows[r].cells;
     return std::any_of(cells.begin(), cells.begin() + c, [&](const CellLayout& other) {
-      return other.axes.y && other.axes.y->same_as(*cells[c].axes.y);
+      return other.axes.y && !other.left_out && other.axes.y->same_as(*cells[c].axes.y);
     });
   }
 
@@ -154,9 +215,11 @@ class Layouter {
   void choose_columns() {
     constexpr double least = 0.85;  // of the width of panels in uneven gaps
     std::vector<double> rooms(columns_);
+    // The numbers of a panel may stand in a place at its left that stays white.
     for (const RowLayout& row : layout_.rows)
       for (std::size_t c = 0; c < row.cells.size(); ++c)
-        if (const CellLayout& here = row.cells[c]; here.show_y)
+        if (const CellLayout& here = row.cells[c];
+            here.show_y && (c == 0 || !row.cells[c - 1].left_out))
           rooms[c] = std::max(rooms[c], y_axis_width(*here.axes.y, letters_, here.y_words()));
     panel_width_ = width_between(rooms);
     if (columns_ > 2) {
@@ -165,7 +228,7 @@ class Layouter {
       if (width_between(even) >= least * panel_width_) rooms = even;
       panel_width_ = width_between(rooms);
     }
-    double left = margin_;
+    double left = margin_ + names_room_;
     for (const double room : rooms) {
       lefts_.push_back(left + room);
       left = lefts_.back() + panel_width_ + strip_room_ + kGutter;
@@ -174,23 +237,74 @@ class Layouter {
 
   /// The width of a panel between the rooms of all columns.
   double width_between(const std::vector<double>& rooms) const {
-    double taken = columns_ * strip_room_ + (columns_ - 1.0) * kGutter;
+    double taken = names_room_ + columns_ * strip_room_ + (columns_ - 1.0) * kGutter;
     for (const double room : rooms) taken += room;
     return std::max(8.0, (inner() - taken) / std::max<std::size_t>(1, columns_));
   }
 
+  /// Names are no longer than their rows are high, with a guess at the width of panels.
+  void choose_row_names() {
+    if (!figure_.style.row_names) return;
+    const double about = (inner() - 22) / std::max<std::size_t>(1, columns_) - kGutter;
+    for (std::size_t r = 0; r < figure_.rows.size(); ++r) {
+      if (figure_.rows[r].empty() || !panel(r, 0).view) continue;
+      double high = 6 * letters_.size();
+      for (const Panel& shown : figure_.rows[r])
+        high = std::max(high, natural_height(shown, about, letters_, names_));
+      auto& name = layout_.rows[r].name;
+      name = letters_.wrapped(label_of(panel(r, 0).view), high, 3);
+      names_room_ = std::max(names_room_, height_of(name, letters_) + 2);
+    }
+  }
+
+  /// A bar begins and ends with the panels that it belongs to.
   void make_bars(std::size_t r) {
     RowLayout& row = layout_.rows[r];
-    if (shared_[r]) {
-      row.bar.emplace(
-          *shared_[r], letters_,
-          ColourBar::Request{layout_.width - margin_ - lefts_[0], ColourBar::Form::beside});
-      return;
-    }
     for (CellLayout& here : row.cells)
-      if (here.scale)
-        here.bar.emplace(*here.scale, letters_,
-                         ColourBar::Request{panel_width_, ColourBar::Form::beneath});
+      here.plot = {lefts_[&here - row.cells.data()], 0, panel_width_, 0};
+    if (shared_[r]) {
+      row.bar = bar_of(*shared_[r], span_of(row, &CellLayout::scale));
+    } else {
+      for (CellLayout& here : row.cells)
+        if (here.scale) here.bar = bar_of(*here.scale, here.plot);
+    }
+    const auto strip = std::ranges::find_if(row.cells, [](const auto& c) { return bool(c.strip); });
+    if (strip == row.cells.end()) return;
+    const auto& raster = std::get<Raster>(strip->prepared.panel->body);
+    row.strip_bar = bar_of(
+        scale_of_strips(strip->strip->top, raster.row_quantity, figure_.style.settings.colormap),
+        span_of(row, &CellLayout::strip));
+  }
+
+  ColourBar bar_of(const ColourScale& scale, const Rect& where) const {
+    // The title of categories is the first of their names.
+    const bool one_line = scale.palette == Palette::categories && where.width > panel_width_;
+    return {scale,
+            letters_,
+            {where.width, one_line ? ColourBar::Form::beside : ColourBar::Form::beneath}};
+  }
+
+  /// From the left edge of the first panel of a row that has something to the right edge of the
+  /// last.
+  template <class Member>
+  static Rect span_of(const RowLayout& row, std::optional<Member> CellLayout::*member) {
+    Rect span;
+    bool first = true;
+    for (const CellLayout& here : row.cells) {
+      if (!(here.*member)) continue;
+      if (first) span.x = here.plot.x;
+      span.width = here.plot.right() - span.x;
+      first = false;
+    }
+    return span;
+  }
+
+  /// Panels that a given height makes narrower have narrower bars, if their words have room there.
+  void place_bar(std::optional<ColourBar>& bar, Point& at, const Rect& span, double top) const {
+    if (!bar) return;
+    at = {span.x, top};
+    ColourBar narrow = bar_of(bar->scale(), span);
+    if (narrow.height() <= bar->height()) bar.emplace(std::move(narrow));
   }
 
   /// If the style has two sizes, the largest size between them at which no title is cut. Otherwise
@@ -224,9 +338,13 @@ class Layouter {
     const bool above = r > 0 && c < figure_.rows[r - 1].size();
     std::string title =
         above && panel(r - 1, c).title == panel(r, c).title ? "" : panel(r, c).title;
-    if (!figure_.style.letters) return title;
-    std::size_t before = c;  // panels
-    for (std::size_t other = 0; other < r; ++other) before += figure_.rows[other].size();
+    if (!figure_.style.letters || layout_.rows[r].cells[c].left_out) return title;
+    std::size_t before = 0;  // panels that are drawn
+    for (std::size_t row = 0; row <= r; ++row) {
+      const auto& cells = layout_.rows[row].cells;
+      const auto end = row < r ? cells.end() : cells.begin() + c;
+      before += std::count_if(cells.begin(), end, [](const auto& cell) { return !cell.left_out; });
+    }
     return "(" + letter_of(before) + ")" + (title.empty() ? "" : " ") + title;
   }
 
@@ -237,27 +355,63 @@ class Layouter {
       cell(r, c).title =
           letters_.wrapped(title_of(r, c), panel_width_, 3, layout_.panel_title_face);
       if (!above || panel(r - 1, c).subtitle != here.subtitle)
-        cell(r, c).subtitle = letters_.wrapped(here.subtitle, panel_width_, 5);
-      cell(r, c).caption =
-          letters_.wrapped(caption_with_pooling(here), panel_width_,
-                           figure_.style.height ? most_at_given_height : most_caption_lines);
+        cell(r, c).subtitle = subtitle_lines(here.subtitle);
+      if (!cell(r, c).left_out) cell(r, c).caption = caption_lines(here);
     }
+  }
+
+  /// The error stands on a line of its own.
+  std::vector<std::string> subtitle_lines(const std::string& subtitle) const {
+    const auto [words, error] = parts_of_subtitle(subtitle);
+    std::vector<std::string> lines = letters_.wrapped(words, panel_width_, 4);
+    for (std::string& line :
+         letters_.wrapped(short_errors_ ? shortened_error(error) : error, panel_width_, 4))
+      lines.push_back(std::move(line));
+    return lines;
+  }
+
+  bool errors_are_long() const {
+    for (const auto& row : figure_.rows)
+      for (const Panel& shown : row)
+        if (letters_.width(parts_of_subtitle(shown.subtitle).second) > panel_width_) return true;
+    return false;
+  }
+
+  std::vector<std::string> caption_lines(const Panel& shown) const {
+    constexpr int most_of_statement = 3;
+    switch (figure_.style.captions) {
+      case Captions::none:
+        return {};
+      case Captions::full:
+        return letters_.wrapped(caption_with_pooling(shown), panel_width_,
+                                figure_.style.height ? most_at_given_height : most_caption_lines);
+      case Captions::line:
+        break;
+    }
+    // The heading of a curve says the same.
+    if (std::holds_alternative<RowCurve>(shown.body)) return {};
+    const std::string statement = shown.caption.substr(0, shown.caption.find(between_parts));
+    auto lines = letters_.wrapped(statement, panel_width_, most_of_statement);
+    return drawing::is_whole(lines, statement) ? lines : std::vector<std::string>();
   }
 
   RowHeights heights_of(std::size_t r) const {
     const RowLayout& row = layout_.rows[r];
     RowHeights high{.bar = row.bar ? row.bar->height() : 0};
+    const double strip_bar = row.strip_bar ? row.strip_bar->height() : 0;
     for (const CellLayout& here : row.cells) {
       high.heading =
           std::max(high.heading, height_of(here.title, letters_, layout_.panel_title_face) +
                                      height_of(here.subtitle, letters_));
-      high.body =
-          std::max(high.body, natural_height(*here.prepared.panel, panel_width_, letters_, names_));
+      if (!here.left_out)
+        high.body = std::max(high.body,
+                             natural_height(*here.prepared.panel, panel_width_, letters_, names_));
       if (here.axes.x)
         high.axis = std::max(high.axis, x_axis_height(*here.axes.x, letters_, here.x_words()));
       high.caption = std::max(high.caption, height_of(here.caption, letters_));
       if (here.bar) high.bar = std::max(high.bar, here.bar->height());
     }
+    if (strip_bar > 0) high.bar += strip_bar + (high.bar > 0 ? kBarGap : 0);
     if (high.heading > 0) high.heading += 2;
     if (high.caption > 0) high.caption += 1;
     if (high.bar > 0) high.bar += 2.5;
@@ -300,9 +454,15 @@ class Layouter {
       here.body = {lefts_[c], body_top, panel_width_, high.body};
       here.plot = plot_of(panel(r, here.stands_in_for.value_or(c)), here.body, curves);
       here.caption_box = {lefts_[c], caption_top, panel_width_, high.caption};
-      here.bar_at = {lefts_[c], bar_top};
+      place_bar(here.bar, here.bar_at, here.plot, bar_top);
     }
-    row.bar_at = {lefts_.empty() ? margin_ : lefts_[0], bar_top};
+    row.name_box = {margin_, body_top, names_room_, high.body};
+    place_bar(row.bar, row.bar_at, span_of(row, &CellLayout::scale), bar_top);
+    double bars = row.bar ? row.bar->height() : 0;
+    for (const CellLayout& here : row.cells)
+      if (here.bar) bars = std::max(bars, here.bar->height());
+    place_bar(row.strip_bar, row.strip_bar_at, span_of(row, &CellLayout::strip),
+              bar_top + bars + (bars > 0 ? kBarGap : 0));
   }
 
   /// One legend serves all plots of the figure: their series are the same.
@@ -324,8 +484,9 @@ class Layouter {
     layout_.title = letters_.wrapped(figure_.title, inner(), 2, layout_.title_face);
     const std::string marks = words_of_marks(figure_);
     const bool both = !figure_.footer.empty() && !marks.empty();
-    layout_.footer = letters_.wrapped(figure_.footer + (both ? "\n" : "") + marks, inner(),
-                                      style.height ? 4 : 12);
+    if (style.footer)
+      layout_.footer = letters_.wrapped(figure_.footer + (both ? "\n" : "") + marks, inner(),
+                                        style.height ? 4 : 12);
     choose_legend();
     const double title = height_of(layout_.title, letters_, layout_.title_face),
                  legend = layout_.legend.height(), footer = height_of(layout_.footer, letters_);
@@ -367,6 +528,8 @@ class Layouter {
   std::size_t columns_ = 0;
   double panel_width_ = 0;
   double strip_room_ = 0;      // beside each panel
+  double names_room_ = 0;      // of the names of rows
+  bool short_errors_ = false;  // in subtitles
   std::vector<double> lefts_;  // of the panels of each column
   std::vector<std::optional<ColourScale>>
       shared_;  // of each row; nothing if each panel has its own

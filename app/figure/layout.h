@@ -17,6 +17,7 @@ struct CellLayout {
   drawing::Rect heading, body, plot, caption_box;
   drawing::Axes axes;
   std::optional<std::size_t> stands_in_for;  // of a message: the column with a map
+  bool left_out = false;                     // its place stays white
   bool show_x = false, show_y = false;       // otherwise a neighbour carries the numbers and names
   std::optional<drawing::ColourScale> scale;
   std::optional<drawing::ColourBar> bar;  // its own bar, if the row has none
@@ -29,8 +30,10 @@ struct CellLayout {
 
 struct RowLayout {
   std::vector<CellLayout> cells;
-  std::optional<drawing::ColourBar> bar;
-  drawing::Point bar_at;
+  std::vector<std::string> name;  // upright lines, from the left
+  drawing::Rect name_box;
+  std::optional<drawing::ColourBar> bar, strip_bar;
+  drawing::Point bar_at, strip_bar_at;
 };
 
 struct FigureLayout {

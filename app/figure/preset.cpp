@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "data/number_text.h"
 #include "data/text.h"
 
 namespace fovea {
@@ -45,6 +46,33 @@ void put_into(FigureStyle& style, const Preset& preset) {
   if (preset.height) style.height = *preset.height * points_per_inch;
   style.font_size = preset.font_size;
   style.smaller = preset.smaller;
+  style.captions = Captions::line;
+  style.footer = style.empty_panels = false;
+  style.row_names = true;
+}
+
+std::string options_for(const FigureStyle& style) {
+  const auto same_page = [&](const Preset& preset) {
+    FigureStyle its;
+    put_into(its, preset);
+    return its.width == style.width && its.height == style.height && its.smaller == style.smaller;
+  };
+  std::string options;
+  if (const auto preset = std::ranges::find_if(presets(), same_page); preset != presets().end())
+    options = " --preset " + preset->id;
+  else
+    options = " --width " + format_exactly(style.width) + "pt";
+  const auto add_switch = [&](bool on, const char* name) {
+    options += std::string(on ? " --" : " --no-") + name;
+  };
+  options += " --font-size " + format_exactly(style.font_size) + " --dpi " +
+             std::to_string(style.dpi) + " --captions " + caption_ids[int(style.captions)];
+  if (style.font != FigureStyle{}.font) options += " --font '" + style.font + "'";
+  add_switch(style.footer, "footer");
+  add_switch(style.empty_panels, "empty-panels");
+  add_switch(style.row_names, "row-names");
+  if (style.letters) options += " --letters";
+  return options;
 }
 
 }  // namespace fovea

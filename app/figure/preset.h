@@ -24,7 +24,10 @@ const std::vector<Preset>& presets();
 const Preset* preset_named(const std::string& id);
 /// "neurips, iclr, ..."
 std::string preset_names();
-/// Sets the page and the letters; the rest of the style stays.
+/// Sets the page, the letters, and what an author takes away or adds by hand: captions of one
+/// statement, no footer, no empty panels, names of the rows. The rest of the style stays.
 void put_into(FigureStyle& style, const Preset& preset);
+/// The options of `fovea render` for a style, each after a space: " --width 252pt ...".
+std::string options_for(const FigureStyle& style);
 
 }  // namespace fovea

@@ -1,5 +1,6 @@
 #include "input/backend_choice.h"
 
+#include "backend/backends.h"
 #include "data/error.h"
 
 namespace fovea {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/backend.h"
+#include "backend/backends.h"
 #include "input/self_tests.h"
 
 namespace fovea {

@@ -1,5 +1,6 @@
 #include "input/model_source.h"
 
+#include "backend/backends.h"
 #include "data/model_address.h"
 #include "input/last_model.h"
 #include "input/model_input.h"

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "backend/backends.h"
 #include "data/error.h"
 #include "data/number_text.h"
 #include "input/own_files.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/backend.h"
+#include "backend/backends.h"
 
 namespace fovea {
 

@@ -310,6 +310,7 @@ std::string text_of(const SessionFile& file) {
   json["span_choice"] = to_text(s.span_choice);
   json["spans"] = Json::array();
   for (const Span& span : s.spans) json["spans"].push_back(json_of(span));
+  json["replaced_heads"] = s.replaced_heads;
   put_into_json(s.conditions, json);
   json["pinned_query"] = s.pinned_query ? Json(*s.pinned_query) : Json();
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
@@ -351,6 +352,8 @@ SessionFile session_from(const std::string& path, const std::string& text) {
   if (json.contains("span_choice"))  // older files have none
     s.span_choice = read.named(json, "span_choice", all_span_choices());
   if (json.contains("spans")) s.spans = read.spans(json);  // nor these
+  if (json.contains("replaced_heads"))
+    s.replaced_heads = read.get<std::string>(json, "replaced_heads");
   if (json.contains("viewport")) s.viewport = read.viewport(json);
   if (s.columns.empty() || s.views.empty())
     throw InputError(path, "no columns or no views; expected at least one of each");

@@ -7,7 +7,6 @@
 #include "papers/log_slope.h"
 #include "papers/median.h"
 #include "papers/paper_figure.h"
-#include "sweep/sweep.h"
 
 namespace fovea {
 namespace {
@@ -34,7 +33,7 @@ struct Shares {
 };
 
 Shares shares_of(const Problem& problem, const Backend& backend, Run& run) {
-  const Computation exact = compute(problem, {.variant = &reference_variant()}, backend, run);
+  const Computation exact = compute_exact(problem, backend, run);
   const std::vector<double> squares = column_squares(problem, exact.output.lse, backend, run);
   const auto from = squares.begin() + std::min<Index>(first_columns, std::ssize(squares) - 1);
   const double n = double(problem.n());

@@ -15,7 +15,7 @@ constexpr double norm_of_t2t_vit = 8.18, norm_share_of_t2t_vit = 0.0026;
 
 /// max_j sum_i P_ij^2 of exact attention.
 double column_norm(const Problem& problem, const Backend& backend, Run& run) {
-  const Computation exact = compute(problem, {.variant = &reference_variant()}, backend, run);
+  const Computation exact = compute_exact(problem, backend, run);
   return std::ranges::max(column_squares(problem, exact.output.lse, backend, run));
 }
 

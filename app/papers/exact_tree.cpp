@@ -53,8 +53,7 @@ PaperResult exact_with_one_leaf(const PaperTask& task, Run& run) {
       run.check();
       const Problem problem = problem_of(task.example, {.layer = layer, .head = head});
       Run quiet = run.quiet();
-      const Computation exact = compute(problem, {.variant = &reference_variant()}, task.backend,
-                                        quiet),
+      const Computation exact = compute_exact(problem, task.backend, quiet),
                         single = compute(problem, with_tree("single"), task.backend, quiet),
                         median = compute(problem, with_tree("median"), task.backend, quiet);
       const auto error = [&](const Computation& of) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "evaluate/evaluate.h"
 #include "input/assets.h"
 #include "input/open_source.h"
 #include "papers/paper_figure.h"
@@ -63,16 +64,17 @@ struct SortedBlocks {
   double mass = 0, kappa = 0;
 };
 
-SortedBlocks sorted_blocks(double keys_a_query, const Computation& exact, const Backend& backend,
+SortedBlocks sorted_blocks(double keys_a_query, const Reference& reference, const Backend& backend,
                            Run& run) {
-  const Problem& problem = exact.op->problem();
+  const Problem& problem = reference.problem;
   const Variant& hyper = find_variant("hyper");
   SortedBlocks blocks{.side = std::clamp<Index>(std::lround(keys_a_query), 1, problem.n() - 1)};
   Values values = values_for_length(hyper, problem.n());
   set_value(hyper.schema, values, "min_length", "0");
   set_value(hyper.schema, values, "block", std::to_string(blocks.side));
-  const Computation sorted = compute(problem, {.variant = &hyper, .values = values}, backend, run);
-  for (const Diagnostic& figure : diagnose(sorted, exact, backend, run)) {
+  const Evaluated sorted = evaluate(reference, {.variant = &hyper, .values = values},
+                                    {.diagnostics = true}, backend, run);
+  for (const Diagnostic& figure : sorted.diagnostics) {
     if (figure.id == "block_mass") blocks.mass = figure.value;
     if (figure.id == "kappa") blocks.kappa = figure.value;
   }
@@ -84,10 +86,8 @@ void add_head(const std::string& id, const std::string& name, const Problem& pro
               const Sequence& sequence, const Backend& backend, Run& run, PaperResult& result) {
   const Index n = problem.n();
   Run quiet = run.quiet();
-  const auto exact_of = [&](const Problem& head) {
-    return compute(head, {.variant = &reference_variant()}, backend, quiet);
-  };
-  const Computation exact = exact_of(problem);
+  const Reference reference = reference_of(problem, backend, quiet);
+  const Computation& exact = *reference.exact;
   auto& row = result.rows.emplace_back();
   const auto add_panel = [&](View view, const Computation& shown, std::string title) {
     ViewSettings settings;
@@ -111,10 +111,11 @@ void add_head(const std::string& id, const std::string& name, const Problem& pro
     const std::string text = std::to_string(tau), at = "_" + text,
                       of = name + ", τ = " + text + ": ";
     const BitMatrix mask = heavy_entries(problem, tau, quiet);
-    const Computation inside = exact_of(with_pairs(problem, mask)),
-                      outside = exact_of(with_pairs(problem, others(mask, problem)));
+    const Computation inside = compute_exact(with_pairs(problem, mask), backend, quiet),
+                      outside =
+                          compute_exact(with_pairs(problem, others(mask, problem)), backend, quiet);
     const HeavyMask found = mask_of(mask, problem, exact.output, inside.output, outside.output);
-    const SortedBlocks blocks = sorted_blocks(found.pairs / double(n), exact, backend, quiet);
+    const SortedBlocks blocks = sorted_blocks(found.pairs / double(n), reference, backend, quiet);
     const std::string as_many = of + "blocks of " + std::to_string(blocks.side) + " sorted keys, ";
     result.numbers.insert(
         result.numbers.end(),

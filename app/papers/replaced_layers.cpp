@@ -55,7 +55,7 @@ PaperResult replaced_layers(const PaperTask& task, Run& run) {
   PaperResult result;
   const std::vector<LayerPoint>& found = curve.found();
   const ModelEffect& all = found.back().effect;
-  if (all.predicts())
+  if (all.predicts)
     add_perplexities(result, found);
   else
     add_changes(result, found);
@@ -64,7 +64,7 @@ PaperResult replaced_layers(const PaperTask& task, Run& run) {
           "; HyperAttention with " + setting_text(hyper, all.parts.front().values, all.tokens) +
           ", in all heads of the replaced layers. Each layer's queries and keys are those of the "
           "changed model.",
-      all.predicts()
+      all.predicts
           ? "The paper replaces the last layers of ChatGLM2-6B and phi-1.5 on the long texts of "
             "LongBench, with b = m = 256; --model, --input and --max-tokens choose others here."
           : "An encoder predicts no next token, so that the change of its last hidden states "

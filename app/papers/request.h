@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "session/computation.h"
+#include "evaluate/computation.h"
 
 namespace fovea {
 

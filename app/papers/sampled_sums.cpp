@@ -70,8 +70,7 @@ PaperResult estimates_of_row_sums(const PaperTask& task, Run& run) {
       problem_of(task.example,
                  {.layer = session.layer, .head = session.head, .conditions = {.causal = false}});
   Run quiet = run.quiet();
-  const Computation exact =
-      compute(problem, {.variant = &reference_variant()}, task.backend, quiet);
+  const Computation exact = compute_exact(problem, task.backend, quiet);
   const Variant& hyper = find_variant("hyper");
   SeriesPlot plot{.x_label = "m, sampled keys", .y_label = "deviation of D̃ / D"};
   plot.series = {{.name = "found"}, {.name = "∝ 1/√m"}};

@@ -40,8 +40,7 @@ PaperResult factorized_patterns(const PaperTask& task, Run& run) {
   for (const Pattern& pattern : all_patterns()) {
     const Problem problem =
         problem_of(source, {.head = pattern.head, .conditions = {.causal = true}});
-    const Computation exact =
-        compute(problem, {.variant = &reference_variant()}, task.backend, run);
+    const Computation exact = compute_exact(problem, task.backend, run);
     const Computation computation = compute(problem, pattern.request, task.backend, run);
     const Plan& plan = computation.op->plan();
     if (pattern.id != "exact")

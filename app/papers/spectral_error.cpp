@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "evaluate/evaluate.h"
 #include "input/assets.h"
 #include "papers/median.h"
 #include "papers/paper_figure.h"
@@ -54,8 +55,7 @@ PaperResult errors_in_the_spectral_norm(const PaperTask& task, Run& run) {
                  {.layer = session.layer, .head = session.head, .conditions = {.causal = false}});
   const Variant& hyper = find_variant("hyper");
   Run quiet = run.quiet();
-  const Computation exact =
-      compute(problem, {.variant = &reference_variant()}, task.backend, quiet);
+  const Reference reference = reference_of(problem, task.backend, quiet);
   PaperResult result;
   SeriesPlot plot{.x_label = "m, sampled keys", .y_label = "ε"};
   for (const Tried& figure : of_each_m)
@@ -65,12 +65,11 @@ PaperResult errors_in_the_spectral_norm(const PaperTask& task, Run& run) {
   for (const int samples : keys_tried) {
     std::vector<double> found[std::size(of_each_m)];
     for (int seed = 0; seed < hashes_tried; ++seed) {
-      const Computation theory = compute(problem,
-                                         {.variant = &hyper,
-                                          .values = theory_with(hyper, problem.n(), samples),
-                                          .seed = static_cast<std::uint64_t>(seed)},
-                                         task.backend, quiet);
-      const std::vector<Diagnostic> figures = diagnose(theory, exact, task.backend, quiet);
+      const ComputeRequest theory{.variant = &hyper,
+                                  .values = theory_with(hyper, problem.n(), samples),
+                                  .seed = static_cast<std::uint64_t>(seed)};
+      const std::vector<Diagnostic> figures =
+          evaluate(reference, theory, {.diagnostics = true}, task.backend, quiet).diagnostics;
       for (std::size_t e = 0; e < std::size(of_each_m); ++e)
         found[e].push_back(value_named(figures, of_each_m[e].diagnostic));
       lemma_1.push_back(value_named(figures, "lemma_1_samples"));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "backend/backends.h"
 #include "data/number_text.h"
 #include "data/text.h"
 #include "input/open_source.h"

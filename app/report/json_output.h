@@ -7,7 +7,7 @@
 
 #include "analysis/diagnostics.h"
 #include "analysis/metrics.h"
-#include "session/computation.h"
+#include "evaluate/computation.h"
 
 namespace fovea {
 

@@ -89,6 +89,7 @@ Session continued_session(const Session& before, Index n_before, const Source& s
   session.settings = before.settings;
   session.settings.ranges.clear();
   session.span_choice = before.span_choice;
+  session.replaced_heads = before.replaced_heads;
   follow_length(session.settings, before.settings, n_before, layer.keys());
   const bool touched = before.columns != untouched.columns || !waiting.empty();
   auto all = with_waiting(before, n_before, std::exchange(waiting, {}));

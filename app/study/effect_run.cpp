@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "data/error.h"
 #include "data/model_address.h"
 #include "input/open_source.h"
 #include "study/source_opening.h"
@@ -30,13 +31,16 @@ struct EffectRun::Meter {
 /// What is to be measured, in this order. A step that was cancelled is made again.
 struct EffectRun::Work {
   std::vector<ReplacedPart> parts;  // empty if they are measured already
+  std::vector<ReplacedPart> timed;  // empty unless passes are still to take turns
+  EffectTimes times;
   std::optional<LayerCurve> curve;
   std::optional<HeadEstimates> estimates;
   std::optional<HeadEffects> alone;
   std::optional<PolicySearch> search;
 };
 
-EffectRun::EffectRun(Study& study, QObject* parent) : QObject(parent), study_(study) {
+EffectRun::EffectRun(Study& study, SessionEditor& editor, QObject* parent)
+    : QObject(parent), study_(study), editor_(editor) {
   connect(&steps_, &BackgroundRun::changed, this, [this] {
     if (!running()) doing_.clear();
     emit changed();
@@ -44,6 +48,7 @@ EffectRun::EffectRun(Study& study, QObject* parent) : QObject(parent), study_(st
   for (const auto other_source : {&Study::source_continued, &Study::leaving})
     connect(&study_, other_source, this, &EffectRun::leave);
   connect(&study_, &Study::opened, this, &EffectRun::opened);
+  connect(&study_, &Study::session_changed, this, &EffectRun::follow_session);
 }
 
 EffectRun::~EffectRun() {
@@ -61,15 +66,26 @@ void EffectRun::leave() {
 }
 
 void EffectRun::opened() {
+  if (address_ != address()) leave();  // the model reads something else
+  follow_session();
+  emit changed();
+}
+
+void EffectRun::follow_session() {
   const auto source = study_.source();
   const bool is_model = source && is_model_address(source->path) && !source->layers.empty();
-  const Index layers = is_model ? std::ssize(source->layers) : 0;
-  const Index heads = is_model ? source->layers.front().heads() : 0;
-  if (!is_model)
-    chosen_.reset();
-  else if (!chosen_ || chosen_->layers() != layers || chosen_->heads() != heads)
-    chosen_.emplace("all", layers, heads);
-  if (address_ != address()) leave();  // the model reads something else
+  std::optional<ChosenHeads> chosen;
+  if (is_model) {
+    const Index layers = std::ssize(source->layers), heads = source->layers.front().heads();
+    const std::string& text = study_.session().replaced_heads;
+    try {
+      chosen = text.empty() ? ChosenHeads(layers, heads) : ChosenHeads(text, layers, heads);
+    } catch (const UsageError&) {  // heads of another model
+      chosen.emplace("all", layers, heads);
+    }
+  }
+  if (chosen == chosen_) return;
+  chosen_ = std::move(chosen);
   emit changed();
 }
 
@@ -110,12 +126,7 @@ std::vector<ReplacedPart> EffectRun::candidates() const {
 }
 
 ReplacedPart EffectRun::part_of(const Column& column) const {
-  const Variant& variant = find_variant(column.variant);
-  ReplacedPart part{
-      .variant = &variant, .settings = {}, .seed = column.seed, .heads = chosen_->text()};
-  for (std::size_t i = 0; i < variant.schema.size(); ++i)
-    part.settings[variant.schema[i].id] = to_text(column.values[i]);
-  return part;
+  return part_with(find_variant(column.variant), column.values, column.seed, chosen_->text());
 }
 
 const std::string& EffectRun::address() const {
@@ -128,10 +139,11 @@ bool EffectRun::stale() const {
          (found_.is_policy ? now != part_then_ : !now || found_.parts != std::vector{*now});
 }
 
-void EffectRun::choose(ChosenHeads chosen) {
+void EffectRun::choose(const ChosenHeads& chosen) {
   if (chosen_ == chosen) return;
-  chosen_ = std::move(chosen);
-  emit changed();
+  editor_.change("replaced heads",
+                 [&](Session& session) { session.replaced_heads = chosen.text(); });
+  follow_session();
 }
 
 void EffectRun::look_at(const ReplacedPart& part) {
@@ -218,13 +230,23 @@ void EffectRun::start(Task task, std::shared_ptr<Work> work) {
         }
         EffectMeter& its = meter->opened(last_model, backend, run);
         if (!work->parts.empty())
-          return [this, work, effect = its.measure(work->parts, run, Times::measured)]() mutable {
-            work->parts.clear();
+          return [this, work, effect = its.measure(work->parts, run)]() mutable {
             found_.effect = std::move(effect);
-            doing_ = work->curve ? "Replacing the last layers" : "";
-            if (!work->curve) stop();
+            time_next(*work, std::exchange(work->parts, {}));
+          };
+        if (!work->timed.empty()) {
+          EffectTimes times = work->times;
+          its.time(work->timed, run, times);
+          return [this, work, times = std::move(times)] {
+            found_.effect->times = work->times = times;
+            if (!Rounds().wants_more(times)) {
+              work->timed.clear();
+              doing_ = work->curve ? "Replacing the last layers" : "";
+              if (!work->curve) stop();
+            }
             emit changed();
           };
+        }
         if (work->curve) {
           work->curve->step(its, run);
           return [this, work, curve = work->curve->found(), done = work->curve->complete()] {
@@ -243,21 +265,30 @@ void EffectRun::start(Task task, std::shared_ptr<Work> work) {
           };
         }
         work->search->step(its, run);
-        return [this, search = *work->search] {
+        return [this, work, search = *work->search] {
           doing_ = QString::fromStdString(search.doing());
           found_.search.emplace(search);
-          if (const MeasuredPolicy* best = search.best(); search.complete() && best) {
+          if (!search.complete()) return emit changed();
+          if (const MeasuredPolicy* best = search.best()) {
             found_.parts = best->parts;
             found_.effect = best->effect;
             found_.title = "the policy that was found";
             found_.is_policy = true;
+            return time_next(*work, best->parts);
           }
-          if (search.complete()) stop();
+          stop();
           emit changed();
         };
       },
       [this, path = address()] { return address() == path; });
   doing_ = "Running the model";
+  emit changed();
+}
+
+void EffectRun::time_next(Work& work, std::vector<ReplacedPart> parts) {
+  work.timed = std::move(parts);
+  work.times = {};
+  doing_ = "Timing passes in turn";
   emit changed();
 }
 

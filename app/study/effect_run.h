@@ -13,6 +13,7 @@
 #include "effect/layer_curve.h"
 #include "effect/policy_search.h"
 #include "study/background_run.h"
+#include "study/session_editor.h"
 
 namespace fovea {
 
@@ -20,15 +21,16 @@ class EffectRun : public QObject {
   Q_OBJECT
 
  public:
-  explicit EffectRun(Study& study, QObject* parent = nullptr);
+  EffectRun(Study& study, SessionEditor& editor, QObject* parent = nullptr);
   ~EffectRun() override;
 
   /// Why nothing can be measured now, in words; empty if something can.
   QString obstacle() const;
-  /// The heads in which attention is replaced; nothing without a model.
+  /// The heads in which attention is replaced, as the Session says; all if it names heads that the
+  /// opened model does not have. Nothing without a model.
   const std::optional<ChosenHeads>& chosen() const { return chosen_; }
-  /// `chosen` is of the opened model.
-  void choose(ChosenHeads chosen);
+  /// `chosen` is of the opened model. A step of undo; choices soon after each other are one.
+  void choose(const ChosenHeads& chosen);
 
   /// Measures the selected column in the chosen heads, then the curve over the last layers.
   void measure();
@@ -84,12 +86,17 @@ class EffectRun : public QObject {
   static QString obstacle_of(const Column& column);
   ReplacedPart part_of(const Column& column) const;
   void start(Task task, std::shared_ptr<Work> work);
+  /// Passes with these parts and exact ones take turns from now on.
+  void time_next(Work& work, std::vector<ReplacedPart> parts);
   /// Makes the part what curve, estimates and single effects are of.
   void look_at(const ReplacedPart& part);
   void leave();
   void opened();
+  /// Takes the heads from the Session.
+  void follow_session();
 
   Study& study_;
+  SessionEditor& editor_;
   BackgroundRun steps_{study_, RequestKind::effect};
   std::shared_ptr<Meter> meter_;  // of the opened model; used by the engine while a step runs
   std::optional<ChosenHeads> chosen_;

@@ -86,6 +86,11 @@ std::shared_ptr<const MeasuredHead> HeadCards::measured(Index layer, Index head)
                 [&](const HeadKey& other) { return other.choice == key.choice; });
 }
 
+std::string HeadCards::why_not_measured(Index layer, Index head) {
+  const auto* answer = known({layer, head}).measures.find(key_of({layer, head}));
+  return answer && !answer->result ? answer->error : std::string();
+}
+
 std::optional<double> HeadCards::error(Index layer, Index head) {
   const std::optional<Column> of = column();
   if (!of) return {};

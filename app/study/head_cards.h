@@ -35,6 +35,8 @@ class HeadCards {
   /// What a head does, or null if it is not measured yet. While a source goes on, the measures of
   /// an earlier step stand in.
   std::shared_ptr<const MeasuredHead> measured(Index layer, Index head);
+  /// Why it cannot be measured; empty if it can, or is not measured yet.
+  std::string why_not_measured(Index layer, Index head);
   /// How many of the chosen heads still lack their card, or their error.
   std::size_t missing_cards();
   std::size_t missing_errors();

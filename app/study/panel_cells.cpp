@@ -273,7 +273,7 @@ std::vector<std::vector<CanvasCell>> PanelCells::cells() const {
 
 bool PanelCells::ready(bool all) const {
   const auto is_ready = [all](const Cell& cell) {
-    const bool takes_long = cell.key.view && cell.key.view->takes_long;
+    const bool takes_long = cell.key.view->takes_long;
     return cell.failed || (cell.panel && !cell.stale && !cell.other_part) || (takes_long && !all);
   };
   return std::ranges::all_of(cells_,

@@ -203,10 +203,10 @@ void Results::update_comparisons() {
     const ComparisonKey key{state.key, reference.key};
     const auto approximate = state.computation, exact = reference.computation;
     const int column = static_cast<int>(i);
-    const auto* metrics = metrics_.ask(
-        {RequestKind::metrics, 0, column}, key, [approximate, exact](const Backend&, Run& run) {
-          return compare(*approximate->op, approximate->output, *exact->op, exact->output, run);
-        });
+    const auto* metrics = metrics_.ask({RequestKind::metrics, 0, column}, key,
+                                       [approximate, exact](const Backend&, Run& run) {
+                                         return compare(*approximate, *exact, run);
+                                       });
     if (metrics) state.metrics = metrics->result;
     const auto* diagnostics =
         diagnostics_.ask({RequestKind::diagnostics, 0, column}, key,

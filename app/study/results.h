@@ -9,11 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/diagnostics.h"
-#include "analysis/metrics.h"
+#include "evaluate/evaluate.h"
 #include "study/requests.h"
 #include "study/subject.h"
-#include "sweep/timed_runs.h"
 #include "views/panel_sources.h"
 
 namespace fovea {

@@ -5,6 +5,7 @@
 
 #include "input/assets.h"
 #include "input/session_file.h"
+#include "views/views.h"
 
 namespace fovea {
 namespace {
@@ -391,4 +392,3 @@ void SessionEditor::show_first_look() {
 }  // namespace fovea
 
 #include "moc_session_editor.cpp"
-#include "views/views.h"

@@ -182,6 +182,9 @@ class Study : public QObject {
   std::shared_ptr<const MeasuredHead> measured_head(Index layer, Index head) {
     return cards_.measured(layer, head);
   }
+  std::string why_not_measured(Index layer, Index head) {
+    return cards_.why_not_measured(layer, head);
+  }
   std::size_t missing_cards() { return cards_.missing_cards(); }
   std::size_t missing_head_errors() { return cards_.missing_errors(); }
 

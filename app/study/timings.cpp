@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "data/error.h"
-#include "variants/learned_tree.h"
 
 namespace fovea {
 namespace {
@@ -17,17 +16,10 @@ constexpr std::size_t most_rounds = 4 * wanted_rounds;  // of a machine that is 
 
 constexpr std::chrono::milliseconds request_time{40};  // of each column, in one request
 
-/// The part of a first run that rounds repeat: a tree is learned only once.
-TimedRun without_learning(const Computation& computation) {
-  TimedRun run = computation.first_run;
-  if (learned_steps(*computation.variant, computation.values)) run.learning = {};
-  return run;
-}
-
 bool can_be_timed(const ColumnState& state) {
   return state.computation && !state.stale && state.computation->applied() &&
          !state.computation->variant->imported &&
-         can_be_repeated(without_learning(*state.computation), nullptr, timing_ms);
+         can_be_repeated(*state.computation, nullptr, timing_ms);
 }
 
 /// The place of a column among those of a head's rounds.
@@ -112,12 +104,9 @@ bool Timings::wants_more(const Rounds& rounds) {
 Timings::Measured Timings::measure(const Subject& subject, bool with_memory, const Backend& backend,
                                    Run& run) {
   std::vector<ComputeRequest> requests;
-  for (std::size_t c = 0; c < subject.columns.size(); ++c) {
-    ComputeRequest request = request_of(subject.columns[c].column);
-    request.given =
-        learned_tensors(*request.variant, request.values, subject.computations[c]->op->plan());
-    requests.push_back(std::move(request));
-  }
+  for (std::size_t c = 0; c < subject.columns.size(); ++c)
+    requests.push_back(
+        repetition_of(request_of(subject.columns[c].column), *subject.computations[c]));
   const Problem& problem = subject.computations.front()->op->problem();
   try {
     return {

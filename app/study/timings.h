@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
+#include "evaluate/timed_runs.h"
 #include "study/results.h"
-#include "sweep/timed_runs.h"
 
 namespace fovea {
 

@@ -19,7 +19,8 @@ Panel panel_of(const CanvasModel& model, std::size_t row, std::size_t column) {
   panel.title = model.column_titles[column];
   if (column < model.column_subtitles.size()) panel.subtitle = model.column_subtitles[column];
   if (cell.token_errors) add_row_errors(panel, *cell.token_errors);
-  if (cell.panel && cell.stale) panel.caption += panel.caption.empty() ? "stale" : "; stale";
+  if (cell.panel && cell.stale)
+    panel.caption = "stale" + (panel.caption.empty() ? "" : " · " + panel.caption);
   return panel;
 }
 

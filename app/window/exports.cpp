@@ -9,6 +9,7 @@
 
 #include "data/address.h"
 #include "data/error.h"
+#include "figure/preset.h"
 #include "report/panel_numbers.h"
 #include "session/held_head.h"
 #include "views/views.h"
@@ -25,8 +26,13 @@ namespace fovea {
 Exports::Exports(MainWindow& window) : window_(window) {}
 
 void Exports::export_by_dialog() {
+  const auto model = window_.study().model();
+  if (!model) return window_.show_status("There is nothing to export yet");
+  const auto figure = [this, model](const FigureStyle& style, bool carries_session) {
+    return canvas_figure(*model, style, carries_session);
+  };
   if (const auto wanted =
-          ask_export(window_, "Export the canvas", in_export_directory("attention.pdf"), true))
+          ask_export(window_, {"Export the canvas", in_export_directory("attention.pdf"), figure}))
     export_to(wanted->path, wanted->style, wanted->carries_session);
 }
 
@@ -38,16 +44,19 @@ void Exports::export_to(const QString& path, const FigureStyle& style, bool carr
     window_.info_bar().show_message(
         "Columns that blink are exported side by side. To export two columns in one panel, split "
         "or wipe them.");
-  Figure figure = figure_of(titled(*model, carries_session), window_.canvas().border(),
-                            provenance_of(window_.study(), carries_session), style);
+  Figure figure = canvas_figure(*model, style, carries_session);
   if (carries_session) figure.recipe = recipe_for(path, style);
   write(path, std::move(figure));
 }
 
 void Exports::export_panel_by_dialog(std::size_t row, std::size_t column) {
-  if (!model_with(row, column)) return;
+  const auto model = model_with(row, column);
+  if (!model) return;
+  const auto figure = [this, model, row, column](const FigureStyle& style, bool carries_session) {
+    return panel_figure(*model, row, column, style, carries_session);
+  };
   if (const auto wanted =
-          ask_export(window_, "Export the panel", in_export_directory("panel.pdf"), true))
+          ask_export(window_, {"Export the panel", in_export_directory("panel.pdf"), figure}))
     export_panel_to(wanted->path, row, column, wanted->style, wanted->carries_session);
 }
 
@@ -55,10 +64,25 @@ void Exports::export_panel_to(const QString& path, std::size_t row, std::size_t 
                               const FigureStyle& style, bool carries_session) {
   const auto model = model_with(row, column);
   if (!model) return;
-  Figure figure = figure_of_panel(titled(*model, carries_session), window_.canvas().border(), row,
-                                  column, provenance_of(window_.study(), carries_session), style);
+  Figure figure = panel_figure(*model, row, column, style, carries_session);
   if (carries_session) figure.recipe = recipe_for(path, style);
   write(path, std::move(figure));
+}
+
+Figure Exports::canvas_figure(const CanvasModel& model, const FigureStyle& style,
+                              bool carries_session) const {
+  Figure figure = figure_of(titled(model, carries_session), window_.canvas().border(),
+                            provenance_of(window_.study(), carries_session), style);
+  figure.subject = subject_of(window_.study(), carries_session).toStdString();
+  return figure;
+}
+
+Figure Exports::panel_figure(const CanvasModel& model, std::size_t row, std::size_t column,
+                             const FigureStyle& style, bool carries_session) const {
+  Figure figure = figure_of_panel(titled(model, carries_session), window_.canvas().border(), row,
+                                  column, provenance_of(window_.study(), carries_session), style);
+  figure.subject = subject_of(window_.study(), carries_session).toStdString();
+  return figure;
 }
 
 /// A figure that carries no session names no source.
@@ -78,12 +102,8 @@ CanvasModel Exports::titled(CanvasModel model, bool names_sources) const {
 Recipe Exports::recipe_for(const QString& path, const FigureStyle& style) const {
   if (is_live(window_.study().session().source)) return {};
   const std::string ending = "." + QFileInfo(path).suffix().toLower().toStdString();
-  const QString look = QString(" --width %1pt --font-size %2 --dpi %3")
-                           .arg(style.width)
-                           .arg(style.font_size)
-                           .arg(style.dpi);
   return {.session = window_.files().session_text(),
-          .command = "fovea render figure" + ending + " -o again" + ending + look.toStdString()};
+          .command = "fovea render figure" + ending + " -o again" + ending + options_for(style)};
 }
 
 void Exports::save_numbers_by_dialog(std::size_t row, std::size_t column) {
@@ -117,7 +137,8 @@ void Exports::copy_panel(std::size_t row, std::size_t column) {
   const auto model = model_with(row, column);
   if (!model) return;
   constexpr int points = 252, scale = 4;
-  FigureStyle style{.width = points, .height = points, .dark = window_is_dark()};
+  FigureStyle style{
+      .width = points, .height = points, .captions = kept_captions(), .dark = window_is_dark()};
   QImage image(points * scale, points * scale, QImage::Format_RGB32);
   QPainter painter(&image);
   painter.scale(scale, scale);

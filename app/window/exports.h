@@ -60,6 +60,10 @@ class Exports {
 
   const Export* first() const;  // that is not cancelled; null if none
   CanvasModel titled(CanvasModel model, bool names_sources) const;
+  Figure canvas_figure(const CanvasModel& model, const FigureStyle& style,
+                       bool carries_session) const;
+  Figure panel_figure(const CanvasModel& model, std::size_t row, std::size_t column,
+                      const FigureStyle& style, bool carries_session) const;
   Recipe recipe_for(const QString& path, const FigureStyle& style) const;
   std::shared_ptr<const CanvasModel> model_with(std::size_t row, std::size_t column) const;
   void write(const QString& path, Figure figure);

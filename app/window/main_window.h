@@ -96,7 +96,7 @@ class MainWindow : public QMainWindow {
   Study study_;
   SessionEditor editor_{study_};
   LearningRun learning_{study_, editor_};
-  EffectRun effect_{study_};
+  EffectRun effect_{study_, editor_};
   ValidationRun validation_{study_, learning_};
   InfoBar& info_bar_;
   Canvas& canvas_;

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "backend/backends.h"
 #include "canvas/gl_widget.h"
 #include "data/error.h"
 #include "input/assets.h"

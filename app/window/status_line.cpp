@@ -83,9 +83,8 @@ class StatusLine : public QObject {
   QToolButton* cancel_;
 };
 
-}  // namespace
-
-QString provenance_of(const Study& study, bool names_source) {
+/// The head, and the numbers that belong to it.
+QStringList words_of_head(const Study& study, bool names_source) {
   const auto source = study.source();
   if (!source) return {};
   const Session& session = study.session();
@@ -104,9 +103,21 @@ QString provenance_of(const Study& study, bool names_source) {
                           ? ", mask not stated"
                           : "")
                  .arg(to_qt(conditions_text(*problem)));
+  return parts;
+}
+
+}  // namespace
+
+QString provenance_of(const Study& study, bool names_source) {
+  if (!study.source()) return {};
   const Backend& backend = study.backend();
-  parts << to_qt(backend.device() + ", " + backend.precision());
-  return parts.join("  ·  ");
+  return (words_of_head(study, names_source)
+          << to_qt(backend.device() + ", " + backend.precision()))
+      .join("  ·  ");
+}
+
+QString subject_of(const Study& study, bool names_source) {
+  return words_of_head(study, names_source).join(", ");
 }
 
 void make_status_line(MainWindow& window) {

@@ -61,8 +61,10 @@ QString why_no_floor(const CanvasModel& model) {
 }
 
 QString why_no_pool(const CanvasModel& model) {
+  std::vector<View> pooled = all_views();
+  std::erase_if(pooled, [](View v) { return !v->uses_pooling; });
   const bool any = std::ranges::any_of(model.views, [](View v) { return v->uses_pooling; });
-  return any ? "" : "There is no heatmap row and no error row: choose View > Rows";
+  return any ? "" : "No row is pooled (" + to_qt(names_of(pooled)) + "): choose View > Rows";
 }
 
 /// How a field of type T is read from the settings and written there.
@@ -241,15 +243,12 @@ void ViewBar::add_fields() {
              place_of(&S::pool),
              {{Pool::Kind::max, "max", "maximum of a pixel's entries"},
               {Pool::Kind::mean, "mean", "mean of a pixel's entries"}});
-  View last;
-  for (const auto& [view, field] : view_fields()) {
-    if (view != last) addSeparator();
-    last = view;
-    add_own_field(view, *field);
-  }
+  addSeparator();
+  for (const auto& [view, field] : view_fields()) add_own_field(view, *field);
 }
 
-/// A choice by its words, a size as a power of two, a share as a power of ten.
+/// A choice by its words, a size as a power of two, an amount as a power of ten up to 1 if its axis
+/// is logarithmic, else as one of nine values of its range. Others are for files and commands.
 void ViewBar::add_own_field(View view, const ViewField& own) {
   const Field& field = own.field;
   const Words words{to_qt(field.label), to_qt(own.menu), to_qt(field.meaning),
@@ -264,12 +263,20 @@ void ViewBar::add_own_field(View view, const ViewField& own) {
     for (std::size_t c = 0; c < field.choices.size(); ++c)
       choices.push_back({field.choices[c], to_qt(own.words[c].brief), to_qt(own.words[c].full)});
     add_choice(words, place_of<std::string>(own), choices);
-  } else if (std::holds_alternative<double>(field.standard)) {
+  } else if (std::holds_alternative<double>(field.standard) && field.axis == Axis::log2) {
     add_power(words, place_of<double>(own), {-60, 1});
-  } else {
+  } else if (std::holds_alternative<double>(field.standard)) {
+    std::vector<Choice<double>> values;
+    for (int step = 0; step <= 8; ++step) {
+      const double value = field.min + step * (field.max - field.min) / 8;
+      values.push_back({value, number_text(value, 3)});
+    }
+    add_choice(words, place_of<double>(own), values);
+  } else if (std::holds_alternative<std::int64_t>(field.standard)) {
     std::vector<Choice<std::int64_t>> sizes;
-    for (std::int64_t size = 2; size <= 128; size *= 2)
-      sizes.push_back({size, QString::number(size)});
+    for (std::int64_t size = 1; size <= 128; size *= 2)
+      if (double(size) >= std::max(2.0, field.min) && double(size) <= field.max)
+        sizes.push_back({size, QString::number(size)});
     add_choice(words, place_of<std::int64_t>(own), sizes);
   }
 }

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <thread>
 
-#include "backend/backend.h"
+#include "backend/backends.h"
 #include "backend/feature_operator.h"
 #include "backend/imported_operator.h"
 #include "backend/isa/attend.h"

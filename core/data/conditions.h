@@ -1,6 +1,6 @@
 // HeadConditions are what somebody says about how a head is computed: a file of its layers, or a
-// person by hand. What is absent is as the next one says. `for_conditions` is the table of them,
-// over which files, commands and questions loop.
+// person by hand. What is absent is taken from the next source of conditions. `for_conditions` is
+// the table of them, over which files, commands and questions loop.
 #pragma once
 
 #include <cmath>

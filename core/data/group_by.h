@@ -19,8 +19,8 @@ struct Grouped {
   }
 };
 
-/// Where each of some groups begins if members are sorted by them, and the end. `group` has that of
-/// each member.
+/// [groups + 1]: where each group begins if members are sorted by group, and the end. `group` has
+/// that of each member.
 std::vector<Index> group_begins(std::span<const std::int32_t> group, Index groups);
 
 /// Each member's group is below `groups`.

@@ -56,6 +56,18 @@ double Problem::logit(Index i, Index j) const {
   return rule ? rule->capped(sum) + rule->bias_of(i, j, keys()) : sum;
 }
 
+Problem prefix_of(const Problem& head, Index n) {
+  Problem prefix = head;
+  for (MatrixView Problem::*m : {&Problem::q, &Problem::k, &Problem::v})
+    prefix.*m = (head.*m).slice({0, n});
+  prefix.imported = nullptr;  // which are of all tokens
+  if (head.mask) prefix.mask = std::make_shared<const PairMask>(head.mask->prefix(n, n));
+  if (head.rule)
+    prefix.rule =
+        std::make_shared<const LogitRule>(head.rule->prefix(head.q.rows, head.k.rows, n, n));
+  return prefix;
+}
+
 void require_usable_numbers(const Problem& problem, const std::string& where,
                             const std::stop_token& stop) {
   const auto check = [&](const char* name, MatrixView m) {

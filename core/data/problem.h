@@ -60,6 +60,9 @@ inline constexpr const char* no_values = "the file has no values v";
 Problem make_problem(Matrix q, Matrix k, Matrix v, double scale = 0.0, bool causal = false,
                      Index head = 0);
 
+/// The first n tokens; borrows nothing that `head` does not own.
+Problem prefix_of(const Problem& head, Index n);
+
 /// Heads are refused if numbers in q, k and v exceed number_limit, or if logits, or the squares of
 /// queries and keys that performer takes, may exceed logit_limit. Both limits are far beyond what
 /// models compute. Within them logits, and sums of logits over 131072 keys, stay in the range of a

@@ -8,8 +8,8 @@
 #include "data/error.h"
 #include "data/memory.h"
 #include "data/number_text.h"
+#include "evaluate/computation.h"
 #include "model/resampling.h"
-#include "session/computation.h"
 #include "variants/variant.h"
 
 namespace fovea {

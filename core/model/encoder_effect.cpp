@@ -12,7 +12,9 @@ double dot(const float* a, const float* b, Index n) {
   return sum;
 }
 
+/// NaN if one of the rows is not finite.
 double cosine_of(double product, double a, double b) {
+  if (!std::isfinite(a) || !std::isfinite(b)) return NAN;
   return a > 0 && b > 0 ? product / std::sqrt(a * b) : a == b ? 1 : 0;
 }
 
@@ -35,7 +37,7 @@ double pooled_cosine(MatrixView a, MatrixView b) {
 }  // namespace
 
 Drift drift_of(MatrixView replaced, MatrixView exact) {
-  Drift drift{.least_cosine = 1};
+  Drift drift{.least_cosine = INFINITY};
   double error = 0, norm = 0;
   const Index n = exact.rows, width = exact.cols;
   for (Index i = 0; i < n; ++i) {
@@ -44,12 +46,19 @@ Drift drift_of(MatrixView replaced, MatrixView exact) {
       const double difference = double{a[j]} - double{b[j]};
       error += difference * difference;
     }
-    const double of_b = dot(b, b, width);
+    const double of_a = dot(a, a, width), of_b = dot(b, b, width);
     norm += of_b;
-    const double cosine = cosine_of(dot(a, b, width), dot(a, a, width), of_b);
-    drift.cosine += cosine / static_cast<double>(n);
+    const double cosine = cosine_of(dot(a, b, width), of_a, of_b);
+    if (std::isnan(cosine)) {
+      ++drift.rows_not_finite;
+      continue;
+    }
+    drift.cosine += cosine;
     drift.least_cosine = std::min(drift.least_cosine, cosine);
   }
+  const Index counted = n - drift.rows_not_finite;
+  drift.cosine /= static_cast<double>(counted);  // NaN of none
+  if (counted == 0) drift.least_cosine = NAN;
   drift.relative = norm > 0 ? std::sqrt(error / norm) : error > 0 ? INFINITY : 0;
   return drift;
 }
@@ -57,52 +66,37 @@ Drift drift_of(MatrixView replaced, MatrixView exact) {
 EncoderEffects::EncoderEffects(const Encoder& encoder, const EncoderInput& input,
                                const Backend& backend, Run& run)
     : encoder_(encoder), backend_(backend) {
-  const auto take = [this](EncodedLayer&& layer) {
-    hidden_.push_back(std::move(layer.hidden));
-    times_.push_back({layer.attention_ms, layer.layer_ms});
-  };
   hidden_.push_back(input.image ? encoder.embed(*input.image, backend, run)
                                 : encoder.embed(input.ids, {}, backend, run));
-  // A first pass takes longer: the times are those of the second.
-  encoder.encode_from(0, Matrix::copy_of(hidden_[0]), {}, backend, run, [](EncodedLayer&&) {});
-  output_ = encoder.encode_from(0, Matrix::copy_of(hidden_[0]), {}, backend, run, take);
+  output_ = encoder.encode_from(
+      0, Matrix::copy_of(hidden_[0]), {}, backend, run,
+      [this](EncodedLayer&& layer) { hidden_.push_back(std::move(layer.hidden)); });
 }
 
-EncoderEffects::Times EncoderEffects::times_from(Index first) const {
-  Times sum;
-  for (std::size_t i = static_cast<std::size_t>(first); i < times_.size(); ++i) {
-    sum.attention_ms += times_[i].attention_ms;
-    sum.model_ms += times_[i].model_ms;
-  }
+PassTime EncoderEffects::time(std::span<const Replacement> replacements, Run& run) const {
+  PassTime sum;
+  encoder_.encode_from(0, Matrix::copy_of(hidden_[0]), replacements, backend_, run,
+                       [&](EncodedLayer&& layer) {
+                         sum.attention_ms += layer.attention_ms;
+                         sum.layers_ms += layer.layer_ms;
+                       });
   return sum;
 }
 
-EncoderEffect EncoderEffects::measure(std::span<const Replacement> replacements, Run& run,
-                                      bool in_turn) const {
+EncoderEffect EncoderEffects::measure(std::span<const Replacement> replacements, Run& run) const {
   Index first = encoder_.shape().layers;
   for (const Replacement& one : replacements) first = std::min(first, one.where.first_layer());
-  const Times exact = times_from(first);
-  EncoderEffect effect{.exact_attention_ms = exact.attention_ms, .exact_model_ms = exact.model_ms};
+  EncoderEffect effect;
   effect.costs.resize(replacements.size());
   for (Index layer = 0; layer < first; ++layer) effect.layers.push_back({0, 1, 1});
   const auto take = [&](EncodedLayer&& layer) {
     effect.layers.push_back(
         drift_of(layer.hidden, hidden_[static_cast<std::size_t>(layer.layer + 1)]));
-    effect.attention_ms += layer.attention_ms;
-    effect.model_ms += layer.layer_ms;
     for (std::size_t i = 0; i < layer.costs.size(); ++i) effect.costs[i] += layer.costs[i];
   };
   const Matrix output =
       encoder_.encode_from(first, Matrix::copy_of(hidden_[static_cast<std::size_t>(first)]),
                            replacements, backend_, run, take);
-  if (in_turn) {
-    effect.exact_attention_ms = effect.exact_model_ms = 0;
-    encoder_.encode_from(first, Matrix::copy_of(hidden_[static_cast<std::size_t>(first)]), {},
-                         backend_, run, [&](EncodedLayer&& layer) {
-                           effect.exact_attention_ms += layer.attention_ms;
-                           effect.exact_model_ms += layer.layer_ms;
-                         });
-  }
   effect.output = drift_of(output, output_);
   for (Index i = 0; i < output_.rows(); ++i)
     effect.tokens.push_back(

@@ -13,21 +13,25 @@ namespace fovea {
 
 /// How far rows H' are from rows H.
 struct Drift {
-  double relative = 0;      // ||H' - H||_F / ||H||_F
-  double cosine = 0;        // mean over rows of the cosine of h'_i and h_i
-  double least_cosine = 0;  // of the row with the smallest one
+  double relative = 0;        // ||H' - H||_F / ||H||_F
+  double cosine = 0;          // mean over rows of the cosine of h'_i and h_i; NaN without a row
+  double least_cosine = 0;    // of the row with the smallest one
+  Index rows_not_finite = 0;  // with NaN or infinity, which have no cosine: left out of both
 };
 Drift drift_of(MatrixView replaced, MatrixView exact);
 
 struct EncoderEffect {
-  std::vector<Drift> layers;                        // of the hidden states after each layer
-  Drift output;                                     // of the model's output, after its last norm
-  std::vector<double> tokens;                       // |h' - h| / |h| of the output of each token
-  double pooled_cosine = 0;                         // of the means of the outputs over all tokens
-  double class_cosine = 0;                          // of the outputs of the first token
-  double attention_ms = 0, exact_attention_ms = 0;  // of all layers
-  double model_ms = 0, exact_model_ms = 0;          // of the layers from the first replaced one on
-  std::vector<ReplacedCost> costs;                  // of each replacement
+  std::vector<Drift> layers;        // of the hidden states after each layer
+  Drift output;                     // of the model's output, after its last norm
+  std::vector<double> tokens;       // |h' - h| / |h| of the output of each token
+  double pooled_cosine = 0;         // of the means of the outputs over all tokens
+  double class_cosine = 0;          // of the outputs of the first token
+  std::vector<ReplacedCost> costs;  // of each replacement
+};
+
+/// The time of one pass through all layers.
+struct PassTime {
+  double attention_ms = 0, layers_ms = 0;
 };
 
 /// What a model reads: the ids of a text, or an image.
@@ -45,25 +49,17 @@ class EncoderEffects {
   EncoderEffects(const Encoder& encoder, const EncoderInput& input, const Backend& backend,
                  Run& run);
 
-  /// The times of exact attention are those of the constructor, or if `in_turn` is true of another
-  /// pass right after this one. Throws InputError or UsageError if a variant has no form for its
-  /// heads; Cancelled.
-  EncoderEffect measure(std::span<const Replacement> replacements, Run& run,
-                        bool in_turn = false) const;
+  /// Throws InputError or UsageError if a variant has no form for its heads; Cancelled.
+  EncoderEffect measure(std::span<const Replacement> replacements, Run& run) const;
+  /// Runs all layers, also those below the first replaced one. Throws as measure() does.
+  PassTime time(std::span<const Replacement> replacements, Run& run) const;
 
   Index tokens() const { return output_.rows(); }
 
  private:
-  /// The time of the layers from `first` on.
-  struct Times {
-    double attention_ms = 0, model_ms = 0;
-  };
-  Times times_from(Index first) const;
-
   const Encoder& encoder_;
   const Backend& backend_;
   std::vector<Matrix> hidden_;  // before the first layer, then after each
-  std::vector<Times> times_;    // of each layer
   Matrix output_;
 };
 

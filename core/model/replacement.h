@@ -5,8 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "evaluate/computation.h"
 #include "model/chosen_heads.h"
-#include "session/computation.h"
 
 namespace fovea {
 

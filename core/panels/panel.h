@@ -19,9 +19,10 @@ enum class Palette { sequential, diverging, categories, ranks };
 
 /// Special values: NaN "not a number", -inf "masked".
 struct Raster {
-  Matrix values;                         // [pixel rows, pixel cols]
-  IndexRange rows, cols;                 // tokens covered; of a map perhaps beyond the end
-  Pool::Kind pooled = Pool::Kind::none;  // how, when a pixel covers several entries
+  Matrix values;          // [pixel rows, pixel cols]
+  IndexRange rows, cols;  // tokens covered; of a map perhaps beyond the end
+  std::string rows_name = "query", cols_name = "key";  // what one of them is, for the axes
+  Pool::Kind pooled = Pool::Kind::none;                // how, when a pixel covers several entries
   Palette palette = Palette::sequential;
   Norm norm = Norm::linear;
   double low = 0, high = 1;             // this panel's own range (finite values)

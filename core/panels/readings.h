@@ -6,7 +6,7 @@
 
 #include "analysis/block_mask.h"
 #include "analysis/estimate.h"
-#include "session/computation.h"
+#include "evaluate/computation.h"
 #include "session/session.h"
 
 namespace fovea {

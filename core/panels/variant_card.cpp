@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "session/session.h"
-#include "sweep/sweep.h"
 
 namespace fovea {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "data/problem.h"
-#include "session/computation.h"
+#include "evaluate/computation.h"
 
 namespace fovea {
 

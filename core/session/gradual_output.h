@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "analysis/map_pyramid.h"
-#include "session/computation.h"
+#include "evaluate/computation.h"
 
 namespace fovea {
 

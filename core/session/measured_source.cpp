@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "session/computation.h"
+#include "evaluate/computation.h"
 
 namespace fovea {
 namespace {

@@ -10,7 +10,7 @@
 #include "backend/operator.h"
 #include "data/conditions.h"
 #include "data/grouping.h"
-#include "session/computation.h"
+#include "evaluate/computation.h"
 #include "session/view.h"
 #include "variants/variant.h"
 
@@ -120,6 +120,9 @@ struct Session {
   std::optional<Index> pinned_query;
   SpanChoice span_choice = SpanChoice::parts;
   std::vector<Span> spans;  // that were named by hand, by their first tokens
+  /// In which heads of a model attention is replaced to measure what that does to its output, as
+  /// ChosenHeads reads them; empty for none.
+  std::string replaced_heads = "all";
   friend bool operator==(const Session&, const Session&) = default;
 };
 

@@ -23,7 +23,7 @@ std::string why_not_tried_on(const Problem& problem, Index d) {
 TreeTrial::TreeTrial(Problem problem, ComputeRequest request, const Backend& backend, Run& run)
     : problem_(std::move(problem)),
       request_(std::move(request)),
-      exact_(compute(problem_, {.variant = &reference_variant()}, backend, run).output.z) {
+      exact_(compute_exact(problem_, backend, run).output.z) {
   set_value(request_.variant->schema, request_.values, "tree", "median");
   median_ = tried({}, backend, run);
 }

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "evaluate/computation.h"
 #include "learning/trainer.h"
-#include "session/computation.h"
 
 namespace fovea {
 

@@ -176,38 +176,28 @@ bool Explorer::step(const Backend& backend, Run& run) {
   return true;
 }
 
-const Explorer::Reference& Explorer::reference(std::size_t head, const Backend& backend, Run& run) {
+const Reference& Explorer::reference(std::size_t head, const Backend& backend, Run& run) {
   if (const auto found = known_.find(head); found != known_.end()) return found->second;
   if (head_by_head_) known_.clear();
-  Reference made{.problem = open_(heads_[head], run.stop), .exact = {}};
-  made.exact = compute(made.problem, {.variant = &reference_variant()}, backend, run);
-  return known_.emplace(head, std::move(made)).first->second;
+  Problem problem = open_(heads_[head], run.stop);
+  return known_.emplace(head, reference_of(std::move(problem), backend, run)).first->second;
 }
 
 void Explorer::measure(Trial& trial, const Reference& reference, const Task& task,
                        const Backend& backend, Run& run) {
-  const ComputeRequest& request = task.setting.request;
-  const Computation& exact = reference.exact;
-  const Computation made =
-      request.variant->reference ? exact : compute(reference.problem, request, backend, run);
-  const Metrics metrics = compare(*made.op, made.output, *exact.op, exact.output, run);
-  if (options_.timed) {
-    ComputeRequest again = request;
-    if (!request.variant->reference)
-      again.given = learned_tensors(*request.variant, request.values, made.op->plan());
-    measure_time(trial, task.head, reference.problem, again, backend, run);
-  }
-  trial.cost = made.cost;
-  trial.notes = made.op->plan().notes;
+  EvaluateOptions wanted{.metrics = true};
+  if (options_.timed)
+    wanted.times = {.rounds = RoundOptions{.time = options_.round_time},
+                    .budget_ms = std::numeric_limits<double>::infinity()};
+  Evaluated found = evaluate(reference, task.setting.request, wanted, backend, run);
+  if (options_.timed) put_time(trial, task.head, std::move(found.rounds));
+  trial.cost = found.computation->cost;
+  trial.notes = found.computation->op->plan().notes;
   trial.measured.resize(measures().size());
-  put(trial,
-      {.cost = &made.cost, .metrics = &metrics, .time = trial.time ? &*trial.time : nullptr});
+  put(trial, numbers_of(found, trial.time));
 }
 
-void Explorer::measure_time(Trial& trial, std::size_t head, const Problem& problem,
-                            const ComputeRequest& request, const Backend& backend, Run& run) {
-  TimedRuns runs =
-      measure_beside_exact(problem, request, {.time = options_.round_time}, backend, run);
+void Explorer::put_time(Trial& trial, std::size_t head, TimedRuns runs) {
   double& best =
       best_pace_ms_.try_emplace(runs.paced, std::numeric_limits<double>::infinity()).first->second;
   const bool faster = runs.best_pace_ms() < best;
@@ -229,7 +219,7 @@ void Explorer::measure_time(Trial& trial, std::size_t head, const Problem& probl
   }
   // Comes last: everything above is about trials that are done, and this one is not among them yet.
   runs_[trials_.size()] = std::move(runs);
-  if (request.variant->reference) exact_trials_[head] = trials_.size();
+  if (trial.variant->reference) exact_trials_[head] = trials_.size();
 }
 
 // Exact attention is timed beside the other trials, as for their speed-ups, since by itself it

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "data/source.h"
+#include "evaluate/evaluate.h"
 #include "sweep/pareto.h"
 
 namespace fovea {
@@ -84,17 +85,11 @@ class Explorer {
     std::size_t head = 0;
     Setting setting;
   };
-  /// A head with exact attention, which all its trials are compared with.
-  struct Reference {
-    Problem problem;
-    Computation exact;
-  };
   std::vector<std::vector<Setting>> rounds_of(const ExploredHead& head) const;
   const Reference& reference(std::size_t head, const Backend& backend, Run& run);
   void measure(Trial& trial, const Reference& reference, const Task& task, const Backend& backend,
                Run& run);
-  void measure_time(Trial& trial, std::size_t head, const Problem& problem,
-                    const ComputeRequest& request, const Backend& backend, Run& run);
+  void put_time(Trial& trial, std::size_t head, TimedRuns runs);
   void summarise_exact(std::size_t head, double best_pace_ms);
 
   std::vector<ExploredHead> heads_;

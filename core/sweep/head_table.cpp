@@ -9,7 +9,12 @@
 namespace fovea {
 namespace {
 
-const std::string error_measure = "output_rel_fro", cost_measure = "ratio_to_exact";
+const std::string cost_measure = "ratio_to_exact", standard_error_measure = "output_rel_fro";
+
+const std::string& error_of(const Budget& budget) {
+  if (budget.measure.empty()) return standard_error_measure;  // nothing is budgeted yet
+  return budget.measure == cost_measure ? budget.least : budget.measure;
+}
 
 using Trials = std::vector<const Trial*>;
 
@@ -23,25 +28,23 @@ Trials of_variant(const Trials& trials, const Variant* variant) {
 }  // namespace
 
 const Quantity& HeadTable::error() const {
-  static const Quantity error(error_measure, "");
-  return error;
+  return quantity_named(error_of(budget));
 }
 
 const Quantity& HeadTable::cost() const {
-  static const Quantity cost(cost_measure, "");
-  return cost;
+  return quantity_named(cost_measure);
 }
 
 const Quantity& HeadTable::wanted() const {
-  return budget.measure == error_measure ? cost() : error();
+  return budget.least.empty() ? error() : quantity_named(budget.least);
 }
 
-Budget error_budget(double within) {
-  return {.measure = error_measure, .most = within, .least = cost_measure};
+Budget error_budget(double within, const std::string& error) {
+  return {.measure = error, .most = within, .least = cost_measure};
 }
 
-Budget cost_budget(double at_most) {
-  return {.measure = cost_measure, .most = at_most, .least = error_measure};
+Budget cost_budget(double at_most, const std::string& error) {
+  return {.measure = cost_measure, .most = at_most, .least = error};
 }
 
 HeadTable head_table(const std::vector<Trial>& trials, const std::vector<ExploredHead>& heads,
@@ -69,11 +72,12 @@ HeadTable head_table(const std::vector<Trial>& trials, const std::vector<Explore
 }
 
 std::string to_text(const Budget& budget) {
-  return budget.measure == error_measure
-             ? "The least multiply-adds with a relative output error of at most " +
-                   format_plain(budget.most)
-             : "The least relative output error with at most " + format_plain(budget.most) +
-                   " of the multiply-adds of exact attention";
+  const std::string error = quantity_named(error_of(budget)).measure().label;
+  return budget.measure == cost_measure
+             ? "The least " + error + " with at most " + format_plain(budget.most) +
+                   " of the multiply-adds of exact attention"
+             : "The least multiply-adds with a " + error + " of at most " +
+                   format_plain(budget.most);
 }
 
 std::string sum_text(const HeadTable& table) {

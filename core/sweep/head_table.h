@@ -27,10 +27,11 @@ struct HeadTable {
   const Quantity& wanted() const;
 };
 
-/// "within": at most this relative output error with the least multiply-adds; "at most": this
-/// share of the multiply-adds of exact attention with the least error.
-Budget error_budget(double within);
-Budget cost_budget(double at_most);
+/// "within": at most this error with the least multiply-adds; "at most": this share of the
+/// multiply-adds of exact attention with the least error. `error` is a measure, or one of
+/// model_measures().
+Budget error_budget(double within, const std::string& error = "output_rel_fro");
+Budget cost_budget(double at_most, const std::string& error = "output_rel_fro");
 
 /// The table points into the trials.
 HeadTable head_table(const std::vector<Trial>& trials, const std::vector<ExploredHead>& heads,

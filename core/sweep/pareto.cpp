@@ -58,6 +58,38 @@ void mark_front(std::vector<SettingSpread>& settings, Index n, const Quantity& x
 
 }  // namespace
 
+const std::vector<Measure>& model_measures() {
+  static const std::vector<Measure> table{
+      {.id = "loss",
+       .label = "growth of the loss per token",
+       .definition = "By how much the mean of −ln p of the next token grows, in nats, if attention "
+                     "in the model is replaced: the queries and keys of later layers are those of "
+                     "the changed model. Below 0: it predicts better.",
+       .of = {}},
+      {.id = "hidden",
+       .label = "relative error of the last hidden states",
+       .definition =
+           "‖H̃ − H‖ / ‖H‖ in the Frobenius norm, of the hidden states after the last layer "
+           "and its norm, if attention in the model is replaced: the queries and keys of "
+           "later layers are those of the changed model.",
+       .of = {}}};
+  return table;
+}
+
+const Quantity& quantity_named(const std::string& id) {
+  static const std::map<std::string, Quantity> all = [] {
+    std::map<std::string, Quantity> known;
+    for (const Measure& measure : measures()) known.emplace(measure.id, Quantity(measure.id, ""));
+    for (const Measure& measure : model_measures())
+      known.emplace(measure.id, Quantity::of_model(measure.id));
+    return known;
+  }();
+  const auto it = all.find(id);
+  if (it == all.end())
+    throw UsageError("unknown measure '" + id + "'; expected the id of a measure");
+  return it->second;
+}
+
 Quantity::Quantity(const std::string& id, const std::string& option) {
   const auto& all = measures();
   const auto it = std::ranges::find(all, id == "time" ? "total_ms" : id, &Measure::id);
@@ -81,16 +113,24 @@ Quantity::Quantity(const std::string& parameter, const std::vector<const Variant
       throw UsageError(what + ": of " + variant->label + " (" + variant->id +
                        ") it is not a number");
     const std::string label = field->label + (field->unit.empty() ? "" : ", " + field->unit);
-    if (!parameter_)
-      parameter_ = Measure{.id = parameter,
-                           .label = label,
-                           .definition = field->meaning,
-                           .better = Measure::Better::neither,
-                           .of = {}};
-    else if (parameter_->label != label)
-      parameter_->label = parameter;  // the id, as their labels differ
+    if (!own_)
+      own_ = Measure{.id = parameter,
+                     .label = label,
+                     .definition = field->meaning,
+                     .better = Measure::Better::neither,
+                     .of = {}};
+    else if (own_->label != label)
+      own_->label = parameter;  // the id, as their labels differ
   }
-  if (!parameter_) throw UsageError(what + ": no variant was chosen that has parameters");
+  if (!own_) throw UsageError(what + ": no variant was chosen that has parameters");
+  kind_ = Kind::parameter;
+}
+
+Quantity Quantity::of_model(const std::string& id) {
+  const auto it = std::ranges::find(model_measures(), id, &Measure::id);
+  if (it == model_measures().end())
+    throw UsageError("unknown measure '" + id + "'; expected loss or hidden");
+  return Quantity(*it);
 }
 
 bool Quantity::is_timed() const {
@@ -99,8 +139,12 @@ bool Quantity::is_timed() const {
 }
 
 std::optional<double> Quantity::of(const Trial& trial) const {
-  if (parameter_) {
-    const Field* field = field_of(*trial.variant, parameter_->id);
+  if (is_of_model()) {
+    const auto& change = trial.model_change;
+    return change && std::isnan(*change) ? std::nullopt : change;
+  }
+  if (is_parameter()) {
+    const Field* field = field_of(*trial.variant, own_->id);
     if (!field) return std::nullopt;
     return number_of(trial.values[static_cast<std::size_t>(field - trial.variant->schema.data())]);
   }
@@ -192,8 +236,7 @@ std::vector<SettingSpread> settings_over_heads(const std::vector<Trial>& trials,
 }
 
 const Trial* best_choice(const std::vector<const Trial*>& trials, const Budget& budget) {
-  const Quantity limited(budget.measure, "the budget's measure"),
-      wanted(budget.least, "the budget's least");
+  const Quantity &limited = quantity_named(budget.measure), &wanted = quantity_named(budget.least);
   const Trial* best = nullptr;
   std::pair<double, double> least{};
   for (const Trial* trial : trials) {

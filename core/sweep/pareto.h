@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analysis/measures.h"
-#include "sweep/timed_runs.h"
+#include "evaluate/timed_runs.h"
 
 namespace fovea {
 
@@ -26,9 +26,18 @@ struct Trial {
   std::vector<std::optional<Measured>>
       measured;                      // in the order of measures(); empty if it was refused
   std::optional<MeasuredTime> time;  // where it was measured
-  std::vector<std::string> notes;    // the planner's
-  std::string refused;               // why it was refused; empty if it was measured
+  /// What replacing attention by it changes in the model's own output, and in which heads, as
+  /// ChosenHeads reads them. Only trials of models have these.
+  std::optional<double> model_change = {};
+  bool of_loss = false;  // it is the growth of the loss, not of the last hidden states
+  std::string replaced = {};
+  std::vector<std::string> notes;  // the planner's
+  std::string refused;             // why it was refused; empty if it was measured
 };
+
+/// What replaced attention changes in a model's own output: "loss", of models that predict the next
+/// token, and "hidden", of others. Trials of models have one of them.
+const std::vector<Measure>& model_measures();
 
 /// A Quantity compares Trials: a Measure, or a chosen parameter.
 class Quantity {
@@ -43,16 +52,25 @@ class Quantity {
   Quantity(const std::string& parameter, const std::vector<const Variant*>& variants,
            const std::string& option);
 
-  const Measure& measure() const { return parameter_ ? *parameter_ : measures()[place_]; }
-  bool is_parameter() const { return parameter_.has_value(); }
+  /// One of model_measures(). Throws as the first one.
+  static Quantity of_model(const std::string& id);
+
+  const Measure& measure() const { return own_ ? *own_ : measures()[place_]; }
+  bool is_parameter() const { return kind_ == Kind::parameter; }
+  bool is_of_model() const { return kind_ == Kind::of_model; }
   /// Only trials that were timed have it.
   bool is_timed() const;
   /// Nothing if the trial does not have it; never NaN.
   std::optional<double> of(const Trial& trial) const;
 
  private:
-  std::size_t place_ = 0;             // in measures()
-  std::optional<Measure> parameter_;  // in place of a measure
+  enum class Kind { measure, parameter, of_model };
+
+  explicit Quantity(const Measure& of_model) : kind_(Kind::of_model), own_(of_model) {}
+
+  Kind kind_ = Kind::measure;
+  std::size_t place_ = 0;       // in measures()
+  std::optional<Measure> own_;  // in place of one of them
 };
 
 struct ParetoPoint {
@@ -96,6 +114,9 @@ struct SettingSpread {
 /// is no front over a parameter.
 std::vector<SettingSpread> settings_over_heads(const std::vector<Trial>& trials, const Quantity& x,
                                                const Quantity& y);
+
+/// The quantity of an id, of measures() or of model_measures(). Throws UsageError.
+const Quantity& quantity_named(const std::string& id);
 
 /// Limits one measure, and asks for as little as possible of another.
 struct Budget {

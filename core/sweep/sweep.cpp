@@ -4,7 +4,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "session/pace.h"
+#include "evaluate/pace.h"
 
 namespace fovea {
 namespace {
@@ -86,18 +86,6 @@ FittedValues fitted_values(const Column& column, Index own_n, Index n) {
   }
   out.fitted = text_of(schema, out.values, column.values);
   return out;
-}
-
-Problem prefix_of(const Problem& head, Index n) {
-  Problem prefix = head;
-  for (MatrixView Problem::*m : {&Problem::q, &Problem::k, &Problem::v})
-    prefix.*m = (head.*m).slice({0, n});
-  prefix.imported = nullptr;  // which are of all tokens
-  if (head.mask) prefix.mask = std::make_shared<const PairMask>(head.mask->prefix(n, n));
-  if (head.rule)
-    prefix.rule =
-        std::make_shared<const LogitRule>(head.rule->prefix(head.q.rows, head.k.rows, n, n));
-  return prefix;
 }
 
 Crossover crossover_of(const std::vector<std::pair<Index, double>>& ratios) {

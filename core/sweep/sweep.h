@@ -63,9 +63,6 @@ struct FittedValues {
 };
 FittedValues fitted_values(const Column& column, Index own_n, Index n);
 
-/// The first n tokens; borrows nothing that `head` does not own.
-Problem prefix_of(const Problem& head, Index n);
-
 /// The n from which a variant is faster than exact at every measured n. It lies between two
 /// measured neighbours, on straight lines in log n and log time.
 struct Crossover {

@@ -7,7 +7,8 @@
 
 #include "analysis/metrics.h"
 #include "data/error.h"
-#include "session/pace.h"
+#include "evaluate/pace.h"
+#include "evaluate/timed_runs.h"
 
 namespace fovea {
 namespace {
@@ -170,17 +171,15 @@ void Sweeper::measure(Task task, const Backend& backend, Run& run) {
   const Column& column = sweep_.series[task.series].column;
   const Values values = fitted_values(column, head_.n(), task.n).values;
   double slowest = pace(backend, run);
-  const auto first = Clock::now();
-  Computation computation = run_once(problem, column, values, backend, run);
-  std::vector<TimedRun> runs;
-  // A first run warms up caches and threads and counts only if it fills the slice.
-  if (ms_since(first) >= limits_.slice_ms) runs.push_back(computation.first_run);
+  Computation computation;
   const std::size_t had = runs_[place(task)].runs.size();
-  while (runs.empty() || (ms_since(first) < limits_.slice_ms &&
-                          had + runs.size() < static_cast<std::size_t>(limits_.samples))) {
-    computation = run_once(problem, column, values, backend, run);
-    runs.push_back(computation.first_run);
-  }
+  const auto most = static_cast<std::size_t>(limits_.samples);
+  std::vector<TimedRun> runs =
+      repeat_for(std::chrono::duration<double, std::milli>(limits_.slice_ms),
+                 had < most ? most - had : 1, [&] {
+                   computation = run_once(problem, column, values, backend, run);
+                   return computation.first_run;
+                 });
   slowest = std::max(slowest, pace(backend, run));
   take(task, computation, std::move(runs), slowest);
   const double took = ms_since(start);

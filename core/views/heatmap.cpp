@@ -113,9 +113,7 @@ Raster weight_raster(Matrix pixels, const std::vector<float>& maxima, const Matr
 
 namespace {
 
-Body heatmap(const PanelInputs& in, std::string& caption, Run& run) {
-  const auto& rule = in.computation.op->problem().rule;
-  if (rule && rule->sink) add(caption, "rows sum to less than 1: a sink takes the rest");
+Body heatmap_pixels(const PanelInputs& in, std::string& caption, Run& run) {
   const Grid grid = grid_of(in);
   const Pool pool = grid.pool(in.settings.pool);
   const bool by_row = in.settings.norm == Norm::row_max;
@@ -143,6 +141,13 @@ Body heatmap(const PanelInputs& in, std::string& caption, Run& run) {
   run.reached(1);
   return coloured_by_sign(weight_raster(std::move(pixels), maxima, frame),
                           in.computation.op->plan());
+}
+
+Body heatmap(const PanelInputs& in, std::string& caption, Run& run) {
+  Body pixels = heatmap_pixels(in, caption, run);
+  const auto& rule = in.computation.op->problem().rule;
+  if (rule && rule->sink) add(caption, "rows sum to less than 1: a sink takes the rest");
+  return pixels;
 }
 
 MapPixels weight_map(const Computation& computation, const Computation&, const ViewSettings&) {

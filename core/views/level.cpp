@@ -41,7 +41,7 @@ void add_level_mass(std::string& caption, const std::vector<Diagnostic>& diagnos
 
 Body level(const PanelInputs& in, std::string& caption, Run& run) {
   const Plan& plan = in.computation.op->plan();
-  const auto* tiles = std::get_if<TilePlan>(&plan.form);
+  const auto* tiles = plan.as<TilePlan>();
   int top = 0;
   for (const Pass& pass : tiles ? tiles->passes : std::vector<Pass>{})
     top = std::max(top, pass.key_level);

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "session/not_finite.h"
+#include "evaluate/not_finite.h"
 #include "views/parts.h"
 #include "views/views.h"
 
@@ -49,6 +49,7 @@ namespace {
 constexpr std::string_view outside = "The view lies outside the matrix: press F to fit.";
 
 ViewKind::Body body_of(View view, const PanelInputs& in, std::string& caption, Run& run) {
+  if (!view->make) return Message{"There is no view."};
   if (view->needs_entries && !has_entries(in.computation.op->plan()))
     return Message{"The file holds z of this result, not its weights p."};
   return view->make(in, caption, run);
@@ -153,8 +154,8 @@ Panel make_panel(View view, const PanelInputs& inputs, Run& run) {
 
 void add_row_errors(Panel& panel, const std::vector<float>& token_error) {
   auto* raster = std::get_if<Raster>(&panel.body);
-  const bool has_strip = panel.view && panel.view->has_token_errors;
-  if (!raster || !has_strip || raster->rows.end > std::ssize(token_error)) return;
+  if (!raster || !panel.view->has_token_errors || raster->rows.end > std::ssize(token_error))
+    return;
   if (!raster->row_values.empty()) return;  // the errors are there already
   double most = 0;
   Index odd = 0;

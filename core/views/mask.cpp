@@ -66,7 +66,7 @@ Tiles tiles_of(const PanelInputs& in, Index block, const std::stop_token& stop) 
 Matrix levels(const PanelInputs& in, const std::vector<Index>& queries,
               const std::vector<Index>& keys, Run& run) {
   const Plan& plan = in.computation.op->plan();
-  const bool means = std::holds_alternative<NodePlan>(plan.form);
+  const bool means = plan.as<NodePlan>() != nullptr;
   const Support support(plan);
   const IndexRange window{keys.front(), keys.back() + 1};
   Matrix out = Matrix::unwritten(std::ssize(queries), std::ssize(keys));

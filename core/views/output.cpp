@@ -59,7 +59,7 @@ Body output(const PanelInputs& in, std::string& caption, Run& run) {
     }
     strip.values.push_back(std::isfinite(sum) ? static_cast<float>(std::sqrt(sum)) : NAN);
   }
-  if (const auto* imported = std::get_if<ImportedPlan>(&in.computation.op->plan().form);
+  if (const auto* imported = in.computation.op->plan().as<ImportedPlan>();
       imported && !imported->result->z.empty())
     add_rounding(in, imported->result->type, strip, caption, run);
   const auto rank = [](float error) { return std::isnan(error) ? -1 : error; };

@@ -179,7 +179,7 @@ ViewKind rank_view() {
           .has_keys = true,
           .has_colours = true,
           .of_matrix = views::matrix_rank,
-          .first_for = {0, 1025},  // longer heads are decomposed for many seconds
+          .first_for = {0, views::longest_ranked + 1},
           .fields = fields_of<views::RankSettings>(),
           .shortcut = ViewKind::Shortcut{"rank_tolerance", views::set_rank_tolerance}};
 }

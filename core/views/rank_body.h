@@ -33,7 +33,7 @@ struct RankSettings {
               {"exp S", "unnormalised attention exp S"},
               {"S", "logits S"},
               {"error", "error P̃ − P"}}},
-            {real_field<S>("rank_tolerance", "ε", "", &S::tolerance, 1e-12, 1e6, Axis::log2,
+            {real_field<S>("rank_tolerance", "ε", "", &S::tolerance, 0, 1e30, Axis::log2,
                            "Rank tolerance: the tail of singular values that a block may lose"),
              "Rank &tolerance"},
             {choice_field<S>("rank_partition", "Blocks", &S::partition, {"hierarchy", "uniform"},

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analysis/rank_map.h"
-#include "session/computation.h"
+#include "evaluate/computation.h"
 
 namespace fovea {
 

@@ -82,7 +82,7 @@ ViewKind row_view() {
           .has_norm = true,
           .is_flat = true,
           .has_keys = true,
-          .first_for = {1025, any_length}};
+          .first_for = {views::longest_ranked + 1, any_length}};
 }
 
 }  // namespace fovea

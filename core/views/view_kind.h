@@ -14,8 +14,8 @@
 #include "analysis/map_pyramid.h"
 #include "analysis/metrics.h"
 #include "data/sequence.h"
+#include "evaluate/computation.h"
 #include "panels/panel.h"
-#include "session/computation.h"
 #include "session/session.h"
 #include "variants/schema.h"
 
@@ -52,7 +52,7 @@ struct ViewField {
   };
   Field field;               // label: in a bar; meaning: what a tooltip says
   std::string menu;          // its name in a menu, where & marks the letter that chooses it
-  std::vector<Words> words;  // of each choice
+  std::vector<Words> words;  // of each choice; if none are given, its name
   bool of_colours = false;   // changes how panels are drawn, not what they are made from
   /// A key that goes on to the next choice, and its name in the list of keys; empty if there is
   /// none.
@@ -68,7 +68,10 @@ struct TypedViewField : ViewField {
       : ViewField{.field = std::move(typed.field),
                   .menu = std::move(menu_name),
                   .words = std::move(choices)},
-        write(std::move(typed.write)) {}
+        write(std::move(typed.write)) {
+    if (words.empty())
+      for (const std::string& choice : field.choices) words.push_back({choice, choice});
+  }
 };
 
 struct ViewKind {

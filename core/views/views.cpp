@@ -20,6 +20,8 @@ ViewKind row_view();
 ViewKind output_view();
 ViewKind cost_view();
 
+const ViewKind no_view{};
+
 namespace {
 
 /// A deque, whose rows stay where they are when one is added.
@@ -57,7 +59,7 @@ View find_view(std::string_view id) {
 }
 
 std::string to_text(View view) {
-  return view ? view->id : "";
+  return view->id;
 }
 
 std::string names_of(const std::vector<View>& views) {
@@ -65,7 +67,7 @@ std::string names_of(const std::vector<View>& views) {
 }
 
 std::string label_of(View view) {
-  return view ? view->label : "";
+  return view->label;
 }
 
 View weights_view() {

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "backend/backends.h"
 #include "data/error.h"
 #include "device/check.h"
 #include "device/image.h"

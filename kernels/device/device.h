@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string>
 
-#include "backend/backend.h"
+#include "backend/backends.h"
 #include "device/context.h"
 #include "device/pace.h"
 

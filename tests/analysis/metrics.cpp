@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "analysis/measures.h"
+#include "backend/backends.h"
 #include "cases.h"
 #include "laws/conditions.h"
 #include "reference.h"

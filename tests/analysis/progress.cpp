@@ -11,9 +11,9 @@
 #include "analysis/rank_map.h"
 #include "analysis/spectrum.h"
 #include "cases.h"
+#include "evaluate/computation.h"
 #include "harness.h"
 #include "panels/scene.h"
-#include "session/computation.h"
 #include "views/views.h"
 
 using namespace fovea;

@@ -4,6 +4,7 @@
 #include "analysis/map_pyramid.h"
 #include "analysis/metrics.h"
 #include "analysis/rank_map.h"
+#include "backend/backends.h"
 #include "cases.h"
 #include "same_values.h"
 

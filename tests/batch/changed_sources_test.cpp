@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 
+#include "backend/backends.h"
 #include "batch/item_runner.h"
 #include "io/npy.h"
 #include "io/safetensors_writer.h"

@@ -11,10 +11,11 @@
 #include <filesystem>
 #include <thread>
 
+#include "backend/backends.h"
 #include "cli/long_commands.h"
 #include "cli/program.h"
+#include "evaluate/computation.h"
 #include "harness.h"
-#include "session/computation.h"
 
 using namespace fovea;
 using namespace fovea::test;

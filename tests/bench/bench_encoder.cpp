@@ -11,6 +11,7 @@
 #include <iostream>
 #include <string>
 
+#include "backend/backends.h"
 #include "data/error.h"
 #include "model/encoder.h"
 

@@ -20,6 +20,7 @@
 #include <thread>
 
 #include "analysis/cost.h"
+#include "backend/backends.h"
 #include "bench/bandwidth.h"
 #include "bench/contenders.h"
 #include "bench/entry.h"

@@ -5,9 +5,10 @@
 #include <iostream>
 #include <thread>
 
-#include "cli/gemm_baseline.h"
-#include "cli/measurement.h"
-#include "cli/text_table.h"
+#include "backend/backends.h"
+#include "cli/bench/gemm_baseline.h"
+#include "cli/bench/measurement.h"
+#include "cli/reports/text_table.h"
 #include "session/session.h"
 
 using namespace fovea;

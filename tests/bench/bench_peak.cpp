@@ -10,9 +10,10 @@
 #include <iostream>
 #include <map>
 
+#include "backend/backends.h"
 #include "bench/peer_sgemm.h"
-#include "cli/measurement.h"
-#include "cli/text_table.h"
+#include "cli/bench/measurement.h"
+#include "cli/reports/text_table.h"
 #include "session/session.h"
 
 using namespace fovea;

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "backend/backends.h"
 #include "backend/stage_names.h"
 #include "bench/side_by_side.h"
 #include "data/error.h"

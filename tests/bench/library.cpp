@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "backend/backends.h"
 #include "bench/entry.h"
 #include "bench/side_by_side.h"
 #include "data/error.h"

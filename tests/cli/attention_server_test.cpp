@@ -9,9 +9,10 @@
 #include <cmath>
 #include <thread>
 
+#include "backend/backends.h"
 #include "data/error.h"
+#include "evaluate/computation.h"
 #include "messages.h"
-#include "session/computation.h"
 
 namespace fovea::test {
 namespace {

@@ -128,7 +128,7 @@ TEST_CASE("tensors that do not fit each other") {
   refuse(tensors("[4]", 4, "[4]", 4, "[4]", 4), {"[4]", "[n,d]", "--layout"});
   refuse(square(R"("__metadata__":{"scale":"-1"},)"), {"'-1'", "above 0"});
   refuse(square(R"("__metadata__":{"tokens":"[1,2]"},)"),
-         {"tokens", "expected a JSON list of strings"});
+         {"tokens", "'[0]' is 1; expected a string"});
   refuse(square(R"("__metadata__":{"image":"{\"grid\":[-1,2]}"},)"), {"-1", "whole numbers"});
 }
 

@@ -1,6 +1,8 @@
 // fovea effect: policies, curves over layers, and structures that the replaced heads are given.
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "cli/program.h"
 #include "messages.h"
 #include "tiny_text_model.h"
@@ -113,6 +115,61 @@ TEST_CASE("effect finds a policy, writes it, and measures it again") {
   const nlohmann::json alone =
       run({"--variant", "window", "--set", "width=0", "--sensitivity", "--units", "head"});
   CHECK(alone["sensitivity"].size() == 4);
+}
+
+TEST_CASE("effect over a folder names each input, and what failed") {
+  const Tiny tiny;
+  const TemporaryDirectory inputs;
+  inputs.write("a.txt", "the cat sat a b c");
+  inputs.write("b.txt", "\xff\xfe");
+  inputs.write("c.txt", "a a b b the cat sat the cat");
+  const Words words{
+      "effect",  tiny.model.folder(), "--input", inputs.path(), "--variant", "window", "--set",
+      "width=1", "--rounds",          "3"};
+  const auto with = [&](const Words& more) {
+    Words all = words;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const nlohmann::json found = document_of(with({"--json", "--sensitivity", "--layer-curve"}));
+  REQUIRE(found["inputs"].size() == 3);
+  CHECK(contains(found["inputs"][1]["failed"], "b.txt"));
+  CHECK(found["change_inputs"] == 2);
+  const double a = found["inputs"][0]["change"], c = found["inputs"][2]["change"];
+  CHECK(double(found["change"]) == doctest::Approx((a + c) / 2));
+  // t of one degree of freedom, times |a - c| / √2 / √2
+  CHECK(double(found["change_interval"][1]) ==
+        doctest::Approx((a + c) / 2 + 12.7062047 * std::abs(a - c) / 2));
+  CHECK(found["time"]["rounds"] == 3);
+  CHECK(found["time"]["attention_speed_up"] > 0);
+  CHECK(found["sensitivity"][0]["change_interval"].size() == 2);
+  CHECK(found["layer_curve"][0]["change_inputs"] == 2);
+  const Ended text = run_program(with({}));
+  CHECK(text.status == 0);
+  check_says(text.out, {"in 2 of 3 inputs: means ± half of their 95 % interval", "By input",
+                        "a.txt", "failed", "b.txt is left out", "in 3 rounds", " ± "});
+  const std::string policy = tiny.scratch / "policy.json";
+  const nlohmann::json searched = document_of(with({"--json", "--loss", "0.4", "-o", policy}));
+  CHECK(searched["change"] <= 0.4);
+  CHECK(searched["policies"][0].contains("change_interval"));
+  Words again{"effect", tiny.model.folder(), "--input", inputs.path(), "--policy", policy,
+              "--json"};
+  CHECK(document_of(again)["change"] == searched["change"]);
+  const Ended refused = run_program(with({"-o", inputs / "a.txt.json", "-o", inputs / "a.txt"}));
+  CHECK(refused.status == 2);
+}
+
+TEST_CASE("effect times nothing if no rounds are asked for, and names no empty settings") {
+  const Tiny tiny;
+  const Ended ended = run_program(tiny.with({"effect", "--variant", "linear"}, {"--rounds", "0"}));
+  REQUIRE(ended.status == 0);
+  CHECK_FALSE(contains(ended.out, "time of"));
+  CHECK_FALSE(contains(ended.out, ", ,"));
+  const nlohmann::json found =
+      document_of(tiny.with({"effect", "--variant", "linear", "--json"}, {"--rounds", "0"}));
+  CHECK(found["time"]["rounds"] == 0);
+  CHECK(found["time"]["model_ms"].is_null());
+  CHECK(found["inputs"].is_null());
 }
 
 TEST_CASE("what effect cannot do is refused before a model runs") {

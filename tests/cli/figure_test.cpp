@@ -6,8 +6,9 @@
 #include <filesystem>
 #include <sstream>
 
+#include "backend/backends.h"
+#include "cli/options/render_options.h"
 #include "cli/program.h"
-#include "cli/render_options.h"
 #include "data/synthetic.h"
 #include "input/content_hash.h"
 #include "io/safetensors_writer.h"

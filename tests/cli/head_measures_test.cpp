@@ -104,6 +104,25 @@ TEST_CASE("heads --measures: a folder of texts gives the mean and the deviation 
   }
 }
 
+TEST_CASE("heads --measures goes on after a file of the folder that cannot be read") {
+  const TinyTextModel model;
+  const TemporaryDirectory folder;
+  folder.write("1.txt", "the cat sat a b c the cat");
+  folder.write("2.txt", "\xff\xfe");
+  folder.write("3.txt", "a a a b b b");
+  const json found = measures_of({model.folder(), "--input", folder.path()});
+  CHECK(found["inputs"].size() == 2);
+  REQUIRE(found["failed"].size() == 1);
+  CHECK(found["failed"][0]["input"].get<std::string>().ends_with("2.txt"));
+  CHECK(found["heads"][0]["entropy_inputs"] == 2);
+  CHECK(found["notes"].dump().find("2.txt is left out") != std::string::npos);
+  folder.write("1.txt", "\xff");
+  folder.write("3.txt", "\xff");
+  const Ended none = run_program({"heads", model.folder(), "--input", folder.path(), "--measures"});
+  CHECK(none.status == 3);
+  CHECK(none.err.find("1.txt") != std::string::npos);
+}
+
 TEST_CASE("heads --measures --csv has the numbers of the document, a line for each head") {
   const std::string source = "synthetic:clusters?n=40&d=8&heads=3&seed=1";
   const json found = measures_of({source, "--causal"});

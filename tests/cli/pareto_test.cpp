@@ -10,6 +10,7 @@
 #include "io/safetensors_writer.h"
 #include "messages.h"
 #include "session/settings.h"
+#include "tiny_text_model.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -231,6 +232,96 @@ TEST_CASE("heads: under a cost that nothing keeps it says so, and takes exact at
   check_says(text.out, {"none keeps it", "0 of 12 heads by a variant"});
 }
 
+TEST_CASE("pareto --y loss: each setting replaces attention in the whole model") {
+  const TinyTextModel model;
+  const std::string text = "the cat sat . a b c d e f g the cat sat";
+  const std::vector<std::string> arguments{
+      "pareto", model.folder(), "--text", text,         "--variant",
+      "window", "--y",          "loss",   "--settings", "3"};
+  const auto with = [&](const std::vector<std::string>& more) {
+    auto all = arguments;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const json found = document_of(with({"--json"}));
+  CHECK(found["y"]["id"] == "hidden");  // an encoder has no loss
+  REQUIRE(found["settings"].size() == 4);
+  CHECK(found["settings"][0]["variant"] == "exact");
+  CHECK(found["settings"][0]["y"]["median"] == 0);
+  for (const json& trial : found["trials"]) {
+    CAPTURE(trial.dump());
+    CHECK(trial["where"] == "all");
+    if (trial["variant"] == "exact") continue;
+    std::vector<std::string> effect{"effect", model.folder(), "--text", text, "--json", "--rounds",
+                                    "0",      "--variant",    "window"};
+    for (const auto& [id, value] : trial["parameters"].items()) {
+      effect.push_back("--set");
+      effect.push_back(id + "=" + value.dump());
+    }
+    const json measured = document_of(effect);
+    CHECK(trial["measures"]["hidden"] == measured["change"]);
+    CHECK(double(trial["measures"]["ratio_to_exact"]) ==
+          doctest::Approx(double(measured["attention_cost"])));
+  }
+  // Only some heads, when they are named.
+  for (const json& trial : document_of(with({"--json", "--layer", "1"}))["trials"])
+    CHECK(trial["where"] == "1");
+  const Ended table = run_program(with({}));
+  check_says(table.out,
+             {"relative error of the last hidden states", "replaced together: all layers, 4 heads",
+              "later layers are those of the changed model"});
+  const TemporaryDirectory scratch;
+  REQUIRE(run_program(with({"-o", scratch / "f.svg"})).status == 0);
+  check_says(read_bytes(scratch / "f.svg"), {"relative error of the last hidden states"});
+}
+
+TEST_CASE("heads --y loss: each head is replaced alone, and the cheapest setting is chosen") {
+  const TinyTextModel model;
+  const std::string text = "the cat sat . a b c d e f g the cat sat";
+  const std::vector<std::string> common{
+      "heads", model.folder(), "--text",     text, "--variant", "window",
+      "--y",   "loss",         "--settings", "3",  "--json"};
+  const auto with = [&](const std::string& option, const std::string& value) {
+    auto all = common;
+    all.insert(all.end(), {option, value});
+    return document_of(all);
+  };
+  const json found = with("--within", "0.05");
+  CHECK(found["budget"]["measure"] == "hidden");
+  REQUIRE(found["heads"].size() == 4);
+  for (const json& head : found["heads"]) {
+    CAPTURE(head.dump());
+    CHECK(head["hidden"] <= 0.05);
+    if (head["variant"] == "exact") continue;
+    std::vector<std::string> effect{"effect",
+                                    model.folder(),
+                                    "--text",
+                                    text,
+                                    "--json",
+                                    "--rounds",
+                                    "0",
+                                    "--variant",
+                                    "window",
+                                    "--heads",
+                                    head["layer"].dump() + "." + head["head"].dump()};
+    for (const auto& [id, value] : head["parameters"].items()) {
+      effect.push_back("--set");
+      effect.push_back(id + "=" + value.dump());
+    }
+    CHECK(head["hidden"] == document_of(effect)["change"]);
+  }
+  const json cheap = with("--at-most", "0.5");
+  CHECK(cheap["budget"]["least"] == "hidden");
+  for (const json& head : cheap["heads"]) CHECK(head["ratio_to_exact"] <= 0.5);
+  auto words = common;
+  words.back() = "--csv";
+  CHECK(run_program(words).out.starts_with(
+      "layer,head,n,variant,parameters,seed,scale,causal,within_budget,hidden,ratio_to_exact"));
+  words.pop_back();
+  check_says(run_program(words).out,
+             {"of the last hidden states of at most 0.05", "replaced alone"});
+}
+
 TEST_CASE("pareto and heads: what is wrong on the command line or in the file is said in time") {
   const auto refuse = [](const std::vector<std::string>& arguments, int status,
                          const std::string& says) {
@@ -258,6 +349,18 @@ TEST_CASE("pareto and heads: what is wrong on the command line or in the file is
   refuse({"heads", source, "--within", "0.1", "--at-most", "0.1"}, 2, "--within");
   refuse({"heads", source, "--within", "-1"}, 2, "at least 0");
   refuse({"heads", source, "--json", "--csv"}, 2, "--csv");
+  refuse({"pareto", source, "--y", "loss"}, 2, "is no model, whose output could change");
+  refuse({"heads", source, "--y", "loss"}, 2, "is no model, whose output could change");
+  refuse({"heads", source, "--y", "mass_kept"}, 2, "--y");
+  const TinyTextModel model;
+  const auto of_model = [&](const std::string& command, std::vector<std::string> more,
+                            const std::string& says) {
+    more.insert(more.begin(), {command, model.folder(), "--text", "the cat", "--y", "loss"});
+    refuse(more, 2, says);
+  };
+  of_model("pareto", {"--x", "bytes"}, "--y loss goes with multiply_adds");
+  of_model("pareto", {"--causal"}, "none of --causal");
+  of_model("heads", {"--learn", "5"}, "expected no --learn");
   const TemporaryDirectory scratch;
   std::vector<OutTensor> tensors;
   for (const char* name : {"q", "k", "v"})

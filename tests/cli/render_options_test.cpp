@@ -51,11 +51,14 @@ TEST_CASE("law: each option of render changes the figure in each format that it 
   const auto of = [&](const std::string& source, const Words& more = {}) {
     return joined(joined({source}, more), look);
   };
+  const Words in_venue = joined(usual, {"--preset", "icml"}),
+              with_exact = joined(usual, {"--variant", "exact"});
   const Words drawn_features{usual[0], "--variant", "performer", "--no-session"};
   const Words tokens_near{usual[0], "--variant", "strided", "--no-session"};
   const Words long_head{"synthetic:clusters?n=8193&d=1", "--variant", "exact", "--no-session"};
   const Words image{FOVEA_ASSETS "/image/retina.jpg", "--content", "--variant", "strided",
                     "--no-session"};
+  const Words ranks = joined(usual, {"--view", "rank"});
   const std::string numbers = sources.folder / "numbers.json";
   const std::vector<Row> rows{
       {{"--variant", "window"}, {}, {}},
@@ -86,10 +89,23 @@ TEST_CASE("law: each option of render changes the figure in each format that it 
       {{"--font", "DejaVu Serif"}, {}, {"pgf"}},  // the document has the letters
       {{"--font-size", "9"}, {}, {}},
       {{"--letters"}, {}, {}},
+      {{"--captions", "full"}, {}, {}},
+      {{"--no-footer"}, {}, {}},
+      {{"--footer"}, in_venue, {}},
+      {{"--no-empty-panels"}, with_exact, {}},
+      {{"--empty-panels"}, joined(with_exact, {"--preset", "icml"}), {}},
+      {{"--row-names"}, {}, {}},
+      {{"--no-row-names"}, in_venue, {}},
       {{"--title", "A title"}, {}, {}},
       {{"--colormap", "magma"}, {}, {}},
       {{"--norm", "linear"}, {}, {}},
       {{"--error", "absolute"}, {}, {}},
+      {{"--mask-block", "4"}, joined(usual, {"--view", "mask"}), {}},
+      {{"--rank-of", "logits"}, ranks, {}},
+      {{"--rank-tolerance", "0.3"}, ranks, {}},
+      {{"--rank-partition", "uniform"}, ranks, {}},
+      {{"--rank-leaf", "4"}, ranks, {}},
+      {{"--rank-colour", "storage"}, ranks, {}},
       {{"--no-session"}, with_session, {}},
       {{"--made-by", "a script"}, with_session, {}},
       {{"--data", numbers}, {}, all},      // a file of its own

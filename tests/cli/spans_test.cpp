@@ -2,10 +2,11 @@
 #include <doctest/doctest.h>
 
 #include "analysis/span_mass.h"
+#include "backend/backends.h"
 #include "cli/program.h"
+#include "evaluate/computation.h"
 #include "input/open_source.h"
 #include "messages.h"
-#include "session/computation.h"
 #include "session/session.h"
 
 using namespace fovea;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <thread>
 
+#include "backend/backends.h"
 #include "harness.h"
 
 using namespace fovea;

@@ -6,7 +6,7 @@
 #include <numbers>
 #include <vector>
 
-#include "backend/backend.h"
+#include "backend/backends.h"
 #include "backend/isa/attend.h"
 #include "data/error.h"
 

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "backend/backends.h"
 #include "backend/isa/attend.h"
 #include "harness.h"
 

@@ -67,6 +67,27 @@ TEST_CASE("the axes of a rank map are those of its queries and of its keys") {
   CHECK(axes.y->high == 7);
 }
 
+TEST_CASE(
+    "the axes of a raster are of queries and keys, unless it says what its rows and columns are") {
+  const FixedLettering letters;
+  Raster raster;
+  raster.values = Matrix(12, 6);
+  raster.rows = {0, 12};
+  raster.cols = {0, 6};
+  Panel panel;
+  panel.body = raster;
+  const AxesRequest request{.size = {240, 70}, .letters = letters};
+  CHECK(axes_of(panel, request).y->label == "query");
+  CHECK(axes_of(panel, request).x->label == "key");
+  raster.rows_name = "head";
+  raster.cols_name = "layer";
+  panel.body = raster;
+  const Axes named = axes_of(panel, request);
+  CHECK(named.y->label == "head");
+  CHECK(named.x->label == "layer");
+  CHECK(named.x->high == 6);
+}
+
 TEST_CASE("an axis of amounts has at least two numbers, however little room there is") {
   const FixedLettering letters;
   for (const double top : {1.0, 4.1, 9.0, 61.0, 2100.0, 0.003})

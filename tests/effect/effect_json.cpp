@@ -28,11 +28,13 @@ MeasuredPolicy example() {
   policy.parts = {{&window, {{"width", "16"}}, 0, "25-29,3.1"}, {&hyper, {}, 7, "0-2"}};
   policy.effect.model = "tiny: “a”";
   policy.effect.heads_of_model = 270;
+  policy.effect.predicts = true;
   policy.effect.exact_loss = policy.effect.loss = {3.125};
   policy.effect.exact_loss_per_token = 3.125;
   policy.effect.loss_per_token = 3.25;
   for (const ReplacedPart& part : policy.parts)
-    policy.effect.parts.push_back({9, values_for_length(*part.variant, 512, part.settings), 0.25});
+    policy.effect.parts.push_back(
+        {9, values_for_length(*part.variant, 512, part.settings), 0.25, 1, 4});
   return policy;
 }
 
@@ -89,6 +91,32 @@ TEST_CASE("what is no policy is refused with what was found and expected") {
   check_says(
       with_part(R"({"variant": "window", "where": "1"}, {"variant": "exact", "where": "*.0"})"),
       {"overlap"});
+}
+
+TEST_CASE("times are medians of rounds, with the ratio of passes that take turns") {
+  MeasuredPolicy policy = example();
+  CHECK(effect_json(policy.effect, policy.parts, "")["time"]["rounds"] == 0);
+  CHECK(effect_json(policy.effect, policy.parts, "")["time"]["model_speed_up"].is_null());
+  EffectTimes& times = policy.effect.times;
+  for (int round = 0; round < 6; ++round) {
+    times.model.exact_ms.push_back(12 + round);
+    times.model.replaced_ms.push_back((12 + round) / (round < 3 ? 2.0 : 3.0));
+    times.variant_ms.push_back(1);
+  }
+  const Document json = effect_json(policy.effect, policy.parts, "")["time"];
+  CHECK(json["rounds"] == 6);
+  CHECK(json["exact_model_ms"] == 14.5);
+  CHECK(json["model_speed_up"] == 2.5);
+  // The smallest and the largest of six ratios bound the median with 95 %.
+  CHECK(double(json["model_speed_up_interval"][0]) == doctest::Approx(2));
+  CHECK(double(json["model_speed_up_interval"][1]) == doctest::Approx(3));
+  CHECK(json["attention_ms"].is_null());
+  CHECK(json["variant_ms"] == 1);
+  CHECK(Rounds{.least = 7, .most = 7}.wants_more(times));
+  CHECK_FALSE(Rounds{.least = 6, .most = 6}.wants_more(times));
+  CHECK(Rounds{.least = 1, .most = 7, .enough_ms = 1e4}.wants_more(times));
+  CHECK_FALSE(Rounds{.least = 1, .most = 7, .enough_ms = 10}.wants_more(times));
+  CHECK_FALSE(Rounds{.least = 0, .most = 0}.wants_more({}));
 }
 
 TEST_CASE("numbers that a model does not have are null") {

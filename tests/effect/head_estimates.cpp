@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "backend/backends.h"
 #include "input/open_source.h"
 #include "tiny_text_model.h"
 

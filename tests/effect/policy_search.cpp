@@ -20,7 +20,7 @@ class KnownModel : public EffectMeter {
  public:
   KnownModel(Index layers, Index heads) : EffectMeter(layers, heads) {}
 
-  ModelEffect measure(std::span<const ReplacedPart> parts, Run&, Times) override {
+  ModelEffect measure(std::span<const ReplacedPart> parts, Run&) override {
     ++measured;
     const std::vector<ChosenHeads> chosen = heads_of(parts, layers(), heads());
     ModelEffect effect{.tokens = 100, .heads_of_model = layers() * heads()};
@@ -34,11 +34,13 @@ class KnownModel : public EffectMeter {
       replaced += chosen[i].size();
       effect.parts.push_back({chosen[i].size(), {}, width / 100});
     }
+    effect.predicts = true;
     effect.exact_loss = effect.loss = {3};
     effect.exact_loss_per_token = 3;
     effect.loss_per_token = 3 + sum + together * static_cast<double>(replaced * (replaced - 1));
     return effect;
   }
+  void time(std::span<const ReplacedPart>, Run&, EffectTimes&) override {}
 
   static double weight(Index layer, Index head) {
     return 0.001 * static_cast<double>(1 + (layer * 7 + head * 5) % 11);
@@ -70,7 +72,7 @@ PolicySearch searched(KnownModel& model, PolicyBudget budget, UnitKind units,
 double change_of(KnownModel& model, const std::vector<ReplacedPart>& parts) {
   Profile profile;
   Run run{profile};
-  return model.measure(parts, run, Times::left_out).change();
+  return model.measure(parts, run).change();
 }
 
 }  // namespace
@@ -140,6 +142,21 @@ TEST_CASE("single effects that are there already are not measured again") {
   CHECK(model.measured == measured + int(search.trials().size()));
 }
 
+TEST_CASE("of the policies that were tried only the best keeps the rows of tokens") {
+  KnownModel model(6, 4);
+  const PolicySearch search =
+      searched(model, {.change = 0.02, .cost = {}}, UnitKind::head, {"5", "20"});
+  REQUIRE(search.best());
+  REQUIRE(search.trials().size() > 2);
+  for (const MeasuredPolicy& trial : search.trials()) {
+    CHECK(trial.effect.loss.empty() == (&trial != search.best()));
+    CHECK(std::isfinite(trial.effect.change()));
+    CHECK(trial.effect.attention_cost() > 0);
+    if (trial.effect.change() <= 0.02)
+      CHECK(trial.effect.attention_cost() >= search.best()->effect.attention_cost());
+  }
+}
+
 TEST_CASE("a larger budget gives no dearer policy") {
   double before = 1;
   for (const double budget : {0.001, 0.004, 0.016, 0.064, 1.0}) {
@@ -186,9 +203,9 @@ TEST_CASE("a cancelled measurement is made again") {
   class Cancels : public KnownModel {
    public:
     using KnownModel::KnownModel;
-    ModelEffect measure(std::span<const ReplacedPart> parts, Run& run, Times times) override {
+    ModelEffect measure(std::span<const ReplacedPart> parts, Run& run) override {
       if (++calls % 2 == 1) throw Cancelled();
-      return KnownModel::measure(parts, run, times);
+      return KnownModel::measure(parts, run);
     }
     int calls = 0;
   };

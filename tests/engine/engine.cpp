@@ -8,6 +8,7 @@
 #include <future>
 #include <thread>
 
+#include "backend/backends.h"
 #include "data/error.h"
 #include "engine/jobs.h"
 #include "views/views.h"

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "backend/backends.h"
 #include "engine/engine.h"
 
 namespace fovea {

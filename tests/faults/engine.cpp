@@ -10,6 +10,7 @@
 #include <string>
 
 #include "allocations.h"
+#include "backend/backends.h"
 #include "data/error.h"
 #include "engine/jobs.h"
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "allocations.h"
+#include "backend/backends.h"
 #include "data/error.h"
 #include "harness.h"
 #include "laws/cases.h"

@@ -138,7 +138,7 @@ TEST_CASE("shares of rows stand as a strip beside the raster, on the page") {
   CHECK(none > 2 * all);  // five
 }
 
-TEST_CASE("strips of a row are drawn to one top where ranges are shared") {
+TEST_CASE("strips of a row are drawn to one top, which their colour bar states") {
   example::application();
   Figure figure;
   figure.rows = {{example::error_map(8, 1, "a"), example::error_map(8, 2, "b")}};
@@ -151,7 +151,7 @@ TEST_CASE("strips of a row are drawn to one top where ranges are shared") {
     const FigureLayout layout = lay_out(figure, PaperLettering(figure.style));
     const auto& cells = layout.rows[0].cells;
     REQUIRE((cells[0].strip && cells[1].strip));
-    CHECK(cells[0].strip->top == (shared ? 2.0 : 0.5));
+    CHECK(cells[0].strip->top == 2.0);
     CHECK(cells[1].strip->top == 2.0);
     // A strip stands between the panels.
     CHECK(cells[0].plot.right() + drawing::row_strip_room(PaperLettering(figure.style)) <

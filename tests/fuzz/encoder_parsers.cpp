@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "backend/backends.h"
 #include "fuzz/file_parsers.h"
 #include "fuzz/rules.h"
 #include "gguf_bytes.h"

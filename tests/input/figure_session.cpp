@@ -66,6 +66,7 @@ TEST_CASE("each kind of figure gives its session back") {
   file.session.head = 2;
   file.session.pinned_query = 7;
   file.session.spans = {{"the “system” prompt & <more>", {0, 24}}};
+  file.session.replaced_heads = "25-29,3.1";
   for (const char* name : figure_names) {
     CAPTURE(name);
     const std::string path = written.write(name, {text_of(file), "fovea render x -o f.png"});

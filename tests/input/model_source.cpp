@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "backend/backends.h"
 #include "data/error.h"
 #include "data/model_address.h"
 #include "input/last_model.h"

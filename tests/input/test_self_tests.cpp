@@ -6,6 +6,7 @@
 #include <sstream>
 #include <vector>
 
+#include "backend/backends.h"
 #include "data/error.h"
 #include "input/backend_choice.h"
 #include "input/self_tests.h"

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "backend/backends.h"
 #include "kernels/query_tile_shapes.h"
 #include "laws/operator_cases.h"
 #include "reference.h"

@@ -1,6 +1,7 @@
 // What the benchmark times is computed by the kernel that was asked for.
 #include <cmath>
 
+#include "backend/backends.h"
 #include "backend/stage_names.h"
 #include "bench/entry.h"
 #include "bench/map_errors.h"

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string>
 
+#include "backend/backends.h"
 #include "bench/entry.h"
 #include "bench/library.h"
 #include "laws/cases.h"

@@ -6,6 +6,7 @@
 
 #include "analysis/metrics.h"
 #include "analysis/top_recall.h"
+#include "backend/backends.h"
 #include "harness.h"
 
 using namespace fovea;

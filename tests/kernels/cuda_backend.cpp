@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "backend/backends.h"
 #include "kernels/query_tile_shapes.h"
 
 namespace fovea::test {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "backend/backends.h"
 #include "kernels/hopper.h"
 #include "kernels/other_backends.h"
 #include "kernels/query_tile_pairs.h"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "backend/backends.h"
 #include "harness.h"
 
 using namespace fovea;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backend/backends.h"
 #include "harness.h"
 #include "learning/trainer.h"
 #include "variants/tree_builder.h"

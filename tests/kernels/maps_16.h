@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/backend.h"
+#include "backend/backends.h"
 #include "kernels/round_16.h"
 #include "reference.h"
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "backend/backends.h"
 #include "data/random.h"
 #include "harness.h"
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "backend/backend.h"
+#include "backend/backends.h"
 
 namespace fovea::test {
 

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <thread>
 
+#include "backend/backends.h"
 #include "data/random.h"
 #include "harness.h"
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "backend/backends.h"
 #include "kernels/maps_16.h"
 #include "kernels/other_backends.h"
 #include "kernels/query_tile_shapes.h"

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "backend/backends.h"
 #include "harness.h"
 
 using namespace fovea;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "backend/backends.h"
 #include "kernels/query_tile_shapes.h"
 #include "laws/operator_cases.h"
 

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "backend/backends.h"
 #include "laws/cases.h"
 
 using namespace fovea;

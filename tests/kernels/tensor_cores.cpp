@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "backend/backends.h"
 #include "data/error.h"
 #include "kernels/checks_16.h"
 #include "kernels/other_backends.h"

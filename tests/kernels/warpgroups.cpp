@@ -1,6 +1,7 @@
 // Attention by products of warpgroups: what holds for tensor_cores.cpp holds for it.
 #include <map>
 
+#include "backend/backends.h"
 #include "kernels/checks_16.h"
 #include "kernels/hopper.h"
 #include "laws/conditions.h"

@@ -12,7 +12,6 @@
 #include "laws/conditions.h"
 #include "laws/formulas.h"
 #include "reference.h"
-#include "sweep/sweep.h"
 
 using namespace fovea;
 using namespace fovea::test;

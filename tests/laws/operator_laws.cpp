@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "backend/backends.h"
 #include "laws/operator_cases.h"
 
 using namespace fovea;

@@ -8,6 +8,7 @@
 #include <limits>
 #include <thread>
 
+#include "backend/backends.h"
 #include "learning/sets.h"
 #include "messages.h"
 #include "reference.h"

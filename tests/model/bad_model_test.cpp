@@ -8,6 +8,7 @@
 #include <limits>
 #include <stop_token>
 
+#include "backend/backends.h"
 #include "data/error.h"
 #include "memory_budget.h"
 #include "messages.h"

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "backend/backends.h"
 #include "model/fixture.h"
 
 using namespace fovea;
@@ -181,8 +182,9 @@ TEST_CASE("the effect of a replacement is that of the model with it, in float64"
       CHECK(std::abs(found.pooled_cosine - cosine(mean_of(expected[1]), mean_of(exact[1]))) <
             tolerance);
       CHECK(std::abs(found.class_cosine - cosine(expected[1][0], exact[1][0])) < tolerance);
-      CHECK(found.model_ms > 0);
-      CHECK(found.attention_ms <= found.model_ms);
+      const PassTime time = effects.time(std::array{windows(1, one.where)}, run);
+      CHECK(time.layers_ms > 0);
+      CHECK(time.attention_ms <= time.layers_ms);
     }
   }
 }
@@ -203,6 +205,22 @@ TEST_CASE("a replacement that is exact changes nothing, and one head is less tha
   CHECK(last.layers[1].relative > 0.01);
   const EncoderEffect all = effects.measure(std::array{windows(0, "all")}, run);
   CHECK(last.layers[1].relative < all.layers[1].relative);
+}
+
+TEST_CASE("rows that are not finite have no cosine, and are counted") {
+  Matrix a(4, 2), b(4, 2);
+  for (Index i = 0; i < 4; ++i) a(i, 0) = b(i, 0) = 1, a(i, 1) = float(i);
+  a(0, 1) = std::nanf("");
+  b(1, 1) = INFINITY;
+  const Drift drift = drift_of(a, b);
+  CHECK(drift.rows_not_finite == 2);
+  CHECK(drift.cosine == doctest::Approx((1 / std::sqrt(5.0) + 1 / std::sqrt(10.0)) / 2));
+  CHECK(drift.least_cosine == doctest::Approx(1 / std::sqrt(10.0)));
+  CHECK_FALSE(std::isfinite(drift.relative));
+  b(2, 0) = b(3, 0) = INFINITY;
+  CHECK(drift_of(a, b).rows_not_finite == 4);
+  CHECK(std::isnan(drift_of(a, b).cosine));
+  CHECK(std::isnan(drift_of(a, b).least_cosine));
 }
 
 TEST_CASE("drifts of rows without length are defined") {

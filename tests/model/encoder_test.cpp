@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <set>
 
+#include "backend/backends.h"
 #include "model/fixture.h"
 
 using namespace fovea;

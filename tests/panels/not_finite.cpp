@@ -1,5 +1,5 @@
 // What the views say of a head with rows that are not finite: never that an error is 0.
-#include "session/not_finite.h"
+#include "evaluate/not_finite.h"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,7 @@
 // A Scene is a variant beside exact attention of one problem, and what each view shows of them.
 #pragma once
 
+#include "evaluate/evaluate.h"
 #include "harness.h"
 #include "panels/panel.h"
 #include "views/views.h"
@@ -25,7 +26,7 @@ struct Scene {
     };
     exact = make("exact", {});
     computation = id == "exact" ? exact : make(id, parameters);
-    metrics = compare(*computation.op, computation.output, *exact.op, exact.output, run);
+    metrics = compare(computation, exact, run);
     diagnostics = diagnose(computation, exact, backend, run);
   }
   Panel panel(View view, IndexRange rows, IndexRange cols, Index max_pixels = 512,

@@ -15,7 +15,6 @@
 #include "laws/variants/hyper_theory.h"
 #include "papers/results.h"
 #include "reference.h"
-#include "sweep/sweep.h"
 
 using namespace fovea;
 using namespace fovea::test;

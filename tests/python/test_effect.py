@@ -84,8 +84,23 @@ class Measures(unittest.TestCase):
         self.assertAlmostEqual(found["class_cosine"], cosines[0], 12)
         self.assertIsNone(found["perplexity"])
         zero = self.torch.zeros(2, 3)
-        self.assertEqual(drift_of(zero, zero), {"relative": 0.0, "cosine": 1.0, "least_cosine": 1.0})
-        self.assertEqual(drift_of(zero + 1, zero), {"relative": math.inf, "cosine": 0.0, "least_cosine": 0.0})
+        self.assertEqual(drift_of(zero, zero),
+                         {"relative": 0.0, "cosine": 1.0, "least_cosine": 1.0, "rows_not_finite": 0})
+        self.assertEqual(drift_of(zero + 1, zero),
+                         {"relative": math.inf, "cosine": 0.0, "least_cosine": 0.0, "rows_not_finite": 0})
+
+    def test_rows_that_are_not_finite_have_no_cosine_and_are_counted(self):
+        from fovea.effect import drift_of
+
+        a, b = (self.torch.tensor(self.random.normal(0, 1, (6, 5))) for _ in range(2))
+        finite = drift_of(a[2:], b[2:])
+        a[0, 3], a[1, 0] = math.nan, math.inf
+        found = drift_of(a, b)
+        self.assertEqual(found["rows_not_finite"], 2)
+        self.assertEqual((found["cosine"], found["least_cosine"]), (finite["cosine"], finite["least_cosine"]))
+        self.assertFalse(math.isfinite(found["relative"]))
+        none = drift_of(a[:2], b[:2])
+        self.assertTrue(math.isnan(none["cosine"]) and math.isnan(none["least_cosine"]))
 
     @needs("transformers")
     def test_the_perplexity_is_that_of_the_models_own_loss(self):
@@ -155,7 +170,6 @@ class Measures(unittest.TestCase):
         self.assertLess(numbers["drift"][1]["relative"], 1e-5)
         self.assertEqual(arrays["loss"].shape, (11,))
         self.assertEqual(len(numbers["labels"]), 12)
-        self.assertGreater(numbers["attention_seconds"], 0)
         some, _ = measured("window", [[1, [0, 3]]], width=0)
         more, _ = measured("window", [[0, [0]], [1, [0, 3]]], width=0)
         every, _ = measured("window", [[0, None], [1, None]], width=0)
@@ -201,12 +215,9 @@ class Measures(unittest.TestCase):
                 measured([[0, None]])
                 some, arrays = measured([[2, None]])
                 self.assertEqual(ran, [2])
-                self.assertGreater(some["exact_layers_seconds"], 0)
-                self.assertNotIn("seconds", some)
                 hosted._effects._layers._in_turn = False  # as of a model whose layers do not follow each other
                 whole, expected = measured([[2, None]])
                 self.assertEqual(sorted(set(ran)), [0, 1, 2])
-                self.assertIn("seconds", whole)
                 self.assertEqual(some["drift"], whole["drift"])
                 self.assertEqual(some["perplexity"], whole["perplexity"])
                 for each, array in expected.items():
@@ -214,6 +225,38 @@ class Measures(unittest.TestCase):
                 for hook in hooks:
                     hook.remove()
                 self.assertFalse(any("forward" in vars(layer) for layer in layers))
+
+    @needs("transformers")
+    @unittest.skipUnless(PROGRAM, "the program is not built")
+    def test_timed_passes_take_turns_and_run_all_layers(self):
+        import transformers
+        from test_reading import SMALL, WORDS, Reading
+
+        from fovea.hosted import HostedModel
+        from fovea.reading import Request
+
+        self.torch.manual_seed(0)
+        config = transformers.LlamaConfig(vocab_size=len(WORDS), **{**SMALL, "num_hidden_layers": 3})
+        model = transformers.LlamaForCausalLM._from_config(config).eval()
+        hosted = HostedModel(model, Reading.tokenizer(type("Own", (), {"transformers": transformers})))
+        passes = []  # the layers that run
+        for number, layer in enumerate(model.model.layers):
+            layer.self_attn.register_forward_pre_hook(lambda *_, number=number: passes.append(number))
+        request = Request("the cat sat on the mat the cat sat on the mat")
+        content = {"parts": [{"variant": "window", "where": [[2, None]], "parameters": {"width": 1}}]}
+        with mock.patch.dict(os.environ, {"FOVEA": PROGRAM}):
+            first = hosted.effect_time(request, content)
+            self.assertEqual(passes, 3 * [0, 1, 2])  # the first is not counted
+            passes.clear()
+            again = hosted.effect_time(request, content)
+            self.assertEqual(passes, 2 * [0, 1, 2])
+            passes.clear()
+            hosted.effect(request, content)
+            self.assertEqual(passes, [0, 1, 2, 2])
+        for times in (first, again):
+            self.assertEqual(set(times), {"exact_seconds", "seconds", "attention_seconds"})
+            for seconds in times.values():
+                self.assertGreater(seconds, 0)
 
     @needs("transformers")
     @unittest.skipUnless(PROGRAM, "the program is not built")
@@ -253,7 +296,10 @@ class Measures(unittest.TestCase):
                     fovea.replace(model, policy=path)
         self.assertAlmostEqual(numbers["loss_per_token"], replaced, 5)
         # Of 12 causal tokens: 78 pairs, of which each query keeps one, or itself and the one before.
-        self.numpy.testing.assert_allclose(arrays["costs"], [23 / 78, 12 / 78], rtol=1e-12)
+        self.numpy.testing.assert_allclose(arrays["multiply_adds"] / arrays["exact_multiply_adds"],
+                                           [23 / 78, 12 / 78], rtol=1e-12)
+        # The first part is in five heads, the second in two.
+        self.numpy.testing.assert_allclose(arrays["exact_multiply_adds"][0] / 5, arrays["exact_multiply_adds"][1] / 2)
         self.assertEqual(len(numbers["likeliest"]), 12 * 5)
         self.assertEqual(arrays["likeliest"].shape, (60,))
 
@@ -326,11 +372,48 @@ class Measures(unittest.TestCase):
                     self.assertAlmostEqual(ours["least_cosine"], their["least_cosine"], 4, variant)
                 self.assertGreater(own["drift"][1]["relative"], 0.001, variant)
 
-    def command(self, folder, text, variant, *more):
-        done = subprocess.run([PROGRAM, "effect", folder, "--text", text, "--variant", variant, "--json", "--python",
-                               sys.executable, *more], capture_output=True, text=True)
+    @needs("transformers")
+    @unittest.skipUnless(PROGRAM, "the program is not built")
+    def test_a_folder_of_texts_gives_means_and_intervals(self):
+        import transformers
+        from test_reading import SMALL, WORDS, Reading
+
+        self.torch.manual_seed(0)
+        config = transformers.LlamaConfig(vocab_size=len(WORDS), num_key_value_heads=2, **SMALL)
+        model = transformers.LlamaForCausalLM._from_config(config).eval()
+        tokenizer = Reading.tokenizer(type("Own", (), {"transformers": transformers}))
+        texts = {"a.txt": "the cat sat on the mat", "b.txt": "the mat the mat the cat sat", "c.txt": "on the cat sat"}
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as inputs:
+            model.save_pretrained(folder)
+            tokenizer.save_pretrained(folder)
+            for name, text in texts.items():
+                with open(os.path.join(inputs, name), "w", encoding="utf-8") as file:
+                    file.write(text)
+            common = ["--variant", "window", "--set", "width=1", "--rounds", "2"]
+            every = self.document(folder, "--input", inputs, *common)
+            each = [self.document(folder, "--text", text, *common) for text in texts.values()]
+        self.assertEqual([os.path.basename(one["input"]) for one in every["inputs"]], list(texts))
+        for name in ("perplexity", "exact_perplexity", "loss_per_token", "kl_mean", "kl_max", "change"):
+            values = [one[name] for one in each]
+            self.assertEqual([one[name] for one in every["inputs"]], values)
+            self.assertEqual(every[name + "_inputs"], 3)
+            self.assertAlmostEqual(every[name], self.numpy.mean(values), 9)
+            half = 4.302652729911275 * self.numpy.std(values, ddof=1) / math.sqrt(3)  # t of two degrees
+            self.numpy.testing.assert_allclose(every[name + "_interval"],
+                                               [every[name] - half, every[name] + half], atol=1e-9)
+        self.assertEqual(every["time"]["rounds"], 2)
+        self.assertGreater(every["time"]["model_speed_up"], 0)
+        self.assertIsNone(every["loss"])
+        self.assertEqual(every["tokens"], sum(one["tokens"] for one in each))
+
+    def document(self, folder, *more):
+        done = subprocess.run([PROGRAM, "effect", folder, "--json", "--python", sys.executable, *more],
+                              capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
+
+    def command(self, folder, text, variant, *more):
+        return self.document(folder, "--text", text, "--variant", variant, *more)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 // measured by tests/bench/bench_cancelling.cpp.
 #include <doctest/doctest.h>
 
+#include "evaluate/computation.h"
 #include "harness.h"
-#include "session/computation.h"
 #include "session/session.h"
 #include "window/backend.h"
 

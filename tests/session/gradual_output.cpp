@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "backend/backends.h"
 #include "harness.h"
 #include "panels/panel.h"
 #include "views/views.h"

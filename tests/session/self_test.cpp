@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/backends.h"
 #include "backend/stage_names.h"
 #include "harness.h"
 #include "messages.h"

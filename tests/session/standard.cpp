@@ -59,6 +59,10 @@ TEST_CASE("every choice of a session has a name and a label of its own") {
   }
   CHECK(names.size() == all_views().size());
   CHECK(labels.size() == all_views().size());
+  // Session files hold the settings of views beside those of all views.
+  std::set<std::string> fields{"norm",     "log_floor", "pool",  "shared_range",
+                               "colormap", "ranges",    "hidden"};
+  for (const auto& [view, own] : view_fields()) CHECK(fields.insert(own->field.id).second);
 }
 
 TEST_CASE("law: the text of a setting names each parameter in which the settings tried differ") {

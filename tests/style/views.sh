@@ -4,8 +4,8 @@
 # of papers, and the pages about a head in a report, are about certain views.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-if grep -rnE '(find_view|view_from|find_view_field)\("' app core kernels --include='*.h' --include='*.cpp' |
-  grep -vE '^(core/views/|app/papers/|app/cli/head_pages.cpp:)'; then
+if grep -rnE '(find_view|view_from|find_view_field)\("|->id [!=]= "' app core kernels --include='*.h' --include='*.cpp' |
+  grep -vE '^(core/views/|app/papers/|app/cli/reports/head_pages.cpp:)'; then
   echo 'expected a member of ViewKind (core/views/view_kind.h) in place of the name of a view'
   exit 1
 fi

@@ -143,12 +143,12 @@ TEST_CASE("explorer: the numbers are those of compute and compare") {
   const Problem problem = open_head(heads[4]);
   Profile profile;
   Run run{profile};
-  const Computation exact = compute(problem, {.variant = &reference_variant()}, cpu(), run);
+  const Computation exact = compute_exact(problem, cpu(), run);
   REQUIRE(explorer.trials().size() == 4);
   for (const Trial& trial : explorer.trials()) {
     const Computation its =
         compute(problem, {.variant = trial.variant, .values = trial.values, .seed = 5}, cpu(), run);
-    const Metrics metrics = compare(*its.op, its.output, *exact.op, exact.output, run);
+    const Metrics metrics = compare(its, exact, run);
     CHECK(*Quantity("output_rel_fro", "").of(trial) == metrics.output_rel_fro);
     CHECK(*Quantity("attention_tv", "").of(trial) == metrics.attention_tv.value);
     CHECK(trial.cost.multiply_adds == its.cost.multiply_adds);

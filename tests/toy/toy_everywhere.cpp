@@ -7,8 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "cli/commands.h"
+#include "cli/commands/commands.h"
 #include "data/error.h"
+#include "evaluate/evaluate.h"
 #include "figure/figure.h"
 #include "input/session_file.h"
 #include "io/safetensors_writer.h"

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "cli/commands.h"
+#include "cli/commands/commands.h"
 #include "cli/description/description.h"
 #include "data/error.h"
 #include "input/session_file.h"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "backend/backend.h"
+#include "backend/backends.h"
 
 namespace fovea::test {
 

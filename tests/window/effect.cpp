@@ -9,6 +9,7 @@
 #include <QLineEdit>
 #include <QPushButton>
 #include <QTest>
+#include <algorithm>
 
 #include "effect/effect_json.h"
 #include "temporary_directory.h"
@@ -16,6 +17,7 @@
 #include "views/views.h"
 #include "window/docks/effect_dock.h"
 #include "window/docks/effect_grid.h"
+#include "window/docks/effect_readings.h"
 #include "window/pointer.h"
 
 namespace fovea::test {
@@ -86,6 +88,40 @@ TEST_CASE("what is painted, typed or set is measured by itself while the dock is
   QTest::keyClick(heads, Qt::Key_Return);
   CHECK(shown.window->info_bar().message().contains("the layers 0 to 1"));
   CHECK(shown.run.chosen()->text() == "0.1");
+}
+
+TEST_CASE("the heads in which attention is replaced belong to the session") {
+  Shown shown;
+  SessionEditor& editor = shown.window->editor();
+  CHECK(shown.window.study().session().replaced_heads == "all");
+  shown.run.choose(ChosenHeads("0.1", 2, 2));
+  CHECK(shown.window.study().session().replaced_heads == "0.1");
+  editor.undo();
+  CHECK(shown.run.chosen()->text() == "all");
+  editor.redo();
+  CHECK(shown.run.chosen()->text() == "0.1");
+  CHECK(shown.find<QLineEdit>("effect_heads")->text() == "0.1");
+  shown.run.choose(ChosenHeads(2, 2));
+  CHECK(shown.window.study().session().replaced_heads == "");
+  CHECK(shown.state().contains("Choose the heads"));
+  // Heads that this model does not have are those of another one.
+  editor.change("", [](Session& session) { session.replaced_heads = "25-29"; });
+  CHECK(shown.run.chosen()->text() == "all");
+}
+
+TEST_CASE("passes are timed in turn after the numbers are there") {
+  Shown shown;
+  REQUIRE(shown.measured());
+  const EffectTimes& times = shown.run.found().effect->times;
+  CHECK(times.rounds() >= 1);
+  CHECK(times.attention.exact_ms.size() == times.model.exact_ms.size());
+  CHECK_FALSE(Rounds().wants_more(times));
+  const std::vector<Reading> readings = readings_of(*shown.run.found().effect);
+  for (const char* label : {"attention", "its speed-up", "model", "speed-up of the model"}) {
+    CAPTURE(label);
+    CHECK(std::ranges::count(readings, QString(label), &Reading::label) == 1);
+  }
+  shown.window.shoot("effect");
 }
 
 TEST_CASE("what cannot be measured is said in words") {

@@ -9,7 +9,7 @@
 #include <QTimer>
 #include <cmath>
 
-#include "views/views.h"
+#include "view_values.h"
 #include "window/docks/head_gallery.h"
 #include "window/docks/inspector_dock.h"
 #include "window/find_bar.h"
@@ -213,8 +213,10 @@ TEST_CASE("E cycles the error metric, N normalises rows, L is logarithmic, R res
   const auto said = [&] { return window->statusBar()->currentMessage(); };
   for (int step = 1; step <= 5; ++step) {
     press(window, Qt::Key_E);
-    CHECK(static_cast<int>(settings().error) == step % 5);
-    CHECK(said() == "Error: " + QString::fromStdString(label_of(settings().error)));
+    const ViewField& error = *find_view_field("error").field;
+    const auto choice = std::size_t(step % 5);
+    CHECK(view_value(settings(), "error") == error.field.choices[choice]);
+    CHECK(said() == "Error: " + QString::fromStdString(error.words[choice].full));
   }
   press(window, Qt::Key_N);
   CHECK(settings().norm == Norm::row_max);

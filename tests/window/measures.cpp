@@ -6,17 +6,22 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QSettings>
+#include <QStandardItemModel>
 #include <QTableView>
 #include <QTest>
+#include <cmath>
 
+#include "io/safetensors_writer.h"
 #include "report/measured_heads.h"
 #include "session/measured_source.h"
+#include "temporary_directory.h"
 #include "window/dialogs/explore_dialog.h"
 #include "window/dialogs/head_scatter_plot.h"
 #include "window/dialogs/measures_model.h"
 #include "window/dialogs/measures_page.h"
 #include "window/docks/head_gallery.h"
 #include "window/harness.h"
+#include "window/widgets/sorted_table.h"
 
 namespace fovea::test {
 namespace {
@@ -69,6 +74,7 @@ TEST_CASE("what heads do: a table of all heads, measured without trying any sett
   };
   CHECK(entropy(0) >= entropy(1));
   CHECK(entropy(1) >= entropy(2));
+  CHECK_FALSE(table.index(0, column_of("induction")).data(MeasuresModel::sort_role).isValid());
   const int head = table.index(2, 1).data().toInt();
   emit view.activated(table.index(2, 0));
   CHECK(window.study().session().head == head);
@@ -121,6 +127,48 @@ TEST_CASE("what heads do: another source is measured in its place, a given matri
   const QAbstractItemModel& table = *dialog.measures().table().model();
   REQUIRE(wait_until([&] { return table.rowCount() == 1 && !dialog.measures().state().progress; }));
   CHECK(table.index(0, column_of("effective_rank")).data().toString() != "–");
+  dialog.close();
+}
+
+TEST_CASE("rows without a value come last, whichever way they are sorted") {
+  QStandardItemModel source(5, 1);
+  const std::vector<QVariant> values{{}, 2.0, {}, -1.0, INFINITY};
+  for (int row = 0; row < 5; ++row) source.setData(source.index(row, 0), values[row], Qt::UserRole);
+  SortedRows sorted(source, Qt::UserRole, nullptr);
+  const auto order = [&] {
+    std::vector<int> rows;
+    for (int row = 0; row < 5; ++row)
+      rows.push_back(sorted.mapToSource(sorted.index(row, 0)).row());
+    return rows;
+  };
+  sorted.sort(0, Qt::AscendingOrder);
+  CHECK(order() == std::vector{3, 1, 4, 0, 2});
+  sorted.sort(0, Qt::DescendingOrder);
+  CHECK(order() == std::vector{4, 1, 3, 0, 2});
+}
+
+TEST_CASE("what heads do: a head that cannot be measured says why, and is not waited for") {
+  const TemporaryDirectory folder;
+  std::vector<OutTensor> tensors;
+  for (const char* name : {"q", "k", "v"}) {
+    std::vector<float> numbers(2 * 16 * 4);
+    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = float(i % 7) / 7;
+    numbers.back() = std::nanf("");  // of the second head
+    tensors.push_back({name, {2, 16, 4}, std::move(numbers)});
+  }
+  const std::string file = folder / "broken.safetensors";
+  write_safetensors(file, tensors, {});
+  Window window(QString::fromStdString(file));
+  REQUIRE(window.settle());
+  ExploreDialog& dialog = open_measures(window);
+  const QAbstractItemModel& table = *dialog.measures().table().model();
+  REQUIRE(table.rowCount() == 2);
+  CHECK(table.index(0, column_of("entropy")).data().toString() != "–");
+  const QModelIndex broken = table.index(1, column_of("entropy"));
+  CHECK(broken.data().toString() == "–");
+  CHECK(broken.data(Qt::ToolTipRole).toString().contains("NaN"));
+  CHECK(dialog.measures().state().text.contains("1 of 2 heads cannot be measured"));
+  CHECK(dialog.measures().state().can_export);
   dialog.close();
 }
 

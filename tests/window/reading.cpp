@@ -20,9 +20,9 @@
 #include <cmath>
 
 #include "data/number_text.h"
+#include "evaluate/resident_use.h"
 #include "figure/painter_ink.h"
 #include "io/safetensors_writer.h"
-#include "session/resident_use.h"
 #include "study/background.h"
 #include "view_values.h"
 #include "views/views.h"

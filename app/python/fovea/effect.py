@@ -37,9 +37,7 @@ class Effects:
 
         Nothing changes below `first_layer`: what these layers gave is used again.
 
-        Returns numbers and, for each token, lists: see `compare`; with "tokens", their number; "seconds" and
-        "exact_seconds" of the two forward passes or, if layers were left out, "layers_seconds" and
-        "exact_layers_seconds" of what comes after those; "attention_seconds" of the variants, if the context has them; and "notes".
+        Returns numbers and, for each token, lists: see `compare`; with "tokens", their number, and "notes".
         """
         notes: List[str] = []
         inputs, ids = self._model.inputs_of(request, notes)
@@ -47,19 +45,28 @@ class Effects:
         share = 0.0
         if of != self._of or self._exact is None:
             self._exact, self._of = None, of
-            if not self._ran:  # a first pass takes longer
-                outputs_of(self._model, inputs, request, 0.0, 0.3)
-                self._ran = True
             with self._layers.kept():
-                self._exact = outputs_of(self._model, inputs, request, 0.3, 0.6)
-            share = 0.6
-        with replacing(notes) as replaced, self._layers.used_below(first_layer) as left_out:
+                self._exact = outputs_of(self._model, inputs, request, 0.0, 0.5)
+            self._ran, share = True, 0.5
+        with replacing(notes), self._layers.used_below(first_layer):
             after = outputs_of(self._model, inputs, request, share, 1.0)
-        seconds = {"seconds": after.seconds, "exact_seconds": self._exact.seconds}
-        if left_out:
-            seconds = {"layers_seconds": after.seconds, "exact_layers_seconds": self._layers.seconds_from(left_out)}
-        return {**compare(self._exact, after, ids), "tokens": len(ids), **seconds, "attention_seconds": getattr(replaced, "seconds", None),
-                "notes": notes}
+        return {**compare(self._exact, after, ids), "tokens": len(ids), "notes": notes}
+
+    def time(self, request: Request, replacing: Callable[[List[str]], ContextManager[Any]]) -> Dict[str, Any]:
+        """Runs all layers on a text as they are, and then in the context that `replacing` makes.
+
+        Returns "exact_seconds" and "seconds" of the two passes, and "attention_seconds" of the variants, if the
+        context has them. A model that has not run before runs once more at first, as a first pass takes longer.
+        """
+        inputs, _ = self._model.inputs_of(request, [])
+        if not self._ran:
+            outputs_of(self._model, inputs, request, 0.0, 0.3)
+            self._ran = True
+        exact = outputs_of(self._model, inputs, request, 0.3, 0.6)
+        with replacing([]) as replaced:
+            after = outputs_of(self._model, inputs, request, 0.6, 1.0)
+        return {"exact_seconds": exact.seconds, "seconds": after.seconds,
+                "attention_seconds": getattr(replaced, "seconds", None)}
 
     def _state(self) -> Any:
         """Changes whenever a parameter or buffer does."""
@@ -78,8 +85,6 @@ class KeptLayers:
         lists = [module for module in modules if type(module).__name__ == "ModuleList" and len(module) == count]
         self._layers: List[Any] = list(lists[0]) if len(lists) == 1 else []
         self._outputs: Dict[int, Any] = {}
-        self._began: Dict[int, float] = {}
-        self._end = 0.0
         self._in_turn = False
 
     @contextlib.contextmanager
@@ -93,17 +98,11 @@ class KeptLayers:
         try:
             yield
         finally:
-            self._end = time.perf_counter()
             for hook in hooks:
                 hook.remove()
 
-    def seconds_from(self, first: int) -> float:
-        """From the begin of a layer to the end of the model, while outputs were kept."""
-        return self._end - self._began[first]
-
     def _before(self, number: int) -> Callable[..., None]:
         def see(_: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
-            self._began[number] = time.perf_counter()
             given = args[0] if args else kwargs.get("hidden_states")
             before = self._outputs.get(number - 1)
             self._in_turn &= number == 0 or given is (before[0] if isinstance(before, tuple) else before)
@@ -172,9 +171,9 @@ def compare(exact: Outputs, replaced: Outputs, ids: List[int]) -> Dict[str, Any]
 
     loss: -log p of the next token, [n - 1], in nats; kl: KL(exact || replaced) of the distributions of the next token,
     [n], in nats; top1: whether the likeliest next token is the same, [n]; likeliest: the ids and probabilities of the
-    likeliest next tokens, of both; drift: for each layer |H' - H| / |H| (Frobenius), the mean over tokens of the cosine
-    of h' and h, and the smallest one; pooled_cosine: of the means of the last hidden states over all tokens;
-    class_cosine: of the first token's; token_drift: |h' - h| / |h| of the last hidden state of each token.
+    likeliest next tokens, of both; drift: for each layer what `drift_of` returns; pooled_cosine: of the means of the
+    last hidden states over all tokens; class_cosine: of the first token's; token_drift: |h' - h| / |h| of the last
+    hidden state of each token.
     """
     result: Dict[str, Any] = dict.fromkeys(
         ("exact_perplexity", "perplexity", "exact_loss_per_token", "loss_per_token", "kl_mean", "kl_max", "kl_max_at",
@@ -194,15 +193,22 @@ def compare(exact: Outputs, replaced: Outputs, ids: List[int]) -> Dict[str, Any]
 
 
 def drift_of(replaced: Any, exact: Any) -> Dict[str, float]:
-    """Returns the drift of rows [n, width]."""
+    """Returns |H' - H| / |H| (Frobenius) of rows [n, width], and the mean and the smallest of the cosines of h' and h.
+
+    Rows with NaN or infinity have no cosine: "rows_not_finite" is their number.
+    """
     a, b = replaced.double(), exact.double()
     norm = float(b.norm())
     error = float((a - b).norm())
+    finite = (a.isfinite() & b.isfinite()).all(1)
+    a, b = a[finite], b[finite]
     lengths = a.norm(dim=1) * b.norm(dim=1)
     same = (a == b).all(1).double()  # rows of zeros
     cosines = ((a * b).sum(1) / lengths.clamp_min(1e-300)).where(lengths > 0, same)
-    return {"relative": error / norm if norm else (math.inf if error else 0.0), "cosine": float(cosines.mean()),
-            "least_cosine": float(cosines.min())}
+    return {"relative": error / norm if norm else (math.inf if error else 0.0),
+            "cosine": float(cosines.mean()) if len(cosines) else math.nan,
+            "least_cosine": float(cosines.min()) if len(cosines) else math.nan,
+            "rows_not_finite": int((~finite).sum())}
 
 
 def _compare_logits(exact: Any, replaced: Any, ids: List[int]) -> Dict[str, Any]:

@@ -1,12 +1,12 @@
 """A model that the program asks for heads and effects, over a channel (hosting.py)."""
 from __future__ import annotations
 
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from .effect import Effects
 from .errors import need
 from .reading import ReadingModel, Request
-from .replace import Replacing, parts_of
+from .replace import Part, Replacing, parts_of
 
 PER_TOKEN = ("exact_loss", "loss", "kl", "token_drift")  # sent as tensors
 LIKELIEST = ("exact_likeliest", "likeliest")
@@ -20,20 +20,8 @@ class HostedModel(ReadingModel):
     def effect(self, request: Request, content: Dict[str, Any]) -> Tuple[Dict[str, Any], Dict[str, Any]]:
         """The numbers of Effects.measure, with the tokens, and its arrays."""
         numpy = need("numpy", "Measuring an effect")
-        parts, owners = [], []  # each part of the request is one or several of a replacement
-        for number, asked in enumerate(content["parts"]):
-            some = parts_of(str(asked["variant"]), asked["where"], int(asked.get("seed") or 0),
-                            dict(asked.get("parameters") or {}))
-            parts += some
-            owners += [number] * len(some)
-        first = min((layer for asked in content["parts"] for layer, _ in asked["where"]), default=0)
-        replacing: List[Replacing] = []
-
-        def replace(notes: List[str]) -> Replacing:
-            replacing.append(Replacing(self.model, parts, True, notes.append))
-            return replacing[-1]
-
-        measured = self._effects.measure(request, replace, first)
+        replacing = Asked(self.model, content["parts"])
+        measured = self._effects.measure(request, replacing, replacing.first_layer)
         arrays = {name: numpy.asarray(measured[name]) for name in PER_TOKEN if measured[name] is not None}
         labels = self.tokenizer.convert_ids_to_tokens
         for name in LIKELIEST:
@@ -43,14 +31,39 @@ class HostedModel(ReadingModel):
                 measured[name] = labels([token for token, _ in flat])
         for name in (*PER_TOKEN, "top1"):
             measured.pop(name, None)
-        arrays["costs"] = numpy.asarray(_shares(replacing[-1].costs, owners, len(content["parts"])))
+        for name, numbers in zip(("multiply_adds", "exact_multiply_adds"), replacing.costs()):
+            arrays[name] = numpy.asarray(numbers)
         _, ids = self.inputs_of(request)
         return {**measured, "labels": labels(ids)}, arrays
 
+    def effect_time(self, request: Request, content: Dict[str, Any]) -> Dict[str, Any]:
+        """The seconds of Effects.time."""
+        return self._effects.time(request, Asked(self.model, content["parts"]))
 
-def _shares(costs: Any, owners: List[int], count: int) -> List[float]:
-    """The cost of each part as a share of exact attention's."""
-    sums = [[0.0, 0.0] for _ in range(count)]
-    for owner, pair in zip(owners, costs):
-        sums[owner] = [a + b for a, b in zip(sums[owner], pair)]
-    return [cost / exact if exact else 1.0 for cost, exact in sums]
+
+class Asked:
+    """The replacement that a request asks for. Each of its parts is one or several of a Replacing."""
+
+    def __init__(self, model: Any, asked: List[Dict[str, Any]]) -> None:
+        self._model = model
+        self._parts: List[Part] = []
+        self._owners: List[int] = []  # the part of the request, for each of the parts
+        self._count = len(asked)
+        for number, each in enumerate(asked):
+            some = parts_of(str(each["variant"]), each["where"], int(each.get("seed") or 0),
+                            dict(each.get("parameters") or {}))
+            self._parts += some
+            self._owners += [number] * len(some)
+        self.first_layer = min((layer for each in asked for layer, _ in each["where"]), default=0)
+        self._last: Optional[Replacing] = None
+
+    def __call__(self, notes: List[str]) -> Replacing:
+        self._last = Replacing(self._model, self._parts, True, notes.append)
+        return self._last
+
+    def costs(self) -> Tuple[List[float], List[float]]:
+        """The multiply-adds of each part in the last block, and those of exact attention in its heads."""
+        sums = [[0.0, 0.0] for _ in range(self._count)]
+        for owner, pair in zip(self._owners, self._last.costs if self._last else []):
+            sums[owner] = [a + b for a, b in zip(sums[owner], pair)]
+        return [cost for cost, _ in sums], [exact for _, exact in sums]

@@ -5,11 +5,13 @@ First goes {"hello": "fovea model", "version": 1, "model": {...}}, as ReadingMod
     {"id": 1, "do": "heads", "text": ..., "max_tokens": ..., "layers": ..., "heads": ...}    or with a tensor "picture"
     {"id": 2, "do": "effect", "text": ..., "max_tokens": ..., "parts": [{"variant": ..., "seed": ...,
      "parameters": {...}, "where": [[3, null], [4, [0, 1]]]}]}
-    {"id": 3, "do": "cancel", "of": 1}
+    {"id": 3, "do": "effect_time", ...}    as "effect"
+    {"id": 4, "do": "cancel", "of": 1}
 
 Each request but "cancel" has one last answer with its id. It is, for "heads", tensors and metadata like those of a file
-of `record`, with "notes"; for "effect", the numbers of Effects.measure, with those of each token as tensors;
-{"error": "..."}; or {"cancelled": true}. Any number of {"id": 1, "reached": share} may come before it.
+of `record`, with "notes"; for "effect", the numbers of Effects.measure, with those of each token as tensors; for
+"effect_time", the seconds of Effects.time; {"error": "..."}; or {"cancelled": true}. Any number of
+{"id": 1, "reached": share} may come before it.
 """
 from __future__ import annotations
 
@@ -33,8 +35,8 @@ class Stopped(BaseException):
 def host(channel: Channel, model: Any, gone: Callable[[], None] = lambda: None) -> None:
     """Answers until the other process closes its end; requests run on this thread, one after the other.
 
-    `model` has `description()`, `heads(request)` and `effect(request, content)`. `gone` is called, on another thread,
-    as soon as the other process has closed its end, while a request may still run.
+    `model` has `description()`, `heads(request)`, `effect(request, content)` and `effect_time(request, content)`.
+    `gone` is called, on another thread, as soon as the other process has closed its end, while a request may still run.
     """
     channel.send({"hello": "fovea model", "version": VERSION, "model": model.description()})
     _Host(channel, model, gone).run()
@@ -93,9 +95,11 @@ class _Host:
             elif message.content.get("do") == "effect":
                 numbers, arrays = self._model.effect(request, message.content)
                 self._channel.send({"id": number, **numbers}, arrays)
+            elif message.content.get("do") == "effect_time":
+                self._channel.send({"id": number, **self._model.effect_time(request, message.content)})
             else:
                 raise FoveaError(f"'{message.content.get('do')}' is no request that this package knows; expected "
-                                 "heads or effect: install the Python package of this Fovea")
+                                 "heads, effect or effect_time: install the Python package of this Fovea")
         except Stopped:
             self._channel.send({"id": number, "cancelled": True})
         except Gone:

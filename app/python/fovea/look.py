@@ -97,6 +97,10 @@ class Looking:
         with self._turn:
             return self._model.effect(request, content)
 
+    def effect_time(self, request: Request, content: Dict[str, Any]) -> Any:
+        with self._turn:
+            return self._model.effect_time(request, content)
+
     def close(self) -> None:
         """From now on no window can ask the model."""
         atexit.unregister(self.close)

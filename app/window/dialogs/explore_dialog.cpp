@@ -348,8 +348,11 @@ void ExploreDialog::copy() {
 void ExploreDialog::export_by_dialog() {
   const QString part = run_.complete() ? "" : " (" + extent() + ")";
   if (page() == Page::plot) {
+    const auto figure = [this](const FigureStyle& style, bool carries_session) {
+      return plot_figure(style, carries_session);
+    };
     if (const auto wanted =
-            ask_export(*this, "Export the plot" + part, in_export_directory("front.pdf"), true))
+            ask_export(*this, {"Export the plot" + part, in_export_directory("front.pdf"), figure}))
       export_plot(wanted->path, wanted->style, wanted->carries_session);
     return;
   }
@@ -362,11 +365,16 @@ void ExploreDialog::export_by_dialog() {
   if (!path.isEmpty()) export_heads(path);
 }
 
+Figure ExploreDialog::plot_figure(const FigureStyle& style, bool carries_session) const {
+  Figure figure = pareto_->plot().figure_for(style);
+  figure.footer = provenance(carries_session).toStdString();
+  return figure;
+}
+
 void ExploreDialog::export_plot(const QString& path, const FigureStyle& style,
                                 bool carries_session) {
   remember_export(path);
-  Figure figure = pareto_->plot().figure_for(style);
-  figure.footer = provenance(carries_session).toStdString();
+  Figure figure = plot_figure(style, carries_session);
   if (carries_session) figure.recipe.session = window_.files().session_text();
   footer_->write(window_.background(), path,
                  [path = path.toStdString(), figure] { write_figure(path, figure); });

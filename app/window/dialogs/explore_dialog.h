@@ -20,6 +20,7 @@ class MeasuresPage;
 class MeasuringFooter;
 class ParetoPage;
 class ParetoPlot;
+struct Figure;
 struct FigureStyle;
 
 class ExploreDialog : public QDialog {
@@ -69,6 +70,7 @@ class ExploreDialog : public QDialog {
   void show_settings(const std::vector<std::size_t>& places);
   void show_trial(const Trial& trial);
   void export_by_dialog();
+  Figure plot_figure(const FigureStyle& style, bool carries_session) const;
 
   MainWindow& window_;
   Study& study_;

@@ -1,7 +1,8 @@
-// The ExportDialog asks for the size, letters and resolution of a figure, and for its file.
+// Asks how a figure is to be written, with a preview, and for the name of its file.
 #pragma once
 
 #include <QString>
+#include <functional>
 #include <optional>
 
 #include "figure/figure.h"
@@ -16,8 +17,16 @@ struct Export {
   bool carries_session = true;
 };
 
-/// `has_session` says whether the figure can carry a session, which the user can then leave out.
-std::optional<Export> ask_export(QWidget& parent, const QString& title, const QString& proposed,
-                                 bool has_session = false);
+struct ExportQuestion {
+  QString title, proposed;  // the dialog's, and the name of the file
+  /// The figure in a style; it names no source if it carries no session.
+  std::function<Figure(const FigureStyle& style, bool carries_session)> figure;
+};
+
+/// All answers are kept for the next question, except the name.
+std::optional<Export> ask_export(QWidget& parent, const ExportQuestion& question);
+
+/// The captions of the last export; those of a first question if there was none.
+Captions kept_captions();
 
 }  // namespace fovea

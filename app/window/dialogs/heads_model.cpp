@@ -1,7 +1,6 @@
 #include "window/dialogs/heads_model.h"
 
 #include <QFont>
-#include <limits>
 
 #include "session/settings.h"
 #include "window/widgets/text.h"
@@ -16,7 +15,7 @@ QString amount_text(const Quantity& quantity, const Trial* trial) {
 
 QVariant amount(const Quantity& quantity, const Trial* trial) {
   const auto value = trial ? quantity.of(*trial) : std::nullopt;
-  return value.value_or(std::numeric_limits<double>::infinity());
+  return value ? QVariant(*value) : QVariant();
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ class HeadsModel : public QAbstractTableModel {
   Q_OBJECT
 
  public:
-  /// The role of numbers to sort by; missing numbers come last.
+  /// The role of numbers to sort by; missing numbers are no values.
   static constexpr int sort_role = Qt::UserRole;
 
   using QAbstractTableModel::QAbstractTableModel;

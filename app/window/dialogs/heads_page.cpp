@@ -2,14 +2,13 @@
 
 #include <QComboBox>
 #include <QDoubleSpinBox>
-#include <QHeaderView>
 #include <QLabel>
-#include <QSortFilterProxyModel>
 #include <QTableView>
 
 #include "study/exploration_run.h"
 #include "window/dialogs/heads_model.h"
 #include "window/widgets/form.h"
+#include "window/widgets/sorted_table.h"
 #include "window/widgets/text.h"
 
 namespace fovea {
@@ -38,21 +37,11 @@ HeadsPage::HeadsPage() {
   sum_->setObjectName("explore_sum");
   column->addLayout(row);
   model_ = new HeadsModel(this);
-  sorted_ = new QSortFilterProxyModel(this);
-  sorted_->setSourceModel(model_);
-  sorted_->setSortRole(HeadsModel::sort_role);
+  sorted_ = new SortedRows(*model_, HeadsModel::sort_role, this);
   column->addWidget(view_ = new QTableView, 1);
   view_->setObjectName("explore_heads");
   view_->setAccessibleName("The best choice for each head");
-  view_->setModel(sorted_);
-  view_->setSortingEnabled(true);
-  view_->sortByColumn(-1, Qt::AscendingOrder);  // layer by layer
-  view_->setSelectionBehavior(QAbstractItemView::SelectRows);
-  view_->setSelectionMode(QAbstractItemView::SingleSelection);
-  view_->setTabKeyNavigation(false);  // Tab goes on to the next widget
-  view_->setWordWrap(false);
-  view_->verticalHeader()->hide();
-  view_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
+  show_rows(*view_, *sorted_);
   connect(view_, &QTableView::activated, this, &HeadsPage::choose_trial);
   connect(budget_of_, &QComboBox::currentIndexChanged, this, [this](int place) {
     const QSignalBlocker quiet(budget_);

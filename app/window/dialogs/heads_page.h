@@ -9,13 +9,13 @@ class QComboBox;
 class QDoubleSpinBox;
 class QLabel;
 class QModelIndex;
-class QSortFilterProxyModel;
 class QTableView;
 
 namespace fovea {
 
 class ExplorationRun;
 class HeadsModel;
+class SortedRows;
 
 class HeadsPage : public QWidget {
   Q_OBJECT
@@ -42,7 +42,7 @@ class HeadsPage : public QWidget {
   QLabel* sum_;
   QTableView* view_;
   HeadsModel* model_;
-  QSortFilterProxyModel* sorted_;
+  SortedRows* sorted_;
   bool fits_complete_ = false;  // the widths of the table's columns suit all trials
 };
 

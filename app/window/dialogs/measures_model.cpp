@@ -3,7 +3,6 @@
 #include <QFont>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "window/widgets/text.h"
 
@@ -17,7 +16,7 @@ void MeasuresModel::refresh() {
     rows_.clear();
     for (Index l = 0; source && l < std::ssize(source->layers); ++l)
       for (Index h = 0; h < source->layers[std::size_t(l)].heads(); ++h)
-        rows_.push_back({{l, h}, study_.measured_head(l, h), layer_label(*source, l)});
+        rows_.push_back({{l, h}, nullptr, {}, layer_label(*source, l)});
     endResetModel();
   }
   const Head opened{study_.session().layer, study_.session().head},
@@ -26,7 +25,9 @@ void MeasuresModel::refresh() {
     Row& now = rows_[std::size_t(row)];
     auto measured = study_.measured_head(now.head.first, now.head.second);
     const bool other_font = opened != before && (now.head == opened || now.head == before);
-    if (std::exchange(now.measured, measured) != measured || other_font)
+    std::string error = measured ? "" : study_.why_not_measured(now.head.first, now.head.second);
+    const bool other_error = std::exchange(now.error, error) != error;
+    if (std::exchange(now.measured, measured) != measured || other_error || other_font)
       emit dataChanged(index(row, 0), index(row, columnCount() - 1));
   }
 }
@@ -37,7 +38,12 @@ int MeasuresModel::row_of(const Head& head) const {
 }
 
 int MeasuresModel::missing() const {
-  return int(std::ranges::count(rows_, nullptr, &Row::measured));
+  return int(std::ranges::count_if(
+      rows_, [](const Row& row) { return !row.measured && row.error.empty(); }));
+}
+
+int MeasuresModel::failed() const {
+  return int(std::ranges::count_if(rows_, [](const Row& row) { return !row.error.empty(); }));
 }
 
 std::vector<MeasuredHeadRow> MeasuresModel::measured_rows() const {
@@ -70,7 +76,7 @@ QString MeasuresModel::text_at(const QModelIndex& index) const {
   if (index.column() == 0) return to_qt(rows_[std::size_t(index.row())].layer);
   if (index.column() == 1) return QString::number(head.second);
   const HeadValue* value = value_at(index);
-  if (!value) return "…";
+  if (!value) return rows_[std::size_t(index.row())].error.empty() ? "…" : "–";
   return to_qt(
       to_text(head_measures()[std::size_t(index.column() - first_measure)], value->estimate));
 }
@@ -80,13 +86,14 @@ QVariant MeasuresModel::number_at(const QModelIndex& index) const {
   if (index.column() == 0) return qlonglong(head.first);
   if (index.column() == 1) return qlonglong(head.second);
   const HeadValue* value = value_at(index);
-  return value && !std::isnan(value->estimate.value) ? value->estimate.value
-                                                     : std::numeric_limits<double>::infinity();
+  return value && !std::isnan(value->estimate.value) ? QVariant(value->estimate.value) : QVariant();
 }
 
 QString MeasuresModel::hint_at(const QModelIndex& index) const {
   const HeadValue* value = value_at(index);
   QStringList lines;
+  if (const std::string& error = rows_[std::size_t(index.row())].error; !error.empty())
+    lines << to_qt(error);
   if (value && !value->missing.empty()) lines << to_qt(value->missing);
   if (value && value->missing.empty() && value->queries > 0)
     lines << QString("From %1 of %2 queries")

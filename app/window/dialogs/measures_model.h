@@ -18,7 +18,7 @@ class MeasuresModel : public QAbstractTableModel {
  public:
   using Head = HeadCards::Head;
 
-  /// Numbers, to sort by: what is not there comes last.
+  /// Numbers, to sort by: what is not there is no value.
   static constexpr int sort_role = Qt::UserRole;
   static constexpr int first_measure = 2;  // columns: layer, head, measures
 
@@ -30,6 +30,7 @@ class MeasuresModel : public QAbstractTableModel {
   /// Null: not measured yet.
   const MeasuredHead* measured(int row) const { return rows_[std::size_t(row)].measured.get(); }
   int missing() const;  // heads that are not measured yet
+  int failed() const;   // heads that cannot be measured
   /// Those that are measured.
   std::vector<MeasuredHeadRow> measured_rows() const;
 
@@ -42,6 +43,7 @@ class MeasuresModel : public QAbstractTableModel {
   struct Row {
     Head head;
     std::shared_ptr<const MeasuredHead> measured;
+    std::string error;  // why it cannot be measured
     std::string layer;  // its label
   };
   const HeadValue* value_at(const QModelIndex& index) const;

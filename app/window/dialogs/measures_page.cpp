@@ -1,9 +1,7 @@
 #include "window/dialogs/measures_page.h"
 
 #include <QComboBox>
-#include <QHeaderView>
 #include <QLabel>
-#include <QSortFilterProxyModel>
 #include <QSplitter>
 #include <QTableView>
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include "window/dialogs/head_scatter_plot.h"
 #include "window/dialogs/measures_model.h"
 #include "window/widgets/form.h"
+#include "window/widgets/sorted_table.h"
 #include "window/widgets/text.h"
 
 namespace fovea {
@@ -44,21 +43,11 @@ MeasuresPage::MeasuresPage(Study& study) : study_(study) {
 
 QWidget* MeasuresPage::make_table() {
   model_ = new MeasuresModel(study_, this);
-  sorted_ = new QSortFilterProxyModel(this);
-  sorted_->setSourceModel(model_);
-  sorted_->setSortRole(MeasuresModel::sort_role);
+  sorted_ = new SortedRows(*model_, MeasuresModel::sort_role, this);
   view_ = new QTableView;
   view_->setObjectName("head_measures");
   view_->setAccessibleName("What each head does");
-  view_->setModel(sorted_);
-  view_->setSortingEnabled(true);
-  view_->sortByColumn(-1, Qt::AscendingOrder);  // layer by layer
-  view_->setSelectionBehavior(QAbstractItemView::SelectRows);
-  view_->setSelectionMode(QAbstractItemView::SingleSelection);
-  view_->setTabKeyNavigation(false);  // Tab goes on to the next widget
-  view_->setWordWrap(false);
-  view_->verticalHeader()->hide();
-  view_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
+  show_rows(*view_, *sorted_);
   connect(view_, &QTableView::activated, this, [this](const QModelIndex& index) {
     emit head_chosen(model_->head_in(sorted_->mapToSource(index).row()));
   });
@@ -97,9 +86,15 @@ void MeasuresPage::measure(bool on) {
 }
 
 MeasuringFooter::State MeasuresPage::state() const {
-  const int all = model_->rowCount(), measured = all - model_->missing();
+  const int all = model_->rowCount(), failed = model_->failed(),
+            measured = all - failed - model_->missing();
   if (measured == all)
     return {.text = "Exact attention of the opened input", .can_export = all > 0};
+  if (measured + failed == all)
+    return {.text = QString("%1 of %2 heads cannot be measured: their tool tips say why")
+                        .arg(failed)
+                        .arg(all),
+            .can_export = measured > 0};
   return {.text = QString("%1 of %2 heads measured").arg(measured).arg(all),
           .progress = double(measured) / all,
           .can_export = measured > 0};
@@ -156,9 +151,12 @@ void MeasuresPage::read_point() {
             ? ""
             : "Point at a head, or choose one with the arrow keys. A click or Enter opens it.");
   const HeadPoint& point = plot_->scatter().points[*chosen];
-  const auto said = [](std::size_t m, double value) {
+  const int row = model_->row_of({point.layer, point.head});
+  const MeasuredHead* measured = row < 0 ? nullptr : model_->measured(row);
+  const auto said = [&](std::size_t m, double value) {
     const HeadMeasure& measure = head_measures()[m];
-    return to_qt(measure.label + " " + to_text(measure, Estimate{value, 0}));
+    const Estimate estimate = measured ? measured->values[m].estimate : Estimate{value, 0};
+    return to_qt(measure.label + " " + to_text(measure, estimate));
   };
   reading_->setText(QString("%1, head %2: %3  ·  %4")
                         .arg(to_qt(layer_label(*study_.source(), point.layer)))

@@ -11,13 +11,13 @@
 
 class QComboBox;
 class QLabel;
-class QSortFilterProxyModel;
 class QTableView;
 
 namespace fovea {
 
 class HeadScatterPlot;
 class MeasuresModel;
+class SortedRows;
 class Study;
 
 class MeasuresPage : public QWidget {
@@ -51,7 +51,7 @@ class MeasuresPage : public QWidget {
   Study& study_;
   std::shared_ptr<const void> measuring_;  // null: not wanted
   MeasuresModel* model_;
-  QSortFilterProxyModel* sorted_;
+  SortedRows* sorted_;
   QTableView* view_;
   QComboBox *x_, *y_;
   HeadScatterPlot* plot_;

@@ -213,16 +213,24 @@ void SweepDialog::copy_table() {
 }
 
 void SweepDialog::export_by_dialog() {
+  const auto figure = [this](const FigureStyle& style, bool carries_session) {
+    return figure_of(figure_for(style, carries_session));
+  };
   if (const auto wanted =
-          ask_export(*this, "Export the sweep", in_export_directory("sweep.pdf"), true))
+          ask_export(*this, {"Export the sweep", in_export_directory("sweep.pdf"), figure}))
     export_to(wanted->path, wanted->style, wanted->carries_session);
+}
+
+SweepFigure SweepDialog::figure_for(const FigureStyle& style, bool carries_session) const {
+  SweepFigure figure = plot_->figure_for(style);
+  figure.page.title = "Time, memory and error against n";
+  figure.page.footer = (carries_session ? run_.provenance() : unnamed_).toStdString();
+  return figure;
 }
 
 void SweepDialog::export_to(const QString& path, const FigureStyle& style, bool carries_session) {
   remember_export(path);
-  SweepFigure figure = plot_->figure_for(style);
-  figure.page.title = "Time, memory and error against n";
-  figure.page.footer = (carries_session ? run_.provenance() : unnamed_).toStdString();
+  SweepFigure figure = figure_for(style, carries_session);
   if (carries_session) figure.page.recipe.session = window_.files().session_text();
   footer_->write(window_.background(), path,
                  [path = path.toStdString(), figure] { write_figure(path, figure_of(figure)); });

@@ -15,6 +15,7 @@ class MainWindow;
 class MeasuringFooter;
 class SweepPlot;
 struct FigureStyle;
+struct SweepFigure;
 struct SweepSpot;
 
 class SweepDialog : public QDialog {
@@ -49,6 +50,7 @@ class SweepDialog : public QDialog {
   QString state() const;
   void read(std::optional<SweepSpot> spot);
   void export_by_dialog();
+  SweepFigure figure_for(const FigureStyle& style, bool carries_session) const;
 
   MainWindow& window_;
   Study& study_;

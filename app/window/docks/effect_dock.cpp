@@ -13,8 +13,8 @@
 #include <algorithm>
 
 #include "data/error.h"
+#include "effect/effect_figure.h"
 #include "effect/effect_json.h"
-#include "effect/effect_panels.h"
 #include "io/atomic_file.h"
 #include "window/dialogs/questions.h"
 #include "window/docks/effect_grid.h"
@@ -337,16 +337,14 @@ QString EffectDock::write_to(const QString& path) const {
       write_atomically(path.toStdString(), text_of(policy, 1) + "\n");
       return {};
     }
-    Figure figure;
-    std::vector<Panel> row{drift_panel(*found.effect)};
-    if (!found.curve.empty()) row.push_back(layer_curve_panel(found.curve, found.title_of));
-    if (found.search) row.push_back(trials_panel(*found.search));
-    row.push_back(parts_panel(found.parts));
-    if (found.alone) row.push_back(unit_effects_panel(*found.alone, 0));
-    constexpr double panel_width = 2.4 * points_per_inch;
-    figure.style.width = panel_width * double(row.size());
-    figure.footer = found.effect->model + "; " + plural(found.effect->tokens, "token");
-    figure.rows = {std::move(row)};
+    const Figure figure = effect_figure({.effect = *found.effect,
+                                         .parts = found.parts,
+                                         .layers = layers,
+                                         .heads = heads,
+                                         .curve = &found.curve,
+                                         .curve_title = found.title_of,
+                                         .search = found.search ? &*found.search : nullptr,
+                                         .alone = found.alone ? &*found.alone : nullptr});
     write_figure(path.toStdString(), figure);
   } catch (const Error& error) {
     return error.what();

@@ -109,7 +109,7 @@ void EffectGrid::paint_over(const Place& place, bool chosen) {
   ChosenHeads next = *run_.chosen();
   for (Index head = 0; head < next.heads(); ++head)
     if (!place.head || *place.head == head) next.choose(place.layer, head, chosen);
-  run_.choose(std::move(next));
+  run_.choose(next);
 }
 
 const UnitEffect* EffectGrid::effect_of(Index layer, Index head) const {

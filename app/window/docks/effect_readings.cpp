@@ -9,12 +9,12 @@ QString shown(const std::optional<double>& number) {
   return number ? number_text(*number) : QString();
 }
 
-QString time_words(const std::optional<double>& ms) {
-  return ms ? to_qt(format_time(*ms)) : QString();
+QString time_words(const std::vector<double>& times) {
+  return times.empty() ? QString() : to_qt(format_time(median_ms(times)));
 }
 
-QString ratio(const std::optional<double>& exact, const std::optional<double>& now) {
-  return exact && now && *now > 0 ? number_text(*exact / *now, 2) + "×" : QString();
+QString ratio_words(const PassTimes& times) {
+  return times.known() ? to_qt(to_text(times.speed_up())) : QString();
 }
 
 }  // namespace
@@ -41,20 +41,29 @@ std::vector<Reading> readings_of(const ModelEffect& e) {
   if (!e.drift.empty())
     add("last layer", number_text(e.drift.back().relative), "",
         "|H' − H| / |H| of the hidden states after the last layer");
+  if (!e.drift.empty() && e.drift.back().rows_not_finite > 0)
+    add("rows not finite", QString::number(e.drift.back().rows_not_finite), "",
+        "Tokens whose last hidden state holds NaN or infinity; cosines leave them out");
   add("pooled embedding", shown(e.pooled_cosine), "",
       "Cosine of the means of the last hidden states over all tokens");
   add("first token", shown(e.class_cosine), "",
       "Cosine of the last hidden states of the first token, as of a class token");
   add("cost of attention", to_qt(format_percent(e.attention_cost())), "",
       "Multiply-adds in all heads of the model, as a share of exact attention's");
-  add("attention", time_words(e.attention_ms), time_words(e.exact_attention_ms),
-      "Of the layers from the first replaced one on: " +
-          ratio(e.exact_attention_ms, e.attention_ms));
-  add("these layers", time_words(e.layers_ms), time_words(e.exact_layers_ms),
-      "From the first replaced layer on: " + ratio(e.exact_layers_ms, e.layers_ms));
-  add("model", time_words(e.model_ms), time_words(e.exact_model_ms),
-      "One forward pass; attention is computed in another process, which takes a part of it");
-  add("the variant", time_words(e.variant_ms), "", "What it takes of the forward pass");
+  const EffectTimes& times = e.times;
+  const QString in_turn =
+      QString("The median of %1 in which an exact pass and a replaced one take turns")
+          .arg(to_qt(plural(times.rounds(), "round")));
+  add("attention", time_words(times.attention.replaced_ms), time_words(times.attention.exact_ms),
+      "In all layers. " + in_turn);
+  add("its speed-up", ratio_words(times.attention), "",
+      "Exact attention's time over that of replaced attention. " + in_turn);
+  add("model", time_words(times.model.replaced_ms), time_words(times.model.exact_ms),
+      "A pass through all layers. " + in_turn);
+  add("speed-up of the model", ratio_words(times.model), "",
+      "The exact pass over the replaced one. " + in_turn);
+  add("the variant", time_words(times.variant_ms), "",
+      "What it takes of a pass; it is computed in another process");
   return rows;
 }
 

@@ -4,8 +4,8 @@
 #include <QRegularExpressionValidator>
 
 #include "analysis/measures.h"
+#include "evaluate/not_finite.h"
 #include "session/held_head.h"
-#include "session/not_finite.h"
 #include "study/session_editor.h"
 #include "window/docks/docks.h"
 #include "window/docks/learning_box.h"

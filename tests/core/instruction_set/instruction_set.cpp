@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "backend/backend.h"
+#include "backend/backends.h"
 #include "data/error.h"
 #include "variants/variant.h"
 

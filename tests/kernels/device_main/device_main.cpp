@@ -2,7 +2,7 @@
 // are those of products of warpgroups on a device that has none.
 #include <cstdio>
 
-#include "backend/backend.h"
+#include "backend/backends.h"
 #include "run_tests.h"
 
 int main(int argc, char** argv) {

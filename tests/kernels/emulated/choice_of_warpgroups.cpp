@@ -1,6 +1,7 @@
 // Which compute capabilities of the emulated device use products of warpgroups.
 #include <cstdlib>
 
+#include "backend/backends.h"
 #include "data/error.h"
 #include "kernels/hopper.h"
 #include "laws/cases.h"

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "backend/backends.h"
 #include "device/buffer.h"
 #include "harness.h"
 #include "tiles/attend.h"

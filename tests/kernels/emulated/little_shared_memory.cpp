@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "backend/backends.h"
 #include "kernels/hopper.h"
 #include "kernels/other_backends.h"
 #include "laws/cases.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "async.h"  // of the emulation
+#include "backend/backends.h"
 #include "backend/stage_names.h"
 #include "kernels/hopper.h"
 #include "kernels/maps_16.h"

@@ -3,7 +3,7 @@
 #include <cuda_runtime.h>
 #include <doctest/doctest.h>
 
-#include "backend/backend.h"
+#include "backend/backends.h"
 
 using namespace fovea;
 

@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>  // of the emulation
 #include <doctest/doctest.h>
 
+#include "backend/backends.h"
 #include "bench/entry.h"
 #include "device/head_start.h"
 #include "harness.h"

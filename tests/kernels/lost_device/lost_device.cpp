@@ -2,6 +2,7 @@
 // its own: nothing else may hold the device.
 #include <doctest/doctest.h>
 
+#include "backend/backends.h"
 #include "data/error.h"
 #include "harness.h"
 #include "kernels/lost_device/lose_device.h"

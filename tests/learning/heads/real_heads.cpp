@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "backend/backends.h"
 #include "io/tensor_source.h"
 #include "learning/trainer.h"
 #include "variants/tree_builder.h"

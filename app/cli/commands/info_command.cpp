@@ -1,0 +1,215 @@
+// fovea info: lists what a source holds, as Fovea reads it.
+#include "cli/commands/commands.h"
+#include "cli/options/options.h"
+#include "cli/reports/devices_report.h"
+#include "cli/reports/text_table.h"
+#include "data/text.h"
+#include "report/json_output.h"
+
+namespace fovea {
+namespace {
+
+struct InfoOptions {
+  SourceOptions source;
+  bool json = false, devices = false, test_again = false;
+};
+
+Document shape_json(const HeadTensor& tensor) {
+  if (!tensor.present()) return nullptr;
+  return {{"type", to_text(tensor.type)}, {"shape", {tensor.heads, tensor.rows, tensor.cols}}};
+}
+
+Document layer_json(const Layer& layer) {
+  Document tensors = Document::object();
+  const auto put = [&](const std::string& name, const HeadTensor& tensor) {
+    if (tensor.present()) tensors[name] = shape_json(tensor);
+  };
+  put("q", layer.q);
+  put("k", layer.k);
+  put("v", layer.v);
+  put("attention", layer.attention);
+  Document out{{"name", layer.name}, {"heads", layer.heads()}, {"n", layer.keys()}};
+  out["queries"] = layer.queries();
+  out["keys"] = layer.keys();
+  if (layer.has_qk()) {
+    out["key_value_heads"] = layer.k.heads;
+    out["d"] = layer.d();
+    out["dv"] = layer.dv();
+  }
+  put("mask", layer.conditions.mask);
+  put("bias", layer.conditions.bias);
+  for (const ImportedTensors& result : layer.imported) {
+    const std::string prefix = result.name.empty() ? "" : result.name + ".";
+    put(prefix + "z", result.z);
+    put(prefix + "lse", result.lse);
+    if (result.p.bytes != layer.attention.bytes || result.p.begin != layer.attention.begin)
+      put(prefix + "p", result.p);
+    put(prefix + "kept", result.kept);
+  }
+  out["tensors"] = tensors;
+  const LayerConditions& its = layer.conditions;
+  Document conditions = Document::object();
+  for_conditions([&](const auto& condition) {
+    if (const auto& value = its.*condition.member) conditions[condition.id] = *value;
+  });
+  if (!its.alibi.empty()) conditions["alibi"] = its.alibi;
+  if (!its.sinks.empty()) conditions["sinks"] = its.sinks;
+  if (!its.documents.empty()) conditions["segments"] = its.documents;
+  out["conditions"] = conditions;
+  return out;
+}
+
+Document info_json(const Source& source) {
+  Document out{{"name", source.name}, {"path", source.path}, {"kind", source.kind}};
+  out["content"] = source.content;
+  out["layout"] = source.layout;
+  out["layout_guessed"] = source.layout_guessed;
+  out["scale"] = source.scale ? Document(*source.scale) : Document(nullptr);
+  out["causal"] = source.causal ? Document(*source.causal) : Document(nullptr);
+  out["layers"] = Document::array();
+  for (const Layer& layer : source.layers) out["layers"].push_back(layer_json(layer));
+  out["tokens"] = source.sequence.tokens;
+  if (const auto& grid = source.sequence.grid)
+    out["image"] = {{"grid", {grid->rows, grid->cols}}, {"prefix", grid->prefix}};
+  out["metadata"] = source.metadata;
+  out["notes"] = source.notes;
+  return out;
+}
+
+std::string tokens_text(const Sequence& sequence) {
+  if (sequence.tokens.empty()) return "";
+  std::string text = plural(static_cast<std::int64_t>(sequence.tokens.size()), "token") + ":";
+  std::size_t shown = 0;
+  for (; shown < sequence.tokens.size() && text.size() < 90; ++shown)
+    text += " " + sequence.tokens[shown];
+  return shown < sequence.tokens.size() ? text + " ..." : text;
+}
+
+std::string shape_and_type(const HeadTensor& tensor) {
+  if (!tensor.present()) return "";
+  return std::to_string(tensor.heads) + " x " + std::to_string(tensor.rows) + " x " +
+         std::to_string(tensor.cols) + " " + to_text(tensor.type);
+}
+
+/// "results z lse, flash: z p"; empty if the file holds none.
+std::string text_of_results(const Layer& layer) {
+  std::string text;
+  for (const ImportedTensors& result : layer.imported) {
+    text += text.empty() ? "results" : ",";
+    if (!result.name.empty()) text += " " + result.name + ":";
+    for (const auto& [name, tensor] : {std::pair{"z", &result.z}, std::pair{"lse", &result.lse},
+                                       std::pair{"p", &result.p}, std::pair{"kept", &result.kept}})
+      if (tensor->present()) text += std::string(" ") + name;
+  }
+  return text;
+}
+
+/// The statements for this layer alone, and its conditions.
+std::string text_of_conditions(const Source& source, const Layer& layer) {
+  std::string text;
+  if (const auto& causal = layer.conditions.causal; causal && causal != source.causal)
+    text = *causal ? "causal" : "bidirectional";
+  if (const auto& scale = layer.conditions.scale; scale && scale != source.scale)
+    text += (text.empty() ? "scale " : ", scale ") + format_plain(*scale);
+  for (const std::string& more : {layer.conditions.text(), text_of_results(layer)})
+    if (!more.empty()) add_item(text, more);
+  return text;
+}
+
+/// "341", or "7 × 24" if numbers of queries and keys differ.
+std::string length_text(Lengths lengths) {
+  const std::string keys = std::to_string(lengths.keys);
+  return lengths.equal() ? keys : std::to_string(lengths.queries) + " × " + keys;
+}
+
+void print_layers(std::ostream& out, const Source& source) {
+  const bool conditions = std::ranges::any_of(source.layers, [&](const Layer& layer) {
+    return !text_of_conditions(source, layer).empty();
+  });
+  TextTable table{{"layer", "<name", "heads", "n", "<q", "<k", "<v", "<attention"}, {}};
+  if (conditions) table.header.push_back("<also");
+  for (std::size_t l = 0; l < source.layers.size(); ++l) {
+    const Layer& layer = source.layers[l];
+    table.rows.push_back({std::to_string(l), layer.name, std::to_string(layer.heads()),
+                          length_text(layer.lengths()), shape_and_type(layer.q),
+                          shape_and_type(layer.k), shape_and_type(layer.v),
+                          shape_and_type(layer.attention)});
+    if (conditions) table.rows.back().push_back(text_of_conditions(source, layer));
+  }
+  print(out, table);
+}
+
+void print_info(std::ostream& out, const Source& source) {
+  const auto& grid = source.sequence.grid;
+  const Layer& first = source.layers.front();
+  const bool grouped = first.has_qk() && first.k.heads != first.heads();
+  out << source.name << '\n';
+  print_facts(
+      out,
+      {{"path", source.path},
+       {"kind", source.kind},
+       {"Q, K, V", source.content},
+       {"layout",
+        source.layout.empty()
+            ? ""
+            : source.layout + (source.layout_guessed ? "  GUESSED: state it with --layout" : "")},
+       {"scale", source.scale     ? format_plain(*source.scale)
+                 : first.has_qk() ? "1/sqrt(d), as none is stated"
+                                  : ""},
+       {"mask", source.causal    ? (*source.causal ? "causal" : "bidirectional")
+                : first.has_qk() ? "bidirectional, as none is stated"
+                                 : ""},
+       {"grouped", grouped ? plural(first.k.heads, "key/value head") + " for " +
+                                 plural(first.heads(), "query head")
+                           : ""},
+       {"sequence", tokens_text(source.sequence)},
+       {"image", grid ? std::to_string(grid->rows) + " x " + std::to_string(grid->cols) +
+                            " patches" +
+                            (grid->prefix ? " after " + plural(grid->prefix, "token") : "")
+                      : ""}});
+  out << '\n';
+  print_layers(out, source);
+  if (!source.notes.empty()) out << '\n';
+  print_notes(out, source.notes, 2);
+}
+
+void list_devices(const InfoOptions& options, const Console& console) {
+  const DevicesReport report = report_devices(
+      SelfTests::of_this_program(), options.test_again, [&](const std::string& precision) {
+        console.err << "fovea: testing " << precision << " on the GPU" << std::endl;
+      });
+  if (options.json)
+    print(console.out, devices_json(report));
+  else
+    print(console.out, report);
+}
+
+}  // namespace
+
+void add_info_command(CLI::App& program, Work& chosen) {
+  auto* command = program.add_subcommand("info", "List what a source holds, as Fovea reads it");
+  auto options = std::make_shared<InfoOptions>();
+  options->source.add_to(*command, false);
+  command->add_flag("--json", options->json, "One JSON document on standard output");
+  auto* devices = command->add_flag("--devices", options->devices,
+                                    "List what this machine computes on instead, and hold its GPU "
+                                    "against the CPU if that was not done yet");
+  command
+      ->add_flag("--test-again", options->test_again,
+                 "With --devices: repeat the self-test of the GPU")
+      ->needs(devices);
+  devices->excludes(command->get_option("SOURCE"));
+  command->callback([&chosen, options] {
+    if (!options->devices && options->source.what.empty()) throw CLI::RequiredError("SOURCE");
+    chosen = [options](const Console& console) {
+      if (options->devices) return list_devices(*options, console);
+      const Source source = options->source.load(console.stop);
+      if (options->json)
+        print(console.out, info_json(source));
+      else
+        print_info(console.out, source);
+    };
+  });
+}
+
+}  // namespace fovea

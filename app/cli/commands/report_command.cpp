@@ -1,0 +1,110 @@
+// fovea report: a document of one head, for print or a browser.
+#include "cli/commands/commands.h"
+#include "cli/options/command_line.h"
+#include "cli/options/figure_names.h"
+#include "cli/options/render_options.h"
+#include "cli/reports/head_pages.h"
+#include "cli/reports/report.h"
+#include "cli/reports/text_table.h"
+#include "data/error.h"
+#include "input/painting.h"
+#include "io/atomic_file.h"
+
+namespace fovea {
+namespace {
+
+constexpr Index pixels_a_side = 512;  // enough for 4 cm at 300 dpi
+
+struct ReportOptions : RenderOptions {
+  ReportOptions() { views = {"heatmap", "error", "mask"}; }
+};
+
+/// Puts exact attention into the first column.
+void put_exact_first(std::vector<Column>& columns) {
+  std::erase_if(columns, [](const Column& column) { return is_reference(column.variant); });
+  columns.insert(columns.begin(), {reference_variant().id, {}, 0});
+}
+
+void run_report(const ReportOptions& options, const Console& console) {
+  check_pages_name(options.output);
+  variants_named(options.variants);
+  require_writable(options.output);
+  const Painting painting;
+  Source source = options.source.load(console.stop, options.backend.threads);
+  refuse_to_replace("-o", options.output, source);
+  const Index layer = options.heads.layer_in(source);
+  if (!source.layers[static_cast<std::size_t>(layer)].has_qk())
+    throw InputError(source.path,
+                     "holds only an attention matrix: a report compares variants, which need Q "
+                     "and K; 'fovea render' draws the matrix");
+  const Index head = options.heads.heads_in(source).front();
+  const Problem problem = options.heads.problem(source, head, console.stop);
+  tell_left_out(options.variants, problem, console.err);
+  const auto backend = options.backend.make(console.err);
+  std::vector<Column> columns = columns_of(options, problem);
+  put_exact_first(columns);
+  Profile profile;
+  Run run{profile, console.stop};
+  const PanelGrid grid({.problem = problem,
+                        .source = source,
+                        .layer = layer,
+                        .backend = *backend,
+                        .settings = options.settings,
+                        .columns = columns,
+                        .viewport = {},
+                        .query = {},
+                        .max_pixels = pixels_a_side},
+                       run);
+  print_notes(console.err, grid.notes());
+  Recipe recipe;
+  std::string hash;
+  if (options.no_session) {
+    source.name.clear();
+  } else {
+    recipe.command = command_line(console.words, options.output, "report");
+    hash = hash_to_write(source, console);
+    if (const auto session = session_of(options, source, columns, problem.lengths()))
+      recipe.session = text_of({.session = *session, .content_hash = hash});
+  }
+  FigureStyle style;
+  style.width = page_text_width;
+  style.settings = options.settings;
+  write_pages(options.output, head_pages({.grid = grid,
+                                          .problem = problem,
+                                          .source = source,
+                                          .path = options.no_session ? "" : source.path,
+                                          .layer = layer,
+                                          .head = head,
+                                          .backend = *backend,
+                                          .columns = columns,
+                                          .style = style,
+                                          .content_hash = hash,
+                                          .version = FOVEA_VERSION,
+                                          .notes = notes_of(source, layer),
+                                          .recipe = recipe},
+                                         run));
+}
+
+}  // namespace
+
+void add_report_command(CLI::App& program, Work& chosen) {
+  auto* command = program.add_subcommand(
+      "report",
+      "Write a document of one head: its variants side by side, their errors, cost and "
+      "time, and how to compute them again");
+  auto options = std::make_shared<ReportOptions>();
+  options->source.add_to(*command);
+  add_columns(*command, options->variants);
+  command->add_option("-o,--output", options->output, "A file ending in .pdf or .html")
+      ->check(refuse_empty)
+      ->required();
+  add_no_session(*command, options->no_session);
+  options->parameters.add_to(*command);
+  options->heads.add_to(*command, "0", false);
+  options->backend.add_to(*command);
+  command->callback([&chosen, options] {
+    chosen = [options](const Console& console) { run_report(*options, console); };
+  });
+}
+
+}  // namespace fovea

@@ -1,0 +1,135 @@
+// fovea variants: lists every variant of the table with its parameters.
+#include "cli/commands/commands.h"
+#include "cli/reports/text_table.h"
+#include "data/text.h"
+#include "report/json_output.h"
+#include "variants/variant.h"
+
+namespace fovea {
+namespace {
+
+std::string mask_text(Mask mask) {
+  switch (mask) {
+    case Mask::either:
+      return "causal or bidirectional";
+    case Mask::causal_in_paper:
+      return "causal in the paper; bidirectional offered";
+    case Mask::bidirectional_in_paper:
+      return "bidirectional in the paper; causal offered";
+    case Mask::bidirectional_only:
+      return "bidirectional; there is no causal form";
+  }
+  return "";
+}
+
+std::string heading_of(Group group) {
+  return group == Group::papers ? "papers: exact attention and the variants of the four papers"
+                                : "baselines: what the papers' tables compare with";
+}
+
+std::string type_text(const TensorField& field) {
+  return field.element == Element::real ? "real" : "integer";
+}
+
+std::string shapes_text(const TensorField& field) {
+  return join(
+      field.shapes, [](const SymbolicShape& shape) { return shape_text(shape); }, " or ");
+}
+
+Document variant_json(const Variant& variant) {
+  Document parameters = Document::array(), structure = Document::array();
+  for (const Field& field : variant.schema) parameters.push_back(field_json(field));
+  for (const TensorField& field : variant.structure)
+    structure.push_back({{"name", field.name},
+                         {"type", type_text(field)},
+                         {"shapes", field.shapes},
+                         {"meaning", field.meaning}});
+  Document out{{"id", variant.id},
+               {"label", variant.label},
+               {"group", name_of(variant.group)},
+               {"paper", variant.paper},
+               {"formula", variant.formula},
+               {"summary", variant.summary},
+               {"mask", mask_text(variant.mask)},
+               {"rows_sum_to_one", variant.rows_sum_to_one},
+               {"signed_entries", variant.signed_entries},
+               {"parameters", parameters},
+               {"structure", structure}};
+  if (!variant.other_sums_with.empty())
+    out["rows_need_not_sum_to_one_with"] = variant.other_sums_with;
+  return out;
+}
+
+std::string range_text(const Field& field) {
+  if (!field.choices.empty()) return join(field.choices, {}, " | ");
+  if (std::holds_alternative<std::string>(field.standard)) return "text";
+  const std::string text = format_plain(field.min) + " .. " + format_plain(field.max);
+  return field.must_be_even ? text + ", even" : text;
+}
+
+std::string standard_text(const Field& field) {
+  const std::string text = to_text(field.standard);
+  return text.empty() ? "-" : text;
+}
+
+std::string condition_text(const Field& field) {
+  if (!field.only_with) return {};
+  return "With " + field.only_with->first + " = " + field.only_with->second + ": ";
+}
+
+std::string rows_text(const Variant& variant) {
+  std::string sum = variant.rows_sum_to_one ? "sum to 1" : "need not sum to 1";
+  if (!variant.other_sums_with.empty()) sum += ", but need not with " + variant.other_sums_with;
+  return sum + (variant.signed_entries ? "; entries may be negative" : "");
+}
+
+void print_variant(std::ostream& out, const Variant& variant) {
+  out << variant.id << "  " << variant.label << "  (" << variant.paper << ")\n";
+  print_facts(out, {{"keeps", variant.summary},
+                    {"formula", variant.formula},
+                    {"mask", mask_text(variant.mask)},
+                    {"rows of P", rows_text(variant)}});
+  if (variant.schema.empty()) return;
+  TextTable table{{"<parameter", "<default", "<unit", "<range", "<meaning"}, {}};
+  for (const Field& field : variant.schema)
+    table.rows.push_back({field.id, standard_text(field), field.unit, range_text(field),
+                          condition_text(field) + field.meaning});
+  out << '\n';
+  print(out, table);
+  if (variant.structure.empty()) return;
+  TextTable tensors{{"<tensor of --structure", "<type", "<shape a head", "<meaning"}, {}};
+  for (const TensorField& field : variant.structure)
+    tensors.rows.push_back({field.name, type_text(field), shapes_text(field), field.meaning});
+  out << '\n';
+  print(out, tensors);
+}
+
+}  // namespace
+
+void add_variants_command(CLI::App& program, Work& chosen) {
+  auto* command = program.add_subcommand("variants", "List every variant and its parameters");
+  auto json = std::make_shared<bool>(false);
+  command->add_flag("--json", *json, "One JSON document on standard output");
+  command->callback([&chosen, json] {
+    chosen = [json](const Console& console) {
+      Document document = Document::array();
+      for (const Variant& variant : variants())
+        if (*json) document.push_back(variant_json(variant));
+      for (const Group group : all_groups) {
+        if (*json) break;
+        console.out << (group == all_groups[0] ? "" : "\n") << heading_of(group) << '\n';
+        for (const Variant* variant : variants_of(group))
+          print_variant(console.out << '\n', *variant);
+      }
+      if (*json)
+        print(console.out, Document{{"variants", document}});
+      else
+        console.out
+            << "\nDefaults are for heads of 4096 tokens and more. For shorter heads they would "
+               "cover all of\nexact attention, so every command uses smaller sizes, as the window "
+               "does, and says which.\n";
+    };
+  });
+}
+
+}  // namespace fovea

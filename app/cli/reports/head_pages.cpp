@@ -1,0 +1,260 @@
+#include "cli/reports/head_pages.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "analysis/measures.h"
+#include "cli/options/figure_names.h"
+#include "data/layer_conditions.h"
+#include "data/number_text.h"
+#include "data/text.h"
+#include "figure/figure.h"
+#include "views/views.h"
+
+namespace fovea {
+namespace {
+
+constexpr std::size_t columns_a_figure = 4;
+
+/// The measures of the table, in its order.
+constexpr std::array table_measures{"output_rel_fro", "row_rel_error_p90", "attention_tv",
+                                    "mass_kept",      "ratio_to_exact",    "bytes",
+                                    "total_ms",       "total_speed_up"};
+
+const Measure& measure_named(const std::string& id) {
+  return *std::ranges::find(measures(), id, &Measure::id);
+}
+
+std::string scale_text(const HeadPagesRequest& request) {
+  const double scale = request.problem.scale;
+  const bool stated = stated_scale(request.source, request.layer) == scale;
+  const bool standard =
+      format_plain(scale) == format_plain(1 / std::sqrt(static_cast<double>(request.problem.d())));
+  return format_plain(scale) + (stated     ? ", " + statement_text(request.source)
+                                : standard ? ", 1/√d"
+                                           : ", as chosen");
+}
+
+std::string mask_text(const HeadPagesRequest& request) {
+  const auto stated = stated_causal(request.source, request.layer);
+  const std::string how = stated == request.problem.causal ? ", " + statement_text(request.source)
+                          : stated                         ? ", as chosen"
+                          : mask_is_assumed(request.source, request.layer)
+                              ? ", not stated by the file"
+                              : "";
+  return (request.problem.causal ? "causal" : "bidirectional") + how +
+         conditions_text(request.problem);
+}
+
+std::string place(Index number, Index count) {
+  return std::to_string(number) + " of 0 to " + std::to_string(count - 1);
+}
+
+class HeadPages {
+ public:
+  HeadPages(const HeadPagesRequest& request, Run& run) : in_(request), run_(run) {}
+
+  Pages pages() {
+    pages_.title = "Attention of " +
+                   named(in_.source.name,
+                         layer_label(in_.source, in_.layer) + ", head " + std::to_string(in_.head));
+    pages_.recipe = in_.recipe;
+    add_input();
+    add_columns();
+    add_structure();
+    add_numbers();
+    add_methods();
+    add_again();
+    return std::move(pages_);
+  }
+
+ private:
+  void add(Block block) { pages_.blocks.push_back(std::move(block)); }
+
+  void add_input() {
+    const Problem& p = in_.problem;
+    Facts facts;
+    facts.rows = {
+        {"Source", in_.path},
+        {"SHA-256 of its content", in_.content_hash},
+        {"Queries, keys and values", in_.source.content},
+        {"Head", layer_label(in_.source, in_.layer) + " (number " +
+                     place(in_.layer, std::ssize(in_.source.layers)) + "), head " +
+                     place(in_.head, layer().heads())},
+        {"Shape", p.lengths().text() + ", d = " + std::to_string(p.d()) + ", " +
+                      (p.has_values() ? "values " + std::to_string(p.dv()) : "no values")},
+        {"Mask", mask_text(in_)},
+        {"Scale", scale_text(in_)},
+        {"Computed by",
+         "Fovea " + in_.version + ", on " + in_.backend.device() + ", " + in_.backend.precision()}};
+    for (const auto& notes : {in_.notes, in_.grid.notes()})
+      for (const std::string& note : notes) facts.rows.emplace_back("Note", note);
+    add(std::move(facts));
+  }
+
+  Figure figure_of(std::vector<std::vector<Panel>> rows, std::size_t across) {
+    FigureStyle style = in_.style;
+    // A few panels get the size of those in a full row.
+    style.width *= std::max(across, std::size_t(1)) / static_cast<double>(columns_a_figure);
+    return {
+        .rows = std::move(rows),
+        .style = style,
+        .sequence = std::make_shared<const Sequence>(sequence_of(in_.source, in_.layer)),
+        .key_sequence = std::make_shared<const Sequence>(key_sequence_of(in_.source, in_.layer))};
+  }
+
+  void add_figure(std::vector<std::vector<Panel>> rows, const std::string& caption) {
+    const std::size_t across = rows.front().size();
+    add(Illustration{figure_of(std::move(rows), across),
+                     "Figure " + std::to_string(++figures_) + ". " + caption});
+  }
+
+  void add_columns() {
+    add(Heading{"Weights, errors and masks"});
+    const std::size_t count = in_.columns.size();
+    for (std::size_t begin = 0; begin < count; begin += columns_a_figure) {
+      std::vector<std::vector<Panel>> rows;
+      for (const View view : {find_view("heatmap"), find_view("error"), find_view("mask")}) {
+        std::vector<Panel> row;
+        for (std::size_t c = begin; c < std::min(count, begin + columns_a_figure); ++c)
+          row.push_back(in_.grid.panel(view, c, run_));
+        rows.push_back(std::move(row));
+      }
+      add_figure(std::move(rows),
+                 begin == 0 ? "From above: the weights P, their error against exact attention, "
+                              "and the pairs that are computed. Rows are queries, columns keys."
+                            : "The same for the other variants.");
+    }
+  }
+
+  /// Whether the panel shows something; else it says why there is nothing.
+  static bool shows(const Panel& panel) { return !std::holds_alternative<Message>(panel.body); }
+
+  void add_structure() {
+    std::vector<Panel> panels;
+    const auto take = [&](View view, std::size_t column) {
+      Panel panel = in_.grid.panel(view, column, run_);
+      if (shows(panel)) panels.push_back(std::move(panel));
+    };
+    take(find_view("rank"), 0);
+    for (std::size_t c = 0; c < in_.columns.size(); ++c)
+      if (computation(c).variant->tree_attention != TreeAttention::none) take(find_view("tree"), c);
+    if (panels.empty()) return;
+    panels.resize(std::min(panels.size(), columns_a_figure));
+    add(Heading{"Ranks and leaves"});
+    add_figure({std::move(panels)},
+               "The numerical rank of the blocks of P, and how many tokens each leaf of a tree "
+               "holds.");
+  }
+
+  void add_numbers() {
+    NumberTable table{.header = {"attention"}, .rows = {}, .caption = {}};
+    Facts definitions;
+    std::vector<const Measure*> shown;
+    for (const char* id : table_measures)
+      if (const Measure& measure = measure_named(id);
+          in_.problem.has_values() || !measure.of_outputs)
+        shown.push_back(&measure);
+    for (const Measure* measure : shown) {
+      table.header.push_back(measure->label);
+      definitions.rows.emplace_back(measure->label, measure->definition);
+    }
+    bool few = false, slow = false, cold = false;
+    int samples = 0;
+    const auto times = in_.grid.times(run_);
+    for (std::size_t c = 0; c < in_.columns.size(); ++c) {
+      const auto& time = times[c];
+      run_.check();
+      if (time) {
+        few |= time->timing.few_samples();
+        slow |= time->slow;
+        cold |= time->cold;
+        samples = std::max(samples, time->timing.total.samples);
+      }
+      const Evaluation evaluation = numbers_of(in_.grid.evaluated(c), time);
+      table.rows.push_back({in_.grid.title_of(c)});
+      for (const Measure* measure : shown) {
+        const auto found = measure->of(evaluation);
+        table.rows.back().push_back(found ? to_text(*measure, *found) : "–");
+      }
+    }
+    table.caption =
+        "Times are medians of up to " + std::to_string(samples) +
+        " rounds after a warm-up, in each of which every attention runs once" +
+        (samples >= enough_samples ? "; speed-ups have intervals of 95 % confidence" : "") +
+        (cold ? "; what takes several seconds has its first, cold run alone" : "") +
+        (few ? "; some of few rounds" : "") +
+        (slow ? "; the machine was slowed down during some of them" : "") + ".";
+    add(Heading{"Errors, cost and time"});
+    add(std::move(table));
+    add(std::move(definitions));
+  }
+
+  void add_methods() {
+    add(Heading{"Methods"});
+    add(
+        Paragraph{"Every variant is compared with exact attention of the same scale and mask: Z = "
+                  "P V, P = softmax(S), S = s Q Kᵀ. Exact attention and all entries that are "
+                  "shown are computed in fp32."});
+    for (std::size_t c = 0; c < in_.columns.size(); ++c) {
+      const Computation& its = computation(c);
+      const Variant& variant = *its.variant;
+      Facts facts{in_.grid.title_of(c) + ": " + variant.paper,
+                  {{"Formula", variant.formula},
+                   {"Parameters", parameters_text(variant, its.values, in_.columns[c].seed)},
+                   {"Cost", cost_text(its.cost)}}};
+      for (const std::string& note : its.op->plan().notes) facts.rows.emplace_back("Note", note);
+      facts.rows.emplace_back("Its own figures", figures_text(in_.grid.evaluated(c).diagnostics));
+      add(std::move(facts));
+    }
+  }
+
+  const Computation& computation(std::size_t column) const {
+    return *in_.grid.evaluated(column).computation;
+  }
+
+  static std::string parameters_text(const Variant& variant, const Values& values,
+                                     std::uint64_t seed) {
+    std::string text;
+    for (std::size_t i = 0; i < variant.schema.size(); ++i) {
+      const std::string value = to_text(values[i]);
+      if (value.empty() || !is_used(variant.schema[i], variant.schema, values)) continue;
+      add_item(text, variant.schema[i].id + " = " + value);
+    }
+    return text.empty() ? text : text + ", seed = " + std::to_string(seed);
+  }
+
+  static std::string figures_text(const std::vector<Diagnostic>& figures) {
+    std::string text;
+    for (const Diagnostic& figure : figures)
+      if (!figure.left_out) add_item(text, figure.label + ": " + to_text(figure), "; ");
+    return text;
+  }
+
+  static std::string cost_text(const Cost& cost) {
+    return format_count(cost.pairs) + " pairs, " + format_count(cost.multiply_adds) +
+           " multiply-adds";
+  }
+
+  void add_again() {
+    if (in_.recipe.command.empty()) return;
+    add(Heading{"To make this report again"});
+    add(Verbatim{in_.recipe.command});
+  }
+
+  const Layer& layer() const { return in_.source.layers[static_cast<std::size_t>(in_.layer)]; }
+
+  const HeadPagesRequest& in_;
+  Run& run_;
+  Pages pages_;
+  int figures_ = 0;
+};
+
+}  // namespace
+
+Pages head_pages(const HeadPagesRequest& request, Run& run) {
+  return HeadPages(request, run).pages();
+}
+
+}  // namespace fovea

@@ -1,0 +1,24 @@
+// A table of heads that a click on a heading sorts.
+#pragma once
+
+#include <QSortFilterProxyModel>
+
+class QTableView;
+
+namespace fovea {
+
+/// Sorts by what a role of the source model has; rows without a valid value come last, in ascending
+/// and in descending order.
+class SortedRows : public QSortFilterProxyModel {
+ public:
+  SortedRows(QAbstractItemModel& source, int sort_role, QObject* parent);
+
+ protected:
+  bool lessThan(const QModelIndex& left, const QModelIndex& right) const override;
+};
+
+/// Makes the view a table of these rows, in the order of the source model: one row is selected at a
+/// time, and Tab goes on to the next widget.
+void show_rows(QTableView& view, SortedRows& rows);
+
+}  // namespace fovea

@@ -1,0 +1,72 @@
+#include "evaluate/computation.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "evaluate/not_finite.h"
+
+namespace fovea {
+
+void Computation::set_output(Output all_rows) {
+  not_finite = find_not_finite(*this, all_rows);
+  output = std::move(all_rows);
+}
+
+std::shared_ptr<const Operator> plan_and_bind(const Problem& problem, const ComputeRequest& request,
+                                              const Backend& backend, const Run& run,
+                                              TimedRun& timed) {
+  Profile planned;
+  Run planning_run = run.in(planned);
+  Planning planning{backend, planning_run, request.seed, request.given};
+  const auto start = std::chrono::steady_clock::now();
+  auto plan =
+      std::make_shared<const Plan>(request.variant->plan(problem, request.values, planning));
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+  planned.add("tiles", std::max(0.0, took.count() - planned.total_ms()));
+  for (const StageTime& stage : planned.stages()) {
+    const bool learnt = std::ranges::count(request.variant->learning_stages, stage.name) > 0;
+    (learnt ? timed.learning : timed.plan).add(stage.name, stage.milliseconds);
+  }
+  Run upload_run = run.in(timed.upload);
+  return backend.bind(std::move(plan), problem, upload_run);
+}
+
+TimedRun time_run(const Problem& problem, const ComputeRequest& request, const Backend& backend,
+                  const Run& run) {
+  TimedRun timed;
+  const auto op = plan_and_bind(problem, request, backend, run, timed);
+  Run apply_run = run.in(timed.apply);
+  op->apply(problem.v, apply_run);
+  return timed;
+}
+
+Computation prepare(const Problem& problem, const ComputeRequest& request, const Backend& backend,
+                    Run& run) {
+  Computation prepared{.variant = request.variant,
+                       .values = request.values,
+                       .backend = backend.id(),
+                       .device = backend.device(),
+                       .precision = backend.precision()};
+  prepared.op = plan_and_bind(problem, request, backend, run, prepared.first_run);
+  prepared.cost = count_cost(prepared.op->plan(), problem.d(), problem.dv(), run.stop);
+  return prepared;
+}
+
+Computation compute(const Problem& problem, const ComputeRequest& request, const Backend& backend,
+                    Run& run) {
+  Computation result = prepare(problem, request, backend, run);
+  apply(result, run);
+  return result;
+}
+
+Computation compute_exact(const Problem& problem, const Backend& backend, Run& run) {
+  return compute(problem, {.variant = &reference_variant()}, backend, run);
+}
+
+void apply(Computation& prepared, const Run& run) {
+  prepared.first_run.apply = {};
+  Run apply_run = run.in(prepared.first_run.apply);
+  prepared.set_output(prepared.op->apply(prepared.op->problem().v, apply_run));
+}
+
+}  // namespace fovea

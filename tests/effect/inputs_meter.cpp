@@ -1,0 +1,169 @@
+// Effects over a folder of texts: means, intervals, and inputs that fail.
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "data/error.h"
+#include "effect/effect_json.h"
+#include "effect/model_effect.h"
+#include "messages.h"
+#include "tiny_text_model.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+const std::vector<std::string> texts{"the cat sat a b c", "a a b b the cat . sat the cat",
+                                     "cat sat the the sat"};
+
+struct Folder {
+  TinyTextModel model;
+  TemporaryDirectory inputs;
+
+  Folder() {
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      inputs.write(std::to_string(i) + ".txt", texts[i]);
+  }
+  std::string address() const {
+    return to_text(ModelAddress{.folder = model.folder(), .text = {}, .input = inputs.path()});
+  }
+};
+
+ReplacedPart windows_of(const std::string& width, const std::string& heads = "all") {
+  return {.variant = &find_variant("window"),
+          .settings = {{"width", width}},
+          .seed = 0,
+          .heads = heads};
+}
+
+ModelEffect effect_of(EffectMeter& meter, const std::vector<ReplacedPart>& parts) {
+  Profile profile;
+  Run run{profile};
+  return meter.measure(parts, run);
+}
+
+}  // namespace
+
+TEST_CASE("over a folder each number is the mean of its inputs, with its interval") {
+  const Folder folder;
+  const OpenOptions options;
+  const auto meter = effect_meter(folder.address(), options);
+  CHECK(meter->inputs() == 3);
+  const ModelEffect all = effect_of(*meter, {windows_of("1")});
+  REQUIRE(all.inputs.size() == 3);
+  double change = 0, cosine = 0, squares = 0, cost = 0, drift = 0;
+  Index tokens = 0;
+  std::vector<ModelEffect> each;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto alone = effect_meter(folder.model.address(texts[i]), options);
+    const ModelEffect& one = each.emplace_back(effect_of(*alone, {windows_of("1")}));
+    REQUIRE(all.inputs[i].effect);
+    CHECK(all.inputs[i].input.ends_with(std::to_string(i) + ".txt"));
+    CHECK(all.inputs[i].effect->change() == one.change());
+    CHECK(all.inputs[i].effect->token_drift.empty());
+    tokens += one.tokens;
+    change += one.change() / 3;
+    cosine += *one.pooled_cosine / 3;
+    cost += one.attention_cost() / 3;
+    drift += one.drift[0].relative / 3;
+  }
+  for (const ModelEffect& one : each) squares += std::pow(one.change() - change, 2);
+  CHECK(all.tokens == tokens);
+  CHECK(all.change() == doctest::Approx(change).epsilon(1e-12));
+  CHECK(*all.pooled_cosine == doctest::Approx(cosine).epsilon(1e-12));
+  CHECK(all.attention_cost() == doctest::Approx(cost).epsilon(1e-12));
+  CHECK(all.drift[0].relative == doctest::Approx(drift).epsilon(1e-12));
+  const MeanOverInputs mean = change_over_inputs(all);
+  REQUIRE(mean.half);
+  CHECK(*mean.half == doctest::Approx(4.302652729911275 * std::sqrt(squares / 2 / 3)));
+  const Document json = effect_json(all, std::array{windows_of("1")}, "");
+  CHECK(json["change_inputs"] == 3);
+  CHECK(double(json["change_interval"][0]) == doctest::Approx(mean.low()));
+  CHECK(double(json["change_interval"][1]) == doctest::Approx(mean.high()));
+  CHECK(json["drift"][0]["relative_inputs"] == 3);
+  CHECK(json["inputs"][2]["change"] == each[2].change());
+  CHECK(json["perplexity"].is_null());
+  CHECK(json["loss"].is_null());
+}
+
+TEST_CASE("an input that fails is named, and left out of the means") {
+  const Folder folder;
+  folder.inputs.write("1.txt", "\xff\xfe broken");
+  folder.inputs.write("notes.npy", "x");
+  const OpenOptions options;
+  const auto meter = effect_meter(folder.address(), options);
+  const ModelEffect all = effect_of(*meter, {windows_of("1")});
+  REQUIRE(all.inputs.size() == 3);
+  CHECK_FALSE(all.inputs[1].effect);
+  check_says(all.inputs[1].failure, {"1.txt"});
+  CHECK(change_over_inputs(all).inputs == 2);
+  std::string notes;
+  for (const std::string& note : all.notes) notes += note + "\n";
+  check_says(notes, {"1.txt is left out", "1 other file"});
+  const Document json = effect_json(all, std::array{windows_of("1")}, "");
+  CHECK(json["inputs"][1]["failed"] == all.inputs[1].failure);
+  CHECK(json["change_inputs"] == 2);
+  // Passes are timed on the inputs that are left, one after the other.
+  EffectTimes times;
+  Profile profile;
+  Run run{profile};
+  for (int round = 0; round < 3; ++round) meter->time(std::array{windows_of("1")}, run, times);
+  CHECK(times.rounds() == 3);
+  CHECK(times.attention.exact_ms.size() == 3);
+}
+
+TEST_CASE("a folder that cannot be measured says why") {
+  const Folder folder;
+  const OpenOptions options;
+  const auto meter = effect_meter(folder.address(), options);
+  check_says(message_of<UsageError>([&] { effect_of(*meter, {windows_of("1", "9")}); }),
+             {"'9'", "the layers 0 to 1"});
+  for (int i = 0; i < 3; ++i) folder.inputs.write(std::to_string(i) + ".txt", "\xff\xfe");
+  check_says(message_of<InputError>([&] { effect_meter(folder.address(), options); }), {"0.txt"});
+  const TemporaryDirectory empty;
+  check_says(message_of<InputError>([&] {
+               effect_meter(
+                   to_text(ModelAddress{
+                       .folder = folder.model.folder(), .text = {}, .input = empty.path()}),
+                   options);
+             }),
+             {"holds no text and no image"});
+}
+
+TEST_CASE("a number that is not finite in one input makes the change not finite") {
+  ModelEffect one;
+  one.parts = {{.heads = 1, .values = {}, .cost = 0.5}};
+  one.heads_of_model = 1;
+  one.drift = {{.relative = 0.25, .cosine = 1, .least_cosine = 1}};
+  ModelEffect other = one;
+  other.drift[0].relative = INFINITY;
+  other.drift[0].rows_not_finite = 2;
+  ModelEffect all;
+  for (const ModelEffect& each : {one, other})
+    all.inputs.push_back({"x", "", std::make_shared<const ModelEffect>(each)});
+  CHECK(all.change() == INFINITY);
+  CHECK(change_over_inputs(all).mean == 0.25);
+  CHECK(change_over_inputs(all).inputs == 1);
+}
+
+TEST_CASE("parameters that suit the length of each input are not written as those of all") {
+  const Folder folder;
+  folder.inputs.write("1.txt", [] {
+    std::string text;
+    for (int i = 0; i < 40; ++i) text += "the cat ";
+    return text;
+  }());
+  const OpenOptions options;
+  const auto meter = effect_meter(folder.address(), options);
+  const ReplacedPart part{.variant = &find_variant("h1d"), .settings = {}, .seed = 0};
+  const ModelEffect all = effect_of(*meter, {part});
+  const Document json = effect_json(all, std::array{part}, "");
+  for (const std::string& id : all.parts[0].differing)
+    CHECK_FALSE(json["parts"][0]["parameters"].contains(id));
+  CHECK(json["parts"][0]["parameters"].size() + all.parts[0].differing.size() ==
+        part.variant->schema.size());
+}

@@ -1,0 +1,106 @@
+// The dialog that asks how a figure is to be written.
+#include <QCheckBox>
+#include <QClipboard>
+#include <QComboBox>
+#include <QDialogButtonBox>
+#include <QDoubleSpinBox>
+#include <QFileDialog>
+#include <QLabel>
+#include <QPushButton>
+#include <QSettings>
+#include <QSpinBox>
+#include <QTimer>
+
+#include "views/views.h"
+#include "window/pointer.h"
+
+namespace fovea::test {
+namespace {
+
+/// Opens the dialog, does something with it, and closes it; cancels the question for a file.
+void with_export_dialog(Window& window, const std::function<void(QDialog&)>& act) {
+  bool seen = false;
+  QTimer timer;
+  QObject::connect(&timer, &QTimer::timeout, &timer, [&] {
+    auto* dialog = qobject_cast<QDialog*>(QApplication::activeModalWidget());
+    if (auto* files = qobject_cast<QFileDialog*>(dialog)) return files->reject();
+    if (!dialog || seen) return;
+    seen = true;
+    act(*dialog);
+    dialog->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok)->click();
+  });
+  timer.start(50);
+  window.trigger("export");
+  CHECK(seen);
+}
+
+template <class Field>
+Field& field(QDialog& dialog, const char* name) {
+  auto* found = dialog.findChild<Field*>(name);
+  REQUIRE(found);
+  return *found;
+}
+
+}  // namespace
+
+TEST_CASE("the export dialog shows the figure and keeps all answers for the next export") {
+  QSettings().remove("export");
+  Window window(small);
+  show(window, {find_view("heatmap"), find_view("error")}, {"exact", "hyper"});
+  REQUIRE(window.settle());
+  with_export_dialog(window, [](QDialog& dialog) {
+    const auto drawn = [&] { return !field<QLabel>(dialog, "export_preview").pixmap().isNull(); };
+    CHECK(wait_until(drawn));
+    CHECK(field<QComboBox>(dialog, "export_captions").currentIndex() == int(Captions::line));
+    CHECK(field<QCheckBox>(dialog, "export_footer").isChecked());
+    field<QComboBox>(dialog, "export_width").setCurrentText("NeurIPS: 5.5 in");
+    CHECK(field<QDoubleSpinBox>(dialog, "export_font_size").value() == 9);
+    CHECK_FALSE(field<QCheckBox>(dialog, "export_footer").isChecked());
+    CHECK(field<QCheckBox>(dialog, "export_row_names").isChecked());
+    field<QComboBox>(dialog, "export_captions").setCurrentIndex(int(Captions::none));
+    field<QComboBox>(dialog, "export_look").setCurrentIndex(1);
+    field<QComboBox>(dialog, "export_font").setCurrentText("DejaVu Serif");
+    field<QDoubleSpinBox>(dialog, "export_font_size").setValue(8.5);
+    field<QSpinBox>(dialog, "export_resolution").setValue(150);
+    for (const char* name : {"export_footer", "export_empty_panels", "export_row_names",
+                             "export_letters", "export_session"})
+      field<QCheckBox>(dialog, name).toggle();
+  });
+  with_export_dialog(window, [](QDialog& dialog) {
+    CHECK(field<QComboBox>(dialog, "export_width").currentText() == "NeurIPS: 5.5 in");
+    CHECK(field<QComboBox>(dialog, "export_captions").currentIndex() == int(Captions::none));
+    CHECK(field<QComboBox>(dialog, "export_look").currentIndex() == 1);
+    CHECK(field<QComboBox>(dialog, "export_font").currentText() == "DejaVu Serif");
+    CHECK(field<QDoubleSpinBox>(dialog, "export_font_size").value() == 8.5);
+    CHECK(field<QSpinBox>(dialog, "export_resolution").value() == 150);
+    for (const char* name : {"export_footer", "export_empty_panels", "export_letters"})
+      CHECK(field<QCheckBox>(dialog, name).isChecked());
+    for (const char* name : {"export_row_names", "export_session"})
+      CHECK_FALSE(field<QCheckBox>(dialog, name).isChecked());
+  });
+  QSettings().remove("export");
+}
+
+TEST_CASE("the export dialog copies a caption for LaTeX, without the source if none is carried") {
+  QSettings().remove("export");
+  Window window(small);
+  show(window, {find_view("heatmap"), find_view("error")}, {"exact", "hyper"});
+  REQUIRE(window.settle());
+  with_export_dialog(window, [&](QDialog& dialog) {
+    for (const bool carries : {true, false}) {
+      field<QCheckBox>(dialog, "export_session").setChecked(carries);
+      field<QPushButton>(dialog, "export_copy_caption").click();
+      const QString caption = QApplication::clipboard()->text();
+      CHECK(caption.contains("Rows: "));
+      CHECK(caption.contains("Columns: "));
+      CHECK(caption.contains("relative output error"));
+      CHECK(caption.contains("Head: "));
+      CHECK_FALSE(caption.contains("CPU"));
+      CAPTURE(caption.toStdString());
+      CHECK(caption.contains("clusters") == carries);
+    }
+  });
+  QSettings().remove("export");
+}
+
+}  // namespace fovea::test
