@@ -226,7 +226,8 @@ void Controls::legend_switches(Scene& scene, const drawing::Legend& legend, Poin
                                const Rect& window) {
   for (const auto& [name, hidden, where] : legend.switches()) {
     if (!button(name.c_str(), where.moved(at.x, at.y).inset(-2), window,
-                hidden ? "Hidden: click to show it" : nullptr))
+                hidden ? "Hidden in all panels: click to show it again"
+                       : "Click to hide it in all panels; a second click shows it again"))
       continue;
     scene.settings.hide(name, !hidden);
     request_settings(scene);
@@ -257,6 +258,7 @@ void Controls::bar_ends(Scene& scene, const PlacedBar& bar, const Rect& window,
     ink_->fill(grip, ink_->style.accent, 2);
   }
   item("range", where, window);
+  if (is_touched_ && !is_dragged_) ImGui::SetTooltip("%s", bar.bar.scale().title().c_str());
   if (!(touched || is_touched_) || !double_clicked) return;
   if (is_locked(scene, bar.row, bar.column)) toggle_lock(scene, bar.row, bar.column);
   dragged_.reset();

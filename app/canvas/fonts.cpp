@@ -4,20 +4,25 @@
 
 #include <QFile>
 #include <QString>
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "input/assets.h"
 
 namespace fovea::canvas {
 namespace {
 
-constexpr std::array sizes{title_face.size, body_face.size, small_face.size};
+constexpr std::array kept{title_face, narrow_title_face, figure_face, body_face, small_face};
 
 // Latin, accents, Greek, Cyrillic, punctuation, scripts, letters, arrows, operators, shapes.
 constexpr ImWchar ranges[] = {0x0020, 0x024F, 0x02B0, 0x03FF, 0x0400, 0x04FF, 0x1E00,
                               0x1EFF, 0x2000, 0x209F, 0x20A0, 0x20BF, 0x2100, 0x214F,
                               0x2190, 0x22FF, 0x2300, 0x23FF, 0x2580, 0x25FF, 0x2713,
                               0x2718, 0x27E8, 0x27E9, 0};
+// Digits and what stands beside them.
+constexpr ImWchar number_ranges[] = {0x0020, 0x007E, 0x00B2, 0x00D7, 0x2010, 0x2015, 0x2026,
+                                     0x2026, 0x2070, 0x208E, 0x2212, 0x221E, 0};
 
 /// The first font that exists; empty if the machine has none of them.
 QString font_path(bool bold) {
@@ -49,25 +54,30 @@ void Fonts::load(double pixel_ratio) {
   io.Fonts->Clear();
   io.Fonts->FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
   io.Fonts->FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
-  for (std::size_t face = 0; face < sizes.size(); ++face) {
-    const QByteArray path = QFile::encodeName(font_path(face == 0));
+  for (std::size_t f = 0; f < kept.size(); ++f) {
+    const QByteArray path = QFile::encodeName(font_path(kept[f].bold));
+    const bool numbers = kept[f].size == figure_face.size;
     ImFontConfig config;
-    config.SizePixels = float(sizes[face] * pixel_ratio);
+    config.SizePixels = float(kept[f].size * pixel_ratio);
     config.PixelSnapH = pixel_ratio == 1;
-    faces_[face] = path.isEmpty() ? io.Fonts->AddFontDefault(&config)
-                                  : io.Fonts->AddFontFromFileTTF(
-                                        path.constData(), config.SizePixels, &config, ranges);
+    faces_[f] = path.isEmpty()
+                    ? io.Fonts->AddFontDefault(&config)
+                    : io.Fonts->AddFontFromFileTTF(path.constData(), config.SizePixels, &config,
+                                                   numbers ? number_ranges : ranges);
   }
   io.Fonts->Build();
-  for (std::size_t face = 0; face < sizes.size(); ++face)
-    raise_tilde(*faces_[face], float(sizes[face] * pixel_ratio));
-  io.FontDefault = faces_[1];
+  for (std::size_t f = 0; f < kept.size(); ++f)
+    raise_tilde(*faces_[f], float(kept[f].size * pixel_ratio));
+  io.FontDefault = face(body_face);
   io.FontGlobalScale = float(1 / pixel_ratio);
 }
 
 ImFont* Fonts::face(drawing::Letters letters) const {
-  if (letters.bold) return faces_[0];
-  return faces_[letters.size > 0.5 * (body_face.size + small_face.size) ? 1 : 2];
+  const auto distance = [&](const drawing::Letters& one) {
+    return (one.bold == letters.bold ? 0 : 1000) + std::abs(one.size - letters.size);
+  };
+  const auto nearest = std::ranges::min_element(kept, {}, distance);
+  return faces_[nearest - kept.begin()];
 }
 
 double Fonts::width(const std::string& text, drawing::Letters letters) const {

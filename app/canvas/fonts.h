@@ -10,7 +10,9 @@
 
 namespace fovea::canvas {
 
-inline constexpr drawing::Letters title_face{14, true}, body_face{12}, small_face{11};
+inline constexpr drawing::Letters title_face{14, true}, narrow_title_face{11, true},
+    figure_face{17, true},  // numbers only
+    body_face{12}, small_face{11};
 
 class Fonts : public drawing::Lettering {
  public:
@@ -27,7 +29,7 @@ class Fonts : public drawing::Lettering {
   bool has_glyph(char32_t character) const override;
 
  private:
-  ImFont* faces_[3] = {};  // title, body, small
+  ImFont* faces_[5] = {};  // in the order of `kept` in fonts.cpp
 };
 
 }  // namespace fovea::canvas

@@ -19,7 +19,7 @@ constexpr double scroll_width = 8;
 Grid::Grid(GridShape shape) : shape_(std::move(shape)) {
   const int columns = std::max(shape_.columns, 1);
   const double by_width = (shape_.size.x - left - right_margin() - gap * (columns - 1)) / columns;
-  double fixed = header_height() + margin, aspects = 0;
+  double fixed = header_height + margin, aspects = 0;
   for (const GridRow& row : shape_.rows) {
     fixed += below(row) + row_gap;
     aspects += row.aspect;
@@ -43,20 +43,19 @@ double Grid::right_margin() const {
 }
 
 double Grid::below(const GridRow& row) const {
-  return caption_height + line_height * (row.caption_lines - 1) +
-         (row.key_axis ? shape_.key_axis_height : 0) + row.bar_height;
+  return caption_height + (row.key_axis ? shape_.key_axis_height : 0) + row.bar_height;
 }
 
 double Grid::row_top(int row) const {
-  double y = header_height() - std::round(scroll_.y);
+  double y = header_height - std::round(scroll_.y);
   for (int r = 0; r < row; ++r)
     y += std::round(side_ * shape_.rows[r].aspect) + below(shape_.rows[r]) + row_gap;
   return y;
 }
 
 Rect Grid::window() const {
-  return {left - 1, header_height() - 1, std::max(0.0, shape_.size.x - left - right_margin() + 2),
-          std::max(0.0, shape_.size.y - header_height() + 1)};
+  return {left - 1, header_height - 1, std::max(0.0, shape_.size.x - left - right_margin() + 2),
+          std::max(0.0, shape_.size.y - header_height + 1)};
 }
 
 Point Grid::furthest() const {
@@ -71,7 +70,7 @@ void Grid::scroll_to(Point scroll) {
 }
 
 Rect Grid::header(int column) const {
-  return {panel(0, column).x, 6, side_, header_height() - 10};
+  return {panel(0, column).x, 6, side_, header_height - 10};
 }
 
 Rect Grid::panel(int row, int column) const {
@@ -92,8 +91,7 @@ Rect Grid::key_axis(int row, int column) const {
 
 Rect Grid::caption(int row, int column) const {
   const Rect above = key_axis(row, column);
-  return {above.x, above.bottom() + 1, side_,
-          caption_height - 1 + line_height * (shape_.rows[row].caption_lines - 1)};
+  return {above.x, above.bottom() + 1, side_, caption_height - 1};
 }
 
 Rect Grid::own_bar(int row, int column) const {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "drawing/caption.h"
 #include "drawing/style.h"
 
 namespace fovea::canvas {
@@ -16,7 +17,6 @@ using drawing::Rect;
 struct GridRow {
   double aspect = 1;      // height of its panels as part of their side
   bool key_axis = false;  // token ticks below its panels
-  int caption_lines = 1;
   double bar_height = 0;  // of the panels' own colour bars, below them
 };
 
@@ -32,7 +32,6 @@ struct GridShape {
   PanelSize panels = {};
   int columns = 0;
   std::vector<GridRow> rows;
-  int subtitle_lines = 1;
   double key_axis_height = 16;
   bool side_bars = true;  // colour bars at the right
 };
@@ -42,7 +41,10 @@ class Grid {
   // Limits of the side of panels that are made smaller or larger by hand.
   static constexpr double smallest_side = 48, minimum_side = 112, comfortable_side = 280,
                           largest_side = 2048;
-  static constexpr double gap = 10, caption_height = 18, line_height = 13;
+  static constexpr double gap = 10, line_height = 13;
+  // Headers and captions have their height from the beginning: nothing moves when words come.
+  static constexpr double header_height = 68;
+  static constexpr double caption_height = 5 + line_height * drawing::most_caption_lines;
 
   Grid() = default;
   explicit Grid(GridShape shape);
@@ -59,7 +61,6 @@ class Grid {
   Point scroll() const { return scroll_; }
 
   Rect header(int column) const;
-  int subtitle_lines() const { return shape_.subtitle_lines; }
   Rect panel(int row, int column) const;
   Rect strip(int row, int column) const;  // the gap beside a panel
   Rect key_axis(int row, int column) const;
@@ -77,7 +78,6 @@ class Grid {
   std::optional<std::pair<int, int>> find(Point at, Rect (Grid::*part)(int, int) const) const;
 
  private:
-  double header_height() const { return 30.0 + 14 * shape_.subtitle_lines; }
   double right_margin() const;
   double below(const GridRow& row) const;
   double row_top(int row) const;

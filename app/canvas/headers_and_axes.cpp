@@ -1,8 +1,10 @@
 // Headers above columns, names and token axes beside rows.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "canvas/scene.h"
+#include "data/number_text.h"
 #include "views/views.h"
 
 namespace fovea::canvas {
@@ -54,6 +56,109 @@ std::size_t name_end(const std::string& title) {
   return std::min({title.find(", "), title.find(" ("), title.size()});
 }
 
+// The lines of a header, down from its top: the title, then figures with their bars above the
+// parameters, or words.
+constexpr double title_height = 16, figures_top = 18, figures_height = 18, bars_top = 38,
+                 bar_height = 3, parameters_top = 43, parameters_height = 14, words_top = 17,
+                 between_figures = 10;
+constexpr int most_word_lines = 3;
+
+/// A number of a header, and its bar.
+struct HeaderFigure {
+  std::string number, word;  // "0.53", "error"
+  double share;              // of the bar's length
+};
+
+/// Errors of all columns have one scale: up to that of an output of zeros, or up to the largest.
+double largest_error(const Scene& scene) {
+  double largest = 1;
+  for (int c = 0; c < scene.grid.columns(); ++c)
+    if (const ColumnFigures* figures = scene.figures(c))
+      if (const double error = figures->error.value_or(0); std::isfinite(error))
+        largest = std::max(largest, error);
+  return largest;
+}
+
+std::string cost_text(double share) {
+  const double percent = 100 * share;
+  return (percent < 10 ? format_number(percent, 2) : format_fixed(percent, 0)) + " %";
+}
+
+std::array<HeaderFigure, 2> figures_of(const ColumnFigures& of, double largest) {
+  const std::string unknown = "–";
+  return {HeaderFigure{of.error ? format_number(*of.error, 2) : unknown, "error",
+                       std::clamp(of.error.value_or(0) / largest, 0.0, 1.0)},
+          HeaderFigure{of.cost ? cost_text(*of.cost) : unknown, "cost",
+                       std::clamp(of.cost.value_or(0), 0.0, 1.0)}};
+}
+
+/// The places of the two figures in a header.
+Rect figure_place(const Rect& header, std::size_t at) {
+  const double width = (header.width - 2 - between_figures) / 2;
+  return {header.x + 1 + double(at) * (width + between_figures), header.y + figures_top, width,
+          figures_height};
+}
+
+double width_with_word(const HeaderFigure& figure, const drawing::Lettering& letters) {
+  constexpr double gap = 5;
+  return letters.width(figure.number, figure_face) + gap + letters.width(figure.word);
+}
+
+/// Whether there is room for the words of figures, in all columns alike.
+bool have_words(const Scene& scene, double largest) {
+  for (int c = 0; c < scene.grid.columns(); ++c) {
+    const ColumnFigures* figures = scene.figures(c);
+    if (!figures) continue;
+    for (const HeaderFigure& figure : figures_of(*figures, largest))
+      if (width_with_word(figure, scene.fonts) > figure_place(scene.grid.header(c), 0).width)
+        return false;
+  }
+  return true;
+}
+
+void draw_figures(Ink& ink, const Scene& scene, int column) {
+  const Rect where = scene.grid.header(column);
+  const double largest = largest_error(scene);
+  const bool words = have_words(scene, largest);
+  const auto figures = figures_of(*scene.figures(column), largest);
+  const std::array colours{ink.style.approximate, ink.style.accent};
+  for (std::size_t f = 0; f < figures.size(); ++f) {
+    const HeaderFigure& figure = figures[f];
+    const Rect place = figure_place(where, f);
+    const bool fits = ink.letters.width(figure.number, figure_face) <= place.width;
+    ink.write(place, figure.number, Align::left, ink.style.text,
+              fits ? figure_face : narrow_title_face);
+    if (words)
+      ink.write(place.without(width_with_word(figure, ink.letters) - ink.letters.width(figure.word),
+                              3, 0, 0),
+                figure.word, Align::left, ink.style.faint);
+    const Rect bar{place.x, where.y + bars_top, place.width, bar_height};
+    ink.fill(bar, ink.style.grid, 1);
+    if (figure.share > 0)
+      ink.fill({bar.x, bar.y, std::max(1.0, bar.width * figure.share), bar.height}, colours[f], 1);
+  }
+}
+
+/// As many parameters as fit; what is left of the first if not even that fits.
+std::string fitting_parameters(const std::string& parameters, const drawing::Lettering& letters,
+                               double room) {
+  std::string shown = parameters;
+  for (std::size_t end; letters.width(shown) > room; shown.resize(end)) {
+    end = shown.rfind(", ");
+    if (end == std::string::npos) return letters.elided(shown, room);
+  }
+  return shown;
+}
+
+/// A list that begins with an item, wherever the item was.
+std::string with_first(const std::string& item, const std::string& list) {
+  std::string all = ", " + list + ", ";
+  if (const std::size_t at = all.find(", " + item + ", "); at != std::string::npos)
+    all.erase(at, item.size() + 2);
+  const std::string others = all.size() > 4 ? all.substr(2, all.size() - 4) : "";
+  return item + (others.empty() ? "" : ", " + others);
+}
+
 void draw_header(Ink& ink, const Scene& scene, int column) {
   const Rect where = scene.grid.header(column);
   const bool chosen = scene.is_selected(column);
@@ -62,21 +167,30 @@ void draw_header(Ink& ink, const Scene& scene, int column) {
     ink.fill({where.x - 4, where.y - 2, where.width + 8, where.height + 4},
              faded(ink.style.accent, chosen ? 0.16 : 0.08), 4);
   const auto compared = scene.model.in_place_of ? std::nullopt : scene.comparison_words(column);
+  const ColumnFigures* figures = scene.figures(column);
   const std::string title = compared ? compared->first : scene.title(column);
   const std::string place = compared ? compared->place : "";
-  const Letters face = scene.titles_fit() ? title_face : body_face;
-  Rect line{where.x + 1, where.y, where.width - 2, 16};
-  const std::string shown = shortened_title(title, line.width, ink.letters, face, place);
-  ink.write(line, shown, Align::left, chosen ? ink.style.accent : ink.style.text, face);
+  const Letters face = scene.title_letters();
+  const Rect line{where.x + 1, where.y, where.width - 2, title_height};
+  std::string below = figures ? figures->parameters : scene.subtitle(column);
+  std::string shown = shortened_title(title, line.width, ink.letters, face, place);
   // If what tells columns apart does not fit in the title, it comes first below the title.
-  std::string subtitle = scene.subtitle(column);
-  if (const std::string apart = title.substr(name_end(title)); !shown.ends_with(apart + place))
-    if (apart.starts_with(", ")) subtitle = apart.substr(2) + ", " + subtitle;
-  line = {line.x, where.y + 18, line.width, 14};
-  for (const std::string& words :
-       subtitle_lines(subtitle, ink.letters, line.width, scene.grid.subtitle_lines())) {
-    ink.write(line, words, Align::left, compared ? ink.style.text : ink.style.faint);
-    line.y += line.height;
+  const std::string name = title.substr(0, name_end(title)), apart = title.substr(name.size());
+  if (apart.starts_with(", ") && shown != title + place) {
+    if (figures && ink.letters.width(name, face) <= line.width) shown = name;
+    if (!shown.ends_with(apart + place)) below = with_first(apart.substr(2), below);
+  }
+  ink.write(line, shown, Align::left, chosen ? ink.style.accent : ink.style.text, face);
+  if (figures) {
+    draw_figures(ink, scene, column);
+    const Rect parameters{line.x, where.y + parameters_top, line.width, parameters_height};
+    return ink.write(parameters, fitting_parameters(below, ink.letters, line.width), Align::left,
+                     ink.style.faint);
+  }
+  Rect words{line.x, where.y + words_top, line.width, Grid::line_height};
+  for (const std::string& part : ink.letters.wrapped(below, line.width, most_word_lines)) {
+    ink.write(words, part, Align::left, compared ? ink.style.text : ink.style.faint);
+    words.y += words.height;
   }
 }
 

@@ -18,15 +18,20 @@ namespace {
 using drawing::ColourBar;
 using drawing::ColourScale;
 
-double aspect_of(const Scene& scene, int row) {
-  bool square = false, only_messages = !scene.columns.empty();
-  for (int c = 0; c < std::ssize(scene.columns); ++c) {
-    const Panel* panel = scene.panel(row, c);
-    square |= is_one_of<Raster, BlockMap, OutputPicture>(panel);
-    only_messages &= is_one_of<Message>(panel);
-  }
-  const bool flat = scene.view(row)->is_flat;
-  return only_messages ? 0.3 : flat && !square ? 0.72 : 1.0;
+/// Whether a row has or will have something beside messages.
+bool has_pictures(const Scene& scene, int row) {
+  for (int c = 0; c < std::ssize(scene.columns); ++c)
+    if (!is_one_of<Message>(scene.panel(row, c))) return true;
+  return false;
+}
+
+/// Whether token ticks belong below a row: as its view says, so that they have their room before
+/// there is a panel.
+bool has_key_ticks(const Scene& scene, int row) {
+  if (scene.view(row)->has_keys && has_pictures(scene, row)) return true;
+  for (int c = 0; c < std::ssize(scene.columns); ++c)
+    if (has_key_axis(scene.panel(row, c))) return true;
+  return false;
 }
 
 /// The bar of a panel with a range of its own, as wide as the panel.
@@ -92,8 +97,8 @@ double legend_overhang(const Scene& scene, const GridShape& shape, int row) {
   return std::ceil(bar.y + legend.height() - grid.caption(row, 0).bottom());
 }
 
-/// Gives captions that would be cut more room below their panels; no panel moves when a comparison
-/// begins. Returns whether any got more.
+/// Gives rows room for their own colour bars, and for names of colours that reach below them.
+/// Returns whether any got more.
 bool make_room(const Scene& scene, GridShape& shape, double side) {
   bool more = false;
   const auto grow = [&](auto& room, auto wanted) {
@@ -103,24 +108,11 @@ bool make_room(const Scene& scene, GridShape& shape, double side) {
   for (int r = 0; r < std::ssize(shape.rows); ++r) {
     grow(shape.rows[r].bar_height, legend_overhang(scene, shape, r));
     for (int c = 0; c < shape.columns; ++c) {
-      const Panel* panel = scene.panel(r, c);
-      if (!panel) continue;
-      const std::string caption = with_strip(scene, r, c, plain_caption(scene, r, c));
-      if (scene.fonts.width(caption) > side)
-        grow(shape.rows[r].caption_lines,
-             int(scene.fonts.wrapped(caption, side, drawing::most_caption_lines).size()));
       if (const auto& scale = scene.scales[r].of[c]; scale && !scene.scales[r].shared)
         grow(shape.rows[r].bar_height, std::ceil(own_bar(scene, *scale, side).height()) + 3);
     }
   }
   return more;
-}
-
-/// Lines of a subtitle below a title of that width, at most three.
-int lines_needed(const std::string& subtitle, const Fonts& fonts, double width) {
-  constexpr int most = 3;
-  if (fonts.width(subtitle) <= width) return 1;
-  return static_cast<int>(subtitle_lines(subtitle, fonts, width - 2, most).size());
 }
 
 GridShape shape_of(const Scene& scene) {
@@ -130,27 +122,18 @@ GridShape shape_of(const Scene& scene) {
   GridRow* last_with_keys = nullptr;
   shape.rows.resize(scene.rows.size());
   for (int r = 0; r < std::ssize(scene.rows); ++r) {
-    shape.rows[r].aspect = aspect_of(scene, r);
-    shape.side_bars |= scene.scales[r].shared.has_value();
-    for (int c = 0; c < shape.columns; ++c)
-      if (has_key_axis(scene.panel(r, c))) last_with_keys = &shape.rows[r];
+    const View view = scene.view(r);
+    shape.rows[r].aspect = view->is_flat ? 0.72 : 1;
+    shape.side_bars |=
+        scene.scales[r].shared.has_value() || (view->has_colours && scene.settings.shared_range);
+    if (has_key_ticks(scene, r)) last_with_keys = &shape.rows[r];
   }
   if (last_with_keys) last_with_keys->key_axis = true;
-  // More room below makes the panels smaller, so that more may be cut.
+  // More room below makes the panels smaller, so that more is needed.
   constexpr int most_rounds = 4;
   double side = Grid(shape).side();
   for (int round = 0; round < most_rounds && make_room(scene, shape, side); ++round)
     side = Grid(shape).side();
-  std::vector<std::string> subtitles;
-  for (int c = 0; c < shape.columns; ++c) subtitles.push_back(scene.subtitle(c));
-  if (const auto& comparison = scene.model.comparison)  // whichever of two blinking columns is seen
-    for (const int column : {comparison->column, comparison->with})
-      subtitles.push_back(words_of(comparison->mode, "", scene.model.column_titles[column]).second);
-  // More lines above make the panels smaller, too.
-  for (int lines = 0; std::exchange(lines, shape.subtitle_lines) != shape.subtitle_lines;)
-    for (const std::string& subtitle : subtitles)
-      shape.subtitle_lines =
-          std::max(shape.subtitle_lines, lines_needed(subtitle, scene.fonts, Grid(shape).side()));
   if (const auto names = scene.names(); names.keys.known()) {
     const auto axis = drawing::key_axis({scene.viewport.col_begin, scene.viewport.col_end}, side,
                                         scene.fonts, names);
@@ -235,27 +218,23 @@ void Scene::lay_out(Point canvas) {
     return;
   }
   grid = Grid(shape_of(*this));
-  // A title that became longer may need another line, and pixels then cover other entries.
+  // The title of a bar that became longer may need another line, and pixels then cover other
+  // entries.
   if (!name_pooling(*this)) return;
   grid = Grid(shape_of(*this));
   name_pooling(*this);
 }
 
-bool Scene::titles_fit() const {
+Letters Scene::title_letters() const {
   for (int c = 0; c < std::ssize(columns); ++c)
-    if (fonts.width(title(c), title_face) > grid.side() - 2) return false;
-  return true;
+    if (fonts.width(title(c), title_face) > grid.side() - 2) return narrow_title_face;
+  return title_face;
 }
 
-std::vector<std::string> subtitle_lines(const std::string& subtitle,
-                                        const drawing::Lettering& letters, double width, int most) {
-  const std::string_view between = " · ";
-  const std::size_t part = subtitle.find(between);
-  if (most < 2 || part == std::string::npos) return letters.wrapped(subtitle, width, most);
-  std::vector<std::string> lines{letters.elided(subtitle.substr(0, part), width)};
-  std::ranges::move(letters.wrapped(subtitle.substr(part + between.size()), width, most - 1),
-                    std::back_inserter(lines));
-  return lines;
+const ColumnFigures* Scene::figures(int column) const {
+  const auto c = std::size_t(columns[column]);
+  const bool has = c < model.column_figures.size() && !comparison_words(column);
+  return has && model.column_figures[c] ? &*model.column_figures[c] : nullptr;
 }
 
 std::string Scene::subtitle(int column) const {

@@ -67,11 +67,6 @@ struct PanelPart {
   std::optional<drawing::HalfPlane> where = {};  // the whole panel if not set
 };
 
-/// The lines below a column's title: the parameters on one, and the error on the others, at most
-/// `most` in all.
-std::vector<std::string> subtitle_lines(const std::string& subtitle,
-                                        const drawing::Lettering& letters, double width, int most);
-
 struct Scene {
   const CanvasModel& model;
   ViewSettings& settings;  // of the model, or newer ones
@@ -101,8 +96,10 @@ struct Scene {
 
   View view(int row) const { return model.views[rows[row]]; }
   const std::string& title(int column) const { return model.column_titles[columns[column]]; }
-  /// Whether all titles fit at their full size; otherwise all are smaller.
-  bool titles_fit() const;
+  /// Titles are equally large: as large as all of them fit, if they do.
+  Letters title_letters() const;
+  /// Null if the subtitle stands in their place.
+  const ColumnFigures* figures(int column) const;
   std::string subtitle(int column) const;
   bool is_selected(int column) const {
     return !enlarged && model.selected_column == columns[column];

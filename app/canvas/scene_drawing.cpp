@@ -44,8 +44,8 @@ void draw_caption(Ink& ink, const Scene& scene, int row, int column) {
   if (taken > 0)  // the number at the cursor takes the first line
     return ink.write(line, ink.letters.elided(caption, where.width - taken), Align::left,
                      ink.style.faint);
-  const int lines = 1 + int(std::lround((where.height - Grid::caption_height) / Grid::line_height));
-  for (const std::string& words : ink.letters.wrapped(caption, where.width, lines)) {
+  for (const std::string& words :
+       ink.letters.wrapped(caption, where.width, drawing::most_caption_lines)) {
     ink.write(line, words, Align::left, ink.style.faint);
     line.y += line.height;
   }

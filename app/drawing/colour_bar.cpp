@@ -99,14 +99,10 @@ void ColourBar::lay_out_upright(const Lettering& letters, const Request& request
   bar_ = {0, 0, kUpright * letters.size(), std::max(0.0, length)};
   legend_at_ = {0, bar_.bottom() + gap};
   label_ = {request.width - letters.line(), 0, letters.line(), bar_.height};
-  // Beside a short bar the quantity is cut rather than the words on pooling, or left out if less
-  // than half of it could be read: the row has a name, too.
-  const std::string pooling = scale_.pooling.empty() ? "" : ", " + scale_.pooling;
-  const double room = bar_.height - letters.width(pooling);
-  const bool readable = pooling.empty() || room >= 0.5 * letters.width(scale_.label);
-  const std::string label =
-      readable ? letters.elided(scale_.label, room) + pooling : scale_.pooling;
-  label_lines_ = {letters.elided(label, bar_.height)};
+  // Beside a short bar the words on pooling are left out before the quantity is cut.
+  const std::string whole = scale_.title();
+  label_lines_ = {letters.width(whole) <= bar_.height ? whole
+                                                      : letters.elided(scale_.label, bar_.height)};
 }
 
 Rect ColourBar::gradient() const {

@@ -1,6 +1,7 @@
 #include "study/canvas_model.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "session/held_head.h"
 #include "study/leaf_marks.h"
@@ -12,6 +13,21 @@ namespace {
 std::string subtitle_of(const ColumnState& state, bool causal) {
   return subtitle_of(find_variant(state.column.variant), state.column.values, causal,
                      state.stale ? nullptr : state.metrics.get());
+}
+
+/// Nothing for the reference, with which the others are compared.
+std::optional<ColumnFigures> figures_of(const ColumnState& state, bool causal) {
+  const Variant& variant = find_variant(state.column.variant);
+  if (variant.reference) return {};
+  ColumnFigures figures{.parameters = parameters_of(variant, state.column.values, causal)};
+  const auto known = [](double number) {
+    return std::isnan(number) ? std::nullopt : std::optional(number);
+  };
+  if (state.stale) return figures;
+  if (const auto error = state.metrics ? headline_error(*state.metrics) : std::nullopt)
+    figures.error = known(error->value);
+  if (state.computation) figures.cost = known(state.computation->cost.ratio_to_exact());
+  return figures;
 }
 
 }  // namespace
@@ -50,6 +66,8 @@ std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject, const Res
     model->column_titles.push_back(results.title_of(static_cast<int>(c)));
     model->column_subtitles.push_back(subject.shows_matrix() ? "as given"
                                                              : subtitle_of(state, causal));
+    model->column_figures.push_back(subject.shows_matrix() ? std::nullopt
+                                                           : figures_of(state, causal));
     model->held.push_back(session.columns[c].held.has_value());
     model->exact_columns.push_back(results.exact_column(state.head));
   }

@@ -28,6 +28,14 @@ struct CanvasCell {
   friend bool operator==(const CanvasCell&, const CanvasCell&) = default;
 };
 
+/// The figures that head a column.
+struct ColumnFigures {
+  std::string parameters;            // "block 16, banded"
+  std::optional<double> error = {};  // that of headline_error()
+  std::optional<double> cost = {};   // multiply-adds as a share of those of exact attention
+  friend bool operator==(const ColumnFigures&, const ColumnFigures&) = default;
+};
+
 /// Tokens that a search found, ascending.
 struct FoundTokens {
   std::vector<Index> queries, keys;
@@ -36,9 +44,11 @@ struct FoundTokens {
 
 /// Everything the canvas shows; a value, replaced as a whole.
 struct CanvasModel {
-  std::vector<View> views;                     // rows
-  std::vector<std::string> column_titles;      // columns: "Exact"
-  std::vector<std::string> column_subtitles;   // "block 16, output error 0.275"
+  std::vector<View> views;                    // rows
+  std::vector<std::string> column_titles;     // columns: "Exact"
+  std::vector<std::string> column_subtitles;  // "block 16, output error 0.275"
+  // One a column. Nothing, or none at all, if its subtitle says everything.
+  std::vector<std::optional<ColumnFigures>> column_figures;
   std::vector<std::vector<CanvasCell>> cells;  // [view][column]
   ViewSettings settings;
   Viewport viewport;

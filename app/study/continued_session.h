@@ -1,10 +1,22 @@
 // Another source is opened with the columns, views and look of the one before.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "data/source.h"
 #include "session/session.h"
 
 namespace fovea {
+
+/// A column that the opened source cannot show. It comes back once a source that it fits is opened.
+struct WaitingColumn {
+  Column column;          // as it was left
+  Index n = 0;            // the tokens its parameters are for
+  std::size_t place = 0;  // among the columns it was left with
+  std::string title;      // what it was called among them
+  friend bool operator==(const WaitingColumn&, const WaitingColumn&) = default;
+};
 
 /// The Session with which `source` is opened after one of `n_before` tokens. Columns with the
 /// standard parameters of their length get those of the new one, others keep what fits it. As in
@@ -12,7 +24,10 @@ namespace fovea {
 /// and rank maps that take long for a long head, columns of a source that is an attention matrix,
 /// and ranges of colours. Columns that hold a head keep it, also that of the source before, where
 /// the tokens are as many.
-Session continued_session(const Session& before, Index n_before, const Source& source);
+/// `waiting` are columns that an earlier source could not show. Those that fit this one are among
+/// the columns again, and those of `before` that do not fit wait from now on.
+Session continued_session(const Session& before, Index n_before, const Source& source,
+                          std::vector<WaitingColumn>& waiting);
 
 /// The Session with which the same source goes on with other heads or tokens: as above, with what
 /// was set by hand of mask, scale, window and soft cap, and the same layer and head where there are

@@ -82,11 +82,12 @@ void SessionEditor::start() {
   if (arrived && study_.fitting(steps_[*arrived].session) == study_.session()) {
     at_ = *arrived;
     steps_[at_].session = study_.session();
+    study_.keep_waiting(visit().waiting);
     return;
   }
   if (!steps_.empty()) steps_.resize(at_ + 1);
   steps_.push_back({study_.session(), visits_.size()});
-  visits_.emplace_back();
+  visits_.emplace_back().waiting = study_.waiting_columns();
   forget_first_steps();
   at_ = steps_.size() - 1;
 }

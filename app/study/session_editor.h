@@ -17,6 +17,7 @@ struct Visit {
   std::string session_file;  // that it was opened from or saved to; empty if none
   std::string content_hash;
   int selected_column = 0;
+  std::vector<WaitingColumn> waiting;  // as Study has them
 };
 
 class SessionEditor : public QObject {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "data/model_address.h"
+#include "data/text.h"
 #include "input/assets.h"
 #include "input/open_source.h"
 #include "study/continued_session.h"
@@ -18,6 +19,24 @@ using Clock = std::chrono::steady_clock;
 constexpr auto together = 80ms;            // results that arrive within it are shown together
 constexpr auto longest_hold = 400ms;       // of a step that is shown as a whole
 constexpr auto progress_interval = 100ms;  // between two reports of progress in the cells
+
+/// Names the columns that wait now and did not before; empty if there are none.
+std::string words_on_left_out(const std::vector<WaitingColumn>& before,
+                              const std::vector<WaitingColumn>& now) {
+  std::string names;
+  int count = 0;
+  for (const WaitingColumn& one : now) {
+    const auto same = [&](const WaitingColumn& other) { return other.column == one.column; };
+    if (std::ranges::any_of(before, same)) continue;
+    add_item(names, one.title);
+    ++count;
+  }
+  if (count == 0) return {};
+  return "Left out, as this source cannot show " +
+         (count == 1 ? names + ": it comes" : names + ": they come") +
+         " back when a source is opened that " + (count == 1 ? "it fits" : "they fit") +
+         ". Undo opens the source before, with all columns.";
+}
 
 }  // namespace
 
@@ -125,8 +144,10 @@ void Study::forget_results() {
 void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
   continued_ = subject_.source && !as.session;
   const Index length_before = length();
+  const auto waited = as.new_source ? std::exchange(waiting_, {}) : waiting_;
+  if (continued_) waiting_ = waited;
   Session next = as.session   ? *as.session
-                 : continued_ ? continued_session(subject_.session, length(), *source)
+                 : continued_ ? continued_session(subject_.session, length(), *source, waiting_)
                               : first_session(*source);
   if (continued_) next.spans = continued_spans(subject_.session, *subject_.source, next, *source);
   OtherSource before{std::move(subject_.source), subject_.source_number};
@@ -163,6 +184,8 @@ void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
   results_.update_heads();  // while the window shows what was opened
   emit opened(as.new_source);
   emit session_changed();
+  if (const std::string words = words_on_left_out(waited, waiting_); continued_ && !words.empty())
+    emit reported(QString::fromStdString(words));
   update();  // asks for results before the window is drawn
 }
 

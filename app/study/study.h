@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "input/backend_choice.h"
+#include "study/continued_session.h"
 #include "study/head_cards.h"
 #include "study/leaf_marks.h"
 #include "study/panel_cells.h"
@@ -70,6 +71,9 @@ class Study : public QObject {
   std::shared_ptr<const Source> source() const { return subject_.source; }
   /// Whether the source was opened with the columns, views and look of the one before.
   bool continued() const { return continued_; }
+  /// Columns that come back once a source that they fit is opened.
+  const std::vector<WaitingColumn>& waiting_columns() const { return waiting_; }
+  void keep_waiting(std::vector<WaitingColumn> columns) { waiting_ = std::move(columns); }
   /// What the queries of the opened layer are, and its keys; a source is open.
   const Sequence& sequence() const { return sequence_of(*subject_.source, subject_.session.layer); }
   const Sequence& key_sequence() const {
@@ -245,6 +249,7 @@ class Study : public QObject {
   HeadMaps maps_{requests_, subject_, results_};
   PanelCells cells_{requests_, subject_, results_, maps_, probe_};
   bool continued_ = false;
+  std::vector<WaitingColumn> waiting_;
   std::optional<std::chrono::steady_clock::time_point> held_since_;  // see holds_step()
   Timings timings_{requests_};
   LeafMarks marks_{results_};

@@ -32,7 +32,7 @@ void Exports::export_by_dialog() {
     return canvas_figure(*model, style, carries_session);
   };
   if (const auto wanted =
-          ask_export(window_, {"Export the canvas", in_last_directory("attention.pdf"), figure}))
+          ask_export(window_, {"Export the canvas", in_export_directory("attention.pdf"), figure}))
     export_to(wanted->path, wanted->style, wanted->carries_session);
 }
 
@@ -56,7 +56,7 @@ void Exports::export_panel_by_dialog(std::size_t row, std::size_t column) {
     return panel_figure(*model, row, column, style, carries_session);
   };
   if (const auto wanted =
-          ask_export(window_, {"Export the panel", in_last_directory("panel.pdf"), figure}))
+          ask_export(window_, {"Export the panel", in_export_directory("panel.pdf"), figure}))
     export_panel_to(wanted->path, row, column, wanted->style, wanted->carries_session);
 }
 
@@ -109,7 +109,7 @@ Recipe Exports::recipe_for(const QString& path, const FigureStyle& style) const 
 void Exports::save_numbers_by_dialog(std::size_t row, std::size_t column) {
   if (!model_with(row, column)) return;
   const QString path =
-      ask_new_file(window_, "Save the numbers of the panel", in_last_directory("panel.csv"),
+      ask_new_file(window_, "Save the numbers of the panel", in_export_directory("panel.csv"),
                    {"CSV (*.csv)", "NumPy (*.npy)", "JSON (*.json)"});
   if (!path.isEmpty()) save_numbers_to(path, row, column);
 }
@@ -117,6 +117,7 @@ void Exports::save_numbers_by_dialog(std::size_t row, std::size_t column) {
 void Exports::save_numbers_to(const QString& path, std::size_t row, std::size_t column) {
   const auto model = model_with(row, column);
   if (!model) return;
+  remember_export(path);
   write(path, [path = path.toStdString(), panel = model->cells[row][column].panel](const Run& run) {
     write_numbers(path, {{*panel}}, run.stop);
   });
@@ -152,6 +153,7 @@ void Exports::copy_panel(std::size_t row, std::size_t column) {
 }
 
 void Exports::write(const QString& path, Figure figure) {
+  remember_export(path);
   write(path, [path = path.toStdString(), figure = std::move(figure)](const Run& run) {
     write_figure(path, figure, run);
   });

@@ -111,6 +111,18 @@ QString in_last_directory(const QString& name) {
   return last_directory().isEmpty() ? name : QDir(last_directory()).filePath(name);
 }
 
+QString in_export_directory(const QString& name) {
+  QString folder = QSettings().value("export_directory").toString();
+  if (folder.isEmpty() || !QFileInfo(folder).isDir())
+    folder = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
+  if (!QFileInfo(folder).isDir()) folder = QDir::homePath();
+  return QDir(folder).filePath(name);
+}
+
+void remember_export(const QString& path) {
+  QSettings().setValue("export_directory", QFileInfo(path).absolutePath());
+}
+
 Files::Files(MainWindow& window) : window_(window) {
   ask_for_source = [&window](const QString& missing, bool directory) {
     const QString title = "Where is " + QFileInfo(missing).fileName() + "?";

@@ -14,6 +14,10 @@ class MainWindow;
 
 /// The beginning of a file dialog: the name in the folder that was used last.
 QString in_last_directory(const QString& name);
+/// The beginning of a dialog that exports: the name in the folder of the last export, else among a
+/// person's documents.
+QString in_export_directory(const QString& name);
+void remember_export(const QString& path);
 
 class Files {
  public:

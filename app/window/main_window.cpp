@@ -14,7 +14,6 @@
 #include <QStatusBar>
 #include <QTabBar>
 #include <QUrl>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "data/model_address.h"
@@ -25,6 +24,7 @@
 #include "window/dialogs/explore_dialog.h"
 #include "window/dialogs/sweep_dialog.h"
 #include "window/status_line.h"
+#include "window/widgets/floating_bars.h"
 #include "window/widgets/form.h"
 #include "window/widgets/text.h"
 #include "window/widgets/theme.h"
@@ -49,6 +49,7 @@ std::shared_ptr<const CanvasModel> with_exact_in_place(
     for (auto& row : shown->cells)
       if (*exact < std::ssize(row) && is_picture(row[*exact])) row[c] = row[*exact];
     shown->column_subtitles[c] = "exact, while Shift is held";
+    shown->column_figures[c].reset();
   }
   return shown;
 }
@@ -78,15 +79,11 @@ MainWindow::MainWindow(std::unique_ptr<Backend> backend, std::shared_ptr<Backgro
       recovery_(*new Recovery(*this)) {
   setWindowTitle("Fovea");
   setAcceptDrops(true);
-  auto* centre = new QWidget(this);
-  auto* column = new QVBoxLayout(centre);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
-  column->addWidget(&recovery_bar_);
-  column->addWidget(&info_bar_);
-  column->addWidget(&live_bar_);
-  column->addWidget(&find_bar_);
-  column->addWidget(&canvas_, 1);
+  auto* centre = new FloatingBars(canvas_);
+  for (QWidget* bar : std::initializer_list<QWidget*>{&recovery_bar_, &info_bar_, &find_bar_})
+    centre->add_at_top(*bar);
+  // A stream is followed for long: its bar does not cover the titles.
+  centre->add_at_bottom(live_bar_);
   canvas_.setAccessibleName("Canvas");
   canvas_.setFocusPolicy(Qt::StrongFocus);
   setCentralWidget(centre);

@@ -141,7 +141,7 @@ std::vector<Measure> make_measures() {
                          .note = sample_note(*e.metrics, "of")};
        }},
       {.id = "attention_kl",
-       .label = "KL(P ‖ P̃), nats",
+       .label = "KL(exact ‖ approximate), nats",
        .definition = "Σⱼ Pᵢⱼ ln(Pᵢⱼ / P̃ᵢⱼ), the mean over rows. Infinite in rows where P̃ is 0 on a "
                      "key that P attends, and so is the mean then. Not defined where P̃ has "
                      "negative entries.",
@@ -150,7 +150,7 @@ std::vector<Measure> make_measures() {
          return measured(e.metrics->attention_kl, *e.metrics);
        }},
       {.id = "attention_reverse_kl",
-       .label = "KL(P̃ ‖ P), nats",
+       .label = "KL(approximate ‖ exact), nats",
        .definition =
            "Σⱼ P̃ᵢⱼ ln(P̃ᵢⱼ / Pᵢⱼ), the mean over rows. Finite also where keys are left out, "
            "but infinite where P̃ attends a key whose P is 0 in single precision. Not "

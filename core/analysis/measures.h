@@ -33,7 +33,7 @@ struct Measure {
   enum class Better { less, more, neither };
 
   std::string id;          // as in JSON: "output_rel_fro"
-  std::string label;       // "relative output error"; with its unit: "KL(P ‖ P̃), nats"
+  std::string label;       // "relative output error"; with its unit: "KL(exact ‖ …), nats"
   std::string definition;  // formula and meaning, a sentence or two
   Unit unit = Unit::none;
   Better better = Better::less;

@@ -114,6 +114,8 @@ ViewKind error_view() {
           .zero_of_exact = true,
           .has_token_errors = true,
           .has_norm = true,
+          .has_keys = true,
+          .has_colours = true,
           .hover_name = "error",
           .map = views::error_map,
           .first_for = {0, any_length},

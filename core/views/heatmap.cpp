@@ -199,6 +199,8 @@ ViewKind heatmap_view() {
           .uses_pooling = true,
           .tells_plan_notes = true,
           .has_norm = true,
+          .has_keys = true,
+          .has_colours = true,
           .hover_name = "P",
           .map = views::weight_map,
           .of_matrix = views::matrix_heatmap,

@@ -84,7 +84,9 @@ ViewKind level_view() {
           .label = "Level",
           .make = views::level,
           .needs_entries = true,
-          .uses_diagnostics = true};
+          .uses_diagnostics = true,
+          .has_keys = true,
+          .has_colours = true};
 }
 
 }  // namespace fovea

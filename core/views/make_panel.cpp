@@ -55,17 +55,6 @@ ViewKind::Body body_of(View view, const PanelInputs& in, std::string& caption, R
   return view->make(in, caption, run);
 }
 
-/// The error of the output, or of P if outputs are not known. Empty if neither is.
-std::string headline_error(const Metrics& metrics) {
-  const auto with = [](double error, const std::string& name) {
-    return std::isnan(error) ? name + " not defined" : format_number(error) + " " + name;
-  };
-  if (metrics.of_outputs()) return with(metrics.output_rel_fro, "relative output error");
-  if (metrics.of_attention())
-    return with(metrics.attention_rel_fro.value, "relative attention error");
-  return {};
-}
-
 /// Says which rows of what the panel shows are not finite, and where rounding is large.
 void add_note_of_numbers(View view, const PanelInputs& in, std::string& caption) {
   if (view->shows_plan_only) return;
@@ -107,8 +96,7 @@ Panel make_matrix_panel(View view, MatrixView attention, const ViewSettings& set
   return panel;
 }
 
-std::string subtitle_of(const Variant& variant, const Values& values, bool causal,
-                        const Metrics* metrics) {
+std::string parameters_of(const Variant& variant, const Values& values, bool causal) {
   if (variant.reference) return "softmax, the reference";
   constexpr int most = 2;
   std::string text;
@@ -121,8 +109,23 @@ std::string subtitle_of(const Variant& variant, const Values& values, bool causa
     text += (text.empty() ? "" : ", ") + (field.choices.empty() ? field.id + " " : "") + value;
     ++shown;
   }
-  if (const std::string error = metrics ? headline_error(*metrics) : ""; !error.empty())
-    views::add(text, error);
+  return text;
+}
+
+std::optional<HeadlineError> headline_error(const Metrics& metrics) {
+  if (metrics.of_outputs()) return HeadlineError{"relative output error", metrics.output_rel_fro};
+  if (metrics.of_attention())
+    return HeadlineError{"relative attention error", metrics.attention_rel_fro.value};
+  return {};
+}
+
+std::string subtitle_of(const Variant& variant, const Values& values, bool causal,
+                        const Metrics* metrics) {
+  std::string text = parameters_of(variant, values, causal);
+  const auto error = metrics && !variant.reference ? headline_error(*metrics) : std::nullopt;
+  if (error)
+    views::add(text, std::isnan(error->value) ? error->name + " not defined"
+                                              : format_number(error->value) + " " + error->name);
   return text;
 }
 

@@ -209,6 +209,8 @@ ViewKind mask_view() {
           .metrics = ViewKind::Uses::always,
           .shows_plan_only = true,
           .tells_plan_notes = true,
+          .has_keys = true,
+          .has_colours = true,
           .first_for = {0, any_length},
           .fields = fields_of<views::MaskSettings>()};
 }

@@ -176,6 +176,8 @@ ViewKind rank_view() {
           .needs_entries = true,
           .takes_long = true,
           .has_blocks = true,
+          .has_keys = true,
+          .has_colours = true,
           .of_matrix = views::matrix_rank,
           .first_for = {0, views::longest_ranked + 1},
           .fields = fields_of<views::RankSettings>(),

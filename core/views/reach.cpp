@@ -164,6 +164,8 @@ ViewKind reach_view() {
           .takes_long = true,
           .shows_plan_only = true,
           .has_norm = true,
+          .has_keys = true,
+          .has_colours = true,
           .value_words = reach_text};
 }
 

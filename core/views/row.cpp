@@ -81,6 +81,7 @@ ViewKind row_view() {
           .uses_log_floor = true,
           .has_norm = true,
           .is_flat = true,
+          .has_keys = true,
           .first_for = {views::longest_ranked + 1, any_length}};
 }
 

@@ -101,6 +101,8 @@ struct ViewKind {
   bool has_norm = false;          // colours may be logarithmic or by row
   bool has_blocks = false;        // a block under the pointer can be chosen
   bool is_flat = false;           // a body that is no matrix looks better flat
+  bool has_keys = false;          // keys lie across its panels, so that ticks stand below them
+  bool has_colours = false;       // numbers are colours, which a bar explains
   std::string hover_name = {};    // of its number in the table under the pointer; empty if none
   /// The words for a number >= 0 of a raster; null for the number itself.
   std::string (*value_words)(const Raster& raster, double value) = nullptr;

@@ -72,9 +72,19 @@ Panel make_matrix_panel(View view, MatrixView attention, const ViewSettings& set
                         IndexRange rows, IndexRange cols, Index max_pixels, const Backend& backend,
                         Run& run);
 
-/// "block 16, banded · 0.275 relative output error": the first two parameters in use, and the error
-/// of the output, or of P if the head has no values. `metrics` may be null. The canvas and figures
-/// head their columns with it.
+/// The first two parameters in use, "block 16, banded", or what the reference is.
+std::string parameters_of(const Variant& variant, const Values& values, bool causal);
+
+/// The error that stands for all others: of the output, or of P if the head has no values.
+struct HeadlineError {
+  std::string name;  // "relative output error"
+  double value;      // NaN if it is not defined
+};
+/// Nothing if neither is known.
+std::optional<HeadlineError> headline_error(const Metrics& metrics);
+
+/// "block 16, banded · 0.275 relative output error": parameters_of() and headline_error().
+/// `metrics` may be null. Figures head their columns with it.
 std::string subtitle_of(const Variant& variant, const Values& values, bool causal,
                         const Metrics* metrics);
 

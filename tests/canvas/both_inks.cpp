@@ -32,7 +32,7 @@ std::vector<Operation> normalised(std::vector<Operation> operations, const Rect&
 
 Drawn on_screen(const Panel& panel, const ScreenLetters& letters) {
   CanvasModel model;
-  model.views = {panel.view};
+  model.views = {panel.view ? panel.view : find_view("cost")};  // which promises nothing
   model.column_titles = {panel.title};
   model.cells = {{{std::make_shared<const Panel>(panel)}}};
   model.lengths = {64, 64};

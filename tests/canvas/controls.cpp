@@ -109,7 +109,7 @@ TEST_CASE("panels with ranges of their own are chosen one by one") {
   Owned shown(model);
   const QRectF place = shown.canvas.panel_place(0, 2);
   // The bar lies below the caption; its right end is pressed.
-  const QPoint end(int(place.right()) - 1, int(place.bottom()) + 23);
+  const QPoint end(int(place.right()) - 1, int(place.bottom()) + 36);
   shown.move(end);
   QTest::mousePress(&shown.canvas, Qt::LeftButton, {}, end);
   QTest::mouseMove(&shown.canvas, end - QPoint(30, 0));

@@ -52,7 +52,7 @@ struct Shown {
 };
 
 /// The left and top of the panels' window; the first panel begins one pixel further.
-inline constexpr int left = 72, top = 44;
+inline constexpr int left = 72, top = 68;
 inline int side(const Shown& shown) {
   return static_cast<int>(shown.canvas.panel_pixels() / shown.canvas.devicePixelRatioF());
 }

@@ -87,7 +87,8 @@ TEST_CASE(
       const Source source = open_source(next, {});
       Session left = standard_session(shorter, before);
       ViewSettings first = first_session(source).settings;
-      CHECK(continued_session(left, before, source).settings == first);
+      std::vector<WaitingColumn> waiting;
+      CHECK(continued_session(left, before, source, waiting).settings == first);
       for_fields<ViewSettings>([&](auto place) {
         left.settings = standard_session(shorter, before).settings;
         auto& changed = std::get<place.value>(fields_of(left.settings));
@@ -96,7 +97,7 @@ TEST_CASE(
         std::get<place.value>(fields_of(expected)) = changed;
         expected.ranges.clear();  // they are of the numbers before
         CAPTURE(place.value);
-        CHECK(continued_session(left, before, source).settings == expected);
+        CHECK(continued_session(left, before, source, waiting).settings == expected);
       });
     }
 }
@@ -144,6 +145,85 @@ TEST_CASE("of a long head only columns that take moments are kept") {
   CHECK(study.session().columns.size() > 1);
   CHECK(std::ranges::all_of(study.session().columns, quick));
   CHECK(study.session().views == std::vector{find_view("heatmap"), find_view("row")});
+}
+
+TEST_CASE("columns that a source cannot show are named, and come back with one that they fit") {
+  Study study(std::make_unique<CpuLike>());
+  SessionEditor editor(study);
+  std::vector<std::string> said;
+  QObject::connect(&study, &Study::reported,
+                   [&](const QString& message) { said.push_back(message.toStdString()); });
+  QObject::connect(&study, &Study::opened, [&](bool new_source) {
+    if (new_source) editor.start();
+  });
+  open(study, shorter, {"exact", "tf", "h1d", "fixed"}, {find_view("heatmap")});
+  editor.change({}, [](Session& s) {
+    set_value(find_variant("h1d").schema, s.columns[2].values, "block", "4");
+  });
+  const std::vector<Column> columns = study.session().columns;
+  const auto variants = [&] {
+    std::vector<std::string> ids;
+    for (const Column& column : study.session().columns) ids.push_back(column.variant);
+    return ids;
+  };
+  const std::vector<std::string> all{"exact", "tf", "h1d", "fixed"}, quick{"exact", "h1d", "fixed"};
+
+  open_and_wait(study, long_one, 16384);
+  CHECK(variants() == quick);
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].find("Treeformer TF") != std::string::npos);
+  CHECK(said[0].find("H-Transformer") == std::string::npos);
+  CHECK(said[0].find("Undo") != std::string::npos);
+  // Another one that it does not fit: nothing is said again.
+  open_and_wait(study, "synthetic:clusters?n=12288&d=4&seed=1", 12288);
+  CHECK(variants() == quick);
+  CHECK(said.size() == 1);
+  open_and_wait(study, longer, 512);
+  CHECK(variants() == all);
+  CHECK(study.waiting_columns().empty());
+  CHECK(said.size() == 1);
+
+  // Undo opens the sources as they were, and what waits with them.
+  editor.undo();
+  REQUIRE(wait_until([&] { return study.length() == 12288; }));
+  CHECK(variants() == quick);
+  CHECK(study.waiting_columns().size() == 1);
+  editor.undo();
+  REQUIRE(wait_until([&] { return study.length() == 16384; }));
+  editor.undo();
+  REQUIRE(wait_until([&] { return study.length() == 96; }));
+  CHECK(study.session().columns == columns);
+  CHECK(study.waiting_columns().empty());
+}
+
+TEST_CASE("a held head waits while heads of other lengths are shown, and knows its source") {
+  const Source first = open_source(shorter, {}), second = open_source(longer, {});
+  Session before = first_session(first);
+  before.columns.push_back(before.columns[1]);
+  before.columns.back().held = HeldHead{};
+  std::vector<WaitingColumn> waiting;
+  const Session next = continued_session(before, 96, second, waiting);
+  CHECK(next.columns.size() == before.columns.size() - 1);
+  REQUIRE(waiting.size() == 1);
+  CHECK(waiting[0].column.held->source == before.source);
+  CHECK(continued_session(next, 512, first, waiting).columns == before.columns);
+  CHECK(waiting.empty());
+}
+
+TEST_CASE("columns of a first look that a long head does not have come back, changed or not") {
+  Study study(std::make_unique<CpuLike>());
+  open_and_wait(study, shorter, 96);
+  const auto first = study.session().columns;
+  open_and_wait(study, long_one, 16384);
+  REQUIRE(study.session().columns.size() < first.size());
+  CHECK(study.waiting_columns().size() == first.size() - study.session().columns.size());
+  Session changed = study.session();
+  changed.columns[1].seed = 5;
+  study.set_session(changed);
+  open_and_wait(study, shorter, 96);
+  REQUIRE(study.session().columns.size() == first.size());
+  for (std::size_t c = 0; c < first.size(); ++c)
+    CHECK(study.session().columns[c].variant == first[c].variant);
 }
 
 TEST_CASE("a mode that has no causal form stays with a causal head, and says what to choose") {

@@ -351,15 +351,17 @@ void ExploreDialog::export_by_dialog() {
     const auto figure = [this](const FigureStyle& style, bool carries_session) {
       return plot_figure(style, carries_session);
     };
-    if (const auto wanted = ask_export(*this, {"Export the plot" + part, "front.pdf", figure}))
+    if (const auto wanted =
+            ask_export(*this, {"Export the plot" + part, in_export_directory("front.pdf"), figure}))
       export_plot(wanted->path, wanted->style, wanted->carries_session);
     return;
   }
-  const QString path = page() == Page::measures
-                           ? ask_new_file(*this, "Export what each head does", "measures.json",
-                                          {"JSON (*.json)", "CSV (*.csv)"})
-                           : ask_new_file(*this, "Export the best choice for each head" + part,
-                                          "heads.json", {"JSON (*.json)", "CSV (*.csv)"});
+  const QString path =
+      page() == Page::measures
+          ? ask_new_file(*this, "Export what each head does", in_export_directory("measures.json"),
+                         {"JSON (*.json)", "CSV (*.csv)"})
+          : ask_new_file(*this, "Export the best choice for each head" + part,
+                         in_export_directory("heads.json"), {"JSON (*.json)", "CSV (*.csv)"});
   if (!path.isEmpty()) export_heads(path);
 }
 
@@ -371,6 +373,7 @@ Figure ExploreDialog::plot_figure(const FigureStyle& style, bool carries_session
 
 void ExploreDialog::export_plot(const QString& path, const FigureStyle& style,
                                 bool carries_session) {
+  remember_export(path);
   Figure figure = plot_figure(style, carries_session);
   if (carries_session) figure.recipe.session = window_.files().session_text();
   footer_->write(window_.background(), path,
@@ -378,6 +381,7 @@ void ExploreDialog::export_plot(const QString& path, const FigureStyle& style,
 }
 
 void ExploreDialog::export_heads(const QString& path) {
+  remember_export(path);
   std::string text;
   if (page() == Page::measures) {
     text = path.endsWith(".csv") ? measures_->csv() : measures_->json();

@@ -216,7 +216,8 @@ void SweepDialog::export_by_dialog() {
   const auto figure = [this](const FigureStyle& style, bool carries_session) {
     return figure_of(figure_for(style, carries_session));
   };
-  if (const auto wanted = ask_export(*this, {"Export the sweep", "sweep.pdf", figure}))
+  if (const auto wanted =
+          ask_export(*this, {"Export the sweep", in_export_directory("sweep.pdf"), figure}))
     export_to(wanted->path, wanted->style, wanted->carries_session);
 }
 
@@ -228,6 +229,7 @@ SweepFigure SweepDialog::figure_for(const FigureStyle& style, bool carries_sessi
 }
 
 void SweepDialog::export_to(const QString& path, const FigureStyle& style, bool carries_session) {
+  remember_export(path);
   SweepFigure figure = figure_for(style, carries_session);
   if (carries_session) figure.page.recipe.session = window_.files().session_text();
   footer_->write(window_.background(), path,

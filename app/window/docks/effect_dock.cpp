@@ -354,9 +354,10 @@ QString EffectDock::write_to(const QString& path) const {
 
 void EffectDock::export_by_dialog() {
   const QString path =
-      ask_new_file(*this, "Export the effect", in_last_directory("effect.pdf"),
+      ask_new_file(*this, "Export the effect", in_export_directory("effect.pdf"),
                    {"PDF (*.pdf)", "SVG (*.svg)", "PNG (*.png)", "PGF (*.pgf)", "Policy (*.json)"});
   if (path.isEmpty()) return;
+  remember_export(path);
   const QString why = write_to(path);
   if (!why.isEmpty()) emit study_.reported(why);
   state_->setText(why.isEmpty() ? "Wrote " + path : why);

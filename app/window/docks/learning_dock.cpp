@@ -17,10 +17,16 @@ namespace {
 
 class LearningPlot : public FigureWidget {
  public:
-  explicit LearningPlot(LearningRun& run)
-      : FigureWidget("Error, pairs and leaves over the steps of learning"), run_(run) {
+  LearningPlot(Study& study, LearningRun& run)
+      : FigureWidget("Error, pairs and leaves over the steps of learning"),
+        study_(study),
+        run_(run) {
     setObjectName("learning_plot");
     connect(&run, &LearningRun::changed, this, &LearningPlot::lay_out);
+    for (const auto signal : {&Study::session_changed, &Study::columns_changed})
+      connect(&study, signal, this, [this] {
+        if (run_.record().curve.empty() && what_to_do() != shown_words_) lay_out();
+      });
   }
   QSize sizeHint() const override { return {900, 190}; }
   QSize minimumSizeHint() const override { return {360, 96}; }
@@ -30,12 +36,11 @@ class LearningPlot : public FigureWidget {
   void lay_out() override {
     put_screen_into(figure_.style);
     const LearningRecord& record = run_.record();
+    shown_words_ = record.curve.empty() ? what_to_do() : "";
+    setAccessibleDescription(to_qt(shown_words_));
     if (record.curve.empty())
-      figure_.rows = {{{.title = {},
-                        .subtitle = {},
-                        .caption = {},
-                        .body = Message{"Select a column of Treeformer and press “Learn the tree” "
-                                        "in its form."}}}};
+      figure_.rows = {
+          {{.title = {}, .subtitle = {}, .caption = {}, .body = Message{shown_words_}}}};
     else
       figure_.rows = {make_panels(record)};
     figure_.title = record.curve.empty() ? "" : run_.title();
@@ -43,7 +48,17 @@ class LearningPlot : public FigureWidget {
   }
 
  private:
+  std::string what_to_do() const {
+    const auto& columns = study_.columns();
+    const auto selected = std::size_t(study_.selected_column());
+    const bool has_tree = selected < columns.size() && run_.can_learn(columns[selected]);
+    return (has_tree ? "Press" : "Select a column of Treeformer and press") +
+           std::string(" “Learn the tree” in its form.");
+  }
+
+  Study& study_;
   LearningRun& run_;
+  std::string shown_words_;
   Figure figure_;
 };
 
@@ -149,7 +164,7 @@ QWidget* make_learning_dock(Study& study, LearningRun& learning, ValidationRun& 
   auto* dock = new QWidget;
   dock->setObjectName("dock_page");
   auto* row = make_inner<QHBoxLayout>(dock);
-  row->addWidget(new LearningPlot(learning), 1);
+  row->addWidget(new LearningPlot(study, learning), 1);
   row->addWidget(new ValidationPanel(study, learning, validation));
   row->setContentsMargins(0, 0, 12, 0);
   return dock;

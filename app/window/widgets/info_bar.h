@@ -1,4 +1,4 @@
-// The InfoBar shows a message above the canvas until it is dismissed; it never takes the focus.
+// The InfoBar shows a message over the canvas until it is dismissed; it never takes the focus.
 #pragma once
 
 #include <QFrame>
