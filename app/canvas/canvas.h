@@ -74,6 +74,9 @@ class Canvas : public GlWidget {
   void settings_requested(const fovea::ViewSettings& settings);
   /// The user wants another view in the row.
   void view_requested(int row, fovea::View view);
+  /// The user wants the settings of a row, or the parameters of a column, at a point of the widget.
+  void row_settings_requested(int row, QPointF at);
+  void parameters_requested(int column, QPointF at);
   /// The user wants one of the window's actions, given by the name of its QAction, on the panel
   /// last hovered.
   void action_requested(const QString& name);

@@ -32,6 +32,17 @@ void apply(const drawing::Style& style) {
   imgui.ItemSpacing = {10, 5};
 }
 
+/// A tooltip whose lines are not too long to be read; at the pointer, or at another place.
+void show_tip(const char* words, std::optional<Point> at = {}) {
+  if (at) ImGui::SetNextWindowPos({float(at->x), float(at->y)});
+  constexpr float widest = 360;
+  ImGui::BeginTooltip();
+  ImGui::PushTextWrapPos(widest);
+  ImGui::TextUnformatted(words);
+  ImGui::PopTextWrapPos();
+  ImGui::EndTooltip();
+}
+
 /// The colour ranges that are shown: the row's if the row shares one, else the panel's; with column
 /// -1 those of all panels.
 std::vector<ColourRange> ranges_shown(const Scene& scene, int row, int column) {
@@ -90,7 +101,7 @@ bool Controls::button(const char* name, const Rect& where, const Rect& window, c
   if (!is_touched_) return clicked;
   ink_->fill(where, faded(ink_->style.text, 0.14), 4);
   ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-  if (tip) ImGui::SetTooltip("%s", tip);
+  if (tip) show_tip(tip);
   return clicked;
 }
 
@@ -118,6 +129,7 @@ void Controls::step(const ImGuiBridge& bridge, Scene& scene, const drawing::Styl
     if (at_row || dragged_) touch_row(scene, row, window, bridge.double_clicked());
     ImGui::PopID();
   }
+  header_buttons(scene);
   if (!ImGui::IsAnyItemActive()) dragged_.reset();
   if (dragged_ && escape_) {
     scene.settings.ranges = dragged_->before;
@@ -130,6 +142,31 @@ void Controls::step(const ImGuiBridge& bridge, Scene& scene, const drawing::Styl
   has_menu_ = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
   ImGui::End();
   ink_ = nullptr;
+}
+
+/// The parameters in the titles of columns can be edited there.
+void Controls::header_buttons(Scene& scene) {
+  const Rect window = scene.grid.window();
+  const Rect titles{window.x - 4, 0, window.width + 8, window.y};
+  const ImVec2 pointer = ImGui::GetIO().MousePos;
+  for (int column = 0; column < scene.grid.columns(); ++column) {
+    const auto place = parameters_place(scene, column);
+    const Rect header = scene.grid.header(column).intersected(titles);
+    const auto is_at = [&](const Rect& where) {
+      return !where.intersected({pointer.x, pointer.y, 1, 1}).empty();
+    };
+    const std::string note = scene.note(column);
+    if (!note.empty() && !scene.dragged_column && is_at(header) && !(place && is_at(*place)))
+      show_tip(note.c_str(), Point{header.x, header.bottom() + 4});
+    if (!place) continue;
+    ImGui::PushID(2000 + column);
+    if (button("parameters", *place, titles, "Edit the parameters here"))
+      requests_.push_back([of = scene.columns[column], place = *place](Canvas& c) {
+        emit c.parameters_requested(of, QPointF(place.x, place.bottom() + 2));
+      });
+    if (is_touched_) draw_more_icon({place->right() - icon, place->y, icon, place->height});
+    ImGui::PopID();
+  }
 }
 
 /// Makes legends and colour bars of the row under the pointer react to it.
@@ -158,13 +195,13 @@ void Controls::touch_row(Scene& scene, int row, const Rect& window, bool double_
 void Controls::row_buttons(Scene& scene, int row, const Rect& window, bool seen) {
   const Rect label = scene.grid.row_label(row);
   const double length = ink_->letters.width(label_of(scene.view(row)), body_face) + 8;
-  if (button("view", {label.x, label.centre().y - length / 2, icon + 2, length}, window,
-             "The view of this row"))
-    ImGui::OpenPopup("choose view");
-  if (begin_menu("choose view")) {
-    choose_view(scene, row);
-    ImGui::EndPopup();
-  }
+  const Rect name{label.x, label.centre().y - length / 2, icon + 2, length};
+  const std::string tip = scene.view(row)->meaning + "\nA click opens the settings of the row.";
+  if (button("view", name, window, tip.c_str()))
+    requests_.push_back([row = scene.rows[row], name](Canvas& c) {
+      emit c.row_settings_requested(row, QPointF(name.right(), name.y));
+    });
+  if (seen) draw_more_icon({name.x + 1, name.bottom(), icon, icon / 2});
   if (has_colour_menu(scene.view(row))) {
     const Rect where{label.x + 1, label.y, icon, icon};
     if (button("norm", where, window, "How numbers become colours"))
@@ -204,6 +241,14 @@ void Controls::draw_norm_icon(const Rect& where, Norm norm) {
   const Point axes[] = {
       {box.x - 2, box.y}, {box.x - 2, box.bottom() + 2}, {box.right(), box.bottom() + 2}};
   ink_->path(axes, {faded(ink_->style.label, 0.6)});
+}
+
+/// Draws a small arrow that points down: more opens here.
+void Controls::draw_more_icon(const Rect& where) {
+  const Point centre = where.centre();
+  const Point arrow[] = {
+      {centre.x - 3, centre.y - 1.5}, {centre.x, centre.y + 1.5}, {centre.x + 3, centre.y - 1.5}};
+  ink_->path(arrow, {ink_->style.label, 1.5});
 }
 
 /// Draws a padlock; the shackle of an open one stands above the body.
@@ -258,7 +303,7 @@ void Controls::bar_ends(Scene& scene, const PlacedBar& bar, const Rect& window,
     ink_->fill(grip, ink_->style.accent, 2);
   }
   item("range", where, window);
-  if (is_touched_ && !is_dragged_) ImGui::SetTooltip("%s", bar.bar.scale().title().c_str());
+  if (is_touched_ && !is_dragged_) show_tip(bar.bar.scale().title().c_str());
   if (!(touched || is_touched_) || !double_clicked) return;
   if (is_locked(scene, bar.row, bar.column)) toggle_lock(scene, bar.row, bar.column);
   dragged_.reset();

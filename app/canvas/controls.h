@@ -43,6 +43,8 @@ class Controls {
   bool button(const char* name, const Rect& where, const Rect& window, const char* tip);
   void row_buttons(Scene& scene, int row, const Rect& window, bool seen);
   void touch_row(Scene& scene, int row, const Rect& window, bool double_clicked);
+  void header_buttons(Scene& scene);
+  void draw_more_icon(const Rect& where);
   void draw_norm_icon(const Rect& where, Norm norm);
   void draw_lock_icon(const Rect& where, bool locked);
   void legend_switches(Scene& scene, const drawing::Legend& legend, Point at, const Rect& window);

@@ -79,11 +79,6 @@ double largest_error(const Scene& scene) {
   return largest;
 }
 
-std::string cost_text(double share) {
-  const double percent = 100 * share;
-  return (percent < 10 ? format_number(percent, 2) : format_fixed(percent, 0)) + " %";
-}
-
 std::array<HeaderFigure, 2> figures_of(const ColumnFigures& of, double largest) {
   const std::string unknown = "–";
   return {HeaderFigure{of.error ? format_number(*of.error, 2) : unknown, "error",
@@ -220,6 +215,13 @@ std::string shortened_title(const std::string& title, double room,
   const std::string name =
       letters.elided(title.substr(0, end), room - letters.width(apart, face), face);
   return name.empty() ? letters.elided(title + following, room, face) : name + apart;
+}
+
+std::optional<Rect> parameters_place(const Scene& scene, int column) {
+  const ColumnFigures* figures = scene.figures(column);
+  if (!figures || figures->parameters.empty()) return {};
+  const Rect header = scene.grid.header(column);
+  return Rect{header.x + 1, header.y + parameters_top, header.width - 2, parameters_height};
 }
 
 void draw_headers(Ink& ink, const Scene& scene) {

@@ -237,6 +237,11 @@ const ColumnFigures* Scene::figures(int column) const {
   return has && model.column_figures[c] ? &*model.column_figures[c] : nullptr;
 }
 
+std::string Scene::note(int column) const {
+  const auto c = std::size_t(columns[column]);
+  return c < model.column_notes.size() ? model.column_notes[c] : "";
+}
+
 std::string Scene::subtitle(int column) const {
   if (const auto words = comparison_words(column); words && !model.in_place_of)
     return words->second;

@@ -100,6 +100,8 @@ struct Scene {
   Letters title_letters() const;
   /// Null if the subtitle stands in their place.
   const ColumnFigures* figures(int column) const;
+  /// What the attention of a column is; empty if that is not known.
+  std::string note(int column) const;
   std::string subtitle(int column) const;
   bool is_selected(int column) const {
     return !enlarged && model.selected_column == columns[column];
@@ -158,6 +160,8 @@ void draw_pill(Ink& ink, const Rect& where, Rgba edge, double rounding);
 std::string shortened_title(const std::string& title, double room,
                             const drawing::Lettering& letters, Letters face = {},
                             const std::string& following = "");
+/// Where the parameters stand in the title of a column; nothing if it has none.
+std::optional<Rect> parameters_place(const Scene& scene, int column);
 /// The parts of draw_scene.
 void draw_headers(Ink& ink, const Scene& scene);
 void draw_axes(Ink& ink, const Scene& scene, int row);

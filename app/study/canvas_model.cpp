@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/number_text.h"
 #include "session/held_head.h"
 #include "study/leaf_marks.h"
 #include "views/views.h"
@@ -15,7 +16,8 @@ std::string subtitle_of(const ColumnState& state, bool causal) {
                      state.stale ? nullptr : state.metrics.get());
 }
 
-/// Nothing for the reference, with which the others are compared.
+}  // namespace
+
 std::optional<ColumnFigures> figures_of(const ColumnState& state, bool causal) {
   const Variant& variant = find_variant(state.column.variant);
   if (variant.reference) return {};
@@ -30,7 +32,10 @@ std::optional<ColumnFigures> figures_of(const ColumnState& state, bool causal) {
   return figures;
 }
 
-}  // namespace
+std::string cost_text(double share) {
+  const double percent = 100 * share;
+  return (percent < 10 ? format_number(percent, 2) : format_fixed(percent, 0)) + " %";
+}
 
 std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject, const Results& results,
                                                const std::vector<std::vector<CanvasCell>>& cells,
@@ -64,6 +69,11 @@ std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject, const Res
     const Problem* problem = results.head_of(state).problem.get();
     const bool causal = problem ? problem->causal : model->causal;
     model->column_titles.push_back(results.title_of(static_cast<int>(c)));
+    const Variant& variant = find_variant(state.column.variant);
+    model->column_notes.push_back(subject.shows_matrix()
+                                      ? ""
+                                      : variant.summary +
+                                            (variant.paper.empty() ? "" : "\n" + variant.paper));
     model->column_subtitles.push_back(subject.shows_matrix() ? "as given"
                                                              : subtitle_of(state, causal));
     model->column_figures.push_back(subject.shows_matrix() ? std::nullopt

@@ -13,6 +13,7 @@
 namespace fovea {
 
 class LeafMarks;
+struct ColumnState;
 class Results;
 struct Subject;
 
@@ -36,6 +37,12 @@ struct ColumnFigures {
   friend bool operator==(const ColumnFigures&, const ColumnFigures&) = default;
 };
 
+/// Nothing for the reference, with which the others are compared.
+std::optional<ColumnFigures> figures_of(const ColumnState& column, bool causal);
+
+/// "8.4 %", "20 %": a share of the cost of exact attention.
+std::string cost_text(double share);
+
 /// Tokens that a search found, ascending.
 struct FoundTokens {
   std::vector<Index> queries, keys;
@@ -46,6 +53,7 @@ struct FoundTokens {
 struct CanvasModel {
   std::vector<View> views;                    // rows
   std::vector<std::string> column_titles;     // columns: "Exact"
+  std::vector<std::string> column_notes;      // what the attention of a column is, and its paper
   std::vector<std::string> column_subtitles;  // "block 16, output error 0.275"
   // One a column. Nothing, or none at all, if its subtitle says everything.
   std::vector<std::optional<ColumnFigures>> column_figures;

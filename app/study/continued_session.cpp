@@ -111,8 +111,7 @@ Session continued_session(const Session& before, Index n_before, const Source& s
     });
   }
   const bool views_stay = layer.has_qk() && std::ranges::any_of(before.columns, compares);
-  if (views_stay && before.views != untouched.views)
-    session.views = views_for_length(before.views, layer.keys());
+  if (views_stay && before.views != untouched.views) session.views = before.views;
   return session;
 }
 

@@ -10,11 +10,14 @@
 #include "data/address.h"
 #include "input/open_source.h"
 #include "views/views.h"
+#include "window/dialogs/glossary_dialog.h"
 #include "window/dialogs/keys_dialog.h"
 #include "window/dialogs/model_dialog.h"
 #include "window/dialogs/questions.h"
 #include "window/main_window.h"
 #include "window/opening_menus.h"
+#include "window/row_settings.h"
+#include "window/tour.h"
 #include "window/view_bar.h"
 #include "window/widgets/text.h"
 
@@ -44,8 +47,11 @@ class Actions : public QObject {
     make_help_menu();
     make_canvas_keys();
     make_picture_keys();
+    make_view_bar(window_, settings_);
     connect(&study_, &Study::session_changed, this, &Actions::refresh);
   }
+
+  const GeneralFields& settings() const { return settings_; }
 
  private:
   /// Adds an action, only as a key if there is no menu. Its key is remembered under `name`.
@@ -140,7 +146,12 @@ class Actions : public QObject {
   void make_view_menu() {
     QMenu* menu = add_menu("&View");
     make_rows(menu->addMenu("&Rows"));
-    make_view_bar(window_, *menu);
+    settings_ = add_settings(window_, *menu);
+    add(menu, "row_settings", "Row se&ttings…", "S", [this] {
+      const int row = int(navigation_.view());
+      const QRectF panel = window_.canvas().panel_place(row, int(navigation_.column()));
+      window_.row_settings().open_at(window_.canvas().mapToGlobal(panel.topLeft()).toPoint(), row);
+    });
     add(menu, "lock_range", "Lock or release the panel's ran&ge", {}, [this] {
       window_.canvas().toggle_lock(int(navigation_.view()), int(navigation_.column()));
     });
@@ -262,7 +273,10 @@ class Actions : public QObject {
 
   void make_compute_menu() {
     QMenu* menu = add_menu("&Compute");
-    add(menu, "cancel", "&Cancel, or go back a step", "Esc", [this] { navigation_.go_back(); });
+    add(menu, "cancel", "&Cancel, or go back a step", "Esc", [this] {
+      if (window_.tour().isVisible()) return window_.tour().leave();
+      navigation_.go_back();
+    });
     add(menu, "again", "Compute and measure a&gain", "F5", [this] { study_.measure_again(); });
     menu->addSeparator();
     add(menu, "explore", "&Error against cost…", "Ctrl+P",
@@ -304,6 +318,12 @@ class Actions : public QObject {
     add(menu, "keys", "&Keys", "?", [this] {
       const QList<QAction*> actions = window_.findChildren<QAction*>();
       KeysDialog({actions.begin(), actions.end()}, &window_).exec();
+    });
+    add(menu, "tour", "&Tour", {}, [this] { window_.tour().start(); });
+    add(menu, "glossary", "&Glossary", {}, [this] {
+      auto* glossary = new GlossaryDialog(&window_);
+      glossary->setAttribute(Qt::WA_DeleteOnClose);
+      glossary->show();
     });
     add(menu, "about", "&About Fovea", {}, [this] { show_about(window_); });
   }
@@ -393,12 +413,13 @@ class Actions : public QObject {
   Comparing& comparing_ = window_.comparing();
   FindBar& find_bar_ = window_.find_bar();
   std::vector<Command> refreshers_;
+  GeneralFields settings_;
 };
 
 }  // namespace
 
-void make_actions(MainWindow& window) {
-  new Actions(window);  // owned by the window
+GeneralFields make_actions(MainWindow& window) {
+  return (new Actions(window))->settings();  // owned by the window
 }
 
 }  // namespace fovea

@@ -1,10 +1,13 @@
 #pragma once
 
+#include "window/setting_fields.h"
+
 namespace fovea {
 
 class MainWindow;
 
-/// Makes the menus and keys of a window. Every key can be changed under Help > Keys.
-void make_actions(MainWindow& window);
+/// Makes the menus, the keys and the tool bar of a window. Every key can be changed under
+/// Help > Keys. Returns the settings of all rows.
+GeneralFields make_actions(MainWindow& window);
 
 }  // namespace fovea

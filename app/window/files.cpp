@@ -161,7 +161,7 @@ void Files::source_opened(bool new_source) {
   else
     restore_conditions();
   if (!opened.layout.empty())
-    window_.restoreState(QByteArray::fromBase64(QByteArray::fromStdString(opened.layout)));
+    window_.restore_layout(QByteArray::fromBase64(QByteArray::fromStdString(opened.layout)));
   if (opened.orders) window_.docks().sort(*opened.orders);
   if (opened.selected_column) window_.study().select_column(*opened.selected_column);
   if (opened.then) opened.then();
@@ -318,7 +318,7 @@ SessionFile Files::session_file(const Session& session) const {
   const bool shown = session.source == window_.study().session().source;
   return {.session = session,
           .content_hash = shown ? window_.study().content_hash() : "",
-          .layout = window_.saveState().toBase64().toStdString(),
+          .layout = window_.layout_state().toBase64().toStdString(),
           .selected_column = window_.study().selected_column(),
           .orders = window_.docks().orders()};
 }

@@ -23,7 +23,11 @@
 #include "window/dialogs/add_column_dialog.h"
 #include "window/dialogs/explore_dialog.h"
 #include "window/dialogs/sweep_dialog.h"
+#include "window/parameter_popup.h"
+#include "window/row_settings.h"
+#include "window/spoken_canvas.h"
 #include "window/status_line.h"
+#include "window/tour.h"
 #include "window/widgets/floating_bars.h"
 #include "window/widgets/form.h"
 #include "window/widgets/text.h"
@@ -53,6 +57,9 @@ std::shared_ptr<const CanvasModel> with_exact_in_place(
   }
   return shown;
 }
+
+/// The layout of a program whose docks were other ones is not restored.
+constexpr int layout_version = 2;
 
 /// Whether a field handles undo, or redo, itself; true for everything that is not a field.
 bool has_own_step(QObject* watched, bool undo) {
@@ -86,16 +93,24 @@ MainWindow::MainWindow(std::unique_ptr<Backend> backend, std::shared_ptr<Backgro
   centre->add_at_bottom(live_bar_);
   canvas_.setAccessibleName("Canvas");
   canvas_.setFocusPolicy(Qt::StrongFocus);
-  setCentralWidget(centre);
+  auto* middle = new QWidget;
+  auto* stack = make_inner<QVBoxLayout>(middle);
+  stack->setSpacing(0);
+  stack->addWidget(centre, 1);
+  stack->addWidget(docks_.strip);
+  setCentralWidget(middle);
   make_status_line(*this);
-  make_actions(*this);
+  row_settings_ = new RowSettings(*this, make_actions(*this));
+  parameter_popup_ = new ParameterPopup(*this);
+  tour_ = new Tour(*this);
+  new SpokenCanvas(study_, canvas_);
   connect_study();
   connect_canvas();
   qApp->installEventFilter(this);
   resize(screen()->availableSize() * 0.96);
   const QSettings settings;
   restoreGeometry(settings.value("window/geometry").toByteArray());
-  restoreState(settings.value("window/state").toByteArray());
+  restore_layout(settings.value("window/state").toByteArray());
   set_look(settings.value("look", "desktop").toString());
   canvas_.setFocus();
 }
@@ -156,6 +171,12 @@ void MainWindow::connect_canvas() {
   });
   connect(&canvas_, &Canvas::view_requested, this,
           [this](int row, View view) { editor_.replace_view(row, view); });
+  connect(&canvas_, &Canvas::row_settings_requested, this, [this](int row, QPointF at) {
+    row_settings_->open_at(canvas_.mapToGlobal(at).toPoint(), row);
+  });
+  connect(&canvas_, &Canvas::parameters_requested, this, [this](int column, QPointF at) {
+    parameter_popup_->open_at(canvas_.mapToGlobal(at).toPoint(), column);
+  });
   connect(&canvas_, &Canvas::action_requested, this,
           [this](const QString& name) { findChild<QAction*>(name)->trigger(); });
   connect(&canvas_, &Canvas::column_chosen, &study_, &Study::select_column);
@@ -221,6 +242,14 @@ void MainWindow::show_status(const QString& message) {
   statusBar()->showMessage(message, shown_ms);
 }
 
+QByteArray MainWindow::layout_state() const {
+  return saveState(layout_version);
+}
+
+void MainWindow::restore_layout(const QByteArray& state) {
+  restoreState(state, layout_version);
+}
+
 void MainWindow::show_sweep() {
   if (!sweep_) sweep_ = new SweepDialog(*this);
   sweep_->open_dialog();
@@ -262,7 +291,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   study_.cancel();
   QSettings settings;
   settings.setValue("window/geometry", saveGeometry());
-  settings.setValue("window/state", saveState());
+  settings.setValue("window/state", layout_state());
   event->accept();
 }
 

@@ -22,7 +22,10 @@
 namespace fovea {
 
 class AddColumnDialog;
+class ParameterPopup;
+class RowSettings;
 class SweepDialog;
+class Tour;
 
 class MainWindow : public QMainWindow {
   Q_OBJECT
@@ -53,6 +56,9 @@ class MainWindow : public QMainWindow {
   ExploreDialog* exploration() { return exploration_; }    // nullptr: never opened
   AddColumnDialog* add_columns() { return add_columns_; }  // nullptr: never opened
   Comparing& comparing() { return comparing_; }
+  RowSettings& row_settings() { return *row_settings_; }
+  Tour& tour() { return *tour_; }
+  ParameterPopup& parameter_popup() { return *parameter_popup_; }
 
   /// A source or a session file.
   void open(const QString& what) { files_.open(what); }
@@ -66,6 +72,9 @@ class MainWindow : public QMainWindow {
   void cancel();
   /// Shows a message in the status bar for a while.
   void show_status(const QString& message);
+  /// Where the docks are, as settings and sessions remember it.
+  QByteArray layout_state() const;
+  void restore_layout(const QByteArray& state);
   void show_sweep();
   void show_add_columns();
   /// Shows which attention to use, as a plot of settings or a table of heads, or what heads do.
@@ -109,6 +118,9 @@ class MainWindow : public QMainWindow {
   Exports exports_{*this};
   Navigation navigation_{*this};
   Comparing comparing_{*this};
+  RowSettings* row_settings_ = nullptr;
+  ParameterPopup* parameter_popup_ = nullptr;
+  Tour* tour_ = nullptr;
   SweepDialog* sweep_ = nullptr;
   ExploreDialog* exploration_ = nullptr;
   AddColumnDialog* add_columns_ = nullptr;

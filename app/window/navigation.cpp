@@ -3,12 +3,11 @@
 #include <QTableWidget>
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <limits>
-#include <numeric>
 
+#include "analysis/worst_queries.h"
 #include "canvas/viewport.h"
 #include "views/views.h"
+#include "window/docks/failure_box.h"
 #include "window/main_window.h"
 #include "window/widgets/text.h"
 
@@ -41,8 +40,11 @@ Navigation::Navigation(MainWindow& window)
     canvas_.setFocus();  // finishes typing, which belongs to the column that was selected
     choose_column(row);
   });
-  QObject::connect(docks.inspector, &InspectorDock::pair_chosen, &window,
+  FailureBox& failure = docks.column->failure();
+  QObject::connect(&failure, &FailureBox::pair_chosen, &window,
                    [this](Index query, Index key) { go_to(query, key); });
+  QObject::connect(&failure, &FailureBox::query_chosen, &window,
+                   [this](Index query) { go_to_query(query); });
   QObject::connect(docks.sequence, &SequenceView::query_hovered, &window,
                    [this](Index query) { point_to(query, -1); });
 }
@@ -103,6 +105,11 @@ void Navigation::go_to(Index query, Index key) {
   point_to(query, key);
 }
 
+void Navigation::go_to_query(Index query) {
+  const Viewport& v = study_.session().viewport;
+  go_to(query, Index(middle(v.col_begin, v.col_end)));
+}
+
 void Navigation::point_to(Index query, Index key) {
   canvas_.point_to(query, key);
   study_.hover(query, key, study_.selected_column());
@@ -146,12 +153,7 @@ void Navigation::step_worst(int by) {
   if (!column.metrics || column.stale)
     return window_.show_status("The output errors of " + title + " are not known yet");
   const std::vector<float>& errors = column.metrics->token_error;
-  std::vector<Index> order(errors.size());
-  std::iota(order.begin(), order.end(), Index{0});
-  std::ranges::stable_sort(order, std::greater{}, [&](Index query) {
-    const float error = errors[std::size_t(query)];
-    return std::isfinite(error) ? error : std::numeric_limits<float>::infinity();
-  });
+  const std::vector<Index> order = worst_queries(errors);
   std::ptrdiff_t place = 0;
   // Continues unless another query was pinned since, or the errors are different ones.
   if (worst_ == study_.session().pinned_query && worst_of_.lock() == column.metrics)
@@ -161,8 +163,7 @@ void Navigation::step_worst(int by) {
   const Index query = order[std::size_t(place)];
   worst_ = query;
   worst_of_ = column.metrics;
-  const Viewport& v = study_.session().viewport;
-  go_to(query, Index(middle(v.col_begin, v.col_end)));
+  go_to_query(query);
   window_.show_status(
       QString("Query %1: output error |z̃ − z| %2, number %3 of %4 in %5")
           .arg(to_qt(study_.sequence().numbered(query)), number_text(errors[std::size_t(query)]))

@@ -25,6 +25,8 @@ class Navigation {
   void fit();
   /// Moves the visible part to the pair and pins its query.
   void go_to(Index query, Index key);
+  /// Pins a query and puts the crosshair on it, in the middle of the visible keys.
+  void go_to_query(Index query);
 
   /// Points at a pair, by keys, a token or the image. It is read in the selected column and shown
   /// in all panels.

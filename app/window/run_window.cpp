@@ -21,6 +21,7 @@
 #include "window/dialogs/model_dialog.h"
 #include "window/dialogs/questions.h"
 #include "window/main_window.h"
+#include "window/tour.h"
 #include "window/widgets/text.h"
 
 namespace fovea {
@@ -87,7 +88,8 @@ std::vector<MainWindow*> open_windows(const std::vector<std::string>& files,
     windows.push_back(&make());
     windows.back()->open(to_qt(file));
   }
-  if (files.empty()) {
+  const bool from_nothing = files.empty();
+  if (from_nothing) {
     windows.push_back(&make());
     if (!windows.back()->files().open_last()) windows.back()->open(to_qt(standard_example()));
   }
@@ -99,6 +101,7 @@ std::vector<MainWindow*> open_windows(const std::vector<std::string>& files,
   };
   bar.offer(std::move(left));
   for (MainWindow* window : windows) window->show();
+  if (from_nothing) windows.front()->tour().start_once();
   return windows;
 }
 

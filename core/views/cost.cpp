@@ -48,6 +48,9 @@ namespace fovea {
 ViewKind cost_view() {
   return {.id = "cost",
           .label = "Cost",
+          .meaning =
+              "What an attention costs: multiply-adds, pairs and memory, beside those of exact "
+              "attention.",
           .make = views::cost,
           .needs_exact = true,
           .metrics = ViewKind::Uses::always,

@@ -106,6 +106,9 @@ ErrorKind error_kind(const ViewSettings& settings) {
 ViewKind error_view() {
   return {.id = "error",
           .label = "Error",
+          .meaning =
+              "What an approximation gives each pair too much or too little: P̃ − P. A strip beside "
+              "it has the output error of each query.",
           .make = views::error,
           .needs_exact = true,
           .needs_entries = true,
@@ -118,7 +121,7 @@ ViewKind error_view() {
           .has_colours = true,
           .hover_name = "error",
           .map = views::error_map,
-          .first_for = {0, any_length},
+          .at_first = true,
           .fields = fields_of<views::ErrorSettings>()};
 }
 

@@ -194,6 +194,7 @@ namespace fovea {
 ViewKind heatmap_view() {
   return {.id = "heatmap",
           .label = "Attention P",
+          .meaning = "The weight that each query (down) gives each key (across).",
           .make = views::heatmap,
           .needs_entries = true,
           .uses_pooling = true,
@@ -204,7 +205,7 @@ ViewKind heatmap_view() {
           .hover_name = "P",
           .map = views::weight_map,
           .of_matrix = views::matrix_heatmap,
-          .first_for = {0, any_length}};
+          .at_first = true};
 }
 
 }  // namespace fovea

@@ -82,6 +82,9 @@ namespace fovea {
 ViewKind level_view() {
   return {.id = "level",
           .label = "Level",
+          .meaning =
+              "The level of the token pyramid at which each pair attends: the larger the level, "
+              "the more tokens share an entry.",
           .make = views::level,
           .needs_entries = true,
           .uses_diagnostics = true,

@@ -205,13 +205,15 @@ namespace fovea {
 ViewKind mask_view() {
   return {.id = "mask",
           .label = "Mask",
+          .meaning =
+              "Which pairs an attention computes, in tiles: all of a tile, some of it, a mean over "
+              "a cluster, or nothing.",
           .make = views::mask,
           .metrics = ViewKind::Uses::always,
           .shows_plan_only = true,
           .tells_plan_notes = true,
           .has_keys = true,
           .has_colours = true,
-          .first_for = {0, any_length},
           .fields = fields_of<views::MaskSettings>()};
 }
 

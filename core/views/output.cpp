@@ -80,6 +80,7 @@ namespace fovea {
 ViewKind output_view() {
   return {.id = "output",
           .label = "Output",
+          .meaning = "The output z of each query, and how far the approximation is from it.",
           .make = views::output,
           .needs_exact = true,
           .needs_outputs = true};

@@ -28,9 +28,6 @@ inline Index pixels_for(Index size, Index limit) {
 /// The largest side of blocks and leaves that a setting takes.
 inline constexpr Index largest_side = Index{1} << 20;
 
-/// Ranks of longer heads take many seconds: a first start shows a query's row instead.
-inline constexpr Index longest_ranked = 1024;
-
 /// The side of some sixteen blocks on a short head's sides: a power of two from 2 to 16.
 inline Index sixteenth(Index n) {
   return static_cast<Index>(

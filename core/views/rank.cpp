@@ -171,6 +171,9 @@ std::string name_of_share(RankColour colour) {
 ViewKind rank_view() {
   return {.id = "rank",
           .label = "Rank",
+          .meaning =
+              "The numerical rank of blocks of P at a tolerance ε: a low rank off the diagonal is "
+              "what hierarchical attention relies on.",
           .make = views::rank,
           .needs_exact = true,
           .needs_entries = true,
@@ -179,7 +182,6 @@ ViewKind rank_view() {
           .has_keys = true,
           .has_colours = true,
           .of_matrix = views::matrix_rank,
-          .first_for = {0, views::longest_ranked + 1},
           .fields = fields_of<views::RankSettings>(),
           .shortcut = ViewKind::Shortcut{"rank_tolerance", views::set_rank_tolerance}};
 }

@@ -160,6 +160,8 @@ namespace fovea {
 ViewKind reach_view() {
   return {.id = "reach",
           .label = "Two-hop reach",
+          .meaning =
+              "The pairs that two layers of this attention connect: through one token in between.",
           .make = views::reach,
           .takes_long = true,
           .shows_plan_only = true,

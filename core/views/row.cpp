@@ -74,6 +74,7 @@ namespace fovea {
 ViewKind row_view() {
   return {.id = "row",
           .label = "Row",
+          .meaning = "The weights of one query for all keys, exact and approximate.",
           .make = views::row,
           .needs_exact = true,
           .needs_entries = true,
@@ -81,8 +82,7 @@ ViewKind row_view() {
           .uses_log_floor = true,
           .has_norm = true,
           .is_flat = true,
-          .has_keys = true,
-          .first_for = {views::longest_ranked + 1, any_length}};
+          .has_keys = true};
 }
 
 }  // namespace fovea

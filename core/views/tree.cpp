@@ -45,8 +45,12 @@ Body tree(const PanelInputs& in, std::string& caption, Run& run) {
 namespace fovea {
 
 ViewKind tree_view() {
-  return {
-      .id = "tree", .label = "Tree", .make = views::tree, .shows_plan_only = true, .is_flat = true};
+  return {.id = "tree",
+          .label = "Tree",
+          .meaning = "How queries and keys spread over the leaves of a tree, or over buckets.",
+          .make = views::tree,
+          .shows_plan_only = true,
+          .is_flat = true};
 }
 
 }  // namespace fovea

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -79,6 +78,7 @@ struct ViewKind {
   enum class Uses { never, on_maps, always };
 
   std::string id, label;  // "heatmap"; in menus and beside rows of the canvas: "Attention P"
+  std::string meaning;    // what it shows, in one or two sentences
   /// The body of a panel. It may add to the caption.
   Body (*make)(const PanelInputs& in, std::string& caption, Run& run) = nullptr;
 
@@ -114,9 +114,7 @@ struct ViewKind {
   Body (*of_matrix)(MatrixView p, const views::MatrixFrame& frame, const Backend& backend,
                     std::string& caption, Run& run) = nullptr;
 
-  /// A first start shows it for heads of [begin, end) tokens. It is too slow for those beyond the
-  /// end, which show the view whose lengths begin there.
-  IndexRange first_for = {};
+  bool at_first = false;  // a first start shows it
   std::vector<ViewField> fields = {};
   /// Brings a finished panel to another value of one setting, where that is quick.
   struct Shortcut {
@@ -125,8 +123,6 @@ struct ViewKind {
   };
   std::optional<Shortcut> shortcut = {};
 };
-
-inline constexpr Index any_length = std::numeric_limits<Index>::max();
 
 /// The settings of a view as its own code reads them, from a struct P with
 /// `static std::vector<TypedViewField<P>> fields()`.

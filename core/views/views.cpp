@@ -81,25 +81,9 @@ std::vector<View> views_of_matrix() {
   return views;
 }
 
-std::vector<View> first_views(Index n) {
-  std::vector<View> views;
-  for (const ViewKind& kind : kinds())
-    if (kind.first_for.begin <= n && n < kind.first_for.end) views.emplace_back(kind);
-  return views;
-}
-
-std::vector<View> views_for_length(const std::vector<View>& chosen, Index n) {
-  const auto stand_in = [n](View view) {
-    const Index end = view->first_for.end;
-    for (const View first : first_views(n))
-      if (end > 0 && n >= end && first->first_for.begin == end) return first;
-    return view;
-  };
-  std::vector<View> views;
-  for (const View view : chosen) {
-    const View shown = stand_in(view);
-    if (shown == view || std::ranges::find(chosen, shown) == chosen.end()) views.push_back(shown);
-  }
+std::vector<View> first_views() {
+  std::vector<View> views = all_views();
+  std::erase_if(views, [](View view) { return !view->at_first; });
   return views;
 }
 
@@ -175,7 +159,7 @@ Session standard_session(const std::string& source, Index n) {
   for (const Variant* variant : variants_of(Group::papers))
     if (n <= long_head || variant->quick)
       session.columns.push_back({.variant = variant->id, .values = values_for_length(*variant, n)});
-  session.views = first_views(n);
+  session.views = first_views();
   session.settings = settings_for_length(n);
   session.viewport = {0, static_cast<double>(n), 0, static_cast<double>(n)};
   return session;

@@ -27,10 +27,8 @@ std::string label_of(View view);
 View weights_view();
 /// Those that show a matrix P without Q and K.
 std::vector<View> views_of_matrix();
-/// Those that a first start shows for a head of n tokens.
-std::vector<View> first_views(Index n);
-/// `chosen`, where views that are too slow for n tokens give way to the first views of that length.
-std::vector<View> views_for_length(const std::vector<View>& chosen, Index n);
+/// Those that a first start shows.
+std::vector<View> first_views();
 
 /// For test programs: one more row, at the end. Call it before anything uses the table.
 void add_view(ViewKind row);

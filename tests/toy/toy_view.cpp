@@ -63,6 +63,7 @@ std::string toy_words(const Raster&, double value) {
 ViewKind toy_view() {
   return {.id = "toy",
           .label = "Toy distance",
+          .meaning = "How far a key is from its query.",
           .make = make_toy,
           .needs_entries = true,
           .uses_pooling = true,

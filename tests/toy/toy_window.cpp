@@ -6,6 +6,7 @@
 
 #include "view_values.h"
 #include "window/harness.h"
+#include "window/row_settings.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -22,7 +23,7 @@ TEST_CASE("the menu of rows shows the toy view, and undo hides it") {
   CHECK(std::get<Raster>(shown.body).quantity == "toy distance");
   const Matrix& all = std::get<Raster>(shown.body).values;
   const std::vector<float> before{all(0, all.cols() - 1)};
-  auto* side = window->findChild<QComboBox*>("view_Side");
+  auto* side = window.row_settings(toy).findChild<QComboBox*>("view_Side");
   REQUIRE(side);
   CHECK(side->isEnabled());
   side->setCurrentIndex(1);

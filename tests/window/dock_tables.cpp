@@ -20,6 +20,7 @@
 #include "views/views.h"
 #include "window/docks/inspector_dock.h"
 #include "window/pointer.h"
+#include "window/widgets/fold.h"
 #include "window/widgets/readings.h"
 
 namespace fovea::test {
@@ -50,7 +51,7 @@ QTableWidget& comparison(Window& window) {
     });
   }));
   auto* table = window->findChild<QTableWidget*>("comparison");
-  window->findChild<QDockWidget*>("Comparison")->raise();
+  window->docks().show("Comparison");
   REQUIRE(wait_until([&] {
     return table->rowCount() > 10 && table->columnCount() == int(window.study().columns().size());
   }));
@@ -203,6 +204,7 @@ TEST_CASE("timing is copied by keys and by its menu, with its stages") {
   Window window(small);
   REQUIRE(wait_until([&] { return window.study().columns()[1].time != nullptr; }));
   QTableWidget& table = *window->docks().timing;
+  window->docks().show("Timing");
   window->activateWindow();
   table.setFocus();
   REQUIRE(wait_until([&] { return table.hasFocus(); }));
@@ -223,6 +225,7 @@ TEST_CASE("readings and texts of the docks are copied") {
   REQUIRE(wait_until([&] { return window.study().columns()[1].metrics != nullptr; }));
   REQUIRE(window.settle());
   window.study().select_column(1);
+  window->docks().column->findChild<Fold*>("fold_measures")->set_open(true);
   const auto& against = readings(window, "Against exact");
   REQUIRE(wait_until([&] { return texts(against).size() > 10; }));
   QLabel* value = nullptr;
@@ -244,7 +247,7 @@ TEST_CASE("readings and texts of the docks are copied") {
     QTest::keyClick(label, Qt::Key_C, Qt::ControlModifier);
     CHECK(copied() == label->text().left(3));
   }
-  for (const auto* dock : {"Input", "Variant"})
+  for (const auto* dock : {"Input", "Column"})
     for (const auto* label : window->findChild<QDockWidget*>(dock)->findChildren<QLabel*>())
       if (const QString text = label->text(); text.contains("mask ") || text.contains("q k v")) {
         CAPTURE(text.toStdString());
@@ -313,7 +316,8 @@ TEST_CASE("with nothing open, docks say so and show neither fields nor headings"
     return parts;
   };
   CHECK(shown("Input") == QStringList("Nothing is open."));
-  CHECK(shown("Variant") == QStringList("Nothing is open."));
+  CHECK(shown("Column") == QStringList("Nothing is open."));
+  window.docks().show("Timing");
   const auto* timing = window.findChild<QTableWidget*>("timing");
   const auto* said = timing->viewport()->findChild<QLabel*>();
   CHECK(said->text() == "Nothing is open.");
@@ -324,8 +328,8 @@ TEST_CASE("with nothing open, docks say so and show neither fields nor headings"
   REQUIRE(wait_until([&] { return window.study().problem() && !window.study().opening(); }));
   window.study().select_column(1);
   CHECK(shown("Input").contains("&Layer"));
-  CHECK(shown("Variant").contains("&Seed"));
-  for (const char* dock : {"Input", "Variant"})
+  CHECK(shown("Column").contains("&Seed"));
+  for (const char* dock : {"Input", "Column"})
     CHECK(shown(dock).filter("Nothing is open").isEmpty());
   CHECK_FALSE(said->isVisible());
   CHECK(timing->accessibleDescription().isEmpty());
@@ -341,7 +345,6 @@ TEST_CASE("tokens and names of files are shown as they are, not as HTML") {
   Window window(file.fileName());
   window->change("pin", [](Session& s) { s.pinned_query = 1; });
   show(window, {find_view("heatmap")});
-  window->findChild<QDockWidget*>("Inspector")->raise();
   point(window, at_pair(window, find_view("heatmap"), 0, 5, 3));
   REQUIRE(wait_until(
       [&] { return !texts(readings(window, "Under the cursor")).filter("<b>z").isEmpty(); }));

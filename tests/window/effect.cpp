@@ -34,9 +34,7 @@ struct Shown {
     REQUIRE(window.settle());
     show(window, {find_view("heatmap")}, {"exact", "window", "fixed"});
     window.study().select_column(1);
-    auto* place = window->findChild<QDockWidget*>("Effect");
-    place->show();
-    place->raise();
+    window->docks().show("Effect");
     dock = window->findChild<EffectDock*>();
     REQUIRE(wait_until([&] { return dock->isVisible(); }));
   }

@@ -7,11 +7,15 @@
 #include <QLabel>
 #include <QStatusBar>
 #include <QTest>
+#include <QToolButton>
 #include <algorithm>
 
+#include "analysis/worst_queries.h"
 #include "views/views.h"
-#include "window/docks/inspector_dock.h"
+#include "window/docks/failure_box.h"
 #include "window/harness.h"
+#include "window/widgets/fold.h"
+#include "window/widgets/readings.h"
 
 namespace fovea::test {
 namespace {
@@ -90,14 +94,14 @@ TEST_CASE("a click on a top key goes to its pair") {
   window->change("pin", [](Session& s) { s.pinned_query = 17; });
   const auto links = [&] {
     std::vector<QLabel*> found;
-    for (QLabel* label : window->docks().inspector->findChildren<QLabel*>())
-      if (label->isVisibleTo(window->docks().inspector) && label->text().contains("<a href"))
+    for (QLabel* label : window->docks().column->findChildren<QLabel*>())
+      if (label->isVisibleTo(window->docks().column) && label->text().contains("<a href"))
         found.push_back(label);
     return found;
   };
   const auto heading = [&] {
-    for (const QLabel* label : window->docks().inspector->findChildren<QLabel*>())
-      if (label->text() == "Top keys of query 17: exact → HyperAttention") return true;
+    for (const QLabel* label : window->docks().column->findChildren<QLabel*>())
+      if (label->text().startsWith("Top keys of query 17")) return true;
     return false;
   };
   REQUIRE(wait_until([&] { return heading() && links().size() >= 6; }));
@@ -114,7 +118,7 @@ TEST_CASE("the keys that a query lost and gained most weight at are listed") {
   window->change("pin", [](Session& s) { s.pinned_query = 17; });
   const auto row_below = [&](const QString& heading) {
     QStringList texts;
-    for (const auto* readings : window->docks().inspector->findChildren<Readings*>())
+    for (const auto* readings : window->docks().column->findChildren<Readings*>())
       if (readings->accessibleName() == heading)
         for (const auto* label : readings->findChildren<QLabel*>())
           if (!label->isHidden()) texts << label->text();
@@ -143,22 +147,94 @@ TEST_CASE("the keys that a query lost and gained most weight at are listed") {
 TEST_CASE("the docks return to their first layout") {
   Window window(small);
   const auto docks = window->findChildren<QDockWidget*>();
-  REQUIRE(docks.size() == 8);
-  auto* variant = window->findChild<QDockWidget*>("Variant");
+  REQUIRE(docks.size() == 7);
+  auto* column = window->findChild<QDockWidget*>("Column");
   auto* timing = window->findChild<QDockWidget*>("Timing");
-  variant->setFloating(true);
-  timing->close();
-  window->addDockWidget(Qt::LeftDockWidgetArea, window->findChild<QDockWidget*>("Inspector"));
+  column->setFloating(true);
+  timing->show();
+  window->addDockWidget(Qt::LeftDockWidgetArea, timing);
   window.trigger("reset_layout");
   for (QDockWidget* dock : docks) {
     CHECK_FALSE(dock->isFloating());
-    CHECK(dock->isVisibleTo(&*window));
+    const bool beside = dock == column || dock->objectName() == "Input";
+    CHECK(dock->isVisibleTo(&*window) == beside);
   }
-  CHECK(window->dockWidgetArea(variant) == Qt::RightDockWidgetArea);
-  CHECK(window->dockWidgetArea(window->findChild<QDockWidget*>("Inspector")) ==
-        Qt::RightDockWidgetArea);
+  CHECK(window->dockWidgetArea(column) == Qt::RightDockWidgetArea);
   CHECK(window->dockWidgetArea(timing) == Qt::BottomDockWidgetArea);
-  CHECK(window->tabifiedDockWidgets(timing).size() == 4);
+}
+
+TEST_CASE("the strip opens one dock below the canvas at a time, and closes it again") {
+  Window window(small);
+  const auto press = [&](const QString& name) {
+    for (auto* button : window->docks().strip->findChildren<QToolButton*>())
+      if (button->text() == name) button->click();
+    QTest::qWait(50);
+  };
+  const auto is_open = [&](const char* name) {
+    return window->findChild<QDockWidget*>(name)->isVisible();
+  };
+  const QRectF panel = window->canvas().panel_place(0, 1);
+  press("Timing");
+  CHECK(is_open("Timing"));
+  CHECK(window->canvas().panel_place(0, 1) == panel);  // nothing moves
+  const int height = window->findChild<QDockWidget*>("Timing")->height();
+  press("Comparison");
+  CHECK(is_open("Comparison"));
+  CHECK_FALSE(is_open("Timing"));
+  CHECK(window->findChild<QDockWidget*>("Comparison")->height() == height);
+  press("Comparison");
+  CHECK_FALSE(is_open("Comparison"));
+  // One that floats stays beside the others.
+  press("Spans");
+  window->findChild<QDockWidget*>("Spans")->setFloating(true);
+  press("Timing");
+  CHECK(is_open("Spans"));
+  CHECK(is_open("Timing"));
+  window.trigger("canvas_alone");
+  CHECK_FALSE(is_open("Timing"));
+  window.trigger("canvas_alone");
+  CHECK(is_open("Timing"));
+}
+
+TEST_CASE("the column's dock leads with error, cost and time, and folds stay as they were left") {
+  {
+    Window window(small);
+    window.study().select_column(column_of(window, "fixed"));
+    REQUIRE(window.settle());
+    const auto says = [&](const QString& text) {
+      return std::ranges::any_of(
+          window->docks().column->findChildren<QLabel*>(), [&](const QLabel* label) {
+            return label->isVisibleTo(window->docks().column) && label->text().contains(text);
+          });
+    };
+    const auto& column = window.study().columns()[std::size_t(column_of(window, "fixed"))];
+    REQUIRE(column.metrics);
+    CHECK(says(QString::fromStdString(format_number(column.metrics->output_rel_fro, 3))));
+    CHECK(says(QString::fromStdString(cost_text(column.computation->cost.ratio_to_exact()))));
+    CHECK(says("relative output error"));
+    auto* fold = window->docks().column->findChild<Fold*>("fold_failure");
+    REQUIRE(fold->is_open());
+    CHECK(says("worst: "));
+    fold->set_open(false);
+    CHECK_FALSE(says("worst: "));
+    window.study().select_column(0);
+    CHECK(says("This is the reference."));
+  }
+  MainWindow again(make_low_priority_backend());
+  CHECK_FALSE(again.docks().column->findChild<Fold*>("fold_failure")->is_open());
+}
+
+TEST_CASE("a click on the worst query pins it, and its lost keys are listed") {
+  Window window(small);
+  window.study().select_column(column_of(window, "hyper"));
+  REQUIRE(wait_until([&] {
+    const auto& column = window.study().columns()[std::size_t(window.study().selected_column())];
+    return column.metrics && column.metrics->of_outputs();
+  }));
+  const auto& column = window.study().columns()[std::size_t(window.study().selected_column())];
+  const Index worst = worst_queries(column.metrics->token_error).front();
+  emit window->docks().column->failure().query_chosen(worst);
+  CHECK(window.study().session().pinned_query == worst);
 }
 
 }  // namespace fovea::test

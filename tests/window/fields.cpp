@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "window/pointer.h"
+#include "window/setting_fields.h"
 
 namespace fovea::test {
 
@@ -16,7 +17,7 @@ TEST_CASE("undo works from a field, which keeps its own only while something is 
   window.study().select_column(column_of(window, "h1d"));
   REQUIRE(window.settle());
   take_focus(window);
-  auto* box = window->findChild<QDockWidget*>("Variant")->findChild<QDoubleSpinBox*>();
+  auto* box = window->findChild<QDockWidget*>("Column")->findChild<QDoubleSpinBox*>();
   REQUIRE(box);
   const Session before = window.study().session();
   const double value = box->value();
@@ -39,7 +40,12 @@ TEST_CASE("undo works from a field, which keeps its own only while something is 
 
 TEST_CASE("all of a slider can be grabbed, wheel and arrows step, a double click resets") {
   Window window(small);
-  auto* slider = window->findChild<QSlider*>("view_Floor");
+  const GeneralFields fields = general_fields(window.study(), window->editor());
+  QWidget* field = fields.floor->make_widget();
+  field->setParent(&*window);
+  field->setGeometry(300, 300, 200, 30);
+  field->show();
+  auto* slider = field->findChild<QSlider*>();
   const auto floor = [&] { return window.study().session().settings.log_floor; };
   const int right = slider->width() - 2, middle = slider->height() / 2;
   QTest::mousePress(slider, Qt::LeftButton, {}, {right, 1});
@@ -74,7 +80,7 @@ TEST_CASE("all of a slider can be grabbed, wheel and arrows step, a double click
   const int column = column_of(window, "h1d");
   window.study().select_column(column);
   REQUIRE(window.settle());
-  auto* block = window->findChild<QDockWidget*>("Variant")->findChild<QSlider*>();
+  auto* block = window->findChild<QDockWidget*>("Column")->findChild<QSlider*>();
   REQUIRE(block);
   const auto values = [&] { return window.study().session().columns[std::size_t(column)].values; };
   const Values usual = values();

@@ -18,6 +18,8 @@
 #include "everything_in.h"
 #include "study/background.h"
 #include "temporary_directory.h"
+#include "views/views.h"
+#include "window/row_settings.h"
 
 namespace fovea::test {
 
@@ -35,6 +37,23 @@ Window::Window(const QString& what, QSize size, const QString& look) {
   QCursor::setPos(window_->mapToGlobal(QPoint(0, 0)));
   window_->open(what);
   REQUIRE_MESSAGE(settle(), "not everything is drawn of " << what.toStdString());
+  show_ranks();
+}
+
+// Most tests look at masks and ranks, too, which are not shown at first.
+void Window::show_ranks() {
+  constexpr Index longest = 1024;  // ranks of longer heads take many seconds
+  Session session = study().session();
+  if (session.views != first_views() || study().length() > longest) return;
+  for (const char* view : {"mask", "rank"}) session.views.push_back(find_view(view));
+  study().set_session(session);
+  window_->editor().start();  // no step that can be undone
+  REQUIRE_MESSAGE(settle(), "not every rank is drawn");
+}
+
+RowSettings& Window::row_settings(View view) {
+  window_->row_settings().open_at({200, 200}, row_of(*this, view));
+  return window_->row_settings();
 }
 
 void Window::shoot(const QString& name) {

@@ -21,7 +21,8 @@ bool wait_until(const std::function<bool()>& done, int limit_ms = 60000);
 
 class Window {
  public:
-  /// Opens `what` and waits until everything is drawn. `look`: "dark", "light" or "desktop".
+  /// Opens `what`, shows masks and ranks of a short head, too, and waits until everything is drawn.
+  /// `look`: "dark", "light" or "desktop".
   explicit Window(const QString& what, QSize size = {1600, 1000}, const QString& look = "desktop");
 
   MainWindow* operator->() { return window_.get(); }
@@ -34,6 +35,8 @@ class Window {
   /// Whether the session or figure was written; why not is in the info bar.
   bool save(const QString& path);
   bool export_to(const QString& path, const FigureStyle& style);
+  /// The settings of the row of this view, as a click on the row's title opens them.
+  RowSettings& row_settings(View view);
   /// Into the build folder, to be looked at.
   void shoot(const QString& name);
   void trigger(const QString& action);
@@ -42,6 +45,7 @@ class Window {
   void close();
 
  private:
+  void show_ranks();
   bool is_written(const std::function<void()>& write);
 
   std::unique_ptr<MainWindow> window_;

@@ -80,7 +80,7 @@ TEST_CASE("the Learning dock tries the tree on another source, beside its own") 
   CHECK(button(window, "validate").isEnabled());
   CHECK_FALSE(
       button(window, "stop_validation").isVisibleTo(window->findChild<QDockWidget*>("Learning")));
-  window->findChild<QDockWidget*>("Learning")->raise();
+  window->docks().show("Learning");
   window->validation().start("synthetic:clusters?n=100&d=16&seed=2");
   CHECK(button(window, "stop_validation").isVisibleTo(window->findChild<QDockWidget*>("Learning")));
   REQUIRE(wait_until([&] { return window->validation().found().has_value(); }));

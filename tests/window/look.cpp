@@ -97,7 +97,7 @@ void compare(MainWindow& window, const QString& mode) {
 }
 
 void show_spans(MainWindow& window, SpanChoice choice) {
-  window.findChild<QDockWidget*>("Spans")->raise();
+  window.docks().show("Spans");
   if (choice == SpanChoice::named) {
     const Index n = window.study().length();
     window.editor().name_span({"system prompt", {0, n / 4}});

@@ -46,7 +46,7 @@ TEST_CASE(
 
 TEST_CASE("docks that were closed before stay closed when all come back") {
   Window window(small);
-  auto* dock = window->findChild<QDockWidget*>("Inspector");
+  auto* dock = window->findChild<QDockWidget*>("Column");
   dock->close();
   const auto before = shown_docks(window);
   window.trigger("canvas_alone");
@@ -59,7 +59,7 @@ TEST_CASE("a dock that is opened meanwhile does not make the others stay away") 
   Window window(small);
   const auto before = shown_docks(window);
   window.trigger("canvas_alone");
-  window->findChild<QDockWidget*>("Inspector")->show();
+  window->findChild<QDockWidget*>("Column")->show();
   window.trigger("canvas_alone");
   CHECK(shown_docks(window).isEmpty());
   window.trigger("canvas_alone");

@@ -18,17 +18,18 @@
 #include "view_values.h"
 #include "window/docks/inspector_dock.h"
 #include "window/harness.h"
+#include "window/row_settings.h"
 #include "window/widgets/info_bar.h"
 
 namespace fovea::test {
 
 TEST_CASE("the bundled encoder opens at the head its provenance recommends") {
   Window window(assets + "/minilm/minilm-l6.safetensors");
+  window->findChild<QAction*>("first_look")->trigger();
   const Session& session = window.study().session();
   CHECK(window.study().source()->layers[std::size_t(session.layer)].name == "layer4");
   CHECK(session.head == 10);
-  CHECK(session.views == std::vector{find_view("heatmap"), find_view("error"), find_view("mask"),
-                                     find_view("rank")});
+  CHECK(session.views == std::vector{find_view("heatmap"), find_view("error")});
 }
 
 TEST_CASE("up to 1024 tokens a pixel is one entry, beyond that a whole number of them") {
@@ -60,27 +61,35 @@ TEST_CASE("an attention matrix by itself is drawn with its ranks") {
   CHECK(window.study().problem());
 }
 
-TEST_CASE("each field of the view bar changes its setting") {
+TEST_CASE("each field of the tool bar and of a row's settings changes its setting") {
   Window window(small);
-  const auto choose = [&](const char* name, int index) {
-    auto* box = window->findChild<QComboBox*>(name);
+  const auto choose_in = [&](const QWidget& where, const char* name, int index) {
+    auto* box = where.findChild<QComboBox*>(name);
     REQUIRE(box);
     box->setCurrentIndex(index);
     emit box->activated(index);
   };
-  choose("view_Norm", 1);
-  choose("view_Error", 3);
-  choose("view_Pool", 1);
-  choose("view_Tiles", 4);
-  choose("view_Rank of", 2);
-  choose("view_Blocks", 1);
-  choose("view_Leaf", 4);
-  window->findChild<QSlider*>("view_Floor")->setValue(-20);
-  window->findChild<QSlider*>("view_ε")->setValue(-35);
+  const auto choose = [&](const char* view, const char* name, int index) {
+    choose_in(window.row_settings(find_view(view)), name, index);
+  };
+  const auto slide = [&](const char* view, const char* name, int value) {
+    QWidget* field = window.row_settings(find_view(view)).findChild<QWidget*>(name);
+    REQUIRE(field);
+    field->findChild<QSlider*>()->setValue(value);
+  };
+  choose_in(*window, "view_Pool", 1);
+  choose("error", "view_Error", 3);
+  choose("mask", "view_Tiles", 4);
+  choose("rank", "view_Rank of", 2);
+  choose("rank", "view_Blocks", 1);
+  choose("rank", "view_Leaf", 4);
+  slide("heatmap", "view_Floor", -20);
+  slide("rank", "view_ε", -35);
+  choose("heatmap", "view_Norm", 1);
   window->findChild<QToolButton*>("view_Range")->setChecked(false);
   const ViewSettings& s = window.study().session().settings;
   CHECK(s.norm == Norm::linear);
-  const auto* norm = window->findChild<QComboBox*>("view_Norm");
+  const auto* norm = window->row_settings().findChild<QComboBox*>("view_Norm");
   const auto trigger = [&](const QString& text) {  // an entry of the View menu
     for (QAction* action : window->findChildren<QAction*>())
       if (action->text() == text) action->trigger();
@@ -205,10 +214,11 @@ TEST_CASE("the ends of all sliders are sessions that can be read") {
   Window window(small);
   QTemporaryDir dir;
   const QString path = dir.filePath("s.fovea.json");
-  for (const char* name : {"view_Floor", "view_ε"})
+  for (const auto& [view, name] : {std::pair{"heatmap", "view_Floor"}, {"rank", "view_ε"}})
     for (const bool top : {false, true}) {
       CAPTURE(name);
-      auto* slider = window->findChild<QSlider*>(name);
+      RowSettings& settings = window.row_settings(find_view(view));
+      auto* slider = settings.findChild<QWidget*>(name)->findChild<QSlider*>();
       slider->setValue(top ? slider->maximum() : slider->minimum());
       REQUIRE(window.save(path));
       CHECK(read_session(path.toStdString()).session == window.study().session());
@@ -218,7 +228,7 @@ TEST_CASE("the ends of all sliders are sessions that can be read") {
 TEST_CASE("rank maps are coloured by rank or by storage, without computing anything") {
   Window window(small);
   const Panel* before = &panel(window, find_view("rank"), 1);
-  auto* box = window->findChild<QComboBox*>("view_Colour");
+  auto* box = window.row_settings(find_view("rank")).findChild<QComboBox*>("view_Colour");
   REQUIRE(box);
   emit box->activated(1);
   CHECK(view_value(window.study().session().settings, "rank_colour") == "storage");

@@ -7,16 +7,19 @@
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QTableWidget>
+#include <QToolButton>
 #include <algorithm>
 
 #include "window/docks/comparison_dock.h"
 #include "window/docks/effect_dock.h"
 #include "window/main_window.h"
+#include "window/widgets/form.h"
 
 namespace fovea {
 namespace {
 
-QWidget* scrolled(QWidget* page) {
+/// Narrower than `least`, words of the page would be cut.
+QWidget* scrolled(QWidget* page, int least) {
   auto* scroll = new QScrollArea;
   scroll->setObjectName("dock_scroll");
   scroll->setWidgetResizable(true);
@@ -29,46 +32,93 @@ QWidget* scrolled(QWidget* page) {
                    [bar](int low, int high) { bar->setEnabled(high > low); });
   scroll->setFocusPolicy(Qt::NoFocus);
   scroll->setWidget(page);
-  scroll->setMinimumWidth(244);  // narrower, words would be cut
+  scroll->setMinimumWidth(least);
   return scroll;
 }
 
 }  // namespace
 
 Docks::Docks(MainWindow& window)
-    : inspector(new InspectorDock(window.study())),
+    : column(new ColumnDock(window.study(), window.editor(), window.learning())),
       timing(make_timing_dock(window.study())),
+      strip(new QWidget),
       window_(window),
       comparison_(new ComparisonDock(window.study())) {
   QWidget* input = make_input_dock(window.study(), window.editor());
-  QWidget* variant = make_variant_dock(window.study(), window.editor(), window.learning());
   sequence = input->findChild<SequenceView*>("tokens");
   key_sequence = input->findChild<SequenceView*>("key_tokens");
   head_order_ = input->findChild<QComboBox*>("head_order");
   all_layers_ = input->findChild<QCheckBox*>("all_layers");
   window.setDockOptions(QMainWindow::AnimatedDocks | QMainWindow::AllowNestedDocks |
                         QMainWindow::AllowTabbedDocks);
-  window.setCorner(Qt::BottomLeftCorner, Qt::BottomDockWidgetArea);
-  window.setCorner(Qt::BottomRightCorner, Qt::BottomDockWidgetArea);
+  // What is below the canvas takes no height from the docks beside it.
+  window.setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
+  window.setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
   const auto add = [&](const QString& name, QWidget* body) {
     auto* dock = new QDockWidget(name, &window);
     dock->setObjectName(name);
     dock->setWidget(body);
     return dock;
   };
-  left_ = add("Input", scrolled(input));
-  right_ = add("Variant", scrolled(variant));
-  below_ = add("Inspector", scrolled(inspector));
-  bottom_ = add("Timing", timing);
-  behind_ = add("Comparison", comparison_);
-  spans_ = add("Spans", make_span_dock(window.study(), window.editor()));
-  learning_ =
-      add("Learning", make_learning_dock(window.study(), window.learning(), window.validation()));
-  effect_ = add("Effect", new EffectDock(window.study(), window.editor(), window.effect()));
+  left_ = add("Input", scrolled(input, 244));
+  right_ = add("Column", scrolled(column, 296));
+  QDockWidget* spans = add("Spans", make_span_dock(window.study(), window.editor()));
+  below_ = {
+      add("Effect", new EffectDock(window.study(), window.editor(), window.effect())),
+      add("Comparison", comparison_), spans, add("Timing", timing),
+      add("Learning", make_learning_dock(window.study(), window.learning(), window.validation()))};
+  const auto want_spans = [this, &window, spans] {
+    // A long head pays for spans with a pass over exact attention: they are found if asked for.
+    constexpr Index little = 8192;
+    const bool beside = column->shows_failure() && window.study().length() <= little;
+    window.study().want_spans((spans->isVisible() && spans_seen_) || beside);
+  };
   // Behind another dock it is not looked at.
-  QObject::connect(spans_, &QDockWidget::visibilityChanged, &window,
-                   [&study = window.study()](bool visible) { study.want_spans(visible); });
+  QObject::connect(spans, &QDockWidget::visibilityChanged, &window,
+                   [this, want_spans](bool visible) {
+                     spans_seen_ = visible;
+                     want_spans();
+                   });
+  QObject::connect(column, &ColumnDock::failure_shown, &window, want_spans);
+  QObject::connect(&window.study(), &Study::opened, &window, want_spans);
+  make_strip();
   arrange();
+}
+
+void Docks::make_strip() {
+  strip->setObjectName("strip");
+  auto* row = make_inner<QHBoxLayout>(strip);
+  row->setContentsMargins(rhythm, 2, rhythm, 2);
+  row->setSpacing(2);
+  for (QDockWidget* dock : below_) {
+    auto* button = new QToolButton;
+    button->setDefaultAction(dock->toggleViewAction());
+    button->setProperty("style", "tab");
+    button->setToolTip("Opens or closes " + dock->windowTitle() + " below the canvas");
+    button->setFocusPolicy(Qt::TabFocus);
+    row->addWidget(button);
+    // One at a time, so that each opens in the place of the one before.
+    QObject::connect(dock->toggleViewAction(), &QAction::toggled, &window_,
+                     [this, dock](bool shown) {
+                       if (shown) close_others(*dock);
+                     });
+  }
+  row->addStretch(1);
+}
+
+bool Docks::is_shown(const QDockWidget& dock) {
+  return dock.toggleViewAction()->isChecked();
+}
+
+void Docks::close_others(const QDockWidget& opened) {
+  if (!is_below(opened)) return;
+  for (QDockWidget* dock : below_)
+    if (dock != &opened && is_shown(*dock) && is_below(*dock)) dock->hide();
+}
+
+bool Docks::is_below(const QDockWidget& dock) const {
+  return !dock.isFloating() &&
+         window_.dockWidgetArea(const_cast<QDockWidget*>(&dock)) == Qt::BottomDockWidgetArea;
 }
 
 SortOrders Docks::orders() const {
@@ -83,35 +133,35 @@ void Docks::sort(const SortOrders& orders) {
 }
 
 void Docks::arrange() {
-  for (QDockWidget* dock : {left_, right_, below_, bottom_, behind_, spans_, learning_, effect_}) {
+  const auto put = [this](QDockWidget* dock, Qt::DockWidgetArea area, bool shown) {
     dock->setFloating(false);
-    const Qt::DockWidgetArea area = dock == left_                      ? Qt::LeftDockWidgetArea
-                                    : dock == right_ || dock == below_ ? Qt::RightDockWidgetArea
-                                                                       : Qt::BottomDockWidgetArea;
     window_.removeDockWidget(dock);
     window_.addDockWidget(area, dock);
-    dock->show();
-  }
-  window_.tabifyDockWidget(bottom_, behind_);
-  window_.tabifyDockWidget(behind_, spans_);
-  window_.tabifyDockWidget(spans_, learning_);
-  window_.tabifyDockWidget(learning_, effect_);
-  bottom_->raise();
+    dock->setVisible(shown);
+  };
+  put(left_, Qt::LeftDockWidgetArea, true);
+  put(right_, Qt::RightDockWidgetArea, true);
+  for (QDockWidget* dock : below_) put(dock, Qt::BottomDockWidgetArea, false);
+  // Docks that are tabs of one place have one height.
+  for (QDockWidget* dock : below_.mid(1)) window_.tabifyDockWidget(below_.front(), dock);
   const QSize room = window_.screen()->availableSize();
   const int wide = room.width();
   window_.resizeDocks({left_, right_},
-                      {std::clamp(wide / 8, 246, 252), std::clamp(wide / 7, 264, 276)},
+                      {std::clamp(wide / 8, 246, 252), std::clamp(wide / 6, 300, 330)},
                       Qt::Horizontal);
-  window_.resizeDocks({right_, below_}, {560, 280}, Qt::Vertical);
-  window_.resizeDocks({bottom_}, {room.height() < 900 ? 140 : 200}, Qt::Vertical);
+}
+
+void Docks::show(const QString& name) {
+  for (QDockWidget* dock : QList{left_, right_} + below_)
+    if (dock->objectName() == name) {
+      dock->show();
+      dock->raise();
+    }
 }
 
 void Docks::toggle_all() {
   const auto docks = window_.findChildren<QDockWidget*>();
-  // Only one of several docks behind each other can be seen.
-  const auto is_shown = [](const QDockWidget* dock) {
-    return dock->toggleViewAction()->isChecked();
-  };
+  const auto is_shown = [](const QDockWidget* dock) { return Docks::is_shown(*dock); };
   if (std::ranges::none_of(docks, is_shown)) {
     for (QDockWidget* dock : hidden_.isEmpty() ? docks : hidden_) dock->show();
     hidden_.clear();

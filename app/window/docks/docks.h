@@ -1,11 +1,11 @@
-// The Docks around the canvas: input, variant, inspector, timing, comparison, spans, learning
-// and effect.
+// The Docks around the canvas: the input at its left, the selected column at its right, and below
+// it one of timing, comparison, spans, learning and effect, which a strip of tabs opens and closes.
 #pragma once
 
 #include <QList>
 
 #include "input/sort_orders.h"
-#include "window/docks/inspector_dock.h"
+#include "window/docks/column_dock.h"
 #include "window/docks/sequence_view.h"
 
 class QCheckBox;
@@ -24,10 +24,6 @@ class ValidationRun;
 /// HeadGallery and a SequenceView.
 QWidget* make_input_dock(Study& study, SessionEditor& editor);
 
-/// A form made from the selected column's schema, with its paper, its notes and how far it is from
-/// exact attention.
-QWidget* make_variant_dock(Study& study, SessionEditor& editor, LearningRun& learning);
-
 /// A table of what was measured, with a bar for each column of the canvas: plan, upload and the
 /// stages of apply.
 QTableWidget* make_timing_dock(Study& study);
@@ -41,25 +37,35 @@ QWidget* make_learning_dock(Study& study, LearningRun& learning, ValidationRun& 
 struct Docks {
   /// Makes them; the window owns them. They follow its study.
   explicit Docks(MainWindow& window);
-  /// Puts them where they are at first: all are shown, none floats.
+  /// Puts them where they are at first: the input and the column are shown, none floats.
   void arrange();
   /// Hides all docks, so that the canvas has the window; hidden, shows those again.
   void toggle_all();
+  /// Shows the dock of this name; below the canvas, it takes the place of another one.
+  void show(const QString& name);
   /// How their lists are sorted.
   SortOrders orders() const;
   void sort(const SortOrders& orders);
 
   SequenceView *sequence, *key_sequence;  // in the input dock
-  InspectorDock* inspector;
+  ColumnDock* column;
   QTableWidget* timing;  // a row for each column of the canvas
+  QWidget* strip;        // of buttons that open and close the docks below the canvas
 
  private:
+  void make_strip();
+  static bool is_shown(const QDockWidget& dock);
+  bool is_below(const QDockWidget& dock) const;
+  void close_others(const QDockWidget& opened);
+
   MainWindow& window_;
   ComparisonDock* comparison_;
   QComboBox* head_order_;
   QCheckBox* all_layers_;
-  QDockWidget *left_, *right_, *below_, *bottom_, *behind_, *spans_, *learning_, *effect_;
+  QDockWidget *left_, *right_;
+  QList<QDockWidget*> below_;   // the canvas, in the order of the strip
   QList<QDockWidget*> hidden_;  // by toggle_all()
+  bool spans_seen_ = false;
 };
 
 }  // namespace fovea

@@ -14,94 +14,13 @@
 #include "window/docks/docks.h"
 #include "window/docks/head_chooser.h"
 #include "window/docks/sequence_view.h"
+#include "window/docks/source_facts.h"
+#include "window/widgets/fold.h"
 #include "window/widgets/form.h"
 #include "window/widgets/text.h"
 
 namespace fovea {
 namespace {
-
-QString shape_text(const char* name, const HeadTensor& t) {
-  return QString("%1 [%2, %3, %4] %5")
-      .arg(name)
-      .arg(t.heads)
-      .arg(t.rows)
-      .arg(t.cols)
-      .arg(to_qt(to_text(t.type)).toUpper());
-}
-
-/// "341 tokens"; of other queries than keys both.
-QStringList tokens_of(const Source& source, Index layer) {
-  QStringList lines;
-  const auto add = [&](const Sequence& sequence, const char* noun) {
-    if (!sequence.tokens.empty()) lines << to_qt(plural(std::ssize(sequence.tokens), noun));
-  };
-  const bool same = source.layers[std::size_t(layer)].lengths().equal();
-  add(sequence_of(source, layer), same ? "token" : "query token");
-  if (!same) add(key_sequence_of(source, layer), "key token");
-  return lines;
-}
-
-QString facts_of(const Source& source, Index opened) {
-  const Layer& layer = source.layers[std::size_t(opened)];
-  QStringList lines;
-  lines << to_qt(source.kind) +
-               (source.layers.size() > 1 ? QString(", %1 layers").arg(source.layers.size()) : "");
-  const bool alike = layer.k.heads == layer.q.heads && layer.lengths().equal() &&
-                     (!layer.has_values() || layer.v.cols == layer.q.cols);
-  if (!layer.has_qk())
-    lines << shape_text("attention", layer.attention);
-  else if (alike)
-    lines << shape_text(layer.has_values() ? "q k v" : "q k", layer.q);
-  else
-    lines << shape_text("q", layer.q) << shape_text("k", layer.k);
-  if (layer.has_values() && !alike) lines << shape_text("v", layer.v);
-  if (const auto& grid = source.sequence.grid)
-    lines << QString("image grid %1 × %2").arg(grid->rows).arg(grid->cols);
-  else
-    lines += tokens_of(source, opened);
-  if (!source.layout.empty()) lines << "layout " + to_qt(source.layout);
-  return lines.join("\n");
-}
-
-/// Mask and scale, and how each is known.
-QString conditions_of(const Source& source, const Session& session, const Problem& problem) {
-  const QString statement = to_qt(statement_text(source));
-  const auto known = [&](bool by_hand, bool stated) {
-    return by_hand ? QString("set by hand") : stated ? statement : "not stated";
-  };
-  const Layer& layer = source.layers[session.layer];
-  QStringList lines;
-  const bool mask = stated_causal(source, session.layer).has_value(),
-             scale = stated_scale(source, session.layer).has_value();
-  lines << QString("mask %1: %2")
-               .arg(problem.causal ? "causal" : "bidirectional",
-                    known(session.conditions.causal.has_value(),
-                          mask || !mask_is_assumed(source, session.layer)));
-  lines << QString("scale %1: %2%3")
-               .arg(number_text(problem.scale), session.conditions.scale || scale ? "" : "1/√d, ",
-                    known(session.conditions.scale.has_value(), scale));
-  if (problem.window > 0 || session.conditions.window)
-    lines << QString("sliding window %1: %2")
-                 .arg(problem.window > 0 ? to_qt(plural(problem.window, "key")) : "none",
-                      known(session.conditions.window.has_value(),
-                            layer.conditions.window.has_value()));
-  const double cap = problem.rule ? problem.rule->soft_cap : 0;
-  if (cap > 0 || session.conditions.soft_cap)
-    lines << QString("soft cap %1: %2")
-                 .arg(cap > 0 ? number_text(cap) : "none",
-                      known(session.conditions.soft_cap.has_value(),
-                            layer.conditions.soft_cap.has_value()));
-  LayerConditions others = layer.conditions;
-  others.window.reset();
-  others.soft_cap.reset();
-  if (const std::string text = others.text(); !text.empty())
-    lines << to_qt(text) + ": " + statement;
-  if (layer.k.heads != layer.q.heads)
-    lines << QString("%1 for %2")
-                 .arg(to_qt(plural(layer.k.heads, "key/value head")),
-                      to_qt(plural(layer.q.heads, "query head")));
-  return lines.join("\n");
-}
 
 /// While nobody has said what the mask is.
 QString mask_warning(const Source& source, const Session& session, const HeadCard* card) {
@@ -133,8 +52,7 @@ void set_text_or_hide(QLabel& label, const QString& text) {
 constexpr int most_text = 100000;  // characters of a text that is typed: more than models read
 const QString too_long =
     "⚠ The model reads the first 100,000 characters, and no more of the text is saved. Put a "
-    "longer "
-    "text into a .txt file and drop it on the window.";
+    "longer text into a .txt file and drop it on the window.";
 
 /// The text that a model reads, of a file its beginning.
 QString text_read(const Source& source, const ModelAddress& address) {
@@ -165,8 +83,12 @@ class InputDock : public QWidget {
     page->addWidget(contents_);
     page->addStretch(1);
     auto* column = make_inner<QVBoxLayout>(contents_);
-    column->addWidget(facts_ = make_note());
-    column->addWidget(conditions_ = make_note());
+    auto* facts = new QWidget;
+    auto* facts_column = make_inner<QVBoxLayout>(facts);
+    facts_column->addWidget(facts_ = make_note());
+    facts_column->addWidget(conditions_ = make_note());
+    column->addWidget(facts_fold_ = new Fold("facts", "Facts", facts, false));
+    facts_fold_->make_light();
     column->addWidget(mask_warning_ = make_note());
     mask_warning_->setObjectName("mask_warning");
     mask_warning_->setProperty("style", "warning");
@@ -329,6 +251,7 @@ class InputDock : public QWidget {
     set_text_or_hide(*conditions_,
                      source && problem ? conditions_of(*source, session, *problem) : QString());
     if (!source) return;
+    facts_fold_->set_title(facts_in_short(*source, session.layer, is_causal(session, *source)));
     const auto card = study_.card(session.layer, session.head);
     set_text_or_hide(*mask_warning_, mask_warning(*source, session, card.get()));
   }
@@ -369,6 +292,7 @@ class InputDock : public QWidget {
   std::string text_of_;  // the address of the text that the field was last given
   QLabel *name_, *facts_, *conditions_, *mask_warning_, *warning_, *content_, *sequence_heading_,
       *keys_heading_, *query_note_;
+  Fold* facts_fold_;
   QWidget *contents_, *patch_chooser_;
   HeadChooser* head_chooser_;
   QComboBox* shade_;

@@ -9,6 +9,7 @@
 
 #include "figure/painter_ink.h"
 #include "views/own_settings.h"
+#include "window/docks/reading_words.h"
 #include "window/widgets/copying.h"
 #include "window/widgets/form.h"
 #include "window/widgets/text.h"
@@ -17,13 +18,7 @@
 namespace fovea {
 namespace {
 
-const QString none = "–";
 constexpr int two_numbers = 152, widest_name = 160;  // in the list of a pair
-
-/// A dash where the weights of a column are not known.
-QString known_text(double value, int digits = 4) {
-  return std::isnan(value) ? none : number_text(value, digits);
-}
 
 /// For the names of columns there, beside their numbers.
 int name_room(const QWidget& dock) {
@@ -57,22 +52,6 @@ QString smallest_text(const RankBlock& block) {
   const auto bounded = std::ssize(block.singular_values) - block.resolved;
   if (bounded > 0) return QString("the last %1: a bound").arg(bounded);
   return block.singular_values.empty() ? "–" : number_text(block.singular_values.back());
-}
-
-QString shortened(const QString& text, int length) {
-  return text.size() > length ? text.left(length - 2) + "…" : text;
-}
-
-// Indices of the largest values; equal ones in their order.
-std::vector<std::size_t> largest(const std::vector<float>& values, std::size_t count) {
-  std::vector<std::size_t> order(values.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  count = std::min(count, order.size());
-  std::ranges::partial_sort(order, order.begin() + std::ptrdiff_t(count), [&](auto a, auto b) {
-    return values[a] > values[b] || (values[a] == values[b] && a < b);
-  });
-  order.resize(count);
-  return order;
 }
 
 }  // namespace
@@ -129,27 +108,14 @@ InspectorDock::InspectorDock(Study& study) : study_(study) {
   QVBoxLayout* column = make_page(*this);
   column->addWidget(pair_hint_ = make_note("Point at a pair of query and key."));
   column->addWidget(pair_ = new Readings("Under the cursor"));
-  column->addWidget(top_heading_ = make_heading("Top keys"));
-  column->addWidget(top_keys_ = new Readings("Top keys"));
-  column->addWidget(lost_heading_ = make_heading());
-  lost_heading_->setToolTip("The keys with the largest P − P̃");
-  column->addWidget(lost_ = new Readings("Lost keys"));
-  column->addWidget(gained_heading_ = make_heading());
-  gained_heading_->setToolTip("The keys with the largest P̃ − P");
-  column->addWidget(gained_ = new Readings("Gained keys"));
-  column->addWidget(block_heading_ = make_heading("Rank block"));
+  column->addWidget(block_heading_ = make_subheading("Rank block"));
   column->addWidget(block_ = new Readings("Rank block"));
   column->addWidget(values_ = new SingularValues);
-  column->addWidget(selection_heading_ = make_heading("Selection"));
+  column->addWidget(selection_heading_ = make_subheading("Selection"));
   column->addWidget(selection_hint_ = make_note("Drag a rectangle in a panel for its statistics."));
   column->addWidget(selection_ = new Readings("Selection"));
   column->addStretch(1);
-  show_top_keys();
   show_block();
-  for (const Readings* keys : {top_keys_, lost_, gained_})
-    connect(keys, &Readings::link_activated, this, [this](const QString& key) {
-      if (exact_row_) emit pair_chosen(exact_row_->query, key.toLongLong());
-    });
   connect(&study, &Study::pairs_read, this, [this](const auto& pairs) {
     pairs_ = pairs;
     columns_ = study_.session().columns;
@@ -163,12 +129,6 @@ InspectorDock::InspectorDock(Study& study) : study_(study) {
   connect(&study, &Study::selection_read, this, &InspectorDock::show_selection);
   connect(&study, &Study::model_changed, this, &InspectorDock::show_block);
   connect(&study, &Study::block_chosen, this, &InspectorDock::show_block);
-  connect(&study, &Study::row_read, this, [this](auto row) {
-    if (std::exchange(row_, row) != row) show_top_keys();
-  });
-  connect(&study, &Study::exact_row_read, this, [this](auto row) {
-    if (std::exchange(exact_row_, row) != row) show_top_keys();
-  });
 }
 
 // Beside the names of columns.
@@ -177,80 +137,13 @@ QString InspectorDock::on_a_line(const QString& text) const {
   return fontMetrics().elidedText(text, Qt::ElideRight, room);
 }
 
-QString InspectorDock::query_text(Index i) const {
-  return study_.source() ? to_qt(study_.sequence().numbered(i)) : QString::number(i);
-}
-
-QString InspectorDock::key_text(Index j) const {
-  return study_.source() ? to_qt(study_.key_sequence().numbered(j)) : QString::number(j);
-}
-
-// What numbers are of: "exact", or "exact → HyperAttention".
-QString InspectorDock::compared() const {
-  const int column = study_.selected_column();
-  const bool reference = column >= 0 && column < std::ssize(study_.columns()) &&
-                         is_reference(study_.columns()[column].column.variant);
-  return reference ? "exact" : "exact → " + to_qt(study_.title_of(column));
-}
-
-// Sorted by their exact weights, with the weights in the selected column beside them.
-void InspectorDock::show_top_keys() {
-  const bool both = row_ && exact_row_ && row_->query == exact_row_->query &&
-                    row_->values.size() == exact_row_->values.size();
-  top_heading_->setVisible(both);
-  if (!both) {
-    top_keys_->set_rows({});
-    show_changed(*lost_heading_, *lost_, {}, {});
-    return show_changed(*gained_heading_, *gained_, {}, {});
-  }
-  const QString of = QString(" query %1: %2").arg(row_->query).arg(compared());
-  top_heading_->setText("Top keys of" + of);
-  const auto& columns = study_.session().columns;
-  const std::size_t column = std::max(0, study_.selected_column());
-  const bool reference = column < columns.size() && is_reference(columns[column].variant);
-  std::vector<Reading> rows;
-  for (const std::size_t key : largest(exact_row_->values, 6)) {
-    const float weight = exact_row_->values[key];
-    if (!(weight > 0)) break;
-    rows.push_back(key_row({Index(key), weight, row_->values[key]}, reference));
-  }
-  top_keys_->set_rows(rows);
-  constexpr Index most = 4;
-  const LostKeys changed =
-      reference ? LostKeys{} : lost_keys(exact_row_->values, row_->values, most);
-  show_changed(*lost_heading_, *lost_, "Lost by" + of, changed.lost);
-  show_changed(*gained_heading_, *gained_, "Gained by" + of, changed.gained);
-}
-
-// A key of the shown query with its weights; a click on it goes there.
-Reading InspectorDock::key_row(const ChangedKey& key, bool exact_only) const {
-  const QString position = key_text(key.key);
-  QString name = position;
-  if (name.size() > 18) name.remove("patch ");  // its row and column say more
-  QString weights = number_text(key.exact, 3);
-  if (!exact_only) weights += " → " + known_text(key.approximate, 3);
-  return {shortened(name, 18), weights,
-          position + ": weight, " + compared() + ". A click goes there.", QString::number(key.key)};
-}
-
-void InspectorDock::show_changed(QLabel& heading, Readings& readings, const QString& title,
-                                 const std::vector<ChangedKey>& keys) {
-  heading.setText(title);
-  std::vector<Reading> rows;
-  constexpr float rounding = 1e-5f;  // of weights in single precision
-  for (const ChangedKey& key : keys)
-    if (std::abs(key.exact - key.approximate) > rounding) rows.push_back(key_row(key, false));
-  heading.setVisible(!rows.empty());
-  readings.set_rows(rows);
-}
-
 // The rows stay when the pointer leaves the panels, so that what is below them does not move.
 void InspectorDock::show_pair(const std::shared_ptr<const PairReading>& reading) {
   if (reading) pair_hint_->hide();
   pair_reading_ = reading;
   if (pair_hint_->isVisibleTo(this)) return;
-  const QString query = reading ? query_text(reading->query) : none,
-                key = reading ? key_text(reading->key) : none;
+  const QString query = reading ? query_text(study_, reading->query) : not_known,
+                key = reading ? key_text(study_, reading->key) : not_known;
   std::vector<Reading> rows{{"query", on_a_line(query), query}, {"key", on_a_line(key), key}};
   std::ranges::move(rows_of_columns(), std::back_inserter(rows));
   std::ranges::move(details(reading ? *reading : PairReading{}), std::back_inserter(rows));
@@ -283,7 +176,7 @@ std::vector<Reading> InspectorDock::rows_of_columns() const {
     row.tip = title + "\n" + weight_tip;
     row.second_tip = title + "\n" + (exact ? "exact attention has none" : error_tip);
     row.faint = c != study_.hovered_column();
-    row.value = row.second = none;
+    row.value = row.second = not_known;
     const auto* pair =
         read && std::size_t(c) < pairs_.size() ? pairs_[std::size_t(c)].get() : nullptr;
     if (!pair || !pair_reading_ || pair->query != pair_reading_->query ||
@@ -310,30 +203,30 @@ std::vector<Reading> InspectorDock::details(const PairReading& reading) const {
   const RankBlock* block =
       known ? rank_block_of(study_, column, reading.query, reading.key) : nullptr;
   const QString of = known ? " in " + to_qt(study_.title_of(column)) : "";
-  const QString place = approximate && !info.place.empty() ? to_qt(info.place) : none;
+  const QString place = approximate && !info.place.empty() ? to_qt(info.place) : not_known;
   const bool shared = covered && info.level > 0;
   QString entry_tip =
       "The pair belongs to a level of the token pyramid: its keys share one entry. The last "
       "cluster of a level may have fewer.";
   if (shared) entry_tip = QString("Level %1. ").arg(info.level) + entry_tip;
   return {
-      {"attended", !approximate ? none : QString(covered ? "yes" : "no"),
+      {"attended", !approximate ? not_known : QString(covered ? "yes" : "no"),
        "Whether the query attends to the key" + of + ", or the variant leaves the pair out"},
-      {"entry", shared ? QString("mean of %1 keys").arg(1 << info.level) : none, entry_tip},
-      {"weight", covered ? number_text(info.weight) : none,
+      {"entry", shared ? QString("mean of %1 keys").arg(1 << info.level) : not_known, entry_tip},
+      {"weight", covered ? number_text(info.weight) : not_known,
        "How many keys the entry stands for: a sampled key represents others."},
       {"place", on_a_line(place), "block, leaf, bucket or sample: " + place},
-      {"block rank", block ? on_a_line(rank_text(*block)) : none,
+      {"block rank", block ? on_a_line(rank_text(*block)) : not_known,
        block ? QString("rows %1, columns %2").arg(range_text(block->rows), range_text(block->cols))
              : "The rank of the block that holds the pair, where a rank map is shown"}};
 }
 
 void InspectorDock::show_selection(const std::shared_ptr<const SelectionReading>& reading) {
   selection_hint_->setVisible(!reading);
-  selection_heading_->setText(reading ? "Selection: " + compared() : "Selection");
+  selection_heading_->setText(reading ? "Selection: " + compared(study_) : "Selection");
   if (!reading) return selection_->set_rows({});
   const auto pair = [](double exact, double approximate) {
-    return number_text(exact) + " → " + known_text(approximate);
+    return number_text(exact) + " → " + weight_text(approximate);
   };
   const auto with_error = [](const QString& text, double standard_error) {
     return standard_error > 0 ? text + " ± " + number_text(standard_error, 2) : text;
@@ -341,7 +234,7 @@ void InspectorDock::show_selection(const std::shared_ptr<const SelectionReading>
   const auto estimates = [&](double share) {  // of the masses
     const auto &exact = reading->exact_mass, &approximate = reading->approximate_mass;
     return with_error(number_text(share * exact.value), share * exact.standard_error) + " → " +
-           with_error(known_text(share * approximate.value), share * approximate.standard_error);
+           with_error(weight_text(share * approximate.value), share * approximate.standard_error);
   };
   const QString of_rows =
       reading->sampled() ? QString(", from %1 rows").arg(reading->rows_read) : QString();
@@ -349,9 +242,9 @@ void InspectorDock::show_selection(const std::shared_ptr<const SelectionReading>
   selection_->set_rows(
       {{"queries", range_text(reading->rows), {}},
        {"keys", range_text(reading->cols), {}},
-       {"mass a row", estimates(1), "mean over the rows: " + compared() + of_rows},
-       {"mean", estimates(1 / keys), "of an entry: " + compared() + of_rows},
-       {"largest", pair(reading->exact_max, reading->approximate_max), compared() + of_rows},
+       {"mass a row", estimates(1), "mean over the rows: " + compared(study_) + of_rows},
+       {"mean", estimates(1 / keys), "of an entry: " + compared(study_) + of_rows},
+       {"largest", pair(reading->exact_max, reading->approximate_max), compared(study_) + of_rows},
        {"rms error",
         with_error(number_text(reading->rms_error.value), reading->rms_error.standard_error),
         "P̃ − P" + of_rows}});

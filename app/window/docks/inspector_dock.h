@@ -1,7 +1,6 @@
 // The InspectorDock says what is under the cursor and what is selected.
 #pragma once
 
-#include "analysis/lost_keys.h"
 #include "study/study.h"
 #include "window/widgets/readings.h"
 
@@ -32,9 +31,6 @@ class InspectorDock : public QWidget {
  public:
   explicit InspectorDock(Study& study);
 
- signals:
-  void pair_chosen(fovea::Index query, fovea::Index key);
-
  private:
   void show_pair(const std::shared_ptr<const PairReading>& reading);
   /// The pair in every column, with as many rows wherever the pointer is.
@@ -42,27 +38,16 @@ class InspectorDock : public QWidget {
   /// More of the pair in the column under the cursor: the same rows for every column.
   std::vector<Reading> details(const PairReading& reading) const;
   void show_selection(const std::shared_ptr<const SelectionReading>& reading);
-  /// The heaviest keys of a row: of exact attention, and of the selected column beside it; and
-  /// those to which the column gives most too little and too much.
-  void show_top_keys();
-  void show_changed(QLabel& heading, Readings& readings, const QString& title,
-                    const std::vector<ChangedKey>& keys);
-  Reading key_row(const ChangedKey& key, bool exact_only) const;
   /// The chosen block of a rank map, with its singular values.
   void show_block();
-  QString query_text(Index i) const;
-  QString key_text(Index j) const;
   QString on_a_line(const QString& text) const;
-  QString compared() const;
 
   Study& study_;
-  QLabel *pair_hint_, *selection_hint_, *block_heading_, *top_heading_, *lost_heading_,
-      *gained_heading_, *selection_heading_;
-  Readings *pair_, *selection_, *block_, *top_keys_, *lost_, *gained_;
+  QLabel *pair_hint_, *selection_hint_, *block_heading_, *selection_heading_;
+  Readings *pair_, *selection_, *block_;
   std::shared_ptr<const PairReading> pair_reading_;
   std::vector<std::shared_ptr<const PairReading>> pairs_;  // of the columns; null if not read yet
   std::vector<Column> columns_;                            // that they were read in
-  std::shared_ptr<const RowReading> row_, exact_row_;
   SingularValues* values_;
 };
 

@@ -10,6 +10,7 @@ namespace fovea {
 
 FloatingBars::FloatingBars(QWidget& below)
     : below_(below), top_(make_stack()), bottom_(make_stack()) {
+  for (QWidget* stack : {top_, bottom_}) stack->installEventFilter(this);
   below_.setParent(this);
   below_.lower();
   setMinimumSize(below_.minimumSize());
@@ -22,7 +23,6 @@ QWidget* FloatingBars::make_stack() {
   column->setSpacing(rhythm / 2);
   // A bar that is wider than the widget is cut rather than make the window wider.
   column->setSizeConstraint(QLayout::SetNoConstraint);
-  stack->installEventFilter(this);
   stack->hide();
   return stack;
 }

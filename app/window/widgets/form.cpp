@@ -29,6 +29,10 @@ QLabel* make_heading(const QString& text) {
   return make_label(text, "heading");
 }
 
+QLabel* make_subheading(const QString& text) {
+  return make_label(text, "subheading");
+}
+
 QLabel* make_note(const QString& text) {
   return make_label(text, "note");
 }

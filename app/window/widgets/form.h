@@ -24,6 +24,8 @@ Box* make_inner(QWidget* parent = nullptr) {
 }
 
 QLabel* make_heading(const QString& text = {});
+/// Heads a part of what a heading is above.
+QLabel* make_subheading(const QString& text = {});
 QLabel* make_note(const QString& text = {});
 /// Makes the text selectable, so that it can be copied.
 void make_selectable(QLabel& label);

@@ -65,10 +65,23 @@ QString style_sheet(const drawing::Style& style) {
     QStatusBar::item { border: none; }
     QToolTip { background: %raised; color: %text; border: 1px solid %frame; padding: 4px; }
     QLabel[style="heading"] { color: %text; font-weight: 600; font-variant: small-caps; font-size: 11pt; }
+    QLabel[style="subheading"] { color: %text; font-weight: 600; }
+    QLabel[style="figure"] { color: %text; font-weight: 600; font-size: 15pt; }
+    QToolButton[style="fold"] { background: transparent; border: 1px solid transparent; padding: 3px 0; font-weight: 600; font-variant: small-caps; font-size: 11pt; text-align: left; }
+    QToolButton[style="light fold"] { background: transparent; border: 1px solid transparent; padding: 3px 0; color: %faint; text-align: left; }
+    QToolButton[style="fold"]:checked { color: %text; }
+    QToolButton[style="fold"]:hover, QToolButton[style="light fold"]:hover { color: %accent; }
+    QToolButton[style="fold"]:focus, QToolButton[style="light fold"]:focus { border: 1px dotted %accent; }
+    QToolButton[style="tab"] { background: transparent; border: 1px solid transparent; padding: 3px 10px; color: %faint; }
+    QToolButton[style="tab"]:hover { color: %accent; }
+    QToolButton[style="tab"]:focus { border: 1px dotted %accent; }
+    QToolButton[style="tab"]:checked { color: %text; border-bottom: 2px solid %accent; }
     QLabel[style="note"] { color: %faint; }
     QLabel[style="warning"] { color: %warning; }
     QLabel[style="link"] { color: %accent; font-weight: 600; }
     QLabel[style="formula"] { background: %raised; border-radius: 4px; padding: 8px; }
+    QFrame#tour { background: %paper; border: 1px solid %accent; border-radius: 6px; }
+    QFrame#row_settings, QFrame#parameter_popup { background: %paper; border: 1px solid %frame; }
     QFrame#info_bar { background: %raised; border: 1px solid %error; border-radius: 4px; }
     QFrame#find_bar, QFrame#live_bar, QFrame#recovery_bar { background: %paper; border: 1px solid %frame; border-radius: 4px; }
     QDoubleSpinBox, QLineEdit { background: %raised; border: 1px solid %frame; border-radius: 4px;

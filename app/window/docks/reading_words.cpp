@@ -1,0 +1,29 @@
+#include "window/docks/reading_words.h"
+
+#include <cmath>
+
+#include "study/study.h"
+#include "window/widgets/text.h"
+
+namespace fovea {
+
+QString weight_text(double value, int digits) {
+  return std::isnan(value) ? not_known : number_text(value, digits);
+}
+
+QString query_text(const Study& study, Index query) {
+  return study.source() ? to_qt(study.sequence().numbered(query)) : QString::number(query);
+}
+
+QString key_text(const Study& study, Index key) {
+  return study.source() ? to_qt(study.key_sequence().numbered(key)) : QString::number(key);
+}
+
+QString compared(const Study& study) {
+  const int column = study.selected_column();
+  const bool reference = column >= 0 && column < std::ssize(study.columns()) &&
+                         is_reference(study.columns()[std::size_t(column)].column.variant);
+  return reference ? "exact" : "exact → " + to_qt(study.title_of(column));
+}
+
+}  // namespace fovea

@@ -1,0 +1,28 @@
+// The ParameterPopup edits the parameters of a column where they stand in its title.
+#pragma once
+
+#include <QFrame>
+
+namespace fovea {
+
+class MainWindow;
+class ParameterForm;
+
+class ParameterPopup : public QFrame {
+  Q_OBJECT
+
+ public:
+  explicit ParameterPopup(MainWindow& window);
+
+  /// Selects a column and shows its parameters at a point of the screen.
+  void open_at(QPoint place, int column);
+
+ private:
+  MainWindow& window_;
+  ParameterForm* form_;
+};
+
+/// Shows a popup at a point, moved so that all of it is on the window's screen.
+void show_on_screen(QWidget& popup, QPoint place);
+
+}  // namespace fovea
