@@ -1,9 +1,9 @@
 #include "cli/fit_validation.h"
 
-#include "cli/reports/text_table.h"
 #include "data/error.h"
 #include "data/utf8.h"
 #include "input/last_model.h"
+#include "report/text_table.h"
 
 namespace fovea {
 namespace {

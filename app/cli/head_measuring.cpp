@@ -5,11 +5,11 @@
 #include <filesystem>
 
 #include "cli/reports/report.h"
-#include "cli/reports/text_table.h"
 #include "data/error.h"
 #include "input/input_folder.h"
 #include "input/last_model.h"
 #include "report/measured_heads.h"
+#include "report/text_table.h"
 #include "session/measured_source.h"
 
 namespace fovea {

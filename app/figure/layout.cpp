@@ -42,12 +42,25 @@ std::string shortened_error(const std::string& error) {
                                                          : error;
 }
 
+/// The first statement of a caption that is not about its strip, which has a colour bar.
+std::string first_statement(const std::string& caption) {
+  for (std::size_t from = 0;;) {
+    const std::size_t end = caption.find(between_parts, from);
+    const std::string part = caption.substr(from, end == caption.npos ? end : end - from);
+    if (!part.starts_with("strip: ")) return part;
+    if (end == caption.npos) return {};
+    from = end + between_parts.size();
+  }
+}
+
 /// The words of a subtitle, and the error that ends it if there is one.
 std::pair<std::string, std::string> parts_of_subtitle(const std::string& subtitle) {
   const std::size_t end = subtitle.rfind(between_parts);
   if (end == subtitle.npos) return {subtitle, ""};
   return {subtitle.substr(0, end), subtitle.substr(end + between_parts.size())};
 }
+
+constexpr double smallest_in_print = 5;  // points
 
 /// One scale for the categories of several panels. A colour that has several names has all of them.
 void merge_categories(ColourScale& scale, const ColourScale& other) {
@@ -315,14 +328,16 @@ class Layouter {
   }
 
   /// If the style has two sizes, the largest size between them at which no title is cut. Otherwise
-  /// slightly smaller than the other letters if titles are whole then, else of the same size.
+  /// smaller than the other letters if titles are whole then, down to what can be read in print;
+  /// else of the same size.
   Letters choose_panel_title_face() const {
     const double small = letters_.size();
     std::vector<double> sizes;
     if (figure_.style.smaller > 0)
       for (double size = figure_.style.font_size; size > small; size -= 0.5) sizes.push_back(size);
     else
-      for (const int percent : {100, 95, 90, 85}) sizes.push_back(small * percent / 100);
+      for (double size = small; size >= std::min(small, smallest_in_print); size -= 0.05 * small)
+        sizes.push_back(size);
     for (const double size : sizes)
       if (const Letters face{size, true}; titles_are_whole(face, size > small ? 2 : 3)) return face;
     return {small, true};
@@ -397,7 +412,7 @@ class Layouter {
     }
     // The heading of a curve says the same.
     if (std::holds_alternative<RowCurve>(shown.body)) return {};
-    const std::string statement = shown.caption.substr(0, shown.caption.find(between_parts));
+    const std::string statement = first_statement(shown.caption);
     auto lines = letters_.wrapped(statement, panel_width_, most_of_statement);
     return drawing::is_whole(lines, statement) ? lines : std::vector<std::string>();
   }

@@ -106,6 +106,7 @@ class Actions : public QObject {
     add(menu, "export", "&Export…", "Ctrl+E", [this] { exports_.export_by_dialog(); });
     add(menu, "export_panel", "Export &panel…", {},
         [this] { exports_.export_panel_by_dialog(navigation_.view(), navigation_.column()); });
+    add(menu, "report", "Write a r&eport…", {}, [this] { exports_.report_by_dialog(); });
     add(menu, "save_numbers", "Save &numbers of the panel…", {},
         [this] { exports_.save_numbers_by_dialog(navigation_.view(), navigation_.column()); });
     menu->addSeparator();

@@ -10,8 +10,10 @@
 #include "data/address.h"
 #include "data/error.h"
 #include "figure/preset.h"
+#include "report/head_pages.h"
 #include "report/panel_numbers.h"
 #include "session/held_head.h"
+#include "study/background.h"
 #include "views/views.h"
 #include "window/canvas_figure.h"
 #include "window/dialogs/export_dialog.h"
@@ -104,6 +106,64 @@ Recipe Exports::recipe_for(const QString& path, const FigureStyle& style) const 
   const std::string ending = "." + QFileInfo(path).suffix().toLower().toStdString();
   return {.session = window_.files().session_text(),
           .command = "fovea render figure" + ending + " -o again" + ending + options_for(style)};
+}
+
+void Exports::report_by_dialog() {
+  if (!window_.study().problem() || window_.study().shows_matrix())
+    return window_.show_status("A report compares variants, which need Q and K: open a head first");
+  const QString path =
+      ask_new_file(window_, "Write a report of the head", in_export_directory("report.pdf"),
+                   {"PDF (*.pdf)", "HTML (*.html)"});
+  if (!path.isEmpty()) report_to(path);
+}
+
+void Exports::report_to(const QString& path) {
+  const Study& study = window_.study();
+  if (!study.problem() || study.shows_matrix()) return;
+  remember_export(path);
+  Session session = study.session();
+  // A report is about one head, and leads with exact attention.
+  std::erase_if(session.columns,
+                [](const Column& c) { return c.held.has_value() || is_reference(c.variant); });
+  session.columns.insert(session.columns.begin(), {reference_variant().id, {}, 0});
+  Recipe recipe;
+  if (!is_live(session.source) && path.endsWith(".pdf", Qt::CaseInsensitive))
+    recipe = {.session = window_.files().session_text(),
+              .command = "fovea render report.pdf -o figure.pdf"};
+  FigureStyle style{.captions = Captions::line};
+  style.width = page_text_width;
+  style.settings = session.settings;
+  BackendChoice choice;
+  choice.backend = study.backend().id();
+  write(path, [path = path.toStdString(), session, recipe, style, choice, source = study.source(),
+               problem = study.problem(), hash = study.content_hash()](const Run& stoppable) {
+    const auto backend = make_low_priority_backend(choice);
+    Run run = stoppable;
+    constexpr Index pixels_a_side = 512;  // enough for 4 cm at 300 dpi
+    const PanelGrid grid({.problem = *problem,
+                          .source = *source,
+                          .layer = session.layer,
+                          .backend = *backend,
+                          .settings = session.settings,
+                          .columns = session.columns,
+                          .viewport = {},
+                          .query = session.pinned_query,
+                          .max_pixels = pixels_a_side},
+                         run);
+    write_pages(path, head_pages({.grid = grid,
+                                  .problem = *problem,
+                                  .source = *source,
+                                  .path = source->path,
+                                  .layer = session.layer,
+                                  .head = session.head,
+                                  .backend = *backend,
+                                  .columns = session.columns,
+                                  .style = style,
+                                  .content_hash = hash,
+                                  .notes = source->notes,
+                                  .recipe = recipe},
+                                 run));
+  });
 }
 
 void Exports::save_numbers_by_dialog(std::size_t row, std::size_t column) {

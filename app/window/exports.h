@@ -27,6 +27,10 @@ class Exports {
   void export_panel_by_dialog(std::size_t row, std::size_t column);
   void export_panel_to(const QString& path, std::size_t row, std::size_t column,
                        const FigureStyle& style, bool carries_session = true);
+  /// Writes a document about the opened head: its columns side by side, their numbers and times.
+  /// It computes everything once more.
+  void report_by_dialog();
+  void report_to(const QString& path);
   /// Writes the numbers behind one panel.
   void save_numbers_by_dialog(std::size_t row, std::size_t column);
   void save_numbers_to(const QString& path, std::size_t row, std::size_t column);

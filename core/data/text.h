@@ -13,6 +13,12 @@ inline void add_item(std::string& list, std::string_view item, std::string_view 
   list += item;
 }
 
+/// "gpt2, layer 4": a name, unless it is empty, and more about it.
+inline std::string named(std::string name, std::string_view more) {
+  add_item(name, more);
+  return name;
+}
+
 /// The list of the items' texts: of the items themselves, or a member, or what a function makes.
 template <class Items, class Text = std::identity>
 std::string join(const Items& items, const Text& text_of = {}, std::string_view between = ", ") {

@@ -8,7 +8,7 @@
 #include "backend/backends.h"
 #include "cli/bench/gemm_baseline.h"
 #include "cli/bench/measurement.h"
-#include "cli/reports/text_table.h"
+#include "report/text_table.h"
 #include "session/session.h"
 
 using namespace fovea;

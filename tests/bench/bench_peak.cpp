@@ -13,7 +13,7 @@
 #include "backend/backends.h"
 #include "bench/peer_sgemm.h"
 #include "cli/bench/measurement.h"
-#include "cli/reports/text_table.h"
+#include "report/text_table.h"
 #include "session/session.h"
 
 using namespace fovea;

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 if grep -rnE '(find_view|view_from|find_view_field)\("|->id [!=]= "' app core kernels --include='*.h' --include='*.cpp' |
-  grep -vE '^(core/views/|app/papers/|app/cli/reports/head_pages.cpp:)'; then
+  grep -vE '^(core/views/|app/papers/|app/report/head_pages.cpp:)'; then
   echo 'expected a member of ViewKind (core/views/view_kind.h) in place of the name of a view'
   exit 1
 fi

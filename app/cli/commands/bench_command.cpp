@@ -10,11 +10,11 @@
 #include "cli/commands/commands.h"
 #include "cli/options/options.h"
 #include "cli/reports/interaction_report.h"
-#include "cli/reports/text_table.h"
 #include "data/error.h"
 #include "data/marked_table.h"
 #include "data/model_address.h"
 #include "report/json_output.h"
+#include "report/text_table.h"
 
 namespace fovea {
 namespace {

@@ -6,7 +6,6 @@
 #include "cli/commands/commands.h"
 #include "cli/options/options.h"
 #include "cli/reports/report.h"
-#include "cli/reports/text_table.h"
 #include "data/error.h"
 #include "data/larger.h"
 #include "evaluate/evaluate.h"
@@ -14,6 +13,7 @@
 #include "io/structure_file.h"
 #include "io/structure_origin.h"
 #include "report/json_output.h"
+#include "report/text_table.h"
 
 namespace fovea {
 namespace {

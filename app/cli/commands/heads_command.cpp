@@ -7,8 +7,8 @@
 #include "cli/head_measuring.h"
 #include "cli/model_trials.h"
 #include "cli/reports/report.h"
-#include "cli/reports/text_table.h"
 #include "report/head_table_files.h"
+#include "report/text_table.h"
 #include "session/settings.h"
 
 namespace fovea {

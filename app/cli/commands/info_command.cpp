@@ -2,9 +2,9 @@
 #include "cli/commands/commands.h"
 #include "cli/options/options.h"
 #include "cli/reports/devices_report.h"
-#include "cli/reports/text_table.h"
 #include "data/text.h"
 #include "report/json_output.h"
+#include "report/text_table.h"
 
 namespace fovea {
 namespace {

@@ -10,7 +10,6 @@
 #include "cli/options/command_line.h"
 #include "cli/options/figure_names.h"
 #include "cli/options/options.h"
-#include "cli/reports/text_table.h"
 #include "data/error.h"
 #include "data/model_address.h"
 #include "data/text.h"
@@ -20,6 +19,7 @@
 #include "io/atomic_file.h"
 #include "papers/paper_figure.h"
 #include "report/json_output.h"
+#include "report/text_table.h"
 
 namespace fovea {
 namespace {

@@ -8,12 +8,13 @@
 #include "cli/options/figure_names.h"
 #include "cli/reports/pareto_figure.h"
 #include "cli/reports/report.h"
-#include "cli/reports/text_table.h"
 #include "data/error.h"
 #include "data/number_text.h"
+#include "data/text.h"
 #include "figure/figure.h"
 #include "input/painting.h"
 #include "io/atomic_file.h"
+#include "report/text_table.h"
 #include "session/settings.h"
 
 namespace fovea {

@@ -6,9 +6,9 @@
 #include "cli/commands/commands.h"
 #include "cli/options/options.h"
 #include "cli/reports/report.h"
-#include "cli/reports/text_table.h"
 #include "data/error.h"
 #include "report/json_output.h"
+#include "report/text_table.h"
 #include "views/rank_subject.h"
 
 namespace fovea {

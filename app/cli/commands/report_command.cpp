@@ -3,12 +3,12 @@
 #include "cli/options/command_line.h"
 #include "cli/options/figure_names.h"
 #include "cli/options/render_options.h"
-#include "cli/reports/head_pages.h"
 #include "cli/reports/report.h"
-#include "cli/reports/text_table.h"
 #include "data/error.h"
 #include "input/painting.h"
 #include "io/atomic_file.h"
+#include "report/head_pages.h"
+#include "report/text_table.h"
 
 namespace fovea {
 namespace {
@@ -80,7 +80,6 @@ void run_report(const ReportOptions& options, const Console& console) {
                                           .columns = columns,
                                           .style = style,
                                           .content_hash = hash,
-                                          .version = FOVEA_VERSION,
                                           .notes = notes_of(source, layer),
                                           .recipe = recipe},
                                          run));

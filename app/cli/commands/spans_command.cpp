@@ -5,9 +5,9 @@
 #include "cli/options/options.h"
 #include "cli/options/whole_numbers.h"
 #include "cli/reports/report.h"
-#include "cli/reports/text_table.h"
 #include "data/error.h"
 #include "report/json_output.h"
+#include "report/text_table.h"
 
 namespace fovea {
 namespace {

@@ -17,7 +17,6 @@
 #include "cli/options/figure_names.h"
 #include "cli/options/options.h"
 #include "cli/reports/pareto_figure.h"
-#include "cli/reports/text_table.h"
 #include "data/error.h"
 #include "data/number_text.h"
 #include "data/text.h"
@@ -25,6 +24,7 @@
 #include "figure/figure.h"
 #include "input/painting.h"
 #include "io/atomic_file.h"
+#include "report/text_table.h"
 
 namespace fovea {
 namespace {

@@ -1,8 +1,8 @@
 // fovea variants: lists every variant of the table with its parameters.
 #include "cli/commands/commands.h"
-#include "cli/reports/text_table.h"
 #include "data/text.h"
 #include "report/json_output.h"
+#include "report/text_table.h"
 #include "variants/variant.h"
 
 namespace fovea {

@@ -22,10 +22,6 @@ void add_no_session(CLI::App& command, bool& no_session) {
                    "anonymous review");
 }
 
-std::string named(const std::string& source, const std::string& more) {
-  return source.empty() ? more : source + ", " + more;
-}
-
 void check_figure_name(const std::string& output) {
   for (const char* ending : {".png", ".svg", ".pdf", ".pgf"})
     if (output.size() > 4 && output.ends_with(ending)) return require_pgf_name(output);

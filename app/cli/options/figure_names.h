@@ -15,8 +15,4 @@ void check_figure_name(const std::string& output);
 /// --no-session, of every command that writes a figure or a report.
 void add_no_session(CLI::App& command, bool& no_session);
 
-/// The words below a figure: the name of a source, and more. The name is empty if the figure must
-/// not name a source.
-std::string named(const std::string& source, const std::string& more);
-
 }  // namespace fovea

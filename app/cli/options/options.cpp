@@ -9,7 +9,6 @@
 
 #include "backend/backends.h"
 #include "cli/options/whole_numbers.h"
-#include "cli/reports/text_table.h"
 #include "data/address.h"
 #include "data/error.h"
 #include "data/memory.h"
@@ -19,6 +18,7 @@
 #include "input/model_place.h"
 #include "io/file_bytes.h"
 #include "io/folder.h"
+#include "report/text_table.h"
 #include "worker/interpreter.h"
 
 namespace fovea {

@@ -1,7 +1,7 @@
 #include "cli/options/preset_list.h"
 
-#include "cli/reports/text_table.h"
 #include "figure/preset.h"
+#include "report/text_table.h"
 
 namespace fovea {
 

@@ -7,11 +7,11 @@
 #include "cli/options/figure_names.h"
 #include "cli/options/length.h"
 #include "cli/options/preset_list.h"
-#include "cli/reports/text_table.h"
 #include "data/utf8.h"
 #include "drawing/colormap.h"
 #include "figure/preset.h"
 #include "input/content_hash.h"
+#include "report/text_table.h"
 #include "views/views.h"
 
 namespace fovea {

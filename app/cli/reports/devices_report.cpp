@@ -1,8 +1,8 @@
 #include "cli/reports/devices_report.h"
 
 #include "backend/backends.h"
-#include "cli/reports/text_table.h"
 #include "data/number_text.h"
+#include "report/text_table.h"
 
 namespace fovea {
 namespace {

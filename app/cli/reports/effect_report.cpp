@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <functional>
 
-#include "cli/reports/text_table.h"
 #include "effect/effect_json.h"
+#include "report/text_table.h"
 #include "session/settings.h"
 
 namespace fovea {

@@ -1,7 +1,7 @@
 #include "cli/reports/fit_report.h"
 
-#include "cli/reports/text_table.h"
 #include "data/utf8.h"
+#include "report/text_table.h"
 
 namespace fovea {
 namespace {

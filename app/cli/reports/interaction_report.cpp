@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cli/reports/text_table.h"
 #include "data/text.h"
 #include "data/utf8.h"
+#include "report/text_table.h"
 
 namespace fovea {
 namespace {

@@ -5,10 +5,10 @@
 #include <span>
 
 #include "analysis/measures.h"
-#include "cli/reports/text_table.h"
 #include "data/larger.h"
 #include "data/text.h"
 #include "data/utf8.h"
+#include "report/text_table.h"
 
 namespace fovea {
 namespace {

@@ -1,9 +1,9 @@
-#include "cli/reports/panel_grid.h"
+#include "report/panel_grid.h"
 
 #include <algorithm>
 
-#include "cli/reports/timing_panel.h"
 #include "evaluate/not_finite.h"
+#include "report/timing_panel.h"
 #include "session/gradual_output.h"
 #include "session/held_head.h"
 #include "views/views.h"

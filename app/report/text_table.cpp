@@ -1,4 +1,4 @@
-#include "cli/reports/text_table.h"
+#include "report/text_table.h"
 
 #include <algorithm>
 

@@ -1,11 +1,10 @@
-#include "cli/reports/head_pages.h"
+#include "report/head_pages.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "analysis/measures.h"
-#include "cli/options/figure_names.h"
 #include "data/layer_conditions.h"
 #include "data/number_text.h"
 #include "data/text.h"
@@ -87,7 +86,7 @@ class HeadPages {
         {"Mask", mask_text(in_)},
         {"Scale", scale_text(in_)},
         {"Computed by",
-         "Fovea " + in_.version + ", on " + in_.backend.device() + ", " + in_.backend.precision()}};
+         "Fovea " FOVEA_VERSION ", on " + in_.backend.device() + ", " + in_.backend.precision()}};
     for (const auto& notes : {in_.notes, in_.grid.notes()})
       for (const std::string& note : notes) facts.rows.emplace_back("Note", note);
     add(std::move(facts));

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/reports/panel_grid.h"
 #include "figure/pages.h"
+#include "report/panel_grid.h"
 
 namespace fovea {
 
@@ -20,7 +20,7 @@ struct HeadPagesRequest {
   const Backend& backend;
   const std::vector<Column>& columns;
   FigureStyle style;
-  std::string content_hash, version;
+  std::string content_hash;
   std::vector<std::string> notes;  // of the source
   Recipe recipe;                   // empty if the report must not name its source
 };

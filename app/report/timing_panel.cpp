@@ -1,6 +1,6 @@
-#include "cli/reports/timing_panel.h"
+#include "report/timing_panel.h"
 
-#include "cli/reports/text_table.h"
+#include "report/text_table.h"
 
 namespace fovea {
 namespace {
