@@ -22,8 +22,8 @@ QWidget* FloatingBars::make_stack() {
   column->setSpacing(rhythm / 2);
   // A bar that is wider than the widget is cut rather than make the window wider.
   column->setSizeConstraint(QLayout::SetNoConstraint);
-  stack->installEventFilter(this);
   stack->hide();
+  stack->installEventFilter(this);  // from here on: hiding it asks for both stacks
   return stack;
 }
 
