@@ -235,14 +235,16 @@ void ViewBar::add_fields() {
   add_switch(
       {"Range", "&Shared range", "One colour range for all panels of a row, or one for each panel"},
       &S::shared_range, "own ranges", "shared range");
-  add_choice({"Pool", "&Pooling",
-              "What a pixel of a heatmap or an error map shows of several entries that it covers: "
-              "the largest (of magnitude, where they have signs) or the mean. Of fewer than two "
-              "each way it shows the area average. Colour bars say how a row is pooled",
-              why_no_pool},
-             place_of(&S::pool),
-             {{Pool::Kind::max, "max", "maximum of a pixel's entries"},
-              {Pool::Kind::mean, "mean", "mean of a pixel's entries"}});
+  add_choice(
+      {"Pool", "&Pooling",
+       "What a pixel of a heatmap or an error map shows of several entries that it covers: "
+       "the mean, with dots at large entries that it hides, or the largest (of magnitude, where "
+       "they have signs). Of fewer than two "
+       "each way it shows the area average. Colour bars say how a row is pooled",
+       why_no_pool},
+      place_of(&S::pool),
+      {{Pool::Kind::mean, "mean", "mean of a pixel's entries, dots at the largest"},
+       {Pool::Kind::max, "max", "maximum of a pixel's entries"}});
   addSeparator();
   for (const auto& [view, field] : view_fields()) add_own_field(view, *field);
 }

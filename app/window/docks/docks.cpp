@@ -114,9 +114,13 @@ void Docks::toggle_all() {
   };
   if (std::ranges::none_of(docks, is_shown)) {
     for (QDockWidget* dock : hidden_.isEmpty() ? docks : hidden_) dock->show();
+    for (QDockWidget* dock : in_front_) dock->raise();
     hidden_.clear();
+    in_front_.clear();
     return;
   }
+  for (QDockWidget* dock : docks)
+    if (is_shown(dock) && !dock->visibleRegion().isEmpty()) in_front_ << dock;
   for (QDockWidget* dock : docks) {
     if (!is_shown(dock)) continue;
     if (!hidden_.contains(dock)) hidden_ << dock;

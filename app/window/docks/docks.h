@@ -59,7 +59,8 @@ struct Docks {
   QComboBox* head_order_;
   QCheckBox* all_layers_;
   QDockWidget *left_, *right_, *below_, *bottom_, *behind_, *spans_, *learning_, *effect_;
-  QList<QDockWidget*> hidden_;  // by toggle_all()
+  QList<QDockWidget*> hidden_;    // by toggle_all()
+  QList<QDockWidget*> in_front_;  // of these, before others in the same place
 };
 
 }  // namespace fovea

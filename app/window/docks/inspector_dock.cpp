@@ -349,7 +349,7 @@ void InspectorDock::show_selection(const std::shared_ptr<const SelectionReading>
   selection_->set_rows(
       {{"queries", range_text(reading->rows), {}},
        {"keys", range_text(reading->cols), {}},
-       {"mass a row", estimates(1), "mean over the rows: " + compared() + of_rows},
+       {"mass per row", estimates(1), "mean over the rows: " + compared() + of_rows},
        {"mean", estimates(1 / keys), "of an entry: " + compared() + of_rows},
        {"largest", pair(reading->exact_max, reading->approximate_max), compared() + of_rows},
        {"rms error",

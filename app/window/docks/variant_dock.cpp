@@ -49,7 +49,7 @@ class VariantDock : public QWidget {
         "The paper's values, or smaller ones where those would make a short text exact");
     connect(reset_, &QPushButton::clicked, this, [this] { editor_.reset_column(); });
     column->addWidget(reset_, 0, Qt::AlignLeft);
-    hold_ = new QCheckBox("Hold the head");
+    hold_ = new QCheckBox("Keep this head");
     hold_->setToolTip(
         "The column stays with this head while others, also of other files with as many tokens, "
         "are opened beside it");
@@ -164,8 +164,8 @@ class VariantDock : public QWidget {
 
   void show_held(const Column& column, const HeadState& head) {
     hold_->setChecked(column.held.has_value());
-    hold_->setText(column.held ? "Holds " + to_qt(label_of(*column.held, head.source.get()))
-                               : "Hold the head");
+    hold_->setText(column.held ? "Keeps " + to_qt(label_of(*column.held, head.source.get()))
+                               : "Keep this head");
   }
 
   void show_notes(const ColumnState& state) {
@@ -183,9 +183,8 @@ class VariantDock : public QWidget {
       for (const auto& note : plan.notes) notes << to_qt(note);
       notes << to_qt(note_of_numbers(*state.computation));
       if (plan.fitted_to_all_tokens)
-        notes << (plan.causal ? "Fitted to all tokens at once: later tokens decide who attends to "
-                                "whom, in spite of the causal mask."
-                              : "Fitted to all tokens at once, as it would be with a causal mask.");
+        notes << QString("The %1 built from all tokens, also from those after a query.")
+                     .arg(plan.groups.branching.empty() ? "groups are" : "tree is");
     }
     notes << to_qt(state.error);
     notes.removeAll({});
