@@ -104,7 +104,7 @@ inline SessionFile unlike_any_default() {
   ViewSettings& settings = session.settings;
   settings.norm = Norm::row_max;
   settings.log_floor = 3e-3;
-  settings.pool = Pool::Kind::mean;
+  settings.pool = Pool::Kind::max;
   for (const auto& [view, own] : view_fields()) {
     const Field& field = own->field;
     if (!field.choices.empty())

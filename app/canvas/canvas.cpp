@@ -44,6 +44,8 @@ struct Canvas::Impl {
   std::vector<Request> read_input(Scene& scene);
   void draw(const Scene& scene);
   void send(std::vector<Request> requests);
+  using Sight = std::pair<IndexRange, IndexRange>;  // rows and columns of the model
+  static Sight sight_of(const Scene& scene);
   Point size() const { return {double(canvas->width()), double(canvas->height())}; }
 
   Canvas* canvas;
@@ -67,7 +69,25 @@ struct Canvas::Impl {
   int frames_wanted = 0;
   Grid grid;     // of the last frame
   int side = 0;  // of a panel, device pixels
+  Sight sight;   // in the last frame
 };
+
+Canvas::Impl::Sight Canvas::Impl::sight_of(const Scene& scene) {
+  const Rect window = scene.grid.window();
+  Sight sight;
+  const auto add = [](int index, IndexRange& range) {
+    range = range.size() == 0 ? IndexRange{index, index + 1}
+                              : IndexRange{std::min<Index>(range.begin, index),
+                                           std::max<Index>(range.end, index + 1)};
+  };
+  for (int r = 0; r < scene.grid.rows(); ++r)
+    for (int c = 0; c < scene.grid.columns(); ++c) {
+      if (scene.grid.panel(r, c).intersected(window).empty()) continue;
+      add(scene.rows[r], sight.first);
+      add(scene.columns[c], sight.second);
+    }
+  return sight;
+}
 
 Canvas::Canvas(QWidget* parent) : GlWidget(parent), impl_(std::make_unique<Impl>(this)) {
   setMouseTracking(true);
@@ -230,6 +250,9 @@ void Canvas::draw_gl() {
   if (!scene.grid.empty() &&
       std::exchange(impl_->side, side) != side)  // emitted after the frame, as requests are
     QTimer::singleShot(0, this, [this, side] { emit panel_pixels_changed(side); });
+  const Impl::Sight sight = Impl::sight_of(scene);
+  if (!scene.grid.empty() && std::exchange(impl_->sight, sight) != sight)
+    QTimer::singleShot(0, this, [this, sight] { emit sight_changed(sight.first, sight.second); });
   impl_->grid = scene.grid;
   impl_->drawn_factor = scene.panel_size.factor;
   impl_->draw(scene);

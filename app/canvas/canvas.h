@@ -82,6 +82,8 @@ class Canvas : public GlWidget {
   void action_requested(const QString& name);
   /// Panels are drawn at another size now: in device pixels, as panel_pixels() returns it.
   void panel_pixels_changed(int side);
+  /// Other rows and columns of the model are in sight now.
+  void sight_changed(fovea::IndexRange rows, fovea::IndexRange columns);
 
  protected:
   void initialise_gl() override;

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "canvas/canvas.h"
+#include "panels/pooling_text.h"
 #include "views/views.h"
 
 namespace fovea::canvas {
@@ -55,6 +56,14 @@ std::vector<ColourRange> ranges_shown(const Scene& scene, int row, int column) {
     if (shared) break;
   }
   return ranges;
+}
+
+/// The whole title of a colour bar, what a pixel shows, and what can be done with the bar.
+std::string words_on(const drawing::ColourScale& scale) {
+  std::string words = scale.label;
+  if (!scale.pooling.empty()) words += "\nA pixel shows: " + scale.pooling;
+  if (scale.pooling.starts_with("mean of ")) words += ", " + peaks_text;
+  return words + "\nDrag an end for another range; a double click sets it back";
 }
 
 }  // namespace
@@ -303,7 +312,7 @@ void Controls::bar_ends(Scene& scene, const PlacedBar& bar, const Rect& window,
     ink_->fill(grip, ink_->style.accent, 2);
   }
   item("range", where, window);
-  if (is_touched_ && !is_dragged_) show_tip(bar.bar.scale().title().c_str());
+  if (is_touched_ && !is_dragged_) show_tip(words_on(bar.bar.scale()).c_str());
   if (!(touched || is_touched_) || !double_clicked) return;
   if (is_locked(scene, bar.row, bar.column)) toggle_lock(scene, bar.row, bar.column);
   dragged_.reset();

@@ -160,10 +160,13 @@ void Gestures::release(const Scene& scene, Point at) {
   if (drag_ == Drag::click) click(scene);
   if (drag_ == Drag::pan && button_ == 1 && !is_far(pressed_at_, at)) right_click_ = pressed_on_;
   if (drag_ == Drag::menu && !is_far(pressed_at_, at)) right_click_ = {.column = header_};
+  // Its statistics are those of the selected column.
   if (drag_ == Drag::rectangle)
-    requests_.push_back([part = rectangle(scene, at)](Canvas& c) {
-      emit c.rectangle_selected(part.first, part.second);
-    });
+    requests_.push_back(
+        [part = rectangle(scene, at), column = scene.columns[pressed_on_.column]](Canvas& c) {
+          emit c.column_chosen(column);
+          emit c.rectangle_selected(part.first, part.second);
+        });
   if (drag_ == Drag::header)
     if (const int target = scene.grid.column_at(at.x, header_); target != header_)
       requests_.push_back(
@@ -264,7 +267,10 @@ void Gestures::move_border(Scene& scene, Point at) {
 void Gestures::point_elsewhere(Index query, Index key) {
   rested_at_.reset();
   elsewhere_.reset();
-  if (query >= 0 || key >= 0) elsewhere_ = {query, key};
+  if (query >= 0 || key >= 0)
+    elsewhere_ = {query, key};
+  else
+    reported_.reset();  // what lies under the pointer counts again
 }
 
 /// Scrolls by the least that brings the whole panel, with its caption, into the window.

@@ -112,7 +112,8 @@ bool is_pointed(const Scene& scene, int column) {
 /// The numbers of the pair in every column, from the first two views that have a name for theirs.
 /// Those under the pointer stand out.
 std::vector<Line> numbers_of_columns(const Scene& scene) {
-  const CanvasModel& model = scene.model;
+  // While exact takes the place of all columns, weights and errors are still those of each.
+  const CanvasModel& model = scene.model.in_place_of ? *scene.model.in_place_of : scene.model;
   Line names{{}, -1, true};
   std::array<std::ptrdiff_t, 3> rows{-1, -1, -1};  // of the canvas, for each word of a line
   std::size_t named = 0;
@@ -200,17 +201,18 @@ std::vector<Line> card_lines(const Scene& scene, const Panel& panel) {
   const auto* raster = std::get_if<Raster>(&panel.body);
   if (const std::string shown = scene.pooling(p.row, p.column);
       raster && p.key >= 0 && !shown.empty() && shown != pooling_text(*raster))
-    say("a pixel shows: " + shown, true);
+    say("a pixel shows: " + shown + (shown.starts_with("mean of ") ? ", " + peaks_text : ""), true);
   const bool on_strip = p.key < 0 && has_key_axis(&panel);
   say(row_strip_words(scene, p.row, p.column), !on_strip);
   if (on_strip) say(row_strip_legend(scene, p.row, p.column), true);
   return lines;
 }
 
-/// Leaves out the lines of other columns if there is room for all lines neither above nor below.
-void shorten(std::vector<Line>& lines, double room) {
+/// Leaves out the lines of other columns where their numbers stand below their panels, or if there
+/// is room for all lines neither above nor below.
+void shorten(std::vector<Line>& lines, double room, bool in_grid) {
   const std::size_t most = std::max(1.0, (room - 24) / card_line_height);
-  if (lines.size() <= most) return;
+  if (!in_grid && lines.size() <= most) return;
   std::erase_if(lines, [](const Line& line) { return line.column >= 0 && line.faint; });
   if (lines.size() > most) lines.resize(most);
 }
@@ -294,7 +296,7 @@ void draw_hover_card(Ink& ink, const Scene& scene, Point at) {
     lines = card_lines(scene, *panel);
   }
   if (lines.empty()) return;
-  shorten(lines, std::max(at.y, scene.size.y - at.y));
+  shorten(lines, std::max(at.y, scene.size.y - at.y), !scene.enlarged);
   draw_card(ink, lines, at, scene.size);
 }
 

@@ -60,7 +60,7 @@ struct RasterDrawing {
   Rect placed;  // where all of the raster would lie
   Rect seen;    // the part of it that is drawn
   ValueColours colours;
-  Pool::Kind pool = Pool::Kind::max;            // as RasterPlace has it
+  Pool::Kind pool = Pool::Kind::mean;           // as RasterPlace has it
   std::optional<drawing::HalfPlane> part = {};  // only this part is drawn
 };
 

@@ -174,7 +174,9 @@ bool name_pooling(Scene& scene) {
     if (scales.shared) scales.shared->pooling.clear();
     for (int c = 0; c < std::ssize(scene.columns); ++c) {
       if (!scales.of[c]) continue;
-      const std::string words = scene.pooling(r, c);
+      // The blended colours of categories show by themselves what they are.
+      const bool named = scales.of[c]->palette == Palette::categories;
+      const std::string words = named ? "" : scene.pooling(r, c);
       changed |= !scales.shared && scales.of[c]->pooling != words;
       scales.of[c]->pooling = words;
       if (scales.shared && scales.shared->pooling.empty()) scales.shared->pooling = words;

@@ -27,6 +27,15 @@ LeafOrder order_of(const LeafSizes& leaves) {
   return order;
 }
 
+/// Peaks of entries that are shown one by one, or those that came with means. A logarithm that is
+/// below 0 has none: the largest are not the furthest from 0.
+std::vector<Peak> peaks_in(const Raster& raster) {
+  if (raster.pooled != Pool::Kind::none) return raster.peaks;
+  const bool from_zero = raster.palette == Palette::sequential && raster.low >= 0;
+  return from_zero || raster.palette == Palette::diverging ? peaks_of(raster.values)
+                                                           : std::vector<Peak>();
+}
+
 struct TableRow {
   std::vector<std::string> label, value;  // lines
   std::size_t value_line =
@@ -85,7 +94,10 @@ Index leaf_count(const LeafSizes& leaves) {
 }
 
 PreparedPanel::PreparedPanel(const Panel& shown) : panel(&shown) {
-  if (const auto* raster = std::get_if<Raster>(&shown.body)) contents = contents_of(*raster);
+  if (const auto* raster = std::get_if<Raster>(&shown.body)) {
+    contents = contents_of(*raster);
+    peaks = peaks_in(*raster);
+  }
   if (const auto* sizes = std::get_if<LeafSizes>(&shown.body)) leaves = order_of(*sizes);
 }
 

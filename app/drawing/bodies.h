@@ -27,6 +27,7 @@ struct PreparedPanel {
 
   const Panel* panel;
   RasterContents contents;  // of a raster
+  std::vector<Peak> peaks;  // of a raster of amounts that a drawing may pool by the mean
   LeafOrder leaves;
 };
 
@@ -95,6 +96,9 @@ void draw_row_strip(Ink& ink, const Rect& plot, const PanelAxis& axis, const Row
 ColourScale scale_of_strips(double top, const std::string& quantity, const std::string& colormap);
 /// Room for a strip beside a plot.
 double row_strip_room(const Lettering& letters);
+
+/// Marks the largest entries of a raster that lies in `whole` if its pixels are means.
+void draw_peaks(const BodyDrawing& d, const Raster& raster, const Rect& whole);
 
 /// Headings and legends of the kinds of body that have one.
 double row_heading_height(const RowCurve& row, double width, const Lettering& letters,

@@ -26,7 +26,7 @@ struct RasterPlace {
   Rect whole;  // where all of it would lie
   Rect seen;   // the part that is drawn
   /// What a pixel over several numbers shows, unless the raster is pooled already.
-  Pool::Kind pool = Pool::Kind::max;
+  Pool::Kind pool = Pool::Kind::mean;
 };
 
 class Ink {

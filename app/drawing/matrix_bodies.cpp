@@ -88,6 +88,7 @@ void draw(const BodyDrawing& d, const Raster& raster) {
   if (raster.values.empty()) return draw_message(d.ink, d.plot.where, "no entries in view");
   const Rect whole = d.plot.box(raster.rows, raster.cols);
   d.ink.raster(raster, *d.scale, {whole, whole.intersected(d.plot.where), d.settings.pool});
+  draw_peaks(d, raster, whole);
   write_numbers(d, raster);
 }
 

@@ -190,7 +190,7 @@ std::string words_of_marks(const Figure& figure) {
     }
   std::string words;
   if (pinned_seen)
-    words = "Framed: query " +
+    words = "Orange line: query " +
             (figure.sequence ? figure.sequence->numbered(pinned) : std::to_string(pinned)) + ". ";
   if (selection_seen)
     words += "Selected: queries " + range(figure.selection->first) + ", keys " +

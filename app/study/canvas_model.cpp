@@ -22,6 +22,8 @@ std::optional<ColumnFigures> figures_of(const ColumnState& state, bool causal) {
   const Variant& variant = find_variant(state.column.variant);
   if (variant.reference) return {};
   ColumnFigures figures{.parameters = parameters_of(variant, state.column.values, causal)};
+  if (!state.kept_tree.empty())
+    figures.parameters = "tree of " + state.kept_tree + ": " + figures.parameters;
   const auto known = [](double number) {
     return std::isnan(number) ? std::nullopt : std::optional(number);
   };

@@ -70,7 +70,7 @@ void PanelCells::update_cell(int row, int column, Cell& cell) {
 void PanelCells::show_waiting(const RequestId& id, CanvasCell& cell) const {
   const Engine::Status status = requests_.status();
   if (requests_.paused()) {
-    cell.status = "cancelled: Compute > Compute and measure again";
+    cell.status = cell.panel ? "out of date" : "not computed";
   } else if (status.running != id) {
     cell.status = "waiting";
   } else {
@@ -105,8 +105,10 @@ bool PanelCells::lacks_results(View view, int column, Cell& cell) const {
       fail(cell, error);
       return true;
     }
-  if (!head.problem || !state.computation)
-    show_waiting(computation_id(state, column), cell);
+  if (!head.problem)
+    show_waiting({RequestKind::column, 0, column}, cell);
+  else if (!state.computation)
+    show_waiting(state.request, cell);
   else if (lacks_exact)
     show_waiting({RequestKind::exact, 0, static_cast<int>(state.head)}, cell);
   else if (lacks_output)
@@ -159,7 +161,7 @@ void PanelCells::update_panel(const RequestId& id, const ColumnState& state, Cel
   }
   if (cell.panel && cell.status.empty() && state.stale) {
     cell.stale = true;
-    show_waiting(computation_id(state, id.column), cell);
+    show_waiting(state.request, cell);
   }
 }
 
@@ -244,7 +246,7 @@ void PanelCells::show_map_status(const RequestId& id, const ColumnState& state,
   cell.refining = true;
   cell.other_part = !(without_figures(cell.drawn.key) == without_figures(cell.key));
   cell.stale = state.stale || !same_numbers(cell.drawn.key, cell.key);
-  if (state.stale) return show_waiting(computation_id(state, id.column), cell);
+  if (state.stale) return show_waiting(state.request, cell);
   if (cell.stale) return show_waiting(id, cell);
   const auto* raster = std::get_if<Raster>(&cell.panel->body);
   if (!raster || (raster->complete && !cell.other_part) || !map.error.empty()) {

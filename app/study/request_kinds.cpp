@@ -15,9 +15,12 @@ constexpr std::array table{
     RequestTraits{.kind = RequestKind::row, .priority = 60, .text = "Reading the row"},
     RequestTraits{
         .kind = RequestKind::selection, .priority = 60, .text = "Measuring the selection"},
-    RequestTraits{.kind = RequestKind::map, .priority = 52, .text = "Drawing panels"},
-    RequestTraits{.kind = RequestKind::panel, .priority = 50, .text = "Drawing panels"},
-    RequestTraits{.kind = RequestKind::curve, .priority = 50, .text = "Drawing panels"},
+    RequestTraits{
+        .kind = RequestKind::map, .priority = 52, .text = "Drawing panels", .if_unseen = 33},
+    RequestTraits{
+        .kind = RequestKind::panel, .priority = 50, .text = "Drawing panels", .if_unseen = 33},
+    RequestTraits{
+        .kind = RequestKind::curve, .priority = 50, .text = "Drawing panels", .if_unseen = 33},
     RequestTraits{.kind = RequestKind::exact,
                   .priority = 45,
                   .text = "Computing exact attention",
@@ -25,7 +28,8 @@ constexpr std::array table{
     RequestTraits{.kind = RequestKind::column,
                   .priority = 40,
                   .text = "Computing attention",
-                  .is_input = true},
+                  .is_input = true,
+                  .if_selected = 44},
     RequestTraits{.kind = RequestKind::sweep,
                   .priority = 36,
                   .text = "Measuring the sweep",
@@ -63,7 +67,8 @@ constexpr std::array table{
                   .priority = 30,
                   .text = "Comparing with exact",
                   .in_background = true,
-                  .is_input = true},
+                  .is_input = true,
+                  .if_selected = 51},
     RequestTraits{
         .kind = RequestKind::bands, .priority = 28, .text = "Refining maps", .of_minutes = true},
     RequestTraits{.kind = RequestKind::diagnostics,
@@ -74,6 +79,8 @@ constexpr std::array table{
                   .priority = 22,
                   .text = "Drawing panels that take long",
                   .in_background = true},
+    RequestTraits{
+        .kind = RequestKind::learned, .priority = 15, .text = "Learning a tree", .is_input = true},
     RequestTraits{.kind = RequestKind::card,
                   .priority = 10,
                   .text = "Summarising heads",

@@ -10,14 +10,16 @@
 //  3. A newer key replaces an older one. The older one, if it runs, may end first unless it has run
 //     for long: a late picture while a slider moves beats none.                 lets_older_finish()
 //  4. Higher priorities run first, among equals the newest. Engine::submit()
-//  5. Work `in_background` that runs ends soon, or is cancelled, when anything else is asked for.
-//                                                                             make_way_for(), timer
+//  5. Work `in_background` that runs ends soon, or is cancelled, when anything more urgent is asked
+//     for. Work `apart` in the background makes way for anything.             make_way_for(), timer
 //  6. The running piece of work `of_minutes` stops for a new picture, and starts again after it.
 //                                                                             interrupt_long_work()
 //  7. While the view moves, nothing below the attention of columns starts.     hold_back_for_view()
 //  8. After the end of an `input`, nothing below metrics starts until the next update has asked for
 //     the pictures that can be made of it now.                                             submit()
 //  9. While paused, only what is `apart` starts. may_start()
+// 10. The selected column and its error come before all others, and panels in sight before those
+//     that are not. Requests that wait follow what is selected and in sight.            attend()
 //
 // The states of a request:
 //
@@ -55,6 +57,7 @@ enum class RequestKind : int {
   bands,        // exact bands of a long head's map, for a row and a column of the canvas
   diagnostics,  // of a column
   slow_panel,   // a panel that takes long, for a row and a column of the canvas
+  learned,      // the attention of a column whose tree is to be learned first
   card,         // a small picture of a head
   thumbnail,    // a small picture of a variant
   hash,         // of the source's content
@@ -70,6 +73,8 @@ struct RequestTraits {
   bool apart = false;          // asked for apart from updates, once; also while paused
   bool of_minutes = false;     // its running piece stops for a new picture
   bool is_input = false;       // pictures are made of it
+  int if_selected = 0;         // the priority for the selected column; 0: no other one
+  int if_unseen = 0;           // the priority for a place of the canvas that is not in sight
 };
 
 const RequestTraits& traits_of(RequestKind kind);

@@ -28,7 +28,13 @@ Requests::Requests(std::unique_ptr<Backend> backend, std::shared_ptr<Background>
     : background_(std::move(background)) {
   yield_timer_.setSingleShot(true);
   connect(&yield_timer_, &QTimer::timeout, this, [this] {
-    if (is_work_awaited()) end_background_work_soon();
+    const Engine::Status now = status();
+    const auto awaited = [&](const auto& pending) {
+      return makes_way(*now.running, pending.first) &&
+             priority_of(pending.first) > priority_of(*now.running);
+    };
+    if (now.running && std::ranges::any_of(pending_, awaited))
+      end_background_work_soon(*now.running, now.seconds);
   });
   start_engine(std::move(backend));
 }
@@ -86,7 +92,7 @@ void Requests::submit(const RequestId& id, std::any key, Step step, Done done,
                            done = std::move(done)](const std::string& error) {
       if (!*cancelled) finish(id, number, done, error);
     };
-    engine_->submit(id, traits_of(id).priority,
+    engine_->submit(id, priority_of(id),
                     {.piece =
                          [step = std::move(step)](const Backend& backend, std::stop_token stop,
                                                   Progress& progress) {
@@ -105,7 +111,7 @@ void Requests::submit(const RequestId& id, std::any key, Step step, Done done,
                                                longest_update);
                            post([=] { finished(error); });
                          },
-                     .later = later});
+                     .later = later ? std::optional(std::min(*later, priority_of(id))) : later});
   } catch (...) {  // memory may be refused: the engine has not got this request
     if (added) pending_.erase(it);
     throw;
@@ -133,6 +139,22 @@ void Requests::finish(const RequestId& id, std::uint64_t number, const Done& don
   emit arrived(std::exchange(ask_again_, false) || is_awaited);
 }
 
+int Requests::priority_of(const RequestId& id) const {
+  const RequestTraits& traits = traits_of(id);
+  if (traits.if_selected && id.column == attended_.selected_column) return traits.if_selected;
+  const bool seen = attended_.rows.contains(id.row) && attended_.columns.contains(id.column);
+  return traits.if_unseen && !seen ? traits.if_unseen : traits.priority;
+}
+
+void Requests::attend(const Attended& attended) {
+  if (attended == attended_) return;
+  std::map<RequestId, int> before;
+  for (const auto& [id, pending] : pending_) before[id] = priority_of(id);
+  attended_ = attended;
+  for (const auto& [id, priority] : before)
+    if (priority_of(id) != priority) engine_->set_priority(id, priority_of(id));
+}
+
 bool Requests::has_urgent_work() const {
   return std::ranges::any_of(pending_, [](const auto& pending) {
     const RequestTraits& traits = traits_of(pending.first);
@@ -149,24 +171,23 @@ bool Requests::lets_older_finish(const RequestId& id) {
 }
 
 void Requests::make_way_for(const RequestId& id) {
-  if (!traits_of(id).in_background) end_background_work_soon();
+  const Engine::Status now = status();
+  if (now.running && makes_way(*now.running, id))
+    end_background_work_soon(*now.running, now.seconds);
   if (id.is_of(RequestKind::panel)) interrupt_long_work();
 }
 
-void Requests::end_background_work_soon() {
-  const Engine::Status now = status();
-  if (!now.running || !traits_of(*now.running).in_background) return;
-  if (now.seconds > yield_seconds) return cancel(*now.running);
-  if (yield_timer_.isActive()) return;
-  yield_timer_.start(1 + static_cast<int>(1000 * (yield_seconds - now.seconds)));
+bool Requests::makes_way(const RequestId& running, const RequestId& id) const {
+  const RequestTraits &its = traits_of(running), &other = traits_of(id);
+  const bool waits =
+      !other.in_background || (other.if_selected && priority_of(id) == other.if_selected);
+  return its.in_background && waits && (its.apart || priority_of(id) > priority_of(running));
 }
 
-bool Requests::is_work_awaited() const {
-  const auto running = status().running;
-  return running && std::ranges::any_of(pending_, [&running](const auto& pending) {
-           const RequestTraits& traits = traits_of(pending.first);
-           return !traits.in_background && traits.priority > traits_of(*running).priority;
-         });
+void Requests::end_background_work_soon(const RequestId& running, double seconds) {
+  if (seconds > yield_seconds) return cancel(running);
+  if (yield_timer_.isActive()) return;
+  yield_timer_.start(1 + static_cast<int>(1000 * (yield_seconds - seconds)));
 }
 
 void Requests::interrupt_long_work() {

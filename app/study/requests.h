@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <any>
 #include <functional>
+#include <limits>
 #include <list>
 #include <map>
 #include <memory>
@@ -23,6 +24,13 @@
 namespace fovea {
 
 class AnyCache;
+
+/// What a person looks at: the selected column, and the rows and columns of the canvas in sight.
+struct Attended {
+  int selected_column = -1;
+  IndexRange rows{0, std::numeric_limits<Index>::max()}, columns = rows;
+  friend bool operator==(const Attended&, const Attended&) = default;
+};
 
 /// ", 12 s left" of the running request; empty if too early to say, or it ends soon.
 std::string time_left_text(const Engine::Status& status);
@@ -89,6 +97,8 @@ class Requests : public QObject {
     return pending && *pending == key;
   }
   bool any_pending(std::initializer_list<RequestKind> kinds) const;
+  /// What waits gets its priority by this from now on.
+  void attend(const Attended& attended);
   /// A running piece of minutes of work stops for what is requested next.
   void interrupt_long_work();
   void cancel(const RequestId& id);
@@ -134,14 +144,16 @@ class Requests : public QObject {
   void start_engine(std::unique_ptr<Backend> backend);
   void end_engine();
   bool may_start(const RequestId& id) const;
+  int priority_of(const RequestId& id) const;
   void submit(const RequestId& id, std::any key, Step step, Done done, std::optional<int> later);
   void finish(const RequestId& id, std::uint64_t number, const Done& done,
               const std::string& error);
   bool lets_older_finish(const RequestId& id);
   void make_way_for(const RequestId& id);
+  /// Whether running work is cancelled for a request.
+  bool makes_way(const RequestId& running, const RequestId& id) const;
   /// Background work that runs is cancelled, or gets the rest of yield_seconds to end by itself.
-  void end_background_work_soon();
-  bool is_work_awaited() const;
+  void end_background_work_soon(const RequestId& running, double seconds);
   /// Whether there is work of the priority of metrics or a higher one.
   bool has_urgent_work() const;
 
@@ -149,6 +161,7 @@ class Requests : public QObject {
   std::set<AnyCache*> caches_;
   std::map<RequestId, Pending> pending_;
   std::set<RequestId> needed_;  // in this update
+  Attended attended_;
   std::uint64_t submitted_ = 0;
   std::uint64_t updates_ = 0;  // that have ended
   bool paused_ = false, ask_again_ = false;

@@ -7,27 +7,22 @@
 #include "input/open_source.h"
 #include "session/held_head.h"
 #include "study/source_opening.h"
+#include "study/tree_learning.h"
+#include "variants/learned_tree.h"
 #include "views/views.h"
 
 namespace fovea {
 namespace {
 
-Computation computed(const Problem& problem, const Column& column, const Backend& backend,
+Computation computed(const Problem& problem, const ComputeRequest& request, const Backend& backend,
                      Run& run) {
-  const ComputeRequest request = request_of(column);
-  if (is_reference(column.variant) && is_long(problem.lengths()))
+  if (request.variant->reference && is_long(problem.lengths()))
     if (Computation prepared = prepare(problem, request, backend, run); prepared.op->has_rows())
       return prepared;  // its output is computed piece by piece
   return compute(problem, request, backend, run);
 }
 
 }  // namespace
-
-RequestId computation_id(const ColumnState& column, int place) {
-  if (is_reference(column.column.variant))
-    return {RequestKind::exact, 0, static_cast<int>(column.head)};
-  return {RequestKind::column, 0, place};
-}
 
 std::optional<int> Results::exact_column(std::size_t head) const {
   const auto exact = std::ranges::find_if(columns_, [head](const ColumnState& state) {
@@ -144,11 +139,12 @@ void Results::update_exact() {
   for (auto head = heads_.rbegin(); head != heads_.rend(); ++head)
     if (head->problem)
       update_column({.variant = reference_variant().id, .values = {}, .seed = 0},
-                    {RequestKind::exact, 0, static_cast<int>(head->exact.head)}, head->exact);
+                    static_cast<int>(head->exact.head), head->exact);
 }
 
 void Results::update_columns(bool exact_only) {
-  for (std::size_t i = 0; i < columns_.size(); ++i) {
+  // What is requested last runs first: the left column.
+  for (std::size_t i = columns_.size(); i-- > 0;) {
     const Column& column = subject_.session.columns[i];
     ColumnState& state = columns_[i];
     const HeadState& head = head_of(state);
@@ -159,24 +155,30 @@ void Results::update_columns(bool exact_only) {
       state = head.exact;
       state.column = column;
     } else if (!exact_only) {
-      update_column(column, computation_id(state, static_cast<int>(i)), state);
+      update_column(column, static_cast<int>(i), state);
+      keep_tree(state);
     } else if (state.computation && !(state.key.head == head.key)) {
       state.computation.reset();
     }
   }
 }
 
-void Results::update_column(const Column& column, const RequestId& id, ColumnState& state) {
+void Results::update_column(const Column& column, int place, ColumnState& state) {
   const HeadState& head = head_of(state);
-  const ComputeKey key{head.key, without_head(column)};
+  ComputeKey key{head.key, without_head(column)};
   if (state.computation && !(state.key.head == key.head)) state.computation.reset();
-  const auto* answer = computations_.ask(
-      id, key, [problem = head.problem, column = key.column](const Backend& backend, Run& run) {
-        return computed(*problem, column, backend, run);
-      });
+  state.kept_tree.clear();
+  const KeptTree* tree = computations_.find(key) ? nullptr : kept_tree(key, *head.problem);
+  if (tree && !(tree->key.head == head.key)) {
+    key.tree_of = tree->key.head;
+    const bool same_source = tree->key.head.source == head.key.source;
+    state.kept_tree = (same_source ? "" : tree->source + ", ") + tree->title;
+  }
+  const auto* answer = ask_for(key, head, place, state);
   state.column = column;
   state.error = answer ? answer->error : "";
   if (!answer || !answer->result) {
+    const RequestId& id = state.request;
     // While a slider moves, what arrived last is shown although it is no longer requested.
     const auto& known = computations_.answers();
     const auto newest = std::ranges::find_if(known, [&](const auto& other) {
@@ -192,8 +194,81 @@ void Results::update_column(const Column& column, const RequestId& id, ColumnSta
   state.stale = state.computation && !(state.key == key);
 }
 
+const Results::ComputationCache::Answer* Results::ask_for(const ComputeKey& key,
+                                                          const HeadState& head, int place,
+                                                          ColumnState& state) {
+  const KeptTree* tree = kept_tree(key, *head.problem);
+  const bool is_exact = is_reference(key.column.variant), learns = learns_tree(key.column) && !tree;
+  state.request = {is_exact ? RequestKind::exact
+                   : learns ? RequestKind::learned
+                            : RequestKind::column,
+                   0, place};
+  if (learns) {
+    requests_.need(state.request);
+    if (const auto* answer = computations_.find(key)) return answer;
+    const auto learning = std::make_shared<TreeLearning>(head.problem, key.column);
+    requests_.start_pieces(
+        state.request, key,
+        [learning](const Backend& backend, Run& run) { return learning->advance(backend, run); },
+        [this, key, learning, id = state.request](const std::string& error) {
+          computations_.put({key, learning->result(), error, id});
+        });
+    return nullptr;
+  }
+  ComputeRequest request = request_of(key.column);
+  if (tree) request.given = tree->tensors;
+  if (key.tree_of) request.notes = {"the tree was learned on " + state.kept_tree};
+  return computations_.ask(
+      state.request, key,
+      [problem = head.problem, request = std::move(request)](const Backend& backend, Run& run) {
+        return computed(*problem, request, backend, run);
+      });
+}
+
+bool Results::learns(std::size_t column) const {
+  return column < columns_.size() && columns_[column].request.is_of(RequestKind::learned) &&
+         requests_.is_pending(columns_[column].request);
+}
+
+void Results::cancel_learning(std::size_t column) {
+  if (!learns(column)) return;
+  const ColumnState& state = columns_[column];
+  requests_.cancel(state.request);
+  computations_.put({{head_of(state).key, without_head(state.column)},
+                     nullptr,
+                     "Its tree is not learned yet: press “Learn the tree”.",
+                     state.request});
+}
+
+void Results::keep_tree(const ColumnState& state) {
+  constexpr std::size_t most_trees = 16;
+  if (!state.computation || state.stale || state.key.tree_of || !learns_tree(state.key.column))
+    return;
+  if (std::ranges::count(trees_, state.key, [](const KeptTree& tree) { return tree.key; })) return;
+  const Computation& its = *state.computation;
+  Structure tensors = learned_tensors(*its.variant, its.values, its.op->plan());
+  if (tensors.empty()) return;
+  const HeadState& head = head_of(state);
+  const HeldHead of{.source = "", .layer = head.key.choice.layer, .head = head.key.choice.head};
+  trees_.push_front({state.key, head.source->name, label_of(of, head.source.get()),
+                     head.problem->d(), std::move(tensors)});
+  if (trees_.size() > most_trees) trees_.pop_back();
+}
+
+// That of the head itself before that of another one.
+const Results::KeptTree* Results::kept_tree(const ComputeKey& key, const Problem& problem) const {
+  const KeptTree* other = nullptr;
+  for (const KeptTree& tree : trees_) {
+    if (!(tree.key.column == key.column) || tree.d != problem.d()) continue;
+    if (tree.key.head == key.head) return &tree;
+    if (!other) other = &tree;
+  }
+  return other;
+}
+
 void Results::update_comparisons() {
-  for (std::size_t i = 0; i < columns_.size(); ++i) {
+  // What is requested last runs first: the left column.
+  for (std::size_t i = columns_.size(); i-- > 0;) {
     ColumnState& state = columns_[i];
     state.metrics.reset();
     state.diagnostics.reset();

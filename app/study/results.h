@@ -27,7 +27,9 @@ struct ColumnState {
   std::shared_ptr<const MeasuredTime> time;  // of several rounds
   std::optional<ResidentUse> memory;         // of one of them, on the CPU
   std::string error;
-  std::size_t head = 0;  // whose it is: an index into Results::heads()
+  std::size_t head = 0;        // whose it is: an index into Results::heads()
+  RequestId request = {};      // which computes it
+  std::string kept_tree = {};  // "layer4, head 10": whose learned tree it keeps; empty: its own
 };
 
 /// A head that columns show, and exact attention of it.
@@ -83,6 +85,10 @@ class Results {
   /// `exact_only`: columns of other variants wait.
   void update_columns(bool exact_only);
   void update_comparisons();
+  /// Whether a column waits until its tree is learned.
+  bool learns(std::size_t column) const;
+  /// The column has no attention until `Requests::resume`; all else goes on.
+  void cancel_learning(std::size_t column);
 
   /// Ends what update_exact() only prepared, for a long head: the whole computation; null and an
   /// `error` says why not.
@@ -100,12 +106,26 @@ class Results {
   void set_length(Index n) { computations_.set_capacity(n > 2 * long_head ? 10 : 24); }
 
  private:
+  using ComputationCache = ResultCache<ComputeKey, const Computation>;
   using SourceCache = ResultCache<std::pair<std::string, int>, const OtherSource>;
   const SourceCache::Answer* other_source(const std::string& path);
   void update_matrix();
   void choose_heads();
   void update_head(std::size_t h);
-  void update_column(const Column& column, const RequestId& id, ColumnState& state);
+  void update_column(const Column& column, int place, ColumnState& state);
+  const ComputationCache::Answer* ask_for(const ComputeKey& key, const HeadState& head, int place,
+                                          ColumnState& state);
+
+  /// A tree that was learned for a column and a head. It is used where the head comes back, and
+  /// kept on other heads until it is learned for them.
+  struct KeptTree {
+    ComputeKey key;
+    std::string source, title;  // names of the head's source and of the head
+    Index d = 0;                // features of the queries and keys that it routes
+    Structure tensors;
+  };
+  void keep_tree(const ColumnState& state);
+  const KeptTree* kept_tree(const ComputeKey& key, const Problem& problem) const;
 
   Requests& requests_;
   const Subject& subject_;
@@ -115,12 +135,10 @@ class Results {
   SourceCache sources_{requests_, 2};  // by path and patch
   ResultCache<HeadKey, const Problem> problems_{requests_, 3};
   ResultCache<HeadKey, const Matrix> matrices_{requests_, 1};  // of n = 8192: 256 MiB
-  ResultCache<ComputeKey, const Computation> computations_{requests_, 24};
+  ComputationCache computations_{requests_, 24};
+  std::list<KeptTree> trees_;  // the newest first
   ResultCache<ComparisonKey, const Metrics> metrics_{requests_, 64};
   ResultCache<ComparisonKey, const std::vector<Diagnostic>> diagnostics_{requests_, 64};
 };
-
-/// The request for the computation of a column of the canvas.
-RequestId computation_id(const ColumnState& column, int place);
 
 }  // namespace fovea

@@ -104,7 +104,7 @@ SpanReadings::State SpanReadings::reading_of(const ColumnState& column) {
             .reference = is_reference(column.column.variant),
             .stale = column.stale};
   }
-  State waiting{.status = requests_.paused() ? "Cancelled: Compute > Compute and measure again."
+  State waiting{.status = requests_.paused() ? "Cancelled."
                                              : "Measuring the attention between the spans…"};
   if (state_.reading && shown_.same_table(key)) {
     waiting = {state_.reading, state_.title, state_.reference, true, std::move(waiting.status)};

@@ -272,6 +272,7 @@ void Study::apply(Session next) {
 void Study::select_column(int column) {
   if (column == selected_column() || column < 0 || column >= int(columns().size())) return;
   subject_.selected_column = column;
+  attend();
   emit columns_changed();
   emit session_changed();
   update_later();
@@ -285,6 +286,22 @@ void Study::set_dark(bool dark) {
 void Study::set_panel_pixels(int side) {
   side = std::clamp((side + 63) / 64 * 64, 128, 1024);  // in steps: a resize is not a new picture
   if (std::exchange(subject_.panel_pixels, side) != side) update_later();
+}
+
+void Study::set_sight(IndexRange rows, IndexRange columns) {
+  subject_.rows_in_sight = rows;
+  subject_.columns_in_sight = columns;
+  attend();
+}
+
+/// What a person looks at has priority from now on.
+void Study::attend() {
+  requests_.attend({subject_.selected_column, subject_.rows_in_sight, subject_.columns_in_sight});
+}
+
+void Study::cancel_learning(std::size_t column) {
+  results_.cancel_learning(column);
+  update_later();
 }
 
 void Study::choose_leaves(int column, IndexRange leaves) {
@@ -358,6 +375,7 @@ void Study::update() {
   if (!subject_.source) return update_model();  // an empty canvas, in the window's look
   const auto problem_before = problem();
   opening_.find_hash(subject_);
+  attend();
   requests_.begin_update();
   if (!opening()) update_results();
   marks_.update();

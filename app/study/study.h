@@ -150,6 +150,12 @@ class Study : public QObject {
   void set_dark(bool dark);
   /// The side of a panel on screen: finer rasters show no more.
   void set_panel_pixels(int side);
+  /// The rows and columns of the canvas that are in sight: their panels come first.
+  void set_sight(IndexRange rows, IndexRange columns);
+
+  /// Whether a column waits until its tree is learned; ends that alone.
+  bool learns(std::size_t column) const { return results_.learns(column); }
+  void cancel_learning(std::size_t column);
 
   void hover(Index query, Index key, int column);                 // query < 0: nothing
   Index hovered_query() const { return subject_.pointed.query; }  // -1: none
@@ -230,6 +236,7 @@ class Study : public QObject {
   void forget_results();
   void update();
   void update_results();
+  void attend();
   void update_model();
   bool step_is_whole() const;
   void update_readings();

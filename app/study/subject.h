@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -41,7 +42,8 @@ bool same_shape(const Source& a, const Source& b);
 /// What a computation depends on, or what is found of a head for a column.
 struct ComputeKey {
   HeadKey head;
-  Column column;  // what without_head() returns: the head is above
+  Column column;                        // what without_head() returns: the head is above
+  std::optional<HeadKey> tree_of = {};  // another head, whose learned tree is kept
   friend bool operator==(const ComputeKey&, const ComputeKey&) = default;
 };
 
@@ -68,6 +70,8 @@ struct Subject {
   std::optional<std::pair<IndexRange, IndexRange>> selection;  // queries, keys
   std::optional<Comparison> comparison;  // no part of the Session: a look, like a selection
   int panel_pixels = 256;  // the side of a panel on screen: finer rasters show no more
+  /// What is in sight of the canvas.
+  IndexRange rows_in_sight{0, std::numeric_limits<Index>::max()}, columns_in_sight = rows_in_sight;
   bool dark = true;
 
   /// The lengths of the layer. 0 if nothing is open.

@@ -259,7 +259,7 @@ class Actions : public QObject {
       return c < std::ssize(columns) && columns[c].held.has_value();
     };
     add_checked(
-        menu, "hold", "&Hold the head", holds,
+        menu, "hold", "&Keep this head", holds,
         [this, holds] {
           if (may_add_columns()) editor_.hold_head(!holds());
         },

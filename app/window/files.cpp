@@ -215,7 +215,7 @@ void Files::open_address_by_dialog() {
       "bundled:text\n"
       "or bundled:image; content:FILE, the content similarity of a text or an image; or a head "
       "made\n"
-      "by a formula: synthetic:NAME?n=…&d=…&seed=…\n"
+      "by a formula: synthetic:NAME?n=…&&d=…&&seed=…\n"
       "Names: hmatrix, gaussian, clusters, smooth, needle, golden",
       QLineEdit::Normal,
       now.startsWith("synthetic:") ? now : "synthetic:clusters?n=512&d=64&seed=1", &ok);

@@ -61,6 +61,8 @@ std::shared_ptr<const CanvasModel> with_exact_in_place(
 /// The layout of a program whose docks were other ones is not restored.
 constexpr int layout_version = 2;
 
+constexpr const char* words_on_cancelled = "Cancelled.";
+
 /// Whether a field handles undo, or redo, itself; true for everything that is not a field.
 bool has_own_step(QObject* watched, bool undo) {
   if (const QLineEdit* line = line_of(qobject_cast<QWidget*>(watched))) return line->isModified();
@@ -138,6 +140,7 @@ void MainWindow::connect_study() {
     navigation_.reset();
   });
   connect(&study_, &Study::reported, &info_bar_, &InfoBar::show_message);
+  connect(&study_, &Study::columns_changed, this, &MainWindow::hide_cancelled);
   connect(&study_, &Study::model_changed, this, &MainWindow::show_model);
   connect(&study_, &Study::leaves_chosen, this, [this] {
     const ChosenLeaves leaves = study_.marks().chosen().value_or(ChosenLeaves{});
@@ -182,6 +185,7 @@ void MainWindow::connect_canvas() {
   connect(&canvas_, &Canvas::column_chosen, &study_, &Study::select_column);
   connect(&canvas_, &Canvas::leaves_chosen, &study_, &Study::choose_leaves);
   connect(&canvas_, &Canvas::panel_pixels_changed, &study_, &Study::set_panel_pixels);
+  connect(&canvas_, &Canvas::sight_changed, &study_, &Study::set_sight);
 }
 
 void MainWindow::show_model() {
@@ -235,6 +239,13 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
 void MainWindow::cancel() {
   if (exports_.can_cancel()) return exports_.cancel();
   study_.cancel();
+  if (study_.paused() && study_.source())
+    info_bar_.offer(words_on_cancelled, "Resume", [this] { study_.resume(); });
+}
+
+/// What was cancelled goes on with the next change.
+void MainWindow::hide_cancelled() {
+  if (!study_.paused() && info_bar_.message() == words_on_cancelled) info_bar_.hide();
 }
 
 void MainWindow::show_status(const QString& message) {

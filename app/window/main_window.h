@@ -100,6 +100,7 @@ class MainWindow : public QMainWindow {
   void show_model();
   void show_exact(bool on);
   void show_look();
+  void hide_cancelled();
 
   std::shared_ptr<Background> background_;
   Study study_;

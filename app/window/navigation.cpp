@@ -115,6 +115,16 @@ void Navigation::point_to(Index query, Index key) {
   study_.hover(query, key, study_.selected_column());
 }
 
+void Navigation::drop_hidden_crosshair() {
+  const Viewport& v = study_.session().viewport;
+  const auto in = [](Index token, double begin, double end) {
+    return double(token) + 1 > begin && double(token) < end;
+  };
+  if (has_crosshair() && !(in(study_.hovered_query(), v.row_begin, v.row_end) &&
+                           in(study_.hovered_key(), v.col_begin, v.col_end)))
+    point_to(-1, -1);
+}
+
 // A new crosshair starts at the pinned row, else in the middle of the visible part.
 void Navigation::move_crosshair(double rows, double cols) {
   const Lengths lengths = study_.lengths();
@@ -141,6 +151,20 @@ void Navigation::pin_crosshair() {
   editor_.pin(study_.hovered_query());
 }
 
+namespace {
+
+/// "2nd".
+QString ordinal(std::ptrdiff_t number) {
+  const auto last = number % 10, tens = number / 10 % 10;
+  const char* ending = tens == 1 || last < 1 || last > 3 ? "th"
+                       : last == 1                       ? "st"
+                       : last == 2                       ? "nd"
+                                                         : "rd";
+  return QString::number(number) + ending;
+}
+
+}  // namespace
+
 void Navigation::step_worst(int by) {
   const auto c = std::size_t(std::max(0, study_.selected_column()));
   if (c >= study_.columns().size()) return;
@@ -164,12 +188,11 @@ void Navigation::step_worst(int by) {
   worst_ = query;
   worst_of_ = column.metrics;
   go_to_query(query);
-  window_.show_status(
-      QString("Query %1: output error |z̃ − z| %2, number %3 of %4 in %5")
-          .arg(to_qt(study_.sequence().numbered(query)), number_text(errors[std::size_t(query)]))
-          .arg(place + 1)
-          .arg(order.size())
-          .arg(title));
+  window_.show_status(QString("Query %1: output error |z̃ − z| %2, the %3worst of %4 for %5")
+                          .arg(to_qt(study_.sequence().numbered(query)),
+                               number_text(errors[std::size_t(query)]),
+                               place > 0 ? ordinal(place + 1) + " " : QString(),
+                               QString("%1 queries").arg(order.size()), title));
 }
 
 void Navigation::mark_corner() {

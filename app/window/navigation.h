@@ -31,6 +31,8 @@ class Navigation {
   /// Points at a pair, by keys, a token or the image. It is read in the selected column and shown
   /// in all panels.
   void point_to(Index query, Index key);
+  /// After another view was chosen: a crosshair that it does not show is there no more.
+  void drop_hidden_crosshair();
   /// Moves by whole tokens, at least one along an axis that is not 0; the visible part follows.
   void move_crosshair(double rows, double cols);
   void pin_crosshair();

@@ -323,12 +323,14 @@ GeneralFields general_fields(Study& study, SessionEditor& editor) {
       SettingField::Words{
           "Pool", "&Pooling",
           "What a pixel of a heatmap or an error map shows of several entries that it covers: "
-          "the largest (of magnitude, where they have signs) or the mean. Of fewer than two "
-          "each way it shows the area average. Colour bars say how a row is pooled",
+          "the mean, with dots at large entries that it hides, or the largest (of magnitude, "
+          "where they have signs). A pixel that covers fewer than two each way shows the area "
+          "average. Colour bars say how a row is pooled",
           why_no_pool},
       place_of(&S::pool),
-      std::vector<Choice<Pool::Kind>>{{Pool::Kind::max, "max", "maximum of a pixel's entries"},
-                                      {Pool::Kind::mean, "mean", "mean of a pixel's entries"}},
+      std::vector<Choice<Pool::Kind>>{
+          {Pool::Kind::mean, "mean", "mean of a pixel's entries, dots at the largest"},
+          {Pool::Kind::max, "max", "maximum of a pixel's entries"}},
       study, editor);
   return fields;
 }

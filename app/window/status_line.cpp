@@ -46,9 +46,9 @@ class StatusLine : public QObject {
 
  private:
   void refresh_head() {
-    const QString text = provenance_of(study_);
-    head_->setText(text);
-    window_.setWindowTitle(text.isEmpty() ? "Fovea" : text + " — Fovea");
+    head_->setText(provenance_of(study_, false));
+    const auto source = study_.source();
+    window_.setWindowTitle(source ? to_qt(source->name) + " — Fovea" : "Fovea");
   }
 
   void timerEvent(QTimerEvent*) override {
@@ -66,7 +66,7 @@ class StatusLine : public QObject {
       progress_->setValue(int(progress_->maximum() * status.fraction));
     }
     QString text;
-    if (study_.paused()) text = "Cancelled. To resume: Compute > Compute and measure again";
+    if (study_.paused()) text = "Cancelled";
     if (working) {
       text = study_.opening() ? traits_of(RequestKind::open).text
              : status.busy()  ? traits_of(*status.running).text

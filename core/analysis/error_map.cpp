@@ -92,6 +92,12 @@ void take_entries(const float* approximate, const float* exact, Index count, flo
   for (Index j = 0; j < count; ++j) out[j] = error_of<kind>(approximate[j], exact[j]);
 }
 
+template <Difference kind>
+void add_sum_and_extremes(const float* approximate, const float* exact, Index count, Pixel& pixel) {
+  add_sum<kind>(approximate, exact, count, pixel);
+  add_extremes<kind>(approximate, exact, count, pixel);
+}
+
 // The loops over one row of entries.
 struct Loops {
   using Add = void (*)(const float*, const float*, Index, Pixel&);
@@ -101,11 +107,12 @@ struct Loops {
 };
 
 template <Difference kind>
-Loops loops_for(Pool::Kind pool) {
-  return {pool == Pool::Kind::mean ? add_sum<kind> : add_extremes<kind>, take_entries<kind>};
+Loops loops_for(const Pool& pool) {
+  if (pool.kind != Pool::Kind::mean) return {add_extremes<kind>, take_entries<kind>};
+  return {pool.largest ? add_sum_and_extremes<kind> : add_sum<kind>, take_entries<kind>};
 }
 
-Loops loops_for(Difference kind, Pool::Kind pool) {
+Loops loops_for(Difference kind, const Pool& pool) {
   switch (kind) {
     case Difference::absolute:
       return loops_for<Difference::absolute>(pool);
@@ -123,7 +130,7 @@ Loops loops_for(Difference kind, Pool::Kind pool) {
 class Pooling {
  public:
   Pooling(Difference kind, Index rows, Index cols, const Pool& pool, Matrix& out)
-      : loops_(loops_for(kind, pool.kind)),
+      : loops_(loops_for(kind, pool)),
         rows_(rows),
         cols_(cols),
         pool_(pool),
@@ -153,6 +160,7 @@ class Pooling {
       out_(pixel_, c) = pool_.kind == Pool::Kind::mean
                             ? static_cast<float>(pixel.sum / static_cast<double>(down * across))
                             : pixel.most();
+      if (pool_.largest) (*pool_.largest)(pixel_, c) = pixel.most();
       pixel = {};
     }
     ++pixel_;
@@ -171,9 +179,15 @@ class Pooling {
 Matrix error_pixels(const Operator& approximate, const Operator& exact, Difference kind,
                     IndexRange rows, IndexRange cols, Pool pool, Run& run) {
   if (pool.kind == Pool::Kind::none) pool = {pool.kind, rows.size(), cols.size()};
-  if (auto there = approximate.difference(exact, rows, cols, pool, kind, run))
+  if (pool.kind != Pool::Kind::mean) pool.largest = nullptr;
+  if (auto there = approximate.difference(exact, rows, cols, pool, kind, run)) {
+    const Pool most{Pool::Kind::max, pool.rows, pool.cols, pool.one_row};
+    if (pool.largest)
+      *pool.largest = approximate.difference(exact, rows, cols, most, kind, run).value();
     return *std::move(there);
+  }
   Matrix out(pool.rows, pool.cols);
+  if (pool.largest) *pool.largest = Matrix(pool.rows, pool.cols);
   Pooling pooling(kind, rows.size(), cols.size(), pool, out);
   Run quiet = run.quiet();
   const Index count = pool.one_row ? pool.rows : rows.size();

@@ -51,17 +51,24 @@ IndexRange MapPyramid::tokens(IndexRange pixels, Index pixel) const {
 }
 
 // Pixels of whole ranges, and of the part that is cut off at the end of the matrix.
-Matrix MapPyramid::pool(IndexRange rows, IndexRange cols, Index pixel, Run& run) const {
-  Matrix out(pixels_over(rows.size(), pixel), pixels_over(cols.size(), pixel));
+MapPyramid::Pixels MapPyramid::pool(IndexRange rows, IndexRange cols, Index pixel, Run& run) const {
+  const bool single = pixel == 1;
+  Pixels out{Matrix(pixels_over(rows.size(), pixel), pixels_over(cols.size(), pixel)), {}};
+  if (means() && !single) out.largest = Matrix(out.values.rows(), out.values.cols());
   const Cut down(rows, pixel), across(cols, pixel);
   for (const IndexRange r : {down.whole, down.rest})
     for (const IndexRange c : {across.whole, across.rest}) {
       if (r.size() == 0 || c.size() == 0) continue;
-      const Pool grid{pixel == 1 ? Pool::Kind::none : kind_, pixels_over(r.size(), pixel),
-                      pixels_over(c.size(), pixel)};
-      copy_into(pixels_(r, c, grid, run), (r.begin - rows.begin) / pixel,
-                (c.begin - cols.begin) / pixel, out);
+      Matrix largest;
+      const Pool grid{.kind = single ? Pool::Kind::none : kind_,
+                      .rows = pixels_over(r.size(), pixel),
+                      .cols = pixels_over(c.size(), pixel),
+                      .largest = out.largest.empty() ? nullptr : &largest};
+      const Index row = (r.begin - rows.begin) / pixel, col = (c.begin - cols.begin) / pixel;
+      copy_into(pixels_(r, c, grid, run), row, col, out.values);
+      if (grid.largest) copy_into(largest, row, col, out.largest);
     }
+  if (means() && single) out.largest = Matrix::copy_of(out.values);
   return out;
 }
 
@@ -73,6 +80,15 @@ void MapPyramid::found_more() {
 }
 
 // ---- The overview -------------------------------------------------------------------------------
+
+void MapPyramid::begin_overview() {
+  if (!overview_.values.empty()) return;
+  const auto unknown = [&] {
+    return Matrix(side_, side_, std::numeric_limits<float>::quiet_NaN());
+  };
+  overview_.values = unknown();
+  if (means()) overview_.largest = unknown();
+}
 
 void MapPyramid::estimate(Index rows, std::uint64_t seed, Run& run) {
   estimated_ = 0;
@@ -86,9 +102,8 @@ bool MapPyramid::estimate_some(Index rows, std::uint64_t seed, Index most, Run& 
       pixel_);
   const IndexRange band{estimated_, std::min(side_, estimated_ + std::max<Index>(most, 1))};
   if (band.size() <= 0) return false;
-  if (overview_.empty()) overview_ = Matrix(side_, side_, std::numeric_limits<float>::quiet_NaN());
-  const bool means = kind_ == Pool::Kind::mean;
-  if (means && standard_error_.empty()) standard_error_ = Matrix(side_, side_);
+  begin_overview();
+  if (means() && standard_error_.empty()) standard_error_ = Matrix(side_, side_);
   const Cut down(tokens(band, pixel_), pixel_), across({0, n_}, pixel_);
   for (const IndexRange r : {down.whole, down.rest})
     for (const IndexRange c : {across.whole, across.rest})
@@ -99,10 +114,12 @@ bool MapPyramid::estimate_some(Index rows, std::uint64_t seed, Index most, Run& 
 }
 
 void MapPyramid::estimate_part(IndexRange rows, IndexRange cols, std::uint64_t seed, Run& run) {
-  const bool means = kind_ == Pool::Kind::mean;
   const Index its = std::min(sampled_, rows.size()), side = pixels_over(rows.size(), pixel_);
-  const Matrix drawn =
-      pixels_(rows, cols, {kind_, its * side, pixels_over(cols.size(), pixel_), seed}, run);
+  Matrix largest;
+  const Pool grid{kind_, its * side, pixels_over(cols.size(), pixel_), seed,
+                  means() ? &largest : nullptr};
+  const Matrix drawn = pixels_(rows, cols, grid, run);
+  const Matrix& most_drawn = means() ? largest : drawn;
   // Rows of a pixel, or fewer if it is cut off.
   const Index height = std::min(pixel_, rows.size());
   const double count = static_cast<double>(its), left = 1 - count / static_cast<double>(height);
@@ -111,23 +128,23 @@ void MapPyramid::estimate_part(IndexRange rows, IndexRange cols, std::uint64_t s
     if (exact_.has(row)) continue;
     for (Index k = 0; k < drawn.cols(); ++k) {
       double sum = 0, squares = 0;
-      float most = drawn(p * its, k);
+      float most = most_drawn(p * its, k);
       for (Index s = 0; s < its; ++s) {
         const auto x = static_cast<double>(drawn(p * its + s, k));
         sum += x;
         squares += x * x;
-        most = larger(most, drawn(p * its + s, k));
+        most = larger(most, most_drawn(p * its + s, k));
       }
       const double mean = sum / count;
       const Index col = cols.begin / pixel_ + k;
-      overview_(row, col) = means ? static_cast<float>(mean) : most;
+      overview_.values(row, col) = means() ? static_cast<float>(mean) : most;
+      if (!means()) continue;
+      overview_.largest(row, col) = most;
       // The standard error of a mean of rows drawn without replacement. A single row gives no
       // estimate of its error.
-      if (means)
-        standard_error_(row, col) = static_cast<float>(
-            its == 1
-                ? std::abs(mean)
-                : std::sqrt(std::max(0.0, squares / count - mean * mean) / (count - 1) * left));
+      standard_error_(row, col) = static_cast<float>(
+          its == 1 ? std::abs(mean)
+                   : std::sqrt(std::max(0.0, squares / count - mean * mean) / (count - 1) * left));
     }
   }
 }
@@ -140,11 +157,13 @@ void MapPyramid::fill(IndexRange pixel_rows, Run& run) {
   put(pixel_rows, pool(tokens(pixel_rows, pixel_), {0, n_}, pixel_, run));
 }
 
-void MapPyramid::put(IndexRange pixel_rows, const Matrix& values, bool rounded) {
+void MapPyramid::put(IndexRange pixel_rows, const Pixels& pixels, bool rounded) {
   rounded_ |= rounded;
-  if (overview_.empty()) overview_ = Matrix(side_, side_, std::numeric_limits<float>::quiet_NaN());
+  begin_overview();
   for (Index p = pixel_rows.begin; p < pixel_rows.end; ++p) {
-    std::copy_n(values.row(p - pixel_rows.begin), side_, overview_.row(p));
+    std::copy_n(pixels.values.row(p - pixel_rows.begin), side_, overview_.values.row(p));
+    if (means())
+      std::copy_n(pixels.largest.row(p - pixel_rows.begin), side_, overview_.largest.row(p));
     if (!standard_error_.empty()) std::fill_n(standard_error_.row(p), side_, 0.0f);
   }
   exact_.add(pixel_rows);
@@ -186,8 +205,8 @@ bool MapPyramid::refine(const MapView& view, Run& run) {
   const auto tile_tokens = [&](Index tile) {
     return IndexRange{tile * side, std::min(n_, (tile + 1) * side)};
   };
-  Matrix values = pool(tile_tokens(nearest->row), tile_tokens(nearest->col), view.pixel, run);
-  tiles_.push_front({view.pixel, nearest->row, nearest->col, std::move(values)});
+  Pixels pixels = pool(tile_tokens(nearest->row), tile_tokens(nearest->col), view.pixel, run);
+  tiles_.push_front({view.pixel, nearest->row, nearest->col, std::move(pixels)});
   while (tiles_.size() > std::max(most_tiles, seen)) tiles_.pop_back();
   ++version_;
   return true;

@@ -30,6 +30,7 @@ MapView map_view(IndexRange rows, IndexRange cols, Index most);
 /// What is known of a view.
 struct MapPicture {
   Matrix values;          // [view rows, view cols]; coarser pixels replace what is missing
+  Matrix largest;         // of means, the largest entry of each pixel, the same shape; else empty
   Matrix standard_error;  // of estimated means, the same shape; empty if there are none
   bool complete = false;  // all pixels are exact and of the view's own size
   double estimated = 0;   // share of the pixel rows that are estimates
@@ -69,9 +70,14 @@ class MapPyramid {
   IndexRange next_band(Index focus_row, Index most) const;
   /// Makes these rows of pixels exact.
   void fill(IndexRange pixel_rows, Run& run);
-  /// Takes exact values that were found elsewhere: [pixel_rows.size(), overview_rows()]. `rounded`:
+  /// The number of each pixel, and of means its largest entry: matrices of one shape. `largest` is
+  /// empty if the map is of maxima.
+  struct Pixels {
+    Matrix values, largest;
+  };
+  /// Takes exact pixels that were found elsewhere: [pixel_rows.size(), overview_rows()]. `rounded`:
   /// of logits whose factors were rounded to 16 bits.
-  void put(IndexRange pixel_rows, const Matrix& values, bool rounded = false);
+  void put(IndexRange pixel_rows, const Pixels& pixels, bool rounded = false);
 
   /// Makes the missing tile of the view that is nearest to its focus; false if none is missing.
   bool refine(const MapView& view, Run& run);
@@ -81,12 +87,14 @@ class MapPyramid {
  private:
   struct Tile {
     Index pixel, row, col;  // in tiles
-    Matrix values;
+    Pixels pixels;
   };
-  /// 32 MiB; a view that needs more tiles keeps its own.
+  /// 32 MiB, or twice as much for means; a view that needs more tiles keeps its own.
   static constexpr std::size_t most_tiles = 128;
 
-  Matrix pool(IndexRange rows, IndexRange cols, Index pixel, Run& run) const;
+  bool means() const { return kind_ == Pool::Kind::mean; }
+  void begin_overview();
+  Pixels pool(IndexRange rows, IndexRange cols, Index pixel, Run& run) const;
   void estimate_part(IndexRange rows, IndexRange cols, std::uint64_t seed, Run& run);
   IndexRange tokens(IndexRange pixels, Index pixel) const;
   const Tile* find(Index pixel, Index row, Index col) const;
@@ -95,14 +103,15 @@ class MapPyramid {
   void enlarge_overview(const MapView& view, IndexRange rows, IndexRange cols,
                         MapPicture& out) const;
   void draw_tile(const MapView& view, IndexRange rows, IndexRange cols, const Tile& tile,
-                 Matrix& out) const;
+                 MapPicture& out) const;
   void found_more();
 
   Index n_, pixel_ = 1, side_ = 0;
   Pool::Kind kind_;
   MapPixels pixels_;
-  Matrix overview_, standard_error_;  // [side, side]
-  DoneRows exact_;                    // of [side]
+  Pixels overview_;        // [side, side]
+  Matrix standard_error_;  // [side, side]
+  DoneRows exact_;         // of [side]
   /// Rows sampled for a row of pixels; number of estimated rows of pixels.
   Index sampled_ = 0, estimated_ = 0;
   mutable std::list<Tile> tiles_;  // the last used first

@@ -10,9 +10,8 @@ namespace fovea {
 // An overview pixel covers several pixels of the view, or the other way round.
 void MapPyramid::draw_overview(const MapView& view, IndexRange rows, IndexRange cols,
                                MapPicture& out) const {
-  if (overview_.empty()) return;
+  if (overview_.values.empty()) return;
   if (view.pixel <= pixel_) return enlarge_overview(view, rows, cols, out);
-  const bool means = kind_ == Pool::Kind::mean;
   const auto share = [&](Index p) {  // an overview pixel may be cut off at the end
     return static_cast<double>(tokens({p, p + 1}, pixel_).size());
   };
@@ -24,13 +23,14 @@ void MapPyramid::draw_overview(const MapView& view, IndexRange rows, IndexRange 
     for (Index c = cols.begin; c < cols.end; ++c) {
       const IndexRange down = under(r), across = under(c);
       if (down.size() <= 0 || across.size() <= 0) continue;
-      float most = overview_(down.begin, across.begin);
+      const Matrix& largest = means() ? overview_.largest : overview_.values;
+      float most = largest(down.begin, across.begin);
       double sum = 0, area = 0, variance = 0;
       for (Index i = down.begin; i < down.end; ++i)
         for (Index k = across.begin; k < across.end; ++k) {
           const double its = share(i) * share(k);
-          most = larger(most, overview_(i, k));
-          sum += its * static_cast<double>(overview_(i, k));
+          most = larger(most, largest(i, k));
+          sum += its * static_cast<double>(overview_.values(i, k));
           area += its;
           if (!standard_error_.empty()) {
             const double e = its * static_cast<double>(standard_error_(i, k));
@@ -38,7 +38,8 @@ void MapPyramid::draw_overview(const MapView& view, IndexRange rows, IndexRange 
           }
         }
       const Index at = r - view.rows.begin, col = c - view.cols.begin;
-      out.values(at, col) = means ? static_cast<float>(sum / area) : most;
+      out.values(at, col) = means() ? static_cast<float>(sum / area) : most;
+      if (means()) out.largest(at, col) = most;
       if (!out.standard_error.empty())
         out.standard_error(at, col) = static_cast<float>(std::sqrt(variance) / area);
     }
@@ -54,7 +55,8 @@ void MapPyramid::enlarge_overview(const MapView& view, IndexRange rows, IndexRan
       for (Index c = cols.begin; c < cols.end; ++c) at[c] = its[c / factor];
     }
   };
-  enlarge(overview_, out.values);
+  enlarge(overview_.values, out.values);
+  if (means()) enlarge(overview_.largest, out.largest);
   if (!out.standard_error.empty()) enlarge(standard_error_, out.standard_error);
 }
 
@@ -68,22 +70,29 @@ const MapPyramid::Tile* MapPyramid::coarser(Index pixel, Index row, Index col) c
 }
 
 void MapPyramid::draw_tile(const MapView& view, IndexRange rows, IndexRange cols, const Tile& tile,
-                           Matrix& out) const {
+                           MapPicture& out) const {
   const Index factor = tile.pixel / view.pixel;
   const Index first_row = tile.row * tile_side, first_col = tile.col * tile_side;
-  for (Index r = rows.begin; r < rows.end; ++r) {
-    const float* from = tile.values.row(r / factor - first_row);
-    float* to = out.row(r - view.rows.begin) - view.cols.begin;
-    if (factor == 1)
-      std::copy(from + (cols.begin - first_col), from + (cols.end - first_col), to + cols.begin);
-    else
-      for (Index c = cols.begin; c < cols.end; ++c) to[c] = from[c / factor - first_col];
-  }
+  const auto draw = [&](const Matrix& pixels, Matrix& into) {
+    for (Index r = rows.begin; r < rows.end; ++r) {
+      const float* from = pixels.row(r / factor - first_row);
+      float* to = into.row(r - view.rows.begin) - view.cols.begin;
+      if (factor == 1)
+        std::copy(from + (cols.begin - first_col), from + (cols.end - first_col), to + cols.begin);
+      else
+        for (Index c = cols.begin; c < cols.end; ++c) to[c] = from[c / factor - first_col];
+    }
+  };
+  draw(tile.pixels.values, out.values);
+  if (means()) draw(tile.pixels.largest, out.largest);
 }
 
 MapPicture MapPyramid::picture(const MapView& view) const {
-  MapPicture out{.values = Matrix(view.rows.size(), view.cols.size(),
-                                  std::numeric_limits<float>::quiet_NaN())};
+  const auto unknown = [&] {
+    return Matrix(view.rows.size(), view.cols.size(), std::numeric_limits<float>::quiet_NaN());
+  };
+  MapPicture out{.values = unknown()};
+  if (means()) out.largest = unknown();
   const Index last = pixels_over(n_, view.pixel);
   const IndexRange rows = view.rows.intersected({0, last}), cols = view.cols.intersected({0, last});
   if (rows.size() == 0 || cols.size() == 0) return out;
@@ -106,12 +115,12 @@ MapPicture MapPyramid::picture(const MapView& view) const {
       const IndexRange its_rows = rows.intersected({r * tile_side, (r + 1) * tile_side});
       const IndexRange its_cols = cols.intersected({c * tile_side, (c + 1) * tile_side});
       if (const Tile* tile = find(view.pixel, r, c)) {
-        draw_tile(view, its_rows, its_cols, *tile, out.values);
+        draw_tile(view, its_rows, its_cols, *tile, out);
         continue;
       }
       out.complete = false;
       if (const Tile* tile = coarser(view.pixel, r, c))
-        draw_tile(view, its_rows, its_cols, *tile, out.values);
+        draw_tile(view, its_rows, its_cols, *tile, out);
       else
         draw_overview(view, its_rows, its_cols, out);
     }

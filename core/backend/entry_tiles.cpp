@@ -27,8 +27,9 @@ IndexRange queries_of(Index pixel, IndexRange rows, const Pool& pool) {
   return {drawn, drawn + 1};
 }
 
-void pool_row(IndexRange queries, const Piece& piece, Pool::Kind kind, const RowEntries& entries,
-              float* out, Run& run) {
+void pool_row(IndexRange queries, const Piece& piece, const Pool& pool, const RowEntries& entries,
+              Index pixel, Matrix& into, Run& run) {
+  float* const out = into.row(pixel);
   const Index offset = piece.begin(piece.first);
   std::vector<double> sum(static_cast<std::size_t>(piece.last - piece.first));
   std::fill(out + piece.first, out + piece.last, -std::numeric_limits<float>::infinity());
@@ -42,7 +43,9 @@ void pool_row(IndexRange queries, const Piece& piece, Pool::Kind kind, const Row
           out[c] = larger_or_nan(out[c], p(r, j - offset));
         }
   }
-  if (kind == Pool::Kind::max) return;
+  if (pool.kind == Pool::Kind::max) return;
+  if (pool.largest)
+    std::copy(out + piece.first, out + piece.last, pool.largest->row(pixel) + piece.first);
   for (Index c = piece.first; c < piece.last; ++c)
     out[c] = static_cast<float>(
         sum[static_cast<std::size_t>(c - piece.first)] /
@@ -54,6 +57,7 @@ void pool_row(IndexRange queries, const Piece& piece, Pool::Kind kind, const Row
 Matrix tile_of_entries(IndexRange rows, IndexRange cols, const Pool& pool, Index most_columns,
                        const ColumnEntries& entries, Run& run) {
   Matrix out(pool.rows, pool.cols);
+  if (pool.largest) *pool.largest = Matrix(pool.rows, pool.cols);
   Piece piece{.cols = cols, .across = pool.cols};
   for (; piece.first < pool.cols; piece.first = piece.last) {
     run.check();
@@ -68,7 +72,7 @@ Matrix tile_of_entries(IndexRange rows, IndexRange cols, const Pool& pool, Index
         std::copy_n(p.row(r), p.cols(), out.row(r) + piece.first);
     }
     for (Index pixel = 0; pool.kind != Pool::Kind::none && pixel < pool.rows; ++pixel)
-      pool_row(queries_of(pixel, rows, pool), piece, pool.kind, of_rows, out.row(pixel), run);
+      pool_row(queries_of(pixel, rows, pool), piece, pool, of_rows, pixel, out, run);
     run.reached(static_cast<double>(piece.last) / static_cast<double>(pool.cols));
   }
   return out;

@@ -159,6 +159,7 @@ class FeatureOperator final : public Operator {
     if (log2_sums_.empty()) attend({nullptr, n(), 0, 0}, 0, run);
     const auto stage = run.profile.stage("entries");
     Matrix out(pool.rows, pool.cols);
+    if (pool.largest) *pool.largest = Matrix(pool.rows, pool.cols);
     std::vector<FeatureStrip> strips(workers_->threads(), FeatureStrip(rows_, loops_));
     // For single entries many rows go through the keys together.
     const bool pooled = pool.kind != Pool::Kind::none;
@@ -222,6 +223,7 @@ class FeatureOperator final : public Operator {
       });
     }
     if (pool.kind == Pool::Kind::max) return;
+    if (pool.largest) std::copy_n(out.row(pixel), pool.cols, pool.largest->row(pixel));
     for (Index c = 0; c < pool.cols; ++c)
       out(pixel, c) = static_cast<float>(
           sum[static_cast<std::size_t>(c)] /

@@ -175,8 +175,10 @@ class NodeOperator final : public Operator {
   Matrix do_tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) const override {
     const auto stage = run.profile.stage("entries");
     const bool rows_alone = pool.one_row || pool.rows == rows.size();
-    return rows_alone && pool.cols == cols.size() ? entries(rows, cols, pool, run)
-                                                  : pixels(rows, cols, pool, run);
+    if (!rows_alone || pool.cols != cols.size()) return pixels(rows, cols, pool, run);
+    Matrix out = entries(rows, cols, pool, run);
+    if (pool.largest) *pool.largest = Matrix::copy_of(out);
+    return out;
   }
 
   // A pair that shares its nodes down to some depth has the shares of all depths down to that one.
@@ -200,6 +202,7 @@ class NodeOperator final : public Operator {
   // query needs only the counts along its path, no pairs.
   Matrix pixels(IndexRange rows, IndexRange cols, Pool pool, Run& run) const {
     Matrix out(pool.rows, pool.cols);
+    if (pool.largest) *pool.largest = Matrix(pool.rows, pool.cols);
     std::vector<std::vector<std::int32_t>> counts(workers_->threads(),
                                                   std::vector<std::int32_t>(slots() + 1, 0));
     std::atomic<Index> done = 0;
@@ -229,11 +232,11 @@ class NodeOperator final : public Operator {
         const Index end = std::min(keys.end, end_of_keys(i));
         for (; next < end; ++next)
           for (Index depth = 0; depth < depths_; ++depth) ++count[key_slots(next)[depth]];
-        if (pool.kind == Pool::Kind::mean)
-          sum += row_sum(i, count);
-        else
+        if (pool.kind == Pool::Kind::mean) sum += row_sum(i, count);
+        if (pool.kind == Pool::Kind::max || pool.largest)
           largest = std::max(largest, row_maximum(i, count, keys.size()));
       }
+      if (pool.largest) (*pool.largest)(pixel, column) = static_cast<float>(largest);
       out(pixel, column) = static_cast<float>(
           pool.kind == Pool::Kind::max ? largest
                                        : sum / static_cast<double>(queries.size() * keys.size()));

@@ -71,7 +71,14 @@ Matrix Operator::tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) con
       "a matrix of " + std::to_string(pool.rows) + " x " + std::to_string(pool.cols) + " weights",
       "Fewer tokens or a smaller view need less");
   run.check();
+  if (pool.kind != Pool::Kind::mean) pool.largest = nullptr;
+  Matrix* const largest = pool.largest;
+  if (largest) *largest = {};
   Matrix out = do_tile(rows, cols, pool, run);
+  if (largest && largest->empty()) {  // the back end found the mean alone
+    Run quiet = run.quiet();
+    *largest = do_tile(rows, cols, {Pool::Kind::max, pool.rows, pool.cols, pool.one_row}, quiet);
+  }
   run.reached(1);
   return out;
 }

@@ -28,6 +28,9 @@ struct Pool {
   /// An estimate: in each row of pixels, one row of P, drawn uniformly with this seed, represents
   /// all. A mean is then unbiased, a max is a lower bound.
   std::optional<std::uint64_t> one_row = {};
+  /// With `mean`, where the largest entry of each pixel goes, as `max` gives it; null if it is not
+  /// wanted. Back ends may find both in one pass.
+  Matrix* largest = nullptr;
 };
 
 /// The row that represents pixel row `pixel` of `rows`: the same for every operator.

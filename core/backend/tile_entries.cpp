@@ -62,7 +62,8 @@ class RowBand {
         strip_(strip),
         stop_(stop),
         out_(out),
-        sums_(canvas.entries() ? 0 : static_cast<std::size_t>(pixels.size() * canvas.pool.cols)) {
+        sums_(pixels_found(false)),
+        largest_(pixels_found(true)) {
     const IndexRange tokens = canvas.tokens_of(pixels);
     if (canvas.pool.one_row)
       for (Index p = pixels.begin; p < pixels.end; ++p)
@@ -98,16 +99,30 @@ class RowBand {
     if (canvas_.entries()) return;
     for (Index p = pixels_.begin; p < pixels_.end; ++p) {
       const Index rows = pool.one_row ? 1 : pixel_extent(p, canvas_.rows.size(), pool.rows);
-      for (Index c = 0; c < pool.cols; ++c) {
-        double value = sums_[(p - pixels_.begin) * pool.cols + c];
-        if (pool.kind == Pool::Kind::mean)
-          value /= static_cast<double>(rows * pixel_extent(c, canvas_.cols.size(), pool.cols));
-        out_(p, c) = static_cast<float>(value);
-      }
+      const auto at = static_cast<std::size_t>((p - pixels_.begin) * pool.cols);
+      if (!sums_.empty())
+        for (Index c = 0; c < pool.cols; ++c)
+          out_(p, c) = static_cast<float>(
+              sums_[at + static_cast<std::size_t>(c)] /
+              static_cast<double>(rows * pixel_extent(c, canvas_.cols.size(), pool.cols)));
+      Matrix* const most = pool.kind == Pool::Kind::max ? &out_ : pool.largest;
+      if (most)
+        for (Index c = 0; c < pool.cols; ++c)
+          (*most)(p, c) = largest_[at + static_cast<std::size_t>(c)];
     }
   }
 
  private:
+  // Whether the sum or the largest entry of each pixel is wanted.
+  bool finds(bool maximum) const {
+    const Pool& pool = canvas_.pool;
+    const bool largest = pool.kind == Pool::Kind::max || pool.largest;
+    return !canvas_.entries() && (maximum ? largest : pool.kind == Pool::Kind::mean);
+  }
+  std::size_t pixels_found(bool maximum) const {
+    return finds(maximum) ? static_cast<std::size_t>(pixels_.size() * canvas_.pool.cols) : 0;
+  }
+
   // A query of the band at the row position of its cluster.
   struct Placed {
     Index position, query;
@@ -141,12 +156,14 @@ class RowBand {
   }
 
   void deposit(int level) {
-    if (canvas_.entries())
-      deposit_entries(level);
-    else if (pixels_.size() == 1 && std::ssize(queries_) > isa::usual_lanes / 2)
-      deposit_reduced(level);
-    else
-      deposit_pooled(level);
+    if (canvas_.entries()) return deposit_entries(level);
+    for (const bool maximum : {false, true}) {
+      if (!finds(maximum)) continue;
+      if (pixels_.size() == 1 && std::ssize(queries_) > isa::usual_lanes / 2)
+        deposit_reduced(level, maximum);
+      else
+        deposit_pooled(level, maximum);
+    }
   }
 
   // No pair is covered twice; a masked one adds 0.
@@ -166,18 +183,17 @@ class RowBand {
   // a band of several rows, and no bit of a result may depend on the number of threads. Therefore
   // only rows with more than half of a band's queries are reduced: they are alone in their band for
   // any number of threads. A smaller row may share a band and is never reduced.
-  void deposit_reduced(int level) {
-    const bool maximum = canvas_.pool.kind == Pool::Kind::max;
+  void deposit_reduced(int level, bool maximum) {
     strip_.loops().reduce(strip_.s.data(), strip_.lanes(), strip_.count, strip_.keys, maximum,
                           reduced_);
     for (int k = 0; k < strip_.keys; ++k)
       for_pixels(tokens_of_key(k, level), [&](Index column, Index keys) {
-        put(pixels_.begin, column, static_cast<double>(reduced_[k]), keys);
+        put(pixels_.begin, column, reduced_[k], keys, maximum);
       });
   }
 
   // Consecutive keys in the same column of pixels are taken together.
-  void deposit_pooled(int level) {
+  void deposit_pooled(int level, bool maximum) {
     constexpr int longest = 64;
     Index pixel[isa::max_lanes];
     for (int lane = 0; lane < strip_.count; ++lane)
@@ -190,22 +206,22 @@ class RowBand {
         while (end < std::min(strip_.keys, k + longest) &&
                canvas_.column_of(strip_.column[end]) == column)
           ++end;
-      reduce_keys(k, end);
+      reduce_keys(k, end, maximum);
       for_pixels(its, [&](Index c, Index keys) {
         for (int lane = 0; lane < strip_.count; ++lane)
-          put(pixel[lane], c, static_cast<double>(by_lane_[lane]), keys);
+          put(pixel[lane], c, by_lane_[lane], keys, maximum);
       });
     }
   }
 
   // A maximum with NaN is NaN: once there, NaN stays.
-  void reduce_keys(int begin, int end) {
+  void reduce_keys(int begin, int end, bool maximum) {
     const int lanes = strip_.lanes();
     const float* s = strip_.s.data() + begin * lanes;
     std::copy_n(s, lanes, by_lane_);
     for (int k = begin + 1; k < end; ++k) {
       s += lanes;
-      if (canvas_.pool.kind == Pool::Kind::max)
+      if (maximum)
         for (int lane = 0; lane < lanes; ++lane)
           by_lane_[lane] =
               s[lane] > by_lane_[lane] || s[lane] != s[lane] ? s[lane] : by_lane_[lane];
@@ -234,12 +250,12 @@ class RowBand {
   }
 
   // An entry that `keys` pairs of the pixel share.
-  void put(Index pixel, Index column, double entry, Index keys) {
-    double& sum = sums_[(pixel - pixels_.begin) * canvas_.pool.cols + column];
-    if (canvas_.pool.kind == Pool::Kind::mean)
-      sum += entry * static_cast<double>(keys);
-    else if (entry > sum || std::isnan(entry))
-      sum = entry;
+  void put(Index pixel, Index column, float entry, Index keys, bool maximum) {
+    const auto at = static_cast<std::size_t>((pixel - pixels_.begin) * canvas_.pool.cols + column);
+    if (!maximum)
+      sums_[at] += static_cast<double>(entry) * static_cast<double>(keys);
+    else if (entry > largest_[at] || std::isnan(entry))
+      largest_[at] = entry;
   }
 
   const BoundTiles& tiles_;
@@ -250,7 +266,9 @@ class RowBand {
   std::stop_token stop_;
   Matrix& out_;
   std::vector<Index> queries_;  // ascending
-  std::vector<double> sums_;    // [pixels_.size(), pool.cols]; none for entries
+  // [pixels_.size(), pool.cols]; empty if it is not wanted.
+  std::vector<double> sums_;
+  std::vector<float> largest_;
   alignas(64) float log2_sum_[isa::max_lanes] = {};
   alignas(64) float by_lane_[isa::max_lanes] = {};
   float reduced_[isa::max_keys] = {};
@@ -263,6 +281,7 @@ Matrix tile_entries(const BoundTiles& tiles, IndexRange rows, IndexRange cols, P
   const Canvas canvas{rows, cols, pool};
   const std::vector<IndexRange> bands = bands_of(canvas, workers.threads());
   Matrix out(pool.rows, pool.cols);
+  if (pool.largest) *pool.largest = Matrix(pool.rows, pool.cols);
   std::vector<std::unique_ptr<QueryStrip>> strips(static_cast<std::size_t>(workers.threads()));
   std::atomic<Index> done = 0;
   workers.loop(std::ssize(bands), run.stop, [&](Index turn, int worker) {
@@ -273,6 +292,7 @@ Matrix tile_entries(const BoundTiles& tiles, IndexRange rows, IndexRange cols, P
     ++done;
     if (worker == 0) run.reached(static_cast<double>(done) / static_cast<double>(bands.size()));
   });
+  if (pool.largest && canvas.entries()) *pool.largest = Matrix::copy_of(out);
   return out;
 }
 

@@ -104,7 +104,9 @@ class TileOperator final : public Operator {
         .queries = queries, .map_rows = map_rows, .map_cols = map_cols};
     DenseSweep::Found found = DenseSweep(tiles_, request, *workers_, run).attend();
     sums_.keep(queries, found.log2_sums);
-    return pool.kind == Pool::Kind::mean ? std::move(found.mean) : std::move(found.most);
+    if (pool.kind == Pool::Kind::max) return std::move(found.most);
+    if (pool.largest) *pool.largest = std::move(found.most);
+    return std::move(found.mean);
   }
 
   static std::vector<std::int32_t> drawn_in(IndexRange rows, const Pool& pool) {

@@ -106,7 +106,8 @@ std::string format_compact(double value, int decimals) {
       size < 1 ? printed(Format::fixed, decimals, size) : printed(Format::general, digits, size);
   if (text.find('e') != text.npos) return format_drawn(value, 1);
   if (text.starts_with("0.")) text.erase(0, 1);
-  if (text.find_first_not_of(".0") == text.npos) return "~0";
+  if (text.find_first_not_of(".0") == text.npos)
+    text = power_of_ten(static_cast<int>(std::floor(std::log10(size))));
   return (value < 0 ? "−" : "") + text;
 }
 

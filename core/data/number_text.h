@@ -16,7 +16,7 @@ std::string format_number(double value, int digits = 3);
 std::string format_drawn(double value, int digits = 3);
 
 /// In the cells of a matrix: numbers below 1 have `digits` decimals without the zero before the
-/// point, ".042", "−.500", and "~0" if these show nothing. Numbers from 1 on have `digits`
+/// point, ".042", "−.500", and "10⁻⁷" if these show nothing. Numbers from 1 on have `digits`
 /// significant digits, "12.3", or are written as format_drawn writes them if they have more before
 /// the point: "1234", "4×10⁶".
 std::string format_compact(double value, int decimals);

@@ -231,6 +231,12 @@ void Engine::cancel(const RequestId& id) {
   impl_->wake.notify_one();
 }
 
+void Engine::set_priority(const RequestId& id, int priority) {
+  const std::scoped_lock lock(impl_->mutex);
+  for (Request& request : impl_->waiting)
+    if (request.id == id) request.priority = priority;
+}
+
 void Engine::interrupt(const RequestId& id) {
   const std::scoped_lock lock(impl_->mutex);
   impl_->stop_running(id, true);

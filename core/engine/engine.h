@@ -63,6 +63,8 @@ class Engine {
   /// changed.
   void submit(const RequestId& id, int priority, Job job);
   void cancel(const RequestId& id);
+  /// Gives a request that waits another priority; its place among equals stays.
+  void set_priority(const RequestId& id, int priority);
   /// Stops the running piece of this request for others that cannot wait for its end. The piece
   /// starts again when its turn comes, so a stopped piece must leave nothing half done.
   void interrupt(const RequestId& id);

@@ -19,8 +19,8 @@ std::shared_ptr<const Operator> plan_and_bind(const Problem& problem, const Comp
   Run planning_run = run.in(planned);
   Planning planning{backend, planning_run, request.seed, request.given};
   const auto start = std::chrono::steady_clock::now();
-  auto plan =
-      std::make_shared<const Plan>(request.variant->plan(problem, request.values, planning));
+  auto plan = std::make_shared<Plan>(request.variant->plan(problem, request.values, planning));
+  plan->notes.insert(plan->notes.begin(), request.notes.begin(), request.notes.end());
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   planned.add("tiles", std::max(0.0, took.count() - planned.total_ms()));
   for (const StageTime& stage : planned.stages()) {

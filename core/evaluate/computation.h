@@ -36,6 +36,7 @@ struct ComputeRequest {
   Values values;
   std::uint64_t seed = 0;
   Structure given = {};
+  std::vector<std::string> notes = {};  // that the plan tells besides its own
 };
 
 /// Plans a variant for a head and binds it to a back end; adds the stages of both to `timed`.

@@ -9,6 +9,7 @@
 
 #include "analysis/diagnostics.h"
 #include "analysis/rank_map.h"
+#include "panels/peaks.h"
 #include "session/session.h"
 
 namespace fovea {
@@ -23,6 +24,7 @@ struct Raster {
   IndexRange rows, cols;  // tokens covered; of a map perhaps beyond the end
   std::string rows_name = "query", cols_name = "key";  // what one of them is, for the axes
   Pool::Kind pooled = Pool::Kind::none;                // how, when a pixel covers several entries
+  std::vector<Peak> peaks;                             // of pixels that are means; else empty
   Palette palette = Palette::sequential;
   Norm norm = Norm::linear;
   double low = 0, high = 1;             // this panel's own range (finite values)

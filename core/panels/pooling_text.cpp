@@ -6,6 +6,8 @@
 
 namespace fovea {
 
+const std::string peaks_text = "dots: largest entries";
+
 std::string pooling_text(const std::string& how, double down, double across) {
   if (down * across <= 1) return "";
   return how + " of " + format_drawn(down) + " × " + format_drawn(across);
@@ -26,7 +28,8 @@ std::string pooling_text(const Raster& raster) {
 
 std::string caption_with_pooling(const Panel& panel) {
   const auto* raster = std::get_if<Raster>(&panel.body);
-  const std::string pooling = raster ? pooling_text(*raster) : "";
+  std::string pooling = raster ? pooling_text(*raster) : "";
+  if (raster && !raster->peaks.empty()) pooling += ", " + peaks_text;
   return pooling + (pooling.empty() || panel.caption.empty() ? "" : " · ") + panel.caption;
 }
 

@@ -160,7 +160,8 @@ struct Plan {
   /// beforehand.
   double planning_multiply_adds = 0;
   double planning_bytes = 0;  // of what planning holds beside the tiles: the weights of a tree
-  std::vector<std::string> notes = {};  // what the user must know: "block >= n: computed exactly"
+  std::vector<std::string> notes =
+      {};  // what the user must know: "one block holds all tokens: computed exactly"
 
   /// The pairs of exact attention, without the mask.
   Band band() const { return band_of(causal, window, lengths.offset()); }

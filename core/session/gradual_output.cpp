@@ -24,7 +24,7 @@ bool GradualOutput::advance(Index focus_row, double budget_ms, Run& run) {
   Profile its;  // the profile of a band that is stopped does not count
   Run part = run.quiet().in(its);
   const auto begin = Clock::now();
-  const RowsOutput found = prepared_->op->apply_rows(problem.v, rows, pixel, part);
+  RowsOutput found = prepared_->op->apply_rows(problem.v, rows, pixel, part);
   const std::chrono::duration<double, std::milli> took = Clock::now() - begin;
   for (Index i = rows.begin; i < rows.end; ++i)
     std::copy_n(found.output.z.row(i - rows.begin), problem.dv(), output_.z.row(i));
@@ -33,8 +33,8 @@ bool GradualOutput::advance(Index focus_row, double budget_ms, Run& run) {
   done_.add(band);
   // The maps are of the logits of the output (CudaOptions), whose factors may have 16 bits.
   const bool rounded = prepared_->precision == "bf16" || prepared_->precision == "fp16";
-  most_->put(band, found.most, rounded);
-  mean_->put(band, found.mean, rounded);
+  mean_->put(band, {std::move(found.mean), Matrix::copy_of(found.most)}, rounded);
+  most_->put(band, {std::move(found.most), {}}, rounded);
   run.reached(share());
   // At least two rows of pixels, so that two threads have work.
   const double target = static_cast<double>(band.size()) * budget_ms / std::max(took.count(), 0.1);

@@ -19,8 +19,8 @@ constexpr Choice<Norm> norm_names[] = {{Norm::linear, "linear", "linear"},
                                        {Norm::log, "log", "logarithmic"},
                                        {Norm::row_max, "row-max", "per row maximum"}};
 constexpr Choice<SpanChoice> span_choice_names[] = {
-    {SpanChoice::parts, "parts", "parts of the text"},
-    {SpanChoice::sinks, "sinks", "parts and sinks"},
+    {SpanChoice::parts, "parts", "sentences of the text"},
+    {SpanChoice::sinks, "sinks", "sentences and sinks"},
     {SpanChoice::named, "named", "named by hand"}};
 
 /// What files or menus call a value.

@@ -76,8 +76,8 @@ struct ColourRange {
 
 struct ViewSettings {
   Norm norm = Norm::log;
-  double log_floor = 1e-4;            // of the range's top
-  Pool::Kind pool = Pool::Kind::max;  // when a pixel covers several entries
+  double log_floor = 1e-4;             // of the range's top
+  Pool::Kind pool = Pool::Kind::mean;  // when a pixel covers several entries
   bool shared_range = true;
   std::string colormap = "viridis";
   std::vector<ColourRange> ranges;  // at most one for each view and column

@@ -19,7 +19,7 @@ struct H1dParameters {
   static std::vector<TypedField<H1dParameters>> fields() {
     using P = H1dParameters;
     auto block =
-        size_field<P>("block", "Block N_r", "tokens", &P::block, 2, 131072,
+        size_field<P>("block", "Block Nᵣ", "tokens", &P::block, 2, 131072,
                       "Tokens of a block at level 0, and clusters of a block at every level; "
                       "even. With block >= n the result is exact.",
                       [](Index n) { return short_size(n, 16); });

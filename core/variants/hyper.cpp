@@ -82,10 +82,9 @@ Plan plan_hyper(const Problem& problem, const HyperParameters& p, Planning& plan
   auto& passes = std::get<TilePlan>(plan.form).passes;
   const bool is_short = causal ? n <= std::max<Index>(p.min_length, 1) : n < p.min_length;
   if (is_short || p.block >= n) {
-    plan.notes.push_back(std::string(!is_short ? "block >= n"
-                                     : causal  ? "n <= min_length"
-                                               : "n < min_length") +
-                         ": computed exactly");
+    plan.notes.push_back(
+        std::string(is_short ? "not longer than “Exact below”" : "one block holds all tokens") +
+        ": computed exactly");
     passes.push_back(exact_pass({{0, n}}, causal));
     return plan;
   }

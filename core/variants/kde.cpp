@@ -54,7 +54,7 @@ Plan plan_kde(const Problem& problem, const KdeParameters& p, Planning& planning
   const Index n = problem.n();
   Plan plan{.lengths = {n, n}, .form = TilePlan{}};
   if (p.block >= n) {
-    plan.notes.push_back("block >= n: computed exactly");
+    plan.notes.push_back("one block holds all tokens: computed exactly");
     std::get<TilePlan>(plan.form).passes.push_back({.tiles = {{{0, n}, {0, n}}}, .unit = "block"});
     return plan;
   }

@@ -67,6 +67,17 @@ Trainer make_trainer(const Fit& fit, const LearningOptions& options, const Probl
   return Trainer(set, std::move(start), options, run);
 }
 
+std::vector<std::string> learning_notes(const Trainer& trainer, Index n) {
+  std::vector<std::string> notes{"tree learned in " + plural(trainer.steps(), "step") + ": " +
+                                 errors_text(trainer)};
+  if (const std::string sample = sample_text(n); !sample.empty())
+    notes.push_back("learned from and measured on " + sample);
+  if (trainer.diverged())
+    notes.push_back("learning diverged at step " + std::to_string(trainer.steps() + 1) +
+                    ": the best tree of before");
+  return notes;
+}
+
 LearnedTree learn_tree(const Problem& problem, const TreeParameters& parameters,
                        const TreeShape& shape, const LearningGoal& goal, Planning& planning,
                        std::vector<std::string>& notes) {
@@ -80,13 +91,7 @@ LearnedTree learn_tree(const Problem& problem, const TreeParameters& parameters,
                                  learning_options(parameters, goal, planning.seed, problem.head),
                                  problem, planning.seed, planning.backend, planning.run);
   trainer.learn(parameters.steps, planning.run, &planning.backend);
-  notes.push_back("tree learned in " + plural(trainer.steps(), "step") + ": " +
-                  errors_text(trainer));
-  if (const std::string sample = sample_text(problem.n()); !sample.empty())
-    notes.push_back("learned from and measured on " + sample);
-  if (trainer.diverged())
-    notes.push_back("learning diverged at step " + std::to_string(trainer.steps() + 1) +
-                    ": the best tree of before");
+  for (std::string& note : learning_notes(trainer, problem.n())) notes.push_back(std::move(note));
   return trainer.best();
 }
 

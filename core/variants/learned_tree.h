@@ -34,6 +34,10 @@ Fit fit_of(const Variant& variant, const Values& values);
 Trainer make_trainer(const Fit& fit, const LearningOptions& options, const Problem& problem,
                      std::uint64_t seed, const Backend& backend, Run& run);
 
+/// What a plan tells of a tree that was learned for a head of n tokens: in how many steps, and its
+/// error on rows held out.
+std::vector<std::string> learning_notes(const Trainer& trainer, Index n);
+
 /// The best tree of `parameters.steps` steps from the median tree. A head with NaN or Inf has the
 /// median tree, and a note that says so. Throws UsageError for more leaves than a tree can learn.
 LearnedTree learn_tree(const Problem& problem, const TreeParameters& parameters,

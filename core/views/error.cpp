@@ -62,19 +62,26 @@ Body error(const PanelInputs& in, std::string& caption, Run& run) {
   Raster raster;
   raster.rows = grid.rows;
   raster.cols = grid.cols;
-  raster.pooled = grid.pool(in.settings.pool).kind;
+  MapPyramid::Pixels pixels;
+  const Pool pool = grid.pool(in.settings.pool, pixels.largest);
+  raster.pooled = pool.kind;
   raster.quantity = quantity_of(kind);
   if (in.map) {
-    take_picture(*in.map, in, raster, caption);
+    pixels = take_picture(*in.map, in, raster, caption);
   } else {
-    raster.values = error_pixels(*in.computation.op, *in.exact.op, difference_of(kind), in.rows,
-                                 in.cols, {raster.pooled, grid.down, grid.across}, run);
+    pixels.values = error_pixels(*in.computation.op, *in.exact.op, difference_of(kind), in.rows,
+                                 in.cols, pool, run);
   }
+  raster.values = std::move(pixels.values);
+  raster.peaks = peaks_of(pixels.largest);
   if (kind == ErrorKind::log10_absolute) {
+    const auto take_logarithm = [](float& x) {
+      x = static_cast<float>(logged(static_cast<double>(x)));
+    };
     raster.standard_error = {};
     for (Index r = 0; r < grid.down; ++r)
-      for (Index c = 0; c < grid.across; ++c)
-        raster.values(r, c) = static_cast<float>(logged(static_cast<double>(raster.values(r, c))));
+      for (Index c = 0; c < grid.across; ++c) take_logarithm(raster.values(r, c));
+    for (Peak& peak : raster.peaks) take_logarithm(peak.value);
   }
   set_range(raster);
   if (kind == ErrorKind::signed_difference || kind == ErrorKind::relative) {

@@ -91,7 +91,9 @@ Raster coloured_by_sign(Raster raster, const Plan& plan) {
 
 }  // namespace
 
-Raster weight_raster(Matrix pixels, const std::vector<float>& maxima, const MatrixFrame& frame) {
+Raster weight_raster(MapPyramid::Pixels found, const std::vector<float>& maxima,
+                     const MatrixFrame& frame) {
+  Matrix& pixels = found.values;
   const Grid& grid = frame.grid;
   Raster raster;
   raster.rows = grid.rows;
@@ -99,14 +101,17 @@ Raster weight_raster(Matrix pixels, const std::vector<float>& maxima, const Matr
   raster.pooled = grid.pool(frame.settings.pool).kind;
   raster.norm = frame.settings.norm;
   raster.quantity = "attention weight P";
-  for (Index r = 0; r < pixels.rows() && !maxima.empty(); ++r)
-    for (Index c = 0; c < pixels.cols(); ++c)
-      // A row of zeros stays as it is. If the largest entry is NaN, the whole row becomes NaN.
-      if (const float top = maxima[static_cast<std::size_t>(r)]; !(top <= 0)) pixels(r, c) /= top;
+  for (Matrix* of : {&pixels, &found.largest})
+    for (Index r = 0; r < of->rows() && !maxima.empty(); ++r)
+      for (Index c = 0; c < of->cols(); ++c)
+        // A row of zeros stays as it is. If the largest entry is NaN, the whole row becomes NaN.
+        if (const float top = maxima[static_cast<std::size_t>(r)]; !(top <= 0)) (*of)(r, c) /= top;
   if (!maxima.empty()) raster.quantity = "P / largest of its row";
   if (frame.plan) mark_masked(pixels, grid, *frame.plan);
   raster.values = std::move(pixels);
+  raster.peaks = peaks_of(found.largest);
   set_range(raster);
+  if (raster.low == raster.high && raster.low > 0) raster.low = 0;  // one value is the largest
   if (!maxima.empty()) raster.low = 0, raster.high = 1;
   return raster;
 }
@@ -115,17 +120,18 @@ namespace {
 
 Body heatmap_pixels(const PanelInputs& in, std::string& caption, Run& run) {
   const Grid grid = grid_of(in);
-  const Pool pool = grid.pool(in.settings.pool);
+  MapPyramid::Pixels pixels;
+  const Pool pool = grid.pool(in.settings.pool, pixels.largest);
   const bool by_row = in.settings.norm == Norm::row_max;
   const MatrixFrame frame{grid, in.settings, &in.computation.op->plan()};
   if (in.map) {
     Raster known;
-    take_picture(*in.map, in, known, caption);
+    pixels = take_picture(*in.map, in, known, caption);
     const MapView view = view_of(in);
     std::vector<float> maxima;
     const bool all_seen = known.complete && view.pixel < in.map->overview_pixel();
     if (by_row) maxima = all_seen ? row_maxima(in, grid, run) : row_maxima(*in.map, view);
-    Raster raster = weight_raster(std::move(known.values), maxima, frame);
+    Raster raster = weight_raster(std::move(pixels), maxima, frame);
     // A pixel may be a mean; the largest mean is not the largest entry.
     if (by_row && !all_seen) raster.quantity = "P / largest pixel of its row";
     if (!by_row) raster.standard_error = std::move(known.standard_error);
@@ -134,7 +140,7 @@ Body heatmap_pixels(const PanelInputs& in, std::string& caption, Run& run) {
     return coloured_by_sign(std::move(raster), in.computation.op->plan());
   }
   Run first = run.part(0, by_row ? 0.5 : 1);
-  Matrix pixels = in.computation.op->tile(in.rows, in.cols, pool, first);
+  pixels.values = in.computation.op->tile(in.rows, in.cols, pool, first);
   std::vector<float> maxima;
   Run rest = run.part(0.5, 1).quiet();
   if (by_row) maxima = row_maxima(in, grid, rest);
@@ -171,13 +177,18 @@ Body matrix_heatmap(MatrixView a, const MatrixFrame& frame, const Backend&, std:
                     Run& run) {
   const Grid& grid = frame.grid;
   const Pool::Kind kind = grid.pool(frame.settings.pool).kind;
-  Matrix pixels(grid.down, grid.across);
+  MapPyramid::Pixels pixels{Matrix(grid.down, grid.across), {}};
+  if (kind == Pool::Kind::mean) pixels.largest = Matrix(grid.down, grid.across);
   std::vector<float> maxima;
   for (Index r = 0; r < grid.down; ++r) {
     run.check();
-    for (Index c = 0; c < grid.across; ++c)
-      pixels(r, c) =
-          static_cast<float>(pooled_entry(a, grid.row_tokens(r), grid.col_tokens(c), kind));
+    const auto fill = [&](Matrix& into, Pool::Kind its) {
+      for (Index c = 0; c < into.cols(); ++c)
+        into(r, c) =
+            static_cast<float>(pooled_entry(a, grid.row_tokens(r), grid.col_tokens(c), its));
+    };
+    fill(pixels.values, kind);
+    fill(pixels.largest, Pool::Kind::max);
     if (frame.settings.norm == Norm::row_max)
       maxima.push_back(
           static_cast<float>(pooled_entry(a, grid.row_tokens(r), {0, a.cols}, Pool::Kind::max)));

@@ -32,8 +32,8 @@ Grid grid_of(const PanelInputs& in) {
   return in.map ? Grid(view_of(in)) : Grid(in.rows, in.cols, in.max_pixels);
 }
 
-void take_picture(const MapPyramid& map, const PanelInputs& in, Raster& raster,
-                  std::string& caption) {
+MapPyramid::Pixels take_picture(const MapPyramid& map, const PanelInputs& in, Raster& raster,
+                                std::string& caption) {
   MapPicture picture = map.picture(view_of(in));
   if (picture.estimated > 0) {
     std::string text = "estimate from " + std::to_string(map.estimated_from()) + " of " +
@@ -46,10 +46,12 @@ void take_picture(const MapPyramid& map, const PanelInputs& in, Raster& raster,
     if (picture.estimated < 1) add(caption, format_percent(1 - picture.estimated) + " exact");
   }
   if (picture.rounded) add(caption, "logits of 16-bit factors");
-  raster.values = std::move(picture.values);
   raster.standard_error = std::move(picture.standard_error);
   raster.complete = picture.complete;
   raster.estimated = picture.estimated;
+  // What was not seen may be larger than the largest of an estimate.
+  if (picture.estimated > 0) picture.largest = {};
+  return {std::move(picture.values), std::move(picture.largest)};
 }
 
 }  // namespace fovea::views

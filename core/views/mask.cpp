@@ -115,12 +115,6 @@ std::string count_words(const Tiles& tiles) {
   return out + " tiles";
 }
 
-/// What happens to pairs without weight in mixed tiles. A kernel of whole tiles computes them, but
-/// not if the tokens are sorted into groups first.
-const char* words_of_mixed(const Plan& plan) {
-  return plan.groups.kind.empty() ? "computed, then masked out" : "no weight, in a mixed tile";
-}
-
 std::string rounded_percent(double share) {
   return format_percent(share, share < 0.995 ? 2 : 3);  // not "10² %"
 }
@@ -168,12 +162,12 @@ Body mask(const PanelInputs& in, std::string& caption, Run& run) {
   raster.rows = in.rows;
   raster.cols = in.cols;
   raster.palette = Palette::categories;
-  raster.categories = {"empty", elements ? words_of_mixed(plan) : "mixed tile", "full",
-                       "cluster mean"};
-  if (elements) raster.categories.emplace_back("kept, in a mixed tile");
+  // Pairs of a mixed tile are told apart where a pixel is one.
+  raster.categories = {"empty", elements ? "not attended" : "mixed", "full", "cluster mean"};
+  if (elements) raster.categories.emplace_back("attended");
   raster.high = static_cast<double>(raster.categories.size() - 1);
-  raster.quantity = (elements ? "pairs in " : "") + std::to_string(block) + " × " +
-                    std::to_string(block) + " tiles";
+  const std::string sides = std::to_string(block) + " × " + std::to_string(block);
+  raster.quantity = "tiles of " + sides;
   std::vector<Index> queries, keys;
   for (Index r = 0; r < grid.down; ++r) queries.push_back(grid.row_centre(r));
   for (Index c = 0; c < grid.across; ++c) keys.push_back(grid.col_centre(c));
@@ -189,9 +183,10 @@ Body mask(const PanelInputs& in, std::string& caption, Run& run) {
   const std::string part = shown_part(in), apart = part.empty() ? " · " : ", ";
   std::string words =
       part + "density " + format_number(tiles.covered / tiles.all, 2) + apart + count_words(tiles);
-  if (tiles.mixed > 0 && plan.groups.kind.empty())
-    words += apart + rounded_percent(1 - tiles.covered / tiles.touched) +
-             " of computed pairs are discarded";
+  if (tiles.mixed > 0)
+    words += apart + "a block-sparse kernel " +
+             (plan.groups.kind.empty() ? "" : "in token order ") + "with " + sides +
+             " tiles would discard " + rounded_percent(1 - tiles.covered / tiles.touched);
   add(caption, words);
   if (in.metrics) add_dropped(*in.metrics, raster, caption);
   return raster;

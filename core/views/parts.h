@@ -60,6 +60,12 @@ struct Grid {
     if (!pooled()) return {};
     return {chosen == Pool::Kind::none ? Pool::Kind::max : chosen, down, across};
   }
+  /// The same; the largest entries of means go into a matrix.
+  Pool pool(Pool::Kind chosen, Matrix& largest) const {
+    Pool its = pool(chosen);
+    if (its.kind == Pool::Kind::mean) its.largest = &largest;
+    return its;
+  }
 
  private:
   static IndexRange part(IndexRange r, Index p, Index pixels) { return pixel_tokens(p, r, pixels); }
@@ -70,10 +76,9 @@ struct Grid {
 MapView view_of(const PanelInputs& in);
 Grid grid_of(const PanelInputs& in);
 
-/// Copies the known pixels of this view into `raster` and says in the caption how complete they
-/// are.
-void take_picture(const MapPyramid& map, const PanelInputs& in, Raster& raster,
-                  std::string& caption);
+/// The known pixels of this view. Says in the caption and in `raster` how complete they are.
+MapPyramid::Pixels take_picture(const MapPyramid& map, const PanelInputs& in, Raster& raster,
+                                std::string& caption);
 
 /// What a raster needs to know beside its pixels.
 struct MatrixFrame {
@@ -85,7 +90,8 @@ struct MatrixFrame {
 /// A heatmap raster of non-negative weights whose pixels are already pooled: masks pixels without
 /// an admitted pair, divides by the largest of each row if the norm asks for it, and finds the
 /// range.
-Raster weight_raster(Matrix pixels, const std::vector<float>& row_maxima, const MatrixFrame& frame);
+Raster weight_raster(MapPyramid::Pixels pixels, const std::vector<float>& row_maxima,
+                     const MatrixFrame& frame);
 
 /// "12 “eye”", or "12" for tokens without a name.
 inline std::string named(const Sequence& sequence, Index token) {

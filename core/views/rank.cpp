@@ -34,11 +34,13 @@ void count_entries(BlockMap& body) {
 std::string tolerance_words(double tolerance) {
   return " at ε = " + format_number(tolerance);
 }
+/// With the tolerance, which ends the name of the quantity.
 std::string compression_words(const BlockMap& body) {
   if (body.stored == 0) return "nothing to store: every block has rank 0";
-  return body.compression < 1.005
-             ? "low rank at ε saves nothing"
-             : "low rank at ε stores " + format_number(body.compression) + " × fewer numbers";
+  const std::string tolerance =
+      " at tolerance " + body.quantity.substr(body.quantity.rfind(' ') + 1);
+  return body.compression < 1.005 ? "no smaller" + tolerance
+                                  : format_number(body.compression, 2) + " × smaller" + tolerance;
 }
 
 void replace_end(std::string& text, const std::string& end, const std::string& by) {
@@ -98,9 +100,7 @@ Body rank_body(const RankedMatrix& matrix, const RankSettings& settings, const B
   const auto bounded = std::ranges::count_if(body.map.blocks, [](const RankBlock& b) {
     return b.resolved < static_cast<Index>(b.singular_values.size());
   });
-  if (bounded > 0)
-    add(caption, bounded == 1 ? "1 rank is an upper bound"
-                              : std::to_string(bounded) + " ranks are upper bounds");
+  if (bounded > 0) add(caption, plural(bounded, "rank") + " may be lower");
   add(caption, compression_words(body));
   return body;
 }
@@ -142,9 +142,9 @@ void set_rank_tolerance(Panel& panel, const ViewSettings& settings) {
   const std::string before = compression_words(*body);
   set_tolerance(body->map, tolerance, false);
   count_entries(*body);
-  replace_end(panel.caption, before, compression_words(*body));
   const std::size_t words = body->quantity.rfind(" at ε");
   body->quantity = body->quantity.substr(0, words) + tolerance_words(tolerance);
+  replace_end(panel.caption, before, compression_words(*body));
 }
 
 }  // namespace

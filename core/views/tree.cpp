@@ -31,7 +31,7 @@ Body tree(const PanelInputs& in, std::string& caption, Run& run) {
   sizes.queries = sizes_of(leaves->queries, sizes, leaves->count, run);
   sizes.keys = sizes_of(leaves->keys, sizes, leaves->count, run);
   if (plan.fitted_to_all_tokens)
-    add(caption, plan.causal ? "fitted to all tokens, later ones too" : "fitted to all tokens");
+    add(caption, "built from all tokens, also from those after a query");
   if (sizes.together > 1)
     add(caption,
         "each bar: " + std::to_string(sizes.together) + " adjacent " + plural_of(sizes.kind));

@@ -50,6 +50,7 @@ struct Source {
       REQUIRE(pool.cols == cols.size());
     }
     Matrix out(pool.rows, pool.cols);
+    if (pool.largest) *pool.largest = Matrix(pool.rows, pool.cols);
     for (Index r = 0; r < pool.rows; ++r) {
       IndexRange its{rows.begin + r * rows.size() / pool.rows,
                      rows.begin + (r + 1) * rows.size() / pool.rows};
@@ -58,19 +59,24 @@ struct Source {
         its.end = its.begin + 1;
         if (drawn) drawn->insert(its.begin);
       }
-      for (Index c = 0; c < pool.cols; ++c)
-        out(r, c) = static_cast<float>(pooled(m, its,
-                                              {cols.begin + c * cols.size() / pool.cols,
-                                               cols.begin + (c + 1) * cols.size() / pool.cols},
-                                              pool.kind));
+      for (Index c = 0; c < pool.cols; ++c) {
+        const IndexRange keys{cols.begin + c * cols.size() / pool.cols,
+                              cols.begin + (c + 1) * cols.size() / pool.cols};
+        out(r, c) = static_cast<float>(pooled(m, its, keys, pool.kind));
+        if (pool.largest)
+          (*pool.largest)(r, c) = static_cast<float>(pooled(m, its, keys, Pool::Kind::max));
+      }
     }
     return out;
   }
 };
 
-// Largest deviation of a picture from the pooled matrix.
+// Largest deviation of a picture from the pooled matrix; infinite if the largest entries that come
+// with means are not those of the matrix.
 double deviation(const MapPicture& picture, const MapView& view, const Matrix& m, Pool::Kind kind) {
   double worst = 0;
+  const bool means = kind == Pool::Kind::mean;
+  if (means && picture.largest.empty()) return std::numeric_limits<double>::infinity();
   const Index n = m.rows();
   const auto tokens = [&](Index p) {
     return IndexRange{p * view.pixel, std::min(n, (p + 1) * view.pixel)};
@@ -81,6 +87,9 @@ double deviation(const MapPicture& picture, const MapView& view, const Matrix& m
           static_cast<double>(picture.values(r - view.rows.begin, c - view.cols.begin));
       const double error = std::abs(got - pooled(m, tokens(r), tokens(c), kind));
       worst = test::larger_error(worst, error);
+      if (means && static_cast<double>(picture.largest(r - view.rows.begin, c - view.cols.begin)) !=
+                       pooled(m, tokens(r), tokens(c), Pool::Kind::max))
+        return std::numeric_limits<double>::infinity();
     }
   return worst;
 }
@@ -197,6 +206,7 @@ TEST_CASE(
     for (Index r = 0; r < pool.rows; ++r)
       std::fill_n(out.row(r), pool.cols,
                   value(drawn_row(rows, pool, r), 0) + 0.0f * float(cols.begin));
+    *pool.largest = Matrix::copy_of(out);
     return out;
   };
   const int draws = 300;

@@ -52,6 +52,14 @@ TEST_CASE("a drag selects where there are queries and keys, not in a row's curve
   CHECK(selected.count() == 1);
 }
 
+TEST_CASE("a drag selects the column, too, whose statistics it asks for") {
+  Shown shown(matrix_model(64, 3));
+  QSignalSpy chosen(&shown.canvas, &Canvas::column_chosen);
+  drag(shown, within(shown, 0, 2, 0.2, 0.5), within(shown, 0, 2, 0.6, 0.7));
+  REQUIRE(chosen.count() == 1);
+  CHECK(chosen[0][0].toInt() == 2);
+}
+
 TEST_CASE("a click may tremble by some pixels, a longer way is a drag") {
   Shown shown(matrix_model(64, 2));
   QSignalSpy pins(&shown.canvas, &Canvas::query_pinned),

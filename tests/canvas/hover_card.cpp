@@ -26,8 +26,11 @@ struct SceneOfModel {
               .prepared = prepared,
               .rows = range(model.cells.size()),
               .columns = range(model.cells[0].size())} {
-    for (const auto& cells : model.cells)
-      for (const CanvasCell& cell : cells) prepared.try_emplace(cell.panel, *cell.panel);
+    for (const CanvasModel* shown :
+         {static_cast<const CanvasModel*>(&model), model.in_place_of.get()})
+      if (shown)
+        for (const auto& cells : shown->cells)
+          for (const CanvasCell& cell : cells) prepared.try_emplace(cell.panel, *cell.panel);
     scene.lay_out(size);
   }
   canvas::PreparedPanels prepared;
@@ -73,9 +76,10 @@ TEST_CASE("of two columns of one variant only that under the pointer stands out 
   const auto model = matrix_model(16, 3);
   model->column_titles = {"Exact", "HyperAttention", "HyperAttention"};
   const drawing::Style& style = drawing::screen_style(true);
-  const auto titles_on_card = [&](drawing::Point canvas) {
+  const auto titles_on_card = [&](drawing::Point canvas, bool enlarged = true) {
     SceneOfModel laid_out(*model, letters, canvas);
     canvas::Scene& scene = laid_out.scene;
+    scene.enlarged = enlarged;
     scene.pointer = {.query = 4, .key = 5, .row = 0, .column = 2};
     ColouredInk ink(letters.fonts, style);
     draw_hover_card(ink, scene, {scene.grid.panel(0, 2).centre().x, 105});
@@ -87,6 +91,23 @@ TEST_CASE("of two columns of one variant only that under the pointer stands out 
   CHECK(titles_on_card({1140, 800}) == std::vector{style.faint, style.text});
   // Without room for all lines those of the other columns go.
   CHECK(titles_on_card({1140, 130}) == std::vector{style.text});
+  // In the grid the numbers of other columns stand below their panels.
+  CHECK(titles_on_card({1140, 800}, false) == std::vector{style.text});
+}
+
+TEST_CASE("while exact takes the place of all columns the card has each column's own numbers") {
+  const ScreenLetters letters;
+  const auto model = base_model(16, 2);
+  model->views = {find_view("heatmap")};
+  Raster own = heat(16, 16);
+  own.values(4, 5) = 0.125f;
+  model->cells = {{cell_of(heat(16, 16), ""), cell_of(own, "")}};
+  CanvasModel in_place = *model;
+  in_place.in_place_of = model;
+  in_place.cells[0][1] = in_place.cells[0][0];
+  SceneOfModel laid_out(in_place, letters, {1140, 800});
+  laid_out.scene.pointer = {.query = 4, .key = 5, .row = 0, .column = 1};
+  CHECK(words_at_pointer(laid_out.scene).find("0.125") != std::string::npos);
 }
 
 TEST_CASE("colour bar and card say how a pixel shows several entries") {

@@ -110,8 +110,8 @@ TEST_CASE("the names of a mask's colours end before the next row begins") {
   const auto model = matrix_model(64, columns);
   for (CanvasCell& cell : model->cells[2]) {
     auto panel = std::make_shared<Panel>(*cell.panel);
-    std::get<Raster>(panel->body).categories = {"empty", "computed, then masked out",
-                                                "kept, in a mixed tile"};
+    std::get<Raster>(panel->body).categories = {"empty", "a name of several long words",
+                                                "another name of long words"};
     cell.panel = panel;
   }
   Shown shown(model, narrow);

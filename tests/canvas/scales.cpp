@@ -143,9 +143,8 @@ TEST_CASE("names of colours beside a row end above the next row, also when they 
   model->views = {find_view("mask"), find_view("heatmap")};
   Raster mask = heat(341, 341);
   mask.palette = Palette::categories;
-  mask.categories = {"empty", "computed, then masked out", "full", "cluster mean",
-                     "kept, in a mixed tile"};
-  mask.quantity = "pairs in 16 × 16 tiles";
+  mask.categories = {"empty", "not attended", "full", "cluster mean", "attended"};
+  mask.quantity = "tiles of 16 × 16";
   mask.low = 0, mask.high = 4;
   for (Index i = 0; i < 341; ++i)
     for (Index j = 0; j < 341; ++j) mask.values(i, j) = float((i / 16 + j / 16) % 4);

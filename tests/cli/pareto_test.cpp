@@ -126,7 +126,7 @@ TEST_CASE("pareto: error against a parameter is a curve in table, document and f
     return all;
   };
   const json found = document_of(with({"--json"}));
-  CHECK(found["x"] == json{{"id", "block"}, {"label", "Block N_r, tokens"}, {"parameter", true}});
+  CHECK(found["x"] == json{{"id", "block"}, {"label", "Block Nᵣ, tokens"}, {"parameter", true}});
   REQUIRE(found["settings"].size() >= 5);
   for (const json& setting : found["settings"]) {
     CHECK(setting["variant"] == "h1d");  // exact attention has no blocks
@@ -137,7 +137,7 @@ TEST_CASE("pareto: error against a parameter is a curve in table, document and f
         CHECK(setting["y"]["median"] == trial["measures"]["output_rel_fro"]);
   }
   const Ended table = run_program(arguments);
-  check_says(table.out, {"Block N_r, tokens", "relative output error", "block 32"});
+  check_says(table.out, {"Block Nᵣ, tokens", "relative output error", "block 32"});
   CHECK(table.out.find("Pareto front") == std::string::npos);
   CHECK(table.out.find("exact") == std::string::npos);
   double before = 0;
@@ -151,7 +151,7 @@ TEST_CASE("pareto: error against a parameter is a curve in table, document and f
   const TemporaryDirectory scratch;
   const std::string svg = scratch / "f.svg";
   REQUIRE(run_program(with({"-o", svg})).status == 0);
-  check_says(read_bytes(svg), {"H-Transformer-1D", "Block N_r, tokens", "relative output error"});
+  check_says(read_bytes(svg), {"H-Transformer-1D", "Block Nᵣ, tokens", "relative output error"});
 }
 
 TEST_CASE("pareto: a figure is written, with the variants' names and the front") {

@@ -70,7 +70,8 @@ TEST_CASE(
 TEST_CASE("numbers of cells have no zero before the point") {
   CHECK(format_compact(0.042, 3) == ".042");
   CHECK(format_compact(-0.5, 3) == "−.500");
-  CHECK(format_compact(1e-9, 3) == "~0");
+  CHECK(format_compact(1e-9, 3) == "10⁻⁹");
+  CHECK(format_compact(-4e-6, 3) == "−10⁻⁶");
   CHECK(format_compact(12.34, 3) == "12.3");
   CHECK(format_compact(99.96, 2) == "100");
   CHECK(format_compact(-1234, 3) == "−1234");

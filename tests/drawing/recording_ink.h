@@ -79,9 +79,14 @@ inline std::vector<Operation> operations_of(const Panel& panel, const Rect& plot
   const FixedLettering letters;
   const PreparedPanel prepared(panel);
   const Axes axes = axes_of(panel, {.size = {plot.width, plot.height}, .letters = letters});
+  const auto scale = colour_scale_of(panel, settings);
   RecordingInk ink(letters, screen_style(true));
-  draw_body(
-      {.ink = ink, .prepared = prepared, .body = plot, .plot = {plot, axes}, .settings = settings});
+  draw_body({.ink = ink,
+             .prepared = prepared,
+             .body = plot,
+             .plot = {plot, axes},
+             .scale = scale ? &*scale : nullptr,
+             .settings = settings});
   return ink.operations;
 }
 

@@ -332,7 +332,8 @@ TEST_CASE("the pinned query and the selection are framed where they stand, in pa
   Figure both = alone(example::heatmap(n, 1, "h"), 252);
   both.pinned_query = 25;
   both.selection = {{10, 20}, {30, 40}};
-  CHECK(words_of_marks(both) == "Framed: query 25. Selected: queries 10 to 19, keys 30 to 39. ");
+  CHECK(words_of_marks(both) ==
+        "Orange line: query 25. Selected: queries 10 to 19, keys 30 to 39. ");
   for (const Panel& panel : {example::leaves(3, "l"), example::table("t"), example::series("s")})
     CHECK(find(panel, 25, true).first.empty());
   both.rows = {{example::table("t")}};

@@ -70,10 +70,10 @@ TEST_CASE("without a footer neither provenance nor words about marks are drawn")
   Figure figure = three_rows();
   figure.pinned_query = 3;
   CHECK(have(words_in(figure), "head 10"));
-  CHECK(have(words_in(figure), "Framed: query 3"));
+  CHECK(have(words_in(figure), "Orange line: query 3"));
   figure.style.footer = false;
   CHECK_FALSE(have(words_in(figure), "head 10"));
-  CHECK_FALSE(have(words_in(figure), "Framed"));
+  CHECK_FALSE(have(words_in(figure), "Orange line"));
 }
 
 TEST_CASE("places of empty panels stay white, have no letter, and move no other panel") {
@@ -215,7 +215,7 @@ TEST_CASE("a caption for LaTeX says what rows, columns and strips are, of which 
   for (const char* words :
        {"Rows: Attention P; ", "; Mask. ",
         "Columns: a (block 16, banded, 0.53 relative output error); b (", "Strips: output error",
-        "minilm\\_l6, layer 4, head 10, n = 64. Framed: query 3."}) {
+        "minilm\\_l6, layer 4, head 10, n = 64. Orange line: query 3."}) {
     CAPTURE(words);
     CHECK(caption.contains(QString::fromUtf8(words)));
   }

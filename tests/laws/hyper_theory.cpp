@@ -231,8 +231,8 @@ TEST_CASE("theory mode: short heads and one block are exact, and only else a not
     CHECK(estimates_of(*x.plan).empty());
     CHECK(distance(x.all(), exact.all(), 64, 64) == 0);
   };
-  check_exact({{"mode", "theory"}}, "n < min_length: computed exactly");
-  check_exact(theory("64", "4", "1", "10"), "block >= n: computed exactly");
+  check_exact({{"mode", "theory"}}, "not longer than “Exact below”: computed exactly");
+  check_exact(theory("64", "4", "1", "10"), "one block holds all tokens: computed exactly");
   const auto plan = make_plan(*backends().front(), problem, "hyper", theory("8", "4", "1", "10"));
   REQUIRE(plan->notes.size() == 1);
   CHECK(plan->notes.front().find("need not sum to 1") != std::string::npos);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "laws/operator_cases.h"
+#include "same_values.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -23,21 +24,28 @@ TEST_CASE("law: a rectangle of P, and any pooling of it, is that of the whole") 
     const Index grid_rows = (rows.size() + 4) / 5, grid_cols = (cols.size() + 2) / 3;
     const Matrix most = x.tile(rows, cols, {Pool::Kind::max, grid_rows, grid_cols});
     const Matrix mean = x.tile(rows, cols, {Pool::Kind::mean, grid_rows, grid_cols});
+    Matrix largest;
+    Pool both{Pool::Kind::mean, grid_rows, grid_cols, {}, &largest};
+    CHECK(same_values(x.tile(rows, cols, both), mean));
+    CHECK(same_values(largest, most));
+    both.one_row = 5;
+    x.tile(rows, cols, both);
+    CHECK(same_values(largest, x.tile(rows, cols, {Pool::Kind::max, grid_rows, grid_cols, 5})));
     double worst_most = 0, worst_mean = 0;
     for (Index r = 0; r < grid_rows; ++r)
       for (Index c = 0; c < grid_cols; ++c) {
-        double largest = -1e30, sum = 0, mass = 0;
+        double greatest = -1e30, sum = 0, mass = 0;
         Index count = 0;
         for (Index i = r * rows.size() / grid_rows; i < (r + 1) * rows.size() / grid_rows; ++i)
           for (Index j = c * cols.size() / grid_cols; j < (c + 1) * cols.size() / grid_cols;
                ++j, ++count) {
-            largest = std::max(largest, static_cast<double>(part(i, j)));
+            greatest = std::max(greatest, static_cast<double>(part(i, j)));
             sum += static_cast<double>(part(i, j));
             mass += std::abs(static_cast<double>(part(i, j)));
           }
         // A float32 sum of up to 64 lanes: 64 roundings of its mass.
         const double unit = 64 * 0x1p-24 * std::max(mass / static_cast<double>(count), 0x1p-100);
-        worst_most = larger_error(worst_most, std::abs(static_cast<double>(most(r, c)) - largest));
+        worst_most = larger_error(worst_most, std::abs(static_cast<double>(most(r, c)) - greatest));
         worst_mean = std::max(
             worst_mean,
             std::abs(static_cast<double>(mean(r, c)) - sum / static_cast<double>(count)) / unit);

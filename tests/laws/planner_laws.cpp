@@ -375,17 +375,17 @@ TEST_CASE("law: plans carry the notes that the user must see") {
         make_plan(*backends().front(), make_data(Data::gaussian, 64, 4, 1, causal), id, settings);
     return plan->notes.empty() ? std::string() : plan->notes.front();
   };
-  CHECK(notes("hyper", {}, false) == "n < min_length: computed exactly");
-  CHECK(notes("hyper", {}, true) == "n <= min_length: computed exactly");
+  CHECK(notes("hyper", {}, false) == "not longer than “Exact below”: computed exactly");
+  CHECK(notes("hyper", {}, true) == "not longer than “Exact below”: computed exactly");
   CHECK(notes("hyper", {{"block", "64"}, {"min_length", "2"}}, false) ==
-        "block >= n: computed exactly");
+        "one block holds all tokens: computed exactly");
   CHECK(notes("hyper", {{"block", "8"}, {"min_length", "2"}}, true) == "");
   CHECK(notes("h1d", {{"causal_query", "mean"}}, true).find("leaks the future") !=
         std::string::npos);
   CHECK(notes("h1d", {{"causal_query", "mean"}}, false) == "");
   CHECK(notes("linformer", {}, false).starts_with("random projections"));
   CHECK(notes("synthesizer", {}, true).starts_with("random factors"));
-  CHECK(notes("kde", {{"block", "64"}}, false) == "block >= n: computed exactly");
+  CHECK(notes("kde", {{"block", "64"}}, false) == "one block holds all tokens: computed exactly");
   CHECK(notes("fixed", {{"stride", "16"}, {"summary", "2"}, {"heads", "second"}}, true) ==
         "14 of 64 queries have no summary column to attend: Z = 0");
 }

@@ -20,6 +20,7 @@ namespace {
 struct Counted {
   Index full = 0, partial = 0, empty = 0;
   double used = 0, touched = 0, all = 0;  // pairs
+  Index block = 0;
 };
 
 // Share of the pairs of a tile that are used.
@@ -33,7 +34,7 @@ double share_of(const Matrix& mask, IndexRange rows, IndexRange cols) {
 // The tiles of a view: those that it touches, cut off at the end of the matrix.
 Counted count_tiles(const Matrix& mask, IndexRange rows, IndexRange cols, Index block) {
   const Index n = mask.rows();
-  Counted out;
+  Counted out{.block = block};
   for (Index i = rows.begin / block * block; i < rows.end; i += block)
     for (Index j = cols.begin / block * block; j < cols.end; j += block) {
       const IndexRange down{i, std::min(n, i + block)}, across{j, std::min(n, j + block)};
@@ -64,9 +65,10 @@ std::string caption_of(const Counted& tiles, bool part, bool sorted) {
        {std::pair{tiles.full, " full"}, {tiles.partial, " mixed"}, {tiles.empty, " empty"}})
     if (count > 0) counts += (counts.empty() ? "" : ", ") + std::to_string(count) + name;
   std::string text = density + (apart + counts + " tiles");
-  if (tiles.partial > 0 && !sorted)  // of the pairs of tiles that are evaluated at all
-    text +=
-        apart + percent_text(1 - tiles.used / tiles.touched) + " of computed pairs are discarded";
+  if (tiles.partial > 0)  // of the pairs of tiles that are evaluated at all
+    text += apart + "a block-sparse kernel " + (sorted ? "in token order " : "") + "with " +
+            std::to_string(tiles.block) + " × " + std::to_string(tiles.block) +
+            " tiles would discard " + percent_text(1 - tiles.used / tiles.touched);
   return text;
 }
 
@@ -107,8 +109,7 @@ TEST_CASE("a tile of the mask is full only where every pair of it is used") {
   set_value(scene.settings, "mask_block", "8");
   Index mostly = 0;
   const auto raster = std::get<Raster>(scene.panel(find_view("mask"), {0, 64}, {0, 64}, 32).body);
-  REQUIRE(raster.categories ==
-          std::vector<std::string>{"empty", "mixed tile", "full", "cluster mean"});
+  REQUIRE(raster.categories == std::vector<std::string>{"empty", "mixed", "full", "cluster mean"});
   for (Index r = 0; r < 32; ++r)
     for (Index c = 0; c < 32; ++c) {
       const IndexRange rows{r / 4 * 8, r / 4 * 8 + 8}, cols{c / 4 * 8, c / 4 * 8 + 8};
@@ -121,6 +122,7 @@ TEST_CASE("a tile of the mask is full only where every pair of it is used") {
 
 TEST_CASE("a pixel is masked where all its pairs are in the future, wherever the view begins") {
   Scene scene(make_data(Data::gaussian, 48, 4, 4, true), "exact", {});
+  scene.settings.pool = Pool::Kind::max;
   const Matrix p = scene.p(true);
   for (const auto& view : {std::pair{IndexRange{0, 48}, IndexRange{0, 48}},
                            {IndexRange{5, 37}, IndexRange{3, 40}},
@@ -177,7 +179,8 @@ TEST_CASE("the last pixels of a map extend beyond the end, where the mask knows 
       plan.causal = causal;
       plan.mask = std::make_shared<const PairMask>(mask);
       const views::Grid grid(MapView{.pixel = pixel, .rows = {0, 2}, .cols = {0, 3}});
-      const Raster raster = views::weight_raster(Matrix(2, 3, 1.0f), {}, {grid, settings, &plan});
+      const Raster raster =
+          views::weight_raster({Matrix(2, 3, 1.0f), {}}, {}, {grid, settings, &plan});
       for (Index r = 0; r < 2; ++r)
         for (Index c = 0; c < 3; ++c) {
           bool some = false;
@@ -199,6 +202,7 @@ TEST_CASE("each row's largest pixel is 1 where rows are divided by it, for any n
     problem.k.rows = problem.v.rows = nk;
     Scene scene(problem, "exact", {});
     scene.settings.norm = Norm::row_max;
+    scene.settings.pool = Pool::Kind::max;
     for (const Index pixels : {512, 6}) {
       CAPTURE(nq);
       CAPTURE(nk);
@@ -219,8 +223,8 @@ TEST_CASE("the mask shows tiles from afar and elements from near") {
   set_value(scene.settings, "mask_block", "4");
   const Panel far = scene.panel(find_view("mask"));
   const auto& tiles = std::get<Raster>(far.body);
-  CHECK(tiles.categories == std::vector<std::string>{"empty", "computed, then masked out", "full",
-                                                     "cluster mean", "kept, in a mixed tile"});
+  CHECK(tiles.categories ==
+        std::vector<std::string>{"empty", "not attended", "full", "cluster mean", "attended"});
   CHECK(far.caption.find("full") != std::string::npos);
   CHECK(tiles.values(0, 0) == 4);  // the diagonal tile is cut by the mask: this pair is used
   CHECK(tiles.values(0, 1) == 1);  // and this one not
@@ -231,8 +235,7 @@ TEST_CASE("the mask shows tiles from afar and elements from near") {
   for (Index i = 0; i < 16; ++i)
     for (Index j = 0; j < 16; ++j) CHECK((near.values(i, j) >= 2) == (mask(i, j) > 0));
   const auto pooled = std::get<Raster>(scene.panel(find_view("mask"), {0, 64}, {0, 64}, 32).body);
-  CHECK(pooled.categories ==
-        std::vector<std::string>{"empty", "mixed tile", "full", "cluster mean"});
+  CHECK(pooled.categories == std::vector<std::string>{"empty", "mixed", "full", "cluster mean"});
   CHECK(pooled.values(0, 0) == 1);
   CHECK(pooled.values(3, 0) == 2);
 }
@@ -252,8 +255,9 @@ TEST_CASE("no variant that sorts tokens is said to compute pairs and mask them o
         std::set<std::string>{"tf", "tc", "hyper", "reformer", "kde"}.contains(variant.id) &&
         !scene.computation.op->plan().groups.kind.empty();  // a short head is computed exactly
     sorts += sorted;
-    CHECK((raster->categories[1] == "computed, then masked out") == !sorted);
-    if (sorted) CHECK(panel.caption.find("discarded") == std::string::npos);
+    CHECK(raster->categories[1] == "not attended");
+    if (sorted && panel.caption.find("would discard") != std::string::npos)
+      CHECK(panel.caption.find("a block-sparse kernel in token order") != std::string::npos);
   }
   CHECK(sorts >= 3);  // a tree, and hashes
 }

@@ -150,7 +150,7 @@ TEST_CASE("a row of which one weight is NaN has no largest, and no weight over i
   pixels(1, 2) = quiet_nan;
   const ViewSettings settings{.norm = Norm::row_max};
   const views::MatrixFrame frame{views::Grid({0, 2}, {0, 3}, 16), settings, nullptr};
-  const Raster raster = views::weight_raster(std::move(pixels), {0.5f, quiet_nan}, frame);
+  const Raster raster = views::weight_raster({std::move(pixels), {}}, {0.5f, quiet_nan}, frame);
   CHECK(raster.values(0, 0) == 1);
   CHECK(std::isnan(raster.values(1, 0)));
 }

@@ -105,6 +105,14 @@ TEST_CASE("the error is P~ - P, pooled with its sign") {
     const auto pooled =
         std::get<Raster>(scene.panel(find_view("error"), {0, 40}, {0, 40}, pixels).body);
     CHECK(pooled.pooled == kind);
+    CHECK(pooled.peaks.empty() == (kind == Pool::Kind::max));
+    for (const Peak& peak : pooled.peaks) {
+      float largest = 0;
+      for (Index i = side * peak.row; i < side * (peak.row + 1); ++i)
+        for (Index j = side * peak.col; j < side * (peak.col + 1); ++j)
+          if (const float x = q(i, j) - p(i, j); std::abs(x) > std::abs(largest)) largest = x;
+      CHECK(std::abs(peak.value - largest) < 6e-8f);
+    }
     for (Index r = 0; r < pixels; ++r)
       for (Index c = 0; c < pixels; ++c) {
         double largest = 0, sum = 0;
@@ -247,8 +255,16 @@ TEST_CASE("a given attention matrix has a heatmap and a rank map, and no other v
   };
   const auto raster = std::get<Raster>(make(find_view("heatmap"), 512).body);
   CHECK(raster.values(3, 4) == a(3, 4));
+  const auto means = std::get<Raster>(make(find_view("heatmap"), 20).body);
+  CHECK(means.values(0, 0) == doctest::Approx(double(a(0, 0) + a(0, 1) + a(1, 0) + a(1, 1)) / 4));
+  REQUIRE(means.peaks.size() == 20 * 20);
+  settings.pool = Pool::Kind::max;
   const auto pooled = std::get<Raster>(make(find_view("heatmap"), 20).body);
+  CHECK(pooled.peaks.empty());
   CHECK(pooled.values(0, 0) == std::max({a(0, 0), a(0, 1), a(1, 0), a(1, 1)}));
+  const Peak& first = means.peaks.front();
+  CHECK(first.value == pooled.high);
+  CHECK(pooled.values(first.row, first.col) == first.value);
   CHECK(std::get<BlockMap>(make(find_view("rank"), 512).body).map.lengths.n() == 40);
   CHECK(std::holds_alternative<Message>(make(find_view("error"), 512).body));
 }

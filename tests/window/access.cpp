@@ -265,6 +265,31 @@ TEST_CASE("keys are listed and changed, and a key with two meanings is reported 
   CHECK(second.findChild<QAction*>("export")->shortcut().isEmpty());
 }
 
+TEST_CASE("keys are grouped by menu and found by name or key, and names do not change") {
+  Window window(small);
+  window->change("seed", [](Session& s) { s.columns[1].seed = 5; });
+  const auto found = window->findChildren<QAction*>();
+  KeysDialog dialog({found.begin(), found.end()});
+  dialog.show();
+  const auto is_shown = [&](const char* name) {
+    return dialog.findChild<QKeySequenceEdit*>(QString("key_") + name)->isVisibleTo(&dialog);
+  };
+  CHECK(is_shown("fit"));
+  CHECK(dialog.findChild<QKeySequenceEdit*>("key_undo")->accessibleName() == "Undo");
+  QStringList headings;
+  for (const QLabel* label : dialog.findChildren<QLabel*>()) headings << label->text();
+  for (const char* group : {"File", "Edit", "View", "Variant", "Compute"})
+    CHECK(headings.contains(group));
+  auto* search = dialog.findChild<QLineEdit*>("search_keys");
+  search->setText("undo");
+  CHECK(is_shown("undo"));
+  CHECK_FALSE(is_shown("fit"));
+  search->setText("ctrl+z");
+  CHECK(is_shown("undo"));
+  search->clear();
+  CHECK(is_shown("fit"));
+}
+
 TEST_CASE("a remapped key works and its old key does nothing") {
   Window window(small);
   window.trigger("zoom_in");

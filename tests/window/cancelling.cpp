@@ -6,6 +6,7 @@
 #include <QFile>
 #include <QImage>
 #include <QLabel>
+#include <QPushButton>
 #include <QStatusBar>
 #include <QTemporaryDir>
 #include <QTest>
@@ -116,6 +117,26 @@ TEST_CASE("while a source is opened a button cancels it, and the status bar says
   CHECK_FALSE(window.study().opening());
   REQUIRE(wait_until([&] { return !button(window).isVisible(); }));
   CHECK(window.study().source() == before);
+}
+
+TEST_CASE("what was cancelled is told once, and goes on with a button") {
+  Window window(small);
+  window->change("columns", [](Session& s) {
+    for (Column& column : s.columns) column.seed += 1;
+  });
+  window->cancel();
+  REQUIRE(window.study().paused());
+  CHECK(window->info_bar().message() == "Cancelled.");
+  REQUIRE(wait_until([&] { return window.study().model() && !window.study().status().busy(); }));
+  for (const auto& row : window.study().model()->cells)
+    for (const CanvasCell& cell : row) CHECK(cell.status.find("ancelled") == std::string::npos);
+  auto* resume = window->info_bar().findChild<QPushButton*>("remedy");
+  REQUIRE(resume->isVisible());
+  CHECK(resume->text() == "Resume");
+  resume->click();
+  CHECK_FALSE(window.study().paused());
+  REQUIRE(window.settle());
+  CHECK(wait_until([&] { return window->info_bar().message().isEmpty(); }));
 }
 
 TEST_CASE("a figure that is being written is cancelled at any time, and the former file stays") {

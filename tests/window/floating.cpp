@@ -4,10 +4,13 @@
 #include <QDir>
 #include <QSettings>
 #include <QToolButton>
+#include <cstring>
+#include <new>
 
 #include "temporary_directory.h"
 #include "window/files.h"
 #include "window/harness.h"
+#include "window/widgets/floating_bars.h"
 
 namespace fovea::test {
 
@@ -47,6 +50,15 @@ TEST_CASE("messages and bars lie over the canvas, which stays as it is") {
   window->find_bar().close_bar();
   window->live_bar().hide();
   stays();
+}
+
+TEST_CASE("floating bars begin without them, whatever their memory held before") {
+  alignas(FloatingBars) std::byte memory[sizeof(FloatingBars)];
+  std::memset(memory, 0xff, sizeof memory);
+  auto* below = new QWidget;
+  auto* bars = new (memory) FloatingBars(*below);
+  CHECK(below->parent() == bars);
+  bars->~FloatingBars();
 }
 
 TEST_CASE("an export begins in the folder of the last one, not in that of the opened file") {

@@ -3,13 +3,17 @@
 
 #include <QApplication>
 #include <QClipboard>
+#include <QContextMenuEvent>
 #include <QDockWidget>
+#include <QLineEdit>
+#include <QMenu>
 #include <QSlider>
 #include <QTimer>
 #include <set>
 
 #include "views/views.h"
 #include "window/docks/inspector_dock.h"
+#include "window/find_bar.h"
 #include "window/pointer.h"
 #include "window/row_settings.h"
 #include "window/widgets/text.h"
@@ -100,7 +104,7 @@ TEST_CASE("dragging a rectangle shows the statistics of its pairs") {
     for (Index j = 0; j < p.cols(); ++j) mass += p(i, j);
   // A sum of some 3000 floats below 1.
   CHECK(read->exact_mass.value == doctest::Approx(mass / double(p.rows())).epsilon(1e-5));
-  CHECK(said(window, "mass a row").startsWith(number_text(read->exact_mass.value) + " → "));
+  CHECK(said(window, "mass per row").startsWith(number_text(read->exact_mass.value) + " → "));
   const double keys = double(p.cols());
   CHECK(said(window, "mean").startsWith(number_text(read->exact_mass.value / keys) + " → "));
   window.trigger("cancel");
@@ -317,6 +321,49 @@ TEST_CASE("a copied panel has the range of its row, unless every panel has its o
   };
   CHECK(copied(find_view("heatmap"), true) != copied(find_view("heatmap"), false));
   CHECK(copied(find_view("rank"), true) == copied(find_view("rank"), false));
+}
+
+TEST_CASE("Esc takes a crosshair of keys away, and what lies under the pointer is read again") {
+  Window window(small);
+  take_focus(window);
+  point(window, at_pair(window, find_view("heatmap"), 1, 40, 90));
+  const Index query = window.study().hovered_query();
+  REQUIRE(query >= 0);
+  press(window, Qt::Key_Down, Qt::AltModifier);
+  REQUIRE(wait_until([&] { return window.study().hovered_query() != query; }));
+  press(window, Qt::Key_Escape);
+  CHECK(wait_until([&] { return window.study().hovered_query() == query; }));
+}
+
+TEST_CASE("a crosshair that a search has moved out of sight is read no more") {
+  Window window(small);
+  take_focus(window);
+  window->change("viewport", [](Session& s) { s.viewport = {0, 32, 0, 32}; });
+  press(window, Qt::Key_Down, Qt::AltModifier);
+  REQUIRE(window.study().hovered_query() >= 0);
+  window->find_bar().open_bar();
+  auto* line = window->findChild<QLineEdit*>("find_text");
+  line->setText("100");
+  QTest::keyClick(line, Qt::Key_Return);
+  REQUIRE(wait_until([&] { return window.study().session().viewport.row_begin > 32; }));
+  CHECK(wait_until([&] { return window.study().hovered_query() < 0; }));
+}
+
+TEST_CASE("a right click on a token opens its menu and pins nothing") {
+  Window window(small);
+  QWidget& tokens = *sequence(window);
+  const QPoint place(12, 10);
+  QTest::mouseClick(&tokens, Qt::RightButton, {}, place);
+  CHECK_FALSE(window.study().session().pinned_query);
+  QContextMenuEvent event(QContextMenuEvent::Mouse, place, tokens.mapToGlobal(place));
+  QApplication::sendEvent(&tokens, &event);
+  auto* menu = tokens.findChild<QMenu*>();
+  REQUIRE(menu);
+  QAction* const pin = menu->actions().front();
+  CHECK(pin->text() == "Pin query");
+  pin->trigger();
+  CHECK(window.study().session().pinned_query == 0);
+  menu->close();
 }
 
 TEST_CASE("Esc ends a drag: nothing is selected, and nothing else happens") {

@@ -212,7 +212,7 @@ TEST_CASE("a mask that no file states is said to be assumed until somebody sets 
   REQUIRE(warning);
   CHECK(warning->isVisibleTo(window->window()));
   CHECK(warning->text().contains("bidirectional is assumed"));
-  CHECK(some_label_says(*window, "mask bidirectional: not stated"));
+  CHECK(some_label_says(*window, "mask none (bidirectional): not stated"));
   CHECK(some_label_says(*window, "scale 0.5: 1/√d, not stated"));
   emit warning->linkActivated("causal");
   REQUIRE(window.settle());

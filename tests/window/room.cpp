@@ -44,6 +44,29 @@ TEST_CASE(
   CHECK(shown_docks(window).join(" ").toStdString() == before.join(" ").toStdString());
 }
 
+TEST_CASE("the docks that were in front are in front again when all come back") {
+  Window window(small);
+  const auto in_front = [&] {
+    QStringList names;
+    for (const QDockWidget* dock : window->findChildren<QDockWidget*>())
+      if (dock->isVisible() && !dock->visibleRegion().isEmpty()) names << dock->objectName();
+    return names.join(" ").toStdString();
+  };
+  for (const char* name : {"Timing", "Comparison", "Learning"}) {
+    auto* dock = window->findChild<QDockWidget*>(name);
+    REQUIRE(dock);
+    dock->raise();
+    be_still(window);
+    const std::string before = in_front();
+    CHECK(before.find(name) != std::string::npos);
+    window.trigger("canvas_alone");
+    be_still(window);
+    window.trigger("canvas_alone");
+    be_still(window);
+    CHECK(in_front() == before);
+  }
+}
+
 TEST_CASE("docks that were closed before stay closed when all come back") {
   Window window(small);
   auto* dock = window->findChild<QDockWidget*>("Column");

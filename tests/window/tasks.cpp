@@ -174,7 +174,7 @@ TEST_CASE("task 6: exact attention in place, and the mass of a rectangle") {
   QTest::mouseMove(&window->canvas(), (from + to) / 2);
   QTest::mouseMove(&window->canvas(), to);
   QTest::mouseRelease(&window->canvas(), Qt::LeftButton, {}, to);
-  CHECK(wait_until([&] { return said(window, "mass a row").contains("→"); }));
+  CHECK(wait_until([&] { return said(window, "mass per row").contains("→"); }));
 }
 
 TEST_CASE("task 7: the length from which on an approximation is faster") {

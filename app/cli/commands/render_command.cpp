@@ -225,6 +225,7 @@ void run_render(RenderOptions options, const CLI::App& command, const Console& c
   refuse_to_replace("--data", options.data, source, read);
   check_estimate(options);  // checked again, as a session has views of its own
   options.settings.norm = *norm_from(options.norm);
+  options.settings.pool = options.pool == "max" ? Pool::Kind::max : Pool::Kind::mean;
   for (const auto& [id, text] : options.of_views) set_value(options.settings, id, text);
   Figure figure{
       .title = options.title,

@@ -75,6 +75,7 @@ void take_up(RenderOptions& options, const Session& session, const CLI::App& com
   if (!left_open("--colormap"))
     options.settings.colormap = command.get_option("--colormap")->as<std::string>();
   if (left_open("--norm")) options.norm = to_text(session.settings.norm);
+  if (left_open("--pool")) options.pool = session.settings.pool == Pool::Kind::max ? "max" : "mean";
   if (left_open("--layer")) options.heads.layer_index = session.layer;
   if (left_open("--head")) options.heads.head = std::to_string(session.head);
   options.heads.conditions = options.heads.conditions.or_else(session.conditions);
@@ -222,6 +223,13 @@ void add_look(CLI::App& command, RenderOptions& options) {
       ->group(group);
   command.add_option("--norm", options.norm, "How weights become colours")
       ->check(CLI::IsMember({"linear", "log", "row-max"}))
+      ->capture_default_str()
+      ->group(group);
+  command
+      .add_option("--pool", options.pool,
+                  "What a pixel shows of several entries: their mean, with dots at large ones, or "
+                  "the largest")
+      ->check(CLI::IsMember({"mean", "max"}))
       ->capture_default_str()
       ->group(group);
   for (const auto& [view, field] : view_fields()) add_field(command, options, field->field);

@@ -30,7 +30,7 @@ struct RenderOptions {
   int dpi = 300;
   bool estimate = false;
   ViewSettings settings;
-  std::string norm = "log";
+  std::string norm = "log", pool = "mean";
   std::map<std::string, std::string> of_views;  // given settings of views, by the ids of fields
   std::optional<Session>
       session;  // of a session file given as SOURCE: values that the command line does not set

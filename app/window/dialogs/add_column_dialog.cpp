@@ -23,7 +23,7 @@ constexpr int picture_side = 48, gap = 8;
 constexpr int variant_role = Qt::UserRole;  // its id; a heading has none
 
 const char* title_of(Group group) {
-  return group == Group::papers ? "The four papers" : "Baselines of the papers' tables";
+  return group == Group::papers ? "Efficient attentions" : "Baselines";
 }
 
 const Variant* variant_of(const QListWidgetItem& item) {

@@ -132,7 +132,8 @@ class ExportDialog : public QDialog {
             *empty_ = make_switch("export_empty_panels", "&Empty panels with their reason"),
             *rows_ = make_switch("export_row_names", "&Names of the rows"),
             *letters_ = make_switch("export_letters", "(a), (b), … at the &panels"),
-            *session_ = make_switch("export_session", "Carry the &session");
+            *session_ = make_switch("export_session",
+                                    "Embed the &session, so that the figure can be reopened");
   FigurePreview* preview_ = new FigurePreview;
   QTimer timer_;
 };

@@ -7,6 +7,8 @@
 #include <QHBoxLayout>
 #include <QKeySequenceEdit>
 #include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QSettings>
@@ -20,7 +22,8 @@
 namespace fovea {
 namespace {
 
-constexpr const char* standard = "standard_key";  // a property of actions
+// Properties of actions.
+constexpr const char *standard = "standard_key", *first_name = "first_name";
 
 QString setting_of(const QAction& action) {
   return "keys/" + action.objectName();
@@ -30,14 +33,33 @@ QKeySequence standard_key(const QAction& action) {
   return action.property(standard).value<QKeySequence>();
 }
 
+/// As the action is called at first: names of some go on with what they will do next.
 QString name_of(const QAction& action) {
-  return action.text().remove('&').remove("…");
+  return action.property(first_name).toString().remove('&').remove("…");
+}
+
+/// The title of the menu bar's menu that holds the action; empty if none does.
+QString group_of(const QAction& action) {
+  QString title;
+  const QAction* inner = &action;
+  for (bool found = true; found;) {
+    found = false;
+    for (QObject* holder : inner->associatedObjects())
+      if (const auto* menu = qobject_cast<QMenu*>(holder); menu && menu->menuAction() != inner) {
+        title = menu->title().remove('&');
+        inner = menu->menuAction();
+        found = true;
+        break;
+      }
+  }
+  return title;
 }
 
 }  // namespace
 
 void set_standard_key(QAction& action, const QKeySequence& keys) {
   action.setProperty(standard, QVariant::fromValue(keys));
+  action.setProperty(first_name, action.text());
   const QVariant chosen = QSettings().value(setting_of(action));
   action.setShortcut(chosen.isValid() ? QKeySequence(chosen.toString()) : keys);
 }
@@ -50,10 +72,15 @@ KeysDialog::KeysDialog(const std::vector<QAction*>& actions, QWidget* parent) : 
       "rectangle, a click pins a row, the wheel zooms, dragging with the right button or Space "
       "moves the view, and a double click enlarges a panel. While Shift is held, exact attention "
       "is shown in place of the other columns. A right click on a panel or a title opens a menu."));
+  auto* search = new QLineEdit;
+  search->setObjectName("search_keys");
+  search->setPlaceholderText("Search names and keys");
+  search->setClearButtonEnabled(true);
+  connect(search, &QLineEdit::textChanged, this, &KeysDialog::show_found);
+  column->addWidget(search);
   auto* page = new QWidget;
-  auto* form = new QFormLayout(page);
-  for (QAction* action : actions)
-    if (!action->objectName().isEmpty()) form->addRow(name_of(*action), make_row(action));
+  form_ = new QFormLayout(page);
+  add_groups(actions);
   auto* scroll = new QScrollArea;
   scroll->setWidget(page);
   scroll->setWidgetResizable(true);
@@ -73,6 +100,42 @@ KeysDialog::KeysDialog(const std::vector<QAction*>& actions, QWidget* parent) : 
   check();
 }
 
+/// A heading for each menu, with its actions below, in the order of the menu bar.
+void KeysDialog::add_groups(const std::vector<QAction*>& actions) {
+  QStringList groups;
+  for (const QAction* action : actions)
+    if (const QString group = group_of(*action);
+        !action->objectName().isEmpty() && !groups.contains(group))
+      groups << group;
+  if (groups.removeAll(QString()) > 0) groups << QString();
+  for (const QString& group : groups) {
+    headings_.push_back(make_heading(group.isEmpty() ? "Other" : group));
+    form_->addRow(headings_.back());
+    for (QAction* action : actions)
+      if (!action->objectName().isEmpty() && group_of(*action) == group) {
+        QLayout* row = make_row(action);
+        form_->addRow(name_of(*action), row);
+        rows_.back().heading = headings_.back();
+        rows_.back().place = row;
+      }
+  }
+}
+
+/// Actions whose names, or keys, have the words; with their headings.
+void KeysDialog::show_found(const QString& words) {
+  for (QLabel* heading : headings_) {
+    bool any = false;
+    for (const Row& row : rows_) {
+      if (row.heading != heading) continue;
+      const QString text = name_of(*row.action) + " " + row.edit->keySequence().toString();
+      const bool found = text.contains(words.trimmed(), Qt::CaseInsensitive);
+      form_->setRowVisible(row.place, found);
+      any |= found;
+    }
+    form_->setRowVisible(heading, any);
+  }
+}
+
 QLayout* KeysDialog::make_row(QAction* action) {
   auto* edit = new QKeySequenceEdit(action->shortcut());
   edit->setObjectName("key_" + action->objectName());
@@ -86,7 +149,7 @@ QLayout* KeysDialog::make_row(QAction* action) {
               return edit->setKeySequence(keys[keys.count() - 1]);  // the last counts
             check();
           });
-  rows_.push_back({action, edit});
+  rows_.push_back({.action = action, .edit = edit});
   auto* line = new QHBoxLayout;
   line->addWidget(edit, 1);
   line->addWidget(none);
@@ -118,7 +181,9 @@ void KeysDialog::restore() {
 void KeysDialog::accept() {
   if (!conflict().isEmpty()) return;
   QSettings settings;
-  for (const auto& [action, edit] : rows_) {
+  for (const Row& row : rows_) {
+    QAction* const action = row.action;
+    QKeySequenceEdit* const edit = row.edit;
     const QKeySequence keys = edit->keySequence();
     action->setShortcut(keys);
     for (QWidget* window : QApplication::topLevelWidgets())

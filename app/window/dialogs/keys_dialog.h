@@ -6,8 +6,10 @@
 #include <vector>
 
 class QAction;
+class QFormLayout;
 class QKeySequenceEdit;
 class QLabel;
+class QLayout;
 class QPushButton;
 
 namespace fovea {
@@ -29,12 +31,18 @@ class KeysDialog : public QDialog {
   struct Row {
     QAction* action;
     QKeySequenceEdit* edit;
+    QLabel* heading = nullptr;  // of its group
+    QLayout* place = nullptr;
   };
+  void add_groups(const std::vector<QAction*>& actions);
+  void show_found(const QString& words);
   QLayout* make_row(QAction* action);
   void check();
   void restore();
 
   std::vector<Row> rows_;
+  std::vector<QLabel*> headings_;
+  QFormLayout* form_;
   QLabel* conflict_;
   QPushButton* save_;
 };

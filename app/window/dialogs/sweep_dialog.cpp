@@ -67,7 +67,7 @@ QLayout* SweepDialog::make_controls() {
     row->addSpacing(2 * rhythm);
   };
   add("&Time", time_ = new QComboBox);
-  time_->addItem("plan, upload and apply", int(SweepTime::total));
+  time_->addItem("plan, prepare and apply", int(SweepTime::total));
   time_->addItem("apply alone", int(SweepTime::apply));
   time_->setToolTip("Trees are built while planning; in their paper they are learned beforehand");
   add("&Up to n =", longest_ = new QComboBox);
@@ -122,9 +122,8 @@ void SweepDialog::measure() {
   QSettings().setValue("sweep/seconds", allowed_->currentData());
   plot_->choose(std::nullopt);
   footer_->set_outcome({});
-  const QString nice = niceness > 0 ? QString(", at nice %1").arg(niceness) : "";
-  unnamed_ = provenance_of(study_, false) + nice;
-  run_.start(measured_, provenance_of(study_) + nice);
+  unnamed_ = provenance_of(study_, false);
+  run_.start(measured_, provenance_of(study_));
   refresh();
 }
 

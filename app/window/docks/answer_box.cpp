@@ -70,9 +70,8 @@ QStringList warnings_of(const Study& study, const ColumnState& state) {
     for (const auto& note : plan.notes) notes << to_qt(note);
     notes << to_qt(note_of_numbers(*state.computation));
     if (plan.fitted_to_all_tokens)
-      notes << (plan.causal ? "Fitted to all tokens at once: later tokens decide who attends to "
-                              "whom, in spite of the causal mask."
-                            : "Fitted to all tokens at once, as it would be with a causal mask.");
+      notes << QString("The %1 built from all tokens, also from those after a query.")
+                   .arg(plan.groups.branching.empty() ? "groups are" : "tree is");
   }
   notes << to_qt(state.error);
   notes.removeAll({});

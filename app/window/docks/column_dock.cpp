@@ -50,7 +50,7 @@ QWidget* ColumnDock::make_parameters(LearningRun& learning) {
   auto* column = make_inner<QVBoxLayout>(body);
   column->addWidget(form_ = new ParameterForm(study_, editor_));
   column->addWidget(learning_ = new LearningBox(study_, learning));
-  hold_ = new QCheckBox("Hold the head");
+  hold_ = new QCheckBox("Keep this head");
   hold_->setToolTip(
       "The column stays with this head while others, also of other files with as many tokens, "
       "are opened beside it");
@@ -105,8 +105,8 @@ void ColumnDock::refresh() {
 
 void ColumnDock::show_held(const Column& column, const HeadState& head) {
   hold_->setChecked(column.held.has_value());
-  hold_->setText(column.held ? "Holds " + to_qt(label_of(*column.held, head.source.get()))
-                             : "Hold the head");
+  hold_->setText(column.held ? "Keeps " + to_qt(label_of(*column.held, head.source.get()))
+                             : "Keep this head");
 }
 
 void ColumnDock::show_measures(const ColumnState& state) {

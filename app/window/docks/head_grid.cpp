@@ -65,8 +65,8 @@ QString HeadGrid::caption(const Head& head) const {
   QString text = to_qt(layer_label(*source_, head.first)) + QString(", head %1").arg(head.second);
   const auto card = study_.card(head.first, head.second);
   if (!card) return text;
-  text += QString("\nentropy %1 of log n\ndensity %2 of the entries above 1/n")
-              .arg(number_text(card->entropy), number_text(card->density));
+  text += QString("\nentropy %1 of the maximum\ndensity %2 of the entries above 1/n")
+              .arg(to_qt(format_percent(card->entropy, 2)), number_text(card->density));
   if (const auto error = study_.head_error(head.first, head.second))
     text += "\nrelative output error of the selected variant " + number_text(*error);
   if (const QString bar = bars_.text(head); !bar.isEmpty()) text += "\n" + bar;

@@ -242,7 +242,7 @@ void InspectorDock::show_selection(const std::shared_ptr<const SelectionReading>
   selection_->set_rows(
       {{"queries", range_text(reading->rows), {}},
        {"keys", range_text(reading->cols), {}},
-       {"mass a row", estimates(1), "mean over the rows: " + compared(study_) + of_rows},
+       {"mass per row", estimates(1), "mean over the rows: " + compared(study_) + of_rows},
        {"mean", estimates(1 / keys), "of an entry: " + compared(study_) + of_rows},
        {"largest", pair(reading->exact_max, reading->approximate_max), compared(study_) + of_rows},
        {"rms error",

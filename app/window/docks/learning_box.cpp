@@ -33,8 +33,11 @@ LearningBox::LearningBox(Study& study, LearningRun& run) : study_(study), run_(r
   progress_->setObjectName("learning_progress");
   make_selectable(*progress_);
   connect(learn_, &QPushButton::clicked, this, [this] {
-    if (run_.running() && run_.column_of_run() == std::size_t(study_.selected_column()))
+    const auto column = std::size_t(study_.selected_column());
+    if (run_.running() && run_.column_of_run() == column)
       run_.pause();
+    else if (study_.learns(column))
+      study_.cancel_learning(column);
     else
       run_.learn();
   });
@@ -49,15 +52,23 @@ void LearningBox::refresh() {
   setVisible(there);
   if (!there) return;
   const bool its_own = run_.column_of_run() == column;
+  const std::string& kept = study_.columns()[column].kept_tree;
+  const bool waits = study_.learns(column);
   learn_->setText(its_own && run_.running()      ? "&Pause"
                   : its_own && run_.can_resume() ? "&Resume learning"
+                  : waits                        ? "&Cancel learning"
+                  : !kept.empty()                ? "&Learn again"
                                                  : "&Learn the tree");
   revert_->setVisible(its_own && run_.can_revert());
   const bool values = study_.head_of(study_.columns()[column]).problem->has_values();
   learn_->setEnabled(values);
-  progress_->setText(!values   ? QString("No tree can be learned: ") + no_values
-                     : its_own ? text()
-                               : QString());
+  progress_->setText(
+      !values         ? QString("No tree can be learned: ") + no_values
+      : its_own       ? text()
+      : waits         ? QString("The tree of this column is being learned for this head.")
+      : !kept.empty() ? QString("This tree was learned on %1, and is kept until you learn again.")
+                            .arg(to_qt(kept))
+                      : QString());
   progress_->setVisible(!progress_->text().isEmpty());
 }
 

@@ -52,6 +52,9 @@ class LearningPlot : public FigureWidget {
     const auto& columns = study_.columns();
     const auto selected = std::size_t(study_.selected_column());
     const bool has_tree = selected < columns.size() && run_.can_learn(columns[selected]);
+    if (has_tree && !columns[selected].kept_tree.empty())
+      return "The tree of " + study_.title_of(int(selected)) + " was learned on " +
+             columns[selected].kept_tree + ". Press “Learn again” in its form.";
     return (has_tree ? "Press" : "Select a column of Treeformer and press") +
            std::string(" “Learn the tree” in its form.");
   }
@@ -65,10 +68,15 @@ class LearningPlot : public FigureWidget {
 /// Chooses on which other source a learned tree is tried, and shows what came of it.
 class ValidationPanel : public QWidget {
  public:
-  ValidationPanel(Study& study, LearningRun& learning, ValidationRun& run) : run_(run) {
+  ValidationPanel(Study& study, LearningRun& learning, ValidationRun& run)
+      : study_(study), run_(run) {
     setFixedWidth(360);
     auto* column = make_inner<QVBoxLayout>(this);
     auto* line = make_inner<QHBoxLayout>();
+    line->addWidget(again_ = new QPushButton("Learn again"));
+    again_->setObjectName("learn_again");
+    again_->setToolTip("Learn the tree of the selected column for the head that it shows");
+    connect(again_, &QPushButton::clicked, &learning, &LearningRun::learn);
     line->addWidget(choose_ = new QPushButton("Validate on…"));
     choose_->setObjectName("validate");
     choose_->setToolTip(
@@ -120,6 +128,9 @@ class ValidationPanel : public QWidget {
   }
 
   void refresh() {
+    const auto selected = std::size_t(study_.selected_column());
+    again_->setVisible(selected < study_.columns().size() &&
+                       !study_.columns()[selected].kept_tree.empty());
     choose_->setEnabled(run_.can_start());
     stop_->setVisible(run_.active());
     note_->setText(note());
@@ -152,8 +163,9 @@ class ValidationPanel : public QWidget {
     for (int at = 0; at < 3; ++at) cells_[row][at + 1]->setText(texts[at]);
   }
 
+  Study& study_;
   ValidationRun& run_;
-  QPushButton *choose_, *stop_;
+  QPushButton *again_, *choose_, *stop_;
   QLabel* note_;
   QLabel* cells_[3][4];  // headings, the own head, the other source
 };

@@ -1,5 +1,8 @@
 #include "window/docks/sequence_view.h"
 
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QMenu>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QScrollArea>
@@ -295,8 +298,23 @@ void SequenceView::leaveEvent(QEvent*) {
   emit query_hovered(-1);
 }
 void SequenceView::mousePressEvent(QMouseEvent* event) {
-  if (side_ == Side::keys) return;
+  if (side_ == Side::keys || event->button() != Qt::LeftButton) return;
   if (const Index i = at(event->pos()); i >= 0) editor_.pin(i);
+}
+
+void SequenceView::contextMenuEvent(QContextMenuEvent* event) {
+  const Index token = at(event->pos());
+  if (token < 0) return;
+  const Sequence& sequence = sequence_in(layer_);
+  auto* menu = new QMenu(this);
+  menu->setAttribute(Qt::WA_DeleteOnClose);
+  if (side_ == Side::queries)
+    menu->addAction(study_.session().pinned_query == token ? "Unpin query" : "Pin query", this,
+                    [this, token] { editor_.pin(token); });
+  menu->addAction("Copy", this, [text = to_qt(sequence.label(token))] {
+    QGuiApplication::clipboard()->setText(text);
+  });
+  menu->popup(event->globalPos());
 }
 
 void SequenceView::keyPressEvent(QKeyEvent* event) {

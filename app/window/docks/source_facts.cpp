@@ -52,7 +52,9 @@ QString facts_of(const Source& source, Index opened) {
 }
 
 QString conditions_of(const Source& source, const Session& session, const Problem& problem) {
-  const QString statement = to_qt(statement_text(source));
+  QString statement = to_qt(statement_text(source));
+  if (source.kind == "text" || source.kind == "image")
+    if (!source.content.empty()) statement += " for this " + to_qt(source.kind);
   const auto known = [&](bool by_hand, bool stated) {
     return by_hand ? QString("set by hand") : stated ? statement : "not stated";
   };
@@ -60,10 +62,13 @@ QString conditions_of(const Source& source, const Session& session, const Proble
   QStringList lines;
   const bool mask = stated_causal(source, session.layer).has_value(),
              scale = stated_scale(source, session.layer).has_value();
-  lines << QString("mask %1: %2")
-               .arg(problem.causal ? "causal" : "bidirectional",
-                    known(session.conditions.causal.has_value(),
-                          mask || !mask_is_assumed(source, session.layer)));
+  const bool by_hand = session.conditions.causal.has_value();
+  if (problem.causal || by_hand || mask || mask_is_assumed(source, session.layer))
+    lines << QString("mask %1: %2")
+                 .arg(problem.causal ? "causal" : "none (bidirectional)",
+                      known(by_hand, mask || !mask_is_assumed(source, session.layer)));
+  else
+    lines << "mask: none (bidirectional)";
   lines << QString("scale %1: %2%3")
                .arg(number_text(problem.scale), session.conditions.scale || scale ? "" : "1/√d, ",
                     known(session.conditions.scale.has_value(), scale));

@@ -35,7 +35,7 @@ struct Heading {
 constexpr Heading number_headings[] = {
     {"total", 66,
      "From Q, K and V to Z: the median over rounds of the sums of plan, prepare (on a GPU: upload) "
-     "and apply. Learning is not in it."},
+     "and apply. Building a tree is not in it."},
     {"p10 – p90", 134, "Of ten rounds' totals one is below the first and one above the second."},
     {"apply", 66, "Of a plan that is there: the median over rounds."},
     {"runs", 44, "Rounds after a warm-up; in each of them every column runs once."},
@@ -46,17 +46,15 @@ constexpr Heading number_headings[] = {
      "Exact's apply over this one's, in the same rounds: the median of the ratios, and an interval "
      "that holds it with 95 % confidence. No difference: the interval holds 1."},
     {"first", 66, "The total of the first, cold run."},
-    {"learning", 70, "What the paper does beforehand, such as building a tree. It is in no total."},
+    {"building", 70, "Building the tree: what the paper does beforehand. It is in no total."},
     {"memory", 76, "Counted: of the plan and of the operator, without Q, K, V and Z."},
-    {"resident", 76,
-     "Measured: the rise of the program's resident memory in one run, without memory that earlier "
+    {"process", 76,
+     "Memory of the process, measured: its rise in one run, without memory that earlier "
      "work had left allocated."},
     {"", 170,
-     "few runs: too few for an interval. Below best clock: the machine ran at less "
-     "than two thirds of its "
-     "best pace in some of the rounds. Unsteady: p90 of the totals is 1.5 times p10 or more, so "
-     "that "
-     "ratios say little."}};
+     "Few runs: too few for an interval. Processor was slowed down: it ran at less than two "
+     "thirds of its best pace in some of the rounds. Unsteady: p90 of the totals is 1.5 times p10 "
+     "or more, so that ratios say little."}};
 
 /// What was measured of a column.
 struct TimingRow {
@@ -91,7 +89,7 @@ QString memory_words(const ColumnState& state) {
   QString text = "memory: " + to_qt(format_bytes(state.computation->cost.bytes)) +
                  " counted, of plan and operator beside Q, K, V and Z";
   if (state.memory)
-    text += QString("; measured: the program's resident peak in one run %1, %2 more than before it")
+    text += QString("; measured: the peak of the process in one run %1, %2 more than before it")
                 .arg(to_qt(format_bytes(state.memory->peak)),
                      to_qt(format_bytes(state.memory->rise())));
   return text;
@@ -107,10 +105,10 @@ std::pair<QString, QString> speed_ups(const ColumnState& state) {
 
 QString note_of(const ColumnState& state) {
   if (state.stale) return "stale";
-  if (!state.time) return "first run only";
+  if (!state.time) return "not yet repeated";
   QStringList notes;
   if (state.time->timing.few_samples()) notes << "few runs";
-  if (state.time->slow) notes << "below best clock";
+  if (state.time->slow) notes << "processor was slowed down";
   if (state.time->timing.total.unsteady()) notes << "unsteady";
   return notes.join(", ");
 }
@@ -181,6 +179,7 @@ class TimingTable : public QTableWidget {
   void refresh();
   void fit();
   MarkedTable whole() const;
+  QString legend_of_stages() const;
 
   Study& study_;
   QLabel* nothing_;     // shown instead of the headings while nothing is open
@@ -251,9 +250,8 @@ void TimingTable::refresh() {
   const Backend& backend = study_.backend();
   conditions_ = QString(
                     "Medians over rounds in which every column runs once, whiskers: p10–p90 of the "
-                    "total   ·   %1, %2%3")
-                    .arg(to_qt(backend.device()), to_qt(backend.precision()),
-                         niceness > 0 ? QString(", at nice %1").arg(niceness) : "");
+                    "total   ·   %1, %2")
+                    .arg(to_qt(backend.device()), to_qt(backend.precision()));
   std::vector<TimingRow> now;
   for (int c = 0; c < std::ssize(study_.columns()); ++c) now.push_back(row_of(study_, c));
   // Painting this dock repaints the whole window.
@@ -275,6 +273,20 @@ void TimingTable::refresh() {
   horizontalHeader()->setVisible(study_.source() != nullptr);
   setAccessibleDescription(study_.source() ? QString() : nothing_->text());
   fit();
+}
+
+// Which colour each stage has, as its name is left out of a short bar.
+QString TimingTable::legend_of_stages() const {
+  QString legend;
+  const auto row = std::ranges::max_element(
+      rows_, {}, [](const TimingRow& timing) { return timing.stages.size(); });
+  if (row == rows_.end()) return legend;
+  for (std::size_t i = 0; i < row->stages.size(); ++i)
+    legend +=
+        QString("<br><span style='color:%1'>■</span> %2")
+            .arg(qcolor(window_style().series_colour(i + 1)).name(),
+                 i < 2 ? to_qt(row->stages[i].name) : QString("stage %1 of apply").arg(i - 1));
+  return legend;
 }
 
 // With the stages that bars show.
@@ -311,9 +323,10 @@ void TimingTable::fit() {
     widest = std::max(widest, fontMetrics().horizontalAdvance(row.texts.front()) + 24);
   setColumnWidth(title_place, std::min(widest, width() / 4));
   QTableWidgetItem* heading = horizontalHeaderItem(bar_place);
-  heading->setText(
-      fontMetrics().elidedText(conditions_, Qt::ElideRight, columnWidth(bar_place) - 8));
-  heading->setToolTip(conditions_);
+  const QString shown =
+      "Medians of stages · whiskers: p10–p90 of the total · arrow: p90 is further on";
+  heading->setText(fontMetrics().elidedText(shown, Qt::ElideRight, columnWidth(bar_place) - 8));
+  heading->setToolTip(conditions_ + legend_of_stages());
 }
 
 void TimingTable::draw_bar(QPainter& painter, const QRectF& cell, const TimingRow& row) const {

@@ -63,22 +63,29 @@ void FieldEditor::make_number(QHBoxLayout* top, Index n) {
   box->setRange(field_.min, field_.max);
   box->setSingleStep(integer ? (field_.must_be_even ? 2 : 1)
                              : std::max(1e-4, (field_.max - field_.min) / 100));
-  box->setSuffix(field_.unit.empty() ? "" : " " + to_qt(field_.unit));
   box->setAlignment(Qt::AlignRight);
   box->setButtonSymbols(QAbstractSpinBox::NoButtons);
   box->setKeyboardTracking(false);
   box->setFixedWidth(136);
   add_field(*top, to_qt(field_.label), box, 1);
+  const auto say_unit = [this, box] {
+    QString unit = to_qt(field_.unit);
+    if (box->value() == 1 && unit.endsWith('s')) unit.chop(1);
+    box->setSuffix(unit.isEmpty() ? "" : " " + unit);
+  };
+  say_unit();
+  connect(box, &QDoubleSpinBox::valueChanged, box, say_unit);
   lay_out_slider(n);
   connect(slider_, &QSlider::valueChanged, this,
           [this](int position) { emit_number(number_of_(position)); });
   connect(slider_, &Slider::reset_requested, this, &FieldEditor::reset_requested);
   connect(box, &QDoubleSpinBox::valueChanged, this, &FieldEditor::emit_number);
-  show_ = [this, box, integer](const Value& value) {
+  show_ = [this, box, integer, say_unit](const Value& value) {
     const double number = integer ? double(std::get<std::int64_t>(value)) : std::get<double>(value);
     const QSignalBlocker quiet_box(box), quiet_slider(slider_);
     // Setting the same value would draw it again.
     if (box->value() != number) box->setValue(number);
+    say_unit();
     if (!slider_->isSliderDown()) slider_->setValue(position_of_(number));
   };
 }
@@ -113,8 +120,8 @@ void FieldEditor::lay_out_slider(Index n) {
 void FieldEditor::make_list(QHBoxLayout* top) {
   auto* line = new QLineEdit;
   line->setFixedWidth(136);
-  line->setPlaceholderText(
-      std::holds_alternative<std::string>(field_.standard) ? "none" : "none, or a list: 4, 4, 2");
+  line->setPlaceholderText(std::holds_alternative<std::string>(field_.standard) ? "none"
+                                                                                : "automatic");
   add_field(*top, to_qt(field_.label), line, 1);
   const auto show_error = [line](const QString& error) {
     line->setToolTip(plain_tip(error));

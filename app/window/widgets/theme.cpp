@@ -87,6 +87,7 @@ QString style_sheet(const drawing::Style& style) {
     QDoubleSpinBox, QLineEdit { background: %raised; border: 1px solid %frame; border-radius: 4px;
       padding: 2px 6px; min-height: 20px; selection-background-color: %accent; }
     QDoubleSpinBox:focus, QLineEdit:focus { border: 1px solid %accent; }
+    QDoubleSpinBox::up-button, QDoubleSpinBox::down-button { width: 0; border: none; }
     QPushButton, QToolButton { background: %raised; border: 1px solid %frame; border-radius: 4px; padding: 4px 12px; }
     QPushButton:hover, QToolButton:hover { border-color: %accent; }
     QPushButton:focus, QToolButton:focus { border-color: %accent; }
