@@ -22,8 +22,8 @@ QWidget* FloatingBars::make_stack() {
   column->setSpacing(rhythm / 2);
   // A bar that is wider than the widget is cut rather than make the window wider.
   column->setSizeConstraint(QLayout::SetNoConstraint);
+  stack->hide();  // before place() would look at both stacks
   stack->installEventFilter(this);
-  stack->hide();
   return stack;
 }
 
