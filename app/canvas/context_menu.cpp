@@ -91,7 +91,7 @@ void Controls::column_menu(const Scene& scene) {
     });
   };
   if (menu_item("Duplicate column")) act_on_column("duplicate");
-  if (menu_item("Hold the head", true, scene.model.holds_head(column))) act_on_column("hold");
+  if (menu_item("Keep this head", true, scene.model.holds_head(column))) act_on_column("hold");
   ImGui::Separator();
   if (menu_item("Move left", column > 0)) act_on_column("left");
   if (menu_item("Move right", column + 1 < std::ssize(titles))) act_on_column("right");

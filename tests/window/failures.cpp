@@ -143,7 +143,7 @@ TEST_CASE("the keys that a query lost and gained most weight at are listed") {
 TEST_CASE("the docks return to their first layout") {
   Window window(small);
   const auto docks = window->findChildren<QDockWidget*>();
-  REQUIRE(docks.size() == 8);
+  REQUIRE(docks.size() == 9);
   auto* variant = window->findChild<QDockWidget*>("Variant");
   auto* timing = window->findChild<QDockWidget*>("Timing");
   variant->setFloating(true);
@@ -152,13 +152,13 @@ TEST_CASE("the docks return to their first layout") {
   window.trigger("reset_layout");
   for (QDockWidget* dock : docks) {
     CHECK_FALSE(dock->isFloating());
-    CHECK(dock->isVisibleTo(&*window));
+    CHECK(dock->isVisibleTo(&*window) == (dock->objectName() != "Which attention?"));
   }
   CHECK(window->dockWidgetArea(variant) == Qt::RightDockWidgetArea);
   CHECK(window->dockWidgetArea(window->findChild<QDockWidget*>("Inspector")) ==
         Qt::RightDockWidgetArea);
   CHECK(window->dockWidgetArea(timing) == Qt::BottomDockWidgetArea);
-  CHECK(window->tabifiedDockWidgets(timing).size() == 4);
+  CHECK(window->tabifiedDockWidgets(timing).size() == 5);
 }
 
 }  // namespace fovea::test

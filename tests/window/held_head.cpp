@@ -34,7 +34,7 @@ const Matrix& weights(Window& window, int column) {
 
 QCheckBox& hold_box(Window& window) {
   for (auto* box : window->findChildren<QCheckBox*>())
-    if (box->text().startsWith("Hold")) return *box;
+    if (box->text().startsWith("Keep")) return *box;
   FAIL("there is no box that holds the head");
   std::abort();
 }
@@ -106,12 +106,12 @@ TEST_CASE("H holds the head of the selected column, which says so, and releases 
   window->editor().choose_head(0, 2);
   REQUIRE(window.settle());
   CHECK(hold_box(window).isChecked());
-  CHECK(hold_box(window).text() == "Holds layer 0, head 0");
+  CHECK(hold_box(window).text() == "Keeps layer 0, head 0");
   press(window, Qt::Key_H);
   CHECK_FALSE(window.study().session().columns[1].held);
   REQUIRE(window.settle());
   CHECK_FALSE(hold_box(window).isChecked());
-  CHECK(hold_box(window).text() == "Hold the head");
+  CHECK(hold_box(window).text() == "Keep this head");
   hold_box(window).click();
   CHECK(window.study().session().columns[1].held == HeldHead{{}, 0, 2});
 }

@@ -1,5 +1,6 @@
 #include "window/docks/docks.h"
 
+#include <QAction>
 #include <QCheckBox>
 #include <QComboBox>
 #include <QDockWidget>
@@ -38,6 +39,7 @@ QWidget* scrolled(QWidget* page) {
 Docks::Docks(MainWindow& window)
     : inspector(new InspectorDock(window.study())),
       timing(make_timing_dock(window.study())),
+      exploration(new ExploreDock(window)),
       window_(window),
       comparison_(new ComparisonDock(window.study())) {
   QWidget* input = make_input_dock(window.study(), window.editor());
@@ -65,6 +67,11 @@ Docks::Docks(MainWindow& window)
   learning_ =
       add("Learning", make_learning_dock(window.study(), window.learning(), window.validation()));
   effect_ = add("Effect", new EffectDock(window.study(), window.editor(), window.effect()));
+  explore_ = add("Which attention?", exploration);
+  QObject::connect(explore_->toggleViewAction(), &QAction::toggled, exploration, [this](bool open) {
+    if (!open) exploration->stop();
+  });
+  QObject::connect(explore_, &QDockWidget::visibilityChanged, exploration, &ExploreDock::set_seen);
   // Behind another dock it is not looked at.
   QObject::connect(spans_, &QDockWidget::visibilityChanged, &window,
                    [&study = window.study()](bool visible) { study.want_spans(visible); });
@@ -83,7 +90,8 @@ void Docks::sort(const SortOrders& orders) {
 }
 
 void Docks::arrange() {
-  for (QDockWidget* dock : {left_, right_, below_, bottom_, behind_, spans_, learning_, effect_}) {
+  for (QDockWidget* dock :
+       {left_, right_, below_, bottom_, behind_, spans_, learning_, effect_, explore_}) {
     dock->setFloating(false);
     const Qt::DockWidgetArea area = dock == left_                      ? Qt::LeftDockWidgetArea
                                     : dock == right_ || dock == below_ ? Qt::RightDockWidgetArea
@@ -96,6 +104,8 @@ void Docks::arrange() {
   window_.tabifyDockWidget(behind_, spans_);
   window_.tabifyDockWidget(spans_, learning_);
   window_.tabifyDockWidget(learning_, effect_);
+  window_.tabifyDockWidget(effect_, explore_);
+  explore_->hide();
   bottom_->raise();
   const QSize room = window_.screen()->availableSize();
   const int wide = room.width();
@@ -104,6 +114,17 @@ void Docks::arrange() {
                       Qt::Horizontal);
   window_.resizeDocks({right_, below_}, {560, 280}, Qt::Vertical);
   window_.resizeDocks({bottom_}, {room.height() < 900 ? 140 : 200}, Qt::Vertical);
+}
+
+void Docks::show_exploration(ExploreDock::Page page) {
+  constexpr int enough = 300, most = 440;
+  exploration->choose(page);
+  explore_->show();
+  explore_->raise();
+  if (explore_->height() < enough && !explore_->isFloating())
+    window_.resizeDocks({explore_}, {std::clamp(window_.height() * 2 / 5, enough, most)},
+                        Qt::Vertical);
+  exploration->open();
 }
 
 void Docks::toggle_all() {

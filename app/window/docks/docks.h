@@ -1,10 +1,11 @@
-// The Docks around the canvas: input, variant, inspector, timing, comparison, spans, learning
-// and effect.
+// The Docks around the canvas: input, variant, inspector, timing, comparison, spans, learning,
+// effect, and which attention to use.
 #pragma once
 
 #include <QList>
 
 #include "input/sort_orders.h"
+#include "window/docks/explore_dock.h"
 #include "window/docks/inspector_dock.h"
 #include "window/docks/sequence_view.h"
 
@@ -41,8 +42,10 @@ QWidget* make_learning_dock(Study& study, LearningRun& learning, ValidationRun& 
 struct Docks {
   /// Makes them; the window owns them. They follow its study.
   explicit Docks(MainWindow& window);
-  /// Puts them where they are at first: all are shown, none floats.
+  /// Puts them where they are at first: all but the last are shown, none floats.
   void arrange();
+  /// Shows which attention to use, with enough room, as a plot or a table, or what heads do.
+  void show_exploration(ExploreDock::Page page);
   /// Hides all docks, so that the canvas has the window; hidden, shows those again.
   void toggle_all();
   /// How their lists are sorted.
@@ -52,13 +55,15 @@ struct Docks {
   SequenceView *sequence, *key_sequence;  // in the input dock
   InspectorDock* inspector;
   QTableWidget* timing;  // a row for each column of the canvas
+  ExploreDock* exploration;
 
  private:
   MainWindow& window_;
   ComparisonDock* comparison_;
   QComboBox* head_order_;
   QCheckBox* all_layers_;
-  QDockWidget *left_, *right_, *below_, *bottom_, *behind_, *spans_, *learning_, *effect_;
+  QDockWidget *left_, *right_, *below_, *bottom_, *behind_, *spans_, *learning_, *effect_,
+      *explore_;
   QList<QDockWidget*> hidden_;  // by toggle_all()
 };
 

@@ -49,7 +49,7 @@ class VariantDock : public QWidget {
         "The paper's values, or smaller ones where those would make a short text exact");
     connect(reset_, &QPushButton::clicked, this, [this] { editor_.reset_column(); });
     column->addWidget(reset_, 0, Qt::AlignLeft);
-    hold_ = new QCheckBox("Hold the head");
+    hold_ = new QCheckBox("Keep this head");
     hold_->setToolTip(
         "The column stays with this head while others, also of other files with as many tokens, "
         "are opened beside it");
@@ -164,8 +164,8 @@ class VariantDock : public QWidget {
 
   void show_held(const Column& column, const HeadState& head) {
     hold_->setChecked(column.held.has_value());
-    hold_->setText(column.held ? "Holds " + to_qt(label_of(*column.held, head.source.get()))
-                               : "Hold the head");
+    hold_->setText(column.held ? "Keeps " + to_qt(label_of(*column.held, head.source.get()))
+                               : "Keep this head");
   }
 
   void show_notes(const ColumnState& state) {
