@@ -289,9 +289,7 @@ void Gestures::place(Scene& scene) {
   if (pending_) scene.viewport = *pending_;
   scroll_to_kept_place(scene);
   scene.grid.scroll_to(scroll_);
-  // A new column may have no picture yet, and is shown once it has one.
-  if (to_show_ && to_show_->second < scene.grid.columns())
-    scroll_to_show(scene, *std::exchange(to_show_, {}));
+  if (const auto shown = std::exchange(to_show_, {})) scroll_to_show(scene, *shown);
   scene.pointer = reported_.value_or(Pointer{});
   scene.border = border_;
   if (drag_ != Drag::none && !(shown_at_press_ == shown_in(scene))) drag_ = Drag::none;

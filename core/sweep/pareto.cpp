@@ -231,6 +231,8 @@ std::vector<SettingSpread> settings_over_heads(const std::vector<Trial>& trials,
       continue;
     }
     ++(trial.repeats ? setting.seeds : setting.heads);
+    if (!trial.repeats)
+      setting.notes = setting.heads > 1 ? std::vector<std::string>() : trial.notes;
     heads[place].emplace(trial.source, trial.layer, trial.head);
     if (trial.time && (x.is_timed() || y.is_timed())) {
       setting.few_runs = setting.few_runs || trial.time->timing.total.samples < enough_samples;

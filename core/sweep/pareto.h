@@ -120,6 +120,7 @@ struct SettingSpread {
   std::string refusal = {};   // why, for the first of those heads
   bool on_all_heads = false;  // of this length, as the setting with the most heads
   bool on_front = false;      // of the medians of the settings that are on all heads
+  std::vector<std::string> notes = {};  // the planner's, if there is one head
 };
 
 /// In the order in which settings first appear. Each length has a front of its own, made of the

@@ -7,6 +7,7 @@
 
 #include "data/number_text.h"
 #include "session/settings.h"
+#include "variants/learned_tree.h"
 
 namespace fovea {
 namespace {
@@ -122,6 +123,16 @@ std::string best_text(const Recommendation& in) {
   return text + (best.own ? ", a column of the canvas." : ".");
 }
 
+/// What a learned tree has not learned from says more about other inputs.
+std::string learned_text(const SettingSpread& setting) {
+  if (!learned_steps(*setting.variant, setting.values)) return {};
+  if (setting.heads > 1) return " Its trees were learned on these heads.";
+  const std::string begin = "tree learned";
+  for (const std::string& note : setting.notes)
+    if (note.starts_with(begin)) return " Its tree was learned" + note.substr(begin.size()) + ".";
+  return {};
+}
+
 std::string next_text(const Recommendation& in) {
   const bool equal = in.next->y.median == in.best->y.median;
   std::string text = (equal ? " As good: " : " Next best: ") + point_text(*in.next) + ".";
@@ -191,7 +202,7 @@ Recommendation recommend(const std::vector<Trial>& trials, const Quantity& error
 
 std::string to_text(const Recommendation& in) {
   if (!in.best) return in.missing;
-  std::string text = best_text(in);
+  std::string text = best_text(in) + learned_text(*in.best);
   if (in.next) text += next_text(in);
   if (in.small_error && !in.best_is_near()) text += near_text(in);
   if (in.best_is_near() && in.near && in.near->x.median < in.best->x.median)

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "variants/learned_tree.h"
+
 using namespace fovea;
 
 namespace {
@@ -138,6 +140,18 @@ TEST_CASE("answer: over heads it is of medians, with an interval, and says what 
   found = recommend(trials, output_error, 0.25);
   CHECK_FALSE(found.best->interval);
   CHECK(interval_text(*found.best, output_error) == "no interval: 3 heads, and it takes 6");
+}
+
+TEST_CASE("answer: of a learned tree it says the error on what was held out") {
+  std::vector<Trial> trials{point("exact", 1, 0), point("tf", 0.1, 0.3)};
+  set_learned(*trials[1].variant, trials[1].values, 100);
+  trials[1].notes = {"tree learned in 100 steps: output error on held-out rows 0.4"};
+  CHECK(says(answer(trials, 0.25),
+             " Its tree was learned in 100 steps: output error on held-out rows 0.4."));
+  trials.push_back(point("exact", 1, 0, 1));
+  trials.push_back(trials[1]);
+  trials.back().head = 1;
+  CHECK(says(answer(trials, 0.25), " Its trees were learned on these heads."));
 }
 
 TEST_CASE("answer: several seeds on one head give an interval, if they differ") {

@@ -171,6 +171,24 @@ TEST_CASE("error against cost: points are tried, read and shown as columns by a 
   CHECK(window.study().session().columns.size() == 1);
 }
 
+TEST_CASE("a setting that is picked is seen on the canvas, however many columns there are") {
+  Window window(two_heads);
+  learn_no_trees(window);
+  show(window, {find_view("heatmap")});
+  REQUIRE(window.settle());
+  ExploreDock& dock = open_dock(window, "explore");
+  REQUIRE(finish(dock));
+  const auto point = point_of(dock.plot(), "longformer");
+  QTest::mouseClick(&dock.plot(), Qt::LeftButton, {}, point.first.toPoint());
+  const int column = window.study().selected_column();
+  REQUIRE(window.settle());
+  const Canvas& canvas = window->canvas();
+  CHECK(wait_until([&] {
+    const QRectF place = canvas.panel_place(0, column);
+    return !place.isEmpty() && place.left() >= 0 && place.right() <= canvas.width();
+  }));
+}
+
 TEST_CASE("error against cost: a rectangle shows all settings within it, if they are few") {
   Window window(two_heads);
   learn_no_trees(window);

@@ -319,7 +319,7 @@ TEST_CASE("a layout from before there was a Spans dock leaves it among the docks
   dock->hide();
   window.trigger("reset_layout");
   CHECK_FALSE(dock->isHidden());
-  CHECK(window->tabifiedDockWidgets(dock).size() == 4);
+  CHECK(window->tabifiedDockWidgets(dock).size() == 5);
 }
 
 TEST_CASE("the table of spans is copied as it is shown") {

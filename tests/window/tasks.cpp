@@ -88,7 +88,8 @@ TEST_CASE("task 2: which attention to use for a quarter of the cost, and how sur
   window.trigger("explore");
   ExploreDock& dock = *window->exploration();
   REQUIRE(wait_until([&] { return dock.run().complete(); }, 150000));
-  CHECK(text_of(window, "explore_answer").contains("of the cost of exact attention. Next best: "));
+  CHECK(text_of(window, "explore_answer").contains(" of the cost of exact attention."));
+  CHECK(text_of(window, "explore_answer").contains(" Next best: "));
   REQUIRE(dock.answer().best);
   const SettingSpread best = *dock.answer().best;
   CHECK(best.x.median <= 0.25);

@@ -46,6 +46,7 @@ QString setting_reading(const SettingSpread& setting, const Quantity& x, const Q
     lines << "measured on fewer or other heads, so not compared";
   if (setting.few_runs) lines << QString("a time of fewer than %1 runs").arg(enough_samples);
   if (setting.slow) lines << "measured on a slowed machine";
+  for (const std::string& note : setting.notes) lines << to_qt(note);
   return lines.join("\n");
 }
 
@@ -70,6 +71,7 @@ ParetoPage::ParetoPage() {
   for (QComboBox* choice : {x_, y_})
     connect(choice, &QComboBox::currentIndexChanged, this, &ParetoPage::quantities_chosen);
   connect(plot_, &ParetoPlot::setting_chosen, this, &ParetoPage::read_setting);
+  connect(plot_, &ParetoPlot::zoomed, this, [this] { caption_->setText(plot_->caption()); });
 }
 
 QWidget* ParetoPage::make_side() {

@@ -34,7 +34,7 @@ SeriesPlot::Ends ends_of(const drawing::PanelAxis& axis) {
 }
 
 /// Zooms about an amount; the ends stay if the axis would show too little or too much.
-SeriesPlot::Ends zoomed(const SeriesPlot::Ends& ends, double factor, double about) {
+SeriesPlot::Ends zoomed_ends(const SeriesPlot::Ends& ends, double factor, double about) {
   const SeriesPlot::Ends zoomed{about * std::pow(ends.low / about, factor),
                                 about * std::pow(ends.high / about, factor)};
   const double ratio = zoomed.high / zoomed.low;
@@ -166,10 +166,11 @@ void ParetoPlot::zoom(double factor, QPointF about) {
   const double right = (at.x() - plot_.left()) / plot_.width(),
                up = (plot_.bottom() - at.y()) / plot_.height();
   const auto within = [](double share) { return std::clamp(share, 0.0, 1.0); };
-  x_ends_ = zoomed(ends_of(*axes_.x), factor, amount_at(*axes_.x, within(right)));
-  y_ends_ =
-      zoomed(ends_of(*axes_.y), factor, amount_at(*axes_.y, std::max(axes_.y->zeros, within(up))));
+  x_ends_ = zoomed_ends(ends_of(*axes_.x), factor, amount_at(*axes_.x, within(right)));
+  y_ends_ = zoomed_ends(ends_of(*axes_.y), factor,
+                        amount_at(*axes_.y, std::max(axes_.y->zeros, within(up))));
   lay_out();
+  emit zoomed();
 }
 
 void ParetoPlot::pan(QPointF by) {
@@ -178,12 +179,14 @@ void ParetoPlot::pan(QPointF by) {
   x_ends_ = moved(ends_of(*axes_.x), -moved_by.x() / plot_.width());
   y_ends_ = moved(ends_of(*axes_.y), moved_by.y() / plot_.height());
   lay_out();
+  emit zoomed();
 }
 
 void ParetoPlot::show_all() {
   x_ends_.reset();
   y_ends_.reset();
   lay_out();
+  emit zoomed();
 }
 
 // Keys that zoom the canvas zoom the plot while it has the focus.

@@ -51,6 +51,7 @@ class ParetoPlot : public FigureWidget {
 
  signals:
   void budget_moved(double at_most);
+  void zoomed();
   void setting_chosen();
   void settings_picked(std::vector<std::size_t> settings);
 

@@ -25,6 +25,7 @@ VariantChoice::VariantChoice() {
   setToolTip("What is tried: a check list");
   auto* menu = new QMenu(this);
   auto* list = new QWidgetAction(menu);
+  list->setText("What is tried");
   list->setDefaultWidget(make_list());
   menu->addAction(list);
   setMenu(menu);
