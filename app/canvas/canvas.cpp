@@ -63,8 +63,9 @@ struct Canvas::Impl {
   FoundTokens found;
   PreparedPanels prepared;
   int current_view = -1;
-  QTimer blink_timer;        // runs only while two columns blink and can be seen
-  bool shows_other = false;  // of these two the other is seen
+  std::optional<int> awaited;  // a column to scroll to once the model has it
+  QTimer blink_timer;          // runs only while two columns blink and can be seen
+  bool shows_other = false;    // of these two the other is seen
   bool focus_by_key = false;
   int frames_wanted = 0;
   Grid grid;     // of the last frame
@@ -110,6 +111,7 @@ void Canvas::set_model(std::shared_ptr<const CanvasModel> model) {
   impl_->choose_what_is_shown();
   impl_->gestures.model_changed();
   if (!(impl_->model->lengths == before)) impl_->gestures.lengths_changed(impl_->model->lengths);
+  if (impl_->awaited) set_current(impl_->current_view, *impl_->awaited);
   impl_->wake();
 }
 
@@ -180,7 +182,12 @@ void Canvas::set_chosen_leaves(int column, IndexRange leaves) {
 
 void Canvas::set_current(int view, int column) {
   impl_->current_view = view;
-  impl_->gestures.show_panel(impl_->shown_row(view), impl_->shown_column(column));
+  const int shown = impl_->shown_column(column);
+  impl_->awaited.reset();
+  if (shown < 0)
+    impl_->awaited = column;
+  else
+    impl_->gestures.show_panel(impl_->shown_row(view), shown);
   impl_->wake();
 }
 

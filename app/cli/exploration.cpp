@@ -37,7 +37,7 @@ std::vector<std::string> not_tried(const ExplorationOptions& options,
       tried, [](const Variant* variant) { return variant->tree_attention != TreeAttention::none; });
   if (trees && options.explore.learned_steps == 0 && !options.in_model)
     out.emplace_back(
-        "learned trees (--learn 300 tries them, which takes seconds for each head and setting)");
+        "learned trees (--learn 100 tries them, which takes seconds for each head and setting)");
   return out;
 }
 
@@ -56,13 +56,17 @@ void ExplorationOptions::add_to(CLI::App& command, const std::string& standard_l
                   "At most so many settings of each variant: its default, then from coarse to fine")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  learn = command
+              .add_option("--learn", explore.learned_steps,
+                          "Also try each setting of Treeformer with a tree that is learned for the "
+                          "head in this many steps, which takes seconds each")
+              ->type_name("STEPS")
+              ->check(CLI::Range(Index{0}, most_learning_steps))
+              ->capture_default_str();
   command
-      .add_option("--learn", explore.learned_steps,
-                  "Also try each setting of Treeformer with a tree that is learned for the head in "
-                  "this many steps, which takes seconds each (0 tries none)")
-      ->type_name("STEPS")
-      ->check(CLI::Range(Index{0}, most_learning_steps))
-      ->capture_default_str();
+      .add_flag_callback(
+          "--no-learn", [this] { explore.learned_steps = 0; }, "Learn no trees, which is faster")
+      ->excludes(command.get_option("--learn"));
   add_seed(command, explore.seed);
   heads.add_all_to(command, standard_layer);
   backend.add_to(command);

@@ -17,9 +17,10 @@ struct ExplorationOptions {
   HeadOptions heads;
   BackendOptions backend;
   std::vector<std::string> variants{"all"};
-  ExploreOptions explore;
-  bool of_outputs = false;  // the command needs values
-  bool in_model = false;    // settings replace attention in the opened model (model_trials.h)
+  ExploreOptions explore{.learned_steps = standard_learned_steps};
+  const CLI::Option* learn = nullptr;  // whether it was given
+  bool of_outputs = false;             // the command needs values
+  bool in_model = false;  // settings replace attention in the opened model (model_trials.h)
 
   /// `standard_layer`: the default of --layer.
   void add_to(CLI::App& command, const std::string& standard_layer);

@@ -23,7 +23,7 @@ void refuse_options_of_heads(const ExplorationOptions& options) {
     throw UsageError(
         "--y loss: the model says what its attention is; expected none of --causal, --no-causal, "
         "--scale, --window, --softcap and --allow-non-finite");
-  if (options.explore.learned_steps > 0)
+  if (options.learn->count() > 0 && options.explore.learned_steps > 0)
     throw UsageError(
         "--y loss: trees that --learn learns are of one head by itself; expected no --learn");
 }

@@ -57,7 +57,7 @@ void Legend::draw(Ink& ink, Point top_left) const {
     const Point here{top_left.x + at.x, top_left.y + at.y};
     const Rect swatch{here.x, here.y - box / 2, box, box};
     if (item.series && !item.line) {
-      draw_series_marker(ink, swatch.centre(), *item.series, false);
+      draw_series_marker(ink, swatch.centre(), *item.series);
     } else if (item.series) {
       draw_series_sample(ink, {here.x, here.y, kSample * size, 0}, *item.series);
     } else if (item.swatch && item.dot && !item.hidden) {

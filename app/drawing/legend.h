@@ -48,6 +48,6 @@ class Legend {
 
 /// A piece of a series' curve, and one of its markers.
 void draw_series_sample(Ink& ink, const Rect& where, std::size_t series);
-void draw_series_marker(Ink& ink, Point centre, std::size_t series, bool hollow);
+void draw_series_marker(Ink& ink, Point centre, std::size_t series);
 
 }  // namespace fovea::drawing

@@ -33,6 +33,12 @@ std::vector<Tick> amount_ticks(double low, double high, int most, SeriesPlot::Un
   const int first = std::floor(std::log(low) / std::log(base)),
             last = std::ceil(std::log(high) / std::log(base));
   std::vector<Tick> ticks;
+  constexpr double few_powers = 4;  // ratio of the ends below which powers leave too few numbers
+  if (high < few_powers * low) {
+    ticks = linear_ticks(low, high, most);
+    for (Tick& tick : ticks) tick.label = amount_text(tick.at, unit);
+    return ticks;
+  }
   const auto fit = [&](std::initializer_list<double> multiples, int stride) {
     ticks.clear();
     for (int e = first; e <= last; ++e)
@@ -69,14 +75,14 @@ struct Amounts {
 };
 
 /// Numbers stand at least `apart` from each other.
-PanelAxis log_axis(const Amounts& amounts, SeriesPlot::Unit unit, double length, double apart,
-                   const Lettering& letters) {
+PanelAxis log_axis(const Amounts& amounts, const std::optional<SeriesPlot::Ends>& ends,
+                   SeriesPlot::Unit unit, double length, double apart, const Lettering& letters) {
   PanelAxis axis{.low = 0.1, .high = 1, .logarithmic = true, .amounts = true};
   if (amounts.zeros) axis.zeros = std::min(0.5, kZeros * letters.line() / length);
   if (amounts.high > 0) {
     const double widened = std::sqrt(std::max(1.0, kLeastRange * amounts.low / amounts.high));
-    axis.low = amounts.low / widened / kHeadroom;
-    axis.high = amounts.high * widened * kHeadroom;
+    axis.low = ends ? ends->low : amounts.low / widened / kHeadroom;
+    axis.high = ends ? ends->high : amounts.high * widened * kHeadroom;
     const double most = (1 - axis.zeros) * length / apart;
     axis.ticks = amount_ticks(axis.low, axis.high, std::max(2.0, most), unit);
   }
@@ -89,7 +95,7 @@ PanelAxis series_axis(const SeriesPlot& plot, double length, const Lettering& le
   for (const SeriesPlot::Series& series : plot.series)
     for (const SeriesPlot::Point& point : series.points)
       amounts.add(point.value, point.low, point.high);
-  PanelAxis axis = log_axis(amounts, plot.unit, length, 1.8 * letters.line(), letters);
+  PanelAxis axis = log_axis(amounts, plot.y_ends, plot.unit, length, 1.8 * letters.line(), letters);
   axis.label = plot.y_label;
   return axis;
 }
@@ -99,15 +105,31 @@ PanelAxis across_series(const SeriesPlot& plot, double length, const Lettering& 
   Amounts amounts;
   for (const SeriesPlot::Series& series : plot.series)
     for (const SeriesPlot::Point& point : series.points) amounts.add(point.n, point.n, point.n);
-  PanelAxis axis = log_axis(amounts, plot.x_unit, length, 4 * letters.size(), letters);
+  PanelAxis axis = log_axis(amounts, plot.x_ends, plot.x_unit, length, 4 * letters.size(), letters);
   axis.label = plot.x_label;
   return axis;
+}
+
+/// -1 below the low end, 1 above the high end. Zeros have room of their own below it.
+int beyond(const std::optional<SeriesPlot::Ends>& ends, double value) {
+  if (!ends || value <= 0 || ends->hold(value)) return 0;
+  return value < ends->low ? -1 : 1;
 }
 
 }  // namespace
 
 Axes series_axes(const SeriesPlot& plot, Point size, const Lettering& letters) {
   return {across_series(plot, size.x, letters), series_axis(plot, size.y, letters)};
+}
+
+SeriesPlace place_of(const SeriesPlot::Point& point, const SeriesPlot& plot, const Plot& where) {
+  SeriesPlace place{.at = {where.x(point.n), where.y(point.value)},
+                    .beyond_x = beyond(plot.x_ends, point.n),
+                    .beyond_y = beyond(plot.y_ends, point.value)};
+  // Below the low end an axis itself ends, or its zeros begin.
+  if (place.beyond_x > 0) place.at.x = where.where.right();
+  if (place.beyond_y > 0) place.at.y = where.where.y;
+  return place;
 }
 
 }  // namespace fovea::drawing

@@ -1,9 +1,12 @@
 // Curves of several series with their markers and bars, and numbers above the plot.
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
 #include "drawing/bodies.h"
 #include "drawing/legend.h"
+#include "drawing/series_axes.h"
 
 namespace fovea::drawing {
 namespace {
@@ -33,6 +36,19 @@ std::vector<Point> polygon_around(Point centre, double radius, Corners corners) 
   return points;
 }
 
+struct Marker {
+  std::size_t series;
+  Rgba colour;
+  bool hollow;
+};
+
+void draw_marker(Ink& ink, Point centre, const Marker& marker) {
+  const auto corners = polygon_around(centre, 1.1 * kMarker * ink.letters.size(),
+                                      kMarkers[marker.series % std::size(kMarkers)]);
+  ink.polygon(corners, marker.hollow ? ink.style.paper : marker.colour);
+  ink.path(corners, {marker.colour, 0.1 * ink.letters.size()});
+}
+
 void draw_frame(Ink& ink, Point centre) {
   ink.path(polygon_around(centre, 2.4 * kMarker * ink.letters.size(), {4, 45}),
            {ink.style.text, 2 * ink.style.hair});
@@ -48,7 +64,34 @@ Stroke stroke_of(const Ink& ink, std::size_t series) {
   return {ink.style.series_colour(series), width};
 }
 
+void draw_bar(const BodyDrawing& d, const SeriesPlot::Point& point, double x, Rgba colour) {
+  Ink& ink = d.ink;
+  const double cap = 0.6 * kMarker * ink.letters.size();
+  const Stroke thin{colour, 0.08 * ink.letters.size()};
+  const Rect& inside = d.plot.where;
+  const auto place = [&](double value) {
+    return std::clamp(d.plot.y(value), inside.y, inside.bottom());
+  };
+  const double low = place(point.low), high = place(point.high);
+  if (low - high <= 0.5) return;
+  for (const double y : {low, high}) ink.line({x - cap, y}, {x + cap, y}, thin);
+  ink.line({x, low}, {x, high}, thin);
+}
+
+/// An arrow at the edge of the plot towards a point beyond it.
+void draw_arrow(Ink& ink, const SeriesPlace& place, Rgba colour) {
+  const double size = 2.6 * kMarker * ink.letters.size();
+  const double length = std::hypot(place.beyond_x, place.beyond_y);
+  const Point along{place.beyond_x / length, -place.beyond_y / length};
+  const Point base{place.at.x - size * along.x, place.at.y - size * along.y};
+  const Point side{-0.6 * size * along.y, 0.6 * size * along.x};
+  const std::array corners{place.at, Point{base.x + side.x, base.y + side.y},
+                           Point{base.x - side.x, base.y - side.y}, place.at};
+  ink.polygon(corners, colour);
+}
+
 void draw_curve(const BodyDrawing& d, const SeriesPlot& plot, std::size_t s) {
+  constexpr double pale = 0.3, hollow = 0.6;  // opacities
   Ink& ink = d.ink;
   const auto& points = plot.series[s].points;
   const auto at = [&](const SeriesPlot::Point& point) {
@@ -59,19 +102,39 @@ void draw_curve(const BodyDrawing& d, const SeriesPlot& plot, std::size_t s) {
     stroke.dashed = points[i - 1].weak || points[i].weak;
     if (points[i].joined) ink.line(at(points[i - 1]), at(points[i]), stroke);
   }
-  const double cap = 0.6 * kMarker * ink.letters.size();
   for (const SeriesPlot::Point& point : points) {
-    const Point centre = at(point);
-    const Stroke thin{ink.style.series_colour(s), 0.08 * ink.letters.size()};
-    const double low = d.plot.y(point.low), high = d.plot.y(point.high);
-    if (low - high > 0.5) {
-      for (const double y : {low, high}) ink.line({centre.x - cap, y}, {centre.x + cap, y}, thin);
-      ink.line({centre.x, low}, {centre.x, high}, thin);
+    const SeriesPlace place = place_of(point, plot, d.plot);
+    const Rgba full = ink.style.series_colour(s), colour = point.pale ? faded(full, pale) : full;
+    if (place.is_beyond()) {
+      draw_arrow(ink, place, colour);
+    } else {
+      draw_bar(d, point, place.at.x, point.hollow ? faded(colour, hollow) : colour);
+      draw_marker(ink, place.at, {s, colour, point.hollow});
     }
-    draw_series_marker(ink, centre, s, point.hollow);
-    if (point.framed) draw_frame(ink, centre);
-    if (point.ringed) draw_ring(ink, centre, 2.2, ink.style.text);
+    if (point.framed) draw_frame(ink, place.at);
+    if (point.ringed) draw_ring(ink, place.at, 2.2, ink.style.text);
   }
+}
+
+/// The line from `from` to `to`, which runs along an axis, as far as it is inside the plot.
+void draw_inside(const BodyDrawing& d, Point from, Point to, const Stroke& stroke) {
+  const Rect& inside = d.plot.where;
+  const auto clamped = [&](Point p) {
+    return Point{std::clamp(p.x, inside.x, inside.right()),
+                 std::clamp(p.y, inside.y, inside.bottom())};
+  };
+  const bool level = from.y == to.y;
+  const Point a = clamped(from), b = clamped(to);
+  if (level ? a.y == from.y : a.x == from.x) d.ink.line(a, b, stroke);
+}
+
+void draw_limit(const BodyDrawing& d, const SeriesPlot& plot) {
+  if (!plot.limit) return;
+  const Rect& inside = d.plot.where;
+  const double x = d.plot.x(*plot.limit);
+  if (x < inside.x || x > inside.right()) return;
+  d.ink.line({x, inside.y}, {x, inside.bottom()},
+             {d.ink.style.accent, 0.1 * d.ink.letters.size(), true});
 }
 
 /// Draws steps that go down only at the next place, since nothing was measured between places.
@@ -79,8 +142,8 @@ void draw_front(const BodyDrawing& d, const SeriesPlot& plot) {
   const Stroke stroke{d.ink.style.faint, 0.08 * d.ink.letters.size()};
   for (std::size_t i = 1; i < plot.front.size(); ++i) {
     const double y = d.plot.y(plot.front[i - 1].second), x = d.plot.x(plot.front[i].first);
-    d.ink.line({d.plot.x(plot.front[i - 1].first), y}, {x, y}, stroke);
-    d.ink.line({x, y}, {x, d.plot.y(plot.front[i].second)}, stroke);
+    draw_inside(d, {d.plot.x(plot.front[i - 1].first), y}, {x, y}, stroke);
+    draw_inside(d, {x, y}, {x, d.plot.y(plot.front[i].second)}, stroke);
   }
 }
 
@@ -143,17 +206,13 @@ void draw_mark(const BodyDrawing& d, const SeriesPlot& plot, const PlacedMark& m
 
 }  // namespace
 
-void draw_series_marker(Ink& ink, Point centre, std::size_t series, bool hollow) {
-  const auto corners = polygon_around(centre, 1.1 * kMarker * ink.letters.size(),
-                                      kMarkers[series % std::size(kMarkers)]);
-  const Rgba colour = ink.style.series_colour(series);
-  ink.polygon(corners, hollow ? ink.style.paper : colour);
-  ink.path(corners, {colour, 0.1 * ink.letters.size()});
+void draw_series_marker(Ink& ink, Point centre, std::size_t series) {
+  draw_marker(ink, centre, {series, ink.style.series_colour(series), false});
 }
 
 void draw_series_sample(Ink& ink, const Rect& where, std::size_t series) {
   ink.line({where.x, where.centre().y}, {where.right(), where.centre().y}, stroke_of(ink, series));
-  draw_series_marker(ink, where.centre(), series, false);
+  draw_series_marker(ink, where.centre(), series);
 }
 
 double series_heading_height(const SeriesPlot& plot, double width, const Lettering& letters) {
@@ -166,6 +225,7 @@ void draw(const BodyDrawing& d, const SeriesPlot& plot) {
   if (std::ranges::all_of(plot.series, [](const auto& series) { return series.points.empty(); }))
     return draw_message(d.ink, d.plot.where, plot.empty);
   draw_front(d, plot);
+  draw_limit(d, plot);
   for (std::size_t s = 0; s < plot.series.size(); ++s) draw_curve(d, plot, s);
   for (const PlacedMark& mark : placed_marks(d, plot)) draw_mark(d, plot, mark);
 }

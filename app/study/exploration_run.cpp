@@ -91,7 +91,8 @@ ExplorationRun::Subject ExplorationRun::present(HeadScope scope) const {
   return of;
 }
 
-void ExplorationRun::start(HeadScope scope, ExploreOptions options, const QString& provenance) {
+void ExplorationRun::start(HeadScope scope, ExploreOptions options, const QString& provenance,
+                           std::vector<const Variant*> left_out) {
   if (!study_.source()) return;
   const Subject of = present(scope);
   auto heads = heads_in(*of.source, scope, of.choice);
@@ -100,12 +101,14 @@ void ExplorationRun::start(HeadScope scope, ExploreOptions options, const QStrin
   of_ = of;
   options.own = columns_of(study_);
   options_ = std::move(options);
+  left_out_ = std::move(left_out);
   heads_ = std::move(heads);
   provenance_ = provenance;
   free_heads();
-  std::vector<const Variant*> all;
-  for (const Variant& variant : variants()) all.push_back(&variant);
-  explorer_ = explorer_for(std::move(all));
+  std::vector<const Variant*> tried;
+  for (const Variant& variant : variants())
+    if (std::ranges::find(left_out_, &variant) == left_out_.end()) tried.push_back(&variant);
+  explorer_ = explorer_for(std::move(tried));
   earlier_.clear();
   total_ = explorer_->total();
   trials_ = std::make_shared<const std::vector<Trial>>();
@@ -155,7 +158,9 @@ void ExplorationRun::go_on() {
         const auto end = trials.begin() + static_cast<std::ptrdiff_t>(explorer->comparable());
         return
             [this, now = Progress{std::make_shared<const std::vector<Trial>>(trials.begin(), end),
-                                  trials.size(), explorer->seconds_spent()}] { take(now); };
+                                  trials.size(), explorer->total(), explorer->seconds_spent()}] {
+              take(now);
+            };
       },
       [this] { return study_.source() == of_.source; });
   emit changed();
@@ -172,6 +177,15 @@ double ExplorationRun::seconds_left() const {
 
 bool ExplorationRun::waits_for_trees() const {
   return std::ranges::any_of(study_.columns(), is_being_learned);
+}
+
+bool ExplorationRun::is_on_canvas(const SettingSpread& setting) const {
+  return std::ranges::any_of(study_.columns(), [&](const ColumnState& state) {
+    const ComputeRequest shown = request_of(state.column);
+    return !state.column.held && !shown.variant->reference && shown.variant == setting.variant &&
+           shown.values == setting.values && shown.seed == setting.seed &&
+           setting.n == study_.length();
+  });
 }
 
 // A tree that was learned for one head is another setting on each head.
@@ -197,6 +211,7 @@ void ExplorationRun::take(const Progress& progress) {
   }
   study_.requests().discard(std::exchange(trials_, std::move(all)));
   done_ = earlier_.size() + progress.done;
+  total_ = earlier_.size() + progress.total;
   seconds_spent_ = progress.seconds_spent;
   if (!complete()) return emit changed();
   free_heads();

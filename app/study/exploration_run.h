@@ -20,11 +20,15 @@ class ExplorationRun : public QObject {
   explicit ExplorationRun(Study& study, QObject* parent = nullptr);
   ~ExplorationRun() override;
 
-  /// All variants and the columns of the canvas, with the mask and scale of the session. A tree
-  /// that a column has learned is tried on its head alone. Nothing happens without Q, K and V.
-  void start(HeadScope scope, ExploreOptions options, const QString& provenance);
+  /// All variants but those `left_out`, and the columns of the canvas, with the mask and scale of
+  /// the session. A tree that a column has learned is tried on its head alone. Nothing happens
+  /// without Q, K and V.
+  void start(HeadScope scope, ExploreOptions options, const QString& provenance,
+             std::vector<const Variant*> left_out = {});
   /// After a complete run: the columns of the canvas that it did not try. What it tried is kept.
   void try_new_columns();
+  /// Whether the setting is that of a column of the canvas, now.
+  bool is_on_canvas(const SettingSpread& setting) const;
   /// What was tried is kept.
   void stop() { steps_.stop(); }
   /// Goes on where it was stopped.
@@ -51,6 +55,7 @@ class ExplorationRun : public QObject {
   std::size_t done() const { return done_; }
   std::size_t total() const { return total_; }
   const ExploreOptions& options() const { return options_; }
+  const std::vector<const Variant*>& left_out() const { return left_out_; }
   double seconds_left() const;  // 0: too early to say
   /// As given at the start.
   const QString& provenance() const { return provenance_; }
@@ -75,7 +80,7 @@ class ExplorationRun : public QObject {
   void free_heads();
   struct Progress {
     std::shared_ptr<const std::vector<Trial>> comparable;
-    std::size_t done = 0;
+    std::size_t done = 0, total = 0;
     double seconds_spent = 0;
   };
   void take(const Progress& progress);
@@ -85,6 +90,7 @@ class ExplorationRun : public QObject {
   Subject of_;
   std::shared_ptr<Explorer> explorer_;  // used by the engine while a step runs; null if not needed
   ExploreOptions options_;
+  std::vector<const Variant*> left_out_;
   std::vector<ExploredHead> heads_;
   std::shared_ptr<const std::vector<Trial>> trials_;
   std::vector<Trial> earlier_;  // of a run that was complete, before new columns were tried

@@ -280,12 +280,12 @@ class Actions : public QObject {
     });
     add(menu, "again", "Compute and measure a&gain", "F5", [this] { study_.measure_again(); });
     menu->addSeparator();
-    add(menu, "explore", "&Error against cost…", "Ctrl+P",
-        [this] { window_.show_exploration(ExploreDialog::Page::plot); });
-    add(menu, "heads", "&Heads × variants…", "Ctrl+H",
-        [this] { window_.show_exploration(ExploreDialog::Page::heads); });
-    add(menu, "measures", "&What heads do…", "Ctrl+Shift+H",
-        [this] { window_.show_exploration(ExploreDialog::Page::measures); });
+    add(menu, "explore", "&Which attention?", "Ctrl+P",
+        [this] { window_.docks().show_exploration(ExploreDock::Page::plot); });
+    add(menu, "heads", "&Heads × variants", "Ctrl+H",
+        [this] { window_.docks().show_exploration(ExploreDock::Page::heads); });
+    add(menu, "measures", "What heads d&o", "Ctrl+Shift+H",
+        [this] { window_.docks().show_exploration(ExploreDock::Page::measures); });
     add(menu, "sweep", "Sweep over &n…", "Ctrl+T", [this] { window_.show_sweep(); });
     menu->addSeparator();
     const auto causal = [this] {

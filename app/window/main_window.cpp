@@ -21,7 +21,6 @@
 #include "input/session_file.h"
 #include "window/actions.h"
 #include "window/dialogs/add_column_dialog.h"
-#include "window/dialogs/explore_dialog.h"
 #include "window/dialogs/sweep_dialog.h"
 #include "window/parameter_popup.h"
 #include "window/row_settings.h"
@@ -120,7 +119,7 @@ MainWindow::MainWindow(std::unique_ptr<Backend> backend, std::shared_ptr<Backgro
 // The widgets refer to the study and are destroyed after it: neither may call the other any more.
 MainWindow::~MainWindow() {
   delete sweep_;
-  delete exploration_;
+  delete docks_.exploration;
   delete add_columns_;
   qApp->removeEventFilter(this);
   study_.disconnect();
@@ -274,11 +273,6 @@ void MainWindow::show_add_columns() {
   add_columns_->open_dialog();
 }
 
-void MainWindow::show_exploration(ExploreDialog::Page page) {
-  if (!exploration_) exploration_ = new ExploreDialog(*this);
-  exploration_->open_dialog(page);
-}
-
 void MainWindow::set_look(const QString& look) {
   QSettings().setValue("look", look);
   for (QWidget* widget : QApplication::topLevelWidgets())
@@ -296,7 +290,7 @@ void MainWindow::show_look() {
 
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (sweep_) sweep_->close();
-  if (exploration_) exploration_->close();
+  docks_.exploration->stop();
   if (add_columns_) add_columns_->close();
   files_.keep_last(recovery_.end());  // includes a text that is being read
   study_.cancel();

@@ -9,7 +9,6 @@
 #include "study/learning_run.h"
 #include "study/validation_run.h"
 #include "window/comparing.h"
-#include "window/dialogs/explore_dialog.h"
 #include "window/docks/docks.h"
 #include "window/exports.h"
 #include "window/files.h"
@@ -52,8 +51,8 @@ class MainWindow : public QMainWindow {
   Navigation& navigation() { return navigation_; }
   Recovery& recovery() { return recovery_; }
   RecoveryBar& recovery_bar() { return recovery_bar_; }
-  SweepDialog* sweep() { return sweep_; }                  // nullptr: never opened
-  ExploreDialog* exploration() { return exploration_; }    // nullptr: never opened
+  SweepDialog* sweep() { return sweep_; }  // nullptr: never opened
+  ExploreDock* exploration() { return docks_.exploration; }
   AddColumnDialog* add_columns() { return add_columns_; }  // nullptr: never opened
   Comparing& comparing() { return comparing_; }
   RowSettings& row_settings() { return *row_settings_; }
@@ -77,8 +76,6 @@ class MainWindow : public QMainWindow {
   void restore_layout(const QByteArray& state);
   void show_sweep();
   void show_add_columns();
-  /// Shows which attention to use, as a plot of settings or a table of heads, or what heads do.
-  void show_exploration(ExploreDialog::Page page);
   /// Sets the look of all windows: "dark", "light", or "desktop" to follow the desktop.
   void set_look(const QString& look);
   /// Whether the desktop is dark now. Tests replace it.
@@ -123,7 +120,6 @@ class MainWindow : public QMainWindow {
   ParameterPopup* parameter_popup_ = nullptr;
   Tour* tour_ = nullptr;
   SweepDialog* sweep_ = nullptr;
-  ExploreDialog* exploration_ = nullptr;
   AddColumnDialog* add_columns_ = nullptr;
   QString look_;
   bool exact_in_place_ = false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/median_interval.h"
 #include "data/number_text.h"
 
 namespace fovea {
@@ -14,24 +15,6 @@ double quantile(const std::vector<double>& sorted, double q) {
   const auto low = static_cast<std::size_t>(std::floor(at));
   const std::size_t high = std::min(low + 1, sorted.size() - 1);
   return sorted[low] + (at - static_cast<double>(low)) * (sorted[high] - sorted[low]);
-}
-
-/// The largest k for which fewer than k of `count` coin tosses are heads with a probability of at
-/// most 2.5 %; 0 if there is none.
-std::size_t place_of_interval(std::size_t count) {
-  constexpr double outside = 0.025, deviations = 1.96;
-  constexpr std::size_t most_summed =
-      500;  // above it the normal distribution gives the same k or one less
-  const auto n = static_cast<double>(count);
-  if (count > most_summed) return static_cast<std::size_t>((n - deviations * std::sqrt(n)) / 2);
-  std::size_t place = 0;
-  double term = std::pow(0.5, n), below = term;
-  while (below <= outside) {
-    ++place;
-    term *= static_cast<double>(count - place + 1) / static_cast<double>(place);
-    below += term;
-  }
-  return place;
 }
 
 std::string spread_text(const StageSummary& time) {
@@ -50,9 +33,9 @@ std::string unsteady_note(const StageSummary& exact, const StageSummary& other) 
 
 SpeedUp speed_up_of(std::vector<double> ratios) {
   std::ranges::sort(ratios);
-  const std::size_t count = ratios.size(), place = place_of_interval(count);
-  SpeedUp out{.median = quantile(ratios, 0.5), .samples = static_cast<int>(count)};
-  if (place > 0) out.interval = {ratios[place - 1], ratios[count - place]};
+  SpeedUp out{.median = quantile(ratios, 0.5), .samples = static_cast<int>(ratios.size())};
+  if (const auto interval = interval_of_median(ratios))
+    out.interval = {interval->low, interval->high};
   return out;
 }
 

@@ -97,6 +97,12 @@ struct SeriesPlot {
     bool weak = false;                    // lines to it are dashed
     bool ringed = false;                  // it is the chosen one
     bool framed = false;                  // it is one of the user's own
+    bool pale = false;                    // it matters less
+  };
+  /// The ends of an axis; both are positive.
+  struct Ends {
+    double low = 0, high = 0;
+    bool hold(double value) const { return value >= low && value <= high; }
   };
   /// A place on a curve, with its n written above the plot.
   struct Mark {
@@ -117,6 +123,9 @@ struct SeriesPlot {
   Unit x_unit = Unit::none;                      // of points over another amount than n
   bool scattered = false;                        // not curves against n: `lengths` is empty
   std::vector<std::pair<double, double>> front;  // places from the best x on, joined by steps
+  /// Scattered points outside stand at the edge, as arrows; without ends an axis holds all points.
+  std::optional<Ends> x_ends = {}, y_ends = {};
+  std::optional<double> limit = {};  // a dashed line at this place of the x axis
 };
 
 /// Curves of amounts against one amount; both axes are linear and begin at 0.

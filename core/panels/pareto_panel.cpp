@@ -54,18 +54,48 @@ std::vector<const SettingSpread*> series_of(const std::vector<SettingSpread>& se
 }
 
 SeriesPlot::Point point_of(const SettingSpread& setting, bool on_curve) {
-  const Spread& y = setting.y;
+  const double y = setting.y.median;
   SeriesPlot::Point point{.n = setting.x.median,
-                          .value = y.median,
-                          .low = y.median,
-                          .high = y.median,
+                          .value = y,
+                          .low = y,
+                          .high = y,
                           .joined = on_curve,
                           .hollow = !setting.on_front && !on_curve,
                           .framed = setting.own};
-  if (point.hollow) return point;
-  point.low = y.p10;
-  point.high = std::isfinite(y.p90) ? y.p90 : y.median;
+  if (!setting.interval) return point;
+  point.low = setting.interval->low;
+  point.high = std::isfinite(setting.interval->high) ? setting.interval->high : y;
   return point;
+}
+
+/// The ends of an axis that holds all values but those far from the middle half of them: three
+/// times as far as that half is wide on a logarithmic axis, and more than a factor of 32. Nothing
+/// if all values are within.
+std::optional<SeriesPlot::Ends> ends_of_most(std::vector<double> values) {
+  constexpr double far = 3, headroom = 1.25;
+  constexpr std::size_t few = 8;
+  std::erase_if(values, [](double value) { return !(value > 0); });
+  if (values.size() < few) return std::nullopt;
+  std::ranges::sort(values);
+  const double low = std::log10(values[values.size() / 4]),
+               high = std::log10(values[values.size() - 1 - values.size() / 4]);
+  const double reach = std::max(1.5, far * (high - low));
+  const SeriesPlot::Ends within{std::pow(10, low - reach), std::pow(10, high + reach)};
+  const auto first = std::ranges::lower_bound(values, within.low),
+             end = std::ranges::upper_bound(values, within.high);
+  if (first == values.begin() && end == values.end()) return std::nullopt;
+  return SeriesPlot::Ends{*first / headroom, *std::prev(end) * headroom};
+}
+
+Index points_beyond(const SeriesPlot& plot) {
+  const auto outside = [](const std::optional<SeriesPlot::Ends>& ends, double value) {
+    return ends && value > 0 && !ends->hold(value);
+  };
+  Index count = 0;
+  for (const SeriesPlot::Series& series : plot.series)
+    for (const SeriesPlot::Point& point : series.points)
+      count += outside(plot.x_ends, point.n) || outside(plot.y_ends, point.value);
+  return count;
 }
 
 bool of_several_lengths(const std::vector<SettingSpread>& settings) {
@@ -74,10 +104,11 @@ bool of_several_lengths(const std::vector<SettingSpread>& settings) {
 
 std::string caption_of(const std::vector<SettingSpread>& settings, bool curves) {
   Index most = 0, infinite = 0, absent = 0, refused = 0, few = 0, slow = 0;
-  bool endless = false;  // bars
+  bool bars = false, endless = false;
   for (const SettingSpread& setting : settings) {
     most = std::max(most, setting.heads);
-    endless = endless || ((setting.on_front || curves) && std::isinf(setting.y.p90));
+    bars = bars || (setting.interval && can_be_drawn(setting));
+    endless = endless || (setting.interval && std::isinf(setting.interval->high));
     if (setting.heads > 0)
       infinite += !can_be_drawn(setting);
     else
@@ -89,10 +120,13 @@ std::string caption_of(const std::vector<SettingSpread>& settings, bool curves) 
       std::ranges::any_of(settings, [&](const auto& s) { return s.heads > 0 && s.heads < most; });
   const auto elsewhere = std::ranges::count_if(
       settings, [](const auto& s) { return can_be_drawn(s) && !s.on_all_heads; });
-  std::string text = curves ? "" : "Filled: on the Pareto front.";
+  std::string text;
   if (most > 1)
     text = "Points: medians of " + std::string(fewer ? "up to " : "") + plural(most, "head") +
-           (curves ? ", bars p10 to p90." : ". Filled: on the Pareto front, bars p10 to p90.");
+           (bars ? ", bars: 95 % intervals of the median." : ".");
+  else if (bars)
+    text = "Bars: 95 % intervals over seeds, of settings with random choices.";
+  if (!curves) text += " Filled: on the Pareto front.";
   if (std::ranges::any_of(settings, [](const auto& s) { return s.own && can_be_drawn(s); }))
     text += " Framed: columns of the canvas.";
   if (!curves && of_several_lengths(settings)) text += " Each length has a front of its own.";
@@ -105,13 +139,23 @@ std::string caption_of(const std::vector<SettingSpread>& settings, bool curves) 
   };
   add(infinite, ", infinite.");
   add(absent, ", not defined.");
-  add(refused, ", refused.");
+  add(refused, ", not applicable.");
   if (few > 0)
     text += " " + plural(few, "setting") + " with times of fewer than " +
             std::to_string(enough_samples) + " runs.";
   if (slow > 0)
     text += " Measured on a slowed machine: the times of " + plural(slow, "setting") + ".";
   return text.starts_with(' ') ? text.substr(1) : text;
+}
+
+/// What is said of a budget and of points that are beyond the axes.
+std::string words_of_axes(const ParetoPanel& in, const SeriesPlot& plot) {
+  std::string text;
+  if (in.at_most)
+    text += " Dashed: a cost of " + format_drawn(*in.at_most) + "; dearer settings are pale.";
+  if (const Index beyond = points_beyond(plot); beyond > 0)
+    text += " Arrows: " + plural(beyond, "setting") + " beyond the axes.";
+  return text;
 }
 
 /// "Longformer"; if a variant has several curves, with what tells them apart: "Longformer, globals
@@ -162,16 +206,27 @@ Panel make_panel(const ParetoPanel& in) {
                   .empty = in.message,
                   .y_label = in.y.measure().label,
                   .x_unit = unit_of(in.x),
-                  .scattered = true};
+                  .scattered = true,
+                  .x_ends = in.x_ends,
+                  .y_ends = in.y_ends,
+                  .limit = in.at_most};
   std::vector<const SettingSpread*> front;
+  std::vector<double> xs, ys;
   for (const auto& places : drawn_settings(in.settings, in.x)) {
     auto& series = plot.series.emplace_back();
     for (const std::size_t place : places) {
       const SettingSpread& setting = in.settings[place];
       series.points.push_back(point_of(setting, in.x.is_parameter()));
       series.points.back().ringed = in.chosen == place;
+      series.points.back().pale = in.at_most && setting.x.median > *in.at_most;
+      xs.push_back(setting.x.median);
+      ys.push_back(setting.y.median);
       if (setting.on_front) front.push_back(&setting);
     }
+  }
+  if (!in.x.is_parameter()) {
+    if (!plot.x_ends) plot.x_ends = ends_of_most(std::move(xs));
+    if (!plot.y_ends) plot.y_ends = ends_of_most(std::move(ys));
   }
   const auto names = names_of(series_of(in.settings, in.x), in.x);
   for (std::size_t s = 0; s < names.size(); ++s) plot.series[s].name = names[s];
@@ -181,7 +236,7 @@ Panel make_panel(const ParetoPanel& in) {
   for (const SettingSpread* setting : front)
     plot.front.emplace_back(setting->x.median, setting->y.median);
   return {.title = in.y.measure().label + " against " + in.x.measure().label,
-          .caption = caption_of(in.settings, in.x.is_parameter()),
+          .caption = caption_of(in.settings, in.x.is_parameter()) + words_of_axes(in, plot),
           .body = std::move(plot)};
 }
 

@@ -99,6 +99,36 @@ Explorer::Explorer(std::vector<ExploredHead> heads, OpenHead open,
       }
       comparable_.push_back(tasks_.size());
     }
+  if (heads_.size() == 1) add_seeds();
+}
+
+void Explorer::add_seeds() {
+  const std::size_t first_seeds = tasks_.size();
+  for (std::size_t more = 1; more < options_.seeds; ++more)
+    for (std::size_t t = 0; t < first_seeds; ++t) {
+      Task task = tasks_[t];
+      ComputeRequest& request = task.setting.request;
+      const bool may_differ = !request.variant->structure.empty();
+      if (!may_differ || learned_steps(*request.variant, request.values)) continue;
+      request.seed += more;
+      task.repeats = t;
+      tasks_.push_back(std::move(task));
+      comparable_.push_back(tasks_.size());
+    }
+}
+
+// Called once the last trial is one of another seed.
+void Explorer::drop_seeds(std::size_t repeated) {
+  const Trial &before = trials_[repeated], &now = trials_.back();
+  const auto differs = [&](const Measure& measure) {
+    const Quantity& quantity = quantity_named(measure.id);
+    return !quantity.is_timed() && quantity.of(before) != quantity.of(now);
+  };
+  if (std::ranges::any_of(measures(), differs)) return;
+  const auto rest = tasks_.begin() + static_cast<std::ptrdiff_t>(trials_.size());
+  tasks_.erase(std::remove_if(rest, tasks_.end(),
+                              [&](const Task& task) { return task.repeats == repeated; }),
+               tasks_.end());
 }
 
 // A setting that is also one of the options' own settings is tried once, as an own setting.
@@ -149,10 +179,13 @@ bool Explorer::step(const Backend& backend, Run& run) {
   Trial trial{.variant = request.variant,
               .values = request.values,
               .seed = request.seed,
+              .repeats = {},
               .own = task.setting.own,
               .layer = head.layer,
               .head = head.head,
               .n = head.lengths.keys};
+  const std::optional<std::size_t> repeats = task.repeats;
+  if (repeats) trial.repeats = trials_[*repeats].seed;
   measure_or_refuse(trial, [&] {
     const Reference& exact = reference(task.head, backend, run);
     trial.scale = exact.problem.scale;
@@ -160,6 +193,7 @@ bool Explorer::step(const Backend& backend, Run& run) {
     measure(trial, exact, task, backend, run);
   });
   trials_.push_back(std::move(trial));
+  if (repeats) drop_seeds(*repeats);
   return true;
 }
 

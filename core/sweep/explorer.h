@@ -39,9 +39,17 @@ struct OwnSetting {
   std::optional<std::pair<Index, Index>> only = {};
 };
 
+/// Steps that learn a tree well enough to be compared, in a second or so for a short head.
+inline constexpr Index standard_learned_steps = 100;
+/// Seeds of settings with random choices: as few as an interval takes.
+inline constexpr std::size_t standard_seeds = enough_samples;
+/// The budget until another one is chosen: a share of exact attention's cost.
+inline constexpr double standard_cost = 0.25;
+
 struct ExploreOptions {
   std::uint64_t seed = 0;
   std::size_t most_settings = 40;  // of each variant on each head
+  std::size_t seeds = 1;           // of settings with random choices, on one head
   Index learned_steps = 0;         // also tries trees learned in this many steps; 0 if none
   std::vector<OwnSetting> own = {};
   bool timed = false;  // rounds beside exact, `round_time` each
@@ -57,7 +65,9 @@ class Explorer {
 
   /// Does one trial and returns true; false if nothing is left to do. All heads come first with
   /// exact attention, the options' own settings and the first setting of every variant, then with
-  /// the second setting, and so on, from coarse to fine; trees that have to be learned come last.
+  /// the second setting, and so on, from coarse to fine; then trees that have to be learned. Last
+  /// come other seeds, if there is one head, for settings that may make random choices: those
+  /// without a difference between two seeds are tried with no more of them.
   /// If the heads together take more memory than the options allow, one head follows the other. A
   /// refused trial keeps the reason, and so do all trials of a head that cannot be opened. Throws
   /// Cancelled and DeviceLostError, and then leaves the trials as they were.
@@ -84,7 +94,10 @@ class Explorer {
   struct Task {
     std::size_t head = 0;
     Setting setting;
+    std::optional<std::size_t> repeats = {};  // the trial of which it is the same with another seed
   };
+  void add_seeds();
+  void drop_seeds(std::size_t repeated);
   std::vector<std::vector<Setting>> rounds_of(const ExploredHead& head) const;
   const Reference& reference(std::size_t head, const Backend& backend, Run& run);
   void measure(Trial& trial, const Reference& reference, const Task& task, const Backend& backend,

@@ -52,6 +52,7 @@ HeadTable head_table(const std::vector<Trial>& trials, const std::vector<Explore
   HeadTable table{.budget = budget, .variants = {}, .rows = {}};
   std::map<std::pair<Index, Index>, Trials> of_head;
   for (const Trial& trial : trials) {
+    if (trial.repeats) continue;  // the luckiest of several seeds is no choice
     of_head[{trial.layer, trial.head}].push_back(&trial);
     if (!trial.variant->reference &&
         std::ranges::find(table.variants, trial.variant) == table.variants.end())
@@ -89,10 +90,16 @@ std::string sum_text(const HeadTable& table) {
     exact += row.choice->cost.exact_multiply_adds;
   }
   const auto all = static_cast<Index>(table.rows.size());
-  const std::string of_all = std::to_string(served) + " of " + plural(all, "head");
-  if (!(exact > 0)) return of_all;
-  return of_all + " by a variant" + (served < all ? ", the others exactly" : "") + ": in all " +
-         format_plain(spent / exact) + " × the multiply-adds of exact attention";
+  std::string text;
+  if (served < all)
+    text = std::to_string(served) + " of " + plural(all, "head") +
+           (served == 1 ? " fits" : " fit") + " the budget, " +
+           (served > 0 ? "the others" : "all") + " take exact attention";
+  else
+    text = all == 1 ? "The head fits the budget" : "All " + plural(all, "head") + " fit the budget";
+  if (!(exact > 0)) return text;
+  return text + "; " + (all == 1 ? "" : "together ") + format_percent(spent / exact) +
+         " of the multiply-adds";
 }
 
 }  // namespace fovea

@@ -10,13 +10,10 @@
 #include <tuple>
 
 #include "data/error.h"
+#include "data/number_text.h"
 
 namespace fovea {
 namespace {
-
-bool more_is_better(const Quantity& quantity) {
-  return quantity.measure().better == Measure::Better::more;
-}
 
 /// Null if the variant has no such parameter.
 const Field* field_of(const Variant& variant, const std::string& id) {
@@ -45,14 +42,21 @@ double quantile_of(const std::vector<double>& sorted, double q) {
                                   : sorted[low] + share * (sorted[high] - sorted[low]);
 }
 
+void put_spread(SettingSpread& setting, std::vector<double> ys) {
+  std::ranges::sort(ys);
+  const bool seeds_differ = setting.seeds > 1 && ys.front() < ys.back();
+  if (setting.seeds == 1 || seeds_differ) setting.interval = interval_of_median(ys);
+  setting.y = spread_of(std::move(ys));
+}
+
 void mark_front(std::vector<SettingSpread>& settings, Index n, const Quantity& x,
                 const Quantity& y) {
   std::vector<ParetoPoint> points;
   for (const SettingSpread& s : settings) {
     ParetoPoint& point = points.emplace_back();
     if (s.n != n || !s.on_all_heads) continue;
-    point.x = more_is_better(x) ? -s.x.median : s.x.median;
-    point.y = more_is_better(y) ? -s.y.median : s.y.median;
+    point.x = x.more_is_better() ? -s.x.median : s.x.median;
+    point.y = y.more_is_better() ? -s.y.median : s.y.median;
   }
   for (const std::size_t place : pareto_front(points)) settings[place].on_front = true;
 }
@@ -202,14 +206,14 @@ std::vector<SettingSpread> settings_over_heads(const std::vector<Trial>& trials,
   using Heads = std::set<std::tuple<std::string, Index, Index>>;  // source, layer, head
   std::vector<Heads> heads;
   for (const Trial& trial : trials) {
-    const std::uint64_t seed = trial.variant->reference ? 0 : trial.seed;
+    const std::uint64_t seed = trial.variant->reference ? 0 : trial.repeats.value_or(trial.seed);
     const auto [at, first] =
         places.try_emplace({trial.variant, trial.n, trial.values, seed}, settings.size());
     const std::size_t place = at->second;
     if (first) {
       settings.push_back({.variant = trial.variant,
                           .values = trial.values,
-                          .seed = trial.seed,
+                          .seed = seed,
                           .own = trial.own,
                           .n = trial.n});
       heads.emplace_back();
@@ -226,7 +230,9 @@ std::vector<SettingSpread> settings_over_heads(const std::vector<Trial>& trials,
       ++setting.without;
       continue;
     }
-    ++setting.heads;
+    ++(trial.repeats ? setting.seeds : setting.heads);
+    if (!trial.repeats)
+      setting.notes = setting.heads > 1 ? std::vector<std::string>() : trial.notes;
     heads[place].emplace(trial.source, trial.layer, trial.head);
     if (trial.time && (x.is_timed() || y.is_timed())) {
       setting.few_runs = setting.few_runs || trial.time->timing.total.samples < enough_samples;
@@ -238,7 +244,7 @@ std::vector<SettingSpread> settings_over_heads(const std::vector<Trial>& trials,
   for (std::size_t s = 0; s < settings.size(); ++s)
     if (settings[s].heads > 0) {
       settings[s].x = spread_of(std::move(xs[s]));
-      settings[s].y = spread_of(std::move(ys[s]));
+      put_spread(settings[s], std::move(ys[s]));
     }
   std::map<Index, const Heads*> most;  // by length: the heads of the setting with the most heads
   for (std::size_t s = 0; s < settings.size(); ++s) {
@@ -250,6 +256,19 @@ std::vector<SettingSpread> settings_over_heads(const std::vector<Trial>& trials,
   if (x.is_parameter() || y.is_parameter()) return settings;
   for (const auto& [n, measured] : most) mark_front(settings, n, x, y);
   return settings;
+}
+
+std::string interval_text(const SettingSpread& setting, const Quantity& y) {
+  if (y.is_of_model()) return "no interval: the model was measured once";
+  // Only what a planner draws or derives can depend on the seed.
+  const bool may_differ =
+      setting.seeds > 1 ? setting.y.p10 < setting.y.p90 : !setting.variant->structure.empty();
+  if (setting.heads == 1 && !may_differ) return "no interval: one head, and no random choices";
+  const std::string over =
+      setting.heads > 1 ? plural(setting.heads, "head") : plural(setting.seeds, "seed");
+  return setting.interval
+             ? over
+             : "no interval: " + over + ", and it takes " + std::to_string(enough_samples);
 }
 
 const Trial* best_choice(const std::vector<const Trial*>& trials, const Budget& budget) {

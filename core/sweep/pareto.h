@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/measures.h"
+#include "analysis/median_interval.h"
 #include "evaluate/timed_runs.h"
 
 namespace fovea {
@@ -18,6 +19,8 @@ struct Trial {
   const Variant* variant = nullptr;
   Values values;
   std::uint64_t seed = 0;
+  std::optional<std::uint64_t> repeats = {};  // the seed of an earlier trial, of which it differs
+                                              // in its seed alone
   bool own = false;         // a setting of the user's own, such as a column of the canvas
   std::string source = {};  // of the head, if there are several
   Index layer = 0, head = 0, n = 0;
@@ -63,6 +66,7 @@ class Quantity {
   const Measure& measure() const { return own_ ? *own_ : measures()[place_]; }
   bool is_parameter() const { return kind_ == Kind::parameter; }
   bool is_of_model() const { return kind_ == Kind::of_model; }
+  bool more_is_better() const { return measure().better == Measure::Better::more; }
   /// Only trials that were timed have it.
   bool is_timed() const;
   /// Nothing if the trial does not have it; never NaN.
@@ -101,10 +105,14 @@ struct SettingSpread {
   const Variant* variant = nullptr;
   Values values;
   std::uint64_t seed = 0;
-  bool own = false;           // of the user's own
-  Index n = 0;                // the length: equal values at another length are another setting
-  Spread x, y;                // of the heads that have both numbers
+  bool own = false;  // of the user's own
+  Index n = 0;       // the length: equal values at another length are another setting
+  Spread x, y;       // of the heads, or seeds, that have both numbers
+  /// That of the median of y, over several heads or over several seeds on one. Nothing if there are
+  /// fewer than enough_samples of them or if seeds make no difference.
+  std::optional<MedianInterval> interval = {};
   Index heads = 0;            // that have both numbers
+  Index seeds = 1;            // with which it was tried on the only head
   Index without = 0;          // that were measured and lack one of them
   Index refused = 0;          // for which the setting was refused
   bool few_runs = false;      // x or y is a time, of fewer than enough_samples runs on some head
@@ -112,6 +120,7 @@ struct SettingSpread {
   std::string refusal = {};   // why, for the first of those heads
   bool on_all_heads = false;  // of this length, as the setting with the most heads
   bool on_front = false;      // of the medians of the settings that are on all heads
+  std::vector<std::string> notes = {};  // the planner's, if there is one head
 };
 
 /// In the order in which settings first appear. Each length has a front of its own, made of the
@@ -119,6 +128,10 @@ struct SettingSpread {
 /// is no front over a parameter.
 std::vector<SettingSpread> settings_over_heads(const std::vector<Trial>& trials, const Quantity& x,
                                                const Quantity& y);
+
+/// What the interval of a setting is over, "12 heads" or "6 seeds"; or why there is none: "no
+/// interval: one head, and no random choices".
+std::string interval_text(const SettingSpread& setting, const Quantity& y);
 
 /// The quantity of an id, of measures() or of model_measures(). Throws UsageError.
 const Quantity& quantity_named(const std::string& id);

@@ -143,9 +143,10 @@ TEST_CASE("heads --measures --csv has the numbers of the document, a line for ea
 TEST_CASE("heads --measures goes with no variant and no budget, and needs inputs in a folder") {
   for (const std::vector<std::string>& option : {std::vector<std::string>{"--variant", "h1d"},
                                                  {"--within", "0.1"},
-                                                 {"--at-most", "0.1"},
+                                                 {"--cost", "0.1"},
                                                  {"--settings", "3"},
-                                                 {"--learn", "10"}}) {
+                                                 {"--learn", "10"},
+                                                 {"--no-learn"}}) {
     CAPTURE(option.front());
     std::vector<std::string> words{"heads", "synthetic:golden", "--measures"};
     words.insert(words.end(), option.begin(), option.end());

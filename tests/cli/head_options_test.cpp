@@ -64,11 +64,12 @@ TEST_CASE("law: each option of a head and its source changes the numbers of each
       {{"--max-tokens", "4"}, {model.folder(), "--text", "the cat sat on a mat"}},
   };
   const std::string text = "a b c d e f", file = model.file("words.txt", text);
-  const std::pair<std::string, Words> commands[] = {{"compute", {"--head", "0"}},
-                                                    {"rankmap", {}},
-                                                    {"spans", {"--span", "first=0:2"}},
-                                                    {"heads", {"--at-most", "0.9", "--head", "0"}},
-                                                    {"pareto", {"--head", "0"}}};
+  const std::pair<std::string, Words> commands[] = {
+      {"compute", {"--head", "0"}},
+      {"rankmap", {}},
+      {"spans", {"--span", "first=0:2"}},
+      {"heads", {"--no-learn", "--cost", "0.9", "--head", "0"}},
+      {"pareto", {"--no-learn", "--head", "0"}}};
   const std::set<std::string> other_options{"-h",           "--help",
                                             "--help-all",   "-o",
                                             "--output",     "--json",
@@ -82,9 +83,10 @@ TEST_CASE("law: each option of a head and its source changes the numbers of each
                                             "--relative",   "--partition",
                                             "--span",       "--sinks",
                                             "--python",     "--trust-remote-code",
-                                            "--within",     "--at-most",
+                                            "--within",     "--cost",
                                             "--x",          "--y",
                                             "--no-session", "--learn",
+                                            "--no-learn",   "--seeds",
                                             "--measures"};
   for (const auto& one : commands) {
     const std::string& command = one.first;

@@ -39,7 +39,7 @@ std::vector<std::string> lines_in(const std::string& text) {
 }  // namespace
 
 TEST_CASE("pareto: all settings of all heads are in the document, and the front is as defined") {
-  const json found = document_of({"pareto", bundled, "--settings", "4", "--json"});
+  const json found = document_of({"pareto", bundled, "--settings", "4", "--no-learn", "--json"});
   std::set<std::string> variants, heads;
   std::size_t refused = 0;
   for (const json& trial : found["trials"]) {
@@ -97,16 +97,58 @@ TEST_CASE("pareto: the same medians by hand, and the same document each time") {
 }
 
 TEST_CASE("pareto: one head as a table by cost, with a mark for the front") {
-  const Ended ended =
-      run_program({"pareto", bundled, "--head", "3", "--variant", "strided", "--settings", "5"});
+  const Ended ended = run_program({"pareto", bundled, "--head", "3", "--variant", "strided",
+                                   "--settings", "5", "--cost", "0.4"});
   CAPTURE(ended.out);
   REQUIRE(ended.status == 0);
   CHECK(ended.err.empty());
+  CHECK(ended.out.starts_with("Strided, "));  // the answer comes first
+  check_says(lines_in(ended.out).front(),
+             {"relative output error .", " % of the cost of exact attention.",
+              "costs less than exact attention is within .1"});
   check_says(ended.out, {"head 3", "multiply-adds", "relative output error", "stride 32",
                          "Pareto front", "6 trials in"});
   const auto lines = lines_in(ended.out);
   CHECK(std::ranges::count_if(lines, [](const auto& l) { return l.starts_with("  *  "); }) >= 1);
   CHECK(ended.out.find("p10") == std::string::npos);  // of one head
+}
+
+TEST_CASE("pareto: the answer and how sure it is are in the document, learned trees included") {
+  const json found = document_of({"pareto", bundled, "--layer", "layer4", "--head", "10",
+                                  "--variant", "tf", "--variant", "hyper", "--settings", "3",
+                                  "--learn", "5", "--cost", "0.3", "--json"});
+  const json& answer = found["answer"];
+  CHECK(answer["cost_at_most"] == 0.3);
+  CHECK(answer["small_error"] == 0.1);
+  CHECK(answer["text"].get<std::string>().starts_with("Treeformer TF, "));
+  const json *best = nullptr, *next = nullptr;
+  std::size_t learned = 0;
+  for (const json& setting : found["settings"]) {
+    learned += setting["parameters"].value("tree", "") == "learned";
+    if (setting["variant"] == "hyper") {
+      CHECK(setting["seeds"] == 6);
+      CHECK(setting["interval_over"] == "6 seeds");
+      CHECK(setting["interval"][0] <= setting["y"]["median"]);
+      CHECK(setting["interval"][1] >= setting["y"]["median"]);
+    }
+    if (setting["parameters"].value("tree", "") == "median") {
+      CHECK(setting["interval"].is_null());
+      CHECK(setting["interval_over"] == "no interval: one head, and no random choices");
+    }
+    if (setting["variant"] == "exact" || setting["x"]["median"] > 0.3) continue;
+    const json*& least = setting["variant"] == "tf" ? best : next;
+    if (!least || setting["y"]["median"] < (*least)["y"]["median"]) least = &setting;
+  }
+  CHECK(learned > 0);
+  REQUIRE(best);
+  REQUIRE(next);
+  CHECK(answer["best"]["parameters"] == (*best)["parameters"]);
+  CHECK(answer["best"]["error"] == (*best)["y"]["median"]);
+  CHECK(answer["best"]["cost"] == (*best)["x"]["median"]);
+  CHECK(answer["next"]["variant"] == "hyper");
+  CHECK(answer["next"]["interval"] == (*next)["interval"]);
+  CHECK(answer["cheapest_with_small_error"].is_null());
+  CHECK(found["not_tried"].size() == 1);  // other variants, but no learned trees
 }
 
 TEST_CASE("pareto: time is measured where it is an axis") {
@@ -139,7 +181,7 @@ TEST_CASE("pareto: error against a parameter is a curve in table, document and f
   const Ended table = run_program(arguments);
   check_says(table.out, {"Block Nᵣ, tokens", "relative output error", "block 32"});
   CHECK(table.out.find("Pareto front") == std::string::npos);
-  CHECK(table.out.find("exact") == std::string::npos);
+  CHECK(table.out.find(" exact  ") == std::string::npos);  // is no row
   double before = 0;
   for (const std::string& line : lines_in(table.out))
     if (const auto at = line.find("  block "); at != std::string::npos) {
@@ -158,7 +200,8 @@ TEST_CASE("pareto: a figure is written, with the variants' names and the front")
   const TemporaryDirectory scratch;
   const std::string svg = scratch / "f.svg", png = scratch / "f.png";
   for (const std::string& path : {svg, png}) {
-    const Ended ended = run_program({"pareto", bundled, "--settings", "3", "-o", path});
+    const Ended ended =
+        run_program({"pareto", bundled, "--settings", "3", "--no-learn", "-o", path});
     CAPTURE(ended.err);
     REQUIRE(ended.status == 0);
   }
@@ -170,9 +213,9 @@ TEST_CASE("pareto: a figure is written, with the variants' names and the front")
 
 TEST_CASE("heads: the cheapest setting of each head within an error, as a configuration") {
   const json tried =
-      document_of({"pareto", bundled, "--layer", "all", "--settings", "3", "--json"});
+      document_of({"pareto", bundled, "--layer", "all", "--settings", "3", "--no-learn", "--json"});
   const json found =
-      document_of({"heads", bundled, "--settings", "3", "--within", "0.2", "--json"});
+      document_of({"heads", bundled, "--settings", "3", "--no-learn", "--within", "0.2", "--json"});
   CHECK(found["budget"]["measure"] == "output_rel_fro");
   CHECK(found["budget"]["most"] == 0.2);
   const std::size_t layers = found["heads"].back()["layer"].get<std::size_t>() + 1;
@@ -211,8 +254,8 @@ TEST_CASE("heads: the cheapest setting of each head within an error, as a config
 }
 
 TEST_CASE("heads: under a cost that nothing keeps it says so, and takes exact attention") {
-  const std::vector<std::string> common{"heads",      bundled, "--layer",   "0",
-                                        "--settings", "2",     "--at-most", "0.00001"};
+  const std::vector<std::string> common{"heads", bundled,  "--layer", "0",         "--settings",
+                                        "2",     "--cost", "0.00001", "--no-learn"};
   auto with = [&](const char* more) {
     auto all = common;
     all.push_back(more);
@@ -229,7 +272,7 @@ TEST_CASE("heads: under a cost that nothing keeps it says so, and takes exact at
   REQUIRE(lines.size() == 13);
   for (const std::string& line : lines) CHECK(std::ranges::count(line, ',') == 11);
   const Ended text = run_program(common);
-  check_says(text.out, {"none keeps it", "0 of 12 heads by a variant"});
+  check_says(text.out, {"none keeps it", "0 of 12 heads fit the budget, all take exact attention"});
 }
 
 TEST_CASE("pareto --y loss: each setting replaces attention in the whole model") {
@@ -310,7 +353,7 @@ TEST_CASE("heads --y loss: each head is replaced alone, and the cheapest setting
     }
     CHECK(head["hidden"] == document_of(effect)["change"]);
   }
-  const json cheap = with("--at-most", "0.5");
+  const json cheap = with("--cost", "0.5");
   CHECK(cheap["budget"]["least"] == "hidden");
   for (const json& head : cheap["heads"]) CHECK(head["ratio_to_exact"] <= 0.5);
   auto words = common;
@@ -346,7 +389,7 @@ TEST_CASE("pareto and heads: what is wrong on the command line or in the file is
   refuse({"pareto", source, "--head", "9"}, 2, "--head 9");
   refuse({"pareto", "no/such/file.npz"}, 3, "no/such/file.npz");
   refuse({"pareto", "synthetic:hmatrix?n=16"}, 3, "attention matrix");
-  refuse({"heads", source, "--within", "0.1", "--at-most", "0.1"}, 2, "--within");
+  refuse({"heads", source, "--within", "0.1", "--cost", "0.1"}, 2, "--within");
   refuse({"heads", source, "--within", "-1"}, 2, "at least 0");
   refuse({"heads", source, "--json", "--csv"}, 2, "--csv");
   refuse({"pareto", source, "--y", "loss"}, 2, "is no model, whose output could change");

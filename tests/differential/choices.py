@@ -9,8 +9,9 @@ from compared import differences, leaves, number
 from computed import Computed
 
 TEXTS = ("source", "backend", "device", "precision", "notes", "not_tried[", "x.", "y.", "settings[", "trials[", "refused",
-         "budget.", "heads[")
+         "budget.", "heads[", "answer.")
 MORE_IS_BETTER = ("mass_kept", "top1_recall", "top8_recall", "top64_recall", "speed_up")
+SMALL = {"output_rel_fro": 0.1, "row_rel_error_p90": 0.1, "attention_tv": 0.1, "mass_kept": 0.9}
 COSTS = ("multiply_adds", "ratio_to_exact", "bytes")
 
 
@@ -28,6 +29,16 @@ def quantile(values, share):
     if at == low or ordered[low] == ordered[high]:
         return ordered[low]
     return math.inf if math.isinf(ordered[high]) else ordered[low] + (at - low) * (ordered[high] - ordered[low])
+
+
+def median_interval(values):
+    """From the k-th smallest to the k-th largest, with the largest k for which at most 5 % of all samples miss."""
+    count, below, k = len(values), 0, 0
+    while below + math.comb(count, k) / 2 ** count <= 0.025:
+        below += math.comb(count, k) / 2 ** count
+        k += 1
+    ordered = sorted(values)
+    return (ordered[k - 1], ordered[count - k]) if k else None
 
 
 def setting_of(trial):
@@ -49,6 +60,12 @@ def settings_differ(document, x, y):
         where = f"settings[{number_of}]."
         expected[where + "n"] = (trials[0]["n"], 0)
         expected[where + "heads"] = (len(pairs), 0)
+        expected[where + "seeds"] = (1, 0)
+        interval = median_interval([b for _, b in pairs]) if pairs else None
+        if interval:
+            expected |= {where + f"interval[{end}]": (interval[end], 0) for end in (0, 1)}
+        elif pairs:
+            expected[where + "interval"] = (None, 0)
         if len(both) > len(pairs):
             expected[where + "heads_without"] = (len(both) - len(pairs), 0)
         if refused:
@@ -130,10 +147,53 @@ def best(trials, limited, most, wanted):
     return trials[min(kept)[2]] if kept else None
 
 
+def answer_expected(document, y, at_most):
+    """What makes the least error within the budget, and what is next to it, of all that was measured on all heads."""
+    worse = -1 if y in MORE_IS_BETTER else 1
+    places = {}
+    for trial in document["trials"]:
+        places.setdefault(setting_of(trial), []).append(trial)
+    points = []
+    for trials in places.values():
+        pairs = [(number(t["measures"].get("ratio_to_exact")), number(t["measures"].get(y))) for t in trials
+                 if "refused" not in t]
+        pairs = [(a, b) for a, b in pairs if defined(a) and defined(b)]
+        if pairs:
+            errors = [b for _, b in pairs]
+            points.append((worse * quantile(errors, 0.5), quantile([a for a, _ in pairs], 0.5), len(points), trials,
+                           median_interval(errors)))
+    most = max((len([t for t in p[3] if "refused" not in t and defined(t["measures"].get(y))]) for p in points), default=0)
+    points = [p for p in points if p[3][0]["variant"] != "exact" and math.isfinite(p[0]) and math.isfinite(p[1])
+              and len([t for t in p[3] if "refused" not in t and defined(t["measures"].get(y))]) == most]
+    kept = sorted(p for p in points if p[1] <= at_most)
+    best = kept[0] if kept else None
+    others = [p for p in kept if best and p[3][0]["variant"] != best[3][0]["variant"]]
+    small = SMALL.get(y)
+    near = sorted((p for p in points if small is not None and p[0] <= worse * small and p[1] < 1),
+                  key=lambda p: (p[1], p[0]))
+    expected = {"answer.cost_at_most": (at_most, 0), "answer.small_error": (small, 0)}
+    for name, point in (("best", best), ("next", others[0] if others else None),
+                        ("cheapest_with_small_error", near[0] if near and best else None)):
+        where = f"answer.{name}"
+        if not point:
+            expected[where] = (None, 0)
+            continue
+        expected[where + ".error"] = (worse * point[0], 1e-12 * abs(point[0]))
+        expected[where + ".cost"] = (point[1], 1e-12 * point[1])
+        expected[where + ".seed"] = (point[3][0]["seed"], 0)
+        expected |= {f"{where}.parameters.{path}": (number(value), 0) for path, value in
+                     leaves(point[3][0]["parameters"])}
+        if point[4]:
+            expected |= {f"{where}.interval[{end}]": (point[4][end], 0) for end in (0, 1)}
+        else:
+            expected[where + ".interval"] = (None, 0)
+    return expected
+
+
 def heads_differ(program, layer, trials, words, seed):
     by_cost = bool(layer.draw.one_in(2))
     most = layer.draw.of([0.2, 0.5, 1.5] if by_cost else [0.05, 0.5, 2.0])
-    budget = ["--at-most" if by_cost else "--within", most]
+    budget = ["--cost" if by_cost else "--within", most]
     document = program.json("heads", *layer.source, *words, *budget)
     limited, wanted = ("ratio_to_exact", "output_rel_fro") if by_cost else ("output_rel_fro", "ratio_to_exact")
     plain = {"seed": seed, "budget.most": most, "budget.measure": limited, "budget.least": wanted}
@@ -182,18 +242,21 @@ def numbers_equal(text, other):
 
 
 def check(program, layer, variants, seed):
-    words = [word for variant in variants for word in ("--variant", variant)] + ["--settings", 4, "--seed", seed]
+    words = [word for variant in variants for word in ("--variant", variant)] + ["--settings", 4, "--seed", seed, "--no-learn"]
     x = layer.draw.of(["multiply_adds", "ratio_to_exact", "bytes"])
     y = layer.draw.of(["output_rel_fro", "attention_tv", "attention_kl", "mass_kept", "row_rel_error_p90"]
                       if layer.dv else ["attention_tv", "attention_kl", "mass_kept"])
-    document = program.json("pareto", *layer.source, *words, "--x", x, "--y", y)
+    at_most = layer.draw.of([0.1, 0.3, 1.0])
+    document = program.json("pareto", *layer.source, *words, "--x", x, "--y", y, "--seeds", 1, "--cost", at_most)
     document.pop("seconds")  # times
     expected, wrong = settings_differ(document, x, y)
     expected["seed"] = (seed, 0)
-    expected |= {"x.id": (x, 0), "y.id": (y, 0)}
+    expected |= {"x.id": (x, 0), "y.id": (y, 0)} | answer_expected(document, y, at_most)
+    # Whether heads tell the best from the next is left to the tests of the answer.
+    expected["answer.undecided"] = (document["answer"]["undecided"], 0)
     for place, trial in enumerate(document["trials"]):
         where = f"trials[{place}]."
-        plain = {"layer": 0, "n": layer.keys, "scale": layer.scale, "causal": layer.causal}
+        plain = {"layer": 0, "n": layer.keys, "seed": seed, "scale": layer.scale, "causal": layer.causal}
         expected |= {where + name: (value, 0) for name, value in plain.items()}
         # Numbers of a trial are those of compute, which trials_differ compares.
         expected |= {where + path: (number(value), 0) for path, value in leaves(trial)

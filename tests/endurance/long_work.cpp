@@ -6,8 +6,8 @@
 #include "endurance/actions.h"
 #include "endurance/checks.h"
 #include "window/dialogs/add_column_dialog.h"
-#include "window/dialogs/explore_dialog.h"
 #include "window/dialogs/sweep_dialog.h"
+#include "window/docks/explore_dock.h"
 
 namespace fovea::test {
 namespace {
@@ -73,9 +73,9 @@ void explore(Desk& desk) {
   const char* pages[] = {"explore", "heads", "measures"};
   trigger(desk, window, pages[desk.draws().below(3)]);
   desk.wait(desk.draws().below(3000));
-  if (!alive || !window.exploration()) return;
+  if (!alive) return;
   if (desk.draws().chance(0.2)) window.exploration()->copy();
-  if (desk.draws().chance(0.6)) window.exploration()->close();
+  if (desk.draws().chance(0.6)) window.findChild<QDockWidget*>("Which attention?")->close();
 }
 
 void choose_columns_by_dialog(Desk& desk) {

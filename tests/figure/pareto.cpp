@@ -29,7 +29,8 @@ std::vector<SettingSpread> example_settings(int each, double smallest, double la
                           .values = defaults(variant.schema),
                           .n = 64,
                           .x = {x, x, x},
-                          .y = {y, 0.8 * y, 1.5 * y},
+                          .y = {y, y, y},
+                          .interval = MedianInterval{0.8 * y, 1.5 * y},
                           .heads = 12});
     }
   std::vector<ParetoPoint> points;
@@ -84,7 +85,7 @@ TEST_CASE("pareto: a point for each setting, filled on the front, and exact firs
       ++points;
       filled += !point.hollow;
       CHECK_FALSE(point.joined);
-      CHECK((point.low < point.high) == (!point.hollow && point.value > 0));
+      CHECK((point.low < point.high) == (point.value > 0));
     }
   CHECK(points == settings.size());
   CHECK(filled == front);
@@ -108,7 +109,8 @@ TEST_CASE("pareto: what cannot be drawn is counted in the caption") {
   settings[6].without = 12;
   const Figure figure = figure_of(settings, cost, 360);
   const std::string& caption = figure.rows[0][0].caption;
-  for (const char* words : {"1 setting, infinite", "1 setting, refused", "1 setting, not defined"})
+  for (const char* words :
+       {"1 setting, infinite", "1 setting, not applicable", "1 setting, not defined"})
     CHECK_MESSAGE(caption.find(words) != std::string::npos, words);
   std::size_t points = 0;
   for (const auto& series : plot_of(figure).series) points += series.points.size();
@@ -145,7 +147,8 @@ TEST_CASE("pareto: over a parameter the settings that differ in nothing else are
     set_value(longformer.schema, s.values, "width", std::to_string(w));
     set_value(longformer.schema, s.values, "globals", std::to_string(g));
     s.x = {double(w), double(w), double(w)};
-    s.y = {y, 0.5 * y, 2 * y};
+    s.y = {y, y, y};
+    s.interval = {0.5 * y, 2 * y};
   }
   const Figure figure = figure_of(settings, width, 360);
   const SeriesPlot& plot = plot_of(figure);
@@ -162,7 +165,8 @@ TEST_CASE("pareto: over a parameter the settings that differ in nothing else are
       CHECK_FALSE(point.hollow);
       CHECK(point.low < point.high);
     }
-  CHECK(figure.rows[0][0].caption == "Points: medians of 12 heads, bars p10 to p90.");
+  CHECK(figure.rows[0][0].caption ==
+        "Points: medians of 12 heads, bars: 95 % intervals of the median.");
   const auto recording = example::record(figure);
   example::check_page(recording);
   example::check_texts_apart(recording);
@@ -172,4 +176,41 @@ TEST_CASE("pareto: over a parameter the settings that differ in nothing else are
   REQUIRE(plot_of(lengths).series.size() == 3);
   CHECK(plot_of(lengths).series[0].name == "Longformer, globals 1, n = 128");
   CHECK(plot_of(lengths).series[1].name == "Longformer, globals 1, n = 64");
+}
+
+TEST_CASE("pareto: a few points far from the others stand at the edge, and the others have room") {
+  example::application();
+  auto settings = example_settings(6, 1e4, 1e6);
+  CHECK_FALSE(plot_of(figure_of(settings, cost, 360)).y_ends);
+  for (const std::size_t far : {4u, 9u, 14u}) {
+    settings[far].y = {3e-7, 3e-7, 3e-7};
+    settings[far].interval.reset();
+  }
+  const Figure figure = figure_of(settings, cost, 360);
+  const SeriesPlot& plot = plot_of(figure);
+  REQUIRE(plot.y_ends);
+  CHECK(plot.y_ends->low > 1e-4);
+  CHECK_FALSE(plot.x_ends);
+  CHECK(figure.rows[0][0].caption.find("Arrows: 3 settings beyond the axes.") != std::string::npos);
+  const auto recording = example::record(figure);
+  example::check_page(recording);
+  example::check_texts_apart(recording);
+  // Where a person has chosen the axes, these are shown.
+  const Panel zoomed = make_panel(ParetoPanel{.settings = settings,
+                                              .x = cost,
+                                              .y = error,
+                                              .x_ends = SeriesPlot::Ends{1e4, 1e5},
+                                              .y_ends = SeriesPlot::Ends{1e-8, 1e-6}});
+  CHECK(std::get<SeriesPlot>(zoomed.body).y_ends->high == 1e-6);
+}
+
+TEST_CASE("pareto: what is dearer than the budget is pale") {
+  const auto settings = example_settings(6, 1e4, 1e6);
+  const Panel panel =
+      make_panel(ParetoPanel{.settings = settings, .x = cost, .y = error, .at_most = 1e5});
+  const auto& plot = std::get<SeriesPlot>(panel.body);
+  CHECK(plot.limit == 1e5);
+  for (const auto& series : plot.series)
+    for (const auto& point : series.points) CHECK(point.pale == (point.n > 1e5));
+  CHECK(panel.caption.find("dearer settings are pale") != std::string::npos);
 }

@@ -380,3 +380,30 @@ TEST_CASE("explorer: settings of the user's own come first, once, and learned tr
       first_learned = std::min(first_learned, t);
   CHECK(first_learned == trials.size() - 2 * settings_worth_trying(tree, tokens, 2).size());
 }
+
+TEST_CASE("explorer: settings with random choices are tried with several seeds on one head") {
+  const ExploreOptions options{.seed = 3, .most_settings = 2, .seeds = 6};
+  Explorer one({some_heads()[0]}, open_head, all_variants(), options);
+  finish(one);
+  CHECK(one.trials().size() == one.total());
+  std::map<std::pair<const Variant*, Values>, std::set<std::uint64_t>> seeds;
+  for (const Trial& trial : one.trials()) {
+    CHECK(trial.repeats.has_value() == (trial.seed != 3));
+    if (trial.repeats) CHECK(*trial.repeats == 3);
+    seeds[{trial.variant, trial.values}].insert(trial.seed);
+  }
+  const auto tried = [&](const char* id) {
+    const Variant& variant = find_variant(id);
+    return seeds[{&variant, values_for_length(variant, tokens)}].size();
+  };
+  CHECK(tried("h1d") == 1);    // draws nothing
+  CHECK(tried("tf") == 2);     // a median tree: the second seed makes no difference
+  CHECK(tried("hyper") == 6);  // draws hashes and samples
+  // Other seeds come last, and none on several heads.
+  const auto first = std::ranges::find_if(one.trials(), [](const Trial& t) { return t.seed != 3; });
+  CHECK(std::all_of(first, one.trials().end(), [](const Trial& t) { return t.seed != 3; }));
+  Explorer several({some_heads()[0], some_heads()[1]}, open_head, all_variants(), options);
+  finish(several);
+  CHECK(
+      std::ranges::none_of(several.trials(), [](const Trial& t) { return t.repeats.has_value(); }));
+}

@@ -110,7 +110,7 @@ TEST_CASE("toy: `fovea pareto` and `fovea heads` try the sizes that it states") 
   // Every pair has one colour, with weights of their own: as dear as exact, and not exact.
   const auto chosen = nlohmann::json::parse(output_of(
       add_heads_command,
-      "heads synthetic:gaussian?n=48&d=4 --variant toy --head 0 --at-most 0.6 --json"))["heads"][0];
+      "heads synthetic:gaussian?n=48&d=4 --variant toy --head 0 --cost 0.6 --json"))["heads"][0];
   CHECK(chosen["variant"] == "toy");
   CHECK(chosen["within_budget"] == true);
   CHECK(chosen["ratio_to_exact"].get<double>() == doctest::Approx(0.5));

@@ -147,7 +147,7 @@ TEST_CASE("the keys that a query lost and gained most weight at are listed") {
 TEST_CASE("the docks return to their first layout") {
   Window window(small);
   const auto docks = window->findChildren<QDockWidget*>();
-  REQUIRE(docks.size() == 7);
+  REQUIRE(docks.size() == 8);
   auto* column = window->findChild<QDockWidget*>("Column");
   auto* timing = window->findChild<QDockWidget*>("Timing");
   column->setFloating(true);

@@ -1,4 +1,5 @@
 // What an exported figure takes from the canvas.
+#include <QCheckBox>
 #include <QDir>
 #include <QFile>
 #include <QSettings>
@@ -10,8 +11,8 @@
 #include "input/session_file.h"
 #include "temporary_directory.h"
 #include "views/views.h"
-#include "window/dialogs/explore_dialog.h"
 #include "window/dialogs/sweep_dialog.h"
+#include "window/docks/explore_dock.h"
 #include "window/pointer.h"
 
 using namespace fovea;
@@ -101,8 +102,9 @@ TEST_CASE("a figure that carries no session names no source, path or user, whate
   window.trigger("sweep");
   SweepDialog& sweep = *window->sweep();
   REQUIRE(wait_until([&] { return sweep.run().complete(); }, 60000));
+  window->findChild<QCheckBox*>("try_learned")->setChecked(false);
   window.trigger("explore");
-  ExploreDialog& explore = *window->exploration();
+  ExploreDock& explore = *window->exploration();
   REQUIRE(wait_until([&] { return explore.run().complete(); }, 60000));
   using Write = std::function<void(const QString& path, bool carries_session)>;
   const Write writes[] = {

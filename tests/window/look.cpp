@@ -23,9 +23,9 @@
 
 #include "study/background.h"
 #include "views/views.h"
-#include "window/dialogs/explore_dialog.h"
-#include "window/dialogs/measures_page.h"
 #include "window/dialogs/sweep_dialog.h"
+#include "window/docks/explore_dock.h"
+#include "window/docks/measures_page.h"
 #include "window/main_window.h"
 
 namespace {
@@ -55,22 +55,22 @@ int look_at_sweep(MainWindow& window, const QString& path) {
   return window.sweep()->grab().save(path) ? 0 : 1;
 }
 
-int look_at_exploration(MainWindow& window, ExploreDialog::Page page, const QString& path) {
-  window.show_exploration(page);
+int look_at_exploration(MainWindow& window, ExploreDock::Page page, const QString& path) {
+  window.docks().show_exploration(page);
   const auto complete = [&] {
     return window.exploration()->run().complete() && !window.exploration()->run().running();
   };
   if (!QTest::qWaitFor(complete, 120000)) std::puts("not all settings were tried");
   QTest::qWait(200);
-  return window.exploration()->grab().save(path) ? 0 : 1;
+  return window.grab().save(path) ? 0 : 1;
 }
 
 int look_at_measures(MainWindow& window, const QString& path) {
-  window.show_exploration(ExploreDialog::Page::measures);
+  window.docks().show_exploration(ExploreDock::Page::measures);
   const auto complete = [&] { return !window.exploration()->measures().state().progress; };
   if (!QTest::qWaitFor(complete, 120000)) std::puts("not all heads are measured");
   QTest::qWait(200);
-  return window.exploration()->grab().save(path) ? 0 : 1;
+  return window.grab().save(path) ? 0 : 1;
 }
 
 /// A picture of a modal dialog.
@@ -166,9 +166,9 @@ int look(const QStringList& arguments) {
     return look_at_heads(window, larger, bars, argument(1));
   if (argument(7) == "sweep") return look_at_sweep(window, argument(1));
   if (argument(7) == "explore")
-    return look_at_exploration(window, ExploreDialog::Page::plot, argument(1));
+    return look_at_exploration(window, ExploreDock::Page::plot, argument(1));
   if (argument(7) == "heads")
-    return look_at_exploration(window, ExploreDialog::Page::heads, argument(1));
+    return look_at_exploration(window, ExploreDock::Page::heads, argument(1));
   if (argument(7) == "measures") return look_at_measures(window, argument(1));
   for (const char* dialog : {"keys", "export", "goto", "scale"})
     if (argument(7) == dialog) return look_at_dialog(window, dialog, argument(1));

@@ -4,6 +4,7 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QComboBox>
+#include <QDockWidget>
 #include <QLabel>
 #include <QSettings>
 #include <QStandardItemModel>
@@ -15,11 +16,11 @@
 #include "report/measured_heads.h"
 #include "session/measured_source.h"
 #include "temporary_directory.h"
-#include "window/dialogs/explore_dialog.h"
-#include "window/dialogs/head_scatter_plot.h"
-#include "window/dialogs/measures_model.h"
-#include "window/dialogs/measures_page.h"
+#include "window/docks/explore_dock.h"
 #include "window/docks/head_gallery.h"
+#include "window/docks/head_scatter_plot.h"
+#include "window/docks/measures_model.h"
+#include "window/docks/measures_page.h"
 #include "window/harness.h"
 #include "window/widgets/sorted_table.h"
 
@@ -28,12 +29,11 @@ namespace {
 
 const QString three_heads = "synthetic:clusters?n=96&d=8&heads=3&seed=1";
 
-ExploreDialog& open_measures(Window& window) {
-  QSettings().remove("explore/geometry");
+ExploreDock& open_measures(Window& window) {
   window.trigger("measures");
-  ExploreDialog& dialog = *window->exploration();
-  REQUIRE(wait_until([&] { return !dialog.measures().state().progress; }));
-  return dialog;
+  ExploreDock& dock = *window->exploration();
+  REQUIRE(wait_until([&] { return !dock.measures().state().progress; }));
+  return dock;
 }
 
 MeasuredHead measured(Window& window, Index head) {
@@ -52,9 +52,9 @@ int column_of(const std::string& id) {
 TEST_CASE("what heads do: a table of all heads, measured without trying any setting") {
   Window window(three_heads);
   REQUIRE(window.settle());
-  ExploreDialog& dialog = open_measures(window);
-  CHECK(dialog.run().total() == 0);
-  const QAbstractItemModel& table = *dialog.measures().table().model();
+  ExploreDock& dock = open_measures(window);
+  CHECK(dock.run().total() == 0);
+  const QAbstractItemModel& table = *dock.measures().table().model();
   REQUIRE(table.rowCount() == 3);
   REQUIRE(table.columnCount() == column_of("previous_token") + int(head_measures().size()));
   for (int row = 0; row < 3; ++row) {
@@ -67,7 +67,7 @@ TEST_CASE("what heads do: a table of all heads, measured without trying any sett
   CHECK(induction.data().toString() == "–");
   CHECK(induction.data(Qt::ToolTipRole).toString().contains("does not name its tokens"));
 
-  QTableView& view = dialog.measures().table();
+  QTableView& view = dock.measures().table();
   view.sortByColumn(column_of("entropy"), Qt::DescendingOrder);
   const auto entropy = [&](int row) {
     return table.index(row, column_of("entropy")).data(MeasuresModel::sort_role).toDouble();
@@ -79,18 +79,18 @@ TEST_CASE("what heads do: a table of all heads, measured without trying any sett
   emit view.activated(table.index(2, 0));
   CHECK(window.study().session().head == head);
 
-  dialog.copy();
+  dock.copy();
   CHECK(QApplication::clipboard()->text().startsWith("layer,layer_label,head,inputs"));
   CHECK(QApplication::clipboard()->text().count('\n') == 4);
-  dialog.close();
+  window->findChild<QDockWidget*>("Which attention?")->close();
 }
 
 TEST_CASE("what heads do: heads are points by any two measures, and a click opens one") {
   Window window(three_heads);
   REQUIRE(window.settle());
-  ExploreDialog& dialog = open_measures(window);
-  HeadScatterPlot& plot = dialog.measures().plot();
-  auto* across = dialog.findChild<QComboBox*>("measure_across");
+  ExploreDock& dock = open_measures(window);
+  HeadScatterPlot& plot = dock.measures().plot();
+  auto* across = dock.findChild<QComboBox*>("measure_across");
   across->setCurrentIndex(int(*head_measure_with("effective_rank")));
   REQUIRE(plot.spots().size() == 3);
   for (const HeadPoint& point : plot.scatter().points) {
@@ -106,7 +106,7 @@ TEST_CASE("what heads do: heads are points by any two measures, and a click open
   const HeadPoint wanted = plot.scatter().points[std::size_t(right)];
   QTest::mouseMove(&plot, spots[std::size_t(right)].toPoint());
   REQUIRE(wait_until([&] { return plot.chosen().has_value(); }));
-  CHECK(dialog.findChild<QLabel*>("measure_reading")
+  CHECK(dock.findChild<QLabel*>("measure_reading")
             ->text()
             .contains(QString("head %1").arg(wanted.head)));
   QTest::mouseClick(&plot, Qt::LeftButton, {}, spots[std::size_t(right)].toPoint());
@@ -115,19 +115,19 @@ TEST_CASE("what heads do: heads are points by any two measures, and a click open
   across->setCurrentIndex(int(*head_measure_with("induction")));
   CHECK(plot.spots().empty());
   CHECK(plot.accessibleDescription() == "The source does not name its tokens.");
-  dialog.close();
+  window->findChild<QDockWidget*>("Which attention?")->close();
 }
 
 TEST_CASE("what heads do: another source is measured in its place, a given matrix too") {
   Window window(three_heads);
   REQUIRE(window.settle());
-  ExploreDialog& dialog = open_measures(window);
+  ExploreDock& dock = open_measures(window);
   window->open("synthetic:hmatrix");
   REQUIRE(wait_until([&] { return window.study().shows_matrix() && window.study().settled(); }));
-  const QAbstractItemModel& table = *dialog.measures().table().model();
-  REQUIRE(wait_until([&] { return table.rowCount() == 1 && !dialog.measures().state().progress; }));
+  const QAbstractItemModel& table = *dock.measures().table().model();
+  REQUIRE(wait_until([&] { return table.rowCount() == 1 && !dock.measures().state().progress; }));
   CHECK(table.index(0, column_of("effective_rank")).data().toString() != "–");
-  dialog.close();
+  window->findChild<QDockWidget*>("Which attention?")->close();
 }
 
 TEST_CASE("rows without a value come last, whichever way they are sorted") {
@@ -160,16 +160,16 @@ TEST_CASE("what heads do: a head that cannot be measured says why, and is not wa
   write_safetensors(file, tensors, {});
   Window window(QString::fromStdString(file));
   REQUIRE(window.settle());
-  ExploreDialog& dialog = open_measures(window);
-  const QAbstractItemModel& table = *dialog.measures().table().model();
+  ExploreDock& dock = open_measures(window);
+  const QAbstractItemModel& table = *dock.measures().table().model();
   REQUIRE(table.rowCount() == 2);
   CHECK(table.index(0, column_of("entropy")).data().toString() != "–");
   const QModelIndex broken = table.index(1, column_of("entropy"));
   CHECK(broken.data().toString() == "–");
   CHECK(broken.data(Qt::ToolTipRole).toString().contains("NaN"));
-  CHECK(dialog.measures().state().text.contains("1 of 2 heads cannot be measured"));
-  CHECK(dialog.measures().state().can_export);
-  dialog.close();
+  CHECK(dock.measures().state().text.contains("1 of 2 heads cannot be measured"));
+  CHECK(dock.measures().state().can_export);
+  window->findChild<QDockWidget*>("Which attention?")->close();
 }
 
 TEST_CASE("heads have bars of a measure, and are only measured while these are shown") {

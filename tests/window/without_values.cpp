@@ -1,6 +1,7 @@
 // A head of which only queries and keys are known, in the window.
 #include <doctest/doctest.h>
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QLabel>
 #include <QPushButton>
@@ -13,8 +14,8 @@
 #include "data/synthetic.h"
 #include "io/safetensors_writer.h"
 #include "views/views.h"
-#include "window/dialogs/explore_dialog.h"
-#include "window/dialogs/pareto_plot.h"
+#include "window/docks/explore_dock.h"
+#include "window/docks/pareto_plot.h"
 #include "window/harness.h"
 #include "window/widgets/readings.h"
 
@@ -133,18 +134,18 @@ TEST_CASE(
     "without values settings are compared by the errors of weights, and heads are not ranked") {
   OpenedWithoutValues opened;
   Window& window = opened.window;
+  window->findChild<QCheckBox*>("try_learned")->setChecked(false);
   window.trigger("explore");
-  ExploreDialog& dialog = *window->exploration();
-  REQUIRE(wait_until([&] { return dialog.run().complete() && !dialog.run().running(); }));
-  CHECK_FALSE(dialog.plot().spots().empty());
-  CHECK(dialog.plot().y().measure().id == "attention_tv");
+  ExploreDock& dock = *window->exploration();
+  REQUIRE(wait_until([&] { return dock.run().complete() && !dock.run().running(); }));
+  CHECK_FALSE(dock.plot().spots().empty());
+  CHECK(dock.plot().y().measure().id == "attention_tv");
   window.trigger("heads");
-  CHECK(dialog.findChild<QLabel*>("explore_sum")->text() ==
+  CHECK(dock.findChild<QLabel*>("explore_sum")->text() ==
         "Heads are not compared by their output errors: the file has no values v");
-  CHECK(dialog.findChild<QTableView*>("explore_heads")->model()->rowCount() == 0);
+  CHECK(dock.findChild<QTableView*>("explore_heads")->model()->rowCount() == 0);
   window->open(small);  // with values the error of outputs can be chosen again
   REQUIRE(wait_until([&] { return window.study().length() == 128 && window.study().settled(); }));
-  dialog.close();
 }
 
 }  // namespace fovea::test

@@ -100,10 +100,10 @@ void add_heads_command(CLI::App& program, Work& chosen) {
           ->capture_default_str();
   auto* at_most =
       command
-          ->add_option("--at-most", options->at_most,
-                       "Instead the setting of least error with at most this share of the "
+          ->add_option("--cost", options->at_most,
+                       "Instead the setting of least error that costs at most this share of the "
                        "multiply-adds of exact attention")
-          ->type_name("COST")
+          ->type_name("SHARE")
           ->check(check_amount)
           ->excludes(within);
   auto* y = command
@@ -119,8 +119,9 @@ void add_heads_command(CLI::App& program, Work& chosen) {
       "Instead what each head does: its attention to the previous token, to the same token before, "
       "to what followed that (induction) and to the first token, its distance, entropy and rank. A "
       "folder as --input stands for all texts or images in it; one that cannot be read is named");
-  for (CLI::Option* other : {within, at_most, y, command->get_option("--variant"),
-                             command->get_option("--settings"), command->get_option("--learn")})
+  for (CLI::Option* other :
+       {within, at_most, y, command->get_option("--variant"), command->get_option("--settings"),
+        command->get_option("--learn"), command->get_option("--no-learn")})
     measures->excludes(other);
   auto* json = command->add_flag("--json", options->json,
                                  "One JSON document on standard output: for each head the variant "

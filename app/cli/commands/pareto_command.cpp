@@ -16,12 +16,14 @@
 #include "io/atomic_file.h"
 #include "report/text_table.h"
 #include "session/settings.h"
+#include "sweep/recommendation.h"
 
 namespace fovea {
 namespace {
 
 struct ParetoOptions : ExplorationOptions {
-  std::string x = "multiply_adds", y = "output_rel_fro", output;
+  std::string x = "ratio_to_exact", y = "output_rel_fro", output;
+  double cost = standard_cost;
   bool json = false, no_session = false;
   const CLI::Option* layer = nullptr;  // whether it was given
 
@@ -53,15 +55,24 @@ Document quantity_json(const Quantity& quantity) {
   return out;
 }
 
-Document setting_json(const SettingSpread& setting) {
+void put_interval(Document& out, const SettingSpread& setting, const Quantity& y) {
+  out["interval"] = setting.interval ? Document{number_json(setting.interval->low),
+                                                number_json(setting.interval->high)}
+                                     : Document(nullptr);
+  out["interval_over"] = interval_text(setting, y);
+}
+
+Document setting_json(const SettingSpread& setting, const Quantity& y) {
   const bool known = setting.heads > 0;
   Document out{{"variant", setting.variant->id},
                {"parameters", parameters_json(*setting.variant, setting.values)},
                {"n", setting.n},
                {"heads", setting.heads},
+               {"seeds", setting.seeds},
                {"x", known ? spread_json(setting.x) : Document(nullptr)},
                {"y", known ? spread_json(setting.y) : Document(nullptr)},
                {"on_front", setting.on_front}};
+  if (known) put_interval(out, setting, y);
   if (setting.without > 0) out["heads_without"] = setting.without;
   if (setting.refused > 0) {
     out["heads_refused"] = setting.refused;
@@ -76,6 +87,7 @@ Document trial_json(const Trial& trial) {
                {"n", trial.n},
                {"variant", trial.variant->id},
                {"parameters", parameters_json(*trial.variant, trial.values)},
+               {"seed", trial.seed},
                {"scale", number_json(trial.scale)},
                {"causal", trial.causal}};
   if (!trial.replaced.empty()) out["where"] = trial.replaced;
@@ -104,13 +116,39 @@ Document trial_json(const Trial& trial) {
   return out;
 }
 
+/// A setting of an answer; null if there is none.
+Document answer_json(const std::optional<SettingSpread>& setting, const Quantity& error) {
+  if (!setting) return nullptr;
+  Document out{{"variant", setting->variant->id},
+               {"parameters", parameters_json(*setting->variant, setting->values)},
+               {"seed", setting->seed},
+               {"error", number_json(setting->y.median)},
+               {"cost", number_json(setting->x.median)}};
+  put_interval(out, *setting, error);
+  return out;
+}
+
+Document answer_json(const Recommendation& answer) {
+  return {{"text", to_text(answer)},
+          {"cost_at_most", answer.at_most},
+          {"best", answer_json(answer.best, answer.error)},
+          {"next", answer_json(answer.next, answer.error)},
+          {"undecided", answer.undecided},
+          {"small_error", answer.small_error ? Document(*answer.small_error) : Document(nullptr)},
+          {"cheapest_with_small_error", answer_json(answer.near, answer.error)}};
+}
+
 struct ParetoOutcome {
   Exploration tried;
   Quantity x, y;
   std::vector<SettingSpread> settings;
+  Recommendation answer;
 
   /// Over several heads each setting has a spread. In a model it is measured once, in all of them.
   bool spreads() const { return tried.heads.size() > 1 && !y.is_of_model(); }
+  bool has_intervals() const {
+    return std::ranges::any_of(settings, [](const auto& s) { return s.interval.has_value(); });
+  }
   std::string heads_text() const {
     return (y.is_of_model() ? "replaced together: " : "") + to_text(tried.heads, tried.source);
   }
@@ -120,9 +158,10 @@ Document pareto_json(const ParetoOutcome& outcome) {
   Document out = begin_json(outcome.tried);
   out["x"] = quantity_json(outcome.x);
   out["y"] = quantity_json(outcome.y);
+  out["answer"] = answer_json(outcome.answer);
   out["settings"] = Document::array();
   for (const SettingSpread& setting : outcome.settings)
-    out["settings"].push_back(setting_json(setting));
+    out["settings"].push_back(setting_json(setting, outcome.y));
   out["trials"] = Document::array();
   for (const Trial& trial : outcome.tried.trials) out["trials"].push_back(trial_json(trial));
   return out;
@@ -139,6 +178,7 @@ TextTable table_of(const ParetoOutcome& outcome) {
   const bool spread = several && !outcome.x.is_parameter();  // of x
   if (spread) table.header.push_back("p10 - p90");
   table.header.push_back(outcome.y.measure().label);
+  if (outcome.has_intervals()) table.header.push_back("95 % interval");
   if (several) {
     table.header.push_back("p10 - p90");
     table.header.push_back("heads");
@@ -149,6 +189,10 @@ TextTable table_of(const ParetoOutcome& outcome) {
            amount_text(outcome.x, s->x.median)};
     if (spread) row.push_back(range_text(outcome.x, s->x));
     row.push_back(amount_text(outcome.y, s->y.median));
+    if (outcome.has_intervals())
+      row.push_back(s->interval ? amount_text(outcome.y, s->interval->low) + " - " +
+                                      amount_text(outcome.y, s->interval->high)
+                                : "-");
     if (!several) continue;
     row.push_back(range_text(outcome.y, s->y));
     row.push_back(std::to_string(s->heads));
@@ -170,6 +214,7 @@ std::vector<std::string> notes_of(const SettingSpread& s) {
 
 void print_pareto(std::ostream& out, const ParetoOutcome& outcome) {
   const Exploration& tried = outcome.tried;
+  if (const std::string answer = to_text(outcome.answer); !answer.empty()) out << answer << "\n\n";
   out << tried.source.name << ", " << outcome.heads_text() << '\n'
       << tried.device << ", " << tried.precision << "; " << tried.time_text() << "\n\n";
   print(out, table_of(outcome));
@@ -178,6 +223,9 @@ void print_pareto(std::ostream& out, const ParetoOutcome& outcome) {
            "numbers and "
            "better in one"
         << (outcome.spreads() ? ", in the median over heads" : "") << "\n";
+  if (outcome.has_intervals())
+    out << "  95 % interval: of the median, over "
+        << (outcome.spreads() ? "the heads" : "the seeds of settings with random choices") << '\n';
   if (outcome.y.is_of_model()) out << "  " << outcome.y.measure().definition << '\n';
   for (const SettingSpread& s : outcome.settings) print_notes(out, notes_of(s), 2);
   print_notes(out, fovea::notes_of(tried), 2);
@@ -206,16 +254,19 @@ void run_pareto(ParetoOptions options, const Console& console) {
                                      : explore(options, console),
                         .x = x,
                         .y = y,
-                        .settings = {}};
+                        .settings = {},
+                        .answer = {.error = y}};
   const Exploration& tried = outcome.tried;
   if (options.of_model()) outcome.y = model_quantity(tried);
   outcome.settings = drawable_settings(tried.trials, x, outcome.y);
+  outcome.answer = recommend(tried.trials, outcome.y, options.cost);
   if (!options.output.empty()) {
     const Painting painting;
-    Figure figure =
-        pareto_figure(outcome.settings, x, outcome.y,
-                      named(options.no_session ? "" : tried.source.name,
-                            outcome.heads_text() + "; " + tried.device + ", " + tried.precision));
+    Figure figure = pareto_figure(
+        outcome.settings, x, outcome.y,
+        named(options.no_session ? "" : tried.source.name,
+              outcome.heads_text() + "; " + tried.device + ", " + tried.precision),
+        x.measure().id == "ratio_to_exact" ? std::optional(options.cost) : std::nullopt);
     if (!options.no_session) figure.recipe.command = command_line(console.words, options.output);
     write_figure(options.output, figure);
   }
@@ -235,7 +286,8 @@ void add_pareto_command(CLI::App& program, Work& chosen) {
   options->layer = command->get_option("--layer");
   command
       ->add_option("--x", options->x,
-                   "Cost: multiply_adds, ratio_to_exact, bytes or time (each setting measured for "
+                   "Cost: ratio_to_exact (its share of exact's multiply-adds), multiply_adds, "
+                   "bytes or time (each setting measured for "
                    "some rounds); or a parameter of all variants, such as block with --variant h1d")
       ->type_name("MEASURE|PARAMETER")
       ->capture_default_str();
@@ -247,6 +299,20 @@ void add_pareto_command(CLI::App& program, Work& chosen) {
                    "--layer and --head) together; of a model without a loss, the relative error of "
                    "its last hidden states")
       ->type_name("MEASURE")
+      ->capture_default_str();
+  command
+      ->add_option("--cost", options->cost,
+                   "The answer, which is printed first, is what makes the least error for at most "
+                   "this share of the cost of exact attention")
+      ->type_name("SHARE")
+      ->check(number_from(0, 1e9))
+      ->capture_default_str();
+  options->explore.seeds = standard_seeds;
+  command
+      ->add_option("--seeds", options->explore.seeds,
+                   "Seeds with which settings with random choices are tried if there is one head; "
+                   "their interval takes at least 6")
+      ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   command->add_option("-o,--output", options->output, "Write a figure: .png, .svg, .pdf or .pgf")
       ->check(refuse_empty);

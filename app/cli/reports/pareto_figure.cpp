@@ -41,12 +41,15 @@ std::vector<SettingSpread> drawable_settings(const std::vector<Trial>& trials, c
 }
 
 Figure pareto_figure(const std::vector<SettingSpread>& settings, const Quantity& x,
-                     const Quantity& y, const std::string& footer) {
+                     const Quantity& y, const std::string& footer, std::optional<double> at_most) {
   Figure figure;
   figure.style.width = pareto_width * points_per_inch;
   figure.footer = footer;
-  figure.rows = {{make_panel(ParetoPanel{
-      .settings = settings, .x = x, .y = y, .message = "no setting has both numbers"})}};
+  figure.rows = {{make_panel(ParetoPanel{.settings = settings,
+                                         .x = x,
+                                         .y = y,
+                                         .message = "no setting has both numbers",
+                                         .at_most = at_most})}};
   return figure;
 }
 

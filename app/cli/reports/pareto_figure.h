@@ -2,6 +2,7 @@
 // sweep` draw it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,9 @@ Quantity cost_axis(const std::string& id, const std::vector<const Variant*>& var
 std::vector<SettingSpread> drawable_settings(const std::vector<Trial>& trials, const Quantity& x,
                                              const Quantity& y);
 
+/// `at_most` is a budget of x.
 Figure pareto_figure(const std::vector<SettingSpread>& settings, const Quantity& x,
-                     const Quantity& y, const std::string& footer);
+                     const Quantity& y, const std::string& footer,
+                     std::optional<double> at_most = {});
 
 }  // namespace fovea

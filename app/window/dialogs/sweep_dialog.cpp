@@ -10,12 +10,12 @@
 
 #include "study/background.h"
 #include "window/dialogs/export_dialog.h"
-#include "window/dialogs/measuring_footer.h"
 #include "window/dialogs/questions.h"
 #include "window/dialogs/sweep_plot.h"
 #include "window/main_window.h"
 #include "window/status_line.h"
 #include "window/widgets/form.h"
+#include "window/widgets/measuring_footer.h"
 #include "window/widgets/text.h"
 
 namespace fovea {
@@ -40,11 +40,11 @@ SweepDialog::SweepDialog(MainWindow& window)
   reading_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
   reading_->setMinimumHeight(2 * fontMetrics().lineSpacing());
   column->addWidget(footer_ = new MeasuringFooter(
-                        *this, "sweep_state",
+                        "sweep_state",
                         {"&Copy as CSV", "Copies all points with their runs as a table",
                          [this] { copy_table(); }},
-                        {"&Export…", "As PDF, SVG or PNG", [this] { export_by_dialog(); }},
-                        "Stops measuring and keeps what was measured"));
+                        {"&Export…", "As PDF, SVG or PNG", [this] { export_by_dialog(); }}));
+  footer_->add_close(*this, "Stops measuring and keeps what was measured");
   connect(&run_, &SweepRun::changed, this, &SweepDialog::refresh);
   for (const auto signal : {&Study::session_changed, &Study::columns_changed})
     connect(&study_, signal, this, [this] {

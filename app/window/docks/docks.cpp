@@ -1,5 +1,6 @@
 #include "window/docks/docks.h"
 
+#include <QAction>
 #include <QCheckBox>
 #include <QComboBox>
 #include <QDockWidget>
@@ -42,6 +43,7 @@ Docks::Docks(MainWindow& window)
     : column(new ColumnDock(window.study(), window.editor(), window.learning())),
       timing(make_timing_dock(window.study())),
       strip(new QWidget),
+      exploration(new ExploreDock(window)),
       window_(window),
       comparison_(new ComparisonDock(window.study())) {
   QWidget* input = make_input_dock(window.study(), window.editor());
@@ -63,9 +65,20 @@ Docks::Docks(MainWindow& window)
   left_ = add("Input", scrolled(input, 244));
   right_ = add("Column", scrolled(column, 296));
   QDockWidget* spans = add("Spans", make_span_dock(window.study(), window.editor()));
+  explore_ = add("Which attention?", exploration);
+  QObject::connect(explore_->toggleViewAction(), &QAction::toggled, exploration, [this](bool open) {
+    if (open)
+      exploration->open();
+    else
+      exploration->stop();
+  });
+  QObject::connect(explore_, &QDockWidget::visibilityChanged, exploration, &ExploreDock::set_seen);
   below_ = {
+      explore_,
       add("Effect", new EffectDock(window.study(), window.editor(), window.effect())),
-      add("Comparison", comparison_), spans, add("Timing", timing),
+      add("Comparison", comparison_),
+      spans,
+      add("Timing", timing),
       add("Learning", make_learning_dock(window.study(), window.learning(), window.validation()))};
   const auto want_spans = [this, &window, spans] {
     // A long head pays for spans with a pass over exact attention: they are found if asked for.
@@ -157,6 +170,17 @@ void Docks::show(const QString& name) {
       dock->show();
       dock->raise();
     }
+}
+
+void Docks::show_exploration(ExploreDock::Page page) {
+  constexpr int enough = 300, most = 440;
+  exploration->choose(page);
+  explore_->show();
+  explore_->raise();
+  if (explore_->height() < enough && !explore_->isFloating())
+    window_.resizeDocks({explore_}, {std::clamp(window_.height() * 2 / 5, enough, most)},
+                        Qt::Vertical);
+  exploration->open();
 }
 
 void Docks::toggle_all() {

@@ -1,11 +1,12 @@
 // The Docks around the canvas: the input at its left, the selected column at its right, and below
-// it one of timing, comparison, spans, learning and effect, which a strip of tabs opens and closes.
+// it one of those that a strip of buttons opens and closes, such as which attention to use.
 #pragma once
 
 #include <QList>
 
 #include "input/sort_orders.h"
 #include "window/docks/column_dock.h"
+#include "window/docks/explore_dock.h"
 #include "window/docks/sequence_view.h"
 
 class QCheckBox;
@@ -39,6 +40,8 @@ struct Docks {
   explicit Docks(MainWindow& window);
   /// Puts them where they are at first: the input and the column are shown, none floats.
   void arrange();
+  /// Shows which attention to use, with enough room, as a plot or a table, or what heads do.
+  void show_exploration(ExploreDock::Page page);
   /// Hides all docks, so that the canvas has the window; hidden, shows those again.
   void toggle_all();
   /// Shows the dock of this name; below the canvas, it takes the place of another one.
@@ -51,6 +54,7 @@ struct Docks {
   ColumnDock* column;
   QTableWidget* timing;  // a row for each column of the canvas
   QWidget* strip;        // of buttons that open and close the docks below the canvas
+  ExploreDock* exploration;
 
  private:
   void make_strip();
@@ -62,7 +66,7 @@ struct Docks {
   ComparisonDock* comparison_;
   QComboBox* head_order_;
   QCheckBox* all_layers_;
-  QDockWidget *left_, *right_;
+  QDockWidget *left_, *right_, *explore_;
   QList<QDockWidget*> below_;   // the canvas, in the order of the strip
   QList<QDockWidget*> hidden_;  // by toggle_all()
   bool spans_seen_ = false;

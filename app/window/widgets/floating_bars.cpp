@@ -24,7 +24,6 @@ QWidget* FloatingBars::make_stack() {
   // A bar that is wider than the widget is cut rather than make the window wider.
   column->setSizeConstraint(QLayout::SetNoConstraint);
   stack->hide();
-  stack->installEventFilter(this);  // from here on: hiding it asks for both stacks
   return stack;
 }
 

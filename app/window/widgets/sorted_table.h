@@ -21,4 +21,8 @@ class SortedRows : public QSortFilterProxyModel {
 /// time, and Tab goes on to the next widget.
 void show_rows(QTableView& view, SortedRows& rows);
 
+/// Keeps the first columns of the table in sight when it is scrolled to the right. They are shown
+/// by another table that lies over the view.
+void freeze_columns(QTableView& view, int count);
+
 }  // namespace fovea

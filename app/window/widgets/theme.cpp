@@ -54,6 +54,7 @@ QString style_sheet(const drawing::Style& style) {
     QTableCornerButton::section { background: %paper; border: none; }
     QHeaderView { background: %paper; border: none; }
     QHeaderView::section { background: %paper; color: %faint; border: none; padding: 4px 3px; }
+    QTableView#frozen_columns { padding: 0; border-right: 1px solid %frame; }
     QTableView#heads { background: %paper; border: 1px solid transparent; padding: 0; }
     QTableView#heads:focus { border: 1px dotted %accent; }
     QToolBar { background: %ground; border: none; padding: 0 4px 4px 4px; spacing: 2px; }

@@ -1,4 +1,4 @@
-#include "window/dialogs/heads_model.h"
+#include "window/docks/heads_model.h"
 
 #include <QFont>
 

@@ -1,12 +1,15 @@
-// The ExploreDialog tries settings of all variants and shows which to use: error against cost as a
-// plot, and the best choice for each head as a table. Beside them it shows what each head does.
+// The ExploreDock tries settings of all variants and answers which to use: in a sentence, as a plot
+// of error against cost, and as a table with the best choice for each head. Beside them it shows
+// what each head does.
 #pragma once
 
-#include <QDialog>
+#include <QWidget>
 
 #include "study/exploration_run.h"
+#include "sweep/recommendation.h"
 
 class QComboBox;
+class QDoubleSpinBox;
 class QLabel;
 class QPushButton;
 class QTableView;
@@ -20,21 +23,34 @@ class MeasuresPage;
 class MeasuringFooter;
 class ParetoPage;
 class ParetoPlot;
+class VariantChoice;
 struct Figure;
 struct FigureStyle;
 
-class ExploreDialog : public QDialog {
+class ExploreDock : public QWidget {
   Q_OBJECT
 
  public:
   enum class Page { plot, heads, measures };
 
-  explicit ExploreDialog(MainWindow& window);
-  ~ExploreDialog() override;
+  explicit ExploreDock(MainWindow& window);
+  ~ExploreDock() override;
 
-  /// Tries settings, unless all were tried on the present heads; or measures what heads do.
-  void open_dialog(Page page);
-  /// Writes the plot in the background; the dialog then says how it ended.
+  /// Turns to a page without trying anything.
+  void choose(Page page);
+  /// Tries settings, unless all were tried on the present heads; or measures what heads do. The
+  /// page is the chosen one, and the dock is shown already.
+  void open();
+  /// Whether a person sees it: it is not closed or behind another dock.
+  void set_seen(bool seen);
+  bool is_seen() const { return seen_; }
+  /// Stops trying and measuring. What was tried is kept.
+  void stop();
+  /// Chooses a budget: a share of exact attention's cost.
+  void set_cost(double at_most);
+  double cost() const;
+  const Recommendation& answer() const { return answer_; }
+  /// Writes the plot in the background; the dock then says how it ended.
   void export_plot(const QString& path, const FigureStyle& style, bool carries_session = true);
   /// The table of heads that is shown, .json or .csv.
   void export_heads(const QString& path);
@@ -46,9 +62,6 @@ class ExploreDialog : public QDialog {
   /// The text below plot and table.
   QString message_text() const;
 
- protected:
-  void hideEvent(QHideEvent* event) override;
-
  private:
   QWidget* make_controls();
   Page page() const;
@@ -58,15 +71,15 @@ class ExploreDialog : public QDialog {
   bool is_tried() const;
   bool is_of_this_source() const { return run_.source() == study_.source(); }
   void start();
+  void start_if_new();
+  void try_as_chosen();
+  void follow_study();
   void refresh();
   void refresh_page();
+  void refresh_answer();
   void refresh_state();
+  void show_budget();
   QString message() const;
-  QString state() const;
-  void refresh_measures();
-  QString extent() const;
-  QString not_tried() const;
-  QString provenance(bool names_source = true) const;
   void show_settings(const std::vector<std::size_t>& places);
   void show_trial(const Trial& trial);
   void export_by_dialog();
@@ -75,10 +88,15 @@ class ExploreDialog : public QDialog {
   MainWindow& window_;
   Study& study_;
   ExplorationRun run_;
+  bool seen_ = false;
+  Recommendation answer_;
+  std::vector<Column> columns_;  // of the canvas, as they were last
   QTabWidget* pages_;
   QWidget* controls_;  // of trials
-  QComboBox *scope_, *settings_, *learned_;
-  QLabel* not_tried_;
+  QComboBox *scope_, *settings_;
+  VariantChoice* variants_;
+  QDoubleSpinBox* cost_;
+  QLabel* answer_text_;
   QPushButton* start_;
   ParetoPage* pareto_;
   HeadsPage* heads_;

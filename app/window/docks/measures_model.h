@@ -52,7 +52,7 @@ class MeasuresModel : public QAbstractTableModel {
   QString hint_at(const QModelIndex& index) const;
 
   Study& study_;
-  std::weak_ptr<const Source> source_;  // of the rows; a closed dialog holds no source
+  std::weak_ptr<const Source> source_;  // of the rows; a closed dock holds no source
   std::vector<Row> rows_;
   Head opened_{-1, -1};
 };

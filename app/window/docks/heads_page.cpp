@@ -1,4 +1,4 @@
-#include "window/dialogs/heads_page.h"
+#include "window/docks/heads_page.h"
 
 #include <QComboBox>
 #include <QDoubleSpinBox>
@@ -6,33 +6,30 @@
 #include <QTableView>
 
 #include "study/exploration_run.h"
-#include "window/dialogs/heads_model.h"
+#include "window/docks/heads_model.h"
 #include "window/widgets/form.h"
 #include "window/widgets/sorted_table.h"
 #include "window/widgets/text.h"
 
 namespace fovea {
-namespace {
-
-constexpr double standard_cost = 0.25, standard_error = 0.05;  // budgets
-
-}  // namespace
 
 HeadsPage::HeadsPage() {
   auto* column = new QVBoxLayout(this);
   column->setSpacing(rhythm);
   auto* row = make_inner<QHBoxLayout>();
   add_field(*row, "&Budget", budget_of_ = new QComboBox);
-  budget_of_->addItem("multiply-adds, as a share of exact's, at most");
-  budget_of_->addItem("relative output error at most");
+  budget_of_->addItem("Cost at most (share of exact)");
+  budget_of_->addItem("Relative output error at most");
   budget_of_->setObjectName("explore_budget_of");
-  row->addWidget(budget_ = new QDoubleSpinBox);
-  budget_->setObjectName("explore_budget");
-  budget_->setAccessibleName("Budget");
-  budget_->setDecimals(3);
-  budget_->setRange(0, 10);
-  budget_->setSingleStep(0.01);
-  budget_->setValue(standard_cost);
+  row->addWidget(error_ = new QDoubleSpinBox);
+  error_->setObjectName("explore_error");
+  error_->setAccessibleName("Relative output error at most");
+  error_->setDecimals(3);
+  error_->setRange(0, 10);
+  error_->setSingleStep(0.01);
+  constexpr double standard_error = 0.05;
+  error_->setValue(standard_error);
+  error_->setVisible(false);
   row->addWidget(sum_ = make_note(), 1);
   sum_->setObjectName("explore_sum");
   column->addLayout(row);
@@ -42,18 +39,17 @@ HeadsPage::HeadsPage() {
   view_->setObjectName("explore_heads");
   view_->setAccessibleName("The best choice for each head");
   show_rows(*view_, *sorted_);
+  freeze_columns(*view_, HeadsModel::named_columns);
   connect(view_, &QTableView::activated, this, &HeadsPage::choose_trial);
   connect(budget_of_, &QComboBox::currentIndexChanged, this, [this](int place) {
-    const QSignalBlocker quiet(budget_);
-    budget_->setValue(place == 0 ? standard_cost : standard_error);
+    error_->setVisible(place == 1);
     emit budget_chosen();
   });
-  connect(budget_, &QDoubleSpinBox::valueChanged, this, &HeadsPage::budget_chosen);
+  connect(error_, &QDoubleSpinBox::valueChanged, this, &HeadsPage::budget_chosen);
 }
 
 Budget HeadsPage::budget() const {
-  return budget_of_->currentIndex() == 0 ? cost_budget(budget_->value())
-                                         : error_budget(budget_->value());
+  return budget_of_->currentIndex() == 0 ? cost_budget(cost_) : error_budget(error_->value());
 }
 
 const HeadTable& HeadsPage::head_table() const {

@@ -1,4 +1,4 @@
-#include "window/dialogs/measuring_footer.h"
+#include "window/widgets/measuring_footer.h"
 
 #include <QDialog>
 #include <QLabel>
@@ -11,8 +11,7 @@
 
 namespace fovea {
 
-MeasuringFooter::MeasuringFooter(QDialog& dialog, const QString& name, const Button& copy,
-                                 const Button& to_export, const QString& close_tip) {
+MeasuringFooter::MeasuringFooter(const QString& name, const Button& copy, const Button& to_export) {
   auto* row = make_inner<QHBoxLayout>(this);
   row->addWidget(state_ = make_note(), 1);
   state_->setObjectName(name);
@@ -21,17 +20,21 @@ MeasuringFooter::MeasuringFooter(QDialog& dialog, const QString& name, const But
   progress_->setTextVisible(false);
   progress_->setFixedWidth(160);
   progress_->setAccessibleName("Progress");
-  const auto add_button = [&](const Button& of) {
-    auto* button = new QPushButton(of.text);
-    button->setToolTip(of.tip);
-    button->setAutoDefault(false);
-    connect(button, &QPushButton::clicked, this, [run = of.run] { run(); });
-    row->addWidget(button);
-    return button;
-  };
   copy_ = add_button(copy);
   export_ = add_button(to_export);
-  add_button({"C&lose", close_tip, [&dialog] { dialog.close(); }});
+}
+
+QPushButton* MeasuringFooter::add_button(const Button& of) {
+  auto* button = new QPushButton(of.text);
+  button->setToolTip(of.tip);
+  button->setAutoDefault(false);
+  connect(button, &QPushButton::clicked, this, [run = of.run] { run(); });
+  layout()->addWidget(button);
+  return button;
+}
+
+void MeasuringFooter::add_close(QDialog& dialog, const QString& tip) {
+  add_button({"C&lose", tip, [&dialog] { dialog.close(); }});
 }
 
 void MeasuringFooter::show_state(const State& state) {
@@ -47,7 +50,7 @@ void MeasuringFooter::set_outcome(const QString& outcome) {
 void MeasuringFooter::refresh() {
   QStringList lines{outcome_, shown_.text};
   lines.removeAll({});
-  state_->setText(lines.join("\n"));
+  state_->setText(lines.join("  ·  "));  // one line: what is above keeps its place
   state_->setToolTip(shown_.tip);
   set_style(*state_, shown_.warns ? "warning" : "note");
   progress_->setVisible(shown_.progress.has_value());

@@ -1,4 +1,4 @@
-#include "window/dialogs/measures_model.h"
+#include "window/docks/measures_model.h"
 
 #include <QFont>
 #include <algorithm>

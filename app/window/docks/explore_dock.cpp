@@ -1,15 +1,16 @@
-#include "window/dialogs/explore_dialog.h"
+#include "window/docks/explore_dock.h"
 
 #include <QApplication>
 #include <QClipboard>
 #include <QComboBox>
-#include <QHideEvent>
+#include <QDoubleSpinBox>
+#include <QLabel>
 #include <QPushButton>
 #include <QSettings>
 #include <QTabWidget>
 #include <QTableView>
 #include <algorithm>
-#include <map>
+#include <utility>
 
 #include "figure/figure.h"
 #include "io/atomic_file.h"
@@ -18,80 +19,87 @@
 #include "study/background.h"
 #include "sweep/sweep.h"
 #include "window/dialogs/export_dialog.h"
-#include "window/dialogs/heads_page.h"
-#include "window/dialogs/measures_page.h"
-#include "window/dialogs/measuring_footer.h"
-#include "window/dialogs/pareto_page.h"
 #include "window/dialogs/questions.h"
+#include "window/docks/exploration_words.h"
+#include "window/docks/heads_page.h"
+#include "window/docks/measures_page.h"
+#include "window/docks/pareto_page.h"
+#include "window/docks/variant_choice.h"
 #include "window/main_window.h"
 #include "window/widgets/form.h"
+#include "window/widgets/measuring_footer.h"
 #include "window/widgets/text.h"
 
 namespace fovea {
 namespace {
 
-const QString stop_trials = "&Stop", resume_trials = "&Go on", start_trials = "&Try again";
+const QString stop_trials = "&Stop", resume_trials = "&Continue", start_trials = "&Measure again";
 constexpr std::size_t most_columns = 8;  // that a rectangle may add at a time
+const QString cost_setting = "explore/cost";
 
 }  // namespace
 
-ExploreDialog::ExploreDialog(MainWindow& window)
-    : QDialog(&window), window_(window), study_(window.study()), run_(window.study()) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(12, 12, 12, 12);
-  column->setSpacing(rhythm);
+ExploreDock::ExploreDock(MainWindow& window)
+    : window_(window),
+      study_(window.study()),
+      run_(window.study()),
+      answer_{.error = Quantity("output_rel_fro", "")} {
+  auto* column = make_page(*this);
+  setAttribute(Qt::WA_StyledBackground);
+  column->setContentsMargins(12, 4, 12, 4);
+  column->setSpacing(4);
   column->addWidget(controls_ = make_controls());
+  column->addWidget(answer_text_ = new QLabel);
+  answer_text_->setObjectName("explore_answer");
+  answer_text_->setAccessibleName("Which attention");
+  answer_text_->setWordWrap(true);
+  make_selectable(*answer_text_);
   column->addWidget(pages_ = new QTabWidget, 1);
+  pages_->setDocumentMode(true);
   pages_->addTab(pareto_ = new ParetoPage, "&Error against cost");
   pages_->addTab(heads_ = new HeadsPage, "&Heads × variants");
   pages_->addTab(measures_ = new MeasuresPage(study_), "&What heads do");
-  column->addWidget(not_tried_ = make_note());
-  not_tried_->setObjectName("explore_not_tried");
   column->addWidget(
       footer_ = new MeasuringFooter(
-          *this, "explore_state",
+          "explore_state",
           {"&Copy as CSV", "Copies the points, or the table of heads", [this] { copy(); }},
           {"E&xport…",
            "The plot as PDF, SVG or PNG; the table of heads as JSON or CSV, which "
            "another program can read",
-           [this] { export_by_dialog(); }},
-          "Stops and keeps what was tried"));
-  connect(&run_, &ExplorationRun::changed, this, &ExploreDialog::refresh);
-  connect(pages_, &QTabWidget::currentChanged, this, &ExploreDialog::turn_page);
+           [this] { export_by_dialog(); }}));
+  connect(&run_, &ExplorationRun::changed, this, &ExploreDock::refresh);
+  connect(pages_, &QTabWidget::currentChanged, this, &ExploreDock::turn_page);
   // Times are only there if they were measured.
   connect(pareto_, &ParetoPage::quantities_chosen, this, [this] {
-    if (isVisible() && run_.total() > 0 && !run_.stale() && !is_tried()) start();
+    if (seen_ && run_.total() > 0 && !run_.stale() && !is_tried()) start();
     refresh();
   });
-  connect(&pareto_->plot(), &ParetoPlot::settings_picked, this, &ExploreDialog::show_settings);
-  connect(heads_, &HeadsPage::budget_chosen, this, &ExploreDialog::refresh_page);
-  connect(heads_, &HeadsPage::trial_chosen, this, &ExploreDialog::show_trial);
-  connect(measures_, &MeasuresPage::changed, this, &ExploreDialog::refresh_measures);
+  connect(&pareto_->plot(), &ParetoPlot::settings_picked, this, &ExploreDock::show_settings);
+  connect(&pareto_->plot(), &ParetoPlot::budget_moved, this, &ExploreDock::set_cost);
+  connect(heads_, &HeadsPage::budget_chosen, this, &ExploreDock::refresh_page);
+  connect(heads_, &HeadsPage::trial_chosen, this, &ExploreDock::show_trial);
+  connect(measures_, &MeasuresPage::changed, this, &ExploreDock::refresh_state);
   connect(measures_, &MeasuresPage::head_chosen, this,
           [this](const auto& head) { window_.editor().choose_head(head.first, head.second); });
   for (const auto signal : {&Study::session_changed, &Study::columns_changed})
-    connect(&study_, signal, this, [this] {
-      if (!isVisible()) return;
-      refresh_state();
-      if (!is_of_this_source()) refresh();
-    });
-  resize(1240, 720);
-  restoreGeometry(QSettings().value("explore/geometry").toByteArray());
+    connect(&study_, signal, this, &ExploreDock::follow_study);
+  show_budget();
 }
 
-ParetoPlot& ExploreDialog::plot() {
+ParetoPlot& ExploreDock::plot() {
   return pareto_->plot();
 }
 
-QTableView& ExploreDialog::heads() {
+QTableView& ExploreDock::heads() {
   return heads_->table();
 }
 
-ExploreDialog::~ExploreDialog() {
-  run_.disconnect(this);  // ending it must not refresh this dialog
+ExploreDock::~ExploreDock() {
+  run_.disconnect(this);  // ending it must not refresh this dock
+  study_.disconnect(this);
 }
 
-QWidget* ExploreDialog::make_controls() {
+QWidget* ExploreDock::make_controls() {
   auto* controls = new QWidget;
   auto* row = make_inner<QHBoxLayout>(controls);
   add_field(*row, "&Of", scope_ = new QComboBox);
@@ -99,28 +107,29 @@ QWidget* ExploreDialog::make_controls() {
   scope_->addItem("all heads of this layer", int(HeadScope::layer));
   scope_->addItem("all heads of all layers", int(HeadScope::source));
   scope_->setObjectName("explore_scope");
-  row->addSpacing(2 * rhythm);
-  add_field(*row, "S&ettings of each variant", settings_ = new QComboBox);
+  row->addWidget(variants_ = new VariantChoice);
+  add_field(*row, "S&ettings of each", settings_ = new QComboBox);
   settings_->setObjectName("explore_settings");
   for (const int most : {6, 12, 40}) settings_->addItem(QString("at most %1").arg(most), most);
   settings_->setToolTip(
       "Its standard setting first, then others of its parameters, from coarse to fine");
-  row->addSpacing(2 * rhythm);
-  add_field(*row, "&Learned trees", learned_ = new QComboBox);
-  learned_->setObjectName("explore_learned");
-  learned_->addItem("none", 0);
-  for (const int steps : {100, 300, 1000}) learned_->addItem(QString("%1 steps").arg(steps), steps);
-  learned_->setToolTip(
-      "Each setting of Treeformer also with a tree that is learned for the head, which takes "
-      "seconds each. Learned trees on the canvas are always tried.");
+  add_field(*row, "Cost at &most (share of exact)", cost_ = new QDoubleSpinBox);
+  cost_->setObjectName("explore_cost");
+  cost_->setToolTip(
+      "The budget of the answer, the dashed line and the table: multiply-adds as a share of those "
+      "of exact attention");
+  cost_->setDecimals(3);
+  cost_->setRange(0, 10);
+  cost_->setSingleStep(0.01);
+  cost_->setValue(QSettings().value(cost_setting, standard_cost).toDouble());
   row->addStretch(1);
   row->addWidget(start_ = new QPushButton(start_trials));
   start_->setObjectName("explore_start");
   start_->setAutoDefault(false);
-  for (QComboBox* choice : {scope_, settings_, learned_})
-    connect(choice, &QComboBox::activated, this, [this] {
-      if (!is_tried()) start();
-    });
+  for (QComboBox* choice : {scope_, settings_})
+    connect(choice, &QComboBox::activated, this, &ExploreDock::try_as_chosen);
+  connect(variants_, &VariantChoice::changed, this, &ExploreDock::try_as_chosen);
+  connect(cost_, &QDoubleSpinBox::valueChanged, this, &ExploreDock::show_budget);
   connect(start_, &QPushButton::clicked, this, [this] {
     if (run_.running())
       run_.stop();
@@ -132,77 +141,118 @@ QWidget* ExploreDialog::make_controls() {
   return controls;
 }
 
-ExploreDialog::Page ExploreDialog::page() const {
+ExploreDock::Page ExploreDock::page() const {
   return Page(pages_->currentIndex());
 }
 
-// Trials and measures are only wanted while their pages are seen; trials go on until they are done.
-void ExploreDialog::turn_page() {
+// Measures are only wanted while their page is seen; trials go on until they are done.
+void ExploreDock::turn_page() {
   const bool shows_measures = page() == Page::measures;
-  setWindowTitle(shows_measures ? "What heads do" : "Which attention");
   controls_->setVisible(!shows_measures);
+  answer_text_->setVisible(!shows_measures);
   footer_->set_outcome({});
-  if (isVisible() && !shows_measures && run_.total() == 0) start();
+  start_if_new();
   refresh();
-  measures_->measure(isVisible() && shows_measures);
+  measures_->measure(seen_ && shows_measures);
 }
 
-void ExploreDialog::open_dialog(Page page) {
-  if (page == Page::heads && scope() == HeadScope::head)  // a table of one head says little
-    scope_->setCurrentIndex(scope_->findData(int(HeadScope::source)));
-  pages_->setCurrentIndex(int(page));
-  show();
-  raise();
-  activateWindow();
-  if (page == Page::plot)
-    pareto_->plot().setFocus();
-  else
-    (page == Page::heads ? heads_->table() : measures_->table()).setFocus();
-  if (page != Page::measures) {
-    if (!is_tried())
-      start();
-    else
-      run_.try_new_columns();
-  }
+void ExploreDock::set_seen(bool seen) {
+  seen_ = seen;
   turn_page();
 }
 
-void ExploreDialog::hideEvent(QHideEvent* event) {
-  if (!event->spontaneous()) {  // not only minimised by the desktop
-    run_.stop();
-    measures_->measure(false);
-  }
-  QSettings().setValue("explore/geometry", saveGeometry());
-  QDialog::hideEvent(event);
+void ExploreDock::choose(Page page) {
+  if (page == Page::heads && scope() == HeadScope::head)  // a table of one head says little
+    scope_->setCurrentIndex(scope_->findData(int(HeadScope::source)));
+  pages_->setCurrentIndex(int(page));
 }
 
-HeadScope ExploreDialog::scope() const {
+void ExploreDock::open() {
+  switch (page()) {
+    case Page::plot:
+      pareto_->plot().setFocus();
+      return try_as_chosen();
+    case Page::heads:
+      heads_->table().setFocus();
+      return try_as_chosen();
+    case Page::measures:
+      measures_->table().setFocus();
+  }
+}
+
+void ExploreDock::try_as_chosen() {
+  if (!is_tried())
+    start();
+  else
+    run_.try_new_columns();
+}
+
+void ExploreDock::stop() {
+  run_.stop();
+  measures_->measure(false);
+}
+
+// A dock that is open from the beginning tries settings as soon as there is a head.
+void ExploreDock::start_if_new() {
+  if (seen_ && page() != Page::measures && run_.total() == 0 && study_.problem()) start();
+}
+
+void ExploreDock::follow_study() {
+  if (!seen_) return;
+  start_if_new();
+  if (page() != Page::measures && is_tried()) run_.try_new_columns();
+  refresh_state();
+  // Columns that are tried have rings.
+  if (std::exchange(columns_, study_.session().columns) != columns_ || !is_of_this_source())
+    refresh();
+}
+
+HeadScope ExploreDock::scope() const {
   return HeadScope(scope_->currentData().toInt());
 }
 
-ExploreOptions ExploreDialog::options() const {
+ExploreOptions ExploreDock::options() const {
   return {.most_settings = settings_->currentData().value<std::size_t>(),
-          .learned_steps = learned_->currentData().toInt(),
+          .seeds = standard_seeds,
+          .learned_steps = variants_->learned_steps(),
           .timed = pareto_->x().is_timed()};
 }
 
 // Whether the trials, complete or not, are those of the present choices and source.
-bool ExploreDialog::is_tried() const {
+bool ExploreDock::is_tried() const {
   const ExploreOptions wanted = options(), &tried = run_.options();
   return run_.total() > 0 && !run_.stale() && run_.scope() == scope() &&
-         tried.most_settings == wanted.most_settings &&
+         run_.left_out() == variants_->left_out() && tried.most_settings == wanted.most_settings &&
          tried.learned_steps == wanted.learned_steps && (tried.timed || !wanted.timed);
 }
 
-void ExploreDialog::start() {
+void ExploreDock::start() {
   pareto_->plot().choose(std::nullopt);
   footer_->set_outcome({});
   const Backend& backend = study_.backend();
-  run_.start(scope(), options(), to_qt(backend.device() + ", " + backend.precision()));
+  run_.start(scope(), options(), to_qt(backend.device() + ", " + backend.precision()),
+             variants_->left_out());
   refresh();
 }
 
-QString ExploreDialog::message() const {
+void ExploreDock::set_cost(double at_most) {
+  cost_->setValue(at_most);
+}
+
+double ExploreDock::cost() const {
+  return cost_->value();
+}
+
+void ExploreDock::show_budget() {
+  QSettings().setValue(cost_setting, cost());
+  pareto_->show_budget(cost());
+  heads_->set_cost(cost());
+  if (!seen_) return;
+  refresh_answer();
+  if (page() == Page::heads) refresh_page();
+}
+
+QString ExploreDock::message() const {
   if (!study_.source()) return "Nothing is open: open a head to try settings on it";
   if (study_.shows_matrix())
     return "This source holds only an attention matrix: without Q, K and V there is nothing to try";
@@ -212,101 +262,51 @@ QString ExploreDialog::message() const {
   return run_.running() ? "Trying settings…" : "No setting has both numbers";
 }
 
-QString ExploreDialog::state() const {
-  if (run_.running()) {
-    if (run_.waiting()) return "Waiting while the window computes";
-    QString text = QString("%1 of %2 trials").arg(run_.done()).arg(run_.total());
-    if (run_.stale())
-      text += to_qt(" of " + to_text(run_.heads(), *run_.source())) + ", which is no longer shown";
-    if (run_.seconds_left() > 1) text += QString(", %1 s left").arg(run_.seconds_left(), 0, 'f', 0);
-    return text;
-  }
-  if (run_.total() == 0) return {};
-  if (!is_of_this_source()) return "Another file was opened since";
-  if (run_.stale()) return "Another head, mask, scale or back end was chosen since: try again";
-  if (!run_.complete())
-    return QString("Stopped after %1 of %2 trials").arg(run_.done()).arg(run_.total());
-  return provenance();
-}
-
-/// "816 of 1776 trials": the trials in plot and table.
-QString ExploreDialog::extent() const {
-  return QString("%1 of %2 trials").arg(run_.trials()->size()).arg(run_.total());
-}
-
-/// What was refused or not tried.
-QString ExploreDialog::not_tried() const {
-  if (run_.trials()->empty() || !is_of_this_source()) return {};
-  std::map<const Variant*, bool> refused;  // all trials of a variant were refused
-  for (const Trial& trial : *run_.trials())
-    refused.try_emplace(trial.variant, true).first->second &= !trial.refused.empty();
-  QStringList parts, refused_everywhere;
-  for (const Variant& variant : variants())
-    if (const auto its = refused.find(&variant); its != refused.end() && its->second)
-      refused_everywhere << to_qt(variant.label);
-  if (!refused_everywhere.isEmpty()) parts << "Refused: " + refused_everywhere.join(", ");
-  if (run_.options().learned_steps == 0) {
-    const bool on_canvas = std::ranges::any_of(
-        run_.options().own, [](const OwnSetting& own) { return own.only.has_value(); });
-    parts << (on_canvas ? "Not tried: learned trees other than those on the canvas"
-                        : "Not tried: learned trees");
-  }
-  if (run_.waits_for_trees()) parts << "Not tried: a tree of the canvas that is being learned";
-  if (!run_.complete() && !run_.running())
-    parts << QString("Not compared yet: %1 trials, of which %2 are done")
-                 .arg(run_.total() - run_.trials()->size())
-                 .arg(run_.done() - run_.trials()->size());
-  return parts.join(". ");
-}
-
-QString ExploreDialog::provenance(bool names_source) const {
-  const Source& source = *run_.source();
-  QString text = names_source ? to_qt(source.name + ", ") : "";
-  text += to_qt(to_text(run_.heads(), source)) + "; " + run_.provenance();
-  if (!run_.complete()) text += "; " + extent();
-  return text;
-}
-
-void ExploreDialog::refresh() {
+void ExploreDock::refresh() {
+  if (!seen_ && is_of_this_source()) return;  // it refreshes when it is shown
   refresh_page();
+  refresh_answer();
   refresh_state();
 }
 
 // Shows nothing of another source, whose settings would become columns of this one.
-void ExploreDialog::refresh_page() {
+void ExploreDock::refresh_page() {
   const bool ours = is_of_this_source();
   if (page() == Page::plot || !ours) pareto_->show_trials(run_, ours, message());
   if (page() == Page::heads || !ours) heads_->show_trials(run_, ours, message());
 }
 
-void ExploreDialog::refresh_measures() {
-  if (page() == Page::measures) refresh_state();
+void ExploreDock::refresh_answer() {
+  const auto trials = is_of_this_source() ? run_.trials() : nullptr;
+  answer_ = recommend(trials ? *trials : std::vector<Trial>(), pareto_->y(), cost());
+  for (auto* setting : {&answer_.best, &answer_.next, &answer_.near})
+    if (*setting) (*setting)->own = run_.is_on_canvas(**setting);
+  QString text = to_qt(to_text(answer_));
+  if (!text.isEmpty() && !run_.complete()) text = "So far: " + text;
+  answer_text_->setText(text.isEmpty() ? message() : text);
 }
 
-void ExploreDialog::refresh_state() {
-  if (page() == Page::measures) {
-    not_tried_->hide();
-    return footer_->show_state(measures_->state());
-  }
+void ExploreDock::refresh_state() {
+  if (page() == Page::measures) return footer_->show_state(measures_->state());
   start_->setText(run_.running()                    ? stop_trials
                   : is_tried() && run_.can_resume() ? resume_trials
                                                     : start_trials);
   start_->setEnabled(run_.running() || study_.problem());
   const double tried = double(run_.done()) / double(std::max<std::size_t>(1, run_.total()));
-  const QString left_out = not_tried();
-  not_tried_->setText(left_out);
-  not_tried_->setVisible(!left_out.isEmpty());
-  footer_->show_state({.text = state(),
+  const bool ours = is_of_this_source();
+  pareto_->show_note(ours ? left_out_text(run_, plot().settings()) : QString(),
+                     why_refused_text(run_));
+  footer_->show_state({.text = state_text(run_, ours),
                        .warns = !run_.running() && run_.stale(),
                        .progress = run_.running() ? std::optional(tried) : std::nullopt,
-                       .can_export = !run_.trials()->empty() && is_of_this_source()});
+                       .can_export = !run_.trials()->empty() && ours});
 }
 
-QString ExploreDialog::message_text() const {
+QString ExploreDock::message_text() const {
   return footer_->text() + "\n" + pareto_->reading();
 }
 
-void ExploreDialog::show_settings(const std::vector<std::size_t>& places) {
+void ExploreDock::show_settings(const std::vector<std::size_t>& places) {
   if (!is_of_this_source()) return refresh();
   if (places.size() > most_columns) {
     return footer_->set_outcome(
@@ -325,19 +325,20 @@ void ExploreDialog::show_settings(const std::vector<std::size_t>& places) {
       columns.back().values = fitted_values(column, setting.n, study_.length()).values;
   }
   window_.editor().add_columns(columns);
+  window_.navigation().follow_column();
   footer_->set_outcome(columns.size() == 1
                            ? "Shown as a column: " + to_qt(find_variant(columns[0].variant).label)
                            : QString("Shown as columns: %1 settings").arg(columns.size()));
 }
 
-void ExploreDialog::show_trial(const Trial& trial) {
+void ExploreDock::show_trial(const Trial& trial) {
   if (!is_of_this_source()) return;
   window_.editor().choose_head(trial.layer, trial.head);
   window_.editor().add_columns(
       {{.variant = trial.variant->id, .values = trial.values, .seed = trial.seed}});
 }
 
-void ExploreDialog::copy() {
+void ExploreDock::copy() {
   const ParetoPlot& plot = pareto_->plot();
   QApplication::clipboard()->setText(to_qt(page() == Page::plot
                                                ? to_csv(plot.settings(), plot.x(), plot.y())
@@ -345,8 +346,8 @@ void ExploreDialog::copy() {
                                                                    : measures_->csv()));
 }
 
-void ExploreDialog::export_by_dialog() {
-  const QString part = run_.complete() ? "" : " (" + extent() + ")";
+void ExploreDock::export_by_dialog() {
+  const QString part = run_.complete() ? "" : " (" + extent_text(run_) + ")";
   if (page() == Page::plot) {
     const auto figure = [this](const FigureStyle& style, bool carries_session) {
       return plot_figure(style, carries_session);
@@ -365,14 +366,13 @@ void ExploreDialog::export_by_dialog() {
   if (!path.isEmpty()) export_heads(path);
 }
 
-Figure ExploreDialog::plot_figure(const FigureStyle& style, bool carries_session) const {
+Figure ExploreDock::plot_figure(const FigureStyle& style, bool carries_session) const {
   Figure figure = pareto_->plot().figure_for(style);
-  figure.footer = provenance(carries_session).toStdString();
+  figure.footer = provenance_text(run_, carries_session).toStdString();
   return figure;
 }
 
-void ExploreDialog::export_plot(const QString& path, const FigureStyle& style,
-                                bool carries_session) {
+void ExploreDock::export_plot(const QString& path, const FigureStyle& style, bool carries_session) {
   remember_export(path);
   Figure figure = plot_figure(style, carries_session);
   if (carries_session) figure.recipe.session = window_.files().session_text();
@@ -380,7 +380,7 @@ void ExploreDialog::export_plot(const QString& path, const FigureStyle& style,
                  [path = path.toStdString(), figure] { write_figure(path, figure); });
 }
 
-void ExploreDialog::export_heads(const QString& path) {
+void ExploreDock::export_heads(const QString& path) {
   remember_export(path);
   std::string text;
   if (page() == Page::measures) {
@@ -390,7 +390,7 @@ void ExploreDialog::export_heads(const QString& path) {
                       {"computed_on", run_.provenance().toStdString()},
                       {"trials", run_.trials()->size()},
                       {"complete", run_.complete()},
-                      {"left_out", not_tried().toStdString()}};
+                      {"left_out", left_out_text(run_, plot().settings()).toStdString()}};
     document.update(to_json(heads_->head_table(), *run_.source()));
     text = path.endsWith(".csv") ? to_csv(heads_->head_table()) : text_of(document, 2) + "\n";
   }
@@ -401,4 +401,4 @@ void ExploreDialog::export_heads(const QString& path) {
 
 }  // namespace fovea
 
-#include "moc_explore_dialog.cpp"
+#include "moc_explore_dock.cpp"

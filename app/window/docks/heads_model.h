@@ -17,6 +17,7 @@ class HeadsModel : public QAbstractTableModel {
  public:
   /// The role of numbers to sort by; missing numbers are no values.
   static constexpr int sort_role = Qt::UserRole;
+  static constexpr int named_columns = 2;  // the first ones, which say which head it is
 
   using QAbstractTableModel::QAbstractTableModel;
 

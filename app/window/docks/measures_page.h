@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "data/matrix.h"
-#include "window/dialogs/measuring_footer.h"
+#include "window/widgets/measuring_footer.h"
 
 class QComboBox;
 class QLabel;

@@ -1,4 +1,4 @@
-#include "window/dialogs/measures_page.h"
+#include "window/docks/measures_page.h"
 
 #include <QComboBox>
 #include <QLabel>
@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "report/measured_heads.h"
-#include "window/dialogs/head_scatter_plot.h"
-#include "window/dialogs/measures_model.h"
+#include "window/docks/head_scatter_plot.h"
+#include "window/docks/measures_model.h"
 #include "window/widgets/form.h"
 #include "window/widgets/sorted_table.h"
 #include "window/widgets/text.h"
@@ -48,6 +48,7 @@ QWidget* MeasuresPage::make_table() {
   view_->setObjectName("head_measures");
   view_->setAccessibleName("What each head does");
   show_rows(*view_, *sorted_);
+  freeze_columns(*view_, MeasuresModel::first_measure);
   connect(view_, &QTableView::activated, this, [this](const QModelIndex& index) {
     emit head_chosen(model_->head_in(sorted_->mapToSource(index).row()));
   });

@@ -1,4 +1,5 @@
-// A HeadsPage shows the best choice for each head under a budget, as a table.
+// A HeadsPage shows the best choice for each head under a budget, as a table. The budget of cost is
+// shared with other pages.
 #pragma once
 
 #include <QWidget>
@@ -28,6 +29,8 @@ class HeadsPage : public QWidget {
   /// Shows nothing unless the trials are `of_this_source`. `message` says why there is nothing to
   /// show.
   void show_trials(const ExplorationRun& run, bool of_this_source, const QString& message);
+  /// The budget, as a share of exact attention's cost. The next trials are chosen by it.
+  void set_cost(double at_most) { cost_ = at_most; }
 
  signals:
   void budget_chosen();
@@ -38,7 +41,8 @@ class HeadsPage : public QWidget {
   void choose_trial(const QModelIndex& index);
 
   QComboBox* budget_of_;
-  QDoubleSpinBox* budget_;
+  QDoubleSpinBox* error_;
+  double cost_ = 0;
   QLabel* sum_;
   QTableView* view_;
   HeadsModel* model_;

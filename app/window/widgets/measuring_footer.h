@@ -1,5 +1,5 @@
-// A MeasuringFooter is the last line of a dialog that measures in the background: its state and
-// progress, how the last export ended, and buttons to copy, export and close.
+// A MeasuringFooter is the last line of what measures in the background: its state and progress,
+// how the last export ended, and buttons to copy and export.
 #pragma once
 
 #include <QWidget>
@@ -24,8 +24,9 @@ class MeasuringFooter : public QWidget {
     std::function<void()> run;
   };
   /// Tests find its text by `name`.
-  MeasuringFooter(QDialog& dialog, const QString& name, const Button& copy, const Button& to_export,
-                  const QString& close_tip);
+  MeasuringFooter(const QString& name, const Button& copy, const Button& to_export);
+  /// Adds a button that closes the dialog.
+  void add_close(QDialog& dialog, const QString& tip);
 
   struct State {
     QString text, tip = {};
@@ -34,13 +35,14 @@ class MeasuringFooter : public QWidget {
     bool can_export = false;
   };
   void show_state(const State& state);
-  /// Shows an outcome above the state until the next one; empty for none.
+  /// Shows an outcome before the state until the next one; empty for none.
   void set_outcome(const QString& outcome);
   /// Writes a file in the background, and then says how it ended.
   void write(Background& background, const QString& path, std::function<void()> work);
   QString text() const;
 
  private:
+  QPushButton* add_button(const Button& button);
   void refresh();
 
   QString outcome_;

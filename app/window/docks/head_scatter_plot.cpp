@@ -1,4 +1,4 @@
-#include "window/dialogs/head_scatter_plot.h"
+#include "window/docks/head_scatter_plot.h"
 
 #include <QKeyEvent>
 #include <QMouseEvent>
