@@ -76,10 +76,8 @@ struct Canvas::Impl {
 Canvas::Impl::Sight Canvas::Impl::sight_of(const Scene& scene) {
   const Rect window = scene.grid.window();
   Sight sight;
-  const auto add = [](int index, IndexRange& range) {
-    range = range.size() == 0 ? IndexRange{index, index + 1}
-                              : IndexRange{std::min<Index>(range.begin, index),
-                                           std::max<Index>(range.end, index + 1)};
+  const auto add = [](Index index, IndexRange& range) {
+    range = {range.size() == 0 ? index : range.begin, std::max(range.end, index + 1)};
   };
   for (int r = 0; r < scene.grid.rows(); ++r)
     for (int c = 0; c < scene.grid.columns(); ++c) {

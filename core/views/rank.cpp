@@ -39,8 +39,8 @@ std::string compression_words(const BlockMap& body) {
   if (body.stored == 0) return "nothing to store: every block has rank 0";
   const std::string tolerance =
       " at tolerance " + body.quantity.substr(body.quantity.rfind(' ') + 1);
-  return body.compression < 1.005 ? "no smaller" + tolerance
-                                  : format_number(body.compression, 2) + " × smaller" + tolerance;
+  return body.compression < 1.05 ? "no smaller" + tolerance
+                                 : format_number(body.compression, 2) + " × smaller" + tolerance;
 }
 
 void replace_end(std::string& text, const std::string& end, const std::string& by) {

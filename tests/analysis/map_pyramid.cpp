@@ -71,24 +71,20 @@ struct Source {
   }
 };
 
-// Largest deviation of a picture from the pooled matrix; infinite if the largest entries that come
-// with means are not those of the matrix.
+// Largest deviation of a picture from the pooled matrix; infinite if largest entries deviate.
 double deviation(const MapPicture& picture, const MapView& view, const Matrix& m, Pool::Kind kind) {
   double worst = 0;
-  const bool means = kind == Pool::Kind::mean;
-  if (means && picture.largest.empty()) return std::numeric_limits<double>::infinity();
-  const Index n = m.rows();
   const auto tokens = [&](Index p) {
-    return IndexRange{p * view.pixel, std::min(n, (p + 1) * view.pixel)};
+    return IndexRange{p * view.pixel, std::min(m.rows(), (p + 1) * view.pixel)};
   };
-  for (Index r = view.rows.begin; r < view.rows.end; ++r)
-    for (Index c = view.cols.begin; c < view.cols.end; ++c) {
-      const auto got =
-          static_cast<double>(picture.values(r - view.rows.begin, c - view.cols.begin));
-      const double error = std::abs(got - pooled(m, tokens(r), tokens(c), kind));
-      worst = test::larger_error(worst, error);
-      if (means && static_cast<double>(picture.largest(r - view.rows.begin, c - view.cols.begin)) !=
-                       pooled(m, tokens(r), tokens(c), Pool::Kind::max))
+  for (Index r = 0; r < view.rows.size(); ++r)
+    for (Index c = 0; c < view.cols.size(); ++c) {
+      const IndexRange rows = tokens(view.rows.begin + r), cols = tokens(view.cols.begin + c);
+      const auto of = [&](const Matrix& pixels, Pool::Kind its) {
+        return std::abs(static_cast<double>(pixels(r, c)) - pooled(m, rows, cols, its));
+      };
+      worst = test::larger_error(worst, of(picture.values, kind));
+      if (kind == Pool::Kind::mean && of(picture.largest, Pool::Kind::max) > 0)
         return std::numeric_limits<double>::infinity();
     }
   return worst;

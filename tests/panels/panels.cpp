@@ -70,6 +70,7 @@ TEST_CASE("the heatmap is P, its masked pixels are the future") {
 TEST_CASE("a row norm makes the largest entry of each row 1") {
   Scene scene = hyper_scene();
   scene.settings.norm = Norm::row_max;
+  scene.settings.pool = Pool::Kind::max;
   const auto raster =
       std::get<Raster>(scene.panel(find_view("heatmap"), {0, 40}, {0, 40}, 10).body);
   for (Index r = 0; r < 10; ++r) {
@@ -194,7 +195,7 @@ TEST_CASE("the rank map of a causal head is compared with what a dense causal ma
   CHECK(map.stored <= 40 * 41 / 2);
   set_value(scene.settings, "rank_tolerance", "1e-12");
   CHECK(map_of("attention").compression == doctest::Approx(1));
-  CHECK(scene.panel(find_view("rank")).caption.find("low rank at ε saves nothing") !=
+  CHECK(scene.panel(find_view("rank")).caption.find("no smaller at tolerance") !=
         std::string::npos);
   CHECK(dense_entries(map_of("logits").map) == 1600);  // there for every pair
 }

@@ -151,7 +151,7 @@ TEST_CASE("two-hop reach of a long head counts some rows of a pixel, and says wh
       {.variant = &variant, .values = values_of(variant, {{"width", std::to_string(width)}})},
       backend, run);
   const Sequence sequence;
-  const ViewSettings settings;
+  const ViewSettings settings{.pool = Pool::Kind::max};
   const auto panel = [&](IndexRange rows) {
     return make_panel(find_view("reach"),
                       {.computation = computation,

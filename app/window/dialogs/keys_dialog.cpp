@@ -45,7 +45,8 @@ QString group_of(const QAction& action) {
   for (bool found = true; found;) {
     found = false;
     for (QObject* holder : inner->associatedObjects())
-      if (const auto* menu = qobject_cast<QMenu*>(holder); menu && menu->menuAction() != inner) {
+      // The menu of what a menu bar has no room for has no title.
+      if (const auto* menu = qobject_cast<QMenu*>(holder); menu && !menu->title().isEmpty()) {
         title = menu->title().remove('&');
         inner = menu->menuAction();
         found = true;
