@@ -1,4 +1,5 @@
 // Long work begins, goes on beside other actions, and is cancelled.
+#include <QDockWidget>
 #include <QPushButton>
 #include <QSettings>
 #include <algorithm>

@@ -29,7 +29,7 @@
 #include "window/docks/heads_model.h"
 #include "window/docks/pareto_plot.h"
 #include "window/docks/variant_choice.h"
-#include "window/harness.h"
+#include "window/pointer.h"
 
 namespace fovea::test {
 namespace {
