@@ -10,6 +10,7 @@
 #include <QTabWidget>
 #include <QTableView>
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "figure/figure.h"
@@ -69,7 +70,6 @@ ExploreDock::ExploreDock(MainWindow& window)
            [this] { export_by_dialog(); }}));
   connect(&run_, &ExplorationRun::changed, this, &ExploreDock::refresh);
   connect(pages_, &QTabWidget::currentChanged, this, &ExploreDock::turn_page);
-  // Times are only there if they were measured.
   connect(pareto_, &ParetoPage::quantities_chosen, this, [this] {
     if (seen_ && run_.total() > 0 && !run_.stale() && !is_tried()) start();
     refresh();
@@ -84,14 +84,6 @@ ExploreDock::ExploreDock(MainWindow& window)
   for (const auto signal : {&Study::session_changed, &Study::columns_changed})
     connect(&study_, signal, this, &ExploreDock::follow_study);
   show_budget();
-}
-
-ParetoPlot& ExploreDock::plot() {
-  return pareto_->plot();
-}
-
-QTableView& ExploreDock::heads() {
-  return heads_->table();
 }
 
 ExploreDock::~ExploreDock() {
@@ -126,8 +118,8 @@ QWidget* ExploreDock::make_controls() {
   row->addWidget(start_ = new QPushButton(start_trials));
   start_->setObjectName("explore_start");
   start_->setAutoDefault(false);
-  for (QComboBox* choice : {scope_, settings_})
-    connect(choice, &QComboBox::activated, this, &ExploreDock::try_as_chosen);
+  connect(scope_, &QComboBox::activated, this, &ExploreDock::try_as_chosen);
+  connect(settings_, &QComboBox::activated, this, &ExploreDock::try_as_chosen);
   connect(variants_, &VariantChoice::changed, this, &ExploreDock::try_as_chosen);
   connect(cost_, &QDoubleSpinBox::valueChanged, this, &ExploreDock::show_budget);
   connect(start_, &QPushButton::clicked, this, [this] {
@@ -202,7 +194,6 @@ void ExploreDock::follow_study() {
   start_if_new();
   if (page() != Page::measures && is_tried()) run_.try_new_columns();
   refresh_state();
-  // Columns that are tried have rings.
   if (std::exchange(columns_, study_.session().columns) != columns_ || !is_of_this_source())
     refresh();
 }
@@ -229,14 +220,21 @@ bool ExploreDock::is_tried() const {
 void ExploreDock::start() {
   pareto_->plot().choose(std::nullopt);
   footer_->set_outcome({});
-  const Backend& backend = study_.backend();
-  run_.start(scope(), options(), to_qt(backend.device() + ", " + backend.precision()),
-             variants_->left_out());
+  const std::string on = study_.backend().device() + ", " + study_.backend().precision();
+  run_.start(scope(), options(), to_qt(on), variants_->left_out());
   refresh();
 }
 
 void ExploreDock::set_cost(double at_most) {
   cost_->setValue(at_most);
+}
+
+ParetoPlot& ExploreDock::plot() {
+  return pareto_->plot();
+}
+
+QTableView& ExploreDock::heads() {
+  return heads_->table();
 }
 
 double ExploreDock::cost() const {
@@ -349,9 +347,7 @@ void ExploreDock::copy() {
 void ExploreDock::export_by_dialog() {
   const QString part = run_.complete() ? "" : " (" + extent_text(run_) + ")";
   if (page() == Page::plot) {
-    const auto figure = [this](const FigureStyle& style, bool carries_session) {
-      return plot_figure(style, carries_session);
-    };
+    const auto figure = std::bind_front(&ExploreDock::plot_figure, this);
     if (const auto wanted =
             ask_export(*this, {"Export the plot" + part, in_export_directory("front.pdf"), figure}))
       export_plot(wanted->path, wanted->style, wanted->carries_session);
