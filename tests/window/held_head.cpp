@@ -34,7 +34,7 @@ const Matrix& weights(Window& window, int column) {
 
 QCheckBox& hold_box(Window& window) {
   for (auto* box : window->findChildren<QCheckBox*>())
-    if (box->text().startsWith("Hold")) return *box;
+    if (box->text().startsWith("Keep")) return *box;
   FAIL("there is no box that holds the head");
   std::abort();
 }
