@@ -269,9 +269,8 @@ TEST_CASE("the comparison has every measure of every column, is sorted by one an
   CHECK(QApplication::clipboard()->text().startsWith("\\begin{tabular}"));
 }
 
-TEST_CASE("timing shows the number of runs and the priority") {
+TEST_CASE("timing shows the number of runs") {
   Window window(small);
-  if (niceness > 0) CHECK(window.timing_text().contains("at nice " + QString::number(niceness)));
   REQUIRE(wait_until([&] {
     return std::ranges::all_of(window.study().columns(),
                                [](const ColumnState& c) { return c.time != nullptr; });
@@ -324,7 +323,7 @@ TEST_CASE("timing shows every number below its heading") {
     CHECK(is(cell(row, "apply ×"), *column.time->apply_speed_up));
     CHECK(cell(row, "first") == time(column.computation->first_run.total_ms()));
     const bool learns = !find_variant(column.column.variant).learning_stages.empty();
-    CHECK(cell(row, "learning") == (learns ? time(its.learning.median_ms) : "–"));
+    CHECK(cell(row, "building") == (learns ? time(its.learning.median_ms) : "–"));
     CHECK(cell(row, "memory") ==
           QString::fromStdString(format_bytes(column.computation->cost.bytes)));
   }
@@ -338,7 +337,7 @@ TEST_CASE("timing distinguishes counted memory from measured memory") {
   REQUIRE(study.columns()[0].memory);              // on Linux, where the tests run
   CHECK(study.columns()[0].memory->before > 1e6);  // a window with its libraries
   CHECK(study.columns()[0].memory->peak >= study.columns()[0].memory->before);
-  CHECK(window.timing_text().contains("measured: the program's resident peak"));
+  CHECK(window.timing_text().contains("measured: the peak of the process"));
 }
 
 TEST_CASE("a click on a row of the timing dock selects its column") {
