@@ -27,12 +27,12 @@ enum {
   note_place = first_number + 10,
   place_count
 };
-struct Heading {
+struct NumberHeading {
   const char* text;
   int width;
   const char* tip;
 };
-constexpr Heading number_headings[] = {
+constexpr NumberHeading number_headings[] = {
     {"total", 66,
      "From Q, K and V to Z: the median over rounds of the sums of plan, prepare (on a GPU: upload) "
      "and apply. Building a tree is not in it."},
@@ -228,7 +228,7 @@ TimingTable::TimingTable(Study& study) : QTableWidget(0, place_count), study_(st
   header->setSectionsClickable(false);
   header->setDefaultAlignment(Qt::AlignRight | Qt::AlignVCenter);
   QStringList labels{"", ""};
-  for (const Heading& heading : number_headings) {
+  for (const NumberHeading& heading : number_headings) {
     setColumnWidth(int(labels.size()), heading.width);
     labels << heading.text;
   }
@@ -292,7 +292,7 @@ QString TimingTable::legend_of_stages() const {
 // With the stages that bars show.
 MarkedTable TimingTable::whole() const {
   MarkedTable table{.corner = conditions_.toStdString(), .titles = {}, .rows = {}};
-  for (const Heading& heading : number_headings) table.titles.emplace_back(heading.text);
+  for (const NumberHeading& heading : number_headings) table.titles.emplace_back(heading.text);
   table.titles.back() = "note";
   table.titles.emplace_back("stages");
   for (const TimingRow& timing : rows_) {
