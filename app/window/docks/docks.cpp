@@ -113,10 +113,26 @@ void Docks::make_strip() {
     // One at a time, so that each opens in the place of the one before.
     QObject::connect(dock->toggleViewAction(), &QAction::toggled, &window_,
                      [this, dock](bool shown) {
-                       if (shown) close_others(*dock);
+                       if (!shown) return;
+                       close_others(*dock);
+                       give_height(*dock);
                      });
   }
   row->addStretch(1);
+}
+
+/// A dock that opens below the canvas is as high as its contents need, so that two rows of panels
+/// stay in sight where the window has room.
+void Docks::give_height(QDockWidget& dock) {
+  const int wanted = &dock == explore_ ? window_.height() * 2 / 5 : window_.height() / 5;
+  const int height = std::max(std::min(wanted, 440), dock.minimumSizeHint().height());
+  // The dock has its place once the window is laid out.
+  QMetaObject::invokeMethod(
+      &dock,
+      [this, &dock, height] {
+        if (is_shown(dock) && is_below(dock)) window_.resizeDocks({&dock}, {height}, Qt::Vertical);
+      },
+      Qt::QueuedConnection);
 }
 
 bool Docks::is_shown(const QDockWidget& dock) {
@@ -173,13 +189,8 @@ void Docks::show(const QString& name) {
 }
 
 void Docks::show_exploration(ExploreDock::Page page) {
-  constexpr int enough = 300, most = 440;
   exploration->choose(page);
   explore_->show();
-  explore_->raise();
-  if (explore_->height() < enough && !explore_->isFloating())
-    window_.resizeDocks({explore_}, {std::clamp(window_.height() * 2 / 5, enough, most)},
-                        Qt::Vertical);
   exploration->open();
 }
 

@@ -61,6 +61,7 @@ struct Docks {
   static bool is_shown(const QDockWidget& dock);
   bool is_below(const QDockWidget& dock) const;
   void close_others(const QDockWidget& opened);
+  void give_height(QDockWidget& dock);
 
   MainWindow& window_;
   ComparisonDock* comparison_;
