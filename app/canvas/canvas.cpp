@@ -182,9 +182,9 @@ void Canvas::set_current(int view, int column) {
   impl_->current_view = view;
   const int shown = impl_->shown_column(column);
   impl_->awaited.reset();
-  if (shown < 0)
+  if (column >= int(impl_->model->column_titles.size()))
     impl_->awaited = column;
-  else
+  else if (shown >= 0)
     impl_->gestures.show_panel(impl_->shown_row(view), shown);
   impl_->wake();
 }

@@ -165,7 +165,8 @@ void Controls::header_buttons(Scene& scene) {
       return !where.intersected({pointer.x, pointer.y, 1, 1}).empty();
     };
     const std::string note = scene.note(column);
-    if (!note.empty() && !scene.dragged_column && is_at(header) && !(place && is_at(*place)))
+    if (!note.empty() && !has_menu_ && !ImGui::IsAnyMouseDown() && is_at(header) &&
+        !(place && is_at(*place)))
       show_tip(note.c_str(), Point{header.x, header.bottom() + 4});
     if (!place) continue;
     ImGui::PushID(2000 + column);

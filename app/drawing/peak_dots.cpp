@@ -11,10 +11,10 @@ namespace {
 // In letters.
 constexpr double kDotSpacing = 1.1, kDotRadius = 0.13;
 constexpr double kMostAcross = 8;  // dots in a row: more would be a texture
-// A dot differs from what lies below it by so much of the colour bar, and stands for at least this
-// share of the largest entry.
+// A dot differs from what lies below it by at least the first share of the colour bar, and stands
+// for at least the second share of the largest entry.
 constexpr double kHiddenBy = 0.25, kLeastShare = 0.1;
-constexpr double kTie = 0.999;  // of equal entries none is the largest
+constexpr double kTie = 0.999;  // entries above this share of each other count as equal
 
 /// How strongly a number is coloured: from 0 to 1 between the ends of the bar, or from its middle.
 double strength(const ColourScale& scale, double value) {

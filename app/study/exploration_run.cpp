@@ -25,7 +25,8 @@ std::vector<ExploredHead> heads_in(const Source& source, HeadScope scope,
 
 bool is_being_learned(const ColumnState& state) {
   const ComputeRequest request = request_of(state.column);
-  return learned_steps(*request.variant, request.values) && (!state.computation || state.stale);
+  return state.error.empty() && learned_steps(*request.variant, request.values) &&
+         (!state.computation || state.stale);
 }
 
 /// What the canvas shows of the opened head. A tree that is still being learned is left out.
@@ -36,7 +37,7 @@ std::vector<OwnSetting> columns_of(const Study& study) {
     const Column& column = state.column;
     const ComputeRequest request = request_of(column);
     if (column.held || request.variant->reference || request.variant->imported) continue;
-    if (is_being_learned(state)) continue;
+    if (!state.computation || is_being_learned(state)) continue;
     OwnSetting setting{.variant = request.variant,
                        .values = request.values,
                        .seed = request.seed,

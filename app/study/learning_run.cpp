@@ -186,10 +186,11 @@ void LearningRun::begin(std::size_t column) {
   auto work = std::make_shared<Work>();
   work->problem = study_.head_of(state).problem;
   work->column = shown;
-  if (const auto steps = learned_steps(work->variant(), shown.values))
-    work->known_steps = *steps;
-  else
+  // A tree of its own that is there already is shown until a later one is better.
+  if (const auto steps = learned_steps(work->variant(), shown.values); !steps)
     work->column = work->after(1);
+  else if (state.computation && state.kept_tree.empty())
+    work->known_steps = *steps;
   work->fit = fit_of(work->variant(), work->column.values);
   work->options =
       learning_options(work->fit.parameters, work->fit.goal, shown.seed, work->problem->head);

@@ -196,6 +196,7 @@ class Study : public QObject {
 
   /// Whether the attention between spans is to be found.
   void want_spans(bool on);
+  bool wants_spans() const { return spans_.wanted(); }
   const SpanReadings::State& spans() const { return spans_.state(); }
 
   /// For work that is none of the study's own.

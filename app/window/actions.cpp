@@ -16,6 +16,7 @@
 #include "window/dialogs/questions.h"
 #include "window/main_window.h"
 #include "window/opening_menus.h"
+#include "window/parameter_popup.h"
 #include "window/row_settings.h"
 #include "window/tour.h"
 #include "window/view_bar.h"
@@ -267,6 +268,12 @@ class Actions : public QObject {
     add(menu, "left", "Move &left", "Ctrl+Left", [move] { move(-1); });
     add(menu, "right", "Move r&ight", "Ctrl+Right", [move] { move(1); });
     menu->addSeparator();
+    add(menu, "edit_parameters", "&Parameters…", "P", [this] {
+      const int column = study_.selected_column();
+      const QRectF panel = window_.canvas().panel_place(0, column);
+      window_.parameter_popup().open_at(window_.canvas().mapToGlobal(panel.topLeft()).toPoint(),
+                                        column);
+    });
     add(menu, "reset", "Re&set parameters", "R", [this] { editor_.reset_column(); });
     add(menu, "first_look", "Standard &columns and rows", {},
         [this] { editor_.show_first_look(); });

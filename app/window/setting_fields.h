@@ -21,8 +21,8 @@ class Study;
 
 class SettingField {
  public:
-  /// Its name before a field, which names the field itself, too; in a menu, with the letter that
-  /// chooses it; and what it means.
+  /// `name` stands before the field, and names it for a screen reader. `menu` is the name in a
+  /// menu, where & marks the letter that chooses it. `tip` says what the setting means.
   struct Words {
     QString name, menu, tip;
     /// Why it changes nothing now; empty if it does.

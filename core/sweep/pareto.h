@@ -19,8 +19,8 @@ struct Trial {
   const Variant* variant = nullptr;
   Values values;
   std::uint64_t seed = 0;
-  std::optional<std::uint64_t> repeats = {};  // the seed of an earlier trial, of which it differs
-                                              // in its seed alone
+  /// The seed of an earlier trial that has the same values and another seed.
+  std::optional<std::uint64_t> repeats = {};
   bool own = false;         // a setting of the user's own, such as a column of the canvas
   std::string source = {};  // of the head, if there are several
   Index layer = 0, head = 0, n = 0;

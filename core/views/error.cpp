@@ -81,7 +81,7 @@ Body error(const PanelInputs& in, std::string& caption, Run& run) {
     raster.standard_error = {};
     for (Index r = 0; r < grid.down; ++r)
       for (Index c = 0; c < grid.across; ++c) take_logarithm(raster.values(r, c));
-    for (Peak& peak : raster.peaks) take_logarithm(peak.value);
+    raster.peaks.clear();  // logarithms of errors have no largest magnitude
   }
   set_range(raster);
   if (kind == ErrorKind::signed_difference || kind == ErrorKind::relative) {

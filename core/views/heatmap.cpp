@@ -111,7 +111,7 @@ Raster weight_raster(MapPyramid::Pixels found, const std::vector<float>& maxima,
   raster.values = std::move(pixels);
   raster.peaks = peaks_of(found.largest);
   set_range(raster);
-  if (raster.low == raster.high && raster.low > 0) raster.low = 0;  // one value is the largest
+  if (raster.low == raster.high && raster.low > 0) raster.low = 0;  // all values are equal
   if (!maxima.empty()) raster.low = 0, raster.high = 1;
   return raster;
 }

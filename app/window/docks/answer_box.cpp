@@ -4,7 +4,6 @@
 #include <QLabel>
 #include <QPainter>
 #include <algorithm>
-#include <cmath>
 
 #include "evaluate/not_finite.h"
 #include "figure/painter_ink.h"

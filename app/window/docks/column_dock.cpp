@@ -90,6 +90,7 @@ void ColumnDock::refresh() {
   answer_->refresh();
   // An attention matrix by itself is not a variant.
   const bool matrix = study_.shows_matrix();
+  failure_fold_->setVisible(!matrix);
   parameters_fold_->setVisible(!matrix);
   measures_fold_->setVisible(!matrix);
   if (matrix) return form_->forget_variant();

@@ -19,7 +19,7 @@
 namespace fovea {
 namespace {
 
-/// Narrower than `least`, words of the page would be cut.
+/// Makes the page scroll. Words of a page that is narrower than `least` would be cut.
 QWidget* scrolled(QWidget* page, int least) {
   auto* scroll = new QScrollArea;
   scroll->setObjectName("dock_scroll");
@@ -162,6 +162,7 @@ void Docks::sort(const SortOrders& orders) {
 }
 
 void Docks::arrange() {
+  hidden_.clear();
   const auto put = [this](QDockWidget* dock, Qt::DockWidgetArea area, bool shown) {
     dock->setFloating(false);
     window_.removeDockWidget(dock);

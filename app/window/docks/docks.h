@@ -42,7 +42,7 @@ struct Docks {
   void arrange();
   /// Shows which attention to use, with enough room, as a plot or a table, or what heads do.
   void show_exploration(ExploreDock::Page page);
-  /// Hides all docks, so that the canvas has the window; hidden, shows those again.
+  /// Hides all docks, so that the canvas has the window, or shows those again that it has hidden.
   void toggle_all();
   /// Shows the dock of this name; below the canvas, it takes the place of another one.
   void show(const QString& name);

@@ -110,7 +110,7 @@ QWidget* ExploreDock::make_controls() {
   cost_->setToolTip(
       "The budget of the answer, the dashed line and the table: multiply-adds as a share of those "
       "of exact attention");
-  cost_->setDecimals(3);
+  cost_->setDecimals(5);
   cost_->setRange(0, 10);
   cost_->setSingleStep(0.01);
   cost_->setValue(QSettings().value(cost_setting, standard_cost).toDouble());
@@ -255,9 +255,14 @@ QString ExploreDock::message() const {
   if (study_.shows_matrix())
     return "This source holds only an attention matrix: without Q, K and V there is nothing to try";
   if (run_.waiting()) return "Waiting until the window has computed what it shows";
-  if (run_.done() > 0 && run_.trials()->empty())
-    return "Settings are compared as soon as the first head has tried all of the first round";
-  return run_.running() ? "Trying settings…" : "No setting has both numbers";
+  const bool nothing_yet = run_.trials()->empty();
+  if (run_.running())
+    return run_.done() > 0 && nothing_yet
+               ? "Settings are compared as soon as the first head has tried all of the first round"
+               : "Trying settings…";
+  if (!nothing_yet) return "No setting has both numbers";
+  return run_.can_resume() ? "Stopped before settings could be compared: press Continue"
+                           : "Nothing was tried: choose variants, and press Measure again";
 }
 
 void ExploreDock::refresh() {
@@ -276,7 +281,8 @@ void ExploreDock::refresh_page() {
 
 void ExploreDock::refresh_answer() {
   const auto trials = is_of_this_source() ? run_.trials() : nullptr;
-  answer_ = recommend(trials ? *trials : std::vector<Trial>(), pareto_->y(), cost());
+  static const std::vector<Trial> none;
+  answer_ = recommend(trials ? *trials : none, pareto_->y(), cost());
   for (auto* setting : {&answer_.best, &answer_.next, &answer_.near})
     if (*setting) (*setting)->own = run_.is_on_canvas(**setting);
   QString text = to_qt(to_text(answer_));

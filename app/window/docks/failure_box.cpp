@@ -3,7 +3,10 @@
 #include <QLabel>
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
+#include <tuple>
+#include <utility>
 
 #include "analysis/worst_queries.h"
 #include "study/study.h"
@@ -86,29 +89,32 @@ FailureBox::FailureBox(Study& study) : study_(study) {
   connect(&study, &Study::columns_changed, this, &FailureBox::refresh);
   connect(&study, &Study::spans_read, this, &FailureBox::refresh);
   connect(&study, &Study::row_read, this, [this](auto row) {
-    if (std::exchange(row_, row) != row) refresh();
+    if (std::exchange(row_, row) != row) show_keys();
   });
   connect(&study, &Study::exact_row_read, this, [this](auto row) {
-    if (std::exchange(exact_row_, row) != row) refresh();
+    if (std::exchange(exact_row_, row) != row) show_keys();
   });
   refresh();
 }
 
 void FailureBox::refresh() {
+  const ColumnState* state = shown();
+  if (!state) return;
+  show_worst(*state);
+  show_keys();
+  show_spans(is_reference(state->column.variant));
+}
+
+const ColumnState* FailureBox::shown() const {
   const auto index = std::size_t(std::max(0, study_.selected_column()));
-  if (!study_.source() || index >= study_.columns().size()) return;
-  const ColumnState& state = study_.columns()[index];
-  const bool reference = is_reference(state.column.variant);
-  show_worst(state);
-  show_keys(reference);
-  show_spans(reference);
+  return study_.source() && index < study_.columns().size() ? &study_.columns()[index] : nullptr;
 }
 
 void FailureBox::show_worst(const ColumnState& state) {
   const bool reference = is_reference(state.column.variant);
   QString hint;
-  if (study_.shows_matrix() || reference)
-    hint = "Nothing fails here. Select a column of another attention.";
+  if (reference)
+    hint = "Exact attention makes no error. Select another column.";
   else if (state.metrics && !state.metrics->of_outputs())
     hint = QString("Output errors are not known: ") + no_values;
   else if (!state.metrics || state.stale)
@@ -117,7 +123,9 @@ void FailureBox::show_worst(const ColumnState& state) {
   hint_->setVisible(!hint.isEmpty());
   if (!hint.isEmpty() || state.metrics->token_error.empty()) return worst_->set_rows({});
   const std::vector<float>& errors = state.metrics->token_error;
-  const Index query = worst_queries(errors).front();
+  if (std::exchange(worst_of_, state.metrics) != state.metrics)
+    worst_query_ = worst_queries(errors).front();
+  const Index query = worst_query_;
   const QString name = query_text(study_, query);
   worst_->set_rows({{"worst: " + shortened(name, 18), number_text(errors[std::size_t(query)], 3),
                      name + ": the query with the largest output error |z̃ − z|. A click goes "
@@ -126,8 +134,11 @@ void FailureBox::show_worst(const ColumnState& state) {
 }
 
 // Sorted by their exact weights, with the weights in the selected column beside them.
-void FailureBox::show_keys(bool reference) {
-  const bool both = row_ && exact_row_ && row_->query == exact_row_->query &&
+void FailureBox::show_keys() {
+  const ColumnState* state = shown();
+  // A column that is not computed yet has no row: the last one was of another column.
+  const bool both = state && state->computation && row_ && exact_row_ &&
+                    row_->query == exact_row_->query &&
                     row_->values.size() == exact_row_->values.size();
   top_heading_->setVisible(both);
   if (!both) {
@@ -135,6 +146,7 @@ void FailureBox::show_keys(bool reference) {
     show_changed(*lost_heading_, *lost_, {}, {});
     return show_changed(*gained_heading_, *gained_, {}, {});
   }
+  const bool reference = is_reference(state->column.variant);
   const QString of = " query " + shortened(query_text(study_, row_->query), 16);
   top_heading_->setText("Top keys of" + of);
   std::vector<Reading> rows;
@@ -176,7 +188,9 @@ void FailureBox::show_changed(QLabel& heading, Readings& readings, const QString
 void FailureBox::show_spans(bool reference) {
   const auto& state = study_.spans();
   std::vector<Reading> rows;
-  if (!reference && state.reading && !state.reference)
+  const bool is_of_column = study_.wants_spans() && !state.stale &&
+                            state.title == study_.title_of(study_.selected_column());
+  if (!reference && is_of_column && state.reading && !state.reference)
     for (const LostSpan& span : lost_spans(*state.reading)) {
       const QString from = to_qt(state.reading->queries[span.query].name),
                     to = to_qt(state.reading->keys[span.key].name);

@@ -31,8 +31,10 @@ class FailureBox : public QWidget {
  private:
   void refresh();
   void show_worst(const ColumnState& state);
-  void show_keys(bool reference);
+  void show_keys();
   void show_spans(bool reference);
+  /// The selected column; null if nothing is open.
+  const ColumnState* shown() const;
   Reading key_row(const ChangedKey& key, bool exact_only) const;
   void show_changed(QLabel& heading, Readings& readings, const QString& title,
                     const std::vector<ChangedKey>& keys);
@@ -41,6 +43,8 @@ class FailureBox : public QWidget {
   QLabel *hint_, *top_heading_, *lost_heading_, *gained_heading_, *spans_heading_;
   Readings *worst_, *top_, *lost_, *gained_, *spans_;
   std::shared_ptr<const RowReading> row_, exact_row_;
+  std::shared_ptr<const Metrics> worst_of_;  // the errors of which worst_query_ is the worst
+  Index worst_query_ = 0;
 };
 
 }  // namespace fovea

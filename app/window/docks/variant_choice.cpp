@@ -6,6 +6,7 @@
 #include <QSettings>
 #include <QWidgetAction>
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "sweep/explorer.h"
@@ -14,6 +15,22 @@
 
 namespace fovea {
 namespace {
+
+/// Tab goes through its fields, although the menu that it is in has another use for Tab.
+class CheckList : public QWidget {
+ protected:
+  bool focusNextPrevChild(bool next) override {
+    QList<QWidget*> stops = findChildren<QWidget*>();
+    stops.removeIf([](const QWidget* child) {
+      return !(child->focusPolicy() & Qt::TabFocus) || !child->isEnabled() || !child->isVisible();
+    });
+    if (stops.isEmpty()) return false;
+    const auto at = stops.indexOf(focusWidget());
+    stops[(at + (next ? 1 : stops.size() - 1)) % stops.size()]->setFocus(
+        next ? Qt::TabFocusReason : Qt::BacktabFocusReason);
+    return true;
+  }
+};
 
 const QString left_out_setting = "explore/left_out", steps_setting = "explore/learned_steps";
 
@@ -33,6 +50,9 @@ VariantChoice::VariantChoice() {
   const auto before = std::make_shared<std::pair<std::vector<const Variant*>, Index>>();
   connect(menu, &QMenu::aboutToShow, this, [this, before] {
     *before = {left_out(), learned_steps()};
+    // The menu takes the focus when it is shown.
+    QMetaObject::invokeMethod(
+        boxes_.front().second, [this] { boxes_.front().second->setFocus(); }, Qt::QueuedConnection);
   });
   connect(menu, &QMenu::aboutToHide, this, [this, before] {
     if (*before == std::pair(left_out(), learned_steps())) return;
@@ -42,7 +62,7 @@ VariantChoice::VariantChoice() {
 }
 
 QWidget* VariantChoice::make_list() {
-  auto* list = new QWidget;
+  auto* list = new CheckList;
   auto* grid = new QGridLayout(list);
   grid->setContentsMargins(12, rhythm, 12, rhythm);
   grid->setHorizontalSpacing(2 * rhythm);

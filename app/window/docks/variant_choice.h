@@ -19,7 +19,7 @@ class VariantChoice : public QToolButton {
   VariantChoice();
 
   std::vector<const Variant*> left_out() const;
-  /// In so many steps; 0 if no trees are learned.
+  /// The steps in which trees are learned; 0 if none are learned.
   Index learned_steps() const;
 
  signals:

@@ -19,7 +19,6 @@ class Fold : public QWidget {
   void make_light();
   bool is_open() const;
   void set_open(bool open);
-  QWidget* body() const { return body_; }
 
  signals:
   void toggled(bool open);
