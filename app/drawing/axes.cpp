@@ -345,15 +345,14 @@ void draw_grid_lines(Ink& ink, const Plot& plot) {
       ink.line({where.x, plot.y(tick.at)}, {where.right(), plot.y(tick.at)}, {ink.style.grid});
 }
 
-std::vector<AmountInside> amounts_inside(const Plot& plot, const Lettering& letters) {
-  std::vector<AmountInside> amounts;
+void draw_amounts_inside(Ink& ink, const Plot& plot) {
   const bool across = plot.axes.x && plot.axes.x->amounts;
-  if (!across && !(plot.axes.y && plot.axes.y->amounts)) return amounts;
+  if (!across && !(plot.axes.y && plot.axes.y->amounts)) return;
   const PanelAxis& axis = across ? *plot.axes.x : *plot.axes.y;
-  const double height = 1.2 * letters.size(), gap = 0.2 * letters.size();
+  const double height = 1.2 * ink.letters.size(), gap = 0.2 * ink.letters.size();
   for (const Tick& tick : axis.ticks) {
     if (!(tick.at > axis.low)) continue;
-    const double width = letters.width(tick.label) + 2 * gap;
+    const double width = ink.letters.width(tick.label) + 2 * gap;
     Rect ground{plot.where.x + 0.1 * height, 0, width, height};
     if (across) {
       ground.x = plot.x(tick.at) - width / 2;
@@ -363,15 +362,8 @@ std::vector<AmountInside> amounts_inside(const Plot& plot, const Lettering& lett
       ground.y = plot.y(tick.at) - height;
       if (ground.y < plot.where.y) ground.y += height;  // below its line
     }
-    amounts.push_back({tick.label, ground});
-  }
-  return amounts;
-}
-
-void draw_amounts_inside(Ink& ink, const Plot& plot) {
-  for (const auto& [label, ground] : amounts_inside(plot, ink.letters)) {
-    ink.fill(ground, faded(ink.style.paper, 0.8), 0.2 * ink.letters.size());  // curves may be high
-    ink.write(ground, label, Align::centre, ink.style.faint);
+    ink.fill(ground, faded(ink.style.paper, 0.8), gap);  // curves may be high
+    ink.write(ground, tick.label, Align::centre, ink.style.faint);
   }
 }
 

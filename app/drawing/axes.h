@@ -108,12 +108,6 @@ void draw_y_axis(Ink& ink, const Plot& plot, AxisWords words);
 /// Room that they take below and left of the plot.
 double x_axis_height(const PanelAxis& axis, const Lettering& letters, AxisWords words);
 double y_axis_width(const PanelAxis& axis, const Lettering& letters, AxisWords words);
-/// A number of an axis of amounts that stands within the plot.
-struct AmountInside {
-  std::string label;
-  Rect where;
-};
-std::vector<AmountInside> amounts_inside(const Plot& plot, const Lettering& letters);
 /// Numbers of an axis of amounts within the plot, where there is no room beside it.
 void draw_amounts_inside(Ink& ink, const Plot& plot);
 /// Faint lines through the plot at the ticks of its axis of amounts.

@@ -148,9 +148,6 @@ void name_peaks(const BodyDrawing& d, const RowCurve& row) {
     // A name pushed down from the top stands beside its peak, not over it.
     if (top < where.y)
       box.x = x + gap + width > where.right() - gap / 2 ? x - gap - width : x + gap;
-    // Beside the numbers of the axis, which may stand within the plot.
-    for (const auto& [label, number] : amounts_inside(d.plot, d.ink.letters))
-      if (!number.intersected(box).empty()) box.x = number.right() + gap / 2;
     const bool is_free = std::ranges::none_of(taken, [&](const Rect& other) {
       return !other.inset(-1.2 * size).intersected(box).empty();
     });

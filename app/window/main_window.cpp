@@ -88,10 +88,10 @@ MainWindow::MainWindow(std::unique_ptr<Backend> backend, std::shared_ptr<Backgro
   setWindowTitle("Fovea");
   setAcceptDrops(true);
   auto* centre = new FloatingBars(canvas_);
-  for (QWidget* bar : std::initializer_list<QWidget*>{&recovery_bar_, &info_bar_, &find_bar_})
-    centre->add_at_top(*bar);
-  // A stream is followed for long: its bar does not cover the titles.
-  centre->add_at_bottom(live_bar_);
+  // Titles stay in sight: bars lie over the bottom of the canvas.
+  for (QWidget* bar :
+       std::initializer_list<QWidget*>{&recovery_bar_, &info_bar_, &find_bar_, &live_bar_})
+    centre->add(*bar);
   canvas_.setAccessibleName("Canvas");
   canvas_.setFocusPolicy(Qt::StrongFocus);
   auto* middle = new QWidget;

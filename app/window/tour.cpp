@@ -173,7 +173,7 @@ void Tour::place() {
   if (isHidden()) return;
   for (QLabel* label : findChildren<QLabel*>()) label->ensurePolished();  // fonts have their sizes
   layout()->invalidate();
-  resize(width(), layout()->heightForWidth(width()));
+  resize(width(), heightForWidth(width()));
   constexpr int gap = 12;
   const QRect room = window_.rect().adjusted(gap, gap, -gap, -gap);
   const QRect about = all_stops()[std::size_t(stop_)].place(window_);

@@ -54,7 +54,7 @@ TEST_CASE("an estimate of a long head is labelled in every panel, and the exact 
   CHECK(count(figure(scratch, {"--estimate"}), "estimate from 8 of 16 rows") == 3);
   const std::string exact = figure(scratch, {"--captions", "full"});
   CHECK(count(exact, "estimate") == 0);
-  CHECK(count(exact, "max of 16") == 3);
+  CHECK(count(exact, "mean of 16") == 3);
 }
 
 TEST_CASE("an estimate is refused for views that need all of exact attention") {

@@ -71,7 +71,8 @@ TEST_CASE("a key goes from the worst query to the next worst, and back") {
     window.trigger("worst");
     CHECK(window.study().session().pinned_query == wanted);
   }
-  CHECK(window->statusBar()->currentMessage().contains("number 3 of 128 in HyperAttention"));
+  CHECK(window->statusBar()->currentMessage().contains(
+      "the 3rd worst of 128 queries for HyperAttention"));
   window.trigger("less_bad");
   CHECK(window.study().session().pinned_query == order[1]);
   // By the errors of other parameters the worst one comes first again.
@@ -165,6 +166,8 @@ TEST_CASE("the docks return to their first layout") {
 
 TEST_CASE("the strip opens one dock below the canvas at a time, and closes it again") {
   Window window(small);
+  show(window, {find_view("heatmap"), find_view("error")});  // as at first
+  REQUIRE(window.settle());
   const auto press = [&](const QString& name) {
     for (auto* button : window->docks().strip->findChildren<QToolButton*>())
       if (button->text() == name) button->click();

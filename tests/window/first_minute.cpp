@@ -117,15 +117,16 @@ TEST_CASE("parameters are edited where they stand in a title") {
   ParameterPopup& popup = window->parameter_popup();
   REQUIRE(popup.isVisible());
   CHECK(window.study().selected_column() == column);
+  const Values before = window.study().session().columns[std::size_t(column)].values;
   auto* number = popup.findChild<QDoubleSpinBox*>();
   REQUIRE(number);
   number->setValue(4);
-  const Column& edited = window.study().session().columns[std::size_t(column)];
-  CHECK(std::get<std::int64_t>(edited.values[0]) == 4);
+  const auto values = [&] { return window.study().session().columns[std::size_t(column)].values; };
+  CHECK(values() != before);
   window.shoot("parameters in place");
   popup.close();
   window.trigger("undo");
-  CHECK(std::get<std::int64_t>(edited.values[0]) != 4);
+  CHECK(values() == before);
 }
 
 }  // namespace fovea::test

@@ -124,8 +124,8 @@ void Docks::make_strip() {
 /// A dock that opens below the canvas is as high as its contents need, so that two rows of panels
 /// stay in sight where the window has room.
 void Docks::give_height(QDockWidget& dock) {
-  const int wanted = &dock == explore_ ? window_.height() * 2 / 5 : window_.height() / 5;
-  const int height = std::max(std::min(wanted, 440), dock.minimumSizeHint().height());
+  const int wanted = &dock == explore_ ? window_.height() * 3 / 7 : window_.height() / 4;
+  const int height = std::max(std::min(wanted, 480), dock.minimumSizeHint().height());
   // The dock has its place once the window is laid out.
   QMetaObject::invokeMethod(
       &dock,

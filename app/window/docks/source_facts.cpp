@@ -99,7 +99,7 @@ QString facts_in_short(const Source& source, Index opened, bool causal) {
   const Layer& layer = source.layers[std::size_t(opened)];
   QStringList words = tokens_of(source, opened);
   if (words.isEmpty()) words << to_qt(plural(layer.queries(), "token"));
-  words << to_qt(plural(layer.heads(), "head")) << (causal ? "causal" : "no mask");
+  words << (causal ? "causal" : "no mask");
   return words.join(", ");
 }
 

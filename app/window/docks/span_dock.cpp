@@ -23,6 +23,9 @@ class SpanDock : public QWidget {
     auto* column = make_inner<QVBoxLayout>(this);
     column->setSpacing(rhythm / 2);
     column->addLayout(make_line());
+    column->addWidget(note_ = make_note());
+    note_->setObjectName("span_note");
+    note_->setContentsMargins(12, 0, 12, 0);
     auto* row = make_inner<QHBoxLayout>();
     row->addWidget(view_ = make_view(), 1);
     row->addWidget(named_ = new NamedSpans(study, editor));
@@ -55,8 +58,7 @@ class SpanDock : public QWidget {
     numbers_->setObjectName("span_numbers");
     numbers_->addItems({"exact → column", "exact", "column", "difference"});
     connect(numbers_, &QComboBox::activated, this, &SpanDock::refresh);
-    line->addWidget(note_ = make_note(), 1);
-    note_->setObjectName("span_note");
+    line->addStretch(1);
     line->addWidget(make_name_button());
     line->addWidget(
         make_copy_button([this](TableFormat format) { return to_text(table_.to_copy(), format); }));
@@ -134,8 +136,8 @@ class SpanDock : public QWidget {
     const TokenGroup& keys = column ? reading->keys[std::size_t(*column)] : all;
     if (queries.tokens && keys.tokens) return study_.select(*queries.tokens, *keys.tokens);
     const TokenGroup& scattered = queries.tokens ? keys : queries;
-    note_->setText("The tokens of “" + to_qt(scattered.name) +
-                   "” are not adjacent: no rectangle selects them.");
+    show_note("The tokens of “" + to_qt(scattered.name) +
+              "” are not adjacent: no rectangle selects them.");
   }
 
   void refresh() {
@@ -150,7 +152,12 @@ class SpanDock : public QWidget {
     numbers_->setEnabled(!state.reference);
     table_.show(state.reading, to_qt(state.title),
                 state.reference ? SpanNumbers::exact : SpanNumbers(numbers_->currentIndex()));
-    note_->setText(note_of(state));
+    show_note(note_of(state));
+  }
+
+  void show_note(const QString& note) {
+    note_->setText(note);
+    note_->setVisible(!note.isEmpty());
   }
 
   QString note_of(const SpanReadings::State& state) const {

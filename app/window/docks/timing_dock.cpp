@@ -219,7 +219,7 @@ TimingTable::TimingTable(Study& study) : QTableWidget(0, place_count), study_(st
   setEditTriggers(NoEditTriggers);
   setShowGrid(false);
   setFrameShape(NoFrame);
-  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  setHorizontalScrollMode(ScrollPerPixel);
   setTextElideMode(Qt::ElideMiddle);  // a title ends with what tells columns of a variant apart
   setItemDelegate(new TimingDelegate(*this));
   verticalHeader()->hide();

@@ -1,5 +1,5 @@
-// FloatingBars lie over a widget, at its top or bottom edge: while they come and go the widget
-// neither moves nor gets another size.
+// FloatingBars lie over the bottom of a widget: while they come and go the widget neither moves nor
+// gets another size.
 #pragma once
 
 #include <QWidget>
@@ -10,9 +10,8 @@ class FloatingBars : public QWidget {
  public:
   /// Takes over the widget, which fills it.
   explicit FloatingBars(QWidget& below);
-  /// Takes over the bar. Bars at the top are below each other, in the order in which they come.
-  void add_at_top(QWidget& bar) { add(*top_, bar); }
-  void add_at_bottom(QWidget& bar) { add(*bottom_, bar); }
+  /// Takes over the bar. Bars are below each other, in the order in which they come.
+  void add(QWidget& bar);
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
@@ -20,14 +19,12 @@ class FloatingBars : public QWidget {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  QWidget* make_stack();
-  void add(QWidget& stack, QWidget& bar);
   void place();
   /// The height that the visible bars need; 0 if there are none.
-  static int height_of(const QWidget& stack, int width);
+  int height_of_bars(int width) const;
 
   QWidget& below_;
-  QWidget *top_, *bottom_;
+  QWidget* stack_;
 };
 
 }  // namespace fovea

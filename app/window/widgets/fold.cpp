@@ -2,18 +2,19 @@
 
 #include <QSettings>
 #include <QToolButton>
+#include <algorithm>
 
 #include "window/widgets/form.h"
 
 namespace fovea {
 
 Fold::Fold(const QString& id, const QString& title, QWidget* body, bool open_at_first)
-    : heading_(new QToolButton), body_(body) {
+    : title_(title), heading_(new QToolButton), body_(body) {
   setObjectName("fold_" + id);
   auto* column = make_inner<QVBoxLayout>(this);
   column->setSpacing(rhythm / 2);
   heading_->setProperty("style", "fold");
-  heading_->setText(title);
+  heading_->setAccessibleName(title);
   heading_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
   heading_->setCheckable(true);
   heading_->setFocusPolicy(Qt::TabFocus);
@@ -31,8 +32,23 @@ Fold::Fold(const QString& id, const QString& title, QWidget* body, bool open_at_
 }
 
 void Fold::set_title(const QString& title) {
-  heading_->setText(title);
-  heading_->setToolTip(title);
+  title_ = title;
+  show_title();
+}
+
+/// As much of the title as there is room for beside the arrow.
+void Fold::show_title() {
+  constexpr int arrow = 32;
+  heading_->ensurePolished();
+  heading_->setText(
+      heading_->fontMetrics().elidedText(title_, Qt::ElideRight, std::max(0, width() - arrow)));
+  heading_->setToolTip(heading_->text() == title_ ? QString() : title_);
+  heading_->setAccessibleName(title_);
+}
+
+void Fold::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  show_title();
 }
 
 void Fold::make_light() {

@@ -23,9 +23,14 @@ class Fold : public QWidget {
  signals:
   void toggled(bool open);
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
   void show_state(bool open);
+  void show_title();
 
+  QString title_;
   QToolButton* heading_;
   QWidget* body_;
 };
