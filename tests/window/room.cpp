@@ -53,9 +53,7 @@ TEST_CASE("the docks that were in front are in front again when all come back") 
     return names.join(" ").toStdString();
   };
   for (const char* name : {"Timing", "Comparison", "Learning"}) {
-    auto* dock = window->findChild<QDockWidget*>(name);
-    REQUIRE(dock);
-    dock->raise();
+    window->docks().show(name);
     be_still(window);
     const std::string before = in_front();
     CHECK(before.find(name) != std::string::npos);
