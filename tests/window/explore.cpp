@@ -211,7 +211,7 @@ TEST_CASE("error against cost: a rectangle shows all settings within it, if they
   CHECK(window.study().session().columns.size() == 1);
   CHECK(said(dock, "explore_state").contains("draw a smaller one"));
   const QPoint place = point_of(plot, "h1d").first.toPoint();
-  drag(place - QPoint(11, 11), place + QPoint(11, 11));
+  drag(place - QPoint(7, 7), place + QPoint(7, 7));
   CHECK(window.study().session().columns.size() == 2);
   // By the keys: along the axis of cost, and Enter.
   plot.choose(std::nullopt);
