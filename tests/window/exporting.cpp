@@ -103,4 +103,21 @@ TEST_CASE("the export dialog copies a caption for LaTeX, without the source if n
   QSettings().remove("export");
 }
 
+TEST_CASE("a report of the head is written from the window, and names what it leaves out") {
+  Window window(small);
+  show(window, {find_view("heatmap")}, {"exact", "h1d", "window"});
+  window->change("hold", [](Session& s) { s.columns[2].held = HeldHead{}; });
+  REQUIRE(window.settle());
+  const QTemporaryDir dir;
+  const QString path = dir.filePath("report.html");
+  window->exports().report_to(path);
+  REQUIRE(wait_until([&] { return !window->exports().writing(); }));
+  QFile file(path);
+  REQUIRE(file.open(QFile::ReadOnly));
+  const QString text = QString::fromUtf8(file.readAll());
+  CHECK(text.contains("H-Transformer-1D"));
+  CHECK(text.contains("relative output error"));
+  CHECK(text.contains("left out: Window"));
+}
+
 }  // namespace fovea::test
