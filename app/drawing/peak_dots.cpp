@@ -79,7 +79,10 @@ void draw_peaks(const BodyDrawing& d, const Raster& raster, const Rect& whole) {
     if (!dot.alone) continue;
     const double value = std::clamp(double(dot.peak->value), d.scale->low, d.scale->high);
     const Rgb colour = d.scale->colour(value);
-    d.ink.dot(dot.at, radius + 0.75, faded(readable_on(colour), 0.55));
+    // The ground of a diverging scale is light, and so is the ring of each of its dots.
+    const Rgba ring =
+        d.scale->palette == Palette::diverging ? opaque({255, 255, 255}) : readable_on(colour);
+    d.ink.dot(dot.at, radius + 0.75, faded(ring, 0.55));
     d.ink.dot(dot.at, radius, opaque(colour));
   }
 }

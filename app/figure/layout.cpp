@@ -335,9 +335,8 @@ class Layouter {
     std::vector<double> sizes;
     if (figure_.style.smaller > 0)
       for (double size = figure_.style.font_size; size > small; size -= 0.5) sizes.push_back(size);
-    else
-      for (double size = small; size >= std::min(small, smallest_in_print); size -= 0.05 * small)
-        sizes.push_back(size);
+    for (double size = small; size >= std::min(small, smallest_in_print); size -= 0.05 * small)
+      sizes.push_back(size);
     for (const double size : sizes)
       if (const Letters face{size, true}; titles_are_whole(face, size > small ? 2 : 3)) return face;
     return {small, true};
