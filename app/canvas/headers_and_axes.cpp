@@ -83,7 +83,7 @@ std::array<HeaderFigure, 2> figures_of(const ColumnFigures& of, double largest) 
   const std::string unknown = "–";
   return {HeaderFigure{of.error ? format_number(*of.error, 2) : unknown, "error",
                        std::clamp(of.error.value_or(0) / largest, 0.0, 1.0)},
-          HeaderFigure{of.cost ? cost_text(*of.cost) : unknown, "cost",
+          HeaderFigure{of.cost ? format_share(*of.cost) : unknown, "cost",
                        std::clamp(of.cost.value_or(0), 0.0, 1.0)}};
 }
 

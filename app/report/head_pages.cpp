@@ -93,7 +93,10 @@ class HeadPages {
   }
 
   Figure figure_of(std::vector<std::vector<Panel>> rows, std::size_t across) {
-    FigureStyle style = in_.style;
+    FigureStyle style;
+    style.width = page_text_width;
+    style.captions = Captions::line;  // what they leave out is in the tables of the report
+    style.settings = in_.settings;
     // A few panels get the size of those in a full row.
     style.width *= std::max(across, std::size_t(1)) / static_cast<double>(columns_a_figure);
     return {
@@ -251,6 +254,12 @@ class HeadPages {
 };
 
 }  // namespace
+
+std::vector<Column> with_exact_first(std::vector<Column> columns) {
+  std::erase_if(columns, [](const Column& column) { return is_reference(column.variant); });
+  columns.insert(columns.begin(), {reference_variant().id, {}, 0});
+  return columns;
+}
 
 Pages head_pages(const HeadPagesRequest& request, Run& run) {
   return HeadPages(request, run).pages();

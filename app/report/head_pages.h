@@ -11,6 +11,11 @@
 
 namespace fovea {
 
+inline constexpr Index report_pixels = 512;  // a side of a panel: enough for 4 cm at 300 dpi
+
+/// The columns of a report: exact attention first, and then the others in their order.
+std::vector<Column> with_exact_first(std::vector<Column> columns);
+
 struct HeadPagesRequest {
   const PanelGrid& grid;
   const Problem& problem;
@@ -19,7 +24,7 @@ struct HeadPagesRequest {
   Index layer = 0, head = 0;
   const Backend& backend;
   const std::vector<Column>& columns;
-  FigureStyle style;
+  const ViewSettings& settings;
   std::string content_hash;
   std::vector<std::string> notes;  // of the source
   Recipe recipe;                   // empty if the report must not name its source

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "data/number_text.h"
 #include "session/held_head.h"
 #include "study/leaf_marks.h"
 #include "views/views.h"
@@ -32,11 +31,6 @@ std::optional<ColumnFigures> figures_of(const ColumnState& state, bool causal) {
     figures.error = known(error->value);
   if (state.computation) figures.cost = known(state.computation->cost.ratio_to_exact());
   return figures;
-}
-
-std::string cost_text(double share) {
-  const double percent = 100 * share;
-  return (percent < 10 ? format_number(percent, 2) : format_fixed(percent, 0)) + " %";
 }
 
 std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject, const Results& results,

@@ -40,9 +40,6 @@ struct ColumnFigures {
 /// Nothing for the reference, with which the others are compared.
 std::optional<ColumnFigures> figures_of(const ColumnState& column, bool causal);
 
-/// "8.4 %", "20 %": a share of the cost of exact attention.
-std::string cost_text(double share);
-
 /// Tokens that a search found, ascending.
 struct FoundTokens {
   std::vector<Index> queries, keys;

@@ -27,7 +27,7 @@ struct Comparison {
 
 /// Whether a mode shows both columns: above the diagonal a causal head has nothing.
 bool is_useful(ComparisonMode mode, bool causal);
-/// The mode that follows; nothing after the last. `now` nothing: the first.
+/// The mode that follows `now`: the first if there is none yet, and none after the last.
 std::optional<ComparisonMode> next(std::optional<ComparisonMode> now, bool causal);
 
 /// What is seen where. Of two that blink the first is what is seen now.

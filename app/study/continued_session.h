@@ -29,9 +29,9 @@ struct WaitingColumn {
 Session continued_session(const Session& before, Index n_before, const Source& source,
                           std::vector<WaitingColumn>& waiting);
 
-/// The Session with which the same source goes on with other heads or tokens: as above, with what
-/// was set by hand of mask, scale, window and soft cap, and the same layer and head where there are
-/// so many.
+/// The Session with which the same source goes on with other heads or tokens: as above, with the
+/// mask, scale, window and soft cap that were set by hand, and with the same layer and head if they
+/// are still there.
 Session session_going_on(const Session& before, Index n_before, const Source& source);
 
 /// The same source is opened with other content, of `n` tokens in place of `n_before`: other

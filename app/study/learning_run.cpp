@@ -46,7 +46,7 @@ struct LearningRun::Work {
   std::optional<LeafSnapshot> first;
 
   const Variant& variant() const { return find_variant(column.variant); }
-  /// The column with a tree of so many steps.
+  /// The column with the tree that is learned in a number of steps.
   Column after(Index steps) const {
     Column learned = column;
     set_learned(variant(), learned.values, steps);
@@ -71,7 +71,7 @@ struct LearningRun::Work {
 struct LearningRun::Step {
   Index steps = 0;
   bool diverged = false;
-  Column column;                                   // with a tree of so many steps
+  Column column;                                   // with the tree of `steps`
   std::shared_ptr<const Computation> computation;  // of it; null if the column shows it already
   Index tree = 0;                                  // the step at which this tree was found
   std::vector<CurvePoint> curve;

@@ -27,14 +27,15 @@ struct ColumnState {
   std::shared_ptr<const MeasuredTime> time;  // of several rounds
   std::optional<ResidentUse> memory;         // of one of them, on the CPU
   std::string error;
-  std::size_t head = 0;        // whose it is: an index into Results::heads()
-  RequestId request = {};      // which computes it
-  std::string kept_tree = {};  // "layer4, head 10": whose learned tree it keeps; empty: its own
+  std::size_t head = 0;    // whose it is: an index into Results::heads()
+  RequestId request = {};  // which computes it
+  /// "layer4, head 10": the head whose learned tree it keeps. Empty if the tree is its own.
+  std::string kept_tree = {};
 };
 
 /// A head that columns show, and exact attention of it.
 struct HeadState {
-  std::optional<HeldHead> held;          // nothing: the opened head, also where a column holds it
+  std::optional<HeldHead> held;          // absent for the opened head, also if a column holds it
   std::shared_ptr<const Source> source;  // null: not read yet
   HeadKey key;
   std::shared_ptr<const Problem> problem;  // null: not read yet, or

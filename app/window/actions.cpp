@@ -10,6 +10,8 @@
 #include "data/address.h"
 #include "input/open_source.h"
 #include "views/views.h"
+#include "window/add_action.h"
+#include "window/canvas_keys.h"
 #include "window/dialogs/glossary_dialog.h"
 #include "window/dialogs/keys_dialog.h"
 #include "window/dialogs/model_dialog.h"
@@ -24,18 +26,10 @@
 
 namespace fovea {
 namespace {
-
-using Command = std::function<void()>;
-
 /// ": open gpt2.safetensors"; empty for a change of the Session.
 QString opening_text(const std::optional<std::string>& source) {
   return source ? ": open " + escaped(to_qt(short_name(*source))) : QString();
 }
-
-struct Keys : QKeySequence {
-  using QKeySequence::QKeySequence;
-  Keys(const char* keys) : QKeySequence(QString(keys)) {}
-};
 
 class Actions : public QObject {
  public:
@@ -46,8 +40,7 @@ class Actions : public QObject {
     make_variant_menu();
     make_compute_menu();
     make_help_menu();
-    make_canvas_keys();
-    make_picture_keys();
+    make_canvas_keys(window_);
     make_view_bar(window_, settings_);
     connect(&study_, &Study::session_changed, this, &Actions::refresh);
   }
@@ -55,18 +48,9 @@ class Actions : public QObject {
   const GeneralFields& settings() const { return settings_; }
 
  private:
-  /// Adds an action, only as a key if there is no menu. Its key is remembered under `name`.
   QAction* add(QMenu* menu, const QString& name, const QString& text, const Keys& keys,
                Command run) {
-    auto* action = new QAction(text, &window_);
-    action->setObjectName(name);
-    if (!name.isEmpty()) set_standard_key(*action, keys);
-    connect(action, &QAction::triggered, this, [run = std::move(run)] { run(); });
-    if (menu)
-      menu->addAction(action);
-    else
-      window_.addAction(action);
-    return action;
+    return add_action(window_, menu, name, text, keys, std::move(run));
   }
 
   /// An entry that is checked while `is_on`. Without a name it has no key.
@@ -334,80 +318,6 @@ class Actions : public QObject {
       glossary->show();
     });
     add(menu, "about", "&About Fovea", {}, [this] { show_about(window_); });
-  }
-
-  /// Keys of the canvas. In other widgets, the focused widget handles them.
-  void make_canvas_keys() {
-    const auto on_canvas = [this](const QString& name, const QString& text, const Keys& keys,
-                                  Command run) {
-      QAction* action = add(nullptr, name, text, keys, std::move(run));
-      window_.removeAction(action);
-      window_.canvas().addAction(action);
-      action->setShortcutContext(Qt::WidgetShortcut);
-    };
-    struct Direction {
-      const char* name;
-      Qt::Key key;
-      int down, right;
-    };
-    for (const auto& [name, key, down, right] : {Direction{"left", Qt::Key_Left, 0, -1},
-                                                 {"right", Qt::Key_Right, 0, 1},
-                                                 {"up", Qt::Key_Up, -1, 0},
-                                                 {"down", Qt::Key_Down, 1, 0}}) {
-      on_canvas(QString("pan_%1").arg(name),
-                QString("Pan %1 (moves the crosshair where all is seen)").arg(name), key,
-                [this, down = down, right = right] { navigation_.pan(0.1 * down, 0.1 * right); });
-      on_canvas(QString("crosshair_%1").arg(name), QString("Crosshair %1 by a token").arg(name),
-                Qt::ALT | key,
-                [this, down = down, right = right] { navigation_.move_crosshair(down, right); });
-    }
-    on_canvas("pin", "Pin the crosshair's query", Qt::Key_Return,
-              [this] { navigation_.pin_crosshair(); });
-    on_canvas("corner", "Corner of a selection at the crosshair", Qt::Key_M,
-              [this] { navigation_.mark_corner(); });
-    on_canvas("block", "Singular values of the block at the crosshair", Qt::Key_B,
-              [this] { navigation_.choose_block_at_crosshair(); });
-    for (const auto& [name, key, by] :
-         {std::tuple{"next", Qt::Key_BracketRight, 1}, {"previous", Qt::Key_BracketLeft, -1}})
-      on_canvas(QString("leaf_%1").arg(name), QString("Select the %1 leaf or bucket").arg(name),
-                key, [this, by = by] { navigation_.step_leaf(by); });
-    for (const auto& [name, key, by] :
-         {std::tuple{"previous", Qt::Key_PageUp, -1}, {"next", Qt::Key_PageDown, 1}})
-      on_canvas(QString("row_%1").arg(name), QString("Go to the %1 row of panels").arg(name), key,
-                [this, by = by] { navigation_.step_view(by); });
-  }
-
-  /// A key that goes on to the next choice of a setting of a view.
-  void make_next_choice(View view, const ViewField& field) {
-    const auto next = [this, view, &field] {
-      const auto& choices = field.field.choices;
-      const auto now = std::ranges::find(
-          choices, std::get<std::string>(value_of(study_.session().settings, field)));
-      const std::size_t at = std::size_t(now - choices.begin() + 1) % choices.size();
-      editor_.change_settings([&](ViewSettings& s) { set_value(s, field, choices[at]); });
-      const bool seen = std::ranges::count(study_.session().views, view) > 0;
-      window_.show_status(to_qt(field.field.label + ": " + field.words[at].full) +
-                          (seen ? ""
-                                : " (there is no " + to_qt(view->id) +
-                                      " row: choose View > Rows > " + to_qt(view->label) + ")"));
-    };
-    add(nullptr, "next_" + to_qt(field.field.id), to_qt(field.key_text), to_qt(field.key), next);
-  }
-
-  /// Keys for how panels are drawn and which column is selected.
-  void make_picture_keys() {
-    for (const auto& [view, field] : view_fields())
-      if (!field->key.empty()) make_next_choice(view, *field);
-    const auto switch_norm = [this](Norm norm) {
-      editor_.change_settings(
-          [norm](ViewSettings& s) { s.norm = s.norm == norm ? Norm::linear : norm; });
-      window_.show_status("Weights: " + to_qt(label_of(study_.session().settings.norm)));
-    };
-    add(nullptr, "row_norm", "Normalise rows", "N", [=] { switch_norm(Norm::row_max); });
-    add(nullptr, "log_norm", "Logarithmic weights", "L", [=] { switch_norm(Norm::log); });
-    for (int i = 1; i <= 9; ++i)
-      add(nullptr, QString("column_%1").arg(i), QString("Select column %1").arg(i),
-          QString::number(i), [this, i] { navigation_.choose_column(i - 1); });
   }
 
   QMenu* add_menu(const QString& title) { return window_.menuBar()->addMenu(title); }

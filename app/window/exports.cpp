@@ -123,11 +123,10 @@ void Exports::report_to(const QString& path) {
   remember_export(path);
   Session session = study.session();
   std::vector<std::string> notes = study.source()->notes;
-  // A report is about one head, and leads with exact attention.
+  // A report is about one head.
   session.columns.clear();
   for (int c = 0; c < int(study.columns().size()); ++c) {
     const ColumnState& state = study.columns()[std::size_t(c)];
-    if (is_reference(state.column.variant) && !state.column.held) continue;
     const std::string why = state.column.held          ? "it shows another head"
                             : !state.kept_tree.empty() ? "its tree was learned on another head"
                                                        : state.error;
@@ -136,46 +135,41 @@ void Exports::report_to(const QString& path) {
     else
       notes.push_back("left out: " + study.title_of(c) + " (" + why + ")");
   }
-  session.columns.insert(session.columns.begin(), {reference_variant().id, {}, 0});
+  session.columns = with_exact_first(std::move(session.columns));
   Recipe recipe;
   if (!is_live(session.source) && path.endsWith(".pdf", Qt::CaseInsensitive))
     recipe = {.session = window_.files().session_text(),
               .command = "fovea render report.pdf -o figure.pdf"};
-  FigureStyle style{.captions = Captions::line};
-  style.width = page_text_width;
-  style.settings = session.settings;
   BackendChoice choice;
   choice.backend = study.backend().id();
-  write(path,
-        [path = path.toStdString(), session, recipe, style, choice, notes, source = study.source(),
-         problem = study.problem(), hash = study.content_hash()](const Run& stoppable) {
-          const auto backend = make_low_priority_backend(choice);
-          Run run = stoppable;
-          constexpr Index pixels_a_side = 512;  // enough for 4 cm at 300 dpi
-          const PanelGrid grid({.problem = *problem,
-                                .source = *source,
-                                .layer = session.layer,
-                                .backend = *backend,
-                                .settings = session.settings,
-                                .columns = session.columns,
-                                .viewport = {},
-                                .query = session.pinned_query,
-                                .max_pixels = pixels_a_side},
-                               run);
-          write_pages(path, head_pages({.grid = grid,
-                                        .problem = *problem,
-                                        .source = *source,
-                                        .path = source->path,
-                                        .layer = session.layer,
-                                        .head = session.head,
-                                        .backend = *backend,
-                                        .columns = session.columns,
-                                        .style = style,
-                                        .content_hash = hash,
-                                        .notes = notes,
-                                        .recipe = recipe},
-                                       run));
-        });
+  write(path, [path = path.toStdString(), session, recipe, choice, notes, source = study.source(),
+               problem = study.problem(), hash = study.content_hash()](const Run& stoppable) {
+    const auto backend = make_low_priority_backend(choice);
+    Run run = stoppable;
+    const PanelGrid grid({.problem = *problem,
+                          .source = *source,
+                          .layer = session.layer,
+                          .backend = *backend,
+                          .settings = session.settings,
+                          .columns = session.columns,
+                          .viewport = {},
+                          .query = session.pinned_query,
+                          .max_pixels = report_pixels},
+                         run);
+    write_pages(path, head_pages({.grid = grid,
+                                  .problem = *problem,
+                                  .source = *source,
+                                  .path = source->path,
+                                  .layer = session.layer,
+                                  .head = session.head,
+                                  .backend = *backend,
+                                  .columns = session.columns,
+                                  .settings = session.settings,
+                                  .content_hash = hash,
+                                  .notes = notes,
+                                  .recipe = recipe},
+                                 run));
+  });
 }
 
 void Exports::save_numbers_by_dialog(std::size_t row, std::size_t column) {

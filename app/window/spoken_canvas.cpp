@@ -41,7 +41,7 @@ QString SpokenCanvas::of_column() const {
     numbers << to_qt(error->name) + " " + number_text(error->value, 3);
   const Problem* problem = study_.head_of(state).problem.get();
   if (const auto figures = figures_of(state, problem && problem->causal); figures && figures->cost)
-    numbers << "cost " + to_qt(cost_text(*figures->cost)) + " of exact attention's";
+    numbers << "cost " + to_qt(format_share(*figures->cost)) + " of exact attention's";
   const QString column = QString("%1, column %2 of %3")
                              .arg(to_qt(study_.title_of(index)))
                              .arg(index + 1)

@@ -120,6 +120,12 @@ std::string format_percent(double share, int digits) {
   return std::isnan(share) ? text_of_nan : format_number(100 * share, digits) + " %";
 }
 
+std::string format_share(double share) {
+  const double percent = 100 * share;
+  return std::isnan(share) || percent < 10 ? format_percent(share, 2)
+                                           : format_fixed(percent, 0) + " %";
+}
+
 std::string format_plain(double value) {
   if (std::isnan(value)) return "-";
   if (std::isinf(value)) return value > 0 ? "infinite" : "-infinite";

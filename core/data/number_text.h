@@ -30,6 +30,10 @@ std::string power_of_ten(int exponent);
 /// A share in percent: "12.3 %", and "–" for NaN.
 std::string format_percent(double share, int digits = 3);
 
+/// A share of a cost in percent, for titles and sentences: "0.92 %", "8.4 %", "20 %", "128 %"; "–"
+/// for NaN.
+std::string format_share(double share);
+
 /// On a terminal: four significant digits as %g writes them, or three and an exponent below 1e-3
 /// and from 1e6 on: "0.2752", "1.20e-07"; "infinite", "-infinite", and "-" for NaN.
 std::string format_plain(double value);

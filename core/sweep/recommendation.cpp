@@ -93,10 +93,6 @@ std::string limit_text(double limit) {
   return format_compact(limit, 1);
 }
 
-std::string share_text(double share) {
-  return format_percent(share, share < 1 ? 2 : 3);
-}
-
 std::string error_text(const SettingSpread& setting) {
   std::string text = amount_text(setting.y.median);
   if (setting.interval)
@@ -106,7 +102,8 @@ std::string error_text(const SettingSpread& setting) {
 }
 
 std::string point_text(const SettingSpread& setting) {
-  return setting_name(setting) + ": " + error_text(setting) + " at " + share_text(setting.x.median);
+  return setting_name(setting) + ": " + error_text(setting) + " at " +
+         format_share(setting.x.median);
 }
 
 std::string best_text(const Recommendation& in) {
@@ -119,7 +116,7 @@ std::string best_text(const Recommendation& in) {
   if (best.interval)
     text += " (95 % interval " + amount_text(best.interval->low) + " – " +
             amount_text(best.interval->high) + ")";
-  text += " at " + share_text(best.x.median) + " of the cost of exact attention";
+  text += " at " + format_share(best.x.median) + " of the cost of exact attention";
   return text + (best.own ? ", a column of the canvas." : ".");
 }
 
@@ -145,7 +142,7 @@ std::string near_text(const Recommendation& in) {
   const std::string small = limit_text(*in.small_error);
   const std::string bound = in.error.more_is_better() ? " reaches " + small : " is within " + small;
   if (!in.near) return " Nothing that was tried and costs less than exact attention" + bound + ".";
-  return " Nothing at " + share_text(in.at_most) + " or less" + bound +
+  return " Nothing at " + format_share(in.at_most) + " or less" + bound +
          "; the cheapest that is: " + point_text(*in.near) + ".";
 }
 
@@ -188,7 +185,7 @@ Recommendation recommend(const std::vector<Trial>& trials, const Quantity& error
   if (out.next) out.undecided = may_be_equal(trials, *out.best, *out.next, error);
   std::ranges::stable_sort(settings, {}, [](const SettingSpread& s) { return s.x.median; });
   if (!out.best) {
-    out.missing = "Nothing that was tried costs at most " + share_text(at_most) +
+    out.missing = "Nothing that was tried costs at most " + format_share(at_most) +
                   " of exact attention. The cheapest: " + point_text(settings.front()) + ".";
     return out;
   }

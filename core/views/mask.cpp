@@ -162,7 +162,7 @@ Body mask(const PanelInputs& in, std::string& caption, Run& run) {
   raster.rows = in.rows;
   raster.cols = in.cols;
   raster.palette = Palette::categories;
-  // Pairs of a mixed tile are told apart where a pixel is one.
+  // A pixel that is a single pair says whether that pair is attended.
   raster.categories = {"empty", elements ? "not attended" : "mixed", "full", "cluster mean"};
   if (elements) raster.categories.emplace_back("attended");
   raster.high = static_cast<double>(raster.categories.size() - 1);

@@ -131,7 +131,7 @@ TEST_CASE("the error is P~ - P, pooled with its sign") {
   }
 }
 
-TEST_CASE("output errors beside an error map are put there and told once") {
+TEST_CASE("output errors stand beside an error map, and its caption names them once") {
   Scene scene = hyper_scene();
   const Panel panel = scene.panel(find_view("error"));
   REQUIRE(panel.caption.find("strip:") != std::string::npos);

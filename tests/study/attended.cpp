@@ -111,7 +111,7 @@ namespace {
 
 const std::string two_heads = "synthetic:clusters?n=128&d=16&heads=2&seed=1";
 
-/// A learned tree of so many steps in column 1.
+/// Gives column 1 a tree that is learned in a number of steps.
 Column with_learned_tree(const Study& study, Index steps) {
   Column column = study.session().columns[1];
   set_learned(find_variant(column.variant), column.values, steps);

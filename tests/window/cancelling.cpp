@@ -119,7 +119,7 @@ TEST_CASE("while a source is opened a button cancels it, and the status bar says
   CHECK(window.study().source() == before);
 }
 
-TEST_CASE("what was cancelled is told once, and goes on with a button") {
+TEST_CASE("one message says that work was cancelled, and its button resumes it") {
   Window window(small);
   window->change("columns", [](Session& s) {
     for (Column& column : s.columns) column.seed += 1;

@@ -18,7 +18,7 @@
 
 #include "input/session_file.h"
 #include "views/views.h"
-#include "window/docks/inspector_dock.h"
+#include "window/docks/pointer_box.h"
 #include "window/pointer.h"
 #include "window/widgets/fold.h"
 #include "window/widgets/readings.h"

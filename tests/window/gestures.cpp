@@ -12,7 +12,7 @@
 #include <set>
 
 #include "views/views.h"
-#include "window/docks/inspector_dock.h"
+#include "window/docks/pointer_box.h"
 #include "window/find_bar.h"
 #include "window/pointer.h"
 #include "window/row_settings.h"

@@ -11,7 +11,7 @@
 
 #include "view_values.h"
 #include "window/docks/head_gallery.h"
-#include "window/docks/inspector_dock.h"
+#include "window/docks/pointer_box.h"
 #include "window/find_bar.h"
 #include "window/pointer.h"
 

@@ -26,7 +26,7 @@
 #include "study/background.h"
 #include "view_values.h"
 #include "views/views.h"
-#include "window/docks/inspector_dock.h"
+#include "window/docks/pointer_box.h"
 #include "window/harness.h"
 #include "window/row_settings.h"
 #include "window/run_window.h"

@@ -16,7 +16,7 @@
 
 #include "input/open_source.h"
 #include "view_values.h"
-#include "window/docks/inspector_dock.h"
+#include "window/docks/pointer_box.h"
 #include "window/harness.h"
 #include "window/row_settings.h"
 #include "window/widgets/info_bar.h"

@@ -13,17 +13,9 @@
 namespace fovea {
 namespace {
 
-constexpr Index pixels_a_side = 512;  // enough for 4 cm at 300 dpi
-
 struct ReportOptions : RenderOptions {
   ReportOptions() { views = {"heatmap", "error", "mask"}; }
 };
-
-/// Puts exact attention into the first column.
-void put_exact_first(std::vector<Column>& columns) {
-  std::erase_if(columns, [](const Column& column) { return is_reference(column.variant); });
-  columns.insert(columns.begin(), {reference_variant().id, {}, 0});
-}
 
 void run_report(const ReportOptions& options, const Console& console) {
   check_pages_name(options.output);
@@ -41,8 +33,7 @@ void run_report(const ReportOptions& options, const Console& console) {
   const Problem problem = options.heads.problem(source, head, console.stop);
   tell_left_out(options.variants, problem, console.err);
   const auto backend = options.backend.make(console.err);
-  std::vector<Column> columns = columns_of(options, problem);
-  put_exact_first(columns);
+  const std::vector<Column> columns = with_exact_first(columns_of(options, problem));
   Profile profile;
   Run run{profile, console.stop};
   const PanelGrid grid({.problem = problem,
@@ -53,7 +44,7 @@ void run_report(const ReportOptions& options, const Console& console) {
                         .columns = columns,
                         .viewport = {},
                         .query = {},
-                        .max_pixels = pixels_a_side},
+                        .max_pixels = report_pixels},
                        run);
   print_notes(console.err, grid.notes());
   Recipe recipe;
@@ -66,10 +57,6 @@ void run_report(const ReportOptions& options, const Console& console) {
     if (const auto session = session_of(options, source, columns, problem.lengths()))
       recipe.session = text_of({.session = *session, .content_hash = hash});
   }
-  FigureStyle style;
-  style.width = page_text_width;
-  style.captions = Captions::line;  // what they leave out is in the tables of the report
-  style.settings = options.settings;
   write_pages(options.output, head_pages({.grid = grid,
                                           .problem = problem,
                                           .source = source,
@@ -78,7 +65,7 @@ void run_report(const ReportOptions& options, const Console& console) {
                                           .head = head,
                                           .backend = *backend,
                                           .columns = columns,
-                                          .style = style,
+                                          .settings = options.settings,
                                           .content_hash = hash,
                                           .notes = notes_of(source, layer),
                                           .recipe = recipe},

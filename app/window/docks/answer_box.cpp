@@ -140,7 +140,7 @@ void AnswerBox::show_figures(const ColumnState& state) {
   error_.number->setText(figures->error ? number_text(*figures->error, 3) : not_known);
   error_.word->setText(headline ? to_qt(headline->name) : QString("error"));
   error_.bar->show_share(figures->error);
-  cost_.number->setText(figures->cost ? to_qt(cost_text(*figures->cost)) : not_known);
+  cost_.number->setText(figures->cost ? to_qt(format_share(*figures->cost)) : not_known);
   cost_.word->setText("of exact's cost");
   cost_.bar->show_share(figures->cost);
   const auto* ratio = state.time && !state.stale && state.time->total_speed_up

@@ -7,9 +7,9 @@
 #include "study/session_editor.h"
 #include "window/docks/answer_box.h"
 #include "window/docks/failure_box.h"
-#include "window/docks/inspector_dock.h"
 #include "window/docks/learning_box.h"
 #include "window/docks/parameter_form.h"
+#include "window/docks/pointer_box.h"
 #include "window/widgets/fold.h"
 #include "window/widgets/form.h"
 #include "window/widgets/readings.h"
@@ -32,8 +32,8 @@ ColumnDock::ColumnDock(Study& study, SessionEditor& editor, LearningRun& learnin
   column->addWidget(failure_fold_ = new Fold("failure", "Failure", failure_));
   column->addWidget(parameters_fold_ =
                         new Fold("parameters", "Parameters", make_parameters(learning)));
-  inspector_ = new InspectorDock(study);
-  column->addWidget(new Fold("pointer", "Under the pointer", inspector_));
+  pointer_ = new PointerBox(study);
+  column->addWidget(new Fold("pointer", "Under the pointer", pointer_));
   column->addWidget(measures_fold_ = new Fold("measures", "All measures", make_measures(), false));
   for (QLabel* text : {name_, summary_, formula_, paper_}) make_selectable(*text);
   connect(&study, &Study::opened, this, [this] {

@@ -13,7 +13,7 @@ namespace fovea {
 class AnswerBox;
 class FailureBox;
 class Fold;
-class InspectorDock;
+class PointerBox;
 class LearningBox;
 class LearningRun;
 class ParameterForm;
@@ -55,7 +55,7 @@ class ColumnDock : public QWidget {
   QWidget* contents_;
   AnswerBox* answer_;
   FailureBox* failure_;
-  InspectorDock* inspector_;
+  PointerBox* pointer_;
   ParameterForm* form_;
   LearningBox* learning_;
   QCheckBox* hold_;

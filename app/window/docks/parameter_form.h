@@ -26,7 +26,7 @@ class ParameterForm : public QWidget {
 
   /// Shows a column of the session, which the form changes from now on.
   void show_column(std::size_t index);
-  /// The next column is laid out anew, even if it has the same variant.
+  /// Makes new fields for the next column, even if it has the same variant.
   void forget_variant() { shown_variant_.clear(); }
   /// Puts the cursor into the first field.
   void start_editing();

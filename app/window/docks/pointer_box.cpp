@@ -1,4 +1,4 @@
-#include "window/docks/inspector_dock.h"
+#include "window/docks/pointer_box.h"
 
 #include <QContextMenuEvent>
 #include <QMenu>
@@ -103,7 +103,7 @@ void SingularValues::contextMenuEvent(QContextMenuEvent* event) {
   })->popup(event->globalPos());
 }
 
-InspectorDock::InspectorDock(Study& study) : study_(study) {
+PointerBox::PointerBox(Study& study) : study_(study) {
   QVBoxLayout* column = make_page(*this);
   column->addWidget(pair_hint_ = make_note("Point at a pair of query and key."));
   column->addWidget(pair_ = new Readings("Under the cursor"));
@@ -120,24 +120,24 @@ InspectorDock::InspectorDock(Study& study) : study_(study) {
     columns_ = study_.session().columns;
   });
   connect(&study, &Study::session_changed, this, [this] { show_pair(pair_reading_); });
-  connect(&study, &Study::pair_read, this, &InspectorDock::show_pair);
+  connect(&study, &Study::pair_read, this, &PointerBox::show_pair);
   connect(&study, &Study::opened, this, [this] {  // the pair was of the source before
     pair_hint_->show();
     pair_->set_rows({});
   });
-  connect(&study, &Study::selection_read, this, &InspectorDock::show_selection);
-  connect(&study, &Study::model_changed, this, &InspectorDock::show_block);
-  connect(&study, &Study::block_chosen, this, &InspectorDock::show_block);
+  connect(&study, &Study::selection_read, this, &PointerBox::show_selection);
+  connect(&study, &Study::model_changed, this, &PointerBox::show_block);
+  connect(&study, &Study::block_chosen, this, &PointerBox::show_block);
 }
 
 // Beside the names of columns.
-QString InspectorDock::on_a_line(const QString& text) const {
+QString PointerBox::on_a_line(const QString& text) const {
   const int room = two_numbers + rhythm - 12;
   return fontMetrics().elidedText(text, Qt::ElideRight, room);
 }
 
 // The rows stay when the pointer leaves the panels, so that what is below them does not move.
-void InspectorDock::show_pair(const std::shared_ptr<const PairReading>& reading) {
+void PointerBox::show_pair(const std::shared_ptr<const PairReading>& reading) {
   if (reading) pair_hint_->hide();
   pair_reading_ = reading;
   if (pair_hint_->isVisibleTo(this)) return;
@@ -151,7 +151,7 @@ void InspectorDock::show_pair(const std::shared_ptr<const PairReading>& reading)
 
 // Names and numbers as on the card at the pointer, but of the pair itself where a pixel of the
 // panels stands for several.
-std::vector<Reading> InspectorDock::rows_of_columns() const {
+std::vector<Reading> PointerBox::rows_of_columns() const {
   const ErrorKind kind = error_kind(study_.session().settings);
   const QString quantity = to_qt(quantity_of(kind));
   const QString weight_tip =
@@ -192,7 +192,7 @@ std::vector<Reading> InspectorDock::rows_of_columns() const {
   return rows;
 }
 
-std::vector<Reading> InspectorDock::details(const PairReading& reading) const {
+std::vector<Reading> PointerBox::details(const PairReading& reading) const {
   const int column = study_.hovered_column();
   const bool known = pair_reading_ && column >= 0 && column < std::ssize(study_.columns());
   const bool approximate =
@@ -220,7 +220,7 @@ std::vector<Reading> InspectorDock::details(const PairReading& reading) const {
              : "The rank of the block that holds the pair, where a rank map is shown"}};
 }
 
-void InspectorDock::show_selection(const std::shared_ptr<const SelectionReading>& reading) {
+void PointerBox::show_selection(const std::shared_ptr<const SelectionReading>& reading) {
   selection_hint_->setVisible(!reading);
   selection_heading_->setText(reading ? "Selection: " + compared(study_) : "Selection");
   if (!reading) return selection_->set_rows({});
@@ -249,7 +249,7 @@ void InspectorDock::show_selection(const std::shared_ptr<const SelectionReading>
         "P̃ − P" + of_rows}});
 }
 
-void InspectorDock::show_block() {
+void PointerBox::show_block() {
   const auto& chosen = study_.chosen_block();
   const RankBlock* block =
       chosen ? rank_block_of(study_, chosen->column, chosen->query, chosen->key) : nullptr;
@@ -268,4 +268,4 @@ void InspectorDock::show_block() {
 
 }  // namespace fovea
 
-#include "moc_inspector_dock.cpp"
+#include "moc_pointer_box.cpp"

@@ -1,4 +1,4 @@
-// The InspectorDock says what is under the cursor and what is selected.
+// The PointerBox says what is under the cursor and what is selected.
 #pragma once
 
 #include "study/study.h"
@@ -25,11 +25,11 @@ class SingularValues : public QWidget {
   int rank_ = 0;
 };
 
-class InspectorDock : public QWidget {
+class PointerBox : public QWidget {
   Q_OBJECT
 
  public:
-  explicit InspectorDock(Study& study);
+  explicit PointerBox(Study& study);
 
  private:
   void show_pair(const std::shared_ptr<const PairReading>& reading);
