@@ -111,10 +111,15 @@ bool have_words(const Scene& scene, double largest) {
   return true;
 }
 
-void draw_figures(Ink& ink, const Scene& scene, int column) {
+/// How the figures of all columns are drawn alike.
+struct FigureLook {
+  double largest_error;
+  bool words;
+};
+
+void draw_figures(Ink& ink, const Scene& scene, int column, const FigureLook& look) {
   const Rect where = scene.grid.header(column);
-  const double largest = largest_error(scene);
-  const bool words = have_words(scene, largest);
+  const auto& [largest, words] = look;
   const auto figures = figures_of(*scene.figures(column), largest);
   const std::array colours{ink.style.approximate, ink.style.accent};
   for (std::size_t f = 0; f < figures.size(); ++f) {
@@ -154,7 +159,7 @@ std::string with_first(const std::string& item, const std::string& list) {
   return item + (others.empty() ? "" : ", " + others);
 }
 
-void draw_header(Ink& ink, const Scene& scene, int column) {
+void draw_header(Ink& ink, const Scene& scene, int column, const FigureLook& look) {
   const Rect where = scene.grid.header(column);
   const bool chosen = scene.is_selected(column);
   const bool pointed = scene.pointer.column == column && scene.pointer.row < 0;
@@ -177,7 +182,7 @@ void draw_header(Ink& ink, const Scene& scene, int column) {
   }
   ink.write(line, shown, Align::left, chosen ? ink.style.accent : ink.style.text, face);
   if (figures) {
-    draw_figures(ink, scene, column);
+    draw_figures(ink, scene, column, look);
     const Rect parameters{line.x, where.y + parameters_top, line.width, parameters_height};
     return ink.write(parameters, fitting_parameters(below, ink.letters, line.width), Align::left,
                      ink.style.faint);
@@ -227,7 +232,9 @@ std::optional<Rect> parameters_place(const Scene& scene, int column) {
 void draw_headers(Ink& ink, const Scene& scene) {
   const Rect window = scene.grid.window();
   const Clip clip(ink, {window.x - 4, 0, window.width + 8, window.bottom()});
-  for (int c = 0; c < scene.grid.columns(); ++c) draw_header(ink, scene, c);
+  const double largest = largest_error(scene);
+  const FigureLook look{largest, have_words(scene, largest)};
+  for (int c = 0; c < scene.grid.columns(); ++c) draw_header(ink, scene, c, look);
   draw_drop_line(ink, scene);
 }
 

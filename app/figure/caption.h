@@ -8,8 +8,7 @@
 namespace fovea {
 
 /// What the rows and columns are, with parameters and errors, which head they are of, and what is
-/// framed. To be put into \caption{}; a character that few fonts
-/// have stands as its number, "U+4E2D".
+/// framed. For \caption{}. A character that few fonts have is written as its number, "U+4E2D".
 std::string latex_caption(const Figure& figure);
 
 }  // namespace fovea

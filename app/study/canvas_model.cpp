@@ -26,9 +26,10 @@ std::optional<ColumnFigures> figures_of(const ColumnState& state, bool causal) {
   const auto known = [](double number) {
     return std::isnan(number) ? std::nullopt : std::optional(number);
   };
+  const auto error = state.metrics ? headline_error(*state.metrics) : std::nullopt;
+  if (error) figures.error_name = error->name;
   if (state.stale) return figures;
-  if (const auto error = state.metrics ? headline_error(*state.metrics) : std::nullopt)
-    figures.error = known(error->value);
+  if (error) figures.error = known(error->value);
   if (state.computation) figures.cost = known(state.computation->cost.ratio_to_exact());
   return figures;
 }

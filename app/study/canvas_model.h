@@ -33,6 +33,7 @@ struct CanvasCell {
 struct ColumnFigures {
   std::string parameters;            // "block 16, banded"
   std::optional<double> error = {};  // that of headline_error()
+  std::string error_name = {};       // "relative output error"; empty until it is known
   std::optional<double> cost = {};   // multiply-adds as a share of those of exact attention
   friend bool operator==(const ColumnFigures&, const ColumnFigures&) = default;
 };

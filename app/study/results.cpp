@@ -236,7 +236,7 @@ void Results::cancel_learning(std::size_t column) {
   requests_.cancel(state.request);
   computations_.put({{head_of(state).key, without_head(state.column)},
                      nullptr,
-                     "Its tree is not learned yet: press “Learn the tree”.",
+                     "Its tree is not learned yet: learn it under Parameters.",
                      state.request});
 }
 

@@ -146,6 +146,12 @@ class Study : public QObject {
   }
 
   int selected_column() const { return subject_.selected_column; }
+  /// The selected column; null if there is none.
+  const ColumnState* selected() const {
+    const int column = selected_column();
+    return column >= 0 && column < std::ssize(columns()) ? &columns()[std::size_t(column)]
+                                                         : nullptr;
+  }
   void select_column(int column);
   void set_dark(bool dark);
   /// The side of a panel on screen: finer rasters show no more.
@@ -153,8 +159,9 @@ class Study : public QObject {
   /// The rows and columns of the canvas that are in sight: their panels come first.
   void set_sight(IndexRange rows, IndexRange columns);
 
-  /// Whether a column waits until its tree is learned; ends that alone.
+  /// Whether a column waits until its tree is learned.
   bool learns(std::size_t column) const { return results_.learns(column); }
+  /// Cancels the learning of the column's tree, and nothing else.
   void cancel_learning(std::size_t column);
 
   void hover(Index query, Index key, int column);                 // query < 0: nothing

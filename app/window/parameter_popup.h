@@ -22,7 +22,4 @@ class ParameterPopup : public QFrame {
   ParameterForm* form_;
 };
 
-/// Shows a popup at a point, moved so that all of it is on the window's screen.
-void show_on_screen(QWidget& popup, QPoint place);
-
 }  // namespace fovea

@@ -6,8 +6,8 @@
 
 #include "views/views.h"
 #include "window/main_window.h"
-#include "window/parameter_popup.h"
 #include "window/widgets/form.h"
+#include "window/widgets/popup.h"
 #include "window/widgets/text.h"
 
 namespace fovea {

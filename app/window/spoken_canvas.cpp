@@ -4,7 +4,6 @@
 
 #include "canvas/canvas.h"
 #include "study/study.h"
-#include "views/views.h"
 #include "window/docks/reading_words.h"
 #include "window/widgets/text.h"
 
@@ -36,11 +35,11 @@ QString SpokenCanvas::of_column() const {
   if (index < 0 || index >= std::ssize(study_.columns())) return {};
   const ColumnState& state = study_.columns()[std::size_t(index)];
   QStringList numbers;
-  if (const auto error =
-          state.metrics && !state.stale ? headline_error(*state.metrics) : std::nullopt)
-    numbers << to_qt(error->name) + " " + number_text(error->value, 3);
   const Problem* problem = study_.head_of(state).problem.get();
-  if (const auto figures = figures_of(state, problem && problem->causal); figures && figures->cost)
+  const auto figures = figures_of(state, problem && problem->causal);
+  if (figures && figures->error)
+    numbers << to_qt(figures->error_name) + " " + number_text(*figures->error, 3);
+  if (figures && figures->cost)
     numbers << "cost " + to_qt(format_share(*figures->cost)) + " of exact attention's";
   const QString column = QString("%1, column %2 of %3")
                              .arg(to_qt(study_.title_of(index)))

@@ -66,8 +66,8 @@ class Explorer {
   /// Does one trial and returns true; false if nothing is left to do. All heads come first with
   /// exact attention, the options' own settings and the first setting of every variant, then with
   /// the second setting, and so on, from coarse to fine; then trees that have to be learned. Last
-  /// come other seeds, if there is one head, for settings that may make random choices: those
-  /// without a difference between two seeds are tried with no more of them.
+  /// come other seeds, if there is one head, for settings that may make random choices. A
+  /// setting for which two seeds make no difference is tried with no third one.
   /// If the heads together take more memory than the options allow, one head follows the other. A
   /// refused trial keeps the reason, and so do all trials of a head that cannot be opened. Throws
   /// Cancelled and DeviceLostError, and then leaves the trials as they were.

@@ -52,7 +52,7 @@ HeadTable head_table(const std::vector<Trial>& trials, const std::vector<Explore
   HeadTable table{.budget = budget, .variants = {}, .rows = {}};
   std::map<std::pair<Index, Index>, Trials> of_head;
   for (const Trial& trial : trials) {
-    if (trial.repeats) continue;  // the luckiest of several seeds is no choice
+    if (trial.repeats) continue;  // the best of several seeds would be luck
     of_head[{trial.layer, trial.head}].push_back(&trial);
     if (!trial.variant->reference &&
         std::ranges::find(table.variants, trial.variant) == table.variants.end())

@@ -260,15 +260,14 @@ std::vector<SettingSpread> settings_over_heads(const std::vector<Trial>& trials,
 
 std::string interval_text(const SettingSpread& setting, const Quantity& y) {
   if (y.is_of_model()) return "no interval: the model was measured once";
+  const std::string over =
+      setting.heads > 1 ? plural(setting.heads, "head") : plural(setting.seeds, "seed");
+  if (setting.interval) return over;
   // Only what a planner draws or derives can depend on the seed.
   const bool may_differ =
       setting.seeds > 1 ? setting.y.p10 < setting.y.p90 : !setting.variant->structure.empty();
   if (setting.heads == 1 && !may_differ) return "no interval: one head, and no random choices";
-  const std::string over =
-      setting.heads > 1 ? plural(setting.heads, "head") : plural(setting.seeds, "seed");
-  return setting.interval
-             ? over
-             : "no interval: " + over + ", and it takes " + std::to_string(enough_samples);
+  return "no interval: " + over + ", and it takes " + std::to_string(enough_samples);
 }
 
 const Trial* best_choice(const std::vector<const Trial*>& trials, const Budget& budget) {

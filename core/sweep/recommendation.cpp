@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "analysis/median_interval.h"
 #include "data/number_text.h"
 #include "session/settings.h"
 #include "variants/learned_tree.h"
@@ -79,7 +80,9 @@ bool may_be_equal(const std::vector<Trial>& trials, const SettingSpread& a, cons
   for (const auto& [head, value] : of_a)
     if (const auto other = of_b.find(head); other != of_b.end() && value > 0)
       ratios.push_back(other->second / value);
-  return !ratios.empty() && speed_up_of(std::move(ratios)).undecided();
+  std::ranges::sort(ratios);
+  const auto interval = interval_of_median(ratios);
+  return interval && interval->low <= 1 && 1 <= interval->high;
 }
 
 /// ".37", ".019", "2×10⁻⁴".

@@ -73,15 +73,13 @@ Body error(const PanelInputs& in, std::string& caption, Run& run) {
                                  in.cols, pool, run);
   }
   raster.values = std::move(pixels.values);
-  raster.peaks = peaks_of(pixels.largest);
   if (kind == ErrorKind::log10_absolute) {
-    const auto take_logarithm = [](float& x) {
-      x = static_cast<float>(logged(static_cast<double>(x)));
-    };
     raster.standard_error = {};
     for (Index r = 0; r < grid.down; ++r)
-      for (Index c = 0; c < grid.across; ++c) take_logarithm(raster.values(r, c));
-    raster.peaks.clear();  // logarithms of errors have no largest magnitude
+      for (Index c = 0; c < grid.across; ++c)
+        raster.values(r, c) = static_cast<float>(logged(static_cast<double>(raster.values(r, c))));
+  } else {
+    raster.peaks = peaks_of(pixels.largest);  // logarithms of errors have no largest magnitude
   }
   set_range(raster);
   if (kind == ErrorKind::signed_difference || kind == ErrorKind::relative) {

@@ -9,7 +9,6 @@
 #include "figure/painter_ink.h"
 #include "study/canvas_model.h"
 #include "study/study.h"
-#include "views/views.h"
 #include "window/docks/reading_words.h"
 #include "window/widgets/form.h"
 #include "window/widgets/text.h"
@@ -122,11 +121,10 @@ AnswerBox::Figure AnswerBox::make_figure(int place, const QString& tip) {
 }
 
 void AnswerBox::refresh() {
-  const auto index = std::size_t(std::max(0, study_.selected_column()));
-  if (index >= study_.columns().size()) return;
-  const ColumnState& state = study_.columns()[index];
-  show_figures(state);
-  show_words(state);
+  const ColumnState* state = study_.selected();
+  if (!state) return;
+  show_figures(*state);
+  show_words(*state);
 }
 
 void AnswerBox::show_figures(const ColumnState& state) {
@@ -136,9 +134,8 @@ void AnswerBox::show_figures(const ColumnState& state) {
                            : figures_of(state, head.problem && head.problem->causal);
   figures_->setVisible(figures.has_value());
   if (!figures) return;
-  const auto headline = state.metrics ? headline_error(*state.metrics) : std::nullopt;
   error_.number->setText(figures->error ? number_text(*figures->error, 3) : not_known);
-  error_.word->setText(headline ? to_qt(headline->name) : QString("error"));
+  error_.word->setText(figures->error_name.empty() ? QString("error") : to_qt(figures->error_name));
   error_.bar->show_share(figures->error);
   cost_.number->setText(figures->cost ? to_qt(format_share(*figures->cost)) : not_known);
   cost_.word->setText("of exact's cost");

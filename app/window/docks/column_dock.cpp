@@ -42,7 +42,7 @@ ColumnDock::ColumnDock(Study& study, SessionEditor& editor, LearningRun& learnin
   });
   connect(&study, &Study::session_changed, this, &ColumnDock::refresh);
   connect(&study, &Study::columns_changed, this, &ColumnDock::refresh);
-  connect(failure_fold_, &Fold::toggled, this, &ColumnDock::failure_shown);
+  connect(failure_fold_, &Fold::toggled, this, &ColumnDock::failure_visibility_changed);
 }
 
 QWidget* ColumnDock::make_parameters(LearningRun& learning) {
@@ -73,12 +73,12 @@ bool ColumnDock::shows_failure() const {
 
 void ColumnDock::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
-  emit failure_shown();
+  emit failure_visibility_changed();
 }
 
 void ColumnDock::hideEvent(QHideEvent* event) {
   QWidget::hideEvent(event);
-  emit failure_shown();
+  emit failure_visibility_changed();
 }
 
 void ColumnDock::refresh() {

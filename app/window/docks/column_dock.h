@@ -3,7 +3,6 @@
 #pragma once
 
 #include <QWidget>
-#include <vector>
 
 class QCheckBox;
 class QLabel;
@@ -36,7 +35,7 @@ class ColumnDock : public QWidget {
 
  signals:
   /// shows_failure() may have changed.
-  void failure_shown();
+  void failure_visibility_changed();
 
  protected:
   void showEvent(QShowEvent* event) override;

@@ -5,8 +5,6 @@
 #include <QComboBox>
 #include <QDockWidget>
 #include <QScreen>
-#include <QScrollArea>
-#include <QScrollBar>
 #include <QTableWidget>
 #include <QToolButton>
 #include <algorithm>
@@ -17,28 +15,6 @@
 #include "window/widgets/form.h"
 
 namespace fovea {
-namespace {
-
-/// Makes the page scroll. Words of a page that is narrower than `least` would be cut.
-QWidget* scrolled(QWidget* page, int least) {
-  auto* scroll = new QScrollArea;
-  scroll->setObjectName("dock_scroll");
-  scroll->setWidgetResizable(true);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  // The height of a page follows from its width. A scroll bar that appears would change the width,
-  // and so on without end: its room is always kept, and it is invisible while it is not needed.
-  scroll->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn);
-  QScrollBar* bar = scroll->verticalScrollBar();
-  QObject::connect(bar, &QScrollBar::rangeChanged, bar,
-                   [bar](int low, int high) { bar->setEnabled(high > low); });
-  scroll->setFocusPolicy(Qt::NoFocus);
-  scroll->setWidget(page);
-  scroll->setMinimumWidth(least);
-  return scroll;
-}
-
-}  // namespace
-
 Docks::Docks(MainWindow& window)
     : column(new ColumnDock(window.study(), window.editor(), window.learning())),
       timing(make_timing_dock(window.study())),
@@ -92,7 +68,7 @@ Docks::Docks(MainWindow& window)
                      spans_seen_ = visible;
                      want_spans();
                    });
-  QObject::connect(column, &ColumnDock::failure_shown, &window, want_spans);
+  QObject::connect(column, &ColumnDock::failure_visibility_changed, &window, want_spans);
   QObject::connect(&window.study(), &Study::opened, &window, want_spans);
   make_strip();
   arrange();

@@ -44,7 +44,7 @@ struct Docks {
   void show_exploration(ExploreDock::Page page);
   /// Hides all docks, so that the canvas has the window, or shows those again that it has hidden.
   void toggle_all();
-  /// Shows the dock of this name; below the canvas, it takes the place of another one.
+  /// Shows the dock of this name; below the canvas, it takes the place of another one. For tests.
   void show(const QString& name);
   /// How their lists are sorted.
   SortOrders orders() const;

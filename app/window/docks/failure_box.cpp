@@ -98,16 +98,11 @@ FailureBox::FailureBox(Study& study) : study_(study) {
 }
 
 void FailureBox::refresh() {
-  const ColumnState* state = shown();
+  const ColumnState* state = study_.selected();
   if (!state) return;
   show_worst(*state);
   show_keys();
   show_spans(is_reference(state->column.variant));
-}
-
-const ColumnState* FailureBox::shown() const {
-  const auto index = std::size_t(std::max(0, study_.selected_column()));
-  return study_.source() && index < study_.columns().size() ? &study_.columns()[index] : nullptr;
 }
 
 void FailureBox::show_worst(const ColumnState& state) {
@@ -135,7 +130,7 @@ void FailureBox::show_worst(const ColumnState& state) {
 
 // Sorted by their exact weights, with the weights in the selected column beside them.
 void FailureBox::show_keys() {
-  const ColumnState* state = shown();
+  const ColumnState* state = study_.selected();
   // A column that is not computed yet has no row: the last one was of another column.
   const bool both = state && state->computation && row_ && exact_row_ &&
                     row_->query == exact_row_->query &&

@@ -33,8 +33,6 @@ class FailureBox : public QWidget {
   void show_worst(const ColumnState& state);
   void show_keys();
   void show_spans(bool reference);
-  /// The selected column; null if nothing is open.
-  const ColumnState* shown() const;
   Reading key_row(const ChangedKey& key, bool exact_only) const;
   void show_changed(QLabel& heading, Readings& readings, const QString& title,
                     const std::vector<ChangedKey>& keys);

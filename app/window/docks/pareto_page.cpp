@@ -2,7 +2,6 @@
 
 #include <QComboBox>
 #include <QLabel>
-#include <QScrollArea>
 #include <QSignalBlocker>
 #include <QStandardItemModel>
 
@@ -98,13 +97,8 @@ QWidget* ParetoPage::make_side() {
   column->addWidget(note_ = make_note());
   note_->setObjectName("explore_not_tried");
   column->addStretch(1);
-  auto* scroll = new QScrollArea;
-  scroll->setObjectName("dock_scroll");
-  scroll->setWidgetResizable(true);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  scroll->setFocusPolicy(Qt::NoFocus);
-  scroll->setWidget(side);
   constexpr int width = 300;
+  QWidget* scroll = scrolled(side, width);
   scroll->setFixedWidth(width);
   return scroll;
 }

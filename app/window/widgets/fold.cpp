@@ -14,7 +14,6 @@ Fold::Fold(const QString& id, const QString& title, QWidget* body, bool open_at_
   auto* column = make_inner<QVBoxLayout>(this);
   column->setSpacing(rhythm / 2);
   heading_->setProperty("style", "fold");
-  heading_->setAccessibleName(title);
   heading_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
   heading_->setCheckable(true);
   heading_->setFocusPolicy(Qt::TabFocus);
@@ -24,6 +23,7 @@ Fold::Fold(const QString& id, const QString& title, QWidget* body, bool open_at_
   const QString key = "folds/" + id;
   set_open(QSettings().value(key, open_at_first).toBool());
   show_state(is_open());
+  show_title();
   connect(heading_, &QToolButton::toggled, this, [this, key](bool open) {
     QSettings().setValue(key, open);
     show_state(open);

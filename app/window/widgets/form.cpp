@@ -2,6 +2,8 @@
 
 #include <QAbstractSpinBox>
 #include <QLineEdit>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QStyle>
 
 namespace fovea {
@@ -23,6 +25,23 @@ QVBoxLayout* make_page(QWidget& page) {
   column->setContentsMargins(12, rhythm, 12, 12);
   column->setSpacing(rhythm);
   return column;
+}
+
+QWidget* scrolled(QWidget* page, int least) {
+  auto* scroll = new QScrollArea;
+  scroll->setObjectName("dock_scroll");
+  scroll->setWidgetResizable(true);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  // The height of a page follows from its width. A scroll bar that appears would change the width,
+  // and so on without end: its room is always kept, and it is invisible while it is not needed.
+  scroll->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn);
+  QScrollBar* bar = scroll->verticalScrollBar();
+  QObject::connect(bar, &QScrollBar::rangeChanged, bar,
+                   [bar](int low, int high) { bar->setEnabled(high > low); });
+  scroll->setFocusPolicy(Qt::NoFocus);
+  scroll->setWidget(page);
+  scroll->setMinimumWidth(least);
+  return scroll;
 }
 
 QLabel* make_heading(const QString& text) {

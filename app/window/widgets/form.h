@@ -23,6 +23,9 @@ Box* make_inner(QWidget* parent = nullptr) {
   return box;
 }
 
+/// Makes the page of a dock scroll. Words of a page that is narrower than `least` would be cut.
+QWidget* scrolled(QWidget* page, int least);
+
 QLabel* make_heading(const QString& text = {});
 /// Heads a part of what a heading is above.
 QLabel* make_subheading(const QString& text = {});

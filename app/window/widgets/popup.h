@@ -1,0 +1,10 @@
+#pragma once
+
+#include <QWidget>
+
+namespace fovea {
+
+/// Shows a popup at a point, moved so that all of it is on the window's screen.
+void show_on_screen(QWidget& popup, QPoint place);
+
+}  // namespace fovea
