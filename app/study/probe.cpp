@@ -23,7 +23,7 @@ const Probe::RowCache::Answer* Probe::exact_row(int column) {
 }
 
 const Probe::RowCache::Answer* Probe::read(const ColumnState& its, int place) {
-  const Index query = subject_.shown_query();
+  const Index query = subject_.listed_query();
   return rows_.ask({RequestKind::row, 0, place}, {its.key, query},
                    [query, computation = its.computation](const Backend&, Run& run) {
                      return read_row(*computation, query, run);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/worst_queries.h"
 #include "data/model_address.h"
 #include "data/text.h"
 #include "input/assets.h"
@@ -32,10 +33,9 @@ std::string words_on_left_out(const std::vector<WaitingColumn>& before,
     ++count;
   }
   if (count == 0) return {};
-  return "Left out, as this source cannot show " +
-         (count == 1 ? names + ": it comes" : names + ": they come") +
-         " back when a source is opened that " + (count == 1 ? "it fits" : "they fit") +
-         ". Undo opens the source before, with all columns.";
+  return "This source cannot show " + names + ". " +
+         (count == 1 ? "The column returns" : "The columns return") +
+         " with a source that can. Undo opens the source before, with all columns.";
 }
 
 }  // namespace
@@ -163,6 +163,8 @@ void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
   subject_.session = {};
   subject_.pointed = {};
   subject_.selection.reset();
+  subject_.worst_query.reset();
+  worst_of_.reset();
   if (as.new_source && !continued_) subject_.selected_column = 1;  // the first beside exact
   results_.continue_columns({}, {});
   cells_.clear();
@@ -400,8 +402,19 @@ void Study::update_results() {
   if (shows_matrix()) return;
   results_.update_columns(maps_.waits_for_first_estimate());
   results_.update_comparisons();
+  find_worst_query();
   for (HeadState& head : results_.heads()) timings_.annotate(head.exact);
   for (ColumnState& state : results_.columns()) timings_.annotate(state);
+}
+
+// Until the errors of a column are known, the worst query of the one before stays.
+void Study::find_worst_query() {
+  const ColumnState* column = selected();
+  if (!column || !column->metrics || column->stale) return;
+  if (std::exchange(worst_of_, column->metrics) == column->metrics) return;
+  const std::vector<float>& errors = column->metrics->token_error;
+  subject_.worst_query =
+      errors.empty() ? std::nullopt : std::optional(worst_queries(errors).front());
 }
 
 void Study::update_readings() {

@@ -169,7 +169,9 @@ class Study : public QObject {
   Index hovered_key() const { return subject_.pointed.key; }
   int hovered_column() const { return subject_.pointed.column; }
   /// The hovered query, else the pinned one, else the middle.
-  Index shown_query() const { return subject_.shown_query(); }
+  Index listed_query() const { return subject_.listed_query(); }
+  /// The query with the largest output error in the selected column. Empty if no error is known.
+  std::optional<Index> worst_query() const { return subject_.worst_query; }
   void select(IndexRange rows, IndexRange cols);  // empty: nothing
   const auto& selection() const { return subject_.selection; }
 
@@ -244,6 +246,7 @@ class Study : public QObject {
   void forget_results();
   void update();
   void update_results();
+  void find_worst_query();
   void attend();
   void update_model();
   bool step_is_whole() const;
@@ -269,6 +272,7 @@ class Study : public QObject {
   Timings timings_{requests_};
   LeafMarks marks_{results_};
   HeadCards cards_{requests_, subject_};
+  std::shared_ptr<const Metrics> worst_of_;  // the errors that subject_.worst_query is of
   std::shared_ptr<const CanvasModel> model_;
   QTimer update_timer_, refine_timer_;
   std::chrono::steady_clock::time_point updated_, model_shown_;

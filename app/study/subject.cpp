@@ -38,12 +38,21 @@ HeadKey Subject::head() const {
   return {source_number, choice_of(session)};
 }
 
-Index Subject::shown_query() const {
+std::optional<Index> Subject::chosen_query() const {
   const Index n = lengths().queries;
   if (pointed.query >= 0 && pointed.query < n) return pointed.query;
   if (session.pinned_query)
     return std::clamp<Index>(*session.pinned_query, 0, std::max<Index>(n - 1, 0));
-  return n / 2;
+  return std::nullopt;
+}
+
+Index Subject::shown_query() const {
+  return chosen_query().value_or(lengths().queries / 2);
+}
+
+Index Subject::listed_query() const {
+  const Index n = lengths().queries;
+  return chosen_query().value_or(worst_query && *worst_query < n ? *worst_query : n / 2);
 }
 
 Index Subject::focus_row() const {

@@ -66,6 +66,7 @@ struct Subject {
   Session session;
   int selected_column = 0;
   PointedPair pointed;
+  std::optional<Index> worst_query;         // of the selected column; empty if no error is known
   std::optional<PointedPair> chosen_block;  // the block of a rank map that holds this pair
   std::optional<std::pair<IndexRange, IndexRange>> selection;  // queries, keys
   std::optional<Comparison> comparison;  // no part of the Session: a look, like a selection
@@ -79,8 +80,13 @@ struct Subject {
   /// The source holds an attention matrix alone: there is nothing to compute, only to look at.
   bool shows_matrix() const;
   HeadKey head() const;
-  /// The pointed query, else the pinned one, else the middle.
+  /// The pointed query, else the pinned one.
+  std::optional<Index> chosen_query() const;
+  /// The query of panels that show a single one: the chosen query, else the middle.
   Index shown_query() const;
+  /// The query whose keys are listed: the chosen one, else the selected column's worst one, else
+  /// the middle.
+  Index listed_query() const;
   /// The query whose surroundings are computed first.
   Index focus_row() const;
 };

@@ -32,6 +32,7 @@ Navigation::Navigation(MainWindow& window)
                        column_ = column;
                        view_ = view;
                      }
+                     loss_sought_.reset();
                      study_.hover(query, key, column);
                    });
   QObject::connect(&canvas_, &Canvas::column_moved, &window,
@@ -44,7 +45,8 @@ Navigation::Navigation(MainWindow& window)
   QObject::connect(&failure, &FailureBox::pair_chosen, &window,
                    [this](Index query, Index key) { go_to(query, key); });
   QObject::connect(&failure, &FailureBox::query_chosen, &window,
-                   [this](Index query) { go_to_query(query); });
+                   [this](Index query) { go_to_loss_of(query); });
+  QObject::connect(&failure, &FailureBox::most_lost_found, &window, [this] { find_loss(); });
   QObject::connect(docks.sequence, &SequenceView::query_hovered, &window,
                    [this](Index query) { point_to(query, -1); });
 }
@@ -54,6 +56,7 @@ void Navigation::reset() {
   view_ = 0;
   corner_.reset();
   worst_.reset();
+  loss_sought_.reset();
 }
 
 bool Navigation::has_crosshair() const {
@@ -110,7 +113,20 @@ void Navigation::go_to_query(Index query) {
   go_to(query, Index(middle(v.col_begin, v.col_end)));
 }
 
+void Navigation::go_to_loss_of(Index query) {
+  go_to_query(query);
+  loss_sought_ = query;
+  find_loss();
+}
+
+void Navigation::find_loss() {
+  const auto& most_lost = window_.docks().column->failure().most_lost();
+  if (loss_sought_ && most_lost && most_lost->first == *loss_sought_)
+    go_to(most_lost->first, most_lost->second);
+}
+
 void Navigation::point_to(Index query, Index key) {
+  loss_sought_.reset();
   canvas_.point_to(query, key);
   study_.hover(query, key, study_.selected_column());
 }
@@ -187,7 +203,7 @@ void Navigation::step_worst(int by) {
   const Index query = order[std::size_t(place)];
   worst_ = query;
   worst_of_ = column.metrics;
-  go_to_query(query);
+  go_to_loss_of(query);
   window_.show_status(QString("Query %1: output error |z̃ − z| %2, the %3worst of %4 for %5")
                           .arg(to_qt(study_.sequence().numbered(query)),
                                number_text(errors[std::size_t(query)]),

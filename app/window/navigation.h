@@ -37,7 +37,8 @@ class Navigation {
   void move_crosshair(double rows, double cols);
   void pin_crosshair();
   /// Pins the query with the largest output error in the selected column, then the next one in
-  /// order, or with -1 the one before, until another query is pinned.
+  /// order, or with -1 the one before, until another query is pinned. The crosshair goes to the key
+  /// whose weight has fallen most, once it is known.
   void step_worst(int by);
   /// Marks a corner of a selection; the second time the opposite corner.
   void mark_corner();
@@ -62,14 +63,18 @@ class Navigation {
 
  private:
   bool has_crosshair() const;
+  /// Pins a query and puts the crosshair on the key whose weight has fallen most, once it is known.
+  void go_to_loss_of(Index query);
+  void find_loss();
 
   MainWindow& window_;
   Study& study_;
   SessionEditor& editor_;
   Canvas& canvas_;
   int column_ = 0, view_ = 0;
-  std::optional<Index> worst_;                     // the query that step_worst() pinned last
-  std::weak_ptr<const Metrics> worst_of_;          // the errors by which it is the worst
+  std::optional<Index> worst_;             // the query that step_worst() pinned last
+  std::weak_ptr<const Metrics> worst_of_;  // the errors by which it is the worst
+  std::optional<Index> loss_sought_;       // the query of go_to_loss_of() until its key is known
   std::optional<std::pair<Index, Index>> corner_;  // query, key: a selection begun by keys
 };
 

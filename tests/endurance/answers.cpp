@@ -31,7 +31,7 @@ bool is_known(const QString& message) {
       "|no tree can be learned from it: learning (knows no|expects)"
       "|^alpha has \\d+ values?; expected h \\+ 1 = \\d+$"
       "|^the tree has \\d+ leaves; expected at most \\d+ in a tree that learns$"
-      "|^Left out, as this source cannot show .* they come back"
+      "|^This source cannot show .* with a source that can"
       "|carries no session: it was written without one"
       "|^(Go to|Scale|Sliding window|Soft cap) “.*”: expected ");
   return known.match(message).hasMatch();

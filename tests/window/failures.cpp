@@ -227,7 +227,7 @@ TEST_CASE("the column's dock leads with error, cost and time, and folds stay as 
   CHECK_FALSE(again.docks().column->findChild<Fold*>("fold_failure")->is_open());
 }
 
-TEST_CASE("a click on the worst query pins it, and its lost keys are listed") {
+TEST_CASE("the worst query is listed at first, and a click pins it at the key that it has lost") {
   Window window(small);
   window.study().select_column(column_of(window, "hyper"));
   REQUIRE(wait_until([&] {
@@ -236,8 +236,30 @@ TEST_CASE("a click on the worst query pins it, and its lost keys are listed") {
   }));
   const auto& column = window.study().columns()[std::size_t(window.study().selected_column())];
   const Index worst = worst_queries(column.metrics->token_error).front();
-  emit window->docks().column->failure().query_chosen(worst);
+  FailureBox& failure = window->docks().column->failure();
+  REQUIRE(wait_until([&] { return failure.most_lost() && failure.most_lost()->first == worst; }));
+  const Index lost = failure.most_lost()->second;
+
+  emit failure.query_chosen(worst);
   CHECK(window.study().session().pinned_query == worst);
+  CHECK(window.study().hovered_query() == worst);
+  CHECK(window.study().hovered_key() == lost);
+}
+
+TEST_CASE("Q puts the crosshair on the key that the worst query has lost, once it is known") {
+  Window window(small);
+  window.study().select_column(column_of(window, "hyper"));
+  const auto& column = window.study().columns()[std::size_t(window.study().selected_column())];
+  REQUIRE(wait_until([&] { return column.metrics && column.metrics->of_outputs(); }));
+  const auto order = worst_queries(column.metrics->token_error);
+  FailureBox& failure = window->docks().column->failure();
+  for (std::size_t place = 0; place < 2; ++place) {  // the second one is not listed yet
+    window->navigation().step_worst(1);
+    REQUIRE(wait_until(
+        [&] { return failure.most_lost() && failure.most_lost()->first == order[place]; }));
+    CHECK(window.study().hovered_query() == order[place]);
+    CHECK(window.study().hovered_key() == failure.most_lost()->second);
+  }
 }
 
 }  // namespace fovea::test

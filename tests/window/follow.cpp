@@ -54,7 +54,7 @@ TEST_CASE("arrow keys step from token to token, wherever the pointer is") {
   for (Index step = 1; step <= 3; ++step) {
     QTest::keyClick(tokens, Qt::Key_Right);
     CHECK(pinned() == first + step);
-    CHECK(window.study().shown_query() == first + step);
+    CHECK(window.study().listed_query() == first + step);
   }
   QTest::keyClick(tokens, Qt::Key_Left);
   CHECK(pinned() == first + 2);

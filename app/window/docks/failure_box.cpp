@@ -8,7 +8,6 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/worst_queries.h"
 #include "study/study.h"
 #include "window/docks/reading_words.h"
 #include "window/widgets/form.h"
@@ -116,11 +115,10 @@ void FailureBox::show_worst(const ColumnState& state) {
     hint = "Not compared yet.";
   hint_->setText(hint);
   hint_->setVisible(!hint.isEmpty());
-  if (!hint.isEmpty() || state.metrics->token_error.empty()) return worst_->set_rows({});
+  const std::optional<Index> worst = study_.worst_query();
+  if (!hint.isEmpty() || !worst) return worst_->set_rows({});
+  const Index query = *worst;
   const std::vector<float>& errors = state.metrics->token_error;
-  if (std::exchange(worst_of_, state.metrics) != state.metrics)
-    worst_query_ = worst_queries(errors).front();
-  const Index query = worst_query_;
   const QString name = query_text(study_, query);
   worst_->set_rows({{"worst: " + shortened(name, 18), number_text(errors[std::size_t(query)], 3),
                      name + ": the query with the largest output error |z̃ − z|. A click goes "
@@ -136,6 +134,7 @@ void FailureBox::show_keys() {
                     row_->query == exact_row_->query &&
                     row_->values.size() == exact_row_->values.size();
   top_heading_->setVisible(both);
+  most_lost_.reset();
   if (!both) {
     top_->set_rows({});
     show_changed(*lost_heading_, *lost_, {}, {});
@@ -155,6 +154,9 @@ void FailureBox::show_keys() {
       reference ? LostKeys{} : lost_keys(exact_row_->values, row_->values, Index(most_changed));
   show_changed(*lost_heading_, *lost_, "Lost by" + of, changed.lost);
   show_changed(*gained_heading_, *gained_, "Gained by" + of, changed.gained);
+  if (changed.lost.empty()) return;
+  most_lost_ = {row_->query, changed.lost.front().key};
+  emit most_lost_found();
 }
 
 // A key of the shown query with its weights; a click on it goes there.

@@ -4,6 +4,8 @@
 
 #include <QWidget>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "analysis/lost_keys.h"
 #include "panels/readings.h"
@@ -23,10 +25,13 @@ class FailureBox : public QWidget {
 
  public:
   explicit FailureBox(Study& study);
+  /// The listed query, and the key whose weight has fallen most in it. Empty if no key is known.
+  const std::optional<std::pair<Index, Index>>& most_lost() const { return most_lost_; }
 
  signals:
   void query_chosen(fovea::Index query);
   void pair_chosen(fovea::Index query, fovea::Index key);
+  void most_lost_found();
 
  private:
   void refresh();
@@ -41,8 +46,7 @@ class FailureBox : public QWidget {
   QLabel *hint_, *top_heading_, *lost_heading_, *gained_heading_, *spans_heading_;
   Readings *worst_, *top_, *lost_, *gained_, *spans_;
   std::shared_ptr<const RowReading> row_, exact_row_;
-  std::shared_ptr<const Metrics> worst_of_;  // the errors of which worst_query_ is the worst
-  Index worst_query_ = 0;
+  std::optional<std::pair<Index, Index>> most_lost_;  // query, key
 };
 
 }  // namespace fovea

@@ -319,7 +319,7 @@ void SequenceView::contextMenuEvent(QContextMenuEvent* event) {
 
 void SequenceView::keyPressEvent(QKeyEvent* event) {
   if (side_ == Side::keys) return QWidget::keyPressEvent(event);
-  const Index now = study_.session().pinned_query.value_or(study_.shown_query());
+  const Index now = study_.session().pinned_query.value_or(study_.listed_query());
   const Index down = shows_image() ? source_->sequence.grid->cols : 1;
   Index next = -1;
   if (event->key() == Qt::Key_Left) next = now - 1;
