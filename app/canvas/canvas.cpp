@@ -91,7 +91,7 @@ Canvas::Impl::Sight Canvas::Impl::sight_of(const Scene& scene) {
 Canvas::Canvas(QWidget* parent) : GlWidget(parent), impl_(std::make_unique<Impl>(this)) {
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
-  setMinimumSize(320, 240);
+  setMinimumSize(320, 200);
   setAccessibleName(tr("Canvas: attention maps, a column a variant, a row a view"));
 }
 

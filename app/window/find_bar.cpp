@@ -129,7 +129,11 @@ void FindBar::show_match() {
     if (!is_key) s.pinned_query = token;
     v = canvas::panned(v, rows, cols, window_.study().lengths());
   });
-  window_.navigation().drop_hidden_crosshair();
+  // A crosshair elsewhere would keep the match from being read.
+  if (is_key)
+    window_.navigation().drop_hidden_crosshair();
+  else
+    window_.navigation().point_to(-1, -1);
   (is_key ? window_.docks().key_sequence : window_.docks().sequence)->show_token(token);
   show_result(QString("Match %1 of %2: %3 %4")
                   .arg(*at_ + 1)

@@ -56,7 +56,7 @@ void Navigation::reset() {
   view_ = 0;
   corner_.reset();
   worst_.reset();
-  loss_sought_.reset();
+  point_to(-1, -1);
 }
 
 bool Navigation::has_crosshair() const {

@@ -85,15 +85,9 @@ bool may_be_equal(const std::vector<Trial>& trials, const SettingSpread& a, cons
   return interval && interval->low <= 1 && 1 <= interval->high;
 }
 
-/// ".37", ".019", "2×10⁻⁴".
+/// "0.37", "0.019", "2×10⁻⁴".
 std::string amount_text(double value) {
-  if (value > 0 && value < 0.01) return format_drawn(value, 2);
-  return format_compact(value, value < 0.1 ? 3 : 2);
-}
-
-/// ".1".
-std::string limit_text(double limit) {
-  return format_compact(limit, 1);
+  return format_drawn(value, 2);
 }
 
 std::string error_text(const SettingSpread& setting) {
@@ -112,15 +106,15 @@ std::string point_text(const SettingSpread& setting) {
 std::string best_text(const Recommendation& in) {
   const SettingSpread& best = *in.best;
   const bool several = best.heads > 1, seeds = best.interval && !several;
-  std::string text = setting_name(best) + ": " + (several || seeds ? "median " : "") +
+  std::string text = setting_name(best) + (best.own ? " (on the canvas)" : "") + ": " + (several || seeds ? "median " : "") +
                      in.error.measure().label + " " + amount_text(best.y.median);
   if (several || seeds)
     text += " over " + (several ? plural(best.heads, "head") : plural(best.seeds, "seed"));
   if (best.interval)
     text += " (95 % interval " + amount_text(best.interval->low) + " – " +
             amount_text(best.interval->high) + ")";
-  text += " at " + format_share(best.x.median) + " of the cost of exact attention";
-  return text + (best.own ? ", a column of the canvas." : ".");
+  text += " at " + format_share(best.x.median) + " of the cost of exact attention.";
+  return text;
 }
 
 /// What a learned tree has not learned from says more about other inputs.
@@ -142,7 +136,7 @@ std::string next_text(const Recommendation& in) {
 }
 
 std::string near_text(const Recommendation& in) {
-  const std::string small = limit_text(*in.small_error);
+  const std::string small = amount_text(*in.small_error);
   const std::string bound = in.error.more_is_better() ? " reaches " + small : " is within " + small;
   if (!in.near) return " Nothing that was tried and costs less than exact attention" + bound + ".";
   return " Nothing at " + format_share(in.at_most) + " or less" + bound +
@@ -206,7 +200,7 @@ std::string to_text(const Recommendation& in) {
   if (in.next) text += next_text(in);
   if (in.small_error && !in.best_is_near()) text += near_text(in);
   if (in.best_is_near() && in.near && in.near->x.median < in.best->x.median)
-    text += " The cheapest that is as near as " + limit_text(*in.small_error) + ": " +
+    text += " The cheapest that is as near as " + amount_text(*in.small_error) + ": " +
             point_text(*in.near) + ".";
   if (in.at_most >= 1) text += " Exact attention itself fits this budget.";
   return text;

@@ -67,17 +67,17 @@ TEST_CASE("answer: the least error within the budget, the next best variant, the
   CHECK_FALSE(found.undecided);
   const std::string text = to_text(found);
   CHECK(text.starts_with("H-Transformer-1D, "));
-  CHECK(says(text, ": relative output error .37 at 20 % of the cost of exact attention."));
+  CHECK(says(text, ": relative output error 0.37 at 20 % of the cost of exact attention."));
   CHECK(says(text, " Next best: Longformer"));
-  CHECK(says(text, ": .40 at 19 %."));
-  CHECK(says(text, " Nothing at 25 % or less is within .1; the cheapest that is: "));
-  CHECK(says(text, ": .080 at 61 %."));
+  CHECK(says(text, ": 0.4 at 19 %."));
+  CHECK(says(text, " Nothing at 25 % or less is within 0.1; the cheapest that is: "));
+  CHECK(says(text, ": 0.08 at 61 %."));
   // It follows the budget, and a setting at its limit fits.
   CHECK(recommend(trials, output_error, 0.3).best->y.median == 0.2);
   CHECK(recommend(trials, output_error, 0.19).best->variant->id == "longformer");
   const std::string all = answer(trials, 1);
   CHECK(says(all, "Reformer"));
-  CHECK(says(all, "The cheapest that is as near as .1: "));
+  CHECK(says(all, "The cheapest that is as near as 0.1: "));
   CHECK(says(all, "Exact attention itself fits this budget."));
 }
 
@@ -88,7 +88,7 @@ TEST_CASE("answer: of equal errors the cheaper setting is best, and the other on
   CHECK(found.best->variant->id == "hyper");
   CHECK(says(to_text(found), " As good: H-Transformer-1D"));
   CHECK(says(to_text(found),
-             "Nothing that was tried and costs less than exact attention is within .1."));
+             "Nothing that was tried and costs less than exact attention is within 0.1."));
 }
 
 TEST_CASE("answer: without a best setting it says why") {
@@ -99,7 +99,7 @@ TEST_CASE("answer: without a best setting it says why") {
   CHECK(answer(dear, 0.25)
             .starts_with("Nothing that was tried costs at most 25 % of exact attention. The "
                          "cheapest: HyperAttention"));
-  CHECK(says(answer(dear, 0.25), ": .30 at 40 %."));
+  CHECK(says(answer(dear, 0.25), ": 0.3 at 40 %."));
   CHECK(answer({point("exact", 1, 0), refused_point("h1d"), refused_point("hyper")}, 0.25) ==
         "Every setting that was tried was refused. H-Transformer-1D: it needs a causal mask.");
   for (const double error : {std::nan(""), infinite})
@@ -129,7 +129,7 @@ TEST_CASE("answer: over heads it is of medians, with an interval, and says what 
   CHECK(found.best->interval->high == doctest::Approx(0.391));
   CHECK(found.undecided);
   const std::string text = to_text(found);
-  CHECK(says(text, "median relative output error .36 over 12 heads (95 % interval .32 – .39)"));
+  CHECK(says(text, "median relative output error 0.36 over 12 heads (95 % interval 0.32 – 0.39)"));
   CHECK(says(text, "The 12 heads do not tell which of the two is better."));
   CHECK(interval_text(*found.best, output_error) == "12 heads");
   std::erase_if(trials, [](const Trial& trial) { return trial.variant->id == "hyper"; });
@@ -180,7 +180,7 @@ TEST_CASE("answer: several seeds on one head give an interval, if they differ") 
   CHECK_FALSE(tf.interval);
   CHECK(interval_text(tf, output_error) == "no interval: one head, and no random choices");
   CHECK(says(answer(trials, 0.25),
-             "median relative output error .43 over 6 seeds (95 % interval .40 – .45)"));
+             "median relative output error 0.43 over 6 seeds (95 % interval 0.4 – 0.45)"));
 }
 
 TEST_CASE("answer: of what is better when there is more, the most is best") {
@@ -190,5 +190,5 @@ TEST_CASE("answer: of what is better when there is more, the most is best") {
   const Quantity mass("mass_kept", "");
   CHECK(recommend(trials, mass, 0.25).best->variant->id == "h1d");
   CHECK(says(answer({trials[0], trials[2]}, 0.25, mass),
-             "Nothing that was tried and costs less than exact attention reaches .9."));
+             "Nothing that was tried and costs less than exact attention reaches 0.9."));
 }

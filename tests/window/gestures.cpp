@@ -7,6 +7,8 @@
 #include <QDockWidget>
 #include <QLineEdit>
 #include <QMenu>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QSlider>
 #include <QTimer>
 #include <set>
@@ -333,6 +335,37 @@ TEST_CASE("Esc takes a crosshair of keys away, and what lies under the pointer i
   REQUIRE(wait_until([&] { return window.study().hovered_query() != query; }));
   press(window, Qt::Key_Escape);
   CHECK(wait_until([&] { return window.study().hovered_query() == query; }));
+}
+
+TEST_CASE("a found token is read instead of a crosshair that stands elsewhere") {
+  Window window(small);
+  take_focus(window);
+  press(window, Qt::Key_Down, Qt::AltModifier);
+  REQUIRE(window.study().hovered_query() >= 0);
+  window->find_bar().open_bar();
+  auto* line = window->findChild<QLineEdit*>("find_text");
+  line->setText("100");
+  QTest::keyClick(line, Qt::Key_Return);
+  CHECK(wait_until([&] { return window.study().listed_query() == 100; }));
+}
+
+TEST_CASE("a new source is shown from its first token, without the crosshair of the one before") {
+  Window window("synthetic:clusters?n=700&d=32&seed=1");
+  take_focus(window);
+  press(window, Qt::Key_Down, Qt::AltModifier);
+  REQUIRE(window.study().hovered_query() >= 0);
+  auto* area = window->findChild<QDockWidget*>("Input")->findChild<QScrollArea*>("dock_scroll");
+  QScrollBar* scroll = area->verticalScrollBar();
+  scroll->setValue(scroll->maximum());
+  REQUIRE(scroll->value() > 0);
+  window.study().open("synthetic:clusters?n=700&d=32&seed=2");
+  REQUIRE(wait_until([&] { return window.study().source()->path.ends_with("seed=2"); }));
+  REQUIRE(window.settle());
+  CHECK(scroll->value() == 0);
+  const QImage shown = window->canvas().grab().toImage();
+  window->navigation().point_to(-1, -1);
+  QTest::qWait(100);  // for a frame
+  CHECK(window->canvas().grab().toImage() == shown);
 }
 
 TEST_CASE("a crosshair that a search has moved out of sight is read no more") {

@@ -20,6 +20,20 @@ QStringList shown_docks(Window& window) {
 
 }  // namespace
 
+TEST_CASE("a screen of 1280 x 720 has room for the window with each dock below the canvas") {
+  Window window(small, {1280, 720});
+  for (const QString name :
+       {"Which attention?", "Effect", "Comparison", "Spans", "Timing", "Learning"}) {
+    CAPTURE(name.toStdString());
+    window->docks().show(name);
+    REQUIRE(wait_until([&] { return window->findChild<QDockWidget*>(name)->isVisible(); }));
+    CAPTURE(window->findChild<QDockWidget*>(name)->minimumSizeHint().width());
+    const QSize least = window->minimumSizeHint();
+    CHECK(least.width() <= 1280);
+    CHECK(least.height() <= 720);
+  }
+}
+
 TEST_CASE(
     "at 1280 x 720 a key shows all seven columns, and another one gives the canvas the window") {
   Window window(small, {1280, 720});

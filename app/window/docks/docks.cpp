@@ -5,6 +5,8 @@
 #include <QComboBox>
 #include <QDockWidget>
 #include <QScreen>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QTableWidget>
 #include <QToolButton>
 #include <algorithm>
@@ -38,7 +40,8 @@ Docks::Docks(MainWindow& window)
     dock->setWidget(body);
     return dock;
   };
-  left_ = add("Input", scrolled(input, 244));
+  QScrollArea* scrolled_input = scrolled(input, 244);
+  left_ = add("Input", scrolled_input);
   right_ = add("Column", scrolled(column, 296));
   QDockWidget* spans = add("Spans", make_span_dock(window.study(), window.editor()));
   explore_ = add("Which attention?", exploration);
@@ -70,6 +73,9 @@ Docks::Docks(MainWindow& window)
                    });
   QObject::connect(column, &ColumnDock::failure_visibility_changed, &window, want_spans);
   QObject::connect(&window.study(), &Study::opened, &window, want_spans);
+  QObject::connect(&window.study(), &Study::opened, &window, [scrolled_input](bool new_source) {
+    if (new_source) scrolled_input->verticalScrollBar()->setValue(0);
+  });
   make_strip();
   arrange();
 }

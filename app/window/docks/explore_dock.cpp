@@ -50,11 +50,7 @@ ExploreDock::ExploreDock(MainWindow& window)
   column->setContentsMargins(12, 4, 12, 4);
   column->setSpacing(4);
   column->addWidget(controls_ = make_controls());
-  column->addWidget(answer_text_ = new QLabel);
-  answer_text_->setObjectName("explore_answer");
-  answer_text_->setAccessibleName("Which attention");
-  answer_text_->setWordWrap(true);
-  make_selectable(*answer_text_);
+  column->addLayout(make_answer());
   column->addWidget(pages_ = new QTabWidget, 1);
   pages_->setDocumentMode(true);
   pages_->addTab(pareto_ = new ParetoPage, "&Error against cost");
@@ -99,13 +95,15 @@ QWidget* ExploreDock::make_controls() {
   scope_->addItem("all heads of this layer", int(HeadScope::layer));
   scope_->addItem("all heads of all layers", int(HeadScope::source));
   scope_->setObjectName("explore_scope");
+  scope_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  scope_->setMinimumContentsLength(18);
   row->addWidget(variants_ = new VariantChoice);
-  add_field(*row, "S&ettings of each", settings_ = new QComboBox);
+  add_field(*row, "S&ettings", settings_ = new QComboBox);
   settings_->setObjectName("explore_settings");
   for (const int most : {6, 12, 40}) settings_->addItem(QString("at most %1").arg(most), most);
   settings_->setToolTip(
-      "Its standard setting first, then others of its parameters, from coarse to fine");
-  add_field(*row, "Cost at &most (share of exact)", cost_ = new QDoubleSpinBox);
+      "How many settings of each variant are tried: its standard setting first, then others of its parameters, from coarse to fine");
+  add_field(*row, "Cost at &most", cost_ = new QDoubleSpinBox);
   cost_->setObjectName("explore_cost");
   cost_->setToolTip(
       "The budget of the answer, the dashed line and the table: multiply-adds as a share of those "
@@ -115,13 +113,23 @@ QWidget* ExploreDock::make_controls() {
   cost_->setSingleStep(0.01);
   cost_->setValue(QSettings().value(cost_setting, standard_cost).toDouble());
   row->addStretch(1);
-  row->addWidget(start_ = new QPushButton(start_trials));
-  start_->setObjectName("explore_start");
-  start_->setAutoDefault(false);
   connect(scope_, &QComboBox::activated, this, &ExploreDock::try_as_chosen);
   connect(settings_, &QComboBox::activated, this, &ExploreDock::try_as_chosen);
   connect(variants_, &VariantChoice::changed, this, &ExploreDock::try_as_chosen);
   connect(cost_, &QDoubleSpinBox::valueChanged, this, &ExploreDock::show_budget);
+  return controls;
+}
+
+QLayout* ExploreDock::make_answer() {
+  auto* row = make_inner<QHBoxLayout>();
+  row->addWidget(answer_text_ = new QLabel, 1);
+  answer_text_->setObjectName("explore_answer");
+  answer_text_->setAccessibleName("Which attention");
+  answer_text_->setWordWrap(true);
+  make_selectable(*answer_text_);
+  row->addWidget(start_ = new QPushButton(start_trials), 0, Qt::AlignTop);
+  start_->setObjectName("explore_start");
+  start_->setAutoDefault(false);
   connect(start_, &QPushButton::clicked, this, [this] {
     if (run_.running())
       run_.stop();
@@ -130,7 +138,7 @@ QWidget* ExploreDock::make_controls() {
     else
       start();
   });
-  return controls;
+  return row;
 }
 
 ExploreDock::Page ExploreDock::page() const {

@@ -64,6 +64,7 @@ class ExploreDock : public QWidget {
 
  private:
   QWidget* make_controls();
+  QLayout* make_answer();
   Page page() const;
   void turn_page();
   ExploreOptions options() const;

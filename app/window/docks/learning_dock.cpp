@@ -29,7 +29,7 @@ class LearningPlot : public FigureWidget {
       });
   }
   QSize sizeHint() const override { return {900, 190}; }
-  QSize minimumSizeHint() const override { return {360, 96}; }
+  QSize minimumSizeHint() const override { return {320, 96}; }
 
  protected:
   Figure shown_figure() const override { return figure_; }

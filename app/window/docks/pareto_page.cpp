@@ -2,6 +2,7 @@
 
 #include <QComboBox>
 #include <QLabel>
+#include <QScrollArea>
 #include <QSignalBlocker>
 #include <QStandardItemModel>
 
@@ -98,7 +99,7 @@ QWidget* ParetoPage::make_side() {
   note_->setObjectName("explore_not_tried");
   column->addStretch(1);
   constexpr int width = 300;
-  QWidget* scroll = scrolled(side, width);
+  QScrollArea* scroll = scrolled(side, width);
   scroll->setFixedWidth(width);
   return scroll;
 }

@@ -27,7 +27,7 @@ QVBoxLayout* make_page(QWidget& page) {
   return column;
 }
 
-QWidget* scrolled(QWidget* page, int least) {
+QScrollArea* scrolled(QWidget* page, int least) {
   auto* scroll = new QScrollArea;
   scroll->setObjectName("dock_scroll");
   scroll->setWidgetResizable(true);

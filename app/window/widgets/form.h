@@ -6,6 +6,7 @@
 #include <QToolButton>
 
 class QLineEdit;
+class QScrollArea;
 
 namespace fovea {
 
@@ -24,7 +25,7 @@ Box* make_inner(QWidget* parent = nullptr) {
 }
 
 /// Makes the page of a dock scroll. Words of a page that is narrower than `least` would be cut.
-QWidget* scrolled(QWidget* page, int least);
+QScrollArea* scrolled(QWidget* page, int least);
 
 QLabel* make_heading(const QString& text = {});
 /// Heads a part of what a heading is above.

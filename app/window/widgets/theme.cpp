@@ -61,6 +61,8 @@ QString style_sheet(const drawing::Style& style) {
     QToolBar::separator { background: %frame; width: 1px; margin: 4px 6px; }
     QToolBar QToolButton { padding: 4px 8px; }
     QToolBar QToolButton#qt_toolbar_ext_button { padding: 0; }
+    QFileDialog QToolButton { padding: 2px; }
+    QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
     QToolButton:checked { border-color: %accent; color: %accent; }
     QStatusBar { background: %ground; color: %faint; }
     QStatusBar::item { border: none; }
@@ -83,7 +85,7 @@ QString style_sheet(const drawing::Style& style) {
     QLabel[style="formula"] { background: %raised; border-radius: 4px; padding: 8px; }
     QFrame#tour { background: %paper; border: 1px solid %accent; border-radius: 6px; }
     QFrame#row_settings, QFrame#parameter_popup { background: %paper; border: 1px solid %frame; }
-    QFrame#info_bar { background: %raised; border: 1px solid %error; border-radius: 4px; }
+    QFrame#info_bar { background: %raised; border: 1px solid %warning; border-radius: 4px; }
     QFrame#find_bar, QFrame#live_bar, QFrame#recovery_bar { background: %paper; border: 1px solid %frame; border-radius: 4px; }
     QDoubleSpinBox, QLineEdit { background: %raised; border: 1px solid %frame; border-radius: 4px;
       padding: 2px 6px; min-height: 20px; selection-background-color: %accent; }
