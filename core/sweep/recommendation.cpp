@@ -106,8 +106,9 @@ std::string point_text(const SettingSpread& setting) {
 std::string best_text(const Recommendation& in) {
   const SettingSpread& best = *in.best;
   const bool several = best.heads > 1, seeds = best.interval && !several;
-  std::string text = setting_name(best) + (best.own ? " (on the canvas)" : "") + ": " + (several || seeds ? "median " : "") +
-                     in.error.measure().label + " " + amount_text(best.y.median);
+  std::string text = setting_name(best) + (best.own ? " (on the canvas)" : "") + ": " +
+                     (several || seeds ? "median " : "") + in.error.measure().label + " " +
+                     amount_text(best.y.median);
   if (several || seeds)
     text += " over " + (several ? plural(best.heads, "head") : plural(best.seeds, "seed"));
   if (best.interval)

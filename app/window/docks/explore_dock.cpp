@@ -102,7 +102,8 @@ QWidget* ExploreDock::make_controls() {
   settings_->setObjectName("explore_settings");
   for (const int most : {6, 12, 40}) settings_->addItem(QString("at most %1").arg(most), most);
   settings_->setToolTip(
-      "How many settings of each variant are tried: its standard setting first, then others of its parameters, from coarse to fine");
+      "How many settings of each variant are tried: its standard setting first, then others of its "
+      "parameters, from coarse to fine");
   add_field(*row, "Cost at &most", cost_ = new QDoubleSpinBox);
   cost_->setObjectName("explore_cost");
   cost_->setToolTip(
