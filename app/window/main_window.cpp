@@ -31,6 +31,7 @@
 #include "window/widgets/form.h"
 #include "window/widgets/text.h"
 #include "window/widgets/theme.h"
+#include "window/widgets/wheel_rule.h"
 
 namespace fovea {
 namespace {
@@ -108,6 +109,7 @@ MainWindow::MainWindow(std::unique_ptr<Backend> backend, std::shared_ptr<Backgro
   connect_study();
   connect_canvas();
   qApp->installEventFilter(this);
+  if (!qApp->findChild<WheelRule*>()) qApp->installEventFilter(new WheelRule(qApp));
   resize(screen()->availableSize() * 0.96);
   const QSettings settings;
   restoreGeometry(settings.value("window/geometry").toByteArray());

@@ -1,8 +1,10 @@
 // Fields and sliders: what a press, the wheel, a key and undo do in them.
 #include <doctest/doctest.h>
 
+#include <QComboBox>
 #include <QDockWidget>
 #include <QDoubleSpinBox>
+#include <QScrollArea>
 #include <QSlider>
 #include <QWheelEvent>
 #include <cmath>
@@ -36,6 +38,33 @@ TEST_CASE("undo works from a field, which keeps its own only while something is 
   CHECK(window.study().session() == before);
   CHECK(box->value() == value);
   CHECK(box->hasFocus());
+}
+
+TEST_CASE("a field without the focus leaves the wheel to the page, and changes no value") {
+  Window window(small, {1280, 720});
+  auto* area = window->findChild<QDockWidget*>("Column")->findChild<QScrollArea*>("dock_scroll");
+  const Session before = window.study().session();
+  const auto turn_over = [](QWidget& field) {
+    const QPointF middle = field.rect().center();
+    QWheelEvent wheel(middle, field.mapToGlobal(middle), {}, {0, -120}, {}, {}, Qt::NoScrollPhase,
+                      false);
+    QApplication::sendEvent(&field, &wheel);
+    return wheel.isAccepted();
+  };
+  int fields = 0;
+  const auto try_all = [&](const auto& found) {
+    for (QWidget* field : found) {
+      if (!field->isVisible()) continue;
+      CAPTURE(field->objectName().toStdString());
+      ++fields;
+      CHECK(field->focusPolicy() != Qt::WheelFocus);
+      CHECK_FALSE(turn_over(*field));
+    }
+  };
+  try_all(area->findChildren<QAbstractSpinBox*>());
+  try_all(area->findChildren<QComboBox*>());
+  CHECK(fields > 2);
+  CHECK(window.study().session() == before);
 }
 
 TEST_CASE("all of a slider can be grabbed, wheel and arrows step, a double click resets") {

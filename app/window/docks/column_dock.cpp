@@ -10,6 +10,7 @@
 #include "window/docks/learning_box.h"
 #include "window/docks/parameter_form.h"
 #include "window/docks/pointer_box.h"
+#include "window/docks/selection_box.h"
 #include "window/widgets/fold.h"
 #include "window/widgets/form.h"
 #include "window/widgets/readings.h"
@@ -28,6 +29,11 @@ ColumnDock::ColumnDock(Study& study, SessionEditor& editor, LearningRun& learnin
   auto* column = make_inner<QVBoxLayout>(contents_);
   column->addWidget(name_ = make_heading());
   column->addWidget(new Fold("answer", "Answer", answer_ = new AnswerBox(study)));
+  auto* selection = new Fold("selection", "Selection", new SelectionBox(study));
+  selection->hide();
+  connect(&study, &Study::selection_read, selection,
+          [selection](const auto& reading) { selection->setVisible(reading != nullptr); });
+  column->addWidget(selection);
   failure_ = new FailureBox(study);
   column->addWidget(failure_fold_ = new Fold("failure", "Failure", failure_));
   column->addWidget(parameters_fold_ =

@@ -1,5 +1,6 @@
-// The ColumnDock is all about the selected column, in folds: the answer, where it fails, its
-// parameters, what is under the pointer, and all measures.
+// The ColumnDock is all about the selected column, in folds: the answer, the selected
+// rectangle if there is one, where it fails, its parameters, what is under the pointer, and all
+// measures.
 #pragma once
 
 #include <QWidget>

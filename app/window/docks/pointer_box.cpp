@@ -39,10 +39,6 @@ const RankBlock* rank_block_of(const Study& study, int column, Index query, Inde
   return nullptr;
 }
 
-QString range_text(IndexRange range) {
-  return QString("%1–%2").arg(range.begin).arg(range.end - 1);
-}
-
 QString rank_text(const RankBlock& block) {
   return QString("%1 of %2").arg(block.rank).arg(std::min(block.rows.size(), block.cols.size()));
 }
@@ -105,14 +101,12 @@ void SingularValues::contextMenuEvent(QContextMenuEvent* event) {
 
 PointerBox::PointerBox(Study& study) : study_(study) {
   QVBoxLayout* column = make_page(*this);
-  column->addWidget(pair_hint_ = make_note("Point at a pair of query and key."));
+  column->addWidget(pair_hint_ = make_note(
+                        "Point at a pair of query and key. Drag a rectangle to compare its sums."));
   column->addWidget(pair_ = new Readings("Under the cursor"));
   column->addWidget(block_heading_ = make_subheading("Rank block"));
   column->addWidget(block_ = new Readings("Rank block"));
   column->addWidget(values_ = new SingularValues);
-  column->addWidget(selection_heading_ = make_subheading("Selection"));
-  column->addWidget(selection_hint_ = make_note("Drag a rectangle in a panel for its statistics."));
-  column->addWidget(selection_ = new Readings("Selection"));
   column->addStretch(1);
   show_block();
   connect(&study, &Study::pairs_read, this, [this](const auto& pairs) {
@@ -125,7 +119,6 @@ PointerBox::PointerBox(Study& study) : study_(study) {
     pair_hint_->show();
     pair_->set_rows({});
   });
-  connect(&study, &Study::selection_read, this, &PointerBox::show_selection);
   connect(&study, &Study::model_changed, this, &PointerBox::show_block);
   connect(&study, &Study::block_chosen, this, &PointerBox::show_block);
 }
@@ -218,35 +211,6 @@ std::vector<Reading> PointerBox::details(const PairReading& reading) const {
       {"block rank", block ? on_a_line(rank_text(*block)) : not_known,
        block ? QString("rows %1, columns %2").arg(range_text(block->rows), range_text(block->cols))
              : "The rank of the block that holds the pair, where a rank map is shown"}};
-}
-
-void PointerBox::show_selection(const std::shared_ptr<const SelectionReading>& reading) {
-  selection_hint_->setVisible(!reading);
-  selection_heading_->setText(reading ? "Selection: " + compared(study_) : "Selection");
-  if (!reading) return selection_->set_rows({});
-  const auto pair = [](double exact, double approximate) {
-    return number_text(exact) + " → " + weight_text(approximate);
-  };
-  const auto with_error = [](const QString& text, double standard_error) {
-    return standard_error > 0 ? text + " ± " + number_text(standard_error, 2) : text;
-  };
-  const auto estimates = [&](double share) {  // of the masses
-    const auto &exact = reading->exact_mass, &approximate = reading->approximate_mass;
-    return with_error(number_text(share * exact.value), share * exact.standard_error) + " → " +
-           with_error(weight_text(share * approximate.value), share * approximate.standard_error);
-  };
-  const QString of_rows =
-      reading->sampled() ? QString(", from %1 rows").arg(reading->rows_read) : QString();
-  const double keys = double(reading->cols.size());
-  selection_->set_rows(
-      {{"queries", range_text(reading->rows), {}},
-       {"keys", range_text(reading->cols), {}},
-       {"mass per row", estimates(1), "mean over the rows: " + compared(study_) + of_rows},
-       {"mean", estimates(1 / keys), "of an entry: " + compared(study_) + of_rows},
-       {"largest", pair(reading->exact_max, reading->approximate_max), compared(study_) + of_rows},
-       {"rms error",
-        with_error(number_text(reading->rms_error.value), reading->rms_error.standard_error),
-        "P̃ − P" + of_rows}});
 }
 
 void PointerBox::show_block() {

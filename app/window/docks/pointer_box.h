@@ -1,4 +1,4 @@
-// The PointerBox says what is under the cursor and what is selected.
+// The PointerBox says what is under the cursor, and shows the chosen block of a rank map.
 #pragma once
 
 #include "study/study.h"
@@ -37,14 +37,13 @@ class PointerBox : public QWidget {
   std::vector<Reading> rows_of_columns() const;
   /// More of the pair in the column under the cursor: the same rows for every column.
   std::vector<Reading> details(const PairReading& reading) const;
-  void show_selection(const std::shared_ptr<const SelectionReading>& reading);
   /// The chosen block of a rank map, with its singular values.
   void show_block();
   QString on_a_line(const QString& text) const;
 
   Study& study_;
-  QLabel *pair_hint_, *selection_hint_, *block_heading_, *selection_heading_;
-  Readings *pair_, *selection_, *block_;
+  QLabel *pair_hint_, *block_heading_;
+  Readings *pair_, *block_;
   std::shared_ptr<const PairReading> pair_reading_;
   std::vector<std::shared_ptr<const PairReading>> pairs_;  // of the columns; null if not read yet
   std::vector<Column> columns_;                            // that they were read in

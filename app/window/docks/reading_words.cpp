@@ -19,6 +19,10 @@ QString key_text(const Study& study, Index key) {
   return study.source() ? to_qt(study.key_sequence().numbered(key)) : QString::number(key);
 }
 
+QString range_text(IndexRange range) {
+  return QString("%1–%2").arg(range.begin).arg(range.end - 1);
+}
+
 QString compared(const Study& study) {
   const int column = study.selected_column();
   const bool reference = column >= 0 && column < std::ssize(study.columns()) &&

@@ -17,6 +17,8 @@ QString weight_text(double value, int digits = 4);
 /// "145: the".
 QString query_text(const Study& study, Index query);
 QString key_text(const Study& study, Index key);
+/// "16–31".
+QString range_text(IndexRange range);
 /// What the numbers of the selected column are of: "exact", or "exact → HyperAttention".
 QString compared(const Study& study);
 
