@@ -199,7 +199,7 @@ std::vector<Measure> make_measures() {
        .of = of_time([](const MeasuredTime& t) { return std::optional(t.timing.total); })},
       {.id = "apply_ms",
        .label = "time, apply",
-       .definition = "Of a plan that is there: the median over rounds.",
+       .definition = "From a plan that is there to Z: the median over rounds.",
        .unit = Unit::milliseconds,
        .of = of_time([](const MeasuredTime& t) { return std::optional(t.timing.apply_total); })},
       {.id = "total_speed_up",

@@ -201,7 +201,7 @@ class Layer:
         self.allowed &= document[place] == document[key]
 
     def _some_shape(self):
-        """Of a mask or a bias: of keys, of pairs, of heads and pairs."""
+        """Shapes of a mask or a bias: of keys, of pairs, of heads and pairs."""
         return self.draw.of([(self.keys,), (self.queries, self.keys), (self.heads, self.queries, self.keys)])
 
     def _add_mask(self, place, key):

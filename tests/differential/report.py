@@ -17,7 +17,7 @@ def cells(text):
 
 
 def rows(text, kind):
-    """Of the tables of this class: lists of cells."""
+    """The tables of this class, as lists of cells."""
     tables = re.findall(rf'<table class="{kind}">(.*?)</table>', text, re.S)
     return [[cells(row) for row in re.findall(r"<tr>(.*?)</tr>", table, re.S)] for table in tables]
 

@@ -48,7 +48,7 @@ case "$*" in
   *--build*) mkdir -p "$FOVEA_BUILD/bin" && cp "$SCRATCH/stand-ins/built" "$FOVEA_BUILD/bin/${*: -1}" ;;
 esac
 END
-# Of the test cases `law: b, c` fails as long as the file `failing` is there, and `law: d` crashes as long as `crashing`
+# Test case `law: b, c` fails as long as the file `failing` is there, and `law: d` crashes as long as `crashing`
 # is.
 stand_in built <<'END'
 call="${0##*/} $*"

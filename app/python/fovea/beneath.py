@@ -146,7 +146,7 @@ class Beneath:
         return Mode
 
     def _look_inside(self, function: Any, args: Any, kwargs: Dict[str, Any]) -> Any:
-        """Of an operation of operations: its functions, or its kernel, run with the modes.
+        """Runs the functions of a higher-order operation, or its kernel, with the modes.
 
         Where the user has modes around these, they would see what is inside, too: then it is not looked at.
         """

@@ -276,7 +276,7 @@ class Replacing:
                    "has these", module)
 
     def weights_alone(self, module: Any, root: Any) -> None:
-        """Of what `_see` has refused."""
+        """Nothing: `_see` has refused the call."""
 
     def _go_on_in_fork(self) -> bool:
         self._lock = threading.Lock()  # a thread that is not here may have had it

@@ -72,7 +72,7 @@ SeenAny = Union[Seen, SeenWeights]
 
 
 def output_shape(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> List[int]:
-    """Of the result of torch.nn.functional.scaled_dot_product_attention."""
+    """The shape of what torch.nn.functional.scaled_dot_product_attention returns."""
     q, k, v = ({**dict(zip(("query", "key", "value"), args)), **kwargs}[name] for name in ("query", "key", "value"))
     outer = need("torch", "Recording a model").broadcast_shapes(q.shape[:-3], k.shape[:-3], v.shape[:-3])
     return [*outer, *q.shape[-3:-1], v.shape[-1]]
@@ -189,7 +189,7 @@ def check_readable(*arrays: Any) -> None:
 
 
 def _meaning(mask: Any, queries: int, keys: int) -> Tuple[bool, bool]:
-    """Of a mask without content: whether it is causal, and then whether from the first key on."""
+    """Whether a mask without content is causal, and whether it then begins at the first key."""
     variant = getattr(getattr(mask, "variant", None), "name", "")
     if type(mask).__name__ != "CausalBias" or variant not in ("UPPER_LEFT", "LOWER_RIGHT"):
         raise FoveaError(f"its mask is a {type(mask).__name__}, whose numbers cannot be read: pass a plain tensor")
@@ -202,7 +202,7 @@ def _plain(array: Any) -> Any:
 
 
 def _member(array: Any, batch: int) -> Any:
-    """Of an array with four axes that of a batch member; others are the same for all."""
+    """The part of a batch member, if the array has four axes; others are the same for all members."""
     if array is None or array.ndim < 4:
         return array
     return array[batch if array.shape[0] > 1 else 0]

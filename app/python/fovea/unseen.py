@@ -56,7 +56,7 @@ class Unseen:
                 places.append(where)
 
     def notes(self) -> List[str]:
-        """Of what is in the file in part."""
+        """What to say about attention that is in the file in part."""
         if not self._by_hand:
             return []
         places = list(self._by_hand)

@@ -29,29 +29,29 @@ enum {
 };
 struct NumberHeading {
   const char* text;
-  int width;
   const char* tip;
 };
 constexpr NumberHeading number_headings[] = {
-    {"total", 66,
+    {"total",
      "From Q, K and V to Z: the median over rounds of the sums of plan, prepare (on a GPU: upload) "
      "and apply. Building a tree is not in it."},
-    {"p10 – p90", 134, "Of ten rounds' totals one is below the first and one above the second."},
-    {"apply", 66, "Of a plan that is there: the median over rounds."},
-    {"runs", 44, "Rounds after a warm-up; in each of them every column runs once."},
-    {"total ×", 150,
+    {"p10 – p90",
+     "One round in ten has a total below the first number, and one in ten above the second."},
+    {"apply", "From a plan that is there to Z: the median over rounds."},
+    {"runs", "Rounds after a warm-up; in each of them every column runs once."},
+    {"total ×",
      "Exact's total over this one's, in the same rounds: the median of the ratios, and an interval "
      "that holds it with 95 % confidence. No difference: the interval holds 1."},
-    {"apply ×", 150,
+    {"apply ×",
      "Exact's apply over this one's, in the same rounds: the median of the ratios, and an interval "
      "that holds it with 95 % confidence. No difference: the interval holds 1."},
-    {"first", 66, "The total of the first, cold run."},
-    {"building", 70, "Building the tree: what the paper does beforehand. It is in no total."},
-    {"memory", 76, "Counted: of the plan and of the operator, without Q, K, V and Z."},
-    {"process", 76,
+    {"first", "The total of the first, cold run."},
+    {"building", "Building the tree: what the paper does beforehand. It is in no total."},
+    {"memory", "Counted: of the plan and of the operator, without Q, K, V and Z."},
+    {"process",
      "Memory of the process, measured: its rise in one run, without memory that earlier "
      "work had left allocated."},
-    {"", 170,
+    {"",
      "Few runs: too few for an interval. Processor was slowed down: it ran at less than two "
      "thirds of its best pace in some of the rounds. Unsteady: p90 of the totals is 1.5 times p10 "
      "or more, so that ratios say little."}};
@@ -228,13 +228,12 @@ TimingTable::TimingTable(Study& study) : QTableWidget(0, place_count), study_(st
   header->setSectionsClickable(false);
   header->setDefaultAlignment(Qt::AlignRight | Qt::AlignVCenter);
   QStringList labels{"", ""};
-  for (const NumberHeading& heading : number_headings) {
-    setColumnWidth(int(labels.size()), heading.width);
-    labels << heading.text;
-  }
+  for (const NumberHeading& heading : number_headings) labels << heading.text;
   setHorizontalHeaderLabels(labels);
   for (int place = first_number; place < place_count; ++place)
     horizontalHeaderItem(place)->setToolTip(number_headings[place - first_number].tip);
+  header->setMinimumSectionSize(1);
+  header->setDefaultSectionSize(1);  // see fit()
   header->setSectionResizeMode(QHeaderView::Fixed);
   header->setSectionResizeMode(bar_place, QHeaderView::Stretch);
   horizontalHeaderItem(bar_place)->setTextAlignment(Qt::AlignLeft | Qt::AlignVCenter);
@@ -322,6 +321,10 @@ void TimingTable::fit() {
   for (const TimingRow& row : rows_)
     widest = std::max(widest, fontMetrics().horizontalAdvance(row.texts.front()) + 24);
   setColumnWidth(title_place, std::min(widest, width() / 4));
+  // Numbers that change from round to round never make a column narrower: the bars stay in place.
+  for (int place = first_number; place < place_count; ++place)
+    setColumnWidth(place, std::max({columnWidth(place), sizeHintForColumn(place) + rhythm,
+                                    horizontalHeader()->sectionSizeHint(place)}));
   QTableWidgetItem* heading = horizontalHeaderItem(bar_place);
   const QString shown =
       "Medians of stages · whiskers: p10–p90 of the total · arrow: p90 is further on";

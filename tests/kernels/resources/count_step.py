@@ -24,7 +24,7 @@ LEAST_BESIDE_VALUES = 60  # 64 comparisons
 
 
 def kernels(file):
-    """Of each kernel [(address, instruction)]."""
+    """[(address, instruction)] for each kernel."""
     tool = shutil.which("cuobjdump")
     if not tool or not shutil.which("nvdisasm"):
         print("count_step.py: cuobjdump or nvdisasm is missing; install the CUDA toolkit, or from PyPI "
