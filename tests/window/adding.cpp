@@ -66,6 +66,15 @@ TEST_CASE("all variants can be chosen in two groups, and words narrow the choice
   CHECK_FALSE(dialog.findChild<QPushButton*>("add")->isEnabled());
 }
 
+TEST_CASE("variants get their pictures in a window in which nothing else happens") {
+  Window window("synthetic:clusters?n=64&d=8&seed=1");
+  show(window, {find_view("heatmap")}, {"exact"});
+  REQUIRE(window.settle());
+  const QSignalBlocker quiet(window.study());
+  window.trigger("add_columns");
+  CHECK(window.study().requests().is_pending({RequestKind::thumbnail}));
+}
+
 TEST_CASE("every variant gets its picture, also where results are lost") {
   Window window("synthetic:clusters?n=64&d=8&seed=1");
   show(window, {find_view("heatmap")}, {"exact"});

@@ -177,8 +177,8 @@ void AddColumnDialog::add_item(const Variant& variant) {
 void AddColumnDialog::open_dialog() {
   words_->clear();
   filter({});
-  draw_pictures();
   show();
+  draw_pictures();
   raise();
   activateWindow();
   words_->setFocus();
