@@ -52,10 +52,11 @@ constexpr Rgb kRanks[] = {{255, 245, 230}, {254, 222, 178}, {253, 190, 124},
                           {246, 146, 82},  {220, 98, 56},   {168, 54, 34}};
 constexpr Rgb kGrey[] = {{24, 24, 24}, {245, 245, 245}};
 
-// Pale for nothing, two blues for partial and full; then hues after Okabe and Ito (2008).
+// Pale for nothing, two blues for partial and full; then hues after Okabe and Ito (2008), moved
+// apart until the colour blind distinguish all of them.
 constexpr Rgb kCategories[] = {{236, 239, 242}, {158, 202, 240}, {38, 116, 190},  {240, 178, 42},
-                               {27, 158, 119},  {214, 96, 58},   {146, 108, 190}, {92, 196, 206},
-                               {196, 106, 150}, {124, 116, 60}};
+                               {27, 149, 95},   {207, 93, 49},   {182, 132, 205}, {60, 196, 188},
+                               {184, 79, 126},  {97, 98, 57}};
 
 Steps category_steps() {
   Steps steps;

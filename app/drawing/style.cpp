@@ -30,10 +30,11 @@ Style palette(bool dark) {
       .key = of(0xf0b22aff, 0xeca41eff),
       .exact = of(0x487cb0ff, 0x5c96d0ff),
       .approximate = of(0xf0b22aff, 0xcc481cff),
-      // After Okabe and Ito (2008), lighter on black and darker on white: at least 3 to 1.
-      .series = {of(0xe2e5eaff, 0x1c2026ff), of(0x70c8f4ff, 0x0058a0ff), of(0xf47a36ff, 0xd05400ff),
-                 of(0x28c496ff, 0x008c64ff), of(0xe294c0ff, 0xbc6096ff), of(0xf0ce46ff, 0x966e00ff),
-                 of(0x8280ffff, 0x2896d2ff), of(0xc4a888ff, 0x705c48ff)}};
+      // After Okabe and Ito (2008), lighter on black and darker on white: at least 3 to 1. Moved
+      // apart until the colour blind distinguish all of them.
+      .series = {of(0xe2e5eaff, 0x1c2026ff), of(0x4fb0e4ff, 0x003d88ff), of(0xdb680fff, 0xb23606ff),
+                 of(0x55dfabff, 0x1e806dff), of(0xd97ca8ff, 0xad519cff), of(0xeace28ff, 0xb78c03ff),
+                 of(0x9a80ffff, 0x219fd5ff), of(0xbe996dff, 0x825939ff)}};
 }
 
 }  // namespace
