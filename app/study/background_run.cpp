@@ -32,6 +32,7 @@ void BackgroundRun::stop() {
   step_.reset();
   timer_.stop();
   waiting_ = false;
+  study_.go_on_measuring();
   emit changed();
 }
 

@@ -136,6 +136,8 @@ class Study : public QObject {
   void resume();
   /// The same, and every column is timed again.
   void measure_again();
+  /// To be called after other work in the background: columns that waited for it are timed.
+  void go_on_measuring() { update_later(); }
   bool paused() const { return requests_.paused(); }
 
   /// What a column will be, on the head that it shows: the next Session with it needs no work.
