@@ -14,9 +14,7 @@ namespace fovea::test {
 TEST_CASE("columns that waited for work in the background are timed when it has ended") {
   Study study(make_low_priority_backend({.backend = "cpu", .threads = 1}));
   open(study, small, {"exact", "h1d"}, {find_view("heatmap")});
-  const auto timed = [&] {
-    return study.columns()[1].time != nullptr;
-  };
+  const auto timed = [&] { return study.columns()[1].time != nullptr; };
   REQUIRE(wait_until([&] { return study.settled() && timed(); }));
 
   // One step runs while the other one waits, so that no column is timed between them.
@@ -25,9 +23,7 @@ TEST_CASE("columns that waited for work in the background are timed when it has 
     while (!may_end) QThread::msleep(1);
     return [] {};
   };
-  const auto wanted = [&] {
-    return !may_end;
-  };
+  const auto wanted = [&] { return !may_end; };
   BackgroundRun first(study, RequestKind::sweep), second(study, RequestKind::trials);
   first.start(step, wanted);
   second.start(step, wanted);
