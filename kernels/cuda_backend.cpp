@@ -38,8 +38,9 @@ class CudaBackend final : public Backend {
   std::string device() const override { return device_->name(); }
   std::string precision() const override { return name_of(precision_); }
 
-  std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& problem,
+  std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& head,
                                  Run& run) const override {
+    const Problem problem = counted_in(*plan, head);
     require_room(*plan, problem);
     const Product host_product = [host = host_](MatrixView a, MatrixView b, Run& its) {
       return host->product(a, b, its);

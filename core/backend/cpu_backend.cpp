@@ -64,8 +64,9 @@ class CpuBackend final : public Backend {
     return "CPU " + std::string(loops_.name) + ", " + plural(threads, "thread");
   }
 
-  std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& problem,
+  std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& head,
                                  Run& run) const override {
+    const Problem problem = counted_in(*plan, head);
     require_memory(memory_need(*plan, problem, workers_->threads()).total(), need_text(*plan),
                    fewer_tokens);
     return visit_form(

@@ -18,6 +18,11 @@ void check_values(MatrixView v, Index keys) {
 
 }  // namespace
 
+Problem counted_in(const Plan& plan, Problem head) {
+  if (plan.head_mask && plan.as<TilePlan>()) head.mask = plan.mask;
+  return head;
+}
+
 Index drawn_row(IndexRange rows, const Pool& pool, Index pixel) {
   const IndexRange range = pixel_tokens(pixel, rows, pool.rows);
   Random random(pool.one_row.value_or(0), stream_of(DrawPurpose::row_of_pixel, range.begin));

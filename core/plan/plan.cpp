@@ -99,8 +99,7 @@ bool has_negative(MatrixView m) {
 }  // namespace
 
 const PairMask* head_mask(const Plan& plan) {
-  const auto* imported = plan.as<ImportedPlan>();
-  return imported ? imported->head_mask.get() : plan.mask.get();
+  return plan.head_mask.value_or(plan.mask).get();
 }
 
 bool has_entries(const Plan& plan) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -122,8 +123,7 @@ struct FeaturePlan {
 /// known, they are the mask of the Plan; without P, P is the softmax over these pairs.
 struct ImportedPlan {
   std::shared_ptr<const ImportedResult> result;
-  std::shared_ptr<const PairMask> head_mask;  // of the head itself
-  bool kept = false;                          // the pairs with weight are known
+  bool kept = false;  // the pairs with weight are known
 };
 
 /// Which tensors of the structure say into which group (a leaf, a bucket) each token was sorted.
@@ -142,9 +142,11 @@ struct Plan {
   Lengths lengths = {};  // of the head
   bool causal = false;
   Index window = 0;  // of the head: the bands of all tiles lie in it; 0 if none
-  /// The head's mask: pairs that it does not admit count in no tile. Only plans whose levels are
-  /// all 0 have one. In an ImportedPlan it also leaves out the pairs without weight.
+  /// Pairs that it does not admit count in no tile: the head's mask, which a plan that knows single
+  /// pairs narrows to those. Only plans whose levels are all 0 have one.
   std::shared_ptr<const PairMask> mask = {};
+  /// The head's own mask, or null if it has none; without a value it is `mask`.
+  std::optional<std::shared_ptr<const PairMask>> head_mask = {};
   PlanForm form;
   Structure structure = {};
   TokenGroups groups = {};

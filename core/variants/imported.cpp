@@ -39,8 +39,8 @@ Plan plan_imported(const Problem& problem, const ImportedParameters& parameters,
   const ImportedTensors& tensors = problem.imported->named(parameters.result);
   auto result =
       std::make_shared<const ImportedResult>(read_imported(tensors, problem.imported->head, stop));
-  Plan plan{.lengths = problem.lengths(), .causal = problem.causal};
-  ImportedPlan form{.result = result, .head_mask = problem.mask, .kept = tensors.kept.present()};
+  Plan plan{.lengths = problem.lengths(), .causal = problem.causal, .head_mask = problem.mask};
+  ImportedPlan form{.result = result, .kept = tensors.kept.present()};
   if (form.kept) {
     plan.mask = kept_pairs(tensors, problem.imported->head, problem.lengths(), problem.mask, stop);
     if (result->p.empty())

@@ -52,12 +52,15 @@ enum class Conditions {
 enum class UnequalLengths { none, last_queries, all };
 
 /// `papers`: exact attention and the variants of the four papers, which commands and the window
-/// take unless asked for others. `baselines`: what the papers' tables compare with.
-enum class Group { papers, baselines };
-inline constexpr Group all_groups[] = {Group::papers, Group::baselines};
+/// take unless asked for others. `baselines`: what the papers' tables compare with. `selectors`:
+/// what selects keys, or blocks of them, by a score of the head.
+enum class Group { papers, baselines, selectors };
+inline constexpr Group all_groups[] = {Group::papers, Group::baselines, Group::selectors};
 
-/// "papers", "baselines".
+/// "papers", "baselines", "selectors".
 std::string name_of(Group group);
+/// As a heading: "Efficient attentions".
+std::string title_of(Group group);
 
 /// Which attention a tree of the variant is learned for (core/learning).
 enum class TreeAttention { none, fine, coarse };
@@ -163,5 +166,13 @@ Variant sinkhorn_variant();
 Variant synthesizer_variant();
 Variant linear_variant();
 Variant performer_variant();
+Variant moba_variant();
+Variant vertical_slash_variant();
+Variant msa_variant();
+Variant dsa_variant();
+Variant xattention_variant();
+Variant sparge_variant();
+Variant quest_variant();
+Variant oracle_variant();
 
 }  // namespace fovea

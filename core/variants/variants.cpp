@@ -10,12 +10,14 @@ namespace fovea {
 namespace {
 
 std::vector<Variant>& table() {
-  static std::vector<Variant> rows{exact_variant(),     h1d_variant(),      fixed_variant(),
-                                   strided_variant(),   tf_variant(),       tc_variant(),
-                                   hyper_variant(),     window_variant(),   longformer_variant(),
-                                   bigbird_variant(),   reformer_variant(), kde_variant(),
-                                   linformer_variant(), sinkhorn_variant(), synthesizer_variant(),
-                                   linear_variant(),    performer_variant()};
+  static std::vector<Variant> rows{
+      exact_variant(),      h1d_variant(),        fixed_variant(),          strided_variant(),
+      tf_variant(),         tc_variant(),         hyper_variant(),          window_variant(),
+      longformer_variant(), bigbird_variant(),    reformer_variant(),       kde_variant(),
+      linformer_variant(),  sinkhorn_variant(),   synthesizer_variant(),    linear_variant(),
+      performer_variant(),  moba_variant(),       vertical_slash_variant(), msa_variant(),
+      dsa_variant(),        xattention_variant(), sparge_variant(),         quest_variant(),
+      oracle_variant()};
   return rows;
 }
 
@@ -33,7 +35,27 @@ std::vector<const Variant*> variants_of(Group group) {
 }
 
 std::string name_of(Group group) {
-  return group == Group::papers ? "papers" : "baselines";
+  switch (group) {
+    case Group::papers:
+      return "papers";
+    case Group::baselines:
+      return "baselines";
+    case Group::selectors:
+      return "selectors";
+  }
+  return "";
+}
+
+std::string title_of(Group group) {
+  switch (group) {
+    case Group::papers:
+      return "Efficient attentions";
+    case Group::baselines:
+      return "Baselines";
+    case Group::selectors:
+      return "Selectors";
+  }
+  return "";
 }
 
 void add_variant(Variant row) {
@@ -81,7 +103,7 @@ std::vector<std::string> left_over(const Variant& variant, const Structure& give
 /// to all variants.
 void set_conditions(Plan& plan, const Problem& problem) {
   plan.window = problem.window;
-  if (!plan.as<ImportedPlan>()) plan.mask = problem.mask;
+  if (!plan.head_mask) plan.mask = problem.mask;
   auto* tiles = plan.as<TilePlan>();
   if (!tiles || problem.window == 0) return;
   for (Pass& pass : tiles->passes)

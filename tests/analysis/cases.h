@@ -31,7 +31,12 @@ inline std::vector<Case> small_cases() {
           {"sinkhorn", {{"block", "6"}}},
           {"synthesizer", {{"rank", "3"}}},
           {"linear", {}},
-          {"performer", {{"features", "7"}}}};
+          {"performer", {{"features", "7"}}},
+          {"moba", {{"block", "4"}, {"blocks", "2"}}},
+          {"vertical_slash",
+           {{"vertical", "3"}, {"slash", "4"}, {"last", "6"}, {"first", "1"}, {"nearest", "1"}}},
+          {"dsa", {{"tokens", "5"}}},
+          {"sparge", {{"query_block", "5"}, {"key_block", "4"}, {"theta", "-1"}, {"tau", "0.5"}}}};
 }
 
 /// Every case, with and without a causal mask, at a few lengths.

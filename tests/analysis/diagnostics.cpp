@@ -394,6 +394,8 @@ TEST_CASE("every variant offers its own figures") {
     if (x.variant->id == "tf" || x.variant->id == "tc") value_of(diagnostics_of(x), "chi");
     if (x.variant->id == "strided" && x.plan->lengths.n() > 16)
       value_of(diagnostics_of(x), "two_hop_reach");
+    if (x.variant->id == "moba" && x.plan->lengths.n() > 16)
+      value_of(diagnostics_of(x), "selected_recall");
     if (x.variant->id == "h1d" && x.plan->lengths.n() > 16)
       value_of(diagnostics_of(x), "block_spread_1");
     if (x.variant->id == "h1d" && x.plan->lengths.n() > 16)

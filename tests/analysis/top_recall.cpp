@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analysis/metrics.h"
+#include "analysis/selected_recall.h"
 #include "cases.h"
 #include "reference.h"
 
@@ -127,5 +128,31 @@ TEST_CASE("the recall of the top keys of a variant is that of the dense matrices
     }
     if (x.variant->reference)
       for (const Estimate& recall : m.top_recall) CHECK(recall.value == 1);
+  });
+}
+
+TEST_CASE(
+    "the recall of selected keys is that of sorted rows, for each row as many as it selects") {
+  for_small_instances([](const Instance& x) {
+    if (x.variant->group != Group::selectors) return;
+    CAPTURE(x.variant->id);
+    const Index n = x.plan->lengths.n();
+    const Instance exact = make_instance(*backends().front(), x.problem, "exact", {});
+    const Matrix p = exact.all(), q = x.all();
+    double sum = 0;
+    for (Index i = 0; i < n; ++i) {
+      const Row row(p.row(i), p.row(i) + n), its(q.row(i), q.row(i) + n);
+      const auto selected = sorted_top(its, n);
+      double both = 0;
+      for (const Index key : sorted_top(row, std::ssize(selected)))
+        both += double(std::ranges::count(selected, key));
+      sum += selected.empty() ? 1 : both / double(selected.size());
+    }
+    Profile profile;
+    Run run{profile};
+    const SelectedRecall all = selected_recall(*x.bound, *exact.bound, run);
+    CHECK(all.share.value == doctest::Approx(sum / double(n)));
+    CHECK_FALSE(all.sampled);
+    if (n > 30) CHECK(selected_recall(*x.bound, *exact.bound, run, 20.0 * double(n)).sampled);
   });
 }

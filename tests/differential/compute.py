@@ -4,12 +4,16 @@ import math
 import numpy as np
 
 import figures
+import selected
 import variants
 from compared import differences, leaves
 
 TEXTS = ("variant", "source", "backend", "device", "precision", "conditions", "notes")
 # Counted from how a plan is kept in memory, which no formula states; tests/analysis/planned_costs.cpp counts it.
 NO_FORMULA = ("cost.bytes",)
+
+
+FORMULAS = variants.FORMULAS | selected.FORMULAS
 
 
 def rounding(head, made):
@@ -68,6 +72,8 @@ def figures_of(layer, head, exact_made, made, exact, computed, index):
         expected["from_own_output"] = figures.from_own_output(written, layer.imported["z"][index])
     if variant in ("fixed", "strided", "longformer", "bigbird", "window", "reformer"):
         expected |= figures.of_key_sets(head, made)
+    if variant in selected.FORMULAS:
+        expected |= figures.of_selection(head, made, written)
     if made.leaves is not None:
         expected |= figures.of_leaves(made)
     if made.levels is not None:
@@ -108,7 +114,7 @@ def check(layer, exact, computed):
         head = layer.head(index)
         drawn = layer.imported_of(index) if computed.variant == "imported" else computed.structure(index)
         exact_made = variants.exact(head, {}, {})
-        made = variants.FORMULAS[computed.variant](head, parameters, drawn)
+        made = FORMULAS[computed.variant](head, parameters, drawn)
         multiply_adds += made.multiply_adds
         pairs += head.allowed.sum() * (head.d + head.dv)
         where = f"metrics[{index}]"

@@ -176,6 +176,18 @@ def of_key_sets(head, made):
     return figures
 
 
+def of_selection(head, made, written):
+    """What share of as many keys of the largest exact weights is selected, beside the figures of sets of keys."""
+    sets = of_key_sets(head, made)
+    if not sets:
+        return {}
+    rows = []
+    for weights, support in zip(written.exact, made.support):
+        most = top(weights, int(support.sum()))
+        rows.append(len(most & set(np.flatnonzero(support))) / len(most) if most else 1)
+    return sets | exactly(selected_recall=np.mean(rows))
+
+
 def of_levels(head, made, written, coarse_query):
     """Of a hierarchy of clusters: how much attention each level has, and how logits spread within its blocks."""
     top_level = int(made.levels.max())

@@ -1,11 +1,12 @@
 """Settings of the variants that are drawn for a layer."""
 
 # That take conditions on single pairs; a soft cap and sinks alone; nothing beside a causal mask (app/README.md).
-PAIRS = ("fixed", "strided", "tf", "hyper", "window", "longformer", "bigbird", "reformer", "kde")
+PAIRS = ("fixed", "strided", "tf", "hyper", "window", "longformer", "bigbird", "reformer", "kde", "moba",
+         "vertical_slash", "msa", "dsa", "xattention", "sparge", "quest", "oracle")
 CAP_AND_SINK = ("h1d",)
 NOTHING = ("tc", "linformer", "sinkhorn", "synthesizer", "linear", "performer")
 BIDIRECTIONAL = ("kde", "linformer", "sinkhorn")
-ANY_LENGTHS = ("tf", "tc")
+ANY_LENGTHS = ("tf", "tc", "moba", "msa", "dsa", "quest", "oracle")
 LAST_QUERIES = ("fixed", "strided", "window", "longformer", "bigbird")  # under a causal mask
 
 
@@ -68,6 +69,23 @@ def drawn(variant, layer, draw):
         return {"width": size(0), "globals": size(0)}
     if variant == "bigbird":
         return {"block": size(), "window": int(2 * draw.random.integers(0, 4) + 1), "random": draw.size(0, 8)}
+    if variant in ("moba", "msa", "oracle"):
+        return {"block": size(), "blocks": draw.size(1, 8)}
+    if variant == "quest":
+        return {"page": size(), "pages": draw.size(1, 8)}
+    if variant == "dsa":
+        return {"tokens": size(), "activation": draw.of(["relu", "none"])}
+    if variant == "vertical_slash":
+        lines = {"last": size(), "first": size(0), "nearest": size(0)}
+        if draw.one_in(3):
+            return lines | {"rule": "mass", "gamma": draw.of([0.0, 0.3, 0.9])}
+        return lines | {"vertical": size(), "slash": size()}
+    if variant == "xattention":
+        stride = draw.size(1, 8)
+        return {"stride": stride, "block": stride * draw.size(1, 6), "tau": draw.of([0.0, 0.5, 0.9, 1.0])}
+    if variant == "sparge":
+        return {"query_block": size(), "key_block": size(), "tau": draw.of([0.0, 0.3, 0.9, 1.0]),
+                "theta": draw.of([-1.0, 0.1, 0.5, 1.0])}
     if variant == "reformer":
         return {"rounds": int(draw.random.integers(1, 5)), "chunk": size()}
     if variant == "sinkhorn":

@@ -60,5 +60,13 @@ VariantLaws sinkhorn_laws();
 VariantLaws synthesizer_laws();
 VariantLaws linear_laws();
 VariantLaws performer_laws();
+VariantLaws moba_laws();
+VariantLaws vertical_slash_laws();
+VariantLaws msa_laws();
+VariantLaws dsa_laws();
+VariantLaws xattention_laws();
+VariantLaws sparge_laws();
+VariantLaws quest_laws();
+VariantLaws oracle_laws();
 
 }  // namespace fovea::test

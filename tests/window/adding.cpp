@@ -44,7 +44,7 @@ std::vector<std::string> columns_of(Window& window) {
 
 }  // namespace
 
-TEST_CASE("all variants can be chosen in two groups, and words narrow the choice") {
+TEST_CASE("all variants can be chosen in three groups, and words narrow the choice") {
   Window window("synthetic:clusters?n=64&d=8&seed=1");
   show(window, {find_view("heatmap")}, {"exact", "h1d"});
   REQUIRE(window.settle());

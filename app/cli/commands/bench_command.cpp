@@ -287,7 +287,9 @@ void add_bench_command(CLI::App& program, Work& chosen) {
       ->capture_default_str()
       ->excludes(source)
       ->group(group);
-  command->add_option("--variant", options->variants, "Ids of variants, or papers, baselines, all")
+  command
+      ->add_option("--variant", options->variants,
+                   "Ids of variants, or papers, baselines, selectors, all")
       ->allow_extra_args(false)
       ->type_name("ID")
       ->capture_default_str();

@@ -23,8 +23,15 @@ std::string mask_text(Mask mask) {
 }
 
 std::string heading_of(Group group) {
-  return group == Group::papers ? "papers: exact attention and the variants of the four papers"
-                                : "baselines: what the papers' tables compare with";
+  switch (group) {
+    case Group::papers:
+      return "papers: exact attention and the variants of the four papers";
+    case Group::baselines:
+      return "baselines: what the papers' tables compare with";
+    case Group::selectors:
+      return "selectors: keys, or blocks of them, that are selected by a score of the head";
+  }
+  return "";
 }
 
 std::string type_text(const TensorField& field) {

@@ -22,10 +22,6 @@ namespace {
 constexpr int picture_side = 48, gap = 8;
 constexpr int variant_role = Qt::UserRole;  // its id; a heading has none
 
-const char* title_of(Group group) {
-  return group == Group::papers ? "Efficient attentions" : "Baselines";
-}
-
 const Variant* variant_of(const QListWidgetItem& item) {
   const QString id = item.data(variant_role).toString();
   return id.isEmpty() ? nullptr : &find_variant(id.toStdString());
@@ -158,7 +154,7 @@ AddColumnDialog::AddColumnDialog(Study& study, SessionEditor& editor, QWidget* p
 
 void AddColumnDialog::fill() {
   for (const Group group : all_groups) {
-    auto* heading = new QListWidgetItem(title_of(group), list_);
+    auto* heading = new QListWidgetItem(to_qt(title_of(group)), list_);
     heading->setFlags(Qt::NoItemFlags);
     for (const Variant* variant : variants_of(group)) add_item(*variant);
   }

@@ -69,8 +69,7 @@ QWidget* VariantChoice::make_list() {
   int column = 0, rows = 0;
   for (const Group group : all_groups) {
     int row = 0;
-    grid->addWidget(make_heading(group == Group::papers ? "Efficient attentions" : "Baselines"),
-                    row++, column);
+    grid->addWidget(make_heading(to_qt(title_of(group))), row++, column);
     for (const Variant* variant : variants_of(group)) {
       if (variant->reference) continue;  // is what all others are compared with
       auto* box = new QCheckBox(escaped(to_qt(variant->label)));

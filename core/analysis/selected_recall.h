@@ -1,0 +1,29 @@
+// The selected recall tells how well keys were selected: what share of as many keys of the largest
+// exact weights is among them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/diagnostics.h"
+#include "analysis/metrics.h"
+
+namespace fovea {
+
+struct SelectedRecall {
+  Estimate share;
+  bool sampled = false;  // not all rows were used
+};
+
+/// With S_i the keys that query i attends in the approximation, and top_k(P_i) as in top_recall.h:
+/// the mean over rows i of |S_i ∩ top_k(P_i)| / k, where k is |S_i|, or the number of positive
+/// weights of P_i if that is smaller. A row in which k is 0 counts as 1. Rows are sampled as in
+/// level_mass. Throws Cancelled.
+SelectedRecall selected_recall(const Operator& approximate, const Operator& exact, Run& run,
+                               double max_entries = 6.7e7, std::uint64_t seed = 0);
+
+/// The figures of a selector: those of its sets of keys, and the selected recall; empty if every
+/// query attends every key.
+std::vector<Diagnostic> selection_figures(const Diagnosis& of, Run& run);
+
+}  // namespace fovea

@@ -1,0 +1,74 @@
+// MoBA, mixture of block attention: the own block, and those whose mean key is nearest to the
+// query.
+#include "analysis/selected_recall.h"
+#include "variants/dot_products.h"
+#include "variants/selected_blocks.h"
+
+namespace fovea {
+namespace {
+
+struct MobaParameters {
+  Index block = 512, blocks = 3;
+
+  static std::vector<TypedField<MobaParameters>> fields() {
+    using P = MobaParameters;
+    auto block = size_field<P>("block", "Block l", "tokens", &P::block, 1, 131072,
+                               "Keys of a block, as one of which a query selects them.",
+                               [](Index n) { return short_size(n, 512); });
+    block.field.worth_trying = try_sizes(block.field, 1, 3);
+    return {block, blocks_field(&P::blocks,
+                                "Blocks that a query attends, its own included. With blocks >= n / "
+                                "block the result is exact.")};
+  }
+};
+
+// [blocks, d] row-major: each block of what it has.
+std::vector<double> mean_keys(MatrixView k, KeyBlocks blocks) {
+  std::vector<double> means(static_cast<std::size_t>(blocks.count() * k.cols));
+  for (Index b = 0; b < blocks.count(); ++b) {
+    double* mean = means.data() + b * k.cols;
+    const IndexRange tokens = blocks.tokens(b);
+    for (Index j = tokens.begin; j < tokens.end; ++j)
+      for (Index c = 0; c < k.cols; ++c) mean[c] += static_cast<double>(k(j, c));
+    for (Index c = 0; c < k.cols; ++c) mean[c] /= static_cast<double>(tokens.size());
+  }
+  return means;
+}
+
+Plan plan_moba(const Problem& problem, const MobaParameters& p, Planning& planning) {
+  const Index d = problem.d();
+  const std::vector<double> means = mean_keys(problem.k, {problem.keys(), p.block});
+  const auto score = [&](IndexRange queries, IndexRange blocks, double* scores) {
+    dot_products(
+        problem.q, queries, blocks, [&](Index b) { return means.data() + b * d; }, scores);
+  };
+  Plan plan = plan_selected_blocks(problem,
+                                   {.size = p.block,
+                                    .blocks = p.blocks,
+                                    .score = score,
+                                    .block_multiply_adds = static_cast<double>(d)},
+                                   planning);
+  if (plan.planning_multiply_adds > 0)
+    plan.planning_multiply_adds += static_cast<double>(problem.keys() * d);
+  return plan;
+}
+
+}  // namespace
+
+Variant moba_variant() {
+  return make_variant<MobaParameters>(
+      {.id = "moba",
+       .label = "MoBA",
+       .paper = "Lu et al. 2025 (Mixture of Block Attention), section 2.2, Eq. 2-6",
+       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{Bᵢ} exp,  Bᵢ: own block and those of the largest qᵢ·k̄_b",
+       .summary = "The own block, and the blocks whose mean key is nearest to the query.",
+       .mask = Mask::causal_in_paper,
+       .unequal_lengths = UnequalLengths::all,
+       .group = Group::selectors,
+       .quick = true,
+       .structure = selected_block_tensors("q.k of the mean key, not scaled"),
+       .diagnostics = {selection_figures}},
+      plan_moba);
+}
+
+}  // namespace fovea

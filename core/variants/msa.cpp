@@ -1,0 +1,73 @@
+// MSA, MiniMax sparse attention: the own block, and those with the largest single product of the
+// query. The paper's indexer has queries and keys of its own; a head alone has only its own ones,
+// which serve here.
+#include <algorithm>
+#include <limits>
+
+#include "analysis/selected_recall.h"
+#include "variants/dot_products.h"
+#include "variants/selected_blocks.h"
+
+namespace fovea {
+namespace {
+
+struct MsaParameters {
+  Index block = 128, blocks = 16;
+
+  static std::vector<TypedField<MsaParameters>> fields() {
+    using P = MsaParameters;
+    auto block = size_field<P>("block", "Block l", "tokens", &P::block, 1, 131072,
+                               "Keys of a block, as one of which a query selects them.",
+                               [](Index n) { return short_size(n / 4, 128); });
+    block.field.worth_trying = try_sizes(block.field, 1, 3);
+    return {block, blocks_field(&P::blocks,
+                                "Blocks that a query attends, its own included. With blocks >= n / "
+                                "block the result is exact.")};
+  }
+};
+
+Plan plan_msa(const Problem& problem, const MsaParameters& p, Planning& planning) {
+  const KeyBlocks all{problem.keys(), p.block};
+  const auto score = [&](IndexRange queries, IndexRange blocks, double* scores) {
+    const IndexRange keys = all.tokens(blocks);
+    std::vector<double> products(static_cast<std::size_t>(queries.size() * keys.size()));
+    key_products(problem, queries, keys, products.data());
+    for (Index i = queries.begin; i < queries.end; ++i) {
+      const double* its = products.data() + (i - queries.begin) * keys.size() - keys.begin;
+      for (Index b = blocks.begin; b < blocks.end; ++b) {
+        double most = -std::numeric_limits<double>::infinity();
+        const IndexRange tokens = all.tokens(b);
+        for (Index j = tokens.begin; j < tokens.end; ++j)
+          if (problem.admits(i, j)) most = std::max(most, its[j]);
+        *scores++ = most;
+      }
+    }
+  };
+  return plan_selected_blocks(problem,
+                              {.size = p.block,
+                               .blocks = p.blocks,
+                               .score = score,
+                               .pair_multiply_adds = static_cast<double>(problem.d())},
+                              planning);
+}
+
+}  // namespace
+
+Variant msa_variant() {
+  return make_variant<MsaParameters>(
+      {.id = "msa",
+       .label = "MSA",
+       .paper = "MiniMax-M3 (MiniMax 2026; modular_minimax_m3_vl.py of transformers), with the "
+                "head's own q and k as indexer",
+       .formula =
+           "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{Bᵢ} exp,  Bᵢ: own block and those of the largest max_{j∈b} qᵢ·kⱼ",
+       .summary = "The own block, and the blocks with the largest product of query and key.",
+       .mask = Mask::causal_in_paper,
+       .unequal_lengths = UnequalLengths::all,
+       .group = Group::selectors,
+       .structure = selected_block_tensors("the largest q.k of a key that the query may attend"),
+       .diagnostics = {selection_figures}},
+      plan_msa);
+}
+
+}  // namespace fovea

@@ -1,0 +1,71 @@
+// The oracle: the blocks of keys in which exact attention has the most mass. To know them takes all
+// logits; no selection of as many blocks keeps more.
+#include <numeric>
+#include <vector>
+
+#include "analysis/selected_recall.h"
+#include "variants/dot_products.h"
+#include "variants/selected_blocks.h"
+
+namespace fovea {
+namespace {
+
+struct OracleParameters {
+  Index block = 64, blocks = 16;
+
+  static std::vector<TypedField<OracleParameters>> fields() {
+    using P = OracleParameters;
+    auto block = size_field<P>("block", "Block l", "tokens", &P::block, 1, 131072,
+                               "Keys of a block, as one of which a query selects them.",
+                               [](Index n) { return short_size(n / 4, 64); });
+    block.field.worth_trying = try_sizes(block.field, 1, 3);
+    return {block,
+            blocks_field(&P::blocks,
+                         "Blocks that a query attends. With blocks >= n / block the result is "
+                         "exact.")};
+  }
+};
+
+Plan plan_oracle(const Problem& problem, const OracleParameters& p, Planning& planning) {
+  const KeyBlocks all{problem.keys(), p.block};
+  const auto score = [&](IndexRange queries, IndexRange blocks, double* scores) {
+    const IndexRange keys = all.tokens(blocks);
+    std::vector<double> weights(static_cast<std::size_t>(queries.size() * keys.size()));
+    exact_weights(problem, queries, keys, weights.data());
+    for (Index i = 0; i < queries.size(); ++i)
+      for (Index b = blocks.begin; b < blocks.end; ++b) {
+        const double* first = weights.data() + i * keys.size() + all.tokens(b).begin - keys.begin;
+        *scores++ = std::accumulate(first, first + all.tokens(b).size(), 0.0);
+      }
+  };
+  Plan plan = plan_selected_blocks(problem,
+                                   {.size = p.block,
+                                    .blocks = p.blocks,
+                                    .own = false,
+                                    .score = score,
+                                    .pair_multiply_adds = static_cast<double>(problem.d())},
+                                   planning);
+  if (plan.structure.has("selected_blocks"))
+    plan.notes.push_back(
+        "the selection looks at all logits of exact attention: a bound of other selectors, not a "
+        "method");
+  return plan;
+}
+
+}  // namespace
+
+Variant oracle_variant() {
+  return make_variant<OracleParameters>(
+      {.id = "oracle",
+       .label = "Oracle",
+       .paper = "no method: the bound of all that select blocks of keys",
+       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{Bᵢ} exp,  Bᵢ: blocks of the largest Σ_{j∈b} exp(Sᵢⱼ)",
+       .summary = "The blocks of the largest true mass: the most that so many blocks can keep.",
+       .unequal_lengths = UnequalLengths::all,
+       .group = Group::selectors,
+       .structure = selected_block_tensors("their shares of the mass of exact attention"),
+       .diagnostics = {selection_figures}},
+      plan_oracle);
+}
+
+}  // namespace fovea

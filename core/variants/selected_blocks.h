@@ -1,0 +1,65 @@
+// What variants share in which each query selects blocks of keys by scores of its own.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "variants/variant.h"
+
+namespace fovea {
+
+/// Consecutive keys in blocks; the last block has what is left.
+struct KeyBlocks {
+  Index keys = 0, size = 1;
+
+  Index count() const { return (keys + size - 1) / size; }
+  IndexRange tokens(Index block) const {
+    return {block * size, std::min((block + 1) * size, keys)};
+  }
+  IndexRange tokens(IndexRange blocks) const {
+    return {blocks.begin * size, std::min(blocks.end * size, keys)};
+  }
+  /// The blocks in which some keys lie.
+  IndexRange around(IndexRange tokens) const {
+    return {tokens.begin / size, (tokens.end + size - 1) / size};
+  }
+};
+
+struct BlockSelector {
+  Index size = 0;    // keys of a block
+  Index blocks = 0;  // how many a query selects, its own included
+  bool own = true;   // the block of the query's own place is selected, whatever its score
+  /// Writes the scores of some blocks: [queries, blocks]. A query reads only those of blocks with a
+  /// key that it may attend.
+  std::function<void(IndexRange queries, IndexRange blocks, double* scores)> score;
+  double block_multiply_adds = 0;  // of the score of a block
+  double pair_multiply_adds = 0;   // of each pair that the head admits
+};
+
+/// The plan in which every query attends the blocks of its largest scores, the first among equal
+/// ones. A block can be selected if the head lets the query attend one of its keys; scores that are
+/// not numbers come last. All blocks are exact attention, which selects nothing.
+Plan plan_selected_blocks(const Problem& problem, const BlockSelector& selector,
+                          Planning& planning);
+
+/// The tensors that such a plan holds; `score` says what the scores are: "q.k̄".
+std::vector<TensorField> selected_block_tensors(const std::string& score);
+
+/// How many blocks are selected, as a parameter: `least` to try beside the default.
+template <class P>
+TypedField<P> blocks_field(Index P::*member, const std::string& meaning) {
+  auto blocks =
+      int_field<P, Index>("blocks", "Blocks k", "blocks", member, 1, 131072, Axis::log2, meaning);
+  const std::int64_t standard = P{}.*member;
+  blocks.field.worth_trying = [standard](Index) {
+    std::vector<Value> tried;
+    for (const std::int64_t k : {standard, std::max<std::int64_t>(1, standard / 2), 2 * standard,
+                                 std::max<std::int64_t>(1, standard / 4), 4 * standard})
+      if (std::ranges::find(tried, Value(k)) == tried.end()) tried.emplace_back(k);
+    return tried;
+  };
+  return blocks;
+}
+
+}  // namespace fovea

@@ -1,0 +1,236 @@
+// What holds for selections beside what holds for all plans: ties, the future, bounds, and what is
+// refused of a given selection.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "analysis/cost.h"
+#include "data/error.h"
+#include "laws/operator_cases.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+struct Selector {
+  const char *id, *size, *count;  // ids of its parameters
+};
+constexpr Selector of_blocks[] = {{"moba", "block", "blocks"},
+                                  {"msa", "block", "blocks"},
+                                  {"quest", "page", "pages"},
+                                  {"oracle", "block", "blocks"}};
+
+Settings settings_of(const Selector& s, int size, int count) {
+  return {{s.size, std::to_string(size)}, {s.count, std::to_string(count)}};
+}
+
+Problem with_constant_keys(Index n, bool causal) {
+  Matrix q = gaussian(n, 3, 5), k(n, 3, 0.7f), v = gaussian(n, 2, 6);
+  return make_problem(std::move(q), std::move(k), std::move(v), 0, causal);
+}
+
+double product(const Problem& p, Index i, Index j) {
+  double sum = 0;
+  for (Index c = 0; c < p.d(); ++c)
+    sum += static_cast<double>(p.q(i, c)) * static_cast<double>(p.k(j, c));
+  return sum;
+}
+
+std::string message_of(const char* id, const Settings& settings, const Structure& given) {
+  try {
+    make_plan(*backends().front(), make_data(Data::gaussian, 8, 2, 1, true), id, settings, given);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+// Public reports: MoBA#23, #27, #38.
+TEST_CASE("selectors: of equal scores the first blocks are taken, exactly k with the own one") {
+  const Index n = 41, size = 4, k = 3;
+  for (const Selector& s : of_blocks)
+    for (const bool causal : {false, true}) {
+      if (std::string(s.id) == "oracle") continue;  // it forces no block
+      CAPTURE(s.id);
+      CAPTURE(causal);
+      const auto plan = make_plan(*backends().front(), with_constant_keys(n, causal), s.id,
+                                  settings_of(s, size, k));
+      const auto& selected = plan->structure.integers("selected_blocks");
+      REQUIRE(std::ssize(selected) == n * k);
+      for (Index i = 0; i < n; ++i) {
+        const Index own = i / size;
+        std::vector<std::int32_t> expected{static_cast<std::int32_t>(own)};
+        for (std::int32_t b = 0; std::ssize(expected) < k && b < (causal ? own : 11); ++b)
+          if (b != own) expected.push_back(b);
+        std::ranges::sort(expected);
+        expected.resize(k, -1);
+        CHECK(std::equal(expected.begin(), expected.end(), selected.begin() + i * k));
+      }
+    }
+}
+
+TEST_CASE("selectors: of equal scores the first keys are taken") {
+  const Index n = 23, k = 5;
+  const auto plan = make_plan(*backends().front(), with_constant_keys(n, true), "dsa",
+                              {{"tokens", std::to_string(k)}});
+  const auto& selected = plan->structure.integers("selected_keys");
+  for (Index i = 0; i < n; ++i)
+    for (Index r = 0; r < k; ++r)
+      CHECK(selected[static_cast<std::size_t>(i * k + r)] == (r <= i ? r : -1));
+}
+
+// Public report: transformers#45820.
+TEST_CASE("selectors: under a causal mask a query selects alike whatever comes later") {
+  const Index n = 60, changed = 37;
+  const Problem head = make_data(Data::gaussian, n, 4, 2, true);
+  Matrix q = Matrix::copy_of(head.q), k = Matrix::copy_of(head.k);
+  for (Index i = changed; i < n; ++i)
+    for (Index c = 0; c < 4; ++c) {
+      q(i, c) = 3 - q(i, c);
+      k(i, c) = 2 * k(i, c) - 1;
+    }
+  const Problem other =
+      make_problem(std::move(q), std::move(k), Matrix::copy_of(head.v), head.scale, true);
+  const auto same_rows = [&](const char* id, const Settings& settings, const char* tensor) {
+    CAPTURE(id);
+    const auto a = make_plan(*backends().front(), head, id, settings),
+               b = make_plan(*backends().front(), other, id, settings);
+    const auto &of_a = a->structure.integers(tensor), &of_b = b->structure.integers(tensor);
+    const auto before = static_cast<std::ptrdiff_t>(of_a.size()) / n * changed;
+    CHECK(std::equal(of_a.begin(), of_a.begin() + before, of_b.begin()));
+    CHECK(of_a != of_b);
+  };
+  for (const Selector& s : of_blocks) same_rows(s.id, settings_of(s, 4, 3), "selected_blocks");
+  same_rows("dsa", {{"tokens", "6"}}, "selected_keys");
+}
+
+TEST_CASE("selectors: the bound of a page of Quest is above every product of its keys") {
+  const Index n = 70, page = 6, pages = 11;  // all but one of them
+  for (const Data data : {Data::gaussian, Data::equal, Data::huge, Data::spike}) {
+    const Problem problem = make_data(data, n, 5, 2, false);
+    const auto plan = make_plan(*backends().front(), problem, "quest",
+                                {{"page", std::to_string(page)}, {"pages", std::to_string(pages)}});
+    const auto& selected = plan->structure.integers("selected_blocks");
+    const auto& bounds = plan->structure.reals("selected_scores");
+    for (Index i = 0; i < n; ++i)
+      for (Index r = 0; r < pages; ++r) {
+        const Index first = selected[static_cast<std::size_t>(i * pages + r)] * page;
+        const auto bound = static_cast<double>(bounds[static_cast<std::size_t>(i * pages + r)]);
+        for (Index j = first; j < std::min(n, first + page); ++j)
+          CHECK(product(problem, i, j) <= bound + 1e-6 * std::abs(bound));
+      }
+  }
+}
+
+TEST_CASE("selectors: no selection of as many blocks has more mass than the oracle's") {
+  const Index n = 64;
+  for (const bool causal : {false, true}) {
+    const Problem problem = make_data(Data::gaussian, n, 6, 2, causal);
+    const Matrix exact = make_instance(*backends().front(), problem, "exact", {}).all();
+    const auto mass = [&](const Selector& s, Index i) {
+      const Matrix p =
+          make_instance(*backends().front(), problem, s.id, settings_of(s, 8, 3)).all();
+      double sum = 0;
+      for (Index j = 0; j < n; ++j)
+        if (p(i, j) > 0) sum += static_cast<double>(exact(i, j));
+      return sum;
+    };
+    for (const Index i : {Index{30}, Index{63}}) {
+      const double best = mass(of_blocks[3], i);
+      for (const Selector& s : of_blocks) CHECK(mass(s, i) <= best + 1e-6);
+    }
+  }
+}
+
+TEST_CASE("selectors: a query that is not finite selects something, and no other query changes") {
+  const Index n = 48, bad = 20;
+  const Problem head = make_data(Data::gaussian, n, 4, 2, true);
+  Matrix q = Matrix::copy_of(head.q);
+  q(bad, 1) = std::numeric_limits<float>::quiet_NaN();
+  const Problem broken = make_problem(std::move(q), Matrix::copy_of(head.k),
+                                      Matrix::copy_of(head.v), head.scale, true);
+  for (const Selector& s : of_blocks) {
+    CAPTURE(s.id);
+    const auto a = make_plan(*backends().front(), head, s.id, settings_of(s, 4, 3)),
+               b = make_plan(*backends().front(), broken, s.id, settings_of(s, 4, 3));
+    const auto &of_a = a->structure.integers("selected_blocks"),
+               &of_b = b->structure.integers("selected_blocks");
+    for (Index i = 0; i < n; ++i)
+      if (i == bad)
+        CHECK(of_b[static_cast<std::size_t>(i * 3)] >= 0);
+      else
+        CHECK(std::equal(of_a.begin() + i * 3, of_a.begin() + i * 3 + 3, of_b.begin() + i * 3));
+  }
+}
+
+TEST_CASE("selectors: queries that a block of theirs leaves without a key are counted") {
+  // The queries of a block all select the last block of keys, which only the last of them may
+  // attend.
+  Structure map;
+  map.set({"block_map", {2, 4}, std::vector<std::int32_t>{0, 1, 0, 0, 0, 0, 0, 1}});
+  const Settings settings{{"query_block", "4"}, {"key_block", "2"}};
+  const auto note = [&](bool causal) {
+    const auto plan = make_plan(*backends().front(), make_data(Data::gaussian, 8, 2, 1, causal),
+                                "sparge", settings, map);
+    return plan->notes.empty() ? "" : plan->notes.front();
+  };
+  CHECK(note(false) == "");
+  CHECK(note(true) == "4 of 8 queries may attend no key of the blocks that theirs selects: Z = 0");
+}
+
+TEST_CASE("selectors: single keys leave the head's own pairs as they are") {
+  Problem problem = make_data(Data::gaussian, 50, 4, 3, true);
+  const auto exact = make_plan(*backends().front(), problem, "exact", {});
+  const auto plan = make_plan(*backends().front(), problem, "dsa", {{"tokens", "4"}});
+  const Cost cost = count_cost(*plan, 4, 3), of_exact = count_cost(*exact, 4, 3);
+  CHECK(cost.exact_multiply_adds == of_exact.multiply_adds);
+  CHECK(cost.pairs == 4 * 50 - 6);
+  CHECK(cost.multiply_adds == cost.pairs * 7 + of_exact.pairs * 4);
+}
+
+TEST_CASE("selectors: what cannot be selected is refused, with what is expected") {
+  const auto of_query_3 = [](const char* name, Index width, std::vector<std::int32_t> values) {
+    Structure given;
+    std::vector<std::int32_t> all(static_cast<std::size_t>(8 * width), -1);
+    std::ranges::copy(values, all.begin() + 3 * width);
+    given.set({name, {8, width}, std::move(all)});
+    return given;
+  };
+  const Settings moba{{"block", "2"}, {"blocks", "2"}}, dsa{{"tokens", "3"}},
+      map{{"block", "2"}, {"stride", "1"}};
+  const auto blocks = [&](std::vector<std::int32_t> values) {
+    return message_of("moba", moba, of_query_3("selected_blocks", 2, std::move(values)));
+  };
+  const std::string expected =
+      " for query 3; expected -1 or a block with a key that it may attend, not twice";
+  CHECK(blocks({1, 0}) == "no error");
+  CHECK(blocks({1, 1}) == "selected_blocks: 1" + expected);
+  CHECK(blocks({2}) == "selected_blocks: 2" + expected);
+  CHECK(blocks({4}) == "selected_blocks: 4" + expected);
+  const auto keys = [&](std::vector<std::int32_t> values) {
+    return message_of("dsa", dsa, of_query_3("selected_keys", 3, std::move(values)));
+  };
+  const std::string expected_keys =
+      " for query 3; expected -1 or a key that it may attend, not twice";
+  CHECK(keys({3, 0, 1}) == "no error");
+  CHECK(keys({2, 2}) == "selected_keys: 2" + expected_keys);
+  CHECK(keys({4}) == "selected_keys: 4" + expected_keys);
+  Structure marks;
+  marks.set({"block_map",
+             {4, 4},
+             std::vector<std::int32_t>{1, 1, 0, 0, 0, 0, 0, 0,  //
+                                       0, 0, 0, 0, 0, 0, 0, 0}});
+  CHECK(message_of("xattention", map, marks) ==
+        "block_map: [0,1] is 1; expected 0, or 1 where a query may attend a key of the blocks");
+  Structure line;
+  line.set("slash", std::vector<std::int32_t>{1, 0, 0, 2, 0, 0, 0, 0});
+  CHECK(message_of("vertical_slash", {}, line) == "slash: 2 of line 3; expected 0 or 1");
+  CHECK(message_of("xattention", {{"block", "6"}, {"stride", "4"}}, {}) ==
+        "block is 6, stride is 4; expected a multiple of stride");
+}
