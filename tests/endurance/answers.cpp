@@ -25,7 +25,9 @@ constexpr int most_answers = 4;  // then a dialog is closed
 /// may make: each says so, and why.
 bool is_known(const QString& message) {
   static const QRegularExpression known(
-      "^Columns that blink are exported side by side"
+      "^Cancelled\\.$"
+      "|^memory budget '.*'; expected a size"
+      "|^Columns that blink are exported side by side"
       "|is sent by a running program and is no file"
       "|holds only an attention matrix; variants need Q, K and V"
       "|no tree can be learned from it: learning (knows no|expects)"
