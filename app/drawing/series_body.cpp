@@ -138,12 +138,14 @@ void draw_limit(const BodyDrawing& d, const SeriesPlot& plot) {
 }
 
 /// Draws steps that go down only at the next place, since nothing was measured between places.
-void draw_front(const BodyDrawing& d, const SeriesPlot& plot) {
-  const Stroke stroke{d.ink.style.faint, 0.08 * d.ink.letters.size()};
-  for (std::size_t i = 1; i < plot.front.size(); ++i) {
-    const double y = d.plot.y(plot.front[i - 1].second), x = d.plot.x(plot.front[i].first);
-    draw_inside(d, {d.plot.x(plot.front[i - 1].first), y}, {x, y}, stroke);
-    draw_inside(d, {x, y}, {x, d.plot.y(plot.front[i].second)}, stroke);
+void draw_steps(const BodyDrawing& d, const std::vector<std::pair<double, double>>& places,
+                bool dashed) {
+  Stroke stroke{d.ink.style.faint, 0.08 * d.ink.letters.size()};
+  stroke.dashed = dashed;
+  for (std::size_t i = 1; i < places.size(); ++i) {
+    const double y = d.plot.y(places[i - 1].second), x = d.plot.x(places[i].first);
+    draw_inside(d, {d.plot.x(places[i - 1].first), y}, {x, y}, stroke);
+    draw_inside(d, {x, y}, {x, d.plot.y(places[i].second)}, stroke);
   }
 }
 
@@ -224,7 +226,8 @@ void draw(const BodyDrawing& d, const SeriesPlot& plot) {
   draw_grid_lines(d.ink, d.plot);
   if (std::ranges::all_of(plot.series, [](const auto& series) { return series.points.empty(); }))
     return draw_message(d.ink, d.plot.where, plot.empty);
-  draw_front(d, plot);
+  draw_steps(d, plot.front, false);
+  draw_steps(d, plot.bound, true);
   draw_limit(d, plot);
   for (std::size_t s = 0; s < plot.series.size(); ++s) draw_curve(d, plot, s);
   for (const PlacedMark& mark : placed_marks(d, plot)) draw_mark(d, plot, mark);

@@ -123,6 +123,7 @@ struct SeriesPlot {
   Unit x_unit = Unit::none;                      // of points over another amount than n
   bool scattered = false;                        // not curves against n: `lengths` is empty
   std::vector<std::pair<double, double>> front;  // places from the best x on, joined by steps
+  std::vector<std::pair<double, double>> bound;  // the same, by dashed steps
   /// Scattered points outside stand at the edge, as arrows; without ends an axis holds all points.
   std::optional<Ends> x_ends = {}, y_ends = {};
   std::optional<double> limit = {};  // a dashed line at this place of the x axis

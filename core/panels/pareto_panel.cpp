@@ -127,6 +127,8 @@ std::string caption_of(const std::vector<SettingSpread>& settings, bool curves) 
   else if (bars)
     text = "Bars: 95 % intervals over seeds, of settings with random choices.";
   if (!curves) text += " Filled: on the Pareto front.";
+  if (!curves && std::ranges::any_of(settings, [](const auto& s) { return s.variant->bound; }))
+    text += " Dashed steps: the oracle, the best that any choice of as many blocks could do.";
   if (std::ranges::any_of(settings, [](const auto& s) { return s.own && can_be_drawn(s); }))
     text += " Framed: columns of the canvas.";
   if (!curves && of_several_lengths(settings)) text += " Each length has a front of its own.";
@@ -152,7 +154,7 @@ std::string caption_of(const std::vector<SettingSpread>& settings, bool curves) 
 std::string words_of_axes(const ParetoPanel& in, const SeriesPlot& plot) {
   std::string text;
   if (in.at_most)
-    text += " Dashed: a cost of " + format_drawn(*in.at_most) + "; dearer settings are pale.";
+    text += " Dashed line: a cost of " + format_drawn(*in.at_most) + "; dearer settings are pale.";
   if (const Index beyond = points_beyond(plot); beyond > 0)
     text += " Arrows: " + plural(beyond, "setting") + " beyond the axes.";
   return text;
@@ -180,6 +182,31 @@ std::vector<std::string> names_of(const std::vector<const SettingSpread*>& serie
     if (lengths) names.back() += ", n = " + std::to_string(series[s]->n);
   }
   return names;
+}
+
+/// The steps of settings over which x gets worse, from the best x on.
+std::vector<std::pair<double, double>> steps_of(std::vector<const SettingSpread*> front,
+                                                const Quantity& x) {
+  const double towards_worse = x.more_is_better() ? -1 : 1;
+  std::ranges::sort(front, {}, [&](const SettingSpread* s) { return towards_worse * s->x.median; });
+  std::vector<std::pair<double, double>> steps;
+  for (const SettingSpread* setting : front)
+    steps.emplace_back(setting->x.median, setting->y.median);
+  return steps;
+}
+
+/// The settings of a bound that no other setting of it surpasses.
+std::vector<const SettingSpread*> front_of_bound(const ParetoPanel& in) {
+  std::vector<const SettingSpread*> settings, front;
+  std::vector<ParetoPoint> points;
+  for (const SettingSpread& s : in.settings) {
+    if (!s.variant->bound || !s.on_all_heads || !can_be_drawn(s)) continue;
+    settings.push_back(&s);
+    points.push_back({in.x.more_is_better() ? -s.x.median : s.x.median,
+                      in.y.more_is_better() ? -s.y.median : s.y.median});
+  }
+  for (const std::size_t place : pareto_front(points)) front.push_back(settings[place]);
+  return front;
 }
 
 }  // namespace
@@ -230,11 +257,10 @@ Panel make_panel(const ParetoPanel& in) {
   }
   const auto names = names_of(series_of(in.settings, in.x), in.x);
   for (std::size_t s = 0; s < names.size(); ++s) plot.series[s].name = names[s];
-  const double towards_worse = in.x.measure().better == Measure::Better::more ? -1 : 1;
-  std::ranges::sort(front, {}, [&](const SettingSpread* s) { return towards_worse * s->x.median; });
-  if (of_several_lengths(in.settings)) front.clear();  // no line joins different fronts
-  for (const SettingSpread* setting : front)
-    plot.front.emplace_back(setting->x.median, setting->y.median);
+  if (!of_several_lengths(in.settings)) {  // no line joins different fronts
+    plot.front = steps_of(front, in.x);
+    if (!in.x.is_parameter()) plot.bound = steps_of(front_of_bound(in), in.x);
+  }
   return {.title = in.y.measure().label + " against " + in.x.measure().label,
           .caption = caption_of(in.settings, in.x.is_parameter()) + words_of_axes(in, plot),
           .body = std::move(plot)};

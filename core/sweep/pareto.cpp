@@ -54,7 +54,7 @@ void mark_front(std::vector<SettingSpread>& settings, Index n, const Quantity& x
   std::vector<ParetoPoint> points;
   for (const SettingSpread& s : settings) {
     ParetoPoint& point = points.emplace_back();
-    if (s.n != n || !s.on_all_heads) continue;
+    if (s.n != n || !s.on_all_heads || s.variant->bound) continue;
     point.x = x.more_is_better() ? -s.x.median : s.x.median;
     point.y = y.more_is_better() ? -s.y.median : s.y.median;
   }
@@ -275,6 +275,7 @@ const Trial* best_choice(const std::vector<const Trial*>& trials, const Budget& 
   const Trial* best = nullptr;
   std::pair<double, double> least{};
   for (const Trial* trial : trials) {
+    if (trial->variant->bound) continue;
     const auto spent = limited.of(*trial), amount = wanted.of(*trial);
     if (!spent || !amount || !(*spent <= budget.most) || !std::isfinite(*amount)) continue;
     const std::pair now{*amount, *spent};

@@ -119,7 +119,7 @@ struct SettingSpread {
   bool slow = false;          // x or y is a time, measured while the machine was slowed down
   std::string refusal = {};   // why, for the first of those heads
   bool on_all_heads = false;  // of this length, as the setting with the most heads
-  bool on_front = false;      // of the medians of the settings that are on all heads
+  bool on_front = false;      // of the medians of the settings that are on all heads; no bound is
   std::vector<std::string> notes = {};  // the planner's, if there is one head
 };
 

@@ -35,8 +35,8 @@ std::vector<SettingSpread> compared(const std::vector<SettingSpread>& all) {
   for (const SettingSpread& setting : all)
     if (!most || setting.heads > most->heads) most = &setting;
   for (const SettingSpread& setting : all)
-    if (!setting.variant->reference && setting.on_all_heads && setting.n == most->n &&
-        std::isfinite(setting.x.median) && std::isfinite(setting.y.median))
+    if (!setting.variant->reference && !setting.variant->bound && setting.on_all_heads &&
+        setting.n == most->n && std::isfinite(setting.x.median) && std::isfinite(setting.y.median))
       settings.push_back(setting);
   return settings;
 }

@@ -38,17 +38,12 @@ Plan plan_oracle(const Problem& problem, const OracleParameters& p, Planning& pl
         *scores++ = std::accumulate(first, first + all.tokens(b).size(), 0.0);
       }
   };
-  Plan plan = plan_selected_blocks(problem,
-                                   {.size = p.block,
-                                    .blocks = p.blocks,
-                                    .own = false,
-                                    .score = score,
-                                    .pair_multiply_adds = static_cast<double>(problem.d())},
-                                   planning);
+  Plan plan = plan_selected_blocks(
+      problem, {.size = p.block, .blocks = p.blocks, .own = false, .score = score}, planning);
   if (plan.structure.has("selected_blocks"))
     plan.notes.push_back(
-        "the selection looks at all logits of exact attention: a bound of other selectors, not a "
-        "method");
+        "A bound, no attention to use: finding the blocks takes all logits of exact attention, "
+        "which the cost leaves out");
   return plan;
 }
 
@@ -63,6 +58,7 @@ Variant oracle_variant() {
        .summary = "The blocks of the largest true mass: the most that so many blocks can keep.",
        .unequal_lengths = UnequalLengths::all,
        .group = Group::selectors,
+       .bound = true,
        .structure = selected_block_tensors("their shares of the mass of exact attention"),
        .diagnostics = {selection_figures}},
       plan_oracle);

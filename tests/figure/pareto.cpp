@@ -214,3 +214,22 @@ TEST_CASE("pareto: what is dearer than the budget is pale") {
     for (const auto& point : series.points) CHECK(point.pale == (point.n > 1e5));
   CHECK(panel.caption.find("dearer settings are pale") != std::string::npos);
 }
+
+TEST_CASE("pareto: the best settings of a bound are joined by steps of their own") {
+  auto settings = example_settings(6, 1e4, 1e6);
+  for (SettingSpread& setting : settings) setting.on_all_heads = true;
+  const Panel panel = make_panel(ParetoPanel{.settings = settings, .x = cost, .y = error});
+  const auto& steps = std::get<SeriesPlot>(panel.body).bound;
+  REQUIRE(steps.size() > 1);
+  for (std::size_t s = 1; s < steps.size(); ++s) {
+    CHECK(steps[s].first > steps[s - 1].first);
+    CHECK(steps[s].second < steps[s - 1].second);
+  }
+  for (const auto& [x, y] : steps) {
+    const auto is_there = [&](const SettingSpread& setting) {
+      return setting.variant->bound && setting.x.median == x && setting.y.median == y;
+    };
+    CHECK(std::ranges::any_of(settings, is_there));
+  }
+  CHECK(panel.caption.find("Dashed steps: the oracle") != std::string::npos);
+}

@@ -91,6 +91,24 @@ TEST_CASE("answer: of equal errors the cheaper setting is best, and the other on
              "Nothing that was tried and costs less than exact attention is within 0.1."));
 }
 
+TEST_CASE("answer: a bound is no attention to use, and stands on no front") {
+  const std::vector<Trial> trials{point("exact", 1, 0), point("h1d", 0.2, 0.372),
+                                  point("oracle", 0.1, 0.05)};
+  const Recommendation found = recommend(trials, output_error, 0.25);
+  REQUIRE(found.best);
+  CHECK(found.best->variant->id == "h1d");
+  CHECK_FALSE(found.near);
+  for (const SettingSpread& setting :
+       settings_over_heads(trials, quantity_named("ratio_to_exact"), output_error))
+    CHECK(setting.on_front == (setting.variant->id != "oracle"));
+  std::vector<const Trial*> some;
+  for (const Trial& trial : trials) some.push_back(&trial);
+  const Trial* choice =
+      best_choice(some, {.measure = "ratio_to_exact", .most = 0.25, .least = "output_rel_fro"});
+  REQUIRE(choice);
+  CHECK(choice->variant->id == "h1d");
+}
+
 TEST_CASE("answer: without a best setting it says why") {
   CHECK(answer({}, 0.25).empty());
   CHECK(answer({point("exact", 1, 0)}, 0.25).empty());  // nothing else was tried yet
