@@ -31,7 +31,7 @@ Plan plan_msa(const Problem& problem, const MsaParameters& p, Planning& planning
   const auto score = [&](IndexRange queries, IndexRange blocks, double* scores) {
     const IndexRange keys = all.tokens(blocks);
     std::vector<double> products(static_cast<std::size_t>(queries.size() * keys.size()));
-    key_products(problem, queries, keys, products.data());
+    dot_products(problem.q, queries, problem.k, keys, products.data());
     for (Index i = queries.begin; i < queries.end; ++i) {
       const double* its = products.data() + (i - queries.begin) * keys.size() - keys.begin;
       for (Index b = blocks.begin; b < blocks.end; ++b) {

@@ -82,9 +82,8 @@ class SpargeChoice {
     for (const std::int32_t b : blocks) (alike(keys_, b) ? others : kept).push_back(b);
     if (others.empty()) return;
     std::vector<double> products(scores.size()), share;
-    dot_products(
-        queries_.mean, {row, row + 1}, {0, keys_.mean.rows()},
-        [&](Index col) { return keys_.mean.row(col); }, products.data());
+    dot_products(queries_.mean, {row, row + 1}, keys_.mean, {0, keys_.mean.rows()},
+                 products.data());
     for (const std::int32_t b : others)
       share.push_back(problem_.scale * products[static_cast<std::size_t>(b)]);
     to_weights(share.data(), std::ssize(share));

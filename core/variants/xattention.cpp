@@ -92,8 +92,7 @@ class XAttentionChoice {
     const IndexRange rows{row * each, std::min((row + 1) * each, q_.rows())},
         cols{0, problem_.causal ? rows.end : k_.rows()};
     std::vector<double> weights(static_cast<std::size_t>(rows.size() * cols.size()));
-    dot_products(
-        q_, rows, cols, [&](Index c) { return k_.row(c); }, weights.data());
+    dot_products(q_, rows, k_, cols, weights.data());
     std::vector<double> share(blocks.size());
     for (Index r = 0; r < rows.size(); ++r) {
       double* its = weights.data() + r * cols.size();
