@@ -28,7 +28,7 @@ struct DsaParameters {
                       "Keys that a query attends, one by one. With tokens >= n the result "
                       "is exact.",
                       [](Index n) { return short_size(n, 2048); });
-    tokens.field.worth_trying = try_sizes(tokens.field, 1);
+    tokens.field.worth_trying = try_sizes(tokens.field, 1, 3);
     return {tokens,
             choice_field("activation", "Scores", &P::activation, {"relu", "none"},
                          "relu: all products below 0 score 0, as in the model, and the first "

@@ -32,7 +32,7 @@ struct XAttentionParameters {
     auto tau = real_field<P>("tau", "Mass τ", "", &P::tau, 0, 1, Axis::linear,
                              "The share of the estimated mass that a block of queries keeps at "
                              "least. With 1 the result is exact.");
-    tau.field.worth_trying = [](Index) { return std::vector<Value>{0.9, 0.8, 0.95, 0.6, 0.5}; };
+    tau.field.worth_trying = [](Index) { return std::vector<Value>{0.9, 0.7, 0.95}; };
     return {block, stride, tau};
   }
 };
