@@ -9,7 +9,7 @@
 #include "backend/backends.h"
 #include "backend/feature_operator.h"
 #include "backend/imported_operator.h"
-#include "backend/isa/attend.h"
+#include "backend/loops_named.h"
 #include "backend/memory_need.h"
 #include "backend/node_operator.h"
 #include "backend/product.h"
@@ -26,32 +26,13 @@
 namespace fovea {
 namespace {
 
-const isa::Loops& choose(const std::string& name) {
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
-                      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-                      __builtin_cpu_supports("avx512bw");
-  if (name == "sse2") return isa::sse2();
-  if (name == "avx2") {
-    if (!avx2) throw UnavailableError("instruction set avx2: this machine does not have it");
-    return isa::avx2();
-  }
-  if (name == "avx512") {
-    if (!avx512) throw UnavailableError("instruction set avx512: this machine does not have it");
-    return isa::avx512();
-  }
-  if (name != "auto")
-    throw UsageError("unknown instruction set '" + name + "'; expected auto, sse2, avx2 or avx512");
-  return avx512 ? isa::avx512() : avx2 ? isa::avx2() : isa::sse2();
-}
-
 // Rows that one turn of a loop over tokens handles.
 constexpr Index rows_per_turn = 512;
 
 class CpuBackend final : public Backend {
  public:
   explicit CpuBackend(const CpuOptions& options)
-      : loops_(choose(options.isa)),
+      : loops_(loops_named(options.isa)),
         workers_(std::make_shared<Workers>(
             options.threads > 0
                 ? options.threads

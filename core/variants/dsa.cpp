@@ -2,8 +2,7 @@
 // indexer has many small heads with weights of their own; a head alone has only its own queries and
 // keys, which serve here as one.
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <memory>
 #include <numeric>
 
 #include "analysis/selected_recall.h"
@@ -29,7 +28,7 @@ struct DsaParameters {
                       "Keys that a query attends, one by one. With tokens >= n the result "
                       "is exact.",
                       [](Index n) { return short_size(n, 2048); });
-    tokens.field.worth_trying = try_sizes(tokens.field, 1);
+    tokens.field.worth_trying = try_sizes(tokens.field, 1, 3);
     return {tokens,
             choice_field("activation", "Scores", &P::activation, {"relu", "none"},
                          "relu: all products below 0 score 0, as in the model, and the first "
@@ -94,12 +93,15 @@ class DsaPlanner {
     const auto stage = planning_.run.profile.stage("select");
     std::vector<std::int32_t> selected(static_cast<std::size_t>(at(queries())), -1);
     std::vector<double> pairs(static_cast<std::size_t>(queries()));
-    constexpr Index strip = 8;
+    constexpr Index strip = 32;
     planning_.backend.share_out((queries() + strip - 1) / strip, planning_.run, [&](Index turn) {
       const IndexRange rows{turn * strip, std::min(queries(), (turn + 1) * strip)};
-      std::vector<double> scores(static_cast<std::size_t>(rows.size() * keys()));
-      const IndexRange cols{0, problem_.causal ? keys_of(rows.end - 1).end : keys()};
-      key_products(problem_, rows, cols, scores.data());
+      const IndexRange cols{0, keys_of(rows.end - 1).end};
+      std::vector<double> scores(static_cast<std::size_t>(rows.size() * cols.size()));
+      dot_products(problem_.q, rows, problem_.k, cols, scores.data());
+      if (p_.activation == Activation::relu)
+        for (double& score : scores)
+          if (score < 0) score = 0;
       std::vector<std::int32_t> some;
       for (Index i = rows.begin; i < rows.end; ++i) {
         some.clear();
@@ -107,29 +109,13 @@ class DsaPlanner {
           if (!problem_.mask || problem_.mask->admits(i, j))
             some.push_back(static_cast<std::int32_t>(j));
         pairs[static_cast<std::size_t>(i)] = static_cast<double>(some.size());
-        keep_largest(some, scores.data() + (i - rows.begin) * cols.size());
+        keep_largest(some, scores.data() + (i - rows.begin) * cols.size(), p_.tokens);
         std::ranges::copy(some, selected.begin() + at(i));
       }
     });
     plan.planning_multiply_adds =
         std::accumulate(pairs.begin(), pairs.end(), 0.0) * static_cast<double>(problem_.d());
     return selected;
-  }
-
-  // Scores that are not numbers come last.
-  void keep_largest(std::vector<std::int32_t>& some, const double* scores) const {
-    const auto score = [&](std::int32_t j) {
-      if (std::isnan(scores[j])) return -std::numeric_limits<double>::infinity();
-      return p_.activation == Activation::relu ? std::max(scores[j], 0.0) : scores[j];
-    };
-    if (std::ssize(some) > p_.tokens) {
-      std::nth_element(some.begin(), some.begin() + p_.tokens, some.end(),
-                       [&](std::int32_t a, std::int32_t b) {
-                         return score(a) != score(b) ? score(a) > score(b) : a < b;
-                       });
-      some.resize(static_cast<std::size_t>(p_.tokens));
-    }
-    std::ranges::sort(some);
   }
 
   std::shared_ptr<const PairMask> mask_of(const std::vector<std::int32_t>& selected) const {

@@ -1,5 +1,8 @@
 // MoBA, mixture of block attention: the own block, and those whose mean key is nearest to the
 // query.
+#include <algorithm>
+#include <vector>
+
 #include "analysis/selected_recall.h"
 #include "variants/dot_products.h"
 #include "variants/selected_blocks.h"
@@ -15,32 +18,34 @@ struct MobaParameters {
     auto block = size_field<P>("block", "Block l", "tokens", &P::block, 1, 131072,
                                "Keys of a block, as one of which a query selects them.",
                                [](Index n) { return short_size(n, 512); });
-    block.field.worth_trying = try_sizes(block.field, 1, 3);
+    block.field.worth_trying = try_sizes(block.field, 1, 2);
     return {block, blocks_field(&P::blocks,
                                 "Blocks that a query attends, its own included. With blocks >= n / "
                                 "block the result is exact.")};
   }
 };
 
-// [blocks, d] row-major: each block of what it has.
-std::vector<double> mean_keys(MatrixView k, KeyBlocks blocks) {
-  std::vector<double> means(static_cast<std::size_t>(blocks.count() * k.cols));
+// [blocks, d] each block of what it has.
+Matrix mean_keys(MatrixView k, KeyBlocks blocks) {
+  Matrix means(blocks.count(), k.cols);
+  std::vector<double> sum(static_cast<std::size_t>(k.cols));
   for (Index b = 0; b < blocks.count(); ++b) {
-    double* mean = means.data() + b * k.cols;
+    std::ranges::fill(sum, 0.0);
     const IndexRange tokens = blocks.tokens(b);
     for (Index j = tokens.begin; j < tokens.end; ++j)
-      for (Index c = 0; c < k.cols; ++c) mean[c] += static_cast<double>(k(j, c));
-    for (Index c = 0; c < k.cols; ++c) mean[c] /= static_cast<double>(tokens.size());
+      for (std::size_t c = 0; c < sum.size(); ++c) sum[c] += static_cast<double>(k.row(j)[c]);
+    for (Index c = 0; c < k.cols; ++c)
+      means(b, c) =
+          static_cast<float>(sum[static_cast<std::size_t>(c)] / static_cast<double>(tokens.size()));
   }
   return means;
 }
 
 Plan plan_moba(const Problem& problem, const MobaParameters& p, Planning& planning) {
   const Index d = problem.d();
-  const std::vector<double> means = mean_keys(problem.k, {problem.keys(), p.block});
+  const Matrix means = mean_keys(problem.k, {problem.keys(), p.block});
   const auto score = [&](IndexRange queries, IndexRange blocks, double* scores) {
-    dot_products(
-        problem.q, queries, blocks, [&](Index b) { return means.data() + b * d; }, scores);
+    dot_products(problem.q, queries, means, blocks, scores);
   };
   Plan plan = plan_selected_blocks(problem,
                                    {.size = p.block,

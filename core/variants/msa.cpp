@@ -19,7 +19,7 @@ struct MsaParameters {
     auto block = size_field<P>("block", "Block l", "tokens", &P::block, 1, 131072,
                                "Keys of a block, as one of which a query selects them.",
                                [](Index n) { return short_size(n / 4, 128); });
-    block.field.worth_trying = try_sizes(block.field, 1, 3);
+    block.field.worth_trying = try_sizes(block.field, 1, 2);
     return {block, blocks_field(&P::blocks,
                                 "Blocks that a query attends, its own included. With blocks >= n / "
                                 "block the result is exact.")};
@@ -31,7 +31,7 @@ Plan plan_msa(const Problem& problem, const MsaParameters& p, Planning& planning
   const auto score = [&](IndexRange queries, IndexRange blocks, double* scores) {
     const IndexRange keys = all.tokens(blocks);
     std::vector<double> products(static_cast<std::size_t>(queries.size() * keys.size()));
-    key_products(problem, queries, keys, products.data());
+    dot_products(problem.q, queries, problem.k, keys, products.data());
     for (Index i = queries.begin; i < queries.end; ++i) {
       const double* its = products.data() + (i - queries.begin) * keys.size() - keys.begin;
       for (Index b = blocks.begin; b < blocks.end; ++b) {

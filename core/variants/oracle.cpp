@@ -18,7 +18,7 @@ struct OracleParameters {
     auto block = size_field<P>("block", "Block l", "tokens", &P::block, 1, 131072,
                                "Keys of a block, as one of which a query selects them.",
                                [](Index n) { return short_size(n / 4, 64); });
-    block.field.worth_trying = try_sizes(block.field, 1, 3);
+    block.field.worth_trying = try_sizes(block.field, 1, 2);
     return {block,
             blocks_field(&P::blocks,
                          "Blocks that a query attends. With blocks >= n / block the result is "

@@ -16,7 +16,7 @@ struct QuestParameters {
     auto page = size_field<P>("page", "Page l", "tokens", &P::page, 1, 131072,
                               "Keys of a page, as one of which a query selects them.",
                               [](Index n) { return short_size(n / 2, 16); });
-    page.field.worth_trying = try_sizes(page.field, 1, 2);
+    page.field.worth_trying = try_sizes(page.field, 1, 1);
     auto pages = size_field<P>("pages", "Pages k", "pages", &P::pages, 1, 131072,
                                "Pages that a query attends, its own included. With pages >= n / "
                                "page the result is exact.",

@@ -1,12 +1,12 @@
 #include "variants/selected_blocks.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
 
 #include "data/error.h"
 #include "data/group_by.h"
+#include "variants/dot_products.h"
 
 namespace fovea {
 namespace {
@@ -72,7 +72,7 @@ class BlockPlanner {
     const auto stage = planning_.run.profile.stage("select");
     chosen_.assign(at(queries()), -1);
     scores_.assign(at(queries()), unknown_score);
-    constexpr Index strip = 16;
+    constexpr Index strip = 32;
     const Index strips = (queries() + strip - 1) / strip;
     std::vector<double> costs(static_cast<std::size_t>(strips));
     planning_.backend.share_out(strips, planning_.run, [&](Index turn) {
@@ -108,7 +108,7 @@ class BlockPlanner {
                 static_cast<double>(problem_.mask ? problem_.mask->count(i, keys_of(i))
                                                   : keys_of(i).size());
       double* its = scores.data() + (i - queries.begin) * near.size() - near.begin;
-      keep_largest(some, its, own_block(i));
+      keep_most(some, its, own_block(i));
       for (std::size_t r = 0; r < some.size(); ++r) {
         chosen_[at(i) + r] = some[r];
         scores_[at(i) + r] = static_cast<float>(its[some[r]]);
@@ -118,19 +118,10 @@ class BlockPlanner {
   }
 
   // Leaves the own block and those of the largest scores, ascending. scores[b] is that of block b.
-  void keep_largest(std::vector<std::int32_t>& some, const double* scores, Index own) const {
-    const auto rank = [&](std::int32_t b) {
-      return std::isnan(scores[b]) ? -std::numeric_limits<double>::infinity() : scores[b];
-    };
-    const auto before = [&](std::int32_t a, std::int32_t b) {
-      if ((a == own) != (b == own)) return a == own;
-      return rank(a) != rank(b) ? rank(a) > rank(b) : a < b;
-    };
-    if (std::ssize(some) > most_) {
-      std::nth_element(some.begin(), some.begin() + most_, some.end(), before);
-      some.resize(static_cast<std::size_t>(most_));
-    }
-    std::ranges::sort(some);
+  void keep_most(std::vector<std::int32_t>& some, const double* scores, Index own) const {
+    const bool has_own = std::erase(some, static_cast<std::int32_t>(own)) > 0;
+    keep_largest(some, scores, has_own ? most_ - 1 : most_);
+    if (has_own) some.insert(std::ranges::lower_bound(some, own), static_cast<std::int32_t>(own));
   }
 
   std::vector<std::int32_t> given() const {

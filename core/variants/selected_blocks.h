@@ -46,7 +46,7 @@ Plan plan_selected_blocks(const Problem& problem, const BlockSelector& selector,
 /// The tensors that such a plan holds; `score` says what the scores are: "q.k̄".
 std::vector<TensorField> selected_block_tensors(const std::string& score);
 
-/// How many blocks are selected, as a parameter: `least` to try beside the default.
+/// How many blocks are selected, as a parameter; half and twice the default are worth trying.
 template <class P>
 TypedField<P> blocks_field(Index P::*member, const std::string& meaning) {
   auto blocks =
@@ -54,8 +54,7 @@ TypedField<P> blocks_field(Index P::*member, const std::string& meaning) {
   const std::int64_t standard = P{}.*member;
   blocks.field.worth_trying = [standard](Index) {
     std::vector<Value> tried;
-    for (const std::int64_t k : {standard, std::max<std::int64_t>(1, standard / 2), 2 * standard,
-                                 std::max<std::int64_t>(1, standard / 4), 4 * standard})
+    for (const std::int64_t k : {standard, std::max<std::int64_t>(1, standard / 2), 2 * standard})
       if (std::ranges::find(tried, Value(k)) == tried.end()) tried.emplace_back(k);
     return tried;
   };

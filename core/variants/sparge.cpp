@@ -21,7 +21,6 @@ struct SpargeParameters {
     auto query_block =
         size_field<P>("query_block", "Query block", "tokens", &P::query_block, 1, 131072,
                       "Queries of a block.", [](Index n) { return short_size(n / 2, 128); });
-    query_block.field.worth_trying = try_sizes(query_block.field, 2, 1);
     auto key_block = size_field<P>("key_block", "Key block", "tokens", &P::key_block, 1, 131072,
                                    "Keys of a block. With key_block >= n the result is exact.",
                                    [](Index n) { return short_size(n / 4, 64); });
@@ -29,11 +28,11 @@ struct SpargeParameters {
     auto tau = real_field<P>("tau", "Mass τ", "", &P::tau, 0, 1, Axis::linear,
                              "The share of the softmax of mean products up to which blocks are "
                              "kept, and at least one. With 1 the result is exact.");
-    tau.field.worth_trying = [](Index) { return std::vector<Value>{0.9, 0.5, 0.98}; };
+    tau.field.worth_trying = [](Index) { return std::vector<Value>{0.9, 0.5}; };
     auto theta = real_field<P>("theta", "Likeness θ", "", &P::theta, -1, 1, Axis::linear,
                                "Blocks whose vectors have a mean cosine of at most this are kept. "
                                "With 1 the result is exact.");
-    theta.field.worth_trying = [](Index) { return std::vector<Value>{0.1, -1.0, 0.4}; };
+    theta.field.worth_trying = [](Index) { return std::vector<Value>{0.1, -1.0}; };
     return {query_block, key_block, tau, theta};
   }
 };
@@ -82,9 +81,8 @@ class SpargeChoice {
     for (const std::int32_t b : blocks) (alike(keys_, b) ? others : kept).push_back(b);
     if (others.empty()) return;
     std::vector<double> products(scores.size()), share;
-    dot_products(
-        queries_.mean, {row, row + 1}, {0, keys_.mean.rows()},
-        [&](Index col) { return keys_.mean.row(col); }, products.data());
+    dot_products(queries_.mean, {row, row + 1}, keys_.mean, {0, keys_.mean.rows()},
+                 products.data());
     for (const std::int32_t b : others)
       share.push_back(problem_.scale * products[static_cast<std::size_t>(b)]);
     to_weights(share.data(), std::ssize(share));

@@ -27,12 +27,12 @@ struct VerticalSlashParameters {
                                   "Keys that all queries attend. With vertical >= n the result is "
                                   "exact.",
                                   [](Index n) { return short_size(n, 500); });
-    vertical.field.worth_trying = try_sizes(vertical.field, 1, 2);
+    vertical.field.worth_trying = try_sizes(vertical.field, 1, 1);
     auto slash = size_field<P>("slash", "Diagonals U", "diagonals", &P::slash, 1, 131072,
                                "Distances of query and key at which all queries attend. With slash "
                                ">= n the result is exact.",
                                [](Index n) { return short_size(n, 700); });
-    slash.field.worth_trying = try_sizes(slash.field, 1, 2);
+    slash.field.worth_trying = try_sizes(slash.field, 1, 1);
     for (auto* of_number : {&vertical.field, &slash.field})
       of_number->only_with = {{"rule", "number"}};
     auto gamma = real_field<P>("gamma", "Mass γ", "", &P::gamma, 0, 1, Axis::linear,

@@ -32,7 +32,7 @@ struct XAttentionParameters {
     auto tau = real_field<P>("tau", "Mass τ", "", &P::tau, 0, 1, Axis::linear,
                              "The share of the estimated mass that a block of queries keeps at "
                              "least. With 1 the result is exact.");
-    tau.field.worth_trying = [](Index) { return std::vector<Value>{0.9, 0.8, 0.95, 0.6, 0.5}; };
+    tau.field.worth_trying = [](Index) { return std::vector<Value>{0.9, 0.7, 0.95}; };
     return {block, stride, tau};
   }
 };
@@ -92,8 +92,7 @@ class XAttentionChoice {
     const IndexRange rows{row * each, std::min((row + 1) * each, q_.rows())},
         cols{0, problem_.causal ? rows.end : k_.rows()};
     std::vector<double> weights(static_cast<std::size_t>(rows.size() * cols.size()));
-    dot_products(
-        q_, rows, cols, [&](Index c) { return k_.row(c); }, weights.data());
+    dot_products(q_, rows, k_, cols, weights.data());
     std::vector<double> share(blocks.size());
     for (Index r = 0; r < rows.size(); ++r) {
       double* its = weights.data() + r * cols.size();

@@ -24,7 +24,7 @@ Plan plan_of(const std::string& id, const Settings& settings, Index n, bool caus
 double pairs_of(const Plan& plan) {
   double sum = 0;
   for (const Pass& pass : std::get<TilePlan>(plan.form).passes)
-    for (const Tile& tile : pass.tiles) sum += count_pairs(pass, tile);
+    for (const Tile& tile : pass.tiles) sum += count_pairs(pass, tile, plan.mask.get());
   return sum;
 }
 

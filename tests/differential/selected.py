@@ -3,6 +3,8 @@
 The scores are those of the formulas. What the program selected, as it wrote it, must be the largest of them; where
 scores are equal but for rounding, the program's choice is taken.
 """
+import math
+
 import numpy as np
 
 import variants
@@ -10,7 +12,7 @@ import variants
 NEAR = 1e-9  # relative: what sums in another order may differ by
 
 
-def check_largest(taken, scores, possible, count, first_of_equal=False):
+def check_largest(taken, scores, possible, count, first_of_equal=False, near=NEAR):
     """That `taken`, a row of booleans, are the `count` largest of the possible scores."""
     assert not (taken & ~possible).any(), "what a query may not attend is selected"
     assert taken.sum() == min(count, possible.sum()), f"{taken.sum()} are selected"
@@ -18,7 +20,7 @@ def check_largest(taken, scores, possible, count, first_of_equal=False):
     if left.any() and taken.any():
         least, most = scores[taken].min(), scores[left].max()
         largest = np.abs(scores[possible & np.isfinite(scores)]).max(initial=0)
-        assert least >= most - NEAR * largest, f"{least} is selected, and {most} is not"
+        assert least >= most - near * largest, f"{least} is selected, and {most} is not"
         if first_of_equal and least == most:
             tied = taken[possible & (scores == most)]
             assert (np.diff(tied.astype(int)) <= 0).all(), "not the first of equal scores are selected"
@@ -36,7 +38,7 @@ def starts(keys, size):
     return np.arange(0, keys, size)
 
 
-def of_blocks(head, drawn, size, count, scores, own):
+def of_blocks(head, drawn, size, count, scores, own, near=NEAR):
     """scores: [queries, blocks]."""
     begins = starts(head.keys, size)
     if count >= len(begins):
@@ -51,11 +53,11 @@ def of_blocks(head, drawn, size, count, scores, own):
         place = i + head.keys - head.queries
         if own and place >= 0 and possible[i, place // size]:
             its[place // size] = np.inf
-        check_largest(taken[i], its, possible[i], count, first_of_equal=own)
+        check_largest(taken[i], its, possible[i], count, own, near)
         with np.errstate(over="ignore", invalid="ignore"):
             written = values[i][:len(found)].astype(float)
-            near = np.abs(written - scores[i, found]) <= 1e-6 * np.abs(scores[i, found]) + 1e-37
-        assert near.all(), f"scores of query {i} are {written}; expected {scores[i, found]}"
+            agree = np.abs(written - scores[i, found]) <= (1e-6 + near) * np.abs(scores[i, found]) + 1e-37
+        assert agree.all(), f"scores of query {i} are {written}; expected {scores[i, found]}"
     kept = taken[:, np.arange(head.keys) // size]
     return variants.of_pairs(head, kept), possible
 
@@ -67,6 +69,7 @@ def admitted(head):
 def moba(head, p, drawn):
     begins = starts(head.keys, p["block"])
     means = np.add.reduceat(head.k, begins, axis=0) / np.diff(np.append(begins, head.keys))[:, None]
+    means = means.astype(np.float32).astype(float)
     made, possible = of_blocks(head, drawn, p["block"], p["blocks"], products(head.q, means), True)
     if possible is not False and possible.any():
         made.multiply_adds += float(possible.sum()) * head.d + head.keys * head.d
@@ -100,10 +103,16 @@ def weights(head):
     return variants.softmax(head.rule(head.scale * products(head.q, head.k)), head.allowed.astype(float), None)[0]
 
 
+def weight_error(head):
+    """Relative, of these weights: the program has biases as float32."""
+    return math.expm1(min(2 ** -22 * (1 + head.magnitude()), 5))
+
+
 def oracle(head, p, drawn):
     begins = starts(head.keys, p["block"])
     mass = np.add.reduceat(weights(head), begins, axis=1)
-    return of_blocks(head, drawn, p["block"], p["blocks"], mass, False)[0]  # finding them is not counted
+    # Finding them is not counted.
+    return of_blocks(head, drawn, p["block"], p["blocks"], mass, False, weight_error(head))[0]
 
 
 def dsa(head, p, drawn):
@@ -121,24 +130,24 @@ def dsa(head, p, drawn):
     return made
 
 
-def lines(p, name, mass, forced, count, drawn):
+def lines(p, name, mass, forced, count, drawn, near):
     """[n] whether a line is kept."""
     n = len(mass)
     kept = drawn[name] == 1
     written = drawn[name + "_mass"].astype(float)
-    assert (np.abs(written - mass) <= 1e-6 * mass + 1e-37).all(), f"{name}_mass is not that of the last queries"
+    assert (np.abs(written - mass) <= (1e-6 + near) * mass + 1e-37).all(), f"{name}_mass is not that of the last queries"
     forced = min(forced, n)
     first = np.arange(n) < forced
     if p["rule"] == "mass":
         count = int(kept.sum())
         enough = p["gamma"] * mass.sum()
-        near = NEAR * mass.sum()
-        assert mass[kept].sum() >= enough - near, f"{name}: too little mass"
+        slack = near * mass.sum()
+        assert mass[kept].sum() >= enough - slack, f"{name}: too little mass"
         more = kept & ~first
         if count > max(1, forced):
-            assert mass[kept].sum() - mass[more].min() <= enough + near, f"{name}: more lines than are needed"
+            assert mass[kept].sum() - mass[more].min() <= enough + slack, f"{name}: more lines than are needed"
         assert count >= max(1, forced), f"{name}: {count} lines"
-    check_largest(kept, np.where(first, np.inf, mass), np.ones(n, bool), count)
+    check_largest(kept, np.where(first, np.inf, mass), np.ones(n, bool), count, near=near)
     return kept
 
 
@@ -147,8 +156,8 @@ def vertical_slash(head, p, drawn):
     row = weights(head)[n - last:]
     distance = np.abs(np.arange(n - last, n)[:, None] - np.arange(n)[None])
     of_distances = np.bincount(distance.ravel(), row.ravel(), minlength=n)
-    vertical = lines(p, "vertical", row.sum(axis=0), p["first"], p["vertical"], drawn)
-    slash = lines(p, "slash", of_distances, p["nearest"], p["slash"], drawn)
+    vertical = lines(p, "vertical", row.sum(axis=0), p["first"], p["vertical"], drawn, weight_error(head))
+    slash = lines(p, "slash", of_distances, p["nearest"], p["slash"], drawn, weight_error(head))
     i, j = variants.places(head)
     made = variants.of_pairs(head, vertical[None] | slash[np.abs(i - j)])
     made.multiply_adds += float(head.allowed[n - last:].sum()) * head.d

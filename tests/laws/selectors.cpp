@@ -4,12 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <string>
 
 #include "analysis/cost.h"
+#include "backend/loops_named.h"
 #include "data/error.h"
+#include "data/random.h"
 #include "laws/operator_cases.h"
+#include "variants/dot_products.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -50,6 +54,75 @@ std::string message_of(const char* id, const Settings& settings, const Structure
 }
 
 }  // namespace
+
+TEST_CASE("selectors: the largest scores are those of a sort, whatever is among them") {
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  Random random(3, 0);
+  const std::vector<std::function<double(int)>> kinds{
+      [&](int) { return random.normal(); },
+      [&](int) { return std::round(2 * random.normal()); },
+      [&](int) { return 1 + 1e-12 * random.normal(); },
+      [&](int) { return std::exp(300 * random.normal()); },
+      [&](int) { return 0.0; },
+      [&](int j) { return 1 + 1e-12 * (j % 3); },
+      [&](int j) { return j % 3 == 0 ? std::nan("") : -double(j); },
+      [&](int j) { return j % 5 == 0   ? infinite
+                          : j % 5 == 1 ? -infinite
+                                       : random.normal(); }};
+  for (const auto& kind : kinds)
+    for (const int size : {1, 2, 17, 300, 5000})
+      for (const int count : {0, 1, 16, 299, 4999, 6000}) {
+        std::vector<double> scores;
+        std::vector<std::int32_t> items;
+        for (int j = 0; j < size; ++j) {
+          scores.push_back(kind(j));
+          if (j % 7 != 3) items.push_back(j);
+        }
+        std::vector<std::int32_t> expected = items;
+        const auto score = [&](std::int32_t j) {
+          const double s = scores[static_cast<std::size_t>(j)];
+          return std::isnan(s) ? -infinite : s;
+        };
+        std::ranges::stable_sort(
+            expected, [&](std::int32_t a, std::int32_t b) { return score(a) > score(b); });
+        if (std::ssize(expected) > count) expected.resize(static_cast<std::size_t>(count));
+        std::ranges::sort(expected);
+        keep_largest(items, scores.data(), count);
+        CHECK(items == expected);
+      }
+}
+
+TEST_CASE("selectors: products are the same sums in every instruction set") {
+  const Index n = 37, d = 29;
+  const Matrix q = gaussian(n, d, 1), k = gaussian(n, d, 2);
+  std::vector<double> products(static_cast<std::size_t>(n * (n - 3)));
+  dot_products(q, {0, n}, k, {3, n}, products.data());
+  for (Index i = 0; i < n; ++i)
+    for (Index j = 3; j < n; ++j) {
+      double sum = 0;
+      for (Index c = 0; c < d; ++c)
+        sum += static_cast<double>(q(i, c)) * static_cast<double>(k(j, c));
+      CHECK(products[static_cast<std::size_t>(i * (n - 3) + j - 3)] == sum);
+    }
+  std::vector<const char*> names{"sse2"};
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) names.push_back("avx2");
+  std::vector<double> keys(static_cast<std::size_t>(d * isa::wide_keys));
+  for (std::size_t at = 0; at < keys.size(); ++at)
+    keys[at] = static_cast<double>(k(static_cast<Index>(at) / d, static_cast<Index>(at) % d));
+  std::vector<std::vector<double>> found;
+  for (const char* name : names) {
+    std::vector<const float*> rows;
+    std::vector<double*> sums;
+    found.emplace_back(static_cast<std::size_t>(n * isa::wide_keys));
+    for (Index i = 0; i < n; ++i) {
+      rows.push_back(q.row(i));
+      sums.push_back(found.back().data() + i * isa::wide_keys);
+    }
+    loops_named(name).wide_products(rows.data(), static_cast<int>(n), static_cast<int>(d),
+                                    keys.data(), sums.data());
+    CHECK(found.back() == found.front());
+  }
+}
 
 // Public reports: MoBA#23, #27, #38.
 TEST_CASE("selectors: of equal scores the first blocks are taken, exactly k with the own one") {

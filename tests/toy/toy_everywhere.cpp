@@ -61,6 +61,19 @@ TEST_CASE("toy: `fovea variants` lists it with its parameters, the text and the 
   CHECK(toy["structure"][1]["type"] == "real");
 }
 
+TEST_CASE("toy: `fovea variants` lists those that are named, and groups of them") {
+  const auto lists = [](const std::string& words, const char* what) {
+    return output_of(add_variants_command, "variants " + words).find(what) != std::string::npos;
+  };
+  CHECK(lists("toy", "toy  Toy  (Nobody 2000)"));
+  CHECK(lists("toy", "of 512"));
+  CHECK_FALSE(lists("toy", "exact  Exact"));
+  CHECK_FALSE(lists("toy", "baselines: "));
+  CHECK(lists("selectors", "moba  MoBA"));
+  CHECK(lists("selectors toy", "toy  Toy"));
+  CHECK_FALSE(lists("selectors", "toy  Toy"));
+}
+
 TEST_CASE("toy: `fovea compute` plans, applies, compares and diagnoses it") {
   const auto report = nlohmann::json::parse(
       output_of(add_compute_command,

@@ -1,5 +1,9 @@
 // fovea variants: lists every variant of the table with its parameters.
+#include <algorithm>
+#include <iterator>
+
 #include "cli/commands/commands.h"
+#include "cli/options/options.h"
 #include "data/text.h"
 #include "report/json_output.h"
 #include "report/text_table.h"
@@ -70,12 +74,16 @@ Document variant_json(const Variant& variant) {
 std::string range_text(const Field& field) {
   if (!field.choices.empty()) return join(field.choices, {}, " | ");
   if (std::holds_alternative<std::string>(field.standard)) return "text";
-  const std::string text = format_plain(field.min) + " .. " + format_plain(field.max);
+  const bool whole = std::holds_alternative<std::int64_t>(field.standard);
+  const auto number = [&](double x) {
+    return whole ? std::to_string(static_cast<std::int64_t>(x)) : format_plain(x);
+  };
+  const std::string text = number(field.min) + " .. " + number(field.max);
   return field.must_be_even ? text + ", even" : text;
 }
 
-std::string standard_text(const Field& field) {
-  const std::string text = to_text(field.standard);
+std::string standard_text(const Field& field, Index n) {
+  const std::string text = to_text(value_for_length(field, n));
   return text.empty() ? "-" : text;
 }
 
@@ -97,10 +105,10 @@ void print_variant(std::ostream& out, const Variant& variant) {
                     {"mask", mask_text(variant.mask)},
                     {"rows of P", rows_text(variant)}});
   if (variant.schema.empty()) return;
-  TextTable table{{"<parameter", "<default", "<unit", "<range", "<meaning"}, {}};
+  TextTable table{{"<parameter", "<default", "<of 512", "<unit", "<range", "<meaning"}, {}};
   for (const Field& field : variant.schema)
-    table.rows.push_back({field.id, standard_text(field), field.unit, range_text(field),
-                          condition_text(field) + field.meaning});
+    table.rows.push_back({field.id, standard_text(field, default_length), standard_text(field, 512),
+                          field.unit, range_text(field), condition_text(field) + field.meaning});
   out << '\n';
   print(out, table);
   if (variant.structure.empty()) return;
@@ -111,30 +119,43 @@ void print_variant(std::ostream& out, const Variant& variant) {
   print(out, tensors);
 }
 
+/// Each group that has some of them, under its heading.
+void print_groups(std::ostream& out, const std::vector<const Variant*>& listed) {
+  bool first = true;
+  for (const Group group : all_groups) {
+    std::vector<const Variant*> its;
+    std::ranges::copy_if(listed, std::back_inserter(its),
+                         [&](const Variant* variant) { return variant->group == group; });
+    if (its.empty()) continue;
+    out << (first ? "" : "\n") << heading_of(group) << '\n';
+    first = false;
+    for (const Variant* variant : its) print_variant(out << '\n', *variant);
+  }
+}
+
 }  // namespace
 
 void add_variants_command(CLI::App& program, Work& chosen) {
   auto* command = program.add_subcommand("variants", "List every variant and its parameters");
+  auto ids = std::make_shared<std::vector<std::string>>();
+  command->add_option("VARIANT", *ids,
+                      "Ids of variants, or papers, baselines, selectors, all (default: all)");
   auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "One JSON document on standard output");
-  command->callback([&chosen, json] {
-    chosen = [json](const Console& console) {
-      Document document = Document::array();
-      for (const Variant& variant : variants())
-        if (*json) document.push_back(variant_json(variant));
-      for (const Group group : all_groups) {
-        if (*json) break;
-        console.out << (group == all_groups[0] ? "" : "\n") << heading_of(group) << '\n';
-        for (const Variant* variant : variants_of(group))
-          print_variant(console.out << '\n', *variant);
-      }
-      if (*json)
+  command->callback([&chosen, ids, json] {
+    chosen = [ids, json](const Console& console) {
+      const auto listed = variants_named(ids->empty() ? std::vector<std::string>{"all"} : *ids);
+      if (*json) {
+        Document document = Document::array();
+        for (const Variant* variant : listed) document.push_back(variant_json(*variant));
         print(console.out, Document{{"variants", document}});
-      else
-        console.out
-            << "\nDefaults are for heads of 4096 tokens and more. For shorter heads they would "
-               "cover all of\nexact attention, so every command uses smaller sizes, as the window "
-               "does, and says which.\n";
+        return;
+      }
+      print_groups(console.out, listed);
+      console.out
+          << "\nDefaults are for heads of 4096 tokens and more. For shorter heads they would "
+             "cover all of\nexact attention, so every command uses smaller sizes, as the window "
+             "does, and says which;\n\"of 512\" are those for a head of 512 tokens.\n";
     };
   });
 }

@@ -14,7 +14,7 @@ namespace {
 /// Values that are looked up in tables, not by the command line itself.
 std::vector<std::string> listed_values(const std::string& command, const std::string& option) {
   std::vector<std::string> values;
-  if (option == "--variant")
+  if (option == "--variant" || option == "VARIANT")
     for (const Variant& variant : variants())
       if (command != "fit" || variant.tree_attention != TreeAttention::none)
         values.push_back(variant.id);

@@ -12,6 +12,7 @@ namespace fovea::isa {
 
 inline constexpr int max_lanes = 192;   // that many queries use a key once it was read from memory
 inline constexpr int usual_lanes = 64;  // as many as fill the registers of a tile of logits
+inline constexpr int wide_keys = 16;    // keys of one step in double
 inline constexpr int max_keys = 96;     // keys of one step: S stays in the first two caches
 
 /// The keys of a step that any of 16 lanes may attend; one range for every 16 lanes of a strip.
@@ -129,6 +130,11 @@ struct Loops {
 
   /// out[key] = max (or sum) over the first count lanes of s[key][lane], for s >= 0.
   void (*reduce)(const float* s, int lanes, int count, int key_count, bool maximum, float* out);
+
+  /// out[i][j] = sum_c queries[i][c] keys[c][j] for wide_keys keys, in double and in the order of
+  /// c. Products of floats are exact in double, so that the sums are the same in every object.
+  void (*wide_products)(const float* const* queries, int count, int d, const double* keys,
+                        double* const* out);
 };
 
 const Loops& sse2();
