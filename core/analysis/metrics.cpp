@@ -197,7 +197,7 @@ void compare_attention(const Operator& approximate, const Output& approximate_ou
   const double sink = has_sink ? *rule->sink : 0;
   const bool complete = support.complete(run.stop);
   // The sums in a file are not those of its P.
-  const bool is_imported = approximate.plan().as<ImportedPlan>() != nullptr;
+  const bool is_imported = is_read(approximate.plan());
   std::vector<RowDifference> rows;
   std::vector<double> dropped_of_rows;
   if (!complete)

@@ -101,7 +101,11 @@ Problem problem_of(const Source& source, const HeadChoice& choice, const std::st
   add_conditions(problem, layer.conditions, conditions.soft_cap.value_or(0), where, stop);
   if (!layer.imported.empty())
     problem.imported =
-        std::make_shared<const ImportedResults>(ImportedResults{layer.imported, choice.head});
+        std::make_shared<const ImportedResults>(ImportedResults{.all = layer.imported,
+                                                                .head = choice.head,
+                                                                .heads = layer.heads(),
+                                                                .k = layer.k,
+                                                                .v = layer.v});
   if (!choice.allow_non_finite) require_usable_numbers(problem, where, stop);
   require_usable_scale(problem, where, stop);
   return problem;

@@ -99,13 +99,17 @@ bool has_negative(MatrixView m) {
 }  // namespace
 
 const PairMask* head_mask(const Plan& plan) {
-  const auto* imported = plan.as<ImportedPlan>();
-  return imported ? imported->head_mask.get() : plan.mask.get();
+  return plan.head_mask.value_or(plan.mask).get();
 }
 
 bool has_entries(const Plan& plan) {
   const auto* imported = plan.as<ImportedPlan>();
   return !imported || imported->kept || !imported->result->p.empty();
+}
+
+bool is_read(const Plan& plan) {
+  const auto* imported = plan.as<ImportedPlan>();
+  return imported && !(imported->result->z.empty() && imported->result->p.empty());
 }
 
 bool may_be_negative(const Plan& plan) {

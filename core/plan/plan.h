@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -118,12 +119,13 @@ struct FeaturePlan {
   Index features(Index d) const { return map == FeatureMap::elu ? d : directions.rows(); }
 };
 
-/// What another program computed: Z, P or both are known. If the pairs to which it gives weight are
-/// known, they are the mask of the Plan; without P, P is the softmax over these pairs.
+/// What another program computed: Z and P as far as they are known. Without P, P is the softmax
+/// over the kept pairs; without Z, Z is P V.
 struct ImportedPlan {
   std::shared_ptr<const ImportedResult> result;
-  std::shared_ptr<const PairMask> head_mask;  // of the head itself
-  bool kept = false;                          // the pairs with weight are known
+  /// The pairs with weight, as far as the mask of the Plan admits them; nothing if they are not
+  /// known. Their order is that of the tokens.
+  std::optional<Pass> kept = {};
 };
 
 /// Which tensors of the structure say into which group (a leaf, a bucket) each token was sorted.
@@ -142,9 +144,11 @@ struct Plan {
   Lengths lengths = {};  // of the head
   bool causal = false;
   Index window = 0;  // of the head: the bands of all tiles lie in it; 0 if none
-  /// The head's mask: pairs that it does not admit count in no tile. Only plans whose levels are
-  /// all 0 have one. In an ImportedPlan it also leaves out the pairs without weight.
+  /// Pairs that it does not admit count in no tile: the head's mask, which a plan that knows single
+  /// pairs narrows to those. Only plans whose levels are all 0 have one.
   std::shared_ptr<const PairMask> mask = {};
+  /// The head's own mask, or null if it has none; without a value it is `mask`.
+  std::optional<std::shared_ptr<const PairMask>> head_mask = {};
   PlanForm form;
   Structure structure = {};
   TokenGroups groups = {};
@@ -196,6 +200,9 @@ const PairMask* head_mask(const Plan& plan);
 
 /// Whether entries of P are known. They are not if another program computed Z and gave only Z.
 bool has_entries(const Plan& plan);
+
+/// Whether another program computed Z or P: such a result is not timed.
+bool is_read(const Plan& plan);
 
 /// Whether entries of P may be negative, as mixtures and weights of TC-attention may.
 bool may_be_negative(const Plan& plan);

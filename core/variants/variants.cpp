@@ -81,7 +81,7 @@ std::vector<std::string> left_over(const Variant& variant, const Structure& give
 /// to all variants.
 void set_conditions(Plan& plan, const Problem& problem) {
   plan.window = problem.window;
-  if (!plan.as<ImportedPlan>()) plan.mask = problem.mask;
+  if (!plan.head_mask) plan.mask = problem.mask;
   auto* tiles = plan.as<TilePlan>();
   if (!tiles || problem.window == 0) return;
   for (Pass& pass : tiles->passes)
@@ -119,8 +119,8 @@ bool Variant::has_form_of(Lengths lengths, bool causal) const {
 std::string Variant::refusal(const Problem& problem) const {
   if (imported && !problem.imported)
     return label +
-           " shows what another program computed; the source holds no z or p beside q, k "
-           "and v of this head";
+           " shows what another program computed or keeps; the source holds no z, p, mask or list "
+           "of pairs beside q, k and v of this head";
   if (problem.causal && !has_causal_form())
     return label + " has no causal form; expected a head without a causal mask";
   if (!has_form_of(problem.lengths(), problem.causal))
