@@ -19,6 +19,8 @@
 #include "input/text_file.h"
 #include "io/file_bytes.h"
 #include "io/folder.h"
+#include "io/imported_tensors.h"
+#include "io/selection_tensors.h"
 #include "io/source_metadata.h"
 #include "io/tensor_source.h"
 #include "io/token_file.h"
@@ -245,7 +247,9 @@ bool has_content(const Loader& loader) {
 
 }  // namespace
 
-Source open_source(const std::string& what, const OpenOptions& options) {
+namespace {
+
+Source open_alone(const std::string& what, const OpenOptions& options) {
   if (is_live(what))
     throw InputError(what,
                      "is a stream that a program sends to the window while it runs; expected one "
@@ -270,6 +274,31 @@ Source open_source(const std::string& what, const OpenOptions& options) {
   const fs::path name = short_name(path);
   const bool directory = source.kind == "npy directory";
   source.name = printable(directory ? name.string() : name.stem().string());
+  return source;
+}
+
+/// A single array without a known name is a mask.
+TensorFile read_kept(const std::string& path, const OpenOptions& options) {
+  const Loader loader = loader_of(path);
+  if (loader.open == open_safetensors) return read_safetensors(path, options.stop);
+  if (loader.open == open_npz) return read_npz(path, options.as_bfloat16, options.stop);
+  if (loader.open == open_npy_directory)
+    return read_npy_directory(path, options.as_bfloat16, options.stop);
+  if (loader.open != refuse_npy)
+    throw InputError(path, "is of the kind " + fovea::quoted(std::string(loader.label)) +
+                               "; --mask expects .safetensors, .npz, .npy or a directory of .npy");
+  TensorFile file = read_npy_file(path);
+  if (!may_be_selection(file.tensors.front().name)) file.tensors.front().name = "kept";
+  return file;
+}
+
+}  // namespace
+
+Source open_source(const std::string& what, const OpenOptions& options) {
+  Source source = open_alone(what, options);
+  if (!options.kept.empty())
+    add_results_of(read_kept(options.kept, options),
+                   printable(fs::path(short_name(options.kept)).stem().string()), source);
   return source;
 }
 

@@ -18,6 +18,7 @@ class LastModel;
 struct OpenOptions {
   std::optional<std::string> layout;  // "[B,n,H,d]": stated by the user
   std::string tensors;                // --tensors FILE: Q, K, V beside a text
+  std::string kept;                   // --mask FILE: kept pairs, a column of their own
   bool one_token_per_line = false;    // .txt
   // For content similarity:
   int patch = 8;             // side of a patch of an image; 1 makes every pixel a token

@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds request_time{40};  // of each column, in one
 
 bool can_be_timed(const ColumnState& state) {
   return state.computation && !state.stale && state.computation->applied() &&
-         !state.computation->variant->imported &&
+         !is_read(state.computation->op->plan()) &&
          can_be_repeated(*state.computation, nullptr, timing_ms);
 }
 

@@ -108,10 +108,16 @@ void count_tiles(const TilePlan& plan, const PairMask* mask, Lengths lengths, do
                                  2 * static_cast<double>(queries));
 }
 
-// Counts the pairs with weight; how another program found its result is not known.
-void count_imported(const Plan& plan, bool kept, double width, Cost& cost) {
-  cost.pairs = kept ? Support(plan).pairs() : admissible_pairs(plan);
-  cost.multiply_adds += cost.pairs * width;
+// Counts the pairs with weight; what a result took that was read is not known.
+void count_imported(const Plan& plan, const ImportedPlan& imported, double d, double dv, Cost& cost,
+                    const std::stop_token& stop) {
+  if (imported.kept) {
+    count_tiles({.passes = {*imported.kept}}, plan.mask.get(), plan.lengths, d, dv, cost, stop);
+  } else {
+    cost.pairs = admissible_pairs(plan);
+    cost.multiply_adds += cost.pairs * (d + dv);
+  }
+  if (is_read(plan)) cost.bytes = 0;
 }
 
 void count_nodes(const NodePlan& plan, bool causal, Lengths lengths, double dv, Cost& cost) {
@@ -181,7 +187,7 @@ Cost count_cost(const Plan& plan, Index d, Index dv, const std::stop_token& stop
         count_features(features, plan.lengths, width, value_width, cost);
       },
       [&](const ImportedPlan& imported) {
-        count_imported(plan, imported.kept, width + value_width, cost);
+        count_imported(plan, imported, width, value_width, cost, stop);
       });
   return cost;
 }

@@ -155,7 +155,13 @@ Support::Support(const Plan& plan) : plan_(&plan) {
         else  // mixtures are of all tokens
           add_all_pairs();
       },
-      [&](const one_of<FeaturePlan, ImportedPlan> auto&) { add_all_pairs(); });
+      [&](const FeaturePlan&) { add_all_pairs(); },
+      [&](const ImportedPlan& imported) {
+        if (imported.kept)
+          add(*imported.kept);
+        else
+          add_all_pairs();
+      });
 }
 
 const Support::Layer::Group* Support::Layer::group_of(Index query) const {

@@ -11,15 +11,14 @@
 namespace fovea {
 namespace {
 
-// Softmax over the pairs that count.
+// Softmax over the kept pairs.
 std::shared_ptr<const Plan> kept_plan(const Plan& plan) {
-  TilePlan tiles;
-  tiles.passes.push_back({.tiles = {{{0, plan.queries()}, {0, plan.keys()}, plan.band()}}});
-  return std::make_shared<const Plan>(Plan{.lengths = plan.lengths,
-                                           .causal = plan.causal,
-                                           .window = plan.window,
-                                           .mask = plan.mask,
-                                           .form = std::move(tiles)});
+  return std::make_shared<const Plan>(
+      Plan{.lengths = plan.lengths,
+           .causal = plan.causal,
+           .window = plan.window,
+           .mask = plan.mask,
+           .form = TilePlan{.passes = {*std::get<ImportedPlan>(plan.form).kept}}});
 }
 
 bool same_values(MatrixView a, MatrixView b) {
@@ -102,9 +101,7 @@ std::unique_ptr<Operator> make_imported_operator(std::shared_ptr<const Plan> pla
 
 MemoryNeed operator_need(const ImportedPlan& plan, const Extents& extents, int threads) {
   if (plan.result->p.empty() && plan.kept)
-    return operator_need(
-        TilePlan{.passes = {{.tiles = {{{0, extents.queries}, {0, extents.keys}}}}}}, extents,
-        threads);
+    return operator_need(TilePlan{.passes = {*plan.kept}}, extents, threads);
   return {.bound = 0,
           .applied = float_size * as_double(extents.queries) * as_double(padded_width(extents.dv)) +
                      double_size * as_double(extents.dv)};

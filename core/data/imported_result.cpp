@@ -1,11 +1,6 @@
 #include "data/imported_result.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "data/error.h"
-#include "data/memory.h"
-#include "data/stop.h"
 #include "data/text.h"
 
 namespace fovea {
@@ -30,29 +25,6 @@ ImportedResult read_imported(const ImportedTensors& tensors, Index head,
   }
   if (tensors.p.present()) result.p = tensors.p.read(head, stop);
   return result;
-}
-
-std::shared_ptr<const PairMask> kept_pairs(const ImportedTensors& tensors, Index head,
-                                           Lengths lengths,
-                                           const std::shared_ptr<const PairMask>& mask,
-                                           const std::stop_token& stop) {
-  const Index queries = lengths.queries, keys = lengths.keys;
-  const Matrix kept = tensors.kept.read(tensors.kept.heads == 1 ? 0 : head, stop);
-  const Index block = tensors.kept_block;
-  require_memory(static_cast<double>(queries) * static_cast<double>(keys) / 8,
-                 "the kept pairs of " + std::to_string(queries) + " queries and " +
-                     std::to_string(keys) + " keys");
-  BitMatrix pairs(queries, keys);
-  for_each_row(queries, stop, [&](Index i) {
-    for (Index j = 0; j < keys; ++j)
-      if (kept(i / block, j / block) != 0 && (!mask || !mask->has_pairs() || mask->pairs()(i, j)))
-        pairs.set(i, j);
-  });
-  if (!mask)
-    return std::make_shared<const PairMask>(std::vector<std::int32_t>(),
-                                            std::vector<std::int32_t>(), std::move(pairs));
-  return std::make_shared<const PairMask>(mask->query_document(), mask->key_document(),
-                                          std::move(pairs));
 }
 
 }  // namespace fovea

@@ -162,6 +162,7 @@ std::string format_time(double milliseconds, Zeros zeros) {
 
 std::string plural_of(const std::string& noun) {
   if (noun.ends_with("leaf")) return noun.substr(0, noun.size() - 1) + "ves";
+  if (noun.ends_with("ry")) return noun.substr(0, noun.size() - 1) + "ies";
   return noun + "s";
 }
 

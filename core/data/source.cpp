@@ -56,8 +56,9 @@ std::string statement_text(const Source& source) {
 }
 
 bool mask_is_assumed(const Source& source, Index layer) {
+  const Layer& its = source.layers[static_cast<std::size_t>(layer)];
   return !stated_causal(source, layer) && source.content.empty() && source.kind != "synthetic" &&
-         source.layers[static_cast<std::size_t>(layer)].has_qk();
+         its.has_qk() && its.conditions.mask.rows <= 1;  // a mask of pairs says it all
 }
 
 std::string layer_label(const Source& source, Index layer) {
@@ -101,7 +102,11 @@ Problem problem_of(const Source& source, const HeadChoice& choice, const std::st
   add_conditions(problem, layer.conditions, conditions.soft_cap.value_or(0), where, stop);
   if (!layer.imported.empty())
     problem.imported =
-        std::make_shared<const ImportedResults>(ImportedResults{layer.imported, choice.head});
+        std::make_shared<const ImportedResults>(ImportedResults{.all = layer.imported,
+                                                                .head = choice.head,
+                                                                .heads = layer.heads(),
+                                                                .k = layer.k,
+                                                                .v = layer.v});
   if (!choice.allow_non_finite) require_usable_numbers(problem, where, stop);
   require_usable_scale(problem, where, stop);
   return problem;

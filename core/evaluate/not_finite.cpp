@@ -31,7 +31,7 @@ std::string cause_of(const Computation& computation) {
   look_at("q", problem.q);
   look_at("k", problem.k);
   look_at("v", problem.v);
-  if (computation.variant->imported) return "the result in the file holds them";
+  if (is_read(computation.op->plan())) return "the result in the file holds them";
   return tensors.empty() ? "what is computed leaves the range of the precision"
                          : "the input holds them, or numbers beyond 1e14, in " + tensors;
 }
@@ -56,7 +56,7 @@ std::string note_of_rows(const Computation& computation) {
 /// A weight is exp(S - L) of a logit and a log-sum-exp, both of which are rounded by up to 2^-24 of
 /// their size.
 std::string note_of_rounding(const Computation& computation) {
-  if (computation.variant->imported) return "";
+  if (is_read(computation.op->plan())) return "";
   double largest = 0;
   for (const float sum : computation.output.lse)
     if (std::isfinite(sum)) largest = std::max(largest, std::abs(double{sum}));

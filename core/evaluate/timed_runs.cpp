@@ -149,7 +149,7 @@ std::vector<TimedRuns> measure_again(const Problem& problem, const std::vector<R
   if (exact) requests.push_back({.variant = &reference_variant()});
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const auto& [request, computed] = columns[c];
-    if (request.variant->imported) continue;
+    if (request.variant->imported && is_read(computed->op->plan())) continue;
     const Computation* beside = request.variant->reference ? nullptr : exact;
     if (!can_be_repeated(*computed, beside, options.budget_ms)) {
       all[c] = first_run_alone(*computed, beside);

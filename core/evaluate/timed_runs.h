@@ -93,7 +93,7 @@ struct RepeatOptions {
 
 /// Measures rounds of all columns, beside exact attention unless that is null, so that times and
 /// ratios come from the same rounds. A computation that takes too long to be repeated is not run
-/// again: its first run is its only round. An imported column has no rounds. The result has an
+/// again: its first run is its only round. A result that was read has no rounds. The result has an
 /// element for each column.
 std::vector<TimedRuns> measure_again(const Problem& problem, const std::vector<Repeated>& columns,
                                      const Computation* exact, const RepeatOptions& options,

@@ -1,51 +1,55 @@
 #include "io/imported_tensors.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include "data/error.h"
 #include "data/shape.h"
-#include "io/tensor_names.h"
+#include "data/text.h"
+#include "io/selection_tensors.h"
 
 namespace fovea {
 namespace {
 
-constexpr std::string_view kept_names[] = {"kept"};
-constexpr std::string_view words[] = {"z", "lse", "p", "kept"};
+constexpr std::string_view result_words[] = {"z", "lse", "p"};
 
-constexpr Index covering(Index tokens, Index block) {
-  return (tokens + block - 1) / block;
+std::string in_lower_case(std::string text) {
+  std::ranges::transform(text, text.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
 }
 
-/// The side of square blocks if `down` x `across` of them cover the pairs: a power of two if one
-/// fits, else the smallest side that fits.
-std::optional<Index> block_of(Index queries, Index keys, Index down, Index across) {
-  const auto covers = [&](Index block) {
-    return covering(queries, block) == down && covering(keys, block) == across;
-  };
-  const Index longest = std::max(queries, keys);
-  for (Index block = 1; block < 2 * longest; block *= 2)
-    if (covers(block)) return block;
-  for (Index block = 1; block <= longest; ++block)
-    if (covers(block)) return block;
+/// The word that a tensor of a result ends in; empty if it is none.
+std::string_view word_of(const std::string& end) {
+  for (const std::string_view word : result_words)
+    if (end == word) return word;
+  for (const std::string_view word : selection_words)
+    if (in_lower_case(end) == word) return word;
   return {};
 }
 
 class ImportedReader {
  public:
-  ImportedReader(const LayerTensors& tensors, Layer& layer) : tensors_(tensors), layer_(layer) {}
+  ImportedReader(const LayerTensors& tensors, const Layer& layer)
+      : tensors_(tensors), layer_(layer) {}
 
-  void read() {
+  /// By name; those without a name are called `unnamed`.
+  std::vector<ImportedTensors> read(const std::string& unnamed = {}) {
     for (const auto& [word, names] : unnamed_)
-      if (const NamedTensor* tensor = tensors_.find(names)) add({}, word, *tensor);
-    if (const NamedTensor* tensor = tensors_.find(hook_names_)) add({}, "z", heads_first(*tensor));
+      if (const NamedTensor* tensor = tensors_.find(names)) found_[{}].emplace(word, *tensor);
+    for (const std::string_view& word : selection_words)
+      if (const NamedTensor* tensor = tensors_.find({&word, 1})) found_[{}].emplace(word, *tensor);
+    if (const NamedTensor* tensor = tensors_.find(hook_names_))
+      found_[{}].insert_or_assign("z", heads_first(*tensor));
     for (const auto& [rest, tensor] : tensors_.all()) add_if_named(rest, *tensor);
-    if (ImportedTensors& own = results_[{}]; layer_.attention.present() && !own.p.present())
-      own.p = layer_.attention;
-    for (auto& [name, result] : results_)
-      if (result.z.present() || result.p.present()) layer_.imported.push_back(std::move(result));
+    std::vector<ImportedTensors> results;
+    for (const auto& [name, found] : found_) {
+      results.push_back(result_of(name, found));
+      if (name.empty()) results.back().name = unnamed;
+    }
+    return results;
   }
 
  private:
@@ -63,25 +67,39 @@ class ImportedReader {
   void add_if_named(const std::string& rest, const NamedTensor& tensor) {
     const std::size_t dot = rest.rfind('.');
     if (dot == std::string::npos || dot == 0) return;
-    const std::string name = rest.substr(0, dot), word = rest.substr(dot + 1);
-    if (name.find('.') == std::string::npos && std::ranges::find(words, word) != std::end(words) &&
+    const std::string name = rest.substr(0, dot);
+    const std::string_view word = word_of(rest.substr(dot + 1));
+    if (name.find('.') == std::string::npos && !word.empty() &&
         !tensors_.is_layer_within(name, tensor))
-      add(printable(name), word, tensor);
+      found_[printable(name)].insert_or_assign(word, tensor);
   }
 
-  void add(const std::string& name, std::string_view word, const NamedTensor& tensor) {
-    ImportedTensors& result = results_[name];
-    result.name = name;
-    const Index heads = layer_.heads(), queries = layer_.queries(), keys = layer_.keys();
-    if (word == "z" && !layer_.has_values()) return;  // nothing to compare it with
-    if (word == "z")
-      result.z = tensors_.matrices(tensor, heads, queries, layer_.dv());
-    else if (word == "p")
-      result.p = tensors_.matrices(tensor, heads, queries, keys);
-    else if (word == "lse")
-      result.lse = lists(tensor);
-    else
-      read_kept(tensor, result);
+  ImportedTensors result_of(const std::string& name, const TensorsByWord& found) const {
+    ImportedTensors result{.name = name};
+    const auto read = [&](std::string_view word, HeadTensor& to, auto as) {
+      if (const auto tensor = found.find(word); tensor != found.end()) to = as(tensor->second);
+    };
+    const Index heads = layer_.heads(), queries = layer_.queries();
+    if (layer_.has_values())  // otherwise there is nothing to compare z with
+      read("z", result.z, [&](const NamedTensor& tensor) {
+        const bool tokens_first =
+            heads != queries &&
+            tensors_.of_batch(tensor, 3).shape == std::vector<Index>{queries, heads, layer_.dv()};
+        return tensors_.matrices(tokens_first ? heads_first(tensor) : tensor, heads, queries,
+                                 layer_.dv());
+      });
+    read("p", result.p, [&](const NamedTensor& tensor) {
+      return tensors_.matrices(tensor, heads, queries, layer_.keys());
+    });
+    read("lse", result.lse, [&](const NamedTensor& tensor) { return lists(tensor); });
+    std::vector<std::string> prefixes;
+    for (const std::string& of : {layer_.name, std::string()}) {
+      const std::string before = of.empty() ? "" : of + ".";
+      if (!name.empty()) prefixes.push_back(before + name + ".");
+      prefixes.push_back(before);
+    }
+    result.kept = selection_of(found, tensors_, layer_, prefixes);
+    return result;
   }
 
   HeadTensor lists(const NamedTensor& whole) const {
@@ -103,49 +121,53 @@ class ImportedReader {
             .col_stride = 0};
   }
 
-  void read_kept(const NamedTensor& whole, ImportedTensors& result) const {
-    const NamedTensor tensor = tensors_.of_batch(whole, 3);
-    const std::vector<Index>& shape = tensor.shape;
-    const std::size_t rank = shape.size();
-    const Index heads = rank == 3 ? shape[0] : 1;
-    const auto block = rank == 2 || rank == 3 ? block_of(layer_.queries(), layer_.keys(),
-                                                         shape[rank - 2], shape[rank - 1])
-                                              : std::nullopt;
-    if (!block || (heads != 1 && heads != layer_.heads()))
-      tensors_.refuse(whole, shape_text({layer_.queries(), layer_.keys()}) + " or " +
-                                 shape_text({layer_.heads(), layer_.queries(), layer_.keys()}) +
-                                 ", or as many blocks as cover them");
-    result.kept_block = *block;
-    result.kept = {.type = *tensor.type,
-                   .big_endian = tensor.big_endian,
-                   .bytes = tensor.bytes,
-                   .begin = tensor.begin,
-                   .heads = heads,
-                   .rows = shape[rank - 2],
-                   .cols = shape[rank - 1],
-                   .head_stride = rank == 3 ? tensor.strides[0] : 0,
-                   .row_stride = tensor.strides[rank - 2],
-                   .col_stride = tensor.strides[rank - 1]};
-  }
-
   static constexpr std::string_view z_names_[] = {"z", "attn_output"}, lse_names_[] = {"lse"},
                                     p_names_[] = {"p"}, hook_names_[] = {"hook_z"};
   static constexpr std::pair<std::string_view, Names> unnamed_[] = {
-      {"z", z_names_}, {"lse", lse_names_}, {"p", p_names_}, {"kept", kept_names}};
+      {"z", z_names_}, {"lse", lse_names_}, {"p", p_names_}};
 
   const LayerTensors& tensors_;
-  Layer& layer_;
-  std::map<std::string, ImportedTensors> results_;
+  const Layer& layer_;
+  std::map<std::string, TensorsByWord> found_;  // by the name of the result
 };
 
 }  // namespace
 
-bool may_be_kept_pairs(const std::string& name) {
-  return ends_in(name, kept_names);
+void add_imported_tensors(const LayerTensors& tensors, Layer& layer) {
+  std::vector<ImportedTensors> results = ImportedReader(tensors, layer).read();
+  // The attention matrix of the layer is a result without a name.
+  if (layer.attention.present()) {
+    if (results.empty() || !results.front().name.empty())
+      results.insert(results.begin(), ImportedTensors{});
+    if (!results.front().p.present()) results.front().p = layer.attention;
+  }
+  std::erase_if(results, [](const ImportedTensors& result) { return !result.present(); });
+  layer.imported = std::move(results);
 }
 
-void add_imported_tensors(const LayerTensors& tensors, Layer& layer) {
-  ImportedReader(tensors, layer).read();
+void add_results_of(const TensorFile& file, const std::string& unnamed, Source& source) {
+  const TensorIndex index(file, {});
+  bool any = false;
+  for (Layer& layer : source.layers) {
+    if (!layer.has_qk()) continue;
+    const LayerTensors tensors(index, layer.name, 1);
+    std::vector<ImportedTensors> results = ImportedReader(tensors, layer).read(unnamed);
+    std::erase_if(results, [](const ImportedTensors& result) { return !result.present(); });
+    any |= !results.empty();
+    for (const ImportedTensors& known : layer.imported)
+      if (std::ranges::find(results, known.name, &ImportedTensors::name) == results.end())
+        results.push_back(known);
+    layer.imported = std::move(results);
+  }
+  if (!any)
+    throw InputError(file.path,
+                     "no mask, list of pairs or result for a layer of the source: found " +
+                         join(file.tensors,
+                              [](const NamedTensor& t) {
+                                return fovea::quoted(t.name) + " " + shape_text(t.shape);
+                              }) +
+                         "; expected " + join(selection_words) + ", z or p");
+  source.files.insert(source.files.end(), file.files.begin(), file.files.end());
 }
 
 }  // namespace fovea

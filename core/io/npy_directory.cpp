@@ -35,6 +35,13 @@ NamedTensor read_npy(const std::shared_ptr<const FileBytes>& file, bool as_bfloa
 
 }  // namespace
 
+TensorFile read_npy_file(const std::string& path) {
+  TensorFile out{.path = path, .kind = "npy"};
+  out.files.push_back(std::make_shared<const FileBytes>(path));
+  out.tensors.push_back(read_npy(out.files.back(), false));
+  return out;
+}
+
 TensorFile read_npy_directory(const std::string& path, bool as_bfloat16,
                               const std::stop_token& stop) {
   std::vector<std::string> files = paths_in(path, stop);

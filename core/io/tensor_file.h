@@ -51,6 +51,8 @@ TensorFile read_safetensors(const std::string& path, std::shared_ptr<const Bytes
 TensorFile read_npz(const std::string& path, bool as_bfloat16 = false,
                     const std::stop_token& stop = {},
                     const std::function<void(double share)>& reached = {});
+/// One array, which is called after the file.
+TensorFile read_npy_file(const std::string& path);
 TensorFile read_npy_directory(const std::string& path, bool as_bfloat16 = false,
                               const std::stop_token& stop = {});
 

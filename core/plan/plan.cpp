@@ -107,6 +107,11 @@ bool has_entries(const Plan& plan) {
   return !imported || imported->kept || !imported->result->p.empty();
 }
 
+bool is_read(const Plan& plan) {
+  const auto* imported = plan.as<ImportedPlan>();
+  return imported && !(imported->result->z.empty() && imported->result->p.empty());
+}
+
 bool may_be_negative(const Plan& plan) {
   return visit_form(
       plan, [](const TilePlan&) { return false; },

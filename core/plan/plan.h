@@ -119,11 +119,13 @@ struct FeaturePlan {
   Index features(Index d) const { return map == FeatureMap::elu ? d : directions.rows(); }
 };
 
-/// What another program computed: Z, P or both are known. If the pairs to which it gives weight are
-/// known, they are the mask of the Plan; without P, P is the softmax over these pairs.
+/// What another program computed: Z and P as far as they are known. Without P, P is the softmax
+/// over the kept pairs; without Z, Z is P V.
 struct ImportedPlan {
   std::shared_ptr<const ImportedResult> result;
-  bool kept = false;  // the pairs with weight are known
+  /// The pairs with weight, as far as the mask of the Plan admits them; nothing if they are not
+  /// known. Their order is that of the tokens.
+  std::optional<Pass> kept = {};
 };
 
 /// Which tensors of the structure say into which group (a leaf, a bucket) each token was sorted.
@@ -198,6 +200,9 @@ const PairMask* head_mask(const Plan& plan);
 
 /// Whether entries of P are known. They are not if another program computed Z and gave only Z.
 bool has_entries(const Plan& plan);
+
+/// Whether another program computed Z or P: such a result is not timed.
+bool is_read(const Plan& plan);
 
 /// Whether entries of P may be negative, as mixtures and weights of TC-attention may.
 bool may_be_negative(const Plan& plan);

@@ -1,5 +1,7 @@
-// Imported: what another program computed from the same queries, keys and values, beside them in
-// the file. Its Z and P are compared with exact attention as those of a variant are.
+// Imported: what another program computed from the same queries, keys and values, or the pairs that
+// it keeps, beside them in the file. Z and P are compared with exact attention as those of a
+// variant are. Where the file holds neither, they are the softmax over the kept pairs, computed
+// here.
 #include <utility>
 
 #include "analysis/rounding_budget.h"
@@ -13,9 +15,10 @@ struct ImportedParameters {
   std::string result;
 
   static std::vector<TypedField<ImportedParameters>> fields() {
-    return {text_field("result", "result", &ImportedParameters::result,
-                       "Which result of the file: NAME of the tensors LAYER.NAME.z, .p, .lse and "
-                       ".kept. Without a name the first one.")};
+    return {
+        text_field("result", "result", &ImportedParameters::result,
+                   "Which result of the file: NAME of the tensors LAYER.NAME.z, .p, .lse, .kept "
+                   "and other lists of pairs. Without a name the first one.")};
   }
 };
 
@@ -33,26 +36,60 @@ std::shared_ptr<const PairMask> pairs_with_weight(const Matrix& p, const Problem
                                           mask ? mask->key_document() : none, std::move(pairs));
 }
 
+/// Blocks with fewer queries leave most lanes of a strip of queries without work: a mask of pairs
+/// is as fast.
+constexpr Index least_queries_of_tiles = 16;
+
+Pass all_pairs(const Plan& plan) {
+  return {.tiles = {{{0, plan.queries()}, {0, plan.keys()}, plan.band()}}};
+}
+
+Pass tiles_of(const Selection& selection, const Band& band, const std::stop_token& stop) {
+  Pass pass{.unit = "tile"};
+  for_each_row(selection.rows(), stop, [&](Index row) {
+    for (const IndexRange& keys : selection.runs(row))
+      pass.tiles.push_back({selection.queries_of(row), keys, band});
+  });
+  return pass;
+}
+
+/// Sets what is kept, as tiles or as a mask of the plan.
+void keep(Selection selection, const Problem& problem, Plan& plan, ImportedPlan& form,
+          const std::stop_token& stop) {
+  for (std::string& fault : faults_of(selection, problem.band(), problem.mask.get(), stop))
+    plan.notes.push_back(std::move(fault));
+  if (selection.block.queries >= least_queries_of_tiles) {
+    plan.mask = problem.mask;
+    form.kept = tiles_of(selection, plan.band(), stop);
+  } else {
+    plan.mask = pairs_of(std::move(selection), problem.mask, stop);
+    form.kept = all_pairs(plan);
+  }
+}
+
 Plan plan_imported(const Problem& problem, const ImportedParameters& parameters,
                    Planning& planning) {
   const std::stop_token& stop = planning.run.stop;
   const ImportedTensors& tensors = problem.imported->named(parameters.result);
-  auto result =
-      std::make_shared<const ImportedResult>(read_imported(tensors, problem.imported->head, stop));
-  Plan plan{.lengths = problem.lengths(), .causal = problem.causal, .head_mask = problem.mask};
-  ImportedPlan form{.result = result, .kept = tensors.kept.present()};
-  if (form.kept) {
-    plan.mask = kept_pairs(tensors, problem.imported->head, problem.lengths(), problem.mask, stop);
+  const Index head = problem.imported->head;
+  auto result = std::make_shared<const ImportedResult>(read_imported(tensors, head, stop));
+  Plan plan{.lengths = problem.lengths(),
+            .causal = problem.causal,
+            .window = problem.window,
+            .head_mask = problem.mask};
+  ImportedPlan form{.result = result};
+  if (tensors.kept.present()) {
     if (result->p.empty())
       plan.notes.push_back("weights are softmax over the pairs that the file says were kept");
+    keep(read_selection(tensors.kept, head, problem.lengths(), stop), problem, plan, form, stop);
   } else if (!result->p.empty()) {
     plan.mask = pairs_with_weight(result->p, problem, stop);
-    form.kept = true;
+    form.kept = all_pairs(plan);
   } else {
     plan.notes.push_back(
         "the file holds z alone: weights are not known, and multiply-adds are those of all pairs");
   }
-  if (result->z.empty() && problem.has_values())
+  if (result->z.empty() && !result->p.empty() && problem.has_values())
     plan.notes.push_back("the file holds p alone: z is P V, computed here");
   plan.form = std::move(form);
   return plan;
@@ -64,9 +101,11 @@ Variant make_imported_variant() {
   return make_variant<ImportedParameters>(
       {.id = "imported",
        .label = "Imported",
-       .paper = "tensors z, lse, p and kept of the file",
-       .formula = "Z̃, P̃ as the file holds them",
-       .summary = "What another program computed from the same queries, keys and values.",
+       .paper = "tensors z, lse, p, kept and lists of pairs of the file",
+       .formula = "Z̃, P̃ as the file holds them, or P̃ = softmax of S over the pairs that it keeps",
+       .summary =
+           "What another program computed from the same queries, keys and values, or the pairs "
+           "that it keeps.",
        .unequal_lengths = UnequalLengths::all,
        .rows_sum_to_one = false,
        .signed_entries = true,

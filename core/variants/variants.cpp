@@ -141,8 +141,8 @@ bool Variant::has_form_of(Lengths lengths, bool causal) const {
 std::string Variant::refusal(const Problem& problem) const {
   if (imported && !problem.imported)
     return label +
-           " shows what another program computed; the source holds no z or p beside q, k "
-           "and v of this head";
+           " shows what another program computed or keeps; the source holds no z, p, mask or list "
+           "of pairs beside q, k and v of this head";
   if (problem.causal && !has_causal_form())
     return label + " has no causal form; expected a head without a causal mask";
   if (!has_form_of(problem.lengths(), problem.causal))

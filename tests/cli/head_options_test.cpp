@@ -87,7 +87,7 @@ TEST_CASE("law: each option of a head and its source changes the numbers of each
                                             "--x",          "--y",
                                             "--no-session", "--learn",
                                             "--no-learn",   "--seeds",
-                                            "--measures"};
+                                            "--measures",   "--mask"};  // of imported alone
   for (const auto& one : commands) {
     const std::string& command = one.first;
     const Words& own = one.second;

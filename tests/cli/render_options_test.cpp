@@ -40,7 +40,14 @@ struct Row {
 }  // namespace
 
 TEST_CASE("law: each option of render changes the figure in each format that it applies to") {
-  const Sources sources;
+  Sources sources;
+  const std::string kept = sources.folder / "kept.safetensors",
+                    others = sources.folder / "others.safetensors";
+  std::vector<OutTensor> tensors;
+  sources.add(tensors, "", 4);
+  tensors.push_back({"kept", {4, 4}, std::vector<float>(16, 1.0f)});
+  write_safetensors(kept, tensors, {});
+  write_safetensors(others, {OutTensor{"kept", {2, 2}, std::vector<float>{1, 0, 0, 1}}}, {});
   const TinyTextModel model;
   const std::string cat = model.file("cat.txt", "the cat sat"),
                     letters = model.file("letters.txt", "a b c");
@@ -81,6 +88,7 @@ TEST_CASE("law: each option of render changes the figure in each format that it 
       {{"--patch", "32"}, joined(image, {"--max-side", "128"}), {}},
       {{"--max-side", "64"}, joined(image, {"--patch", "16"}), {}},
       {{"--bf16"}, of(sources.bits.path()), {}},
+      {{"--mask", others}, of(kept, {"--variant", "imported"}), {}},
       {{"--max-tokens", "4"}, of(model.folder(), {"--text", "the cat sat"}), {}},
       {{"--width", "5in"}, {}, {}},
       {{"--height", "6in"}, {}, {}},

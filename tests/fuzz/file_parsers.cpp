@@ -48,8 +48,12 @@ void use_head(const Source& source, Index index, Index head) {
     for (const Matrix* found : {&result.z, &result.p})
       require(found->rows() == 0 || found->rows() == layer.queries(),
               "a result has another number of rows than its head");
-    require(result.z.rows() > 0 || result.p.rows() > 0, "a result is empty");
-    if (imported.kept.present()) (void)kept_pairs(imported, head, layer.lengths(), nullptr);
+    require(imported.present(), "a result is empty");
+    if (!imported.kept.present()) continue;
+    Selection kept = read_selection(imported.kept, head, layer.lengths());
+    for (const std::string& fault : faults_of(kept, problem.band(), problem.mask.get()))
+      require_printable(fault, "a fault of a selection");
+    (void)pairs_of(std::move(kept), problem.mask);
   }
 }
 

@@ -127,6 +127,18 @@ std::vector<std::string> safetensors_seeds() {
           .add("l.flash.p", "F32", "[1,2,2]", floats(4))
           .add("l.flash.kept", "U8", "[2,2]", std::string(4, '\1'))
           .bytes(),
+      Blob(metadata(R"-("l.flex.BLOCK_SIZE":"(1, 2)")-"))
+          .qkv("l.")
+          .add("l.flex.kv_num_blocks", "I32", "[1,2]", std::string("\1\0\0\0\1\0\0\0", 8))
+          .add("l.flex.kv_indices", "I32", "[1,2,1]", std::string(8, '\0'))
+          .add("l.flex.full_kv_num_blocks", "I32", "[2]", std::string(8, '\0'))
+          .add("l.flex.full_kv_indices", "I32", "[2,1]", std::string(8, '\0'))
+          .add("l.top.indices", "I64", "[2,1]", std::string(16, '\xff'))
+          .add("l.csr.indptr", "I32", "[3]", std::string("\0\0\0\0\1\0\0\0\1\0\0\0", 12))
+          .add("l.csr.indices", "I32", "[1]", std::string(4, '\0'))
+          .add("l.fla.block_indices", "I32", "[2,1,1]", std::string(8, '\0'))
+          .add("l.fla.block_size", "I32", "[1]", std::string("\2\0\0\0", 4))
+          .bytes(),
       Blob()
           .qkv("")
           .add("mask", "BOOL", "[2,2]", std::string(4, '\1'))

@@ -38,7 +38,7 @@ std::string names_of(const Layer& layer) {
   for (const ImportedTensors& result : layer.imported)
     text += (text.empty() ? "" : "|") + result.name + ":" + (result.z.present() ? "z" : "") +
             (result.lse.present() ? "l" : "") + (result.p.present() ? "p" : "") +
-            (result.kept.present() ? "k" + std::to_string(result.kept_block) : "");
+            (result.kept.present() ? "k" + std::to_string(result.kept.block.keys) : "");
   return text;
 }
 
@@ -56,7 +56,7 @@ TEST_CASE("results are found by their names, with a prefix and without") {
                       counted("layer3.mine.p", {2, 6, 6}), counted("layer3.mine.kept", {6, 6}),
                       counted("layer3.z", {2, 6, 3})})
                      .layers[0]) == ":z|flash:zl|mine:pk1");
-  // Neither z nor p, no name, or two names: no result.
+  // Neither z, p nor kept pairs, no name, or two names: no result.
   CHECK(names_of(source_with_results(
                      {counted("layer3.flash.lse", {2, 6}), counted("layer3.a.b.z", {2, 6, 3}),
                       counted("layer3..z", {2, 6, 3}), counted("flash.z", {2, 6, 3})})
@@ -130,39 +130,6 @@ TEST_CASE("the numbers of a result are those of its head") {
   CHECK(result.z(0, 0) == 118);
   CHECK(result.z(5, 2) == 135);
   CHECK(result.lse == std::vector<float>{56, 57, 58, 59, 60, 61});
-}
-
-TEST_CASE("blocks of pairs are as long as they must be to cover the head") {
-  const auto block = [](Index down, Index across) {
-    return names_of(source_with_results(
-                        {counted("layer3.z", {2, 6, 3}), counted("layer3.kept", {down, across}, 1)})
-                        .layers[0]);
-  };
-  CHECK(block(6, 6) == ":zk1");
-  CHECK(block(3, 3) == ":zk2");
-  CHECK(block(2, 2) == ":zk4");  // 3 would do, too
-  CHECK(block(1, 1) == ":zk8");
-  CHECK_SAYS(block(5, 5), "layer3.kept", "[5,5]", "expected [6,6] or [2,6,6]", "blocks");
-  CHECK_SAYS(block(3, 6), "[3,6]");
-  const auto mask = std::make_shared<const PairMask>(std::vector<std::int32_t>{},
-                                                     std::vector<std::int32_t>{}, [] {
-                                                       BitMatrix pairs(3, 5);
-                                                       for (Index i = 0; i < 3; ++i)
-                                                         for (Index j = 0; j < 5; ++j)
-                                                           if (j != 1) pairs.set(i, j);
-                                                       return pairs;
-                                                     }());
-  Matrix blocks(2, 3);
-  for (Index r = 0; r < 2; ++r)
-    for (Index c = 0; c < 3; ++c) blocks(r, c) = r == 0 || c > 0 ? 1.0f : 0.0f;
-  std::vector<Matrix> heads;
-  heads.push_back(std::move(blocks));
-  const auto kept =
-      kept_pairs({.kept = make_head_tensor(std::move(heads)), .kept_block = 2}, 0, {3, 5}, mask);
-  std::string text;
-  for (Index i = 0; i < 3; ++i)
-    for (Index j = 0; j < 5; ++j) text += kept->admits(i, j) ? '1' : '0';
-  CHECK(text == "101111011100111");
 }
 
 TEST_CASE("results that do not fit their head are refused with both shapes") {

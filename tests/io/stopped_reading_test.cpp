@@ -99,8 +99,8 @@ TEST_CASE("masks, biases and the results of others are not read where a stop was
   const ImportedTensors& imported = p.layers[0].imported.at(0);
   check_ends_at_once(
       stop_at(p.path, 1, [&](const std::stop_token& stop) { read_imported(imported, 0, stop); }));
-  const ImportedTensors kept{.kept = bias.layers[0].conditions.bias};
-  CHECK_THROWS_AS(kept_pairs(kept, 0, {n, n}, nullptr, stopped_token()), Cancelled);
+  const SelectionTensors kept{.mask = bias.layers[0].conditions.bias};
+  CHECK_THROWS_AS(read_selection(kept, 0, {n, n}, stopped_token()), Cancelled);
   Problem problem = problem_of(bias, {});
   CHECK_THROWS_AS(add_conditions(problem, bias.layers[0].conditions, 0, "", stopped_token()),
                   Cancelled);

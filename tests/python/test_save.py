@@ -86,6 +86,50 @@ class Save(InFolder):
         with self.assertRaisesRegex(self.fovea.FoveaError, r"q \[4, 5, 3\], k \[2, 7, 2\] do not fit"):
             self.fovea.save(self.path(), self.q, self.k[..., :2], None)
 
+    def test_kept_pairs(self):
+        np = self.np
+        pairs = np.arange(35).reshape(5, 7) % 3 == 0
+        content = self.save(kept=pairs)
+        self.assertEqual(content.types["layer0.kept"], "BOOL")
+        self.assertEqual(content.arrays["layer0.kept"].tolist(), pairs.tolist())
+        content = self.save(kept=np.ones((4, 3, 2), "i8"), block_size=(2, 4))
+        self.assertEqual(content.arrays["layer0.block_size"].tolist(), [2, 4])
+        content = self.save(indices=np.zeros((5, 3), "i8") - 1)
+        self.assertEqual(content.types["layer0.indices"], "I64")
+        content = self.save(block_indices=np.zeros((5, 2, 1), "i4"), block_size=4)  # queries before heads
+        self.assertEqual(content.arrays["layer0.block_indices"].shape, (5, 2, 1))
+
+    def test_a_block_mask_of_flex_attention(self):
+        np = self.np
+
+        class BlockMask:
+            BLOCK_SIZE = (2, 4)
+            kv_num_blocks = np.ones((1, 1, 3), "i4")
+            kv_indices = np.zeros((1, 1, 3, 2), "i4")
+            full_kv_num_blocks = full_kv_indices = None
+
+        content = self.save(kept=BlockMask())
+        self.assertEqual({name: array.shape for name, array in content.arrays.items() if name[-1] not in "qkv"},
+                         {"layer0.kv_num_blocks": (1, 1, 3), "layer0.kv_indices": (1, 1, 3, 2),
+                          "layer0.block_size": (2,)})
+
+    def test_kept_pairs_that_the_program_would_refuse(self):
+        np = self.np
+        for more, words in (
+                (dict(kept=np.ones((5, 7)), indices=np.zeros((5, 1), int)), "kept and indices both say"),
+                (dict(block_size=2), "block_size without kept"),
+                (dict(kept=np.ones((4, 7))), r"kept has the shape \[4, 7\]; expected \[5, 7\] or as many blocks"),
+                (dict(kept=np.ones((3, 5, 7))), "for each of 4 heads"),
+                (dict(kept=np.ones((2, 2)), block_size=2), r"or \[3, 4\]"),
+                (dict(kept=np.ones((5, 7)), block_size=0), "block_size is 0"),
+                (dict(kept=np.ones((5, 7)), block_size=(1, 2, 3)), r"block_size is \(1, 2, 3\)"),
+                (dict(indices=np.zeros((5, 1))), "indices has the type float64; expected integers"),
+                (dict(indices=np.zeros((4, 1), int)), r"expected \[5, keys of a query\]"),
+                (dict(block_indices=np.zeros((5, 1), int)), "without block_size"),
+                (dict(block_indices=np.zeros((4, 1), int), block_size=2), "blocks of a row")):
+            with self.assertRaisesRegex(self.fovea.FoveaError, words):
+                self.save(**more)
+
     def test_what_does_not_fit_is_refused_and_nothing_replaced(self):
         self.path().write_bytes(b"before")
         for wrong, words in ((dict(tokens=["a"]), "1 tokens for 5 places"), (dict(z=self.q), "z has the shape"),

@@ -135,7 +135,7 @@ HeadReport compute_head(const ComputeOptions& options, const Source& source, Ind
   const Computation& computation = *computed;
   HeadReport report{
       .head = head, .first_run = computation.first_run, .cost = computation.cost, .notes = {}};
-  if (!computation.variant->imported)
+  if (!is_read(computation.op->plan()))
     report.from_own_output = from_own_output(
         computation.output, source.layers[static_cast<std::size_t>(options.heads.layer_in(source))],
         head, run.stop);

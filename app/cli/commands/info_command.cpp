@@ -19,6 +19,16 @@ Document shape_json(const HeadTensor& tensor) {
   return {{"type", to_text(tensor.type)}, {"shape", {tensor.heads, tensor.rows, tensor.cols}}};
 }
 
+Document selection_json(const SelectionTensors& kept) {
+  const HeadTensor& tensor = kept.mask.present()    ? kept.mask
+                             : kept.lists.present() ? kept.lists.entries
+                                                    : kept.partial.entries;
+  Document out = shape_json(tensor);
+  out["form"] = kept.mask.present() ? "mask" : "lists";
+  out["block"] = {kept.block.queries, kept.block.keys};
+  return out;
+}
+
 Document layer_json(const Layer& layer) {
   Document tensors = Document::object();
   const auto put = [&](const std::string& name, const HeadTensor& tensor) {
@@ -44,7 +54,7 @@ Document layer_json(const Layer& layer) {
     put(prefix + "lse", result.lse);
     if (result.p.bytes != layer.attention.bytes || result.p.begin != layer.attention.begin)
       put(prefix + "p", result.p);
-    put(prefix + "kept", result.kept);
+    if (result.kept.present()) tensors[prefix + "kept"] = selection_json(result.kept);
   }
   out["tensors"] = tensors;
   const LayerConditions& its = layer.conditions;
@@ -91,15 +101,16 @@ std::string shape_and_type(const HeadTensor& tensor) {
          std::to_string(tensor.cols) + " " + to_text(tensor.type);
 }
 
-/// "results z lse, flash: z p"; empty if the file holds none.
+/// "results z lse, flash: z p, mine: kept (lists of keys)"; empty if the file holds none.
 std::string text_of_results(const Layer& layer) {
   std::string text;
   for (const ImportedTensors& result : layer.imported) {
     text += text.empty() ? "results" : ",";
     if (!result.name.empty()) text += " " + result.name + ":";
-    for (const auto& [name, tensor] : {std::pair{"z", &result.z}, std::pair{"lse", &result.lse},
-                                       std::pair{"p", &result.p}, std::pair{"kept", &result.kept}})
+    for (const auto& [name, tensor] :
+         {std::pair{"z", &result.z}, std::pair{"lse", &result.lse}, std::pair{"p", &result.p}})
       if (tensor->present()) text += std::string(" ") + name;
+    if (result.kept.present()) text += " kept (" + result.kept.text() + ")";
   }
   return text;
 }
@@ -156,9 +167,10 @@ void print_info(std::ostream& out, const Source& source) {
        {"scale", source.scale     ? format_plain(*source.scale)
                  : first.has_qk() ? "1/sqrt(d), as none is stated"
                                   : ""},
-       {"mask", source.causal    ? (*source.causal ? "causal" : "bidirectional")
-                : first.has_qk() ? "bidirectional, as none is stated"
-                                 : ""},
+       {"mask", source.causal                 ? (*source.causal ? "causal" : "bidirectional")
+                : !first.has_qk()             ? ""
+                : !mask_is_assumed(source, 0) ? "as the mask of pairs says"
+                                              : "bidirectional, as none is stated"},
        {"grouped", grouped ? plural(first.k.heads, "key/value head") + " for " +
                                  plural(first.heads(), "query head")
                            : ""},

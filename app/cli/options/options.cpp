@@ -149,6 +149,13 @@ void SourceOptions::add_to(CLI::App& command, bool required) {
                                  "With --content, scale an image down to at most this many pixels "
                                  "a side")
                      ->check(CLI::Range(1, 65536))};
+  command
+      .add_option("--mask", open.kept,
+                  "Pairs that are kept, from this file: a mask of pairs or blocks, or lists "
+                  "of keys or blocks, as the column of the variant imported")
+      ->check(refuse_empty)
+      ->type_name("FILE")
+      ->group("How SOURCE is read");
   how_it_is_read_ = {
       command.add_option("--layout", layout, "Axes of its tensors, such as [B,n,H,d] or [n,3,H,d]")
           ->check(refuse_empty),

@@ -126,7 +126,8 @@ std::optional<Session> session_of(const RenderOptions& options, const Source& so
                                   std::vector<Column> columns, Lengths lengths) {
   const OpenOptions& open = options.source.open;
   const bool read_specially = !options.source.layout.empty() || !open.tensors.empty() ||
-                              open.one_token_per_line || open.as_bfloat16 || open.max_side > 0;
+                              !open.kept.empty() || open.one_token_per_line || open.as_bfloat16 ||
+                              open.max_side > 0;
   if (read_specially) return {};
   Session standard = standard_session(source.path, lengths.keys);
   standard.viewport = whole(lengths);

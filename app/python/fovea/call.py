@@ -8,6 +8,7 @@ from typing import Any, Dict, List, Optional, Sequence, Union
 
 from .conditions import Conditions, check_segments
 from .errors import FoveaError, need
+from .selection import check_selection
 from .writer import TensorBytes, TensorMemory, TensorWriter
 
 
@@ -24,6 +25,7 @@ class Call:
     key_tokens: Optional[Sequence[str]] = None  # of the keys, where they are other tokens
     model: Optional[str] = None
     module: Optional[str] = None
+    kept: Dict[str, Any] = field(default_factory=dict)  # what says which pairs are kept (selection.py)
 
     @property
     def heads(self) -> int:
@@ -67,6 +69,7 @@ class Call:
             if number is not None and not 0 < number < math.inf:
                 raise FoveaError(f"{name} is {number:g}; expected a number above 0")
         check_segments(self.conditions.segments, self.queries, self.keys)
+        check_selection(self.kept, self.heads, int(self.k.shape[0]), self.queries, self.keys)
         for name, tokens, count in (("tokens", self.tokens, self.queries),
                                     ("key_tokens", self.key_tokens, self.keys)):
             if tokens is not None and len(tokens) != count:
@@ -90,7 +93,7 @@ class Call:
         for name, array, kind in (("alibi", c.alibi, numpy.float32), ("sinks", c.sinks, numpy.float32),
                                   ("segments", c.segments, numpy.int32)):
             arrays[name] = None if array is None else numpy.asarray(array, dtype=kind)
-        return {name: array for name, array in arrays.items() if array is not None}
+        return {name: array for name, array in {**arrays, **self.kept}.items() if array is not None}
 
     def write(self, file: Union[TensorWriter, TensorBytes, TensorMemory], prefix: str) -> Dict[str, str]:
         """Writes the tensors as PREFIX.q and so on. Returns the metadata of this call, without the prefix."""

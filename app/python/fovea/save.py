@@ -9,13 +9,15 @@ from .conditions import Conditions, recognised
 from .encoding import tokens_given
 from .errors import FoveaError
 from .rules import floating, mask_of, of_heads, positive, segments_of, window_of
+from .selection import selection_of
 from .writer import TensorBytes, TensorWriter
 
 
 def save(path: "str | os.PathLike[str]", q: Any, k: Any, v: Any, *, tokens: Any = None, key_tokens: Any = None,
          name: Optional[str] = None, scale: Optional[float] = None, causal: Optional[bool] = None,
          window: Optional[int] = None, softcap: Optional[float] = None, z: Any = None, mask: Any = None,
-         bias: Any = None, alibi: Any = None, sinks: Any = None, segments: Any = None, model: Optional[str] = None,
+         bias: Any = None, alibi: Any = None, sinks: Any = None, segments: Any = None, kept: Any = None,
+         indices: Any = None, block_indices: Any = None, block_size: Any = None, model: Optional[str] = None,
          stream: Optional[str] = None, step: Optional[int] = None) -> None:
     """Writes q, k and v, tensors of PyTorch or NumPy, to a .safetensors file that Fovea opens.
 
@@ -26,13 +28,17 @@ def save(path: "str | os.PathLike[str]", q: Any, k: Any, v: Any, *, tokens: Any 
     tokens of different segments do not meet; query i belongs to the segment of key i + nk - nq. `tokens` and
     `key_tokens` are lists of strings, or what a tokenizer returned. `name` is that of the call in the file, "layer0"
     by default. What is not given is left to Fovea: the scale 1 / sqrt(d), no mask.
+    `kept` says which pairs a kernel keeps, and becomes a column: a mask [nq, nk] or [H, nq, nk], one of blocks (with
+    `block_size`, a number or queries and keys, where their number does not tell it), or a BlockMask of FlexAttention.
+    `indices` lists them instead, the keys of each query as [nq, most] or [H, nq, most] (-1: none), and `block_indices`
+    the blocks of keys of each query or block of queries.
     `stream` and `step` are what `fovea.show` writes of its name and step; then both make the same bytes.
     An existing file is replaced when the new one is complete. Raises FoveaError for what does not fit, and for
     all that the program would refuse.
     """
     call = call_of(q, k, v, tokens=tokens, key_tokens=key_tokens, scale=scale, causal=causal, window=window,
                    softcap=softcap, z=z, mask=mask, bias=bias, alibi=alibi, sinks=sinks, segments=segments,
-                   model=model)
+                   kept=kept, indices=indices, block_indices=block_indices, block_size=block_size, model=model)
     with TensorWriter(path) as file:
         file.finish(write_call(file, call, name, stream, step))
 
@@ -52,6 +58,7 @@ def write_call(file: Union[TensorWriter, TensorBytes], call: Call, name: Optiona
 def call_of(q: Any, k: Any, v: Any, *, tokens: Any = None, key_tokens: Any = None, scale: Optional[float] = None,
             causal: Optional[bool] = None, window: Optional[int] = None, softcap: Optional[float] = None, z: Any = None,
             mask: Any = None, bias: Any = None, alibi: Any = None, sinks: Any = None, segments: Any = None,
+            kept: Any = None, indices: Any = None, block_indices: Any = None, block_size: Any = None,
             model: Optional[str] = None) -> Call:
     """The call of the arrays that `save` takes. Raises FoveaError for what does not fit."""
     q, k = _heads(q, "q"), _heads(k, "k")
@@ -63,7 +70,8 @@ def call_of(q: Any, k: Any, v: Any, *, tokens: Any = None, key_tokens: Any = Non
     conditions = recognised(conditions, nq, nk, heads, mask_of(mask), None if bias is None else floating(bias, "bias"))
     if causal is None and mask is None and bias is None:
         conditions.causal = None
-    return Call(q, k, v, z, conditions, tokens_given(tokens, "tokens"), tokens_given(key_tokens, "key_tokens"), model)
+    return Call(q, k, v, z, conditions, tokens_given(tokens, "tokens"), tokens_given(key_tokens, "key_tokens"), model,
+                kept=selection_of(kept, indices, block_indices, block_size))
 
 
 def _heads(array: Any, name: str) -> Any:

@@ -57,9 +57,13 @@ QStringList warnings_of(const Study& study, const ColumnState& state) {
   QStringList notes;
   const HeadState& head = study.head_of(state);
   const Variant& variant = find_variant(state.column.variant);
+  if (state.diagnostics && !state.stale)
+    for (const std::string& sentence : sentences_of(*state.diagnostics)) notes << to_qt(sentence);
   if (head.problem) notes << mask_note(variant, head.problem->causal);
-  if (!variant.rows_sum_to_one) notes << "Rows of P need not sum to 1.";
-  if (variant.signed_entries) notes << "Entries of P may be negative.";
+  const bool is_softmax =
+      variant.imported && state.computation && !is_read(state.computation->op->plan());
+  if (!variant.rows_sum_to_one && !is_softmax) notes << "Rows of P need not sum to 1.";
+  if (variant.signed_entries && !is_softmax) notes << "Entries of P may be negative.";
   if (head.source && head.source != study.source() &&
       sequence_of(*head.source, head.key.choice.layer).tokens != study.sequence().tokens)
     notes << "This head has other tokens: the axes show those of the opened source.";

@@ -147,7 +147,7 @@ TimingRow row_of(const Study& study, int column) {
   TimingRow row{.stale = state.stale};
   row.texts << to_qt(study.title_of(column));
   row.tip = row.texts.front();
-  if (state.computation && state.computation->variant->imported)
+  if (state.computation && is_read(state.computation->op->plan()))
     row.texts << "read from the file: there is no time";
   else if (state.computation && state.computation->applied())
     add_measurements(row, state, study.backend());

@@ -1,0 +1,149 @@
+// What holds for the pairs that a file keeps, on every back end: they are a column as a variant is,
+// and the same in each form.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "analysis/cost.h"
+#include "analysis/support.h"
+#include "laws/operator_cases.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+HeadTensor one_head_of(Matrix m) {
+  std::vector<Matrix> heads;
+  heads.push_back(std::move(m));
+  return make_head_tensor(std::move(heads));
+}
+
+bool keeps_block(Index row, Index col) {
+  return (3 * row + 2 * col) % 4 < 2 || col == row;
+}
+
+/// Pairs in blocks, as a file may say it: `form` 0 is a mask of them, 1 a mask of pairs, 2 lists of
+/// all pairs of a block, 3 lists of those pairs that the head admits, 4 compressed lists.
+constexpr int forms = 5;
+SelectionTensors tensors_of(int form, Lengths lengths, Lengths block) {
+  const Index rows = (lengths.queries + block.queries - 1) / block.queries,
+              cols = (lengths.keys + block.keys - 1) / block.keys;
+  Matrix lists(rows, cols, -1.0f), counts(rows, 1), begins(1, rows + 1), blocks(rows, cols);
+  std::vector<float> all;
+  for (Index r = 0; r < rows; ++r) {
+    Index count = 0;
+    for (Index c = cols; c-- > 0;)
+      if (keeps_block(r, c)) {
+        blocks(r, c) = 1;
+        lists(r, count++) = static_cast<float>(c);
+        all.push_back(static_cast<float>(c));
+      }
+    counts(r, 0) = static_cast<float>(count);
+    begins(0, r + 1) = static_cast<float>(all.size());
+  }
+  if (form == 0) return {.block = block, .mask = one_head_of(std::move(blocks))};
+  if (form == 1) {
+    Matrix pairs(lengths.queries, lengths.keys);
+    for (Index i = 0; i < lengths.queries; ++i)
+      for (Index j = 0; j < lengths.keys; ++j)
+        pairs(i, j) = keeps_block(i / block.queries, j / block.keys) ? 1.0f : 0.0f;
+    return {.mask = one_head_of(std::move(pairs))};
+  }
+  Matrix compressed(1, std::ssize(all));
+  std::ranges::copy(all, compressed.row(0));
+  ListTensors its{.where = "", .entries = one_head_of(std::move(form == 4 ? compressed : lists))};
+  if (form == 4)
+    its.begins = one_head_of(std::move(begins));
+  else
+    its.counts = one_head_of(std::move(counts));
+  SelectionTensors out{.block = block};
+  (form == 3 ? out.partial : out.lists) = std::move(its);
+  return out;
+}
+
+Problem keeping(Problem problem, SelectionTensors kept) {
+  std::vector<ImportedTensors> results;
+  results.push_back({.kept = std::move(kept)});
+  problem.imported =
+      std::make_shared<const ImportedResults>(ImportedResults{std::move(results), 0});
+  return problem;
+}
+
+/// P in double: the softmax over the pairs that are kept and that the head admits.
+std::vector<double> softmax_of(const Problem& problem, Lengths block) {
+  std::vector<double> p(static_cast<std::size_t>(problem.queries() * problem.keys()));
+  for (Index i = 0; i < problem.queries(); ++i) {
+    double* row = p.data() + i * problem.keys();
+    double largest = -std::numeric_limits<double>::infinity(), sum = 0;
+    const auto counts = [&](Index j) {
+      return problem.admits(i, j) && keeps_block(i / block.queries, j / block.keys);
+    };
+    for (Index j = 0; j < problem.keys(); ++j)
+      if (counts(j)) largest = std::max(largest, problem.logit(i, j));
+    for (Index j = 0; j < problem.keys(); ++j)
+      if (counts(j)) sum += row[j] = std::exp(problem.logit(i, j) - largest);
+    for (Index j = 0; j < problem.keys(); ++j)
+      if (sum > 0) row[j] /= sum;
+  }
+  return p;
+}
+
+std::vector<Problem> heads() {
+  std::vector<Problem> out;
+  for (const bool causal : {false, true})
+    out.push_back(make_data(Data::gaussian, 75, 8, 5, causal));
+  out.push_back(make_problem(gaussian(40, 8, 1), gaussian(70, 8, 2), gaussian(70, 5, 3), 0, true));
+  Problem windowed = make_data(Data::gaussian, 75, 8, 5, true);
+  windowed.window = 20;
+  std::vector<std::int32_t> documents(75, 0);
+  std::fill(documents.begin() + 30, documents.end(), 1);
+  windowed.mask = std::make_shared<const PairMask>(documents, documents, BitMatrix());
+  out.push_back(std::move(windowed));
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("law: kept pairs of a file are a column: P is the softmax over them, in each form") {
+  for (const auto& backend : backends())
+    for (const Problem& problem : heads())
+      for (const Lengths block : {Lengths{16, 16}, Lengths{32, 8}, Lengths{4, 4}, Lengths{1, 1}}) {
+        const std::vector<double> truth = softmax_of(problem, block);
+        const Index queries = problem.queries(), keys = problem.keys();
+        const auto expected = [&](Index i, Index j) {
+          return truth[static_cast<std::size_t>(i * keys + j)];
+        };
+        Matrix first;
+        for (int form = 0; form < forms; ++form) {
+          CAPTURE(form);
+          CAPTURE(block.queries);
+          const Problem head = keeping(problem, tensors_of(form, problem.lengths(), block));
+          const Instance x = make_instance(*backend, head, "imported", {});
+          CHECK_FALSE(is_read(*x.plan));
+          const Matrix p = x.all();
+          CHECK(distance(p, expected, queries, keys) <= 2 * floor_of(x));
+          const Output out = x.apply(problem.v);
+          const auto true_z = [&](Index i, Index c) {
+            double sum = 0;
+            for (Index j = 0; j < keys; ++j)
+              sum += expected(i, j) * static_cast<double>(problem.v(j, c));
+            return sum;
+          };
+          CHECK(distance(out.z, true_z, queries, problem.dv()) <=
+                2 * floor_of(x) * largest_entry(problem.v) +
+                    static_cast<double>(keys) * 0x1p-24 * largest_entry(problem.v));
+          double pairs = 0;
+          for (const double weight : truth) pairs += weight > 0;
+          CHECK(Support(*x.plan).pairs() == pairs);
+          CHECK(count_cost(*x.plan, 8, 5).pairs == pairs);
+          // Lists and masks of the same blocks make the same plan.
+          if (form == 0) first = Matrix::copy_of(out.z);
+          if (form == 1) continue;  // pairs by a mask of bits: sums are added in another order
+          CHECK(distance(
+                    out.z, [&](Index i, Index c) { return first(i, c); }, queries, problem.dv()) ==
+                0);
+        }
+      }
+}
