@@ -118,7 +118,13 @@ Document metrics_json(const Metrics& metrics, const std::vector<Diagnostic>& dia
     return metrics.of_outputs() ? number_json(error) : Document();
   };
   out["output_rel_fro"] = of_output(metrics.output_rel_fro);
+  out["output_rel_l1"] = of_output(metrics.output_rel_l1);
+  out["output_cosine"] = of_output(metrics.output_cosine);
+  out["output_min_cosine"] = of_output(metrics.output_min_cosine);
+  out["output_pearson"] = of_output(metrics.output_pearson);
   out["output_max_abs"] = of_output(metrics.output_max_abs);
+  if (metrics.output_max_abs > 0)
+    out["output_max_abs_at"] = {metrics.max_abs_row, metrics.max_abs_col};
   out["row_rel_error"] = {{"p50", of_output(metrics.row_rel_error_p50)},
                           {"p90", of_output(metrics.row_rel_error_p90)},
                           {"max", of_output(metrics.row_rel_error_max)}};

@@ -93,6 +93,31 @@ std::vector<Measure> make_measures() {
                      "1: as bad as zeros.",
        .of_outputs = true,
        .of = of_metrics(&Metrics::output_rel_fro)},
+      {.id = "output_rel_l1",
+       .label = "relative output error, L1",
+       .definition = "Σ |z̃ − z| / Σ |z| over all numbers of the output.",
+       .of_outputs = true,
+       .of = of_metrics(&Metrics::output_rel_l1)},
+      {.id = "output_cosine",
+       .label = "cosine of outputs",
+       .definition = "z̃ · z / (‖z̃‖ ‖z‖) of all numbers of the output as one vector. A wrong "
+                     "length does not show in it.",
+       .better = Better::more,
+       .of_outputs = true,
+       .of = of_metrics(&Metrics::output_cosine)},
+      {.id = "output_min_cosine",
+       .label = "cosine of a token, smallest",
+       .definition = "The smallest z̃ᵢ · zᵢ / (‖z̃ᵢ‖ ‖zᵢ‖) of a token: one wrong row shows in it.",
+       .better = Better::more,
+       .of_outputs = true,
+       .of = of_metrics(&Metrics::output_min_cosine)},
+      {.id = "output_pearson",
+       .label = "correlation of outputs (PCC)",
+       .definition = "Pearson's correlation of all numbers of both outputs. Errors of some percent "
+                     "leave it at 0.999: read it beside the relative error.",
+       .better = Better::more,
+       .of_outputs = true,
+       .of = of_metrics(&Metrics::output_pearson)},
       {.id = "row_rel_error_p50",
        .label = "token error, median",
        .definition = "The median over tokens of ‖z̃ᵢ − zᵢ‖ / ‖zᵢ‖: each token by its own norm.",
@@ -112,9 +137,18 @@ std::vector<Measure> make_measures() {
        .of = of_metrics(&Metrics::row_rel_error_max)},
       {.id = "output_max_abs",
        .label = "largest output difference",
-       .definition = "The largest |z̃ − z| of a single component of the output.",
+       .definition =
+           "The largest |z̃ − z| of a single component of the output, at [token, channel].",
        .of_outputs = true,
-       .of = of_metrics(&Metrics::output_max_abs)},
+       .of = [](const Evaluation& e) -> std::optional<Measured> {
+         if (!e.metrics || !e.metrics->of_outputs()) return {};
+         const Metrics& m = *e.metrics;
+         return Measured{.value = m.output_max_abs,
+                         .note = m.output_max_abs > 0
+                                     ? "at [" + std::to_string(m.max_abs_row) + ", " +
+                                           std::to_string(m.max_abs_col) + "]"
+                                     : ""};
+       }},
       {.id = "attention_rel_fro",
        .label = "relative attention error",
        .definition = "‖P̃ − P‖ / ‖P‖ in the Frobenius norm, over all pairs.",

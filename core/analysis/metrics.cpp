@@ -29,8 +29,71 @@ bool any_not_defined(const std::vector<double>& values) {
   return std::ranges::any_of(values, [](double value) { return std::isnan(value); });
 }
 
+/// Sums over pairs of numbers, for cosines and correlations.
+struct ProductSums {
+  double x = 0, y = 0, xx = 0, xy = 0, yy = 0, distance = 0;
+  Index count = 0;
+
+  void add(double a, double b) {
+    x += a;
+    y += b;
+    xx += a * a;
+    xy += a * b;
+    yy += b * b;
+    distance += (a - b) * (a - b);
+    ++count;
+  }
+  void add(const ProductSums& more) {
+    x += more.x;
+    y += more.y;
+    xx += more.xx;
+    xy += more.xy;
+    yy += more.yy;
+    distance += more.distance;
+    count += more.count;
+  }
+  /// 0 if one of two that differ is zero.
+  double cosine() const {
+    if (distance == 0) return 1;
+    const double norms = std::sqrt(xx) * std::sqrt(yy);
+    return norms == 0 ? 0 : std::clamp(xy / norms, -1.0, 1.0);
+  }
+};
+
+/// The correlation of all numbers. Not defined where those of one side are equal up to rounding.
+double correlation(MatrixView a, MatrixView b, const ProductSums& sums) {
+  if (sums.distance == 0) return 1;
+  const double mean_a = sums.x / static_cast<double>(sums.count),
+               mean_b = sums.y / static_cast<double>(sums.count);
+  ProductSums centred;
+  for (Index i = 0; i < a.rows; ++i)
+    for (Index c = 0; c < a.cols; ++c)
+      centred.add(static_cast<double>(a(i, c)) - mean_a, static_cast<double>(b(i, c)) - mean_b);
+  const auto are_equal = [&](double squares, double mean) {
+    return squares <= static_cast<double>(sums.count) * mean * mean * 0x1p-100;
+  };
+  if (are_equal(centred.xx, mean_a) || are_equal(centred.yy, mean_b)) return not_defined;
+  return centred.cosine();
+}
+
+void compare_directions(MatrixView approximate, MatrixView exact, Metrics& m) {
+  ProductSums all;
+  for (Index i = 0; i < exact.rows; ++i) {
+    ProductSums row;
+    for (Index c = 0; c < exact.cols; ++c)
+      row.add(static_cast<double>(approximate(i, c)), static_cast<double>(exact(i, c)));
+    m.output_min_cosine = std::isfinite(row.distance) && !std::isnan(m.output_min_cosine)
+                              ? std::min(m.output_min_cosine, row.cosine())
+                              : not_defined;
+    all.add(row);
+  }
+  const bool defined = std::isfinite(all.distance);
+  m.output_cosine = defined ? all.cosine() : not_defined;
+  m.output_pearson = defined ? correlation(approximate, exact, all) : not_defined;
+}
+
 void compare_outputs(MatrixView approximate, MatrixView exact, Metrics& m) {
-  double error_sum = 0, norm_sum = 0;
+  double error_sum = 0, norm_sum = 0, absolute_error = 0, absolute = 0;
   std::vector<double> relative;
   for (Index i = 0; i < exact.rows; ++i) {
     double error = 0, norm = 0;
@@ -38,7 +101,10 @@ void compare_outputs(MatrixView approximate, MatrixView exact, Metrics& m) {
       const double z = exact(i, c), difference = approximate(i, c) - z;
       error += difference * difference;
       norm += z * z;
+      if (std::abs(difference) > m.output_max_abs) m.max_abs_row = i, m.max_abs_col = c;
       m.output_max_abs = larger_or_nan(m.output_max_abs, std::abs(difference));
+      absolute_error += std::abs(difference);
+      absolute += std::abs(z);
     }
     if (!std::isfinite(error) || !std::isfinite(norm)) error = m.output_max_abs = not_defined;
     error_sum += error;
@@ -47,6 +113,10 @@ void compare_outputs(MatrixView approximate, MatrixView exact, Metrics& m) {
     relative.push_back(error == 0 ? 0.0 : std::sqrt(error / norm));  // infinite if Z is 0
   }
   m.output_rel_fro = error_sum == 0 ? 0.0 : std::sqrt(error_sum / norm_sum);
+  m.output_rel_l1 = std::isnan(error_sum) ? not_defined
+                    : error_sum == 0      ? 0.0
+                                          : absolute_error / absolute;
+  compare_directions(approximate, exact, m);
   const RowBands all{.rows = exact.rows, .queries = exact.rows};
   m.row_rel_error_p50 = quantile_of(all, relative, 0.5);
   m.row_rel_error_p90 = quantile_of(all, relative, 0.9);

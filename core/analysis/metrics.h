@@ -23,7 +23,11 @@ struct Divergence : Estimate {
 struct Metrics {
   // Errors of outputs, if the head has values.
   double output_rel_fro = 0;  // |Z~ - Z|_F / |Z|_F
+  double output_rel_l1 = 0;   // sum of |Z~ - Z| over that of |Z|
   double output_max_abs = 0;
+  Index max_abs_row = 0, max_abs_col = 0;           // where it is first
+  double output_cosine = 1, output_min_cosine = 1;  // of all numbers; the smallest of a row
+  double output_pearson = 1;                        // correlation of all numbers
   double row_rel_error_p50 = 0, row_rel_error_p90 = 0,
          row_rel_error_max = 0;  // |z~_i - z_i| / |z_i|
   // Errors of weights, if those of P~ are known.

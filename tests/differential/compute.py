@@ -57,7 +57,7 @@ def figures_of(layer, head, exact_made, made, exact, computed, index):
     if head.dv:
         expected |= figures.of_outputs(written.exact_z, written.approximate_z)
     else:
-        names = ("output_rel_fro", "output_max_abs", "row_rel_error.p50", "row_rel_error.p90", "row_rel_error.max")
+        names = ("output_rel_fro", "output_rel_l1", "output_cosine", "output_min_cosine", "output_pearson", "output_max_abs", "row_rel_error.p50", "row_rel_error.p90", "row_rel_error.max")
         expected |= {name: (None, 0) for name in names}
     if made.p is not None:
         expected |= figures.of_attention(head, made, written)

@@ -36,9 +36,41 @@ def of_outputs(exact, approximate):
         rows = np.where(errors == 0, 0, np.sqrt(errors / norms))
         whole = math.inf if norms.sum() == 0 else math.sqrt(errors.sum() / norms.sum())
     figures = {"output_rel_fro": 0.0 if errors.sum() == 0 else whole, "output_max_abs": np.abs(difference).max()}
+    with np.errstate(divide="ignore", invalid="ignore"):
+        figures["output_rel_l1"] = 0.0 if errors.sum() == 0 else np.abs(difference).sum() / np.abs(exact).sum()
     for name, value in (("p50", quantile(rows, 0.5)), ("p90", quantile(rows, 0.9)), ("max", rows.max())):
         figures["row_rel_error." + name] = value
-    return {name: (value, SUMS * value if np.isfinite(value) else 0) for name, value in figures.items()}
+    figures = {name: (value, SUMS * value if np.isfinite(value) else 0) for name, value in figures.items()}
+    return figures | directions(exact, approximate) | place_of_largest(np.abs(difference))
+
+
+def cosine(a, b):
+    """1 of equal ones, 0 where one of two others is zero."""
+    norms = np.linalg.norm(a) * np.linalg.norm(b)
+    return 1.0 if (a == b).all() else 0.0 if norms == 0 else float(np.clip((a * b).sum() / norms, -1, 1))
+
+
+def directions(exact, approximate):
+    near = 1e-12
+    figures = {"output_cosine": (cosine(approximate, exact), near),
+               "output_min_cosine": (min(cosine(a, b) for a, b in zip(approximate, exact)), near)}
+    centred = [m - m.mean() for m in (approximate, exact)]
+    spread = [(c ** 2).mean() / max(m.mean() ** 2, 1e-300) for c, m in zip(centred, (approximate, exact))]
+    if (approximate == exact).all():
+        figures["output_pearson"] = (1.0, 0)
+    elif min(spread) <= 2.0 ** -100 or not all(c.any() for c in centred):
+        figures["output_pearson"] = (None, 0)
+    else:  # the means are rounded
+        figures["output_pearson"] = (cosine(*centred), near + 1e-14 / math.sqrt(min(spread)))
+    return figures
+
+
+def place_of_largest(errors):
+    if not errors.max() > 0:
+        return {}
+    place = np.unravel_index(errors.argmax(), errors.shape)
+    near = (errors >= errors.max() * (1 - SUMS)).sum() > 1  # rounding decides
+    return {f"output_max_abs_at[{axis}]": (int(index), math.inf if near else 0) for axis, index in enumerate(place)}
 
 
 def top(weights, count):
