@@ -56,8 +56,9 @@ std::string statement_text(const Source& source) {
 }
 
 bool mask_is_assumed(const Source& source, Index layer) {
+  const Layer& its = source.layers[static_cast<std::size_t>(layer)];
   return !stated_causal(source, layer) && source.content.empty() && source.kind != "synthetic" &&
-         source.layers[static_cast<std::size_t>(layer)].has_qk();
+         its.has_qk() && its.conditions.mask.rows <= 1;  // a mask of pairs says it all
 }
 
 std::string layer_label(const Source& source, Index layer) {

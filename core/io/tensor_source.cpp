@@ -1,6 +1,7 @@
 #include "io/tensor_source.h"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <span>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "io/condition_tensors.h"
 #include "io/imported_tensors.h"
 #include "io/layout.h"
+#include "io/layout_by_output.h"
 #include "io/source_metadata.h"
 #include "io/tensor_groups.h"
 #include "io/vllm_hook.h"
@@ -76,7 +78,8 @@ class SourceReader {
   Reading reading_of(const NamedTensor& tensor, Role role);
   Reading usual_reading(Reading reading, Role role);
   void guess(const Reading& reading);
-  void guess_together(std::span<const Reading> readings);
+  void guess_together(std::vector<Reading>& readings, const LayerTensors& beside);
+  bool gives_output_beside(const std::vector<Reading>& readings, const LayerTensors& beside) const;
   void check(const Reading& reading) const;
   HeadTensor heads_of(const Reading& reading, Index batch, Index part = 0) const;
   HeadTensor matrices_of(const Reading& reading, Index batch) const;
@@ -140,21 +143,50 @@ Reading SourceReader::usual_reading(Reading reading, Role role) {
   return reading;
 }
 
-/// A doubt about q, k or v remains only if all of them can be read in another way.
-void SourceReader::guess_together(std::span<const Reading> readings) {
+/// A doubt about q, k or v remains only if all of them can be read in another way, and if z does
+/// not decide.
+void SourceReader::guess_together(std::vector<Reading>& readings, const LayerTensors& beside) {
   const auto doubted =
       std::ranges::find_if(readings, [](const Reading& r) { return r.other.has_value(); });
   if (doubted == readings.end()) return;
-  std::vector<Reading> others(readings.begin(), readings.end());
+  std::vector<Reading> others = readings;
   for (Reading& other : others) {
     if (other.layout.axes.size() != doubted->layout.axes.size()) return;
     other.layout = *doubted->other;
   }
   const Reading &keys = others[1], &values = others.back();
   const Index key_heads = keys('H').size;
-  if (others[0]('H').size % std::max<Index>(1, key_heads) == 0 && values('H').size == key_heads &&
-      keys('n').size == values('n').size)
-    guess(*doubted);
+  if (others[0]('H').size % std::max<Index>(1, key_heads) != 0 || values('H').size != key_heads ||
+      keys('n').size != values('n').size)
+    return;
+  const bool first = gives_output_beside(readings, beside),
+             second = gives_output_beside(others, beside);
+  if (first == second) return guess(*doubted);
+  if (second) readings = std::move(others);
+  source_.layout = readings[0].layout.text();
+  source_.notes.push_back("Read " + readings[0].text() + " (" +
+                          std::to_string(readings[0]('H').size) + " heads of " +
+                          std::to_string(readings[0]('n').size) +
+                          " tokens): with this layout exact attention gives the z of the file.");
+}
+
+bool SourceReader::gives_output_beside(const std::vector<Reading>& readings,
+                                       const LayerTensors& beside) const {
+  static constexpr std::string_view names[] = {"z", "attn_output"};
+  const NamedTensor* z = beside.find(names);
+  if (!z || readings.size() != 3 || !z->type || !is_float(*z->type) || !z->bytes ||
+      z->shape.size() != readings[0].tensor->shape.size())
+    return false;
+  const auto stated = file_.metadata.find("scale");
+  std::optional<double> scale;
+  if (double value = 0; stated != file_.metadata.end()) {
+    const std::string& text = stated->second;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc{} && value > 0) scale = value;
+  }
+  const Reading output{z, *z->type, readings[0].layout};
+  return gives_output(heads_of(readings[0], 0), heads_of(readings[1], 0), heads_of(readings[2], 0),
+                      heads_of(output, 0), scale, stop_);
 }
 
 void SourceReader::guess(const Reading& reading) {
@@ -226,13 +258,13 @@ void SourceReader::add_layers(const TensorGroup& group, const TensorIndex& index
     for (const Role role : {Role::q, Role::k, Role::v})
       if (group[role]) readings.push_back(reading_of(*group[role], role));
   if (packed && readings[0].other) guess(readings[0]);
-  if (whole && !packed) guess_together(readings);
+  LayerTensors beside(index, group.prefix, packed || whole ? readings[0]('B').size : 1);
+  if (whole && !packed) guess_together(readings, beside);
   const bool values = packed || group[Role::v];
   if (const NamedTensor* attention = group[Role::attention])
     readings.push_back(reading_of(*attention, Role::attention));
 
   const Index batch = readings[0]('B').size;
-  LayerTensors beside(index, group.prefix, batch);
   for (Index b = 0; b < batch; ++b) {
     check_stop(stop_);
     Layer layer{.name = printable(group.prefix)};

@@ -68,6 +68,12 @@ std::string admitted(const Problem& problem) {
 
 }  // namespace
 
+TEST_CASE("a mask of pairs states the mask, and one of padding does not") {
+  CHECK(mask_is_assumed(source_with({bytes("mask", {4}, {1, 1, 1, 0})}), 0));
+  const std::vector<std::uint8_t> pairs(16, 1);
+  CHECK_FALSE(mask_is_assumed(source_with({bytes("mask", {4, 4}, pairs)}), 0));
+}
+
 TEST_CASE("masks of keys, of pairs and of each head are read, also of integers") {
   const Source keys = source_with({bytes("mask", {4}, {1, 0, 1, 1})});
   CHECK(admitted(problem_of(keys, {})) == "1011 1011 1011 1011");

@@ -167,9 +167,10 @@ void print_info(std::ostream& out, const Source& source) {
        {"scale", source.scale     ? format_plain(*source.scale)
                  : first.has_qk() ? "1/sqrt(d), as none is stated"
                                   : ""},
-       {"mask", source.causal    ? (*source.causal ? "causal" : "bidirectional")
-                : first.has_qk() ? "bidirectional, as none is stated"
-                                 : ""},
+       {"mask", source.causal                 ? (*source.causal ? "causal" : "bidirectional")
+                : !first.has_qk()             ? ""
+                : !mask_is_assumed(source, 0) ? "as the mask of pairs says"
+                                              : "bidirectional, as none is stated"},
        {"grouped", grouped ? plural(first.k.heads, "key/value head") + " for " +
                                  plural(first.heads(), "query head")
                            : ""},
