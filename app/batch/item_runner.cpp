@@ -56,7 +56,8 @@ void put_metrics(const Metrics& metrics, const std::vector<Diagnostic>& diagnost
   if (metrics.attention_reverse_kl)
     put_infinite("attention_reverse_kl", *metrics.attention_reverse_kl, metrics.sampled(), row);
   if (metrics.sampled()) row["sampled_rows"] = metrics.rows;
-  for (const Diagnostic& diagnostic : diagnostics) put_diagnostic(row, diagnostic);
+  for (const Diagnostic& diagnostic : diagnostics)
+    if (diagnostic.words.empty()) put_diagnostic(row, diagnostic);
 }
 
 std::string one_line_of(const std::vector<std::string>& notes) {

@@ -207,7 +207,10 @@ class HeadPages {
                    {"Parameters", parameters_text(variant, its.values, in_.columns[c].seed)},
                    {"Cost", cost_text(its.cost)}}};
       for (const std::string& note : its.op->plan().notes) facts.rows.emplace_back("Note", note);
-      facts.rows.emplace_back("Its own figures", figures_text(in_.grid.evaluated(c).diagnostics));
+      const std::vector<Diagnostic>& figures = in_.grid.evaluated(c).diagnostics;
+      for (const std::string& sentence : sentences_of(figures))
+        facts.rows.emplace_back("Note", sentence);
+      facts.rows.emplace_back("Its own figures", figures_text(figures));
       add(std::move(facts));
     }
   }
@@ -230,7 +233,8 @@ class HeadPages {
   static std::string figures_text(const std::vector<Diagnostic>& figures) {
     std::string text;
     for (const Diagnostic& figure : figures)
-      if (!figure.left_out) add_item(text, figure.label + ": " + to_text(figure), "; ");
+      if (!figure.left_out && figure.words.empty())
+        add_item(text, figure.label + ": " + to_text(figure), "; ");
     return text;
   }
 

@@ -20,15 +20,25 @@ struct Diagnostic {
   bool sampled = false;       // from a sample of rows, or of blocks
   bool left_out = false;      // not computed, value NaN; the meaning says why
   double standard_error = 0;  // of a sampled figure
+  std::string words = {};     // a sentence in place of a number: it is told among the notes
 };
 
 /// "0.2752", "≈ 0.61 ± 0.02" for a sample, "∞", "left out", or "–" if the figure is not defined.
 inline std::string to_text(const Diagnostic& figure) {
+  if (!figure.words.empty()) return figure.words;
   if (figure.left_out) return "left out";
   std::string text = std::isinf(figure.value) ? "∞" : format_number(figure.value, 4);
   if (!figure.sampled || std::isnan(figure.value)) return text;
   if (figure.standard_error > 0) text += " ± " + format_number(figure.standard_error, 2);
   return "≈ " + text;
+}
+
+/// What the figures say in sentences.
+inline std::vector<std::string> sentences_of(const std::vector<Diagnostic>& figures) {
+  std::vector<std::string> sentences;
+  for (const Diagnostic& figure : figures)
+    if (!figure.words.empty()) sentences.push_back(figure.words);
+  return sentences;
 }
 
 /// An approximation beside exact attention of the same scale and mask, both applied, and the back

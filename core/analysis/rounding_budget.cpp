@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "analysis/recognition.h"
 #include "data/larger.h"
 
 namespace fovea {
@@ -58,30 +59,38 @@ double unit_roundoff(ElementType type) {
   }
 }
 
+RoundingBudget::RoundingBudget(const Problem& problem, ElementType type)
+    : problem_(problem), type_(type) {
+  double all_norms = 0;
+  for (Index j = 0; j < problem.keys(); ++j) {
+    longest_key_ = std::max(longest_key_, norm_of(problem.k, j));
+    all_norms += norm_of(problem.v, j);
+  }
+  const double smallest = type == ElementType::f16 ? 0x1p-25 : 0;
+  const double width = std::sqrt(static_cast<double>(problem.dv()));
+  of_smallest_ =
+      smallest * (all_norms + width) + 2 * static_cast<double>(problem.keys()) * width * 0x1p-149;
+}
+
+double RoundingBudget::operator()(Index i, double spread, double norm) const {
+  const double u = unit_roundoff(type_), sums = 2 * static_cast<double>(problem_.keys()) * fp32,
+               logit = static_cast<double>(problem_.d()) * fp32 * problem_.scale *
+                       norm_of(problem_.q, i) * longest_key_;
+  return (2 * u + 4 * logit + sums) * spread + u * norm + of_smallest_;
+}
+
 std::vector<float> rounding_budget(const Operator& exact, const Output& exact_output,
                                    ElementType type, Run& run) {
   const Problem& problem = exact.problem();
   Matrix norms(problem.keys(), 1);
-  double longest = 0, all_norms = 0;
-  for (Index j = 0; j < problem.keys(); ++j) {
+  for (Index j = 0; j < problem.keys(); ++j)
     norms(j, 0) = static_cast<float>(norm_of(problem.v, j));
-    longest = std::max(longest, norm_of(problem.k, j));
-    all_norms += static_cast<double>(norms(j, 0));
-  }
   const Matrix spread = exact.apply(norms, run).z;
-  const double smallest = type == ElementType::f16 ? 0x1p-25 : 0;
-  const double width = std::sqrt(static_cast<double>(problem.dv()));
-  const double of_smallest =
-      smallest * (all_norms + width) + 2 * static_cast<double>(problem.keys()) * width * 0x1p-149;
-  const double u = unit_roundoff(type), sums = 2 * static_cast<double>(problem.keys()) * fp32;
+  const RoundingBudget bound(problem, type);
   std::vector<float> budget;
-  for (Index i = 0; i < problem.queries(); ++i) {
-    const double logit =
-        static_cast<double>(problem.d()) * fp32 * problem.scale * norm_of(problem.q, i) * longest;
-    budget.push_back(
-        static_cast<float>((2 * u + 4 * logit + sums) * static_cast<double>(spread(i, 0)) +
-                           u * norm_of(exact_output.z, i) + of_smallest));
-  }
+  for (Index i = 0; i < problem.queries(); ++i)
+    budget.push_back(static_cast<float>(
+        bound(i, static_cast<double>(spread(i, 0)), norm_of(exact_output.z, i))));
   return budget;
 }
 
@@ -118,6 +127,9 @@ std::vector<Diagnostic> imported_figures(const Diagnosis& of, Run& run) {
   }
   if (!result.lse.empty() && !of.exact_output.lse.empty())
     figures.push_back(largest_lse_difference(result.lse, of.exact_output.lse));
+  for (std::string& sentence : recognise(of, run))
+    figures.push_back(
+        {.id = "finding", .label = "Finding", .meaning = "", .words = std::move(sentence)});
   return figures;
 }
 

@@ -6,11 +6,25 @@
 
 #include "analysis/diagnostics.h"
 #include "data/head_tensor.h"
+#include "data/problem.h"
 
 namespace fovea {
 
 /// Largest relative error of rounding to the type: 2^-8 of bf16, 2^-11 of fp16.
 double unit_roundoff(ElementType type);
+
+/// The bound of one row, for sums of weights over other pairs, too.
+class RoundingBudget {
+ public:
+  RoundingBudget(const Problem& problem, ElementType type);
+  /// `spread`: sum_j p_ij |v_j|; `norm`: |z_i|.
+  double operator()(Index i, double spread, double norm) const;
+
+ private:
+  const Problem& problem_;
+  ElementType type_;
+  double longest_key_ = 0, of_smallest_ = 0;
+};
 
 /// [nq] bounds of |z~_i - z_i| if z~ is rounded to `type`, weights are rounded to `type` before and
 /// after their sum, and logits and sums are in fp32 on both sides:

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "cli/program.h"
 #include "io/npy.h"
 #include "io/safetensors_writer.h"
+#include "io/tensor_file.h"
 #include "messages.h"
 
 using namespace fovea::test;
@@ -89,4 +91,34 @@ TEST_CASE("--mask: kept pairs of another file, for any source") {
   CHECK(none.status == 3);
   check_says(none.err, {"none.safetensors", "no mask, list of pairs", "'other' [2]", "kv_indices"});
   CHECK(compute("synthetic:gaussian?n=32&d=8", "missing.safetensors").status == 3);
+}
+
+TEST_CASE("a result that contradicts its own mask says what it equals") {
+  const TemporaryDirectory folder;
+  auto tensors = two_heads();
+  const std::string plain = folder / "plain.safetensors", out = folder / "z.safetensors";
+  fovea::write_safetensors(plain, tensors, {});
+  REQUIRE(run_program({"compute", plain, "--variant", "exact", "--no-causal", "-o", out}).status ==
+          0);
+  // The same output, beside a mask that keeps the first keys alone.
+  std::vector<float> first(64 * 64, 0.0f);
+  for (std::size_t i = 0; i < 64; ++i) std::fill_n(first.begin() + long(64 * i), 16, 1.0f);
+  const auto read = fovea::read_safetensors(out);
+  std::vector<float> z(2 * 64 * 4);
+  for (const auto& tensor : read.tensors)
+    if (tensor.name == "z") tensor.bytes->read(tensor.begin, std::as_writable_bytes(std::span(z)));
+  tensors.push_back({"z", {2, 64, 4}, z});
+  tensors.push_back({"kept", {64, 64}, first});
+  const std::string path = folder / "run.safetensors";
+  fovea::write_safetensors(path, tensors, {{"causal", "false"}});
+  const Ended found = run_program({"compute", path, "--variant", "imported"});
+  REQUIRE(found.status == 0);
+  check_says(found.out,
+             {"head 1: z is not what the kept pairs give, in all 64 rows; it equals exact "
+              "attention over all pairs, up to rounding to F32"});
+  const auto notes =
+      run_program({"compute", path, "--variant", "imported", "--json"}).json()["notes"];
+  CHECK(std::ranges::any_of(notes, [](const nlohmann::json& note) {
+    return contains(note.get<std::string>(), "head 0: z is not what the kept pairs give");
+  }));
 }

@@ -66,4 +66,31 @@ TEST_CASE("kept pairs without z and p are a column that is computed, and says wh
   CHECK_FALSE(table->item(column, 1)->text().startsWith("read from the file"));
 }
 
+TEST_CASE("what an output equals in place of its own mask is told beside the column") {
+  const QTemporaryDir folder;
+  const QString path = folder.filePath("run.safetensors");
+  std::vector<float> zeros(48 * 8), kept(48 * 48), ones(48 * 8, 1.0f);
+  for (std::size_t i = 0; i < 48; ++i) kept[48 * i] = 1;
+  std::vector<float> values = ones;
+  for (std::size_t j = 0; j < 24 * 8; ++j) values[j] = -1;  // their mean is 0
+  const std::vector<OutTensor> tensors{{"q", {1, 48, 8}, zeros},
+                                       {"k", {1, 48, 8}, zeros},
+                                       {"v", {1, 48, 8}, values},
+                                       {"z", {1, 48, 8}, zeros},
+                                       {"kept", {48, 48}, kept}};
+  write_safetensors(path.toStdString(), tensors, {{"causal", "false"}});
+  Window window(path);
+  REQUIRE(window.settle());
+  const auto& columns = window.study().session().columns;
+  const auto at = std::ranges::find(columns, "imported", &Column::variant);
+  REQUIRE(at != columns.end());
+  window.study().select_column(int(at - columns.begin()));
+  REQUIRE(window.settle());
+  const auto* warnings = window->findChild<QLabel*>("column_warnings");
+  REQUIRE(warnings);
+  CHECK(warnings->text().contains(
+      "z is not what the kept pairs give, in all 48 rows; it equals exact attention over all "
+      "pairs"));
+}
+
 }  // namespace fovea::test

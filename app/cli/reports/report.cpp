@@ -20,7 +20,13 @@ void add_new(std::vector<std::string>& notes, const std::vector<std::string>& mo
 
 std::vector<std::string> all_notes(const ComputeReport& report) {
   std::vector<std::string> notes = report.source_notes;
-  for (const auto& head : report.heads) add_new(notes, head.notes);
+  for (const auto& head : report.heads) {
+    add_new(notes, head.notes);
+    const std::string whose =
+        report.heads.size() > 1 ? "head " + std::to_string(head.head) + ": " : std::string();
+    for (const std::string& sentence : sentences_of(head.diagnostics))
+      notes.push_back(whose + sentence);
+  }
   return notes;
 }
 
@@ -141,6 +147,7 @@ void print_comparison(std::ostream& out, const ComputeReport& report) {
         table.rows.push_back(std::move(row));
     }
     for (const Diagnostic& diagnostic : heads.front().diagnostics) {
+      if (!diagnostic.words.empty()) continue;
       std::vector<std::string> row{diagnostic.label};
       for (const HeadReport& head : heads) {
         const auto it = std::ranges::find(head.diagnostics, diagnostic.id, &Diagnostic::id);

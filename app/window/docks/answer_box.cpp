@@ -57,6 +57,8 @@ QStringList warnings_of(const Study& study, const ColumnState& state) {
   QStringList notes;
   const HeadState& head = study.head_of(state);
   const Variant& variant = find_variant(state.column.variant);
+  if (state.diagnostics && !state.stale)
+    for (const std::string& sentence : sentences_of(*state.diagnostics)) notes << to_qt(sentence);
   if (head.problem) notes << mask_note(variant, head.problem->causal);
   const bool is_softmax =
       variant.imported && state.computation && !is_read(state.computation->op->plan());

@@ -121,7 +121,7 @@ void ColumnDock::show_measures(const ColumnState& state) {
           {to_qt(measure.label), to_qt(to_text(measure, *measured)), to_qt(measure.definition)});
   if (state.diagnostics)
     for (const Diagnostic& d : *state.diagnostics)
-      rows.push_back({to_qt(d.label), to_qt(to_text(d)), to_qt(d.meaning)});
+      if (d.words.empty()) rows.push_back({to_qt(d.label), to_qt(to_text(d)), to_qt(d.meaning)});
   measures_->set_rows(rows);
 }
 

@@ -1,0 +1,17 @@
+// Wrong rows are those of a result whose errors rounding does not explain. Where they lie tells
+// what went wrong: a last tile, rows beyond an index, one row of each tile.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "data/matrix.h"
+
+namespace fovea {
+
+/// "all 40 rows", "row 7", "rows 32 to 47", "rows 16 to 63, the last 48", "each 16th row from 15
+/// on", "rows 56 to 63 of each 64", "12 of 64 rows, the first is row 7". The rows ascend; `all` is
+/// the number of rows there are. Empty without rows.
+std::string place_text(const std::vector<Index>& rows, Index all);
+
+}  // namespace fovea
