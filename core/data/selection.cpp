@@ -1,6 +1,7 @@
 #include "data/selection.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -174,7 +175,9 @@ OutsidePairs outside_pairs(const Selection& selection, const Band& band, const P
   };
   for_each_row(selection.rows(), stop, [&](Index row) {
     const IndexRange queries = selection.queries_of(row);
-    const std::vector<IndexRange> all = selection.runs(row), whole = selection.runs(row, true);
+    const std::vector<IndexRange> all = selection.runs(row);
+    const std::vector<IndexRange> whole =
+        selection.partial.empty() ? all : selection.runs(row, true);
     // Up to here blocks of the row hold pairs that the band counts.
     const Index last = number_of_blocks(keys_of(queries.end - 1).end, side) * side,
                 first = keys_of(queries.begin).begin / side * side;
@@ -227,18 +230,17 @@ IndexRange Selection::queries_of(Index row) const {
 
 std::vector<IndexRange> Selection::runs(Index row, bool whole) const {
   std::vector<IndexRange> found;
-  const std::uint32_t* words = blocks.row(row);
-  for (Index c = 0; c < blocks.cols(); ++c) {
-    if (c % BitMatrix::word_bits == 0 && words[c / BitMatrix::word_bits] == 0) {
-      c += BitMatrix::word_bits - 1;
-      continue;
+  const bool leaves_out = whole && !partial.empty();
+  for (Index w = 0; w < blocks.stride(); ++w) {
+    std::uint32_t bits = blocks.row(row)[w] & (leaves_out ? ~partial.row(row)[w] : ~0u);
+    for (; bits != 0; bits &= bits - 1) {
+      const Index begin = (w * BitMatrix::word_bits + std::countr_zero(bits)) * block.keys,
+                  end = std::min(lengths.keys, begin + block.keys);
+      if (!found.empty() && found.back().end == begin)
+        found.back().end = end;
+      else
+        found.push_back({begin, end});
     }
-    if (!blocks(row, c) || (whole && !partial.empty() && partial(row, c))) continue;
-    const Index begin = c * block.keys, end = std::min(lengths.keys, begin + block.keys);
-    if (!found.empty() && found.back().end == begin)
-      found.back().end = end;
-    else
-      found.push_back({begin, end});
   }
   return found;
 }
