@@ -1,4 +1,4 @@
-// The ten tasks of tests/gui/tasks.md, with the gestures that they name.
+// The eleven tasks of tests/gui/tasks.md, with the gestures that they name.
 #include <doctest/doctest.h>
 
 #include <QAction>
@@ -260,6 +260,32 @@ TEST_CASE("task 10: the mask of a capture is set, saved and found again") {
   CHECK(again.study().problem()->causal);
   CHECK(again.study().session().viewport == left.viewport);
   CHECK(again.study().session().columns == left.columns);
+}
+
+TEST_CASE("task 11: the wrong tile of a kernel") {
+  const QTemporaryDir folder;
+  const QString path = folder.filePath("kernel.safetensors");
+  const std::vector<float> zeros(64 * 8), ones(64 * 8, 1.0f), pairs(64 * 64, 1.0f);
+  std::vector<float> z = ones;  // the mean of equal values
+  std::fill(z.begin() + 32 * 8, z.begin() + 48 * 8, 0.5f);
+  z[40 * 8] = -1;
+  const std::vector<OutTensor> tensors{{"q", {1, 64, 8}, zeros},
+                                       {"k", {1, 64, 8}, zeros},
+                                       {"v", {1, 64, 8}, ones},
+                                       {"z", {1, 64, 8}, z},
+                                       {"kept", {64, 64}, pairs}};
+  write_safetensors(path.toStdString(), tensors, {{"causal", "false"}});
+  Window window(path);
+  show(window, {find_view("heatmap"), find_view("error")}, {"exact", "imported"});
+  REQUIRE(window.settle());
+  select_by_click(window, "imported");
+  REQUIRE(window.settle());
+  CHECK(text_of(window, "column_warnings")
+            .startsWith("z is not what the kept pairs give, in rows 32 to 47: rounding to F32 does "
+                        "not explain it"));
+  take_focus(window);
+  press(window, Qt::Key_Q);
+  CHECK(window.study().session().pinned_query == 40);
 }
 
 }  // namespace fovea::test
