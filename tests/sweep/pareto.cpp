@@ -108,8 +108,7 @@ TEST_CASE("quantity: measures by their ids, and time where it was measured") {
   CHECK_FALSE(Quantity("time", "--x").of(trial("h1d", 0, 0.5, 0.25)));
   CHECK_THROWS_WITH_AS(
       Quantity("speed", "--x"),
-      doctest::Contains("--x speed; expected one of output_rel_fro, row_rel_error_p50"),
-      UsageError);
+      doctest::Contains("--x speed; expected one of output_rel_fro, output_rel_l1"), UsageError);
 }
 
 TEST_CASE("spread: quantiles by hand, also where some are infinite") {
