@@ -60,11 +60,12 @@ void to_weights(double* row, Index count) {
 void exact_weights(const Problem& problem, IndexRange queries, IndexRange keys, double* out) {
   dot_products(problem.q, queries, problem.k, keys, out);
   for (Index i = queries.begin; i < queries.end; ++i, out += keys.size()) {
+    const IndexRange near = problem.band().keys(i);
     for (Index j = keys.begin; j < keys.end; ++j) {
       double& s = out[j - keys.begin];
       s *= problem.scale;
       if (problem.rule) s = problem.rule->capped(s) + problem.rule->bias_of(i, j, problem.keys());
-      if (!problem.admits(i, j)) s = no_score;
+      if (!near.contains(j) || (problem.mask && !problem.mask->admits(i, j))) s = no_score;
     }
     to_weights(out, keys.size());
   }

@@ -34,11 +34,12 @@ Plan plan_msa(const Problem& problem, const MsaParameters& p, Planning& planning
     dot_products(problem.q, queries, problem.k, keys, products.data());
     for (Index i = queries.begin; i < queries.end; ++i) {
       const double* its = products.data() + (i - queries.begin) * keys.size() - keys.begin;
+      const IndexRange near = problem.band().keys(i);
       for (Index b = blocks.begin; b < blocks.end; ++b) {
         double most = -std::numeric_limits<double>::infinity();
-        const IndexRange tokens = all.tokens(b);
+        const IndexRange tokens = all.tokens(b).intersected(near);
         for (Index j = tokens.begin; j < tokens.end; ++j)
-          if (problem.admits(i, j)) most = std::max(most, its[j]);
+          if (!problem.mask || problem.mask->admits(i, j)) most = std::max(most, its[j]);
         *scores++ = most;
       }
     }

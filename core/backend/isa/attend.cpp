@@ -4,6 +4,7 @@
 
 #include "backend/isa/rows.h"
 #include "backend/isa/vector.h"
+#include "backend/isa/wide.h"
 
 namespace fovea::isa {
 namespace {
@@ -377,32 +378,6 @@ void reduce(const float* s, int lanes, int count, int key_count, bool maximum, f
     for (; lane < count; ++lane) add(row[lane]);
     out[k] = result;
   }
-}
-
-typedef double Wide __attribute__((vector_size(width * 4)));  // as many bytes as a Vec
-typedef double UnalignedWide __attribute__((vector_size(width * 4), aligned(8), may_alias));
-constexpr int wide_width = width / 2, wide_vectors = wide_keys / wide_width;
-
-template <int rows>
-inline void wide_rows(const float* const* queries, int d, const double* keys, double* const* out) {
-  Wide sum[rows][wide_vectors] = {};
-  for (int c = 0; c < d; ++c)
-    for (int v = 0; v < wide_vectors; ++v) {
-      const Wide key =
-          *reinterpret_cast<const UnalignedWide*>(keys + c * wide_keys + v * wide_width);
-      for (int r = 0; r < rows; ++r) sum[r][v] += static_cast<double>(queries[r][c]) * key;
-    }
-  for (int r = 0; r < rows; ++r)
-    for (int v = 0; v < wide_vectors; ++v)
-      *reinterpret_cast<UnalignedWide*>(out[r] + v * wide_width) = sum[r][v];
-}
-
-void wide_products(const float* const* queries, int count, int d, const double* keys,
-                   double* const* out) {
-  constexpr int rows = width / 4;  // as many as have registers for their sums
-  int i = 0;
-  for (; i + rows <= count; i += rows) wide_rows<rows>(queries + i, d, keys, out + i);
-  for (; i < count; ++i) wide_rows<1>(queries + i, d, keys, out + i);
 }
 
 const Loops loops{isa_name,         width,          pack,      logits,
