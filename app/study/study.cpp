@@ -275,6 +275,7 @@ void Study::select_column(int column) {
   if (column == selected_column() || column < 0 || column >= int(columns().size())) return;
   subject_.selected_column = column;
   attend();
+  find_worst_query();
   emit columns_changed();
   emit session_changed();
   update_later();

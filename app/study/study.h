@@ -172,7 +172,8 @@ class Study : public QObject {
   int hovered_column() const { return subject_.pointed.column; }
   /// The hovered query, else the pinned one, else the middle.
   Index listed_query() const { return subject_.listed_query(); }
-  /// The query with the largest output error in the selected column. Empty if no error is known.
+  /// The query with the largest output error in the selected column. Until its errors are known,
+  /// that of the column before. Empty if no error was known.
   std::optional<Index> worst_query() const { return subject_.worst_query; }
   void select(IndexRange rows, IndexRange cols);  // empty: nothing
   const auto& selection() const { return subject_.selection; }

@@ -46,7 +46,10 @@ Navigation::Navigation(MainWindow& window)
                    [this](Index query, Index key) { go_to(query, key); });
   QObject::connect(&failure, &FailureBox::query_chosen, &window,
                    [this](Index query) { go_to_loss_of(query); });
-  QObject::connect(&failure, &FailureBox::most_lost_found, &window, [this] { find_loss(); });
+  QObject::connect(&failure, &FailureBox::keys_listed, &window, [this](Index query) {
+    find_loss();
+    if (loss_sought_ == query) loss_sought_.reset();  // it has lost none
+  });
   QObject::connect(docks.sequence, &SequenceView::query_hovered, &window,
                    [this](Index query) { point_to(query, -1); });
 }

@@ -108,7 +108,7 @@ void count_tiles(const TilePlan& plan, const PairMask* mask, Lengths lengths, do
                                  2 * static_cast<double>(queries));
 }
 
-// Counts the pairs with weight; what a result took that was read is not known.
+// Counts the pairs with weight. The cost of a result that was read is not known.
 void count_imported(const Plan& plan, const ImportedPlan& imported, double d, double dv, Cost& cost,
                     const std::stop_token& stop) {
   if (imported.kept) {

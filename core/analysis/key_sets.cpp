@@ -25,6 +25,8 @@ std::vector<Diagnostic> key_set_figures(const Diagnosis& of, Run& run) {
        "Mean |S_i|."},
       {"row_size_max", "Keys a query, most", static_cast<double>(largest), "Largest |S_i|."}};
   if (!plan.lengths.equal()) return figures;  // keys are not queries of the layer below
+  // To walk single pairs through two layers takes longer than the attention itself.
+  if (plan.head_mask && plan.mask) return figures;
   const Reach reach = two_hop_reach(plan, run.stop);
   figures.push_back(
       {"two_hop_reach", "Two-hop reach", reach.share.value,

@@ -10,6 +10,7 @@
 #include "backend/operator.h"
 #include "data/attended_row.h"
 #include "data/number_text.h"
+#include "data/text.h"
 
 namespace fovea {
 namespace {
@@ -96,11 +97,11 @@ class OtherHeads {
   }
 
   std::string conditions_words() const {
-    return head_.causal && head_.window > 0 ? "causal mask and sliding window"
-           : head_.causal && head_.mask     ? "causal mask and mask of pairs"
-           : head_.causal                   ? "causal mask"
-           : head_.window > 0               ? "sliding window"
-                                            : "mask of pairs";
+    std::vector<std::string> names;
+    if (head_.causal) names.push_back("causal mask");
+    if (head_.window > 0) names.push_back("sliding window");
+    if (head_.mask) names.push_back("mask of pairs");
+    return join(names, {}, " and ");
   }
 
   void add_other_masks(std::vector<OtherHead>& all) {

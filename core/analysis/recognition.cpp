@@ -144,7 +144,7 @@ class Recogniser {
   void hold_z_against_p() {
     double error = 0, norm = 0;
     std::vector<Index> wrong;
-    const double u = unit_roundoff(result_.type),
+    const double u = unit_roundoff(result_.type), of_p = unit_roundoff(tensors_.p.type),
                  sums = static_cast<double>(head_.keys()) * 0x1p-23;
     for (Index i = 0; i < result_.z.rows(); ++i) {
       run_.check();
@@ -162,7 +162,7 @@ class Recogniser {
         spread += std::abs(p) * std::sqrt(square);
       }
       const double apart = distance(z, result_.z.row(i));
-      if (!(apart <= (2 * u + sums) * spread + u * norm_of(z))) wrong.push_back(i);
+      if (!(apart <= (2 * u + of_p + sums) * spread + u * norm_of(z))) wrong.push_back(i);
       error += apart * apart;
       for (Index c = 0; c < head_.dv(); ++c)
         norm += static_cast<double>(result_.z(i, c)) * static_cast<double>(result_.z(i, c));
@@ -175,7 +175,7 @@ class Recogniser {
                            place_text(wrong, result_.z.rows()));
   }
 
-  /// Whether every row of lse is `factor` times what `of` says, within `slack` of a row.
+  /// Whether every row of lse is `factor` times ours, up to the rounding of 16-bit logits.
   static bool is_lse(const std::vector<float>& theirs, const std::vector<double>& ours,
                      double factor) {
     bool any = false;
@@ -193,13 +193,12 @@ class Recogniser {
     if (ours.empty() || is_lse(result_.lse, ours, 1)) return;
     constexpr double base_2 = 1 / std::numbers::ln2;
     if (is_lse(result_.lse, ours, base_2)) {
-      sentences_.push_back("lse is 1.4427 times ours: its logarithms are of base 2");
+      sentences_.push_back("lse is in base 2: 1.4427 times the natural logarithm");
       return;
     }
     if (!head_.rule || !head_.rule->sink) return;
     for (double& sum : ours) sum += std::log1p(-std::exp(std::min(0.0, *head_.rule->sink - sum)));
-    if (is_lse(result_.lse, ours, 1))
-      sentences_.push_back("lse leaves out the sink, which ours holds");
+    if (is_lse(result_.lse, ours, 1)) sentences_.push_back("lse leaves out the sink");
   }
 
   const Diagnosis& of_;

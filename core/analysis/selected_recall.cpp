@@ -55,10 +55,11 @@ std::vector<Diagnostic> selection_figures(const Diagnosis& of, Run& run) {
   std::vector<Diagnostic> figures = key_set_figures(of, run);
   if (figures.empty()) return figures;
   const SelectedRecall recall = selected_recall(of.approximate, of.exact, run);
-  figures.push_back({"selected_recall", "Recall of selected keys", recall.share.value,
-                     "Of as many keys with the largest exact weights as a query selects, the share "
-                     "that it selects, mean over rows.",
-                     recall.sampled, false, recall.share.standard_error});
+  figures.push_back(
+      {"selected_recall", "Recall of selected keys", recall.share.value,
+       "The share of the top keys that a query selects; there are as many top keys, by "
+       "exact weight, as it selects. Mean over rows.",
+       recall.sampled, false, recall.share.standard_error});
   return figures;
 }
 

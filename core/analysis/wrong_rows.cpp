@@ -58,8 +58,8 @@ std::string place_text(const std::vector<Index>& rows, Index all) {
   }
   if (const auto period = period_of(runs, all))
     return runs[0].size() == 1
-               ? "each " + ordinal(*period) + " row from " + std::to_string(runs[0].begin) + " on"
-               : rows_text(runs[0]) + " of each " + std::to_string(*period);
+               ? "every " + ordinal(*period) + " row from " + std::to_string(runs[0].begin) + " on"
+               : rows_text(runs[0]) + " of every " + std::to_string(*period);
   return std::to_string(count) + " of " + std::to_string(all) + " rows, the first is row " +
          std::to_string(rows.front());
 }

@@ -9,8 +9,8 @@
 
 namespace fovea {
 
-/// "all 40 rows", "row 7", "rows 32 to 47", "rows 16 to 63, the last 48", "each 16th row from 15
-/// on", "rows 56 to 63 of each 64", "12 of 64 rows, the first is row 7". The rows ascend; `all` is
+/// "all 40 rows", "row 7", "rows 32 to 47", "rows 16 to 63, the last 48", "every 16th row from 15
+/// on", "rows 56 to 63 of every 64", "12 of 64 rows, the first is row 7". The rows ascend; `all` is
 /// the number of rows there are. Empty without rows.
 std::string place_text(const std::vector<Index>& rows, Index all);
 

@@ -36,7 +36,7 @@ struct Pool {
 /// The row that represents pixel row `pixel` of `rows`: the same for every operator.
 Index drawn_row(IndexRange rows, const Pool& pool, Index pixel);
 
-/// The head with the pairs that the tiles of a plan count: of its mask those that the plan selects.
+/// The head with its mask narrowed to the pairs that the plan selects.
 Problem counted_in(const Plan& plan, Problem head);
 
 /// The result of one pass over some rows of P.

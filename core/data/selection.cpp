@@ -255,8 +255,8 @@ std::vector<std::string> faults_of(const Selection& selection, const Band& band,
   std::vector<std::string> clauses;
   const ListFaults& faults = selection.faults;
   if (faults.repeats > 0)
-    clauses.push_back(plural(faults.repeats, "repeated entry") +
-                      " of the lists: no pair counts twice");
+    clauses.push_back("the lists repeat " + plural(faults.repeats, "entry") +
+                      ": each pair counts once");
   if (faults.outside > 0)
     clauses.push_back(plural(faults.outside, "entry") + " of the lists out of the range 0 to " +
                       std::to_string(selection.blocks.cols() - 1) + ", first " +
@@ -271,7 +271,8 @@ std::vector<std::string> faults_of(const Selection& selection, const Band& band,
                       " that the mask of the head excludes: left out");
   if (outside.queries_without_keys > 0)
     clauses.push_back(plural(outside.queries_without_keys, "query") +
-                      " without a kept key: output 0");
+                      (outside.queries_without_keys == 1 ? " has" : " have") +
+                      " no kept key: output 0");
   return clauses;
 }
 

@@ -6,11 +6,16 @@
 #include <utility>
 
 #include "data/error.h"
+#include "data/number_text.h"
 #include "data/shape.h"
 #include "data/text.h"
 
 namespace fovea {
 namespace {
+
+constexpr bool is_side(Index tokens) {
+  return tokens >= 1 && tokens <= Index{1} << 24;
+}
 
 constexpr Index covering(Index tokens, Index side) {
   return (tokens + side - 1) / side;
@@ -38,6 +43,14 @@ std::optional<Lengths> block_of(Lengths lengths, Index down, Index across) {
   const auto queries = side_of(lengths.queries, down), keys = side_of(lengths.keys, across);
   if (!queries || !keys) return {};
   return Lengths{*queries, *keys};
+}
+
+/// Square blocks of a power of two of which `down` x `across` cover the pairs.
+std::optional<Lengths> common_block_of(Lengths lengths, Index down, Index across) {
+  for (Index side = 1; side < 2 * std::max(lengths.queries, lengths.keys); side *= 2)
+    if (covering(lengths.queries, side) == down && covering(lengths.keys, side) == across)
+      return Lengths{side, side};
+  return {};
 }
 
 constexpr std::string_view lists_and_masks[] = {"kept", "kv_indices", "full_kv_indices",
@@ -91,9 +104,10 @@ class SelectionReader {
   }
 
   [[noreturn]] void refuse_block_size(const std::string& found) const {
-    throw InputError(tensors_.file().path, "block_size is " + found +
-                                               "; expected one or two whole numbers from 1 on: "
-                                               "queries and keys a side of a block");
+    throw InputError(tensors_.file().path,
+                     "block_size is " + found +
+                         "; expected one or two whole numbers from 1 to 2^24: "
+                         "queries and keys a side of a block");
   }
 
   std::optional<Lengths> stated_block(const std::vector<std::string>& prefixes) const {
@@ -118,9 +132,9 @@ class SelectionReader {
                      .col_stride = tensor->strides.empty() ? Index{0} : tensor->strides[0]}
               .read(0);
       for (Index c = 0; c < size; ++c) {
-        if (!(read(0, c) >= 1 && read(0, c) <= 0x1p24f))
-          refuse_block_size(std::to_string(read(0, c)));
-        sides.push_back(static_cast<Index>(read(0, c)));
+        sides.push_back(static_cast<Index>(std::clamp(read(0, c), 0.0F, 0x1p25F)));
+        if (!is_side(sides.back()) || static_cast<float>(sides.back()) != read(0, c))
+          refuse_block_size(format_number(static_cast<double>(read(0, c))));
       }
     } else {
       for (const std::string& prefix : prefixes)
@@ -139,9 +153,10 @@ class SelectionReader {
     for (const char* at = text.data(); at != text.data() + text.size();) {
       Index number = 0;
       const auto [end, error] = std::from_chars(at, text.data() + text.size(), number);
-      if (error == std::errc{} && number >= 1)
+      if (error == std::errc{} && is_side(number))
         numbers.push_back(number);
-      else if (std::string_view("[](), ").find(*at) == std::string_view::npos)
+      else if (error != std::errc::invalid_argument ||
+               std::string_view("[](), ").find(*at) == std::string_view::npos)
         refuse_block_size(fovea::quoted(text));
       at = error == std::errc{} ? end : at + 1;
     }
@@ -243,7 +258,8 @@ class SelectionReader {
                       counts = tensors_.of_batch(*all_counts, 2);
     if (!of_rank(lists, 2, 3)) refuse_blocks(*all);
     const Index down = lists.shape[lists.shape.size() - 2], most = lists.shape.back();
-    const auto block = stated_ ? stated_ : block_of(layer_.lengths(), down, most);
+    // Lists may be shorter than all blocks of keys, so that other blocks would be guessed.
+    const auto block = stated_ ? stated_ : common_block_of(layer_.lengths(), down, most);
     if (!block || rows_of(*block) != down ||
         (lists.shape.size() == 3 && !shares_heads(lists.shape[0])))
       refuse_blocks(*all);
@@ -258,8 +274,8 @@ class SelectionReader {
   [[noreturn]] void refuse_blocks(const NamedTensor& tensor) const {
     if (!stated_)
       tensors_.refuse(tensor,
-                      "[queries / bq,keys / bk], or with heads before them, and block_size "
-                      "where numbers of blocks do not tell bq and bk");
+                      "[queries / b,keys / b] with a power of two b, or with heads before them, or "
+                      "block_size beside it");
     tensors_.refuse(tensor, shapes_text({std::to_string(rows_of(*stated_)), "most blocks"}));
   }
 

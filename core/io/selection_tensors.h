@@ -23,8 +23,9 @@ using TensorsByWord = std::map<std::string_view, NamedTensor>;
 /// indices                           [nq, most] keys of each query; -1: none
 /// block_indices                     [nq, most] or [ceil(nq / bq), most] blocks of keys; -1: none
 /// indptr, indices                   [rows + 1], [entries]: CSR of keys, or of blocks of block_size
-/// block_size                        [1] or [2]: bq and bk, also as metadata; where it is missing,
-///                                   blocks of powers of two that cover the head, if they do
+/// block_size                        [1] or [2]: bq and bk, also as metadata. If it is missing, the
+///                                   blocks that cover the head: of lists square ones of a power of
+///                                   two, of masks others, too
 /// Each with an axis of heads in front (1, the heads of the keys or all heads), block_indices also
 /// behind the axis of the queries; and with the axis of the batch before, where there is one.
 inline constexpr std::string_view selection_words[] = {

@@ -127,8 +127,6 @@ std::string caption_of(const std::vector<SettingSpread>& settings, bool curves) 
   else if (bars)
     text = "Bars: 95 % intervals over seeds, of settings with random choices.";
   if (!curves) text += " Filled: on the Pareto front.";
-  if (!curves && std::ranges::any_of(settings, [](const auto& s) { return s.variant->bound; }))
-    text += " Dashed steps: the oracle, the best that any choice of as many blocks could do.";
   if (std::ranges::any_of(settings, [](const auto& s) { return s.own && can_be_drawn(s); }))
     text += " Framed: columns of the canvas.";
   if (!curves && of_several_lengths(settings)) text += " Each length has a front of its own.";
@@ -155,6 +153,8 @@ std::string words_of_axes(const ParetoPanel& in, const SeriesPlot& plot) {
   std::string text;
   if (in.at_most)
     text += " Dashed line: a cost of " + format_drawn(*in.at_most) + "; dearer settings are pale.";
+  if (plot.bound.size() > 1)
+    text += " Dashed steps: the oracle, the blocks of the largest true mass.";
   if (const Index beyond = points_beyond(plot); beyond > 0)
     text += " Arrows: " + plural(beyond, "setting") + " beyond the axes.";
   return text;

@@ -144,8 +144,8 @@ struct Plan {
   Lengths lengths = {};  // of the head
   bool causal = false;
   Index window = 0;  // of the head: the bands of all tiles lie in it; 0 if none
-  /// Pairs that it does not admit count in no tile: the head's mask, which a plan that knows single
-  /// pairs narrows to those. Only plans whose levels are all 0 have one.
+  /// Pairs that it does not admit count in no tile: the head's mask, narrowed to the selected pairs
+  /// if the plan selects single ones. Only plans whose levels are all 0 have one.
   std::shared_ptr<const PairMask> mask = {};
   /// The head's own mask, or null if it has none; without a value it is `mask`.
   std::optional<std::shared_ptr<const PairMask>> head_mask = {};

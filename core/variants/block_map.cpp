@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "data/error.h"
+#include "data/memory.h"
+#include "data/number_text.h"
 
 namespace fovea {
 namespace {
@@ -36,7 +38,7 @@ class MapPlanner {
     }
     if (without > 0)
       plan.notes.push_back(std::to_string(without) + " of " + std::to_string(problem_.n()) +
-                           " queries may attend no key of the blocks that theirs selects: Z = 0");
+                           " queries have no key in the blocks that their block selects: Z = 0");
     plan.form = TilePlan{.passes = {std::move(pass)}};
     plan.fitted_to_all_tokens = true;
     plan.structure.set({"block_map", {rows(), cols()}, std::move(map)});
@@ -56,6 +58,11 @@ class MapPlanner {
 
   std::vector<std::int32_t> select(std::vector<float>& scores) {
     const auto stage = planning_.run.profile.stage("select");
+    const double bytes = static_cast<double>(rows()) * static_cast<double>(cols()) * 8;
+    require_memory(bytes,
+                   "the scores of " + plural(rows(), "block") + " of queries and " +
+                       plural(cols(), "block") + " of keys",
+                   "Larger blocks need less");
     const auto size = static_cast<std::size_t>(rows() * cols());
     std::vector<std::int32_t> map(size);
     scores.assign(size, -std::numeric_limits<float>::infinity());
@@ -86,7 +93,7 @@ class MapPlanner {
     return given;
   }
 
-  // Joined where blocks are adjacent.
+  // Adjacent blocks make one tile.
   void add_tiles(Index row, const std::int32_t* of_row, Pass& pass) const {
     const IndexRange queries = selector_.queries.tokens(row);
     for (Index begin = 0, end = 0; begin < cols(); begin = end + 1) {

@@ -2,6 +2,7 @@
 // features, so that equal keys have equal scores and every back end selects alike.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -18,6 +19,11 @@ void exact_weights(const Problem& problem, IndexRange queries, IndexRange keys, 
 
 /// exp of a row over its sum; -inf becomes 0, and so does a row of -inf.
 void to_weights(double* row, Index count);
+
+/// An order of scores for sorting, the largest first; what is not a number comes last.
+inline bool is_larger(double a, double b) {
+  return a > b || (std::isnan(b) && !std::isnan(a));
+}
 
 /// Leaves the `count` items of the largest scores, ascending as they are given: the first among
 /// equal ones. scores[item] is that of an item; what is not a number comes last.

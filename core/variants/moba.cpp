@@ -16,7 +16,7 @@ struct MobaParameters {
   static std::vector<TypedField<MobaParameters>> fields() {
     using P = MobaParameters;
     auto block = size_field<P>("block", "Block l", "tokens", &P::block, 1, 131072,
-                               "Keys of a block, as one of which a query selects them.",
+                               "Keys per block: a query selects whole blocks.",
                                [](Index n) { return short_size(n, 512); });
     block.field.worth_trying = try_sizes(block.field, 1, 2);
     return {block, blocks_field(&P::blocks,

@@ -17,7 +17,7 @@ struct MsaParameters {
   static std::vector<TypedField<MsaParameters>> fields() {
     using P = MsaParameters;
     auto block = size_field<P>("block", "Block l", "tokens", &P::block, 1, 131072,
-                               "Keys of a block, as one of which a query selects them.",
+                               "Keys per block: a query selects whole blocks.",
                                [](Index n) { return short_size(n / 4, 128); });
     block.field.worth_trying = try_sizes(block.field, 1, 2);
     return {block, blocks_field(&P::blocks,

@@ -16,7 +16,7 @@ struct OracleParameters {
   static std::vector<TypedField<OracleParameters>> fields() {
     using P = OracleParameters;
     auto block = size_field<P>("block", "Block l", "tokens", &P::block, 1, 131072,
-                               "Keys of a block, as one of which a query selects them.",
+                               "Keys per block: a query selects whole blocks.",
                                [](Index n) { return short_size(n / 4, 64); });
     block.field.worth_trying = try_sizes(block.field, 1, 2);
     return {block,
@@ -42,8 +42,9 @@ Plan plan_oracle(const Problem& problem, const OracleParameters& p, Planning& pl
       problem, {.size = p.block, .blocks = p.blocks, .own = false, .score = score}, planning);
   if (plan.structure.has("selected_blocks"))
     plan.notes.push_back(
-        "A bound, no attention to use: finding the blocks takes all logits of exact attention, "
-        "which the cost leaves out");
+        "The oracle is only a bound: its blocks are found by exact attention, which the cost "
+        "leaves "
+        "out");
   return plan;
 }
 

@@ -14,7 +14,7 @@ struct QuestParameters {
   static std::vector<TypedField<QuestParameters>> fields() {
     using P = QuestParameters;
     auto page = size_field<P>("page", "Page l", "tokens", &P::page, 1, 131072,
-                              "Keys of a page, as one of which a query selects them.",
+                              "Keys per page: a query selects whole pages.",
                               [](Index n) { return short_size(n / 2, 16); });
     page.field.worth_trying = try_sizes(page.field, 1, 1);
     auto pages = size_field<P>("pages", "Pages k", "pages", &P::pages, 1, 131072,

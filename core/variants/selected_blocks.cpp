@@ -6,6 +6,8 @@
 
 #include "data/error.h"
 #include "data/group_by.h"
+#include "data/memory.h"
+#include "data/number_text.h"
 #include "variants/dot_products.h"
 
 namespace fovea {
@@ -70,6 +72,10 @@ class BlockPlanner {
 
   void select(Plan& plan) {
     const auto stage = planning_.run.profile.stage("select");
+    require_memory(
+        static_cast<double>(at(queries())) * 16,
+        "the choice of " + plural(most_, "block") + " for each of " + plural(queries(), "query"),
+        "Fewer blocks need less");
     chosen_.assign(at(queries()), -1);
     scores_.assign(at(queries()), unknown_score);
     constexpr Index strip = 32;
@@ -127,15 +133,18 @@ class BlockPlanner {
   std::vector<std::int32_t> given() const {
     std::vector<std::int32_t> given =
         planning_.integers("selected_blocks", {"nq", "k"}, {{"k", most_}});
+    std::vector<Index> taken_by(static_cast<std::size_t>(blocks_.count()), -1);
     for (Index i = 0; i < queries() && !given.empty(); ++i) {
-      const auto begin = given.begin() + static_cast<std::ptrdiff_t>(at(i)), end = begin + most_;
-      for (auto block = begin; block != end; ++block) {
-        if (*block == -1) continue;
-        if (*block < 0 || *block >= blocks_.count() || !can_select(i, *block) ||
-            std::find(begin, block, *block) != block)
+      if (i % 256 == 0) planning_.run.check();
+      for (Index r = 0; r < most_; ++r) {
+        const std::int32_t block = given[at(i) + static_cast<std::size_t>(r)];
+        if (block == -1) continue;
+        if (block < 0 || block >= blocks_.count() || !can_select(i, block) ||
+            taken_by[static_cast<std::size_t>(block)] == i)
           throw InputError("selected_blocks",
-                           std::to_string(*block) + " for query " + std::to_string(i) +
+                           std::to_string(block) + " for query " + std::to_string(i) +
                                "; expected -1 or a block with a key that it may attend, not twice");
+        taken_by[static_cast<std::size_t>(block)] = i;
       }
     }
     return given;

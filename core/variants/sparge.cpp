@@ -90,8 +90,8 @@ class SpargeChoice {
       scores[static_cast<std::size_t>(others[b])] = static_cast<float>(share[b]);
     std::vector<std::size_t> order(others.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order,
-                             [&](std::size_t a, std::size_t b) { return share[a] > share[b]; });
+    std::ranges::stable_sort(
+        order, [&](std::size_t a, std::size_t b) { return is_larger(share[a], share[b]); });
     double mass = 0;
     for (const std::size_t b : order) {
       mass += share[b];

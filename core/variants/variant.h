@@ -75,7 +75,7 @@ struct Variant {
   UnequalLengths unequal_lengths = UnequalLengths::none;
   Group group = Group::papers;
   bool reference = false;       // exact attention, with which all others are compared
-  bool bound = false;           // no attention to use, but the best that others could be
+  bool bound = false;           // no attention to use: its plan takes what exact attention takes
   bool quick = false;           // long heads take moments: the first start shows it for them too
   bool rows_sum_to_one = true;  // rows of P, where a key is attended at all
   /// With these parameters rows need not sum to 1 though they do otherwise, and a note of the plan

@@ -35,9 +35,10 @@ struct VerticalSlashParameters {
     slash.field.worth_trying = try_sizes(slash.field, 1, 1);
     for (auto* of_number : {&vertical.field, &slash.field})
       of_number->only_with = {{"rule", "number"}};
-    auto gamma = real_field<P>("gamma", "Mass γ", "", &P::gamma, 0, 1, Axis::linear,
-                               "The share of the mass of the last queries that the columns have at "
-                               "least, and that the diagonals have.");
+    auto gamma =
+        real_field<P>("gamma", "Mass γ", "", &P::gamma, 0, 1, Axis::linear,
+                      "The least share of the last queries' mass in the columns, and in the "
+                      "diagonals.");
     gamma.field.only_with = {{"rule", "mass"}};
     return {
         vertical,
@@ -46,10 +47,10 @@ struct VerticalSlashParameters {
                       "Queries whose exact weights say which lines to keep.",
                       [](Index n) { return short_size(n, 64); }),
         size_field<P>("first", "First keys", "keys", &P::first, 0, 131072,
-                      "Of the columns so many are the first ones, whatever their mass.",
+                      "The number of first keys that are columns, whatever their mass.",
                       [](Index n) { return short_size(n / 4, 30); }),
         size_field<P>("nearest", "Nearest", "diagonals", &P::nearest, 0, 131072,
-                      "Of the diagonals so many are the nearest ones, whatever their mass.",
+                      "The number of nearest diagonals that are kept, whatever their mass.",
                       [](Index n) { return short_size(n / 4, 100); }),
         choice_field("rule", "Lines", &P::rule, {"number", "mass"},
                      "number: V columns and U diagonals (MInference). mass: as few of each as have "
@@ -142,7 +143,7 @@ class VerticalSlashPlanner {
     forced = std::min(forced, n());
     const auto of = [&](std::int32_t line) { return mass[static_cast<std::size_t>(line)]; };
     std::stable_sort(order.begin() + forced, order.end(),
-                     [&](std::int32_t a, std::int32_t b) { return of(a) > of(b); });
+                     [&](std::int32_t a, std::int32_t b) { return is_larger(of(a), of(b)); });
     if (p_.rule == LineRule::mass) {
       const double enough = p_.gamma * std::accumulate(mass.begin(), mass.end(), 0.0);
       double sum = 0;

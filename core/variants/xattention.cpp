@@ -65,7 +65,7 @@ class XAttentionChoice {
     std::iota(order.begin(), order.end(), std::size_t{0});
     const auto forced = [&](std::size_t b) { return blocks[b] == 0 || blocks[b] == row; };
     std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-      return forced(a) != forced(b) ? forced(a) : share[a] > share[b];
+      return forced(a) != forced(b) ? forced(a) : is_larger(share[a], share[b]);
     });
     std::vector<std::int32_t> kept;
     double mass = 0;

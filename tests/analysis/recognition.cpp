@@ -102,7 +102,7 @@ TEST_CASE("flash-attention#404: logarithms of base 2") {
   CHECK(findings(with(head, result)).empty());
   for (float& lse : kernel.lse) lse *= 1.4426950f;
   result.lse = tensor(column_of(kernel.lse));
-  CHECK(findings(with(head, result)) == "lse is 1.4427 times ours: its logarithms are of base 2");
+  CHECK(findings(with(head, result)) == "lse is in base 2: 1.4427 times the natural logarithm");
 }
 
 TEST_CASE("a sink that is left out of z or of lse") {
@@ -112,7 +112,7 @@ TEST_CASE("a sink that is left out of z or of lse") {
   CHECK(findings(with(head, {.z = tensor(Matrix::copy_of(without.z)),
                              .lse = tensor(column_of(without.lse))})) ==
         "z is not exact attention of this head, in all 32 rows; it equals exact attention without "
-        "the sink, up to rounding to F32; lse leaves out the sink, which ours holds");
+        "the sink, up to rounding to F32; lse leaves out the sink");
 }
 
 TEST_CASE("a scale of 1, and powers of 2 in place of e") {
@@ -221,10 +221,10 @@ TEST_CASE("wrong rows are told by where they lie") {
   CHECK(text([](Index i) { return i == 7; }, 40) == "row 7");
   CHECK(text([](Index i) { return i >= 32 && i < 48; }, 64) == "rows 32 to 47");
   CHECK(text([](Index i) { return i >= 16; }, 64) == "rows 16 to 63, the last 48");
-  CHECK(text([](Index i) { return i % 16 == 15; }, 100) == "each 16th row from 15 on");
+  CHECK(text([](Index i) { return i % 16 == 15; }, 100) == "every 16th row from 15 on");
   CHECK(text([](Index i) { return i % 3 == 1; }, 9) == "each 3rd row from 1 on");
-  CHECK(text([](Index i) { return i % 64 >= 56; }, 256) == "rows 56 to 63 of each 64");
-  CHECK(text([](Index i) { return i % 64 >= 56; }, 252) == "rows 56 to 63 of each 64");
+  CHECK(text([](Index i) { return i % 64 >= 56; }, 256) == "rows 56 to 63 of every 64");
+  CHECK(text([](Index i) { return i % 64 >= 56; }, 252) == "rows 56 to 63 of every 64");
   CHECK(text([](Index i) { return i == 3 || i == 20 || i == 31; }, 64) ==
         "3 of 64 rows, the first is row 3");
   CHECK(text([](Index i) { return i % 16 == 15 && i < 64; }, 100) ==

@@ -148,10 +148,10 @@ TEST_CASE("entries that are repeated or out of range are counted and named") {
       source_that_keeps({list_of("l.indices", {4, 3}, {0, 0, 0, 1, 6, -1, -2, 2, 2, 3, 4, 5})});
   CHECK(pairs_text(source) == "100000 010000 001000 000111");
   CHECK(faults_text(source) ==
-        "3 repeated entries of the lists: no pair counts twice; 2 entries of the lists out of the "
+        "the lists repeat 3 entries: each pair counts once; 2 entries of the lists out of the "
         "range 0 to 5, first 6 in row 1: left out");
   CHECK(faults_text(source_that_keeps({list_of("l.indices", {4, 1}, {0, 1, 2, -1})})) ==
-        "1 query without a kept key: output 0");
+        "1 query has no kept key: output 0");
   // -1 is an entry where the count says so.
   CHECK(contains(
       faults_text(source_that_keeps({list_of("l.kv_num_blocks", {2}, {1, 1}),

@@ -254,7 +254,7 @@ TEST_CASE("selectors: queries that a block of theirs leaves without a key are co
     return plan->notes.empty() ? "" : plan->notes.front();
   };
   CHECK(note(false) == "");
-  CHECK(note(true) == "4 of 8 queries may attend no key of the blocks that theirs selects: Z = 0");
+  CHECK(note(true) == "4 of 8 queries have no key in the blocks that their block selects: Z = 0");
 }
 
 TEST_CASE("selectors: single keys leave the head's own pairs as they are") {

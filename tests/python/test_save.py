@@ -122,6 +122,7 @@ class Save(InFolder):
                 (dict(kept=np.ones((3, 5, 7))), "for each of 4 heads"),
                 (dict(kept=np.ones((2, 2)), block_size=2), r"or \[3, 4\]"),
                 (dict(kept=np.ones((5, 7)), block_size=0), "block_size is 0"),
+                (dict(indices=np.zeros((5, 1), int), block_size=2), "block_size beside indices"),
                 (dict(kept=np.ones((5, 7)), block_size=(1, 2, 3)), r"block_size is \(1, 2, 3\)"),
                 (dict(indices=np.zeros((5, 1))), "indices has the type float64; expected integers"),
                 (dict(indices=np.zeros((4, 1), int)), r"expected \[5, keys of a query\]"),

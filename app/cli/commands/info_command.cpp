@@ -153,6 +153,7 @@ void print_layers(std::ostream& out, const Source& source) {
 void print_info(std::ostream& out, const Source& source) {
   const auto& grid = source.sequence.grid;
   const Layer& first = source.layers.front();
+  const std::optional<bool> causal = stated_causal(source, 0);
   const bool grouped = first.has_qk() && first.k.heads != first.heads();
   out << source.name << '\n';
   print_facts(
@@ -167,10 +168,10 @@ void print_info(std::ostream& out, const Source& source) {
        {"scale", source.scale     ? format_plain(*source.scale)
                  : first.has_qk() ? "1/sqrt(d), as none is stated"
                                   : ""},
-       {"mask", source.causal                 ? (*source.causal ? "causal" : "bidirectional")
-                : !first.has_qk()             ? ""
-                : !mask_is_assumed(source, 0) ? "as the mask of pairs says"
-                                              : "bidirectional, as none is stated"},
+       {"mask", causal                           ? (*causal ? "causal" : "bidirectional")
+                : !first.has_qk()                ? ""
+                : first.conditions.mask.rows > 1 ? "as the mask of pairs says"
+                                                 : "bidirectional, as none is stated"},
        {"grouped", grouped ? plural(first.k.heads, "key/value head") + " for " +
                                  plural(first.heads(), "query head")
                            : ""},

@@ -20,6 +20,9 @@ def selection_of(kept: Any, indices: Any, block_indices: Any, block_size: Any) -
         if block_size is not None:
             raise FoveaError("block_size without kept or block_indices; expected one of them")
         return {}
+    if block_size is not None and (indices is not None or hasattr(kept, "kv_indices")):
+        beside = "indices, which are of single keys" if indices is not None else "a BlockMask, which has its own"
+        raise FoveaError(f"block_size beside {beside}; expected none")
     sides = None if block_size is None else _sides_of(block_size)
     if kept is not None and hasattr(kept, "kv_indices"):
         tensors = {name: _whole_numbers(getattr(kept, name), name) for name in LISTS_OF_BLOCK_MASK

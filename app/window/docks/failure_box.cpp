@@ -154,9 +154,8 @@ void FailureBox::show_keys() {
       reference ? LostKeys{} : lost_keys(exact_row_->values, row_->values, Index(most_changed));
   show_changed(*lost_heading_, *lost_, "Lost by" + of, changed.lost);
   show_changed(*gained_heading_, *gained_, "Gained by" + of, changed.gained);
-  if (changed.lost.empty()) return;
-  most_lost_ = {row_->query, changed.lost.front().key};
-  emit most_lost_found();
+  if (!changed.lost.empty()) most_lost_ = {row_->query, changed.lost.front().key};
+  emit keys_listed(row_->query);
 }
 
 // A key of the shown query with its weights; a click on it goes there.

@@ -31,7 +31,8 @@ class FailureBox : public QWidget {
  signals:
   void query_chosen(fovea::Index query);
   void pair_chosen(fovea::Index query, fovea::Index key);
-  void most_lost_found();
+  /// The keys of the listed query are known.
+  void keys_listed(fovea::Index query);
 
  private:
   void refresh();
