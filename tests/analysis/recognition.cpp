@@ -222,7 +222,7 @@ TEST_CASE("wrong rows are told by where they lie") {
   CHECK(text([](Index i) { return i >= 32 && i < 48; }, 64) == "rows 32 to 47");
   CHECK(text([](Index i) { return i >= 16; }, 64) == "rows 16 to 63, the last 48");
   CHECK(text([](Index i) { return i % 16 == 15; }, 100) == "every 16th row from 15 on");
-  CHECK(text([](Index i) { return i % 3 == 1; }, 9) == "each 3rd row from 1 on");
+  CHECK(text([](Index i) { return i % 3 == 1; }, 9) == "every 3rd row from 1 on");
   CHECK(text([](Index i) { return i % 64 >= 56; }, 256) == "rows 56 to 63 of every 64");
   CHECK(text([](Index i) { return i % 64 >= 56; }, 252) == "rows 56 to 63 of every 64");
   CHECK(text([](Index i) { return i == 3 || i == 20 || i == 31; }, 64) ==
