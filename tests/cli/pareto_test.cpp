@@ -104,7 +104,7 @@ TEST_CASE("pareto: one head as a table by cost, with a mark for the front") {
   CHECK(ended.err.empty());
   CHECK(ended.out.starts_with("Strided, "));  // the answer comes first
   check_says(lines_in(ended.out).front(),
-             {"relative output error .", " % of the cost of exact attention.",
+             {"relative output error 0.", " % of the cost of exact attention.",
               "costs less than exact attention is within 0.1"});
   check_says(ended.out, {"head 3", "multiply-adds", "relative output error", "stride 32",
                          "Pareto front", "6 trials in"});
