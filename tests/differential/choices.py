@@ -12,6 +12,7 @@ TEXTS = ("source", "backend", "device", "precision", "notes", "not_tried[", "x."
          "budget.", "heads[", "answer.")
 MORE_IS_BETTER = ("mass_kept", "top1_recall", "top8_recall", "top64_recall", "speed_up")
 SMALL = {"output_rel_fro": 0.1, "row_rel_error_p90": 0.1, "attention_tv": 0.1, "mass_kept": 0.9}
+BOUND = "oracle"  # no attention to use
 COSTS = ("multiply_adds", "ratio_to_exact", "bytes")
 
 
@@ -79,8 +80,9 @@ def settings_differ(document, x, y):
         medians.append((quantile([a for a, _ in pairs], 0.5), quantile([b for _, b in pairs], 0.5), len(pairs))
                        if pairs else (math.inf, math.inf, 0))
     most = max([1] + [count for _, _, count in medians])
-    signed = [(-a if x in MORE_IS_BETTER else a, -b if y in MORE_IS_BETTER else b, count == most)
-              for a, b, count in medians]
+    signed = [(-a if x in MORE_IS_BETTER else a, -b if y in MORE_IS_BETTER else b,
+               count == most and variant != BOUND)
+              for (a, b, count), (variant, _) in zip(medians, places)]
     for place, (a, b, on_all) in enumerate(signed):
         beaten = any(all_heads and math.isfinite(c) and math.isfinite(d) and c <= a and d <= b and (c < a or d < b)
                      for c, d, all_heads in signed)
@@ -142,7 +144,8 @@ def ratios_differ(document):
 def best(trials, limited, most, wanted):
     """The least of `wanted` that keeps the budget; of equals the one with less of the other."""
     kept = [(number(t["measures"][wanted]), number(t["measures"][limited]), place) for place, t in enumerate(trials)
-            if "refused" not in t and defined(t["measures"].get(wanted)) and defined(t["measures"].get(limited))]
+            if "refused" not in t and t["variant"] != BOUND
+            and defined(t["measures"].get(wanted)) and defined(t["measures"].get(limited))]
     kept = [k for k in kept if k[1] <= most and math.isfinite(k[0])]
     return trials[min(kept)[2]] if kept else None
 
@@ -163,7 +166,7 @@ def answer_expected(document, y, at_most):
             points.append((worse * quantile(errors, 0.5), quantile([a for a, _ in pairs], 0.5), len(points), trials,
                            median_interval(errors)))
     most = max((len([t for t in p[3] if "refused" not in t and defined(t["measures"].get(y))]) for p in points), default=0)
-    points = [p for p in points if p[3][0]["variant"] != "exact" and math.isfinite(p[0]) and math.isfinite(p[1])
+    points = [p for p in points if p[3][0]["variant"] not in ("exact", BOUND) and math.isfinite(p[0]) and math.isfinite(p[1])
               and len([t for t in p[3] if "refused" not in t and defined(t["measures"].get(y))]) == most]
     kept = sorted(p for p in points if p[1] <= at_most)
     best = kept[0] if kept else None
