@@ -30,8 +30,8 @@ bool on_front(const json& settings, const json& one) {
   const auto y = [](const json& s) { return s["y"]["median"].get<double>(); };
   if (is_bound(one)) return false;
   return std::none_of(settings.begin(), settings.end(), [&](const json& other) {
-    return !is_bound(other) && other["y"].is_object() && other["y"]["median"].is_number() && x(other) <= x(one) &&
-           y(other) <= y(one) && (x(other) < x(one) || y(other) < y(one));
+    return !is_bound(other) && other["y"].is_object() && other["y"]["median"].is_number() &&
+           x(other) <= x(one) && y(other) <= y(one) && (x(other) < x(one) || y(other) < y(one));
   });
 }
 
@@ -237,8 +237,8 @@ TEST_CASE("heads: the cheapest setting of each head within an error, as a config
     some = some || head["variant"] != "exact";
     double least = 1;
     for (const json& trial : tried["trials"])
-      if (trial["layer"] == head["layer"] && trial["head"] == head["head"] &&
-          !is_bound(trial) && !trial.contains("refused") && trial["measures"]["output_rel_fro"] <= 0.2)
+      if (trial["layer"] == head["layer"] && trial["head"] == head["head"] && !is_bound(trial) &&
+          !trial.contains("refused") && trial["measures"]["output_rel_fro"] <= 0.2)
         least = std::min(least, trial["measures"]["ratio_to_exact"].get<double>());
     CHECK(head["ratio_to_exact"] == least);
   }
