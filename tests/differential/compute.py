@@ -74,6 +74,8 @@ def figures_of(layer, head, exact_made, made, exact, computed, index):
         expected |= figures.of_key_sets(head, made)
     if variant in selected.FORMULAS:
         expected |= figures.of_selection(head, made, written)
+        if variant == "dsa":  # single pairs are not walked through two layers
+            expected.pop("two_hop_reach", None)
     if made.leaves is not None:
         expected |= figures.of_leaves(made)
     if made.levels is not None:
