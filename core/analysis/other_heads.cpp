@@ -9,6 +9,7 @@
 
 #include "backend/operator.h"
 #include "data/attended_row.h"
+#include "data/error.h"
 #include "data/number_text.h"
 #include "data/text.h"
 
@@ -39,49 +40,35 @@ Problem with_keys(const Problem& head, Matrix k, Matrix v) {
   return out;
 }
 
+/// A head, and its exact attention in words: "exact attention over all pairs".
+struct OtherHead {
+  Problem head;
+  std::string words;
+};
+
+using Maker = std::function<std::optional<OtherHead>()>;
+
 class OtherHeads {
  public:
   OtherHeads(const Problem& head, const ImportedTensors& tensors, const ImportedResult& result,
              Run& run)
       : head_(head), tensors_(tensors), result_(result), run_(run), own_(head) {
     own_.imported = nullptr;
-    if (tensors_.kept.present()) own_.mask = kept_mask(head_.mask, head_.imported->head);
+    if (kept_) own_.mask = kept_mask(head_.mask, head_.imported->head);
   }
 
-  std::vector<OtherHead> all() {
-    std::vector<OtherHead> all;
-    const bool kept = tensors_.kept.present();
-    const std::string pairs = kept ? "the softmax over the kept pairs" : "exact attention";
-    if (kept) {
-      Problem dense = head_;
-      dense.imported = nullptr;
-      all.push_back({std::move(dense), "exact attention over all pairs"});
+  /// Each is made when it is tried, so that no two masks of all pairs are held at a time. One that
+  /// does not fit into memory is left out.
+  std::optional<std::string> first(const std::function<bool(const Problem&)>& fits) {
+    for (const Maker& make : makers()) {
+      run_.check();
+      try {
+        const std::optional<OtherHead> other = make();
+        if (other && fits(other->head)) return other->words;
+      } catch (const UnavailableError&) {
+      }
     }
-    if (head_.causal || head_.window > 0 || head_.mask) {
-      Problem open = own_;
-      open.causal = false;
-      open.window = 0;
-      open.mask = kept ? kept_mask(nullptr, head_.imported->head) : nullptr;
-      all.push_back({open, pairs + " without the " + conditions_words() + " of the head"});
-      open.mask = nullptr;
-      if (kept)
-        all.push_back(
-            {open, "attention over all pairs, without the " + conditions_words() + " of the head"});
-    }
-    if (head_.window > 0 && head_.causal) {
-      Problem causal = own_;
-      causal.window = 0;
-      all.push_back({std::move(causal), pairs + " without the sliding window"});
-    }
-    if (!head_.causal && head_.queries() <= head_.keys()) {
-      Problem causal = own_;
-      causal.causal = true;
-      all.push_back({std::move(causal), pairs + " under a causal mask"});
-    }
-    if (kept) add_other_masks(all);
-    add_other_rules(all, pairs);
-    add_other_keys(all, pairs);
-    return all;
+    return {};
   }
 
  private:
@@ -104,74 +91,118 @@ class OtherHeads {
     return join(names, {}, " and ");
   }
 
-  void add_other_masks(std::vector<OtherHead>& all) {
-    const BitMatrix& pairs = own_.mask->pairs();
-    if (pairs.rows() == pairs.cols() && few_pairs()) {
-      const auto plain = kept_mask(nullptr, head_.imported->head);
-      BitMatrix turned(pairs.rows(), pairs.cols());
-      for (Index i = 0; i < pairs.rows(); ++i) {
-        run_.check();
-        for (Index j = 0; j < pairs.cols(); ++j)
-          if (plain->pairs()(j, i) && (!head_.mask || head_.mask->admits(i, j))) turned.set(i, j);
-      }
-      Problem head = own_;
-      head.mask = std::make_shared<const PairMask>(std::vector<std::int32_t>(),
-                                                   std::vector<std::int32_t>(), std::move(turned));
-      all.push_back({std::move(head),
-                     "the softmax over the kept pairs with queries and keys "
-                     "exchanged, a mask along the wrong axis"});
+  /// The likely ones first.
+  std::vector<Maker> makers() {
+    std::vector<Maker> all;
+    add_other_pairs(all);
+    if (kept_) add_other_masks(all);
+    add_other_rules(all);
+    add_other_keys(all);
+    return all;
+  }
+
+  /// The head after a change.
+  template <class Change>
+  Maker changed(std::string words, Change change) {
+    return [this, words = std::move(words), change] {
+      OtherHead other{own_, words};
+      change(other.head);
+      return std::optional(std::move(other));
+    };
+  }
+
+  void add_other_pairs(std::vector<Maker>& all) {
+    if (kept_)
+      all.push_back(changed("exact attention over all pairs",
+                            [this](Problem& head) { head.mask = head_.mask; }));
+    if (head_.causal || head_.window > 0 || head_.mask) {
+      const auto open = [](Problem& head) {
+        head.causal = false;
+        head.window = 0;
+        head.mask = nullptr;
+      };
+      const std::string without = " without the " + conditions_words() + " of the head";
+      all.push_back(changed(pairs_ + without, [this, open](Problem& head) {
+        open(head);
+        if (kept_) head.mask = kept_mask(nullptr, head_.imported->head);
+      }));
+      if (kept_) all.push_back(changed("attention over all pairs," + without, open));
     }
+    if (head_.window > 0 && head_.causal)
+      all.push_back(
+          changed(pairs_ + " without the sliding window", [](Problem& head) { head.window = 0; }));
+    if (!head_.causal && head_.queries() <= head_.keys())
+      all.push_back(
+          changed(pairs_ + " under a causal mask", [](Problem& head) { head.causal = true; }));
+  }
+
+  void add_other_masks(std::vector<Maker>& all) {
+    if (head_.queries() == head_.keys() && few_pairs())
+      all.push_back(changed(
+          "the softmax over the kept pairs with queries and keys exchanged, a mask along the wrong "
+          "axis",
+          [this](Problem& head) { head.mask = turned_mask(); }));
     const auto& kept = tensors_.kept;
     const Index lists =
         std::max({kept.mask.heads, kept.lists.entries.heads, kept.partial.entries.heads});
     if (lists == 1 || head_.imported->head == 0) return;
-    Problem head = own_;
-    head.mask = kept_mask(head_.mask, 0);
-    all.push_back({std::move(head),
-                   "the softmax over the kept pairs of head 0: one mask for all "
-                   "heads"});
+    all.push_back(changed("the softmax over the kept pairs of head 0: one mask for all heads",
+                          [this](Problem& head) { head.mask = kept_mask(head_.mask, 0); }));
   }
 
-  void add_other_rules(std::vector<OtherHead>& all, const std::string& pairs) {
+  std::shared_ptr<const PairMask> turned_mask() {
+    const auto plain = kept_mask(nullptr, head_.imported->head);
+    const BitMatrix& pairs = plain->pairs();
+    BitMatrix turned(pairs.rows(), pairs.cols());
+    for (Index i = 0; i < pairs.rows(); ++i) {
+      run_.check();
+      for (Index j = 0; j < pairs.cols(); ++j)
+        if (pairs(j, i) && (!head_.mask || head_.mask->admits(i, j))) turned.set(i, j);
+    }
+    return std::make_shared<const PairMask>(std::vector<std::int32_t>(),
+                                            std::vector<std::int32_t>(), std::move(turned));
+  }
+
+  void add_other_rules(std::vector<Maker>& all) {
     const double standard = 1 / std::sqrt(static_cast<double>(head_.d()));
     for (const auto& [scale, words] :
          {std::pair{1.0, " with scale 1"}, std::pair{standard, " with scale 1/sqrt(d)"},
-          std::pair{head_.scale * std::numbers::ln2, " by powers of 2 in place of e"}}) {
-      if (std::abs(scale / head_.scale - 1) < 1e-6) continue;
-      Problem scaled = own_;
-      scaled.scale = scale;
-      all.push_back({std::move(scaled), pairs + words});
-    }
+          std::pair{head_.scale * std::numbers::ln2, " by powers of 2 in place of e"}})
+      if (std::abs(scale / head_.scale - 1) >= 1e-6)
+        all.push_back(changed(pairs_ + words, [to = scale](Problem& head) { head.scale = to; }));
     if (!head_.rule) return;
-    if (head_.rule->sink)
-      all.push_back({with_rule(own_, [](LogitRule& rule) { rule.sink.reset(); }),
-                     pairs + " without the sink"});
-    if (head_.rule->soft_cap > 0)
-      all.push_back({with_rule(own_, [](LogitRule& rule) { rule.soft_cap = 0; }),
-                     pairs + " without the soft cap"});
-    if (head_.rule->has_bias())
-      all.push_back({with_rule(own_,
-                               [](LogitRule& rule) {
-                                 rule.by_distance.clear();
-                                 rule.by_key.clear();
-                                 rule.bias = Matrix();
-                               }),
-                     pairs + " without the biases"});
+    const auto add = [&](bool there, const char* words, auto change) {
+      if (there)
+        all.push_back(
+            changed(pairs_ + words, [change](Problem& head) { head = with_rule(head, change); }));
+    };
+    add(head_.rule->sink.has_value(), " without the sink",
+        [](LogitRule& rule) { rule.sink.reset(); });
+    add(head_.rule->soft_cap > 0, " without the soft cap",
+        [](LogitRule& rule) { rule.soft_cap = 0; });
+    add(head_.rule->has_bias(), " without the biases", [](LogitRule& rule) {
+      rule.by_distance.clear();
+      rule.by_key.clear();
+      rule.bias = Matrix();
+    });
   }
 
-  void add_other_keys(std::vector<OtherHead>& all, const std::string& pairs) {
+  void add_other_keys(std::vector<Maker>& all) {
     const ImportedResults& layer = *head_.imported;
     const Index shared = layer.k.heads;
     if (shared > 1 && shared < layer.heads) {
       const Index tiled = layer.head % shared, own = layer.head / (layer.heads / shared);
       if (tiled != own)
-        all.push_back(
-            {with_keys(own_, layer.k.read(tiled, run_.stop), layer.v.read(tiled, run_.stop)),
-             pairs + " with key head " + std::to_string(tiled) + " in place of " +
-                 std::to_string(own) +
-                 ": query heads that share keys are taken as tiled, not as neighbours"});
+        all.push_back(changed(
+            pairs_ + " with key head " + std::to_string(tiled) + " in place of " +
+                std::to_string(own) +
+                ": query heads that share keys are taken as tiled, not as neighbours",
+            [this, &layer, tiled](Problem& head) {
+              head =
+                  with_keys(head, layer.k.read(tiled, run_.stop), layer.v.read(tiled, run_.stop));
+            }));
     }
-    if (auto padded = with_padded_keys()) all.push_back(std::move(*padded));
+    all.push_back([this] { return with_padded_keys(); });
   }
 
   /// Keys of zeros have the logit 0 and the value 0: z is scaled by 1 / (1 + m exp(-lse)).
@@ -219,13 +250,17 @@ class OtherHeads {
   const ImportedResult& result_;
   Run& run_;
   Problem own_;  // with the kept pairs as its mask
+  const bool kept_ = tensors_.kept.present();
+  const std::string pairs_ = kept_ ? "the softmax over the kept pairs" : "exact attention";
 };
 
 }  // namespace
 
-std::vector<OtherHead> other_heads(const Problem& head, const ImportedTensors& tensors,
-                                   const ImportedResult& result, Run& run) {
-  return OtherHeads(head, tensors, result, run).all();
+std::optional<std::string> first_of_other_heads(const Problem& head, const ImportedTensors& tensors,
+                                                const ImportedResult& result,
+                                                const std::function<bool(const Problem&)>& fits,
+                                                Run& run) {
+  return OtherHeads(head, tensors, result, run).first(fits);
 }
 
 }  // namespace fovea

@@ -2,8 +2,9 @@
 // rule, keys of another head or keys of padding.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "data/problem.h"
 #include "plan/plan.h"
@@ -12,14 +13,12 @@ namespace fovea {
 
 struct Run;
 
-struct OtherHead {
-  Problem head;
-  std::string words;  // "exact attention over all pairs"
-};
-
-/// The likely ones first. `tensors` and `result` are of the head. Throws UnavailableError if masks
-/// of pairs do not fit into memory, Cancelled.
-std::vector<OtherHead> other_heads(const Problem& head, const ImportedTensors& tensors,
-                                   const ImportedResult& result, Run& run);
+/// The exact attention of the first of these heads, the likely ones first, that `fits`, in words:
+/// "exact attention over all pairs". Nothing if none does. `tensors` and `result` are of the head.
+/// Throws UnavailableError if the kept pairs do not fit into memory, Cancelled.
+std::optional<std::string> first_of_other_heads(const Problem& head, const ImportedTensors& tensors,
+                                                const ImportedResult& result,
+                                                const std::function<bool(const Problem&)>& fits,
+                                                Run& run);
 
 }  // namespace fovea

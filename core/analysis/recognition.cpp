@@ -134,11 +134,11 @@ class Recogniser {
 
   std::optional<std::string> what_z_equals() {
     try {
-      for (const OtherHead& other : other_heads(head_, tensors_, result_, run_))
-        if (equals(other.head)) return other.words;
+      return first_of_other_heads(
+          head_, tensors_, result_, [this](const Problem& head) { return equals(head); }, run_);
     } catch (const UnavailableError&) {  // a mask of all pairs does not fit into memory
+      return {};
     }
-    return {};
   }
 
   void hold_z_against_p() {
