@@ -45,8 +45,10 @@ std::vector<Values> settings_worth_trying(const Variant& variant, Index n, std::
   for (std::size_t sum = 0; sum <= finest; ++sum)
     if (!for_places(choices, places, 0, sum, [&](const std::vector<std::size_t>& at) {
           if (settings.size() >= most) return false;
-          Values& values = settings.emplace_back();
+          Values values;
           for (std::size_t f = 0; f < at.size(); ++f) values.push_back(choices[f][at[f]]);
+          if (!variant.is_exact || !variant.is_exact(values, n))
+            settings.push_back(std::move(values));
           return true;
         }))
       break;

@@ -25,25 +25,9 @@ struct MobaParameters {
   }
 };
 
-// [blocks, d] each block of what it has.
-Matrix mean_keys(MatrixView k, KeyBlocks blocks) {
-  Matrix means(blocks.count(), k.cols);
-  std::vector<double> sum(static_cast<std::size_t>(k.cols));
-  for (Index b = 0; b < blocks.count(); ++b) {
-    std::ranges::fill(sum, 0.0);
-    const IndexRange tokens = blocks.tokens(b);
-    for (Index j = tokens.begin; j < tokens.end; ++j)
-      for (std::size_t c = 0; c < sum.size(); ++c) sum[c] += static_cast<double>(k.row(j)[c]);
-    for (Index c = 0; c < k.cols; ++c)
-      means(b, c) =
-          static_cast<float>(sum[static_cast<std::size_t>(c)] / static_cast<double>(tokens.size()));
-  }
-  return means;
-}
-
 Plan plan_moba(const Problem& problem, const MobaParameters& p, Planning& planning) {
   const Index d = problem.d();
-  const Matrix means = mean_keys(problem.k, {problem.keys(), p.block});
+  const Matrix means = block_means(problem.k, {problem.keys(), p.block});
   const auto score = [&](IndexRange queries, IndexRange blocks, double* scores) {
     dot_products(problem.q, queries, means, blocks, scores);
   };
@@ -72,7 +56,8 @@ Variant moba_variant() {
        .group = Group::selectors,
        .quick = true,
        .structure = selected_block_tensors("q.k of the mean key, not scaled"),
-       .diagnostics = {selection_figures}},
+       .diagnostics = {selection_figures},
+       .is_exact = blocks_hold_all},
       plan_moba);
 }
 

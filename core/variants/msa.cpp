@@ -67,7 +67,8 @@ Variant msa_variant() {
        .unequal_lengths = UnequalLengths::all,
        .group = Group::selectors,
        .structure = selected_block_tensors("the largest q.k of a key that the query may attend"),
-       .diagnostics = {selection_figures}},
+       .diagnostics = {selection_figures},
+       .is_exact = blocks_hold_all},
       plan_msa);
 }
 

@@ -42,9 +42,7 @@ Plan plan_oracle(const Problem& problem, const OracleParameters& p, Planning& pl
       problem, {.size = p.block, .blocks = p.blocks, .own = false, .score = score}, planning);
   if (plan.structure.has("selected_blocks"))
     plan.notes.push_back(
-        "The oracle is only a bound: its blocks are found by exact attention, which the cost "
-        "leaves "
-        "out");
+        "The oracle is only a bound: exact attention finds its blocks, which the cost leaves out");
   return plan;
 }
 
@@ -56,12 +54,14 @@ Variant oracle_variant() {
        .label = "Oracle",
        .paper = "no method: the bound of all that select blocks of keys",
        .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{Bᵢ} exp,  Bᵢ: blocks of the largest Σ_{j∈b} exp(Sᵢⱼ)",
-       .summary = "The blocks of the largest true mass: the most that so many blocks can keep.",
+       .summary =
+           "The blocks of the largest true mass. No other choice of as many blocks keeps more.",
        .unequal_lengths = UnequalLengths::all,
        .group = Group::selectors,
        .bound = true,
        .structure = selected_block_tensors("their shares of the mass of exact attention"),
-       .diagnostics = {selection_figures}},
+       .diagnostics = {selection_figures},
+       .is_exact = blocks_hold_all},
       plan_oracle);
 }
 

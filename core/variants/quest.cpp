@@ -89,7 +89,8 @@ Variant quest_variant() {
        .unequal_lengths = UnequalLengths::all,
        .group = Group::selectors,
        .structure = selected_block_tensors("a bound of every q.k of the page, not scaled"),
-       .diagnostics = {selection_figures}},
+       .diagnostics = {selection_figures},
+       .is_exact = blocks_hold_all},
       plan_quest);
 }
 

@@ -182,6 +182,21 @@ class BlockPlanner {
 
 }  // namespace
 
+Matrix block_means(MatrixView rows, KeyBlocks blocks) {
+  Matrix means(blocks.count(), rows.cols);
+  std::vector<double> sum(static_cast<std::size_t>(rows.cols));
+  for (Index b = 0; b < blocks.count(); ++b) {
+    std::ranges::fill(sum, 0.0);
+    const IndexRange tokens = blocks.tokens(b);
+    for (Index i = tokens.begin; i < tokens.end; ++i)
+      for (std::size_t c = 0; c < sum.size(); ++c) sum[c] += static_cast<double>(rows.row(i)[c]);
+    for (std::size_t c = 0; c < sum.size(); ++c)
+      means(b, static_cast<Index>(c)) =
+          static_cast<float>(sum[c] / static_cast<double>(tokens.size()));
+  }
+  return means;
+}
+
 Plan plan_selected_blocks(const Problem& problem, const BlockSelector& selector,
                           Planning& planning) {
   return BlockPlanner(problem, selector, planning).plan();

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "data/blocks.h"
 #include "variants/variant.h"
 
 namespace fovea {
@@ -13,7 +14,7 @@ namespace fovea {
 struct KeyBlocks {
   Index keys = 0, size = 1;
 
-  Index count() const { return (keys + size - 1) / size; }
+  Index count() const { return number_of_blocks(keys, size); }
   IndexRange tokens(Index block) const {
     return {block * size, std::min((block + 1) * size, keys)};
   }
@@ -22,9 +23,12 @@ struct KeyBlocks {
   }
   /// The blocks in which some keys lie.
   IndexRange around(IndexRange tokens) const {
-    return {tokens.begin / size, (tokens.end + size - 1) / size};
+    return {tokens.begin / size, number_of_blocks(tokens.end, size)};
   }
 };
+
+/// The mean of the rows of each block: [blocks, d]. Sums are in double.
+Matrix block_means(MatrixView rows, KeyBlocks blocks);
 
 struct BlockSelector {
   Index size = 0;    // keys of a block
@@ -45,6 +49,13 @@ Plan plan_selected_blocks(const Problem& problem, const BlockSelector& selector,
 
 /// The tensors that such a plan holds; `score` says what the scores are: "q.k̄".
 std::vector<TensorField> selected_block_tensors(const std::string& score);
+
+/// Whether the selected blocks hold all n keys. The first two parameters are the size of a block
+/// and the number of blocks.
+inline bool blocks_hold_all(const Values& values, Index n) {
+  const auto of = [&](std::size_t field) { return std::get<std::int64_t>(values[field]); };
+  return of(0) * of(1) >= n;
+}
 
 /// How many blocks are selected, as a parameter; half and twice the default are worth trying.
 template <class P>

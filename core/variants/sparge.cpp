@@ -42,10 +42,9 @@ struct PooledBlocks {
   Matrix mean;                   // [blocks, d]
   std::vector<double> likeness;  // NaN if one vector is 0
 
-  PooledBlocks(MatrixView x, KeyBlocks blocks) : mean(blocks.count(), x.cols) {
-    std::vector<double> sum(static_cast<std::size_t>(x.cols)), units(sum);
+  PooledBlocks(MatrixView x, KeyBlocks blocks) : mean(block_means(x, blocks)) {
+    std::vector<double> units(static_cast<std::size_t>(x.cols));
     for (Index b = 0; b < blocks.count(); ++b) {
-      std::ranges::fill(sum, 0.0);
       std::ranges::fill(units, 0.0);
       const IndexRange tokens = blocks.tokens(b);
       for (Index i = tokens.begin; i < tokens.end; ++i) {
@@ -53,14 +52,10 @@ struct PooledBlocks {
         double squares = 0;
         for (Index c = 0; c < x.cols; ++c)
           squares += static_cast<double>(row[c]) * static_cast<double>(row[c]);
-        for (std::size_t c = 0; c < sum.size(); ++c) {
-          sum[c] += static_cast<double>(row[c]);
+        for (std::size_t c = 0; c < units.size(); ++c)
           units[c] += static_cast<double>(row[c]) / std::sqrt(squares);
-        }
       }
       const auto count = static_cast<double>(tokens.size());
-      for (std::size_t c = 0; c < sum.size(); ++c)
-        mean(b, static_cast<Index>(c)) = static_cast<float>(sum[c] / count);
       likeness.push_back(std::inner_product(units.begin(), units.end(), units.begin(), 0.0) /
                          (count * count));
     }

@@ -93,6 +93,8 @@ struct Variant {
   TreeAttention tree_attention = TreeAttention::none;  // has the fields of tree_fields() if any
   std::vector<DiagnosticSource> diagnostics = {};      // the figures of its own paper
   Schema schema = {};
+  /// Whether these values leave nothing of a head of n keys out, so that they are not worth trying.
+  std::function<bool(const Values&, Index n)> is_exact = {};
   std::function<Plan(const Problem&, const Values&, Planning&)> planner = {};
 
   bool has_causal_form() const { return mask != Mask::bidirectional_only; }

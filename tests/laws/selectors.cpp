@@ -13,6 +13,7 @@
 #include "data/error.h"
 #include "data/random.h"
 #include "laws/operator_cases.h"
+#include "session/settings.h"
 #include "variants/dot_products.h"
 
 using namespace fovea;
@@ -240,6 +241,28 @@ TEST_CASE("selectors: a query that is not finite selects something, and no other
       else
         CHECK(std::equal(of_a.begin() + i * 3, of_a.begin() + i * 3 + 3, of_b.begin() + i * 3));
   }
+}
+
+TEST_CASE("selectors: what is not a number comes last among scores, in an order that sorts") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> scores{2, 1, 0, -1, nan};
+  for (std::size_t a = 0; a < scores.size(); ++a)
+    for (std::size_t b = 0; b < scores.size(); ++b)
+      CHECK(is_larger(scores[a], scores[b]) == (a < b));
+  CHECK_FALSE(is_larger(nan, nan));
+}
+
+TEST_CASE("selectors: settings worth trying leave some pair out") {
+  for (const Index n : {40, 256, 341, 4096})
+    for (const Variant* variant : variants_of(Group::selectors)) {
+      if (!variant->is_exact) continue;
+      CAPTURE(variant->id);
+      CAPTURE(n);
+      const auto settings = settings_worth_trying(*variant, n);
+      CHECK_FALSE(settings.empty());
+      for (const Values& values : settings)
+        CHECK(std::get<std::int64_t>(values[0]) * std::get<std::int64_t>(values[1]) < n);
+    }
 }
 
 TEST_CASE("selectors: queries that a block of theirs leaves without a key are counted") {
