@@ -245,10 +245,6 @@ bool has_content(const Loader& loader) {
   return loader.open == open_text || loader.open == open_tokens || loader.open == open_image;
 }
 
-}  // namespace
-
-namespace {
-
 Source open_alone(const std::string& what, const OpenOptions& options) {
   if (is_live(what))
     throw InputError(what,

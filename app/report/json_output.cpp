@@ -131,7 +131,7 @@ Document metrics_json(const Metrics& metrics, const std::vector<Diagnostic>& dia
   if (metrics.of_attention()) put_attention(out, metrics);
   Document from_sample = Document::array();
   for (const auto& diagnostic : diagnostics) {
-    if (!diagnostic.words.empty()) continue;  // it is told among the notes
+    if (!diagnostic.words.empty()) continue;  // it stands among the notes
     put_diagnostic(out, diagnostic);
     if (diagnostic.sampled) from_sample.push_back(diagnostic.id);
   }

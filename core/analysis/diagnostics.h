@@ -20,7 +20,7 @@ struct Diagnostic {
   bool sampled = false;       // from a sample of rows, or of blocks
   bool left_out = false;      // not computed, value NaN; the meaning says why
   double standard_error = 0;  // of a sampled figure
-  std::string words = {};     // a sentence in place of a number: it is told among the notes
+  std::string words = {};     // a sentence in place of a number, shown among the notes
 };
 
 /// "0.2752", "≈ 0.61 ± 0.02" for a sample, "∞", "left out", or "–" if the figure is not defined.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "data/blocks.h"
 #include "data/error.h"
 #include "data/memory.h"
 #include "data/number_text.h"
@@ -12,10 +13,6 @@
 
 namespace fovea {
 namespace {
-
-constexpr Index number_of_blocks(Index tokens, Index side) {
-  return (tokens + side - 1) / side;
-}
 
 /// Some rows of a tensor.
 HeadTensor rows_of(HeadTensor tensor, IndexRange rows) {

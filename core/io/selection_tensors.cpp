@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "data/blocks.h"
 #include "data/error.h"
 #include "data/number_text.h"
 #include "data/shape.h"
@@ -17,23 +18,20 @@ constexpr bool is_side(Index tokens) {
   return tokens >= 1 && tokens <= Index{1} << 24;
 }
 
-constexpr Index covering(Index tokens, Index side) {
-  return (tokens + side - 1) / side;
-}
-
 /// The side of blocks of which `count` cover the tokens: a power of two if one fits.
 std::optional<Index> side_of(Index tokens, Index count) {
   for (Index side = 1; side < 2 * tokens; side *= 2)
-    if (covering(tokens, side) == count) return side;
+    if (number_of_blocks(tokens, side) == count) return side;
   for (Index side = 1; side <= tokens; ++side)
-    if (covering(tokens, side) == count) return side;
+    if (number_of_blocks(tokens, side) == count) return side;
   return {};
 }
 
 /// Blocks of which `down` x `across` cover the pairs: square ones if they fit.
 std::optional<Lengths> block_of(Lengths lengths, Index down, Index across) {
   const auto covers = [&](Index side) {
-    return covering(lengths.queries, side) == down && covering(lengths.keys, side) == across;
+    return number_of_blocks(lengths.queries, side) == down &&
+           number_of_blocks(lengths.keys, side) == across;
   };
   const Index longest = std::max(lengths.queries, lengths.keys);
   for (Index side = 1; side < 2 * longest; side *= 2)
@@ -48,7 +46,8 @@ std::optional<Lengths> block_of(Lengths lengths, Index down, Index across) {
 /// Square blocks of a power of two of which `down` x `across` cover the pairs.
 std::optional<Lengths> common_block_of(Lengths lengths, Index down, Index across) {
   for (Index side = 1; side < 2 * std::max(lengths.queries, lengths.keys); side *= 2)
-    if (covering(lengths.queries, side) == down && covering(lengths.keys, side) == across)
+    if (number_of_blocks(lengths.queries, side) == down &&
+        number_of_blocks(lengths.keys, side) == across)
       return Lengths{side, side};
   return {};
 }
@@ -170,8 +169,10 @@ class SelectionReader {
   bool shares_heads(Index heads) const {
     return heads == 1 || heads == layer_.k.heads || heads == layer_.heads();
   }
-  Index rows_of(const Lengths& block) const { return covering(layer_.queries(), block.queries); }
-  Index cols_of(const Lengths& block) const { return covering(layer_.keys(), block.keys); }
+  Index rows_of(const Lengths& block) const {
+    return number_of_blocks(layer_.queries(), block.queries);
+  }
+  Index cols_of(const Lengths& block) const { return number_of_blocks(layer_.keys(), block.keys); }
 
   /// [rows, cols] or [heads, rows, cols], without the axis of the batch.
   HeadTensor matrices(const NamedTensor& tensor) const {

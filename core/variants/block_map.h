@@ -12,9 +12,9 @@ namespace fovea {
 
 struct MapSelector {
   KeyBlocks queries, keys;
-  /// Leaves in `blocks`, which ascend, those that a block of queries selects. They are given as
-  /// those in which the head lets one of these queries attend a key. `scores` has a place for each
-  /// block of keys, for what the choice goes by.
+  /// Receives the blocks of keys, ascending, in which the head lets a query of the row attend a
+  /// key, and erases those that the row does not select. Writes what it selects by into `scores`,
+  /// which has a place for each block of keys.
   std::function<void(Index row, std::vector<std::int32_t>& blocks, std::span<float> scores)> choose;
   double multiply_adds = 0;  // of all scores
 };

@@ -42,8 +42,8 @@ double bytes_of_lists(const Pass& pass, const Lengths& lengths, Precision precis
   for (const Tile& tile : pass.tiles) {
     const Index rows = std::max<Index>(1, tile.rows.size());
     // Each query tile of the rows has a run. If few rows have several runs, these are cut where
-    // runs of other rows in the same query tile end. As found by trial, each is one or two more on
-    // average: query tiles on tensor cores are taller.
+    // runs of other rows in the same query tile end: on average into two parts, or into three on
+    // tensor cores, whose query tiles are taller. Both numbers were found by trial.
     const double parts = precision == Precision::fp32 ? 2 : 3;
     runs += rows >= least_height ? 1 + as_double(rows / least_height)
             : tile.rows == last  ? parts

@@ -209,7 +209,7 @@ TEST_CASE("noise equals nothing, and correlation does not show it") {
   CHECK(x.metrics.output_rel_fro > 0.02);
 }
 
-TEST_CASE("wrong rows are told by where they lie") {
+TEST_CASE("a sentence says where the wrong rows lie") {
   const auto text = [](auto wrong, Index all) {
     std::vector<Index> rows;
     for (Index i = 0; i < all; ++i)

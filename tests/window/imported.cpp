@@ -66,7 +66,7 @@ TEST_CASE("kept pairs without z and p are a column that is computed, and says wh
   CHECK_FALSE(table->item(column, 1)->text().startsWith("read from the file"));
 }
 
-TEST_CASE("what an output equals in place of its own mask is told beside the column") {
+TEST_CASE("the column says what its output equals in place of its own mask") {
   const QTemporaryDir folder;
   const QString path = folder.filePath("run.safetensors");
   std::vector<float> zeros(48 * 8), kept(48 * 48), ones(48 * 8, 1.0f);

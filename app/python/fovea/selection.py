@@ -86,7 +86,7 @@ def _blocks(tokens: int, side: int) -> int:
 
 
 def _is_covered(tokens: int, count: int) -> bool:
-    """Whether so many blocks of some side cover the tokens."""
+    """Whether `count` blocks of equal size can cover the tokens, the last one perhaps in part."""
     return count >= 1 and _blocks(tokens, _blocks(tokens, count)) == count
 
 

@@ -1,3 +1,4 @@
+// Popups are shown where they are wanted, as far as the screen has room.
 #pragma once
 
 #include <QWidget>
