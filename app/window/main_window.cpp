@@ -118,13 +118,16 @@ MainWindow::MainWindow(std::unique_ptr<Backend> backend, std::shared_ptr<Backgro
   canvas_.setFocus();
 }
 
-// The widgets refer to the study and are destroyed after it: neither may call the other any more.
+// The widgets refer to the study and to what runs on it, and are destroyed after them: neither may
+// call the other any more. A run that is destroyed stops, and says so.
 MainWindow::~MainWindow() {
   delete sweep_;
   delete docks_.exploration;
   delete add_columns_;
   qApp->removeEventFilter(this);
-  study_.disconnect();
+  for (QObject* sender :
+       std::initializer_list<QObject*>{&study_, &editor_, &learning_, &effect_, &validation_})
+    sender->disconnect();
   for (QWidget* widget : findChildren<QWidget*>()) widget->blockSignals(true);
 }
 

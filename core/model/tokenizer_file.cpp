@@ -150,7 +150,7 @@ void read_pre_tokenizer(const TokenizerObject& step, TokenizerParts& out) {
     }
     if (step.flag("use_regex", true)) out.word_rules.push_back(WordRule::gpt2);
   } else if (type == "Split") {
-    constexpr std::string_view newer = clip_words, older = newer.substr(newer.find("'s|"));
+    const std::string_view newer = clip_words, older = newer.substr(newer.find("'s|"));
     const Json& pattern = step.at("pattern");
     const bool with_marks = pattern == Json{{"Regex", newer}};
     if (!with_marks && pattern != Json{{"Regex", older}})

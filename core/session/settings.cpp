@@ -47,7 +47,8 @@ std::vector<Values> settings_worth_trying(const Variant& variant, Index n, std::
           if (settings.size() >= most) return false;
           Values values;
           for (std::size_t f = 0; f < at.size(); ++f) values.push_back(choices[f][at[f]]);
-          if (!variant.is_exact || !variant.is_exact(values, n))
+          const bool first = sum == 0;
+          if (first || !variant.is_exact || !variant.is_exact(values, n))
             settings.push_back(std::move(values));
           return true;
         }))

@@ -15,5 +15,10 @@ install_packages "${build_packages[@]}" "${run_packages[@]}" "${test_packages[@]
 build "$preset" endurance
 # What libraries of the system never free is not asked about at the end.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}
-exec xvfb-run -a -s "-screen 0 1920x1200x24" "build/$preset/bin/endurance" --seconds "$seconds" --seed "$seed" \
-  --log "build/$preset/endurance-$seed.log" "${@:3}"
+log=build/$preset/endurance-$seed.log
+status=0
+xvfb-run -a -s "-screen 0 1920x1200x24" "build/$preset/bin/endurance" --seconds "$seconds" --seed "$seed" \
+  --log "$log" "${@:3}" || status=$?
+# The last actions, and where the program crashed if it did.
+[ $status -eq 0 ] || tail -n 80 "$log" >&2
+exit $status

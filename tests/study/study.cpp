@@ -409,9 +409,10 @@ TEST_CASE("a back end is made in the background, one that is not there is report
   QString message;
   QObject::connect(&study, &Study::reported, &study, [&](const QString& text) { message = text; });
   study.use_backend(BackendChoice{.backend = "cpu", .precision = "fp8"});
-  CHECK(wait_until([&] { return !message.isEmpty(); }));
-  CHECK(study.settled());
   const Backend* before = &study.backend();
+  CHECK(wait_until([&] { return !message.isEmpty(); }));
+  CHECK(&study.backend() == before);
+  CHECK(wait_until([&] { return study.settled(); }));
   study.use_backend(BackendChoice{.backend = "cpu"});
   CHECK(wait_until([&] { return &study.backend() != before; }));
   CHECK(wait_until([&] { return study.settled(); }));

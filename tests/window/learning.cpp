@@ -94,14 +94,20 @@ TEST_CASE("the Learning dock tries the tree on another source, beside its own") 
   CHECK(text("validation_error").toStdString() == format_number(found.other.error, 4));
 }
 
-TEST_CASE("a window closes while a tree learns") {
-  Window window("synthetic:clusters?n=128&d=16&seed=1");
-  show(window, {find_view("heatmap")}, {"exact", "tc"});
-  REQUIRE(window.settle());
-  window.study().select_column(1);
-  window->learning().learn();
-  REQUIRE(wait_until([&] { return window->learning().steps() >= 5; }));
-  CHECK(window->learning().running());
+TEST_CASE("a window closes while a tree learns, and its widgets no longer hear of that") {
+  int heard = 0;
+  {
+    Window window("synthetic:clusters?n=128&d=16&seed=1");
+    show(window, {find_view("heatmap")}, {"exact", "tc"});
+    REQUIRE(window.settle());
+    window.study().select_column(1);
+    window->learning().learn();
+    REQUIRE(wait_until([&] { return window->learning().steps() >= 5; }));
+    CHECK(window->learning().running());
+    // A widget, which is destroyed after the runs.
+    QObject::connect(&window->learning(), &LearningRun::changed, &*window, [&] { ++heard; });
+  }
+  CHECK(heard == 0);
 }
 
 }  // namespace fovea::test
