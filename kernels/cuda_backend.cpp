@@ -3,6 +3,7 @@
 
 #include "backend/backends.h"
 #include "backend/factored_operator.h"
+#include "backend/gated_operator.h"
 #include "backend/imported_operator.h"
 #include "backend/memory_need.h"
 #include "data/memory.h"
@@ -60,6 +61,7 @@ class CudaBackend final : public Backend {
           if (of_16_bits(precision_)) return host_->bind(plan, problem, run);
           return make_factored_operator(plan, problem, *this, host_product, run);
         },
+        [&](const GatedPlan&) { return make_gated_operator(plan, problem, *this, run); },
         [&](const ImportedPlan&) { return make_imported_operator(plan, problem, *this, run); });
   }
   std::vector<std::int32_t> lsh_buckets(MatrixView x, MatrixView directions,

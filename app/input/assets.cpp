@@ -97,10 +97,15 @@ Session first_session(const Source& source) {
   std::erase_if(session.columns, [&](const Column& column) {
     return !find_variant(column.variant).has_form_of(its.lengths(), causal);
   });
-  // A capture holds the model's own output, which is not a column at first.
-  if (!source.metadata.contains("model"))
+  // Results that were opened to be looked at stand beside exact. A capture holds the model's own
+  // output, which is not a column at first.
+  if (!source.metadata.contains("model")) {
+    auto at = std::ranges::find_if_not(
+        session.columns, [](const Column& column) { return is_reference(column.variant); });
     for (const ImportedTensors& result : its.imported)
-      session.columns.push_back({.variant = imported_variant().id, .values = {result.name}});
+      at = session.columns.insert(at, {.variant = imported_variant().id, .values = {result.name}}) +
+           1;
+  }
   session.layer = layer;
   session.head = head;
   session.pinned_query = recommended_head(source.path).pinned_query;

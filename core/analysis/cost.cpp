@@ -67,15 +67,11 @@ double total_clusters(Index n, int from, int to) {
   return sum;
 }
 
-double bytes_of(const Pass& pass) {
-  return static_cast<double>(sizeof(std::int32_t) * (pass.rows.size() + pass.cols.size()) +
-                             sizeof(float) * pass.weight.size() + sizeof(Tile) * pass.tiles.size());
-}
-
 void count_tiles(const TilePlan& plan, const PairMask* mask, Lengths lengths, double d, double dv,
                  Cost& cost, const std::stop_token& stop) {
   const auto [queries, keys] = lengths;
   int query_top = 0, key_top = 0;
+  double pairs = 0;
   std::set<const Chunks*> counted;  // passes share them
   for (const Pass& pass : plan.passes) {
     query_top = std::max(query_top, pass.query_level);
@@ -83,9 +79,9 @@ void count_tiles(const TilePlan& plan, const PairMask* mask, Lengths lengths, do
     const Side rows(pass.rows, pass.query_level, queries), cols(pass.cols, pass.key_level, keys);
     for (const Tile& tile : pass.tiles) {
       if (stop.stop_requested()) throw Cancelled();
-      cost.pairs += mask || !pass.earlier.empty() ? new_pairs(pass, tile, mask, stop)
-                    : is_banded(pass, tile)       ? merged_pairs(rows, cols, tile)
-                                                  : product(tile.rows, tile.cols);
+      pairs += mask || !pass.earlier.empty() ? new_pairs(pass, tile, mask, stop)
+               : is_banded(pass, tile)       ? merged_pairs(rows, cols, tile)
+                                             : product(tile.rows, tile.cols);
     }
     cost.bytes += bytes_of(pass);
     for (const auto& chunks : pass.earlier) counted.insert(chunks.get());
@@ -94,7 +90,8 @@ void count_tiles(const TilePlan& plan, const PairMask* mask, Lengths lengths, do
   cost.bytes += static_cast<double>(sizeof(double) * plan.row_estimates.log_sums.size());
   cost.bytes += static_cast<double>(sizeof(std::int32_t) * counted.size()) *
                 static_cast<double>(queries + keys);
-  cost.multiply_adds += cost.pairs * (d + dv);
+  cost.pairs += pairs;
+  cost.multiply_adds += pairs * (d + dv);
   // A mean adds each row of the level below once; the state of a coarse query goes to both
   // children.
   const double query_width = plan.coarse_query == CoarseQuery::mean ? d : 0;
@@ -144,6 +141,13 @@ void count_projected(const ProjectedPlan& plan, Index keys, double dv, Cost& cos
                                  static_cast<double>(plan.mix.rows() * plan.mix.cols()));
 }
 
+// Each branch's row of Z is multiplied by its gate and added to the others.
+void count_gates(const GatedPlan& plan, double dv, Cost& cost) {
+  const auto gates = static_cast<double>(plan.gates.rows() * plan.gates.cols());
+  cost.multiply_adds += gates * dv;
+  cost.bytes += sizeof(float) * gates * (1 + dv);
+}
+
 // Counts features of keys and queries (n m d each, if they are products), their sums with the
 // values (n m dv) and what each query reads of the sums. Under a causal mask the sums are made
 // twice, once to be read.
@@ -185,6 +189,11 @@ Cost count_cost(const Plan& plan, Index d, Index dv, const std::stop_token& stop
       },
       [&](const FeaturePlan& features) {
         count_features(features, plan.lengths, width, value_width, cost);
+      },
+      [&](const GatedPlan& gated) {
+        for (const TilePlan& branch : gated.branches)
+          count_tiles(branch, nullptr, plan.lengths, width, value_width, cost, stop);
+        count_gates(gated, value_width, cost);
       },
       [&](const ImportedPlan& imported) {
         count_imported(plan, imported, width, value_width, cost, stop);

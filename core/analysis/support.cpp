@@ -155,7 +155,8 @@ Support::Support(const Plan& plan) : plan_(&plan) {
         else  // mixtures are of all tokens
           add_all_pairs();
       },
-      [&](const FeaturePlan&) { add_all_pairs(); },
+      // The branches share pairs, and together leave none out.
+      [&](const one_of<FeaturePlan, GatedPlan> auto&) { add_all_pairs(); },
       [&](const ImportedPlan& imported) {
         if (imported.kept)
           add(*imported.kept);

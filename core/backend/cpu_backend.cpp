@@ -8,6 +8,7 @@
 
 #include "backend/backends.h"
 #include "backend/feature_operator.h"
+#include "backend/gated_operator.h"
 #include "backend/imported_operator.h"
 #include "backend/loops_named.h"
 #include "backend/memory_need.h"
@@ -64,6 +65,7 @@ class CpuBackend final : public Backend {
         [&](const FeaturePlan&) {
           return make_feature_operator(plan, problem, loops_, workers_, run);
         },
+        [&](const GatedPlan&) { return make_gated_operator(plan, problem, *this, run); },
         [&](const ImportedPlan&) { return make_imported_operator(plan, problem, *this, run); });
   }
 

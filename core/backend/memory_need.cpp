@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend/feature_operator.h"
+#include "backend/gated_operator.h"
 #include "backend/imported_operator.h"
 #include "backend/node_operator.h"
 #include "backend/projected_operator.h"

@@ -146,9 +146,7 @@ MemoryNeed operator_need(const ProjectedPlan& plan, const Extents& extents, int 
   MemoryNeed need =
       operator_need(plan.tiles, {positions, positions, plan.queries.cols(), extents.dv}, threads);
   for (const Pass& pass : plan.tiles.passes)  // of the inner plan
-    need.bound += sizeof(Tile) * as_double(std::ssize(pass.tiles)) +
-                  int_size * as_double(std::ssize(pass.rows) + std::ssize(pass.cols)) +
-                  float_size * as_double(std::ssize(pass.weight));
+    need.bound += bytes_of(pass);
   if (plan.mix.empty()) return need;
   // The memory that mixes the values is kept for other matrices while the mixtures are attended:
   // blocks of V, V with whole vectors as rows, and the sums of the product.

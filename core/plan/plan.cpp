@@ -98,6 +98,11 @@ bool has_negative(MatrixView m) {
 
 }  // namespace
 
+double bytes_of(const Pass& pass) {
+  return static_cast<double>(sizeof(std::int32_t) * (pass.rows.size() + pass.cols.size()) +
+                             sizeof(float) * pass.weight.size() + sizeof(Tile) * pass.tiles.size());
+}
+
 const PairMask* head_mask(const Plan& plan) {
   return plan.head_mask.value_or(plan.mask).get();
 }
@@ -118,6 +123,7 @@ bool may_be_negative(const Plan& plan) {
       [](const NodePlan& nodes) { return std::ranges::any_of(nodes.alpha, is_negative); },
       [](const ProjectedPlan& projected) { return has_negative(projected.mix); },
       [](const FeaturePlan&) { return false; },
+      [](const GatedPlan& gated) { return has_negative(gated.gates); },
       [](const ImportedPlan& imported) { return has_negative(imported.result->p); });
 }
 
@@ -126,6 +132,9 @@ void check_disjoint(const Plan& plan) {
       plan, [&](const TilePlan& tiles) { check_tiles(tiles, plan.lengths); },
       [](const ProjectedPlan& projected) {
         check_tiles(projected.tiles, {projected.queries.rows(), projected.queries.rows()});
+      },
+      [&](const GatedPlan& gated) {
+        for (const TilePlan& branch : gated.branches) check_tiles(branch, plan.lengths);
       },
       [](const one_of<NodePlan, FeaturePlan, ImportedPlan> auto&) {});
 }

@@ -119,6 +119,15 @@ struct FeaturePlan {
   Index features(Index d) const { return map == FeatureMap::elu ? d : directions.rows(); }
 };
 
+/// Several softmaxes side by side, weighted by gates (NSA): with P^b of branch b, whose pairs may
+/// be those of other branches too,
+///   P_ij = sum over b of g_ib P^b_ij,
+/// so rows sum to the gates of the branches in which the query attends a key.
+struct GatedPlan {
+  std::vector<TilePlan> branches;
+  Matrix gates;  // g [nq, branches]
+};
+
 /// What another program computed: Z and P as far as they are known. Without P, P is the softmax
 /// over the kept pairs; without Z, Z is P V.
 struct ImportedPlan {
@@ -138,7 +147,8 @@ struct TokenGroups {
   Index count = 0;                  // of all groups, whether a token is in them or not
 };
 
-using PlanForm = std::variant<TilePlan, NodePlan, ProjectedPlan, FeaturePlan, ImportedPlan>;
+using PlanForm =
+    std::variant<TilePlan, NodePlan, ProjectedPlan, FeaturePlan, GatedPlan, ImportedPlan>;
 
 struct Plan {
   Lengths lengths = {};  // of the head
@@ -194,6 +204,9 @@ constexpr IndexRange cluster_tokens(Index index, int level, Index n) {
   const Index begin = index << level, end = (index + 1) << level;
   return {begin, end < n ? end : n};
 }
+
+/// The orders, weights and tiles of a pass in bytes.
+double bytes_of(const Pass& pass);
 
 /// The mask of the head; null if it admits all pairs.
 const PairMask* head_mask(const Plan& plan);

@@ -172,6 +172,7 @@ Variant performer_variant();
 Variant moba_variant();
 Variant vertical_slash_variant();
 Variant msa_variant();
+Variant nsa_variant();
 Variant dsa_variant();
 Variant xattention_variant();
 Variant sparge_variant();

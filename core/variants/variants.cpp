@@ -11,13 +11,13 @@ namespace {
 
 std::vector<Variant>& table() {
   static std::vector<Variant> rows{
-      exact_variant(),      h1d_variant(),        fixed_variant(),          strided_variant(),
-      tf_variant(),         tc_variant(),         hyper_variant(),          window_variant(),
-      longformer_variant(), bigbird_variant(),    reformer_variant(),       kde_variant(),
-      linformer_variant(),  sinkhorn_variant(),   synthesizer_variant(),    linear_variant(),
-      performer_variant(),  moba_variant(),       vertical_slash_variant(), msa_variant(),
-      dsa_variant(),        xattention_variant(), sparge_variant(),         quest_variant(),
-      oracle_variant()};
+      exact_variant(),      h1d_variant(),      fixed_variant(),          strided_variant(),
+      tf_variant(),         tc_variant(),       hyper_variant(),          window_variant(),
+      longformer_variant(), bigbird_variant(),  reformer_variant(),       kde_variant(),
+      linformer_variant(),  sinkhorn_variant(), synthesizer_variant(),    linear_variant(),
+      performer_variant(),  moba_variant(),     vertical_slash_variant(), msa_variant(),
+      nsa_variant(),        dsa_variant(),      xattention_variant(),     sparge_variant(),
+      quest_variant(),      oracle_variant()};
   return rows;
 }
 

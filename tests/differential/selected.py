@@ -115,6 +115,36 @@ def oracle(head, p, drawn):
     return of_blocks(head, drawn, p["block"], p["blocks"], mass, False, weight_error(head))[0]
 
 
+def nsa(head, p, drawn):
+    size, width = p["block"], head.d + head.dv
+    begins = starts(head.keys, size)
+    counts = np.diff(np.append(begins, head.keys))
+    place, key = variants.places(head)
+    block = np.arange(len(begins))[None]
+    sees = block < ((place + 1) // size if head.causal else len(begins))
+    sees = np.broadcast_to(sees, (head.queries, len(begins)))
+    means = np.add.reduceat(head.k, begins, axis=0) / counts[:, None]
+
+    def weights_of(means):  # each key has the logit of its block's mean
+        return variants.softmax(head.scale * products(head.q, means), np.where(sees, counts, 0).astype(float), None)[0]
+
+    scores = weights_of(means.astype(np.float32).astype(float))
+    own = np.where(place < 0, -1, place // size)
+    scores[(block == 0) | (block == own) | (block == own - 1) & (own > 0)] = 1
+    selected, possible = of_blocks(head, drawn, size, p["blocks"], scores, True)
+    near = variants.of_pairs(head, abs(place - key) < p["window"])
+    gates = drawn["gates"].astype(float)
+    spread = (weights_of(means) / counts)[:, np.arange(head.keys) // size]
+    made = variants.Attention(gates[:, :1] * spread + gates[:, 1:2] * selected.p + gates[:, 2:] * near.p, head.allowed)
+    made.multiply_adds = selected.multiply_adds + near.multiply_adds + float(sees.sum()) * width
+    made.multiply_adds += 3 * head.queries * head.dv
+    if sees.any():  # each row of a level is added once into a mean of the next
+        made.multiply_adds += sum(-(-head.keys // (1 << level)) for level in range(size.bit_length() - 1)) * width
+    if possible is not False and possible.any():
+        made.multiply_adds += float(possible.sum()) * head.d + head.keys * head.d
+    return made
+
+
 def dsa(head, p, drawn):
     if p["tokens"] >= head.keys:
         return variants.exact(head, {}, {})
@@ -259,4 +289,4 @@ def sparge(head, p, drawn):
     return made
 
 
-FORMULAS = {f.__name__: f for f in (moba, vertical_slash, msa, dsa, xattention, sparge, quest, oracle)}
+FORMULAS = {f.__name__: f for f in (moba, vertical_slash, msa, nsa, dsa, xattention, sparge, quest, oracle)}

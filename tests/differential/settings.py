@@ -4,9 +4,9 @@
 PAIRS = ("fixed", "strided", "tf", "hyper", "window", "longformer", "bigbird", "reformer", "kde", "moba",
          "vertical_slash", "msa", "dsa", "xattention", "sparge", "quest", "oracle")
 CAP_AND_SINK = ("h1d",)
-NOTHING = ("tc", "linformer", "sinkhorn", "synthesizer", "linear", "performer")
+NOTHING = ("tc", "linformer", "sinkhorn", "synthesizer", "linear", "performer", "nsa")
 BIDIRECTIONAL = ("kde", "linformer", "sinkhorn")
-ANY_LENGTHS = ("tf", "tc", "moba", "msa", "dsa", "quest", "oracle")
+ANY_LENGTHS = ("tf", "tc", "moba", "msa", "nsa", "dsa", "quest", "oracle")
 LAST_QUERIES = ("fixed", "strided", "window", "longformer", "bigbird")  # under a causal mask
 
 
@@ -71,6 +71,8 @@ def drawn(variant, layer, draw):
         return {"block": size(), "window": int(2 * draw.random.integers(0, 4) + 1), "random": draw.size(0, 8)}
     if variant in ("moba", "msa", "oracle"):
         return {"block": size(), "blocks": draw.size(1, 8)}
+    if variant == "nsa":
+        return {"block": 2 ** int(draw.random.integers(0, 6)), "blocks": draw.size(1, 8), "window": size()}
     if variant == "quest":
         return {"page": size(), "pages": draw.size(1, 8)}
     if variant == "dsa":

@@ -7,13 +7,13 @@ namespace {
 
 std::vector<VariantLaws>& list() {
   static std::vector<VariantLaws> laws{
-      exact_laws(),      h1d_laws(),        fixed_laws(),          strided_laws(),
-      tf_laws(),         tc_laws(),         hyper_laws(),          window_laws(),
-      longformer_laws(), bigbird_laws(),    reformer_laws(),       kde_laws(),
-      linformer_laws(),  sinkhorn_laws(),   synthesizer_laws(),    linear_laws(),
-      performer_laws(),  moba_laws(),       vertical_slash_laws(), msa_laws(),
-      dsa_laws(),        xattention_laws(), sparge_laws(),         quest_laws(),
-      oracle_laws()};
+      exact_laws(),      h1d_laws(),      fixed_laws(),          strided_laws(),
+      tf_laws(),         tc_laws(),       hyper_laws(),          window_laws(),
+      longformer_laws(), bigbird_laws(),  reformer_laws(),       kde_laws(),
+      linformer_laws(),  sinkhorn_laws(), synthesizer_laws(),    linear_laws(),
+      performer_laws(),  moba_laws(),     vertical_slash_laws(), msa_laws(),
+      nsa_laws(),        dsa_laws(),      xattention_laws(),     sparge_laws(),
+      quest_laws(),      oracle_laws()};
   return laws;
 }
 

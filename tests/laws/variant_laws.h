@@ -63,6 +63,7 @@ VariantLaws performer_laws();
 VariantLaws moba_laws();
 VariantLaws vertical_slash_laws();
 VariantLaws msa_laws();
+VariantLaws nsa_laws();
 VariantLaws dsa_laws();
 VariantLaws xattention_laws();
 VariantLaws sparge_laws();

@@ -12,7 +12,8 @@
 
 namespace fovea::test {
 
-TEST_CASE("results of another program are a column, without times") {
+TEST_CASE(
+    "results of another program are a column beside exact, selected at first, without times") {
   const QTemporaryDir folder;
   const QString path = folder.filePath("run.safetensors");
   const std::vector<float> numbers(48 * 8, 0.5f);
@@ -34,6 +35,8 @@ TEST_CASE("results of another program are a column, without times") {
     CHECK((total == nullptr || total->text().isEmpty()) == its);
   }
   CHECK(imported == 1);
+  CHECK(columns[1].variant == "imported");
+  CHECK(window.study().selected_column() == 1);
 }
 
 TEST_CASE("kept pairs without z and p are a column that is computed, and says what it left out") {
