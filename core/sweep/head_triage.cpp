@@ -50,6 +50,38 @@ bool is_better(const Estimate& a, const Estimate& b) {
   return a.value > b.value || (std::isnan(b.value) && !std::isnan(a.value));
 }
 
+/// For each pattern the try with the largest recall, by its place among all.
+using BestTries = std::array<std::size_t, std::size(sparse_patterns)>;
+
+BestTries best_tries(const std::vector<FittedPattern>& tried, const KeptMass& mass) {
+  BestTries best;
+  best.fill(tried.size());
+  for (std::size_t k = 0; k < tried.size(); ++k) {
+    std::size_t& its = best[static_cast<std::size_t>(tried[k].pattern)];
+    if (its == tried.size() || is_better(mass.recall(k), mass.recall(its))) its = k;
+  }
+  return best;
+}
+
+void choose(TriagedHead& head, double keep, const KeptMass& mass, const BestTries& best) {
+  const auto top = std::ranges::max_element(
+      head.patterns, [](const Estimate& a, const Estimate& b) { return is_better(b, a); },
+      &PatternRecall::recall);
+  const Estimate most = top->recall;
+  head.near_keep =
+      most.standard_error > 0 && std::abs(most.value - keep) <= errors_apart * most.standard_error;
+  if (!(most.value >= keep)) return;
+  const std::size_t top_try = best[static_cast<std::size_t>(top - head.patterns.begin())];
+  for (const HeadPattern pattern : sparse_patterns) {
+    const std::size_t its = best[static_cast<std::size_t>(pattern)];
+    if (head.of(pattern).recall.value < keep || !mass.are_no_different(its, top_try)) continue;
+    if (head.pattern == HeadPattern::full)
+      head.pattern = pattern;
+    else
+      head.as_good.push_back(pattern);
+  }
+}
+
 }  // namespace
 
 double TriagedHead::recall() const {
@@ -67,39 +99,16 @@ TriagedHead triage_head(const Operator& exact, const TriageRule& rule, const Bac
   const auto tried = patterns_within(problem, rule.budget * admitted, backend, run);
   const KeptMass mass =
       kept_mass(exact, tried, row_bands(problem.lengths(), max_entries, seed), run);
+  const BestTries best = best_tries(tried, mass);
   TriagedHead out{
       .n = problem.n(), .rows = mass.rows.rows, .causal = problem.causal, .patterns = {}};
-  std::array<std::size_t, std::size(sparse_patterns)> best;  // of each pattern, among `tried`
-  best.fill(tried.size());
-  for (std::size_t k = 0; k < tried.size(); ++k) {
-    const auto place = static_cast<std::size_t>(tried[k].pattern);
-    PatternRecall& its = out.patterns[place];
-    const Estimate recall = mass.recall(k);
-    if (best[place] < tried.size() && !is_better(recall, its.recall)) continue;
-    best[place] = k;
-    its = {.sizes = tried[k].sizes,
-           .pairs = tried[k].pairs / std::max(admitted, 1.0),
-           .recall = recall};
+  for (std::size_t place = 0; place < best.size(); ++place) {
+    const FittedPattern& its = tried[best[place]];
+    out.patterns[place] = {.sizes = its.sizes,
+                           .pairs = its.pairs / std::max(admitted, 1.0),
+                           .recall = mass.recall(best[place])};
   }
-  const auto recall_of = [](const PatternRecall& its) { return its.recall; };
-  const auto top = std::ranges::max_element(
-      out.patterns, [](const Estimate& a, const Estimate& b) { return is_better(b, a); },
-      recall_of);
-  const Estimate most = top->recall;
-  out.near_keep = most.standard_error > 0 &&
-                  std::abs(most.value - rule.keep) <= errors_apart * most.standard_error;
-  if (!(most.value >= rule.keep)) return out;
-  const auto top_place = static_cast<std::size_t>(top - out.patterns.begin());
-  for (const HeadPattern pattern : sparse_patterns) {
-    const auto place = static_cast<std::size_t>(pattern);
-    if (out.of(pattern).recall.value < rule.keep ||
-        !mass.are_no_different(best[place], best[top_place]))
-      continue;
-    if (out.pattern == HeadPattern::full)
-      out.pattern = pattern;
-    else
-      out.as_good.push_back(pattern);
-  }
+  choose(out, rule.keep, mass, best);
   return out;
 }
 
