@@ -11,8 +11,6 @@
 namespace fovea {
 namespace {
 
-constexpr double told_every = 5;  // seconds
-
 std::vector<ExploredHead> heads_of(const HeadOptions& options, const Source& source) {
   std::vector<ExploredHead> heads;
   for (const Index layer : options.layers_in(source)) {

@@ -47,6 +47,9 @@ Exploration explore(const ExplorationOptions& options, const Console& console);
 Exploration opened_source(const ExplorationOptions& options,
                           const std::vector<const Variant*>& variants, const Console& console);
 
+/// Seconds between two reports of progress.
+inline constexpr double told_every = 5;
+
 /// Keeps the times of an exploration, and reports the progress of a long one on the console.
 class TrialProgress {
  public:

@@ -1,14 +1,11 @@
 // Vertical and slash lines: the columns and the diagonals in which the last queries have the most
 // mass (MInference), or as many of them as have a share of it (FlexPrefill).
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
 
 #include "analysis/selected_recall.h"
 #include "data/error.h"
-#include "data/memory.h"
-#include "data/number_text.h"
-#include "variants/dot_products.h"
+#include "variants/line_masses.h"
 #include "variants/variant.h"
 
 namespace fovea {
@@ -108,47 +105,27 @@ class VerticalSlashPlanner {
 
   void select(Plan& plan) {
     const auto stage = planning_.run.profile.stage("select");
-    const Index last = std::min(p_.last, n()), first = n() - last;
-    require_memory(8 * static_cast<double>(last) * static_cast<double>(n()),
-                   "weights of the last " + plural(last, "query row"),
-                   "Fewer last queries need less");
-    std::vector<double> weights(static_cast<std::size_t>(last * n()));
-    constexpr Index strip = 16;
-    planning_.backend.share_out((last + strip - 1) / strip, planning_.run, [&](Index turn) {
-      const IndexRange rows{turn * strip, std::min(last, (turn + 1) * strip)};
-      exact_weights(problem_, {first + rows.begin, first + rows.end}, {0, n()},
-                    weights.data() + rows.begin * n());
-    });
-    std::vector<double> of_keys(static_cast<std::size_t>(n())), of_distances(of_keys);
-    double pairs = 0;
-    for (Index i = first; i < n(); ++i)
-      for (Index j = 0; j < n(); ++j) {
-        const double weight = weights[static_cast<std::size_t>((i - first) * n() + j)];
-        of_keys[static_cast<std::size_t>(j)] += weight;
-        of_distances[static_cast<std::size_t>(std::abs(i - j))] += weight;
-        pairs += problem_.admits(i, j);
-      }
-    plan.planning_multiply_adds = pairs * static_cast<double>(problem_.d());
-    if (!planning_.given.has("vertical")) vertical_ = largest(of_keys, p_.first, p_.vertical);
-    if (!planning_.given.has("slash")) slash_ = largest(of_distances, p_.nearest, p_.slash);
-    plan.structure.set("vertical_mass", std::vector<float>(of_keys.begin(), of_keys.end()));
-    plan.structure.set("slash_mass", std::vector<float>(of_distances.begin(), of_distances.end()));
+    const LineMasses masses = line_masses(problem_, p_.last, planning_.backend, planning_.run);
+    plan.planning_multiply_adds = masses.pairs * static_cast<double>(problem_.d());
+    if (!planning_.given.has("vertical"))
+      vertical_ = largest(masses.of_keys, p_.first, p_.vertical);
+    if (!planning_.given.has("slash")) slash_ = largest(masses.of_distances, p_.nearest, p_.slash);
+    const auto floats = [](const std::vector<double>& mass) {
+      return std::vector<float>(mass.begin(), mass.end());
+    };
+    plan.structure.set("vertical_mass", floats(masses.of_keys));
+    plan.structure.set("slash_mass", floats(masses.of_distances));
   }
 
   // The first `forced` lines and then those of the largest mass, the lower line first among equal
   // ones: `count` in all, or as few as have the share gamma.
   Lines largest(const std::vector<double>& mass, Index forced, Index count) const {
-    Lines order(mass.size());
-    std::iota(order.begin(), order.end(), 0);
-    forced = std::min(forced, n());
-    const auto of = [&](std::int32_t line) { return mass[static_cast<std::size_t>(line)]; };
-    std::stable_sort(order.begin() + forced, order.end(),
-                     [&](std::int32_t a, std::int32_t b) { return is_larger(of(a), of(b)); });
+    Lines order = lines_by_mass(mass, forced);
     if (p_.rule == LineRule::mass) {
       const double enough = p_.gamma * std::accumulate(mass.begin(), mass.end(), 0.0);
       double sum = 0;
       for (count = 0; count < n() && (count < forced || sum < enough || count == 0); ++count)
-        sum += of(order[static_cast<std::size_t>(count)]);
+        sum += mass[static_cast<std::size_t>(order[static_cast<std::size_t>(count)])];
     }
     order.resize(static_cast<std::size_t>(std::min(count, n())));
     std::ranges::sort(order);

@@ -87,7 +87,9 @@ TEST_CASE("law: each option of a head and its source changes the numbers of each
                                             "--x",          "--y",
                                             "--no-session", "--learn",
                                             "--no-learn",   "--seeds",
-                                            "--measures",   "--mask"};  // of imported alone
+                                            "--measures",   "--triage",
+                                            "--budget",     "--keep",
+                                            "--mask"};  // of imported alone
   for (const auto& one : commands) {
     const std::string& command = one.first;
     const Words& own = one.second;

@@ -1,10 +1,11 @@
-// fovea heads: for each head of a source the best setting of the variants under a budget, or what
-// the head does.
+// fovea heads: for each head of a source the best setting of the variants under a budget, what the
+// head does, or which pattern of sparse prefill it takes.
 #include <cmath>
 
 #include "cli/commands/commands.h"
 #include "cli/exploration.h"
 #include "cli/head_measuring.h"
+#include "cli/head_triaging.h"
 #include "cli/model_trials.h"
 #include "cli/reports/report.h"
 #include "report/head_table_files.h"
@@ -18,7 +19,8 @@ struct HeadsOptions : ExplorationOptions {
   double within = 0.05;
   std::optional<double> at_most;
   std::string y = "output_rel_fro";
-  bool measures = false, json = false, csv = false;
+  bool measures = false, triage = false, json = false, csv = false;
+  TriageOptions triage_options;
 
   bool of_model() const { return y == "loss"; }
   Budget budget(const std::string& error) const {
@@ -57,6 +59,8 @@ void print_heads(std::ostream& out, const Exploration& tried, const HeadTable& c
 
 void run_heads(HeadsOptions options, const Console& console) {
   if (options.measures) return measure_heads(options, options.json, options.csv, console);
+  if (options.triage)
+    return triage_heads(options, options.triage_options, options.json, options.csv, console);
   options.of_outputs = !options.of_model();
   const Exploration tried = options.of_model()
                                 ? explore_model(options, ReplacedBy::each_head, console)
@@ -81,13 +85,52 @@ std::string check_amount(const std::string& text) {
   return good ? "" : "'" + text + "' found; expected a number of at least 0";
 }
 
+CLI::Option* add_measures(CLI::App& command, HeadsOptions& options) {
+  return command.add_flag(
+      "--measures", options.measures,
+      "Instead what each head does: its attention to the previous token, to the same token before, "
+      "to what followed that (induction) and to the first token, its distance, entropy and rank. A "
+      "folder as --input stands for all texts or images in it; one that cannot be read is named");
+}
+
+CLI::Option* add_triage(CLI::App& command, HeadsOptions& options) {
+  TriageOptions& triage = options.triage_options;
+  auto* flag = command.add_flag(
+      "--triage", options.triage,
+      "Instead the pattern of sparse prefill that keeps the most of each head: streaming (sinks "
+      "and a window), vertical-slash (columns and diagonals), block (blocks of keys), or full");
+  command
+      .add_option("--budget", triage.rule.budget,
+                  "With --triage: the share of the pairs that a pattern keeps at most")
+      ->type_name("SHARE")
+      ->check(number_from(0, 1))
+      ->capture_default_str()
+      ->needs(flag);
+  command
+      .add_option("--keep", triage.rule.keep,
+                  "With --triage: the mass of exact attention that a pattern keeps at least; a "
+                  "head in which none does stays full")
+      ->type_name("SHARE")
+      ->check(number_from(0, 1))
+      ->capture_default_str()
+      ->needs(flag);
+  command
+      .add_option("-o,--output", triage.output,
+                  "With --triage: write the configuration that MInference reads as config_path, a "
+                  ".json file")
+      ->type_name("FILE")
+      ->check(refuse_empty)
+      ->needs(flag);
+  return flag;
+}
+
 }  // namespace
 
 void add_heads_command(CLI::App& program, Work& chosen) {
   auto* command = program.add_subcommand(
       "heads",
-      "The best setting of the variants for each head, under a budget of error or cost; or what "
-      "each head does");
+      "The best setting of the variants for each head, under a budget of error or cost; what each "
+      "head does; or which pattern of sparse prefill it takes");
   auto options = std::make_shared<HeadsOptions>();
   options->add_to(*command, "all");
   auto* within =
@@ -114,15 +157,13 @@ void add_heads_command(CLI::App& program, Work& chosen) {
                              "without a loss, the relative error of its last hidden states")
                 ->check(CLI::IsMember({"output_rel_fro", "loss"}))
                 ->capture_default_str();
-  auto* measures = command->add_flag(
-      "--measures", options->measures,
-      "Instead what each head does: its attention to the previous token, to the same token before, "
-      "to what followed that (induction) and to the first token, its distance, entropy and rank. A "
-      "folder as --input stands for all texts or images in it; one that cannot be read is named");
+  auto* measures = add_measures(*command, *options);
+  auto* triage = add_triage(*command, *options);
   for (CLI::Option* other :
        {within, at_most, y, command->get_option("--variant"), command->get_option("--settings"),
         command->get_option("--learn"), command->get_option("--no-learn")})
-    measures->excludes(other);
+    for (CLI::Option* instead : {measures, triage}) instead->excludes(other);
+  triage->excludes(measures);
   auto* json = command->add_flag("--json", options->json,
                                  "One JSON document on standard output: for each head the variant "
                                  "with its parameters, seed, scale and mask");

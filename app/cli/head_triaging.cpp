@@ -1,0 +1,169 @@
+#include "cli/head_triaging.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "cli/reports/report.h"
+#include "data/error.h"
+#include "data/text.h"
+#include "io/atomic_file.h"
+#include "report/text_table.h"
+#include "report/triaged_heads.h"
+
+namespace fovea {
+namespace {
+
+struct TriagedSource {
+  Source source;
+  std::vector<TriagedHeadRow> heads;
+  std::string backend, device, precision;
+  std::vector<std::string> notes;
+  double seconds = 0;
+};
+
+/// The heads that have a pattern of prefill.
+std::vector<ExploredHead> heads_of_one_sequence(const Exploration& opened,
+                                                std::vector<std::string>& notes) {
+  if (opened.heads.empty())
+    throw InputError(opened.source.path,
+                     "attention matrices without q and k; expected them, since blocks are chosen "
+                     "by mean queries and mean keys");
+  std::vector<ExploredHead> heads;
+  for (const ExploredHead& head : opened.heads)
+    if (!has_own_keys(opened.source, head.layer)) heads.push_back(head);
+  if (heads.empty())
+    throw InputError(opened.source.path,
+                     "keys of other tokens than the queries; expected those of one sequence, which "
+                     "is what the patterns of prefill pair");
+  if (const auto others = std::ssize(opened.heads) - std::ssize(heads); others > 0)
+    notes.push_back(plural(others, "head") +
+                    " with keys of other tokens than the queries: left out");
+  return heads;
+}
+
+void require_causal(const Problem& problem, const std::string& where, const std::string& output) {
+  if (!output.empty() && !problem.causal)
+    throw UsageError("-o " + output + ": MInference runs causal heads, and " + where +
+                     " is not; expected --causal if its mask is not known");
+}
+
+TriagedSource triaged(const ExplorationOptions& options, const TriageOptions& triage,
+                      const Console& console) {
+  using Clock = std::chrono::steady_clock;
+  Exploration opened = opened_source(options, {}, console);
+  if (!triage.output.empty()) refuse_to_replace("-o", triage.output, opened.source);
+  TriagedSource out;
+  const std::vector<ExploredHead> heads = heads_of_one_sequence(opened, out.notes);
+  const auto backend = options.backend.make(console.err);
+  out.backend = backend->id();
+  out.device = backend->device();
+  out.precision = backend->precision();
+  Profile profile;
+  Run run{profile, console.stop};
+  const auto start = Clock::now();
+  double told = 0;
+  for (const ExploredHead& head : heads) {
+    const std::string label = layer_label(opened.source, head.layer);
+    const Problem problem =
+        options.heads.problem(opened.source, head.layer, head.head, console.stop);
+    require_causal(problem, label + ", head " + std::to_string(head.head), triage.output);
+    const Computation exact = prepare(problem, {.variant = &reference_variant()}, *backend, run);
+    out.heads.push_back({.layer = head.layer,
+                         .head = head.head,
+                         .layer_label = label,
+                         .triage = triage_head(*exact.op, triage.rule, *backend, run,
+                                               most_triaged_entries, options.explore.seed)});
+    out.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    if (out.seconds - told < told_every) continue;
+    told = out.seconds;
+    console.err << out.heads.size() << " of " << plural(std::ssize(heads), "head") << '\n';
+  }
+  out.source = std::move(opened.source);
+  return out;
+}
+
+std::string short_note(const std::vector<TriagedHeadRow>& heads) {
+  constexpr Index long_enough = 2048;
+  const auto n_of = [](const TriagedHeadRow& head) { return head.triage.n; };
+  const Index n = n_of(*std::ranges::min_element(heads, {}, n_of));
+  if (n >= long_enough) return "";
+  return "sparse prefill is for thousands of tokens: with " + std::to_string(n) +
+         " the budget is few keys for each query";
+}
+
+std::string recall_text(const Estimate& recall) {
+  constexpr double shown = 0.0005;  // by three decimals
+  const std::string text = format_fixed(recall.value, 3);
+  if (!(recall.standard_error > 0)) return text;
+  if (recall.standard_error < shown) return "≈ " + text;
+  return "≈ " + text + " ± " + format_fixed(recall.standard_error, 3);
+}
+
+std::string remark_of(const TriagedHead& head, const TriageRule& rule) {
+  std::string remark, others;
+  for (const HeadPattern pattern : head.as_good) add_item(others, pattern_name(pattern));
+  if (!others.empty()) remark = others + ": as good";
+  if (head.near_keep) add_item(remark, format_plain(rule.keep) + " is within the error");
+  return remark;
+}
+
+void print_triage(std::ostream& out, const TriagedSource& triaged, const TriageOptions& triage) {
+  const TriageRule& rule = triage.rule;
+  out << triaged.source.name << ", " << plural(std::ssize(triaged.heads), "head") << '\n'
+      << triaged.device << ", " << triaged.precision << "; " << format_time(1e3 * triaged.seconds)
+      << "\nrecall: the mass of exact attention that a pattern keeps with at most "
+      << format_share(rule.budget) << " of the pairs\n\n";
+  TextTable table{{"<layer", "head", "<pattern", "<sizes"}, {}};
+  for (const HeadPattern pattern : sparse_patterns) table.header.push_back(pattern_name(pattern));
+  table.header.insert(table.header.end(), {"pairs kept", "<remarks"});
+  for (const TriagedHeadRow& head : triaged.heads) {
+    const TriagedHead& its = head.triage;
+    const PatternSizes sizes =
+        its.pattern == HeadPattern::full ? PatternSizes{} : its.of(its.pattern).sizes;
+    auto& row = table.rows.emplace_back();
+    row = {head.layer_label, std::to_string(head.head), pattern_name(its.pattern),
+           to_text(its.pattern, sizes)};
+    for (const PatternRecall& recall : its.patterns) row.push_back(recall_text(recall.recall));
+    row.insert(row.end(), {format_share(its.pairs()), remark_of(its, rule)});
+  }
+  print(out, table);
+  out << "\n  " << plural(std::ssize(triaged.heads), "head") << ": " << counts_text(triaged.heads)
+      << "; full if no pattern keeps " << format_plain(rule.keep) << '\n';
+  if (!triage.output.empty()) out << "  " << triage.output << ": for MInference\n";
+  print_notes(out, triaged.notes, 2);
+}
+
+void write_config(const TriageOptions& triage, TriagedSource& triaged) {
+  const MInferenceConfig config = minference_config(triaged.heads, triaged.source);
+  write_atomically(triage.output, text_of(config.layers) + '\n');
+  std::string layers;
+  for (const Index layer : config.incomplete) add_item(layers, std::to_string(layer));
+  if (!layers.empty())
+    triaged.notes.push_back("MInference takes 1000 columns and 6096 diagonals in heads that " +
+                            triage.output + " does not name, which are in " +
+                            (config.incomplete.size() == 1 ? "layer " : "layers ") + layers);
+}
+
+}  // namespace
+
+void triage_heads(const ExplorationOptions& options, const TriageOptions& triage, bool json,
+                  bool csv, const Console& console) {
+  TriagedSource found = triaged(options, triage, console);
+  for (const std::string& note : notes_of(found.source)) found.notes.push_back(note);
+  if (const std::string note = short_note(found.heads); !note.empty()) found.notes.push_back(note);
+  if (!triage.output.empty()) write_config(triage, found);
+  if (json) {
+    Document out{{"source", found.source.path},  {"backend", found.backend},
+                 {"device", found.device},       {"precision", found.precision},
+                 {"seed", options.explore.seed}, {"seconds", found.seconds},
+                 {"notes", found.notes}};
+    if (!triage.output.empty()) out["output"] = triage.output;
+    out.update(to_json(found.heads, triage.rule));
+    return print(console.out, out);
+  }
+  if (!csv) return print_triage(console.out, found, triage);
+  console.out << to_csv(found.heads);
+  print_notes(console.err, found.notes);
+}
+
+}  // namespace fovea
