@@ -89,7 +89,7 @@ std::string with_strip(const Scene& scene, int row, int column, std::string word
 /// How far the names of a row's colours reach below the row.
 double legend_overhang(const Scene& scene, const GridShape& shape, int row) {
   const auto& shared = scene.scales[row].shared;
-  if (!shared || shared->palette != Palette::categories) return 0;
+  if (!shared || !shared->is_named()) return 0;
   const Grid grid(shape);
   const Rect bar = grid.side_bar(row);
   const ColourBar legend(*shared, scene.fonts,
@@ -174,15 +174,13 @@ bool name_pooling(Scene& scene) {
     if (scales.shared) scales.shared->pooling.clear();
     for (int c = 0; c < std::ssize(scene.columns); ++c) {
       if (!scales.of[c]) continue;
-      // The blended colours of categories show by themselves what they are.
-      const bool named = scales.of[c]->palette == Palette::categories;
-      const std::string words = named ? "" : scene.pooling(r, c);
+      // The blended colours that have names show by themselves what they are.
+      const std::string words = scales.of[c]->is_named() ? "" : scene.pooling(r, c);
       changed |= !scales.shared && scales.of[c]->pooling != words;
       scales.of[c]->pooling = words;
       if (scales.shared && scales.shared->pooling.empty()) scales.shared->pooling = words;
     }
-    changed |= scales.shared && scales.shared->palette == Palette::categories &&
-               scales.shared->pooling != before;
+    changed |= scales.shared && scales.shared->is_named() && scales.shared->pooling != before;
   }
   return changed;
 }

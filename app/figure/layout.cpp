@@ -298,7 +298,7 @@ class Layouter {
 
   ColourBar bar_of(const ColourScale& scale, const Rect& where) const {
     // The title of categories is the first of their names.
-    const bool one_line = scale.palette == Palette::categories && where.width > panel_width_;
+    const bool one_line = scale.is_named() && where.width > panel_width_;
     return {scale,
             letters_,
             {where.width, one_line ? ColourBar::Form::beside : ColourBar::Form::beneath}};
