@@ -66,6 +66,7 @@ drawing::RowScales scales_of(const Scene& scene, int row) {
     if (!scale || !is_one_of<Raster>(panel)) continue;
     for (const CanvasCell* cell : {scene.cell(row, c), scene.compared_with(row, c)})
       if (cell) scale->add(special_colours_of(scene.prepared.at(cell->panel).contents, *scale));
+    if (scales.shared) scales.shared->add(*scale);
   }
   return scales;
 }
@@ -272,9 +273,6 @@ bool has_key_axis(const Panel* panel) {
 std::vector<PlacedBar> Scene::bars(int row) const {
   std::vector<PlacedBar> placed;
   if (scales[row].shared) {
-    ColourScale all = *scales[row].shared;  // with the special colours of all panels
-    for (const auto& one : scales[row].of)
-      if (one) all.add(*one);
     // Names stand below the bar, beside the caption if there is room; otherwise they make the bar
     // shorter.
     const Rect where = grid.side_bar(row);
@@ -283,7 +281,7 @@ std::vector<PlacedBar> Scene::bars(int row) const {
                                      .form = ColourBar::Form::upright,
                                      .length = where.height + below,
                                      .bar = where.height};
-    placed.push_back({row, -1, ColourBar(all, fonts, request), {where.x, where.y}});
+    placed.push_back({row, -1, ColourBar(*scales[row].shared, fonts, request), {where.x, where.y}});
     return placed;
   }
   for (int c = 0; c < grid.columns(); ++c)

@@ -52,7 +52,7 @@ constexpr Rgb kRanks[] = {{255, 245, 230}, {254, 222, 178}, {253, 190, 124},
                           {246, 146, 82},  {220, 98, 56},   {168, 54, 34}};
 // From pale to dark through colours that nobody takes for the grey of what is masked.
 constexpr Rgb kShares[] = {
-    {255, 240, 190}, {253, 190, 90}, {215, 105, 50}, {130, 45, 40}, {52, 16, 40}};
+    {255, 240, 190}, {253, 190, 90}, {215, 105, 50}, {140, 50, 40}, {92, 18, 66}};
 constexpr Rgb kGrey[] = {{24, 24, 24}, {245, 245, 245}};
 
 // Pale for nothing, two blues for partial and full; then hues after Okabe and Ito (2008), moved

@@ -141,7 +141,7 @@ class Layouter {
       here.scale = scales.of[c];
       if (here.scale && std::holds_alternative<Raster>(panel(r, c).body))
         here.scale->add(special_colours_of(here.prepared.contents, *here.scale));
-      if (here.scale && shared && here.scale->is_amounts()) shared->add(*here.scale);
+      if (here.scale && shared) shared->add(*here.scale);
       here.strip = row_strip_of(panel(r, c));
       if (!here.strip) continue;
       strip_room_ = row_strip_room(letters_);

@@ -56,7 +56,8 @@ OfQueries mass_of_queries(const PanelInputs& in) {
 void add_selection_strip(const PanelInputs& in, Raster& raster) {
   const bool wants_mass = read_settings<SelectionSettings>(in.settings).strip == QueryFigure::mass;
   OfQueries shown = wants_mass ? mass_of_queries(in) : recall_of_queries(in);
-  if (shown.values.empty() && !wants_mass) shown = mass_of_queries(in);
+  const bool has_none = in.diagnostics && !recall_in(in);
+  if (!wants_mass && has_none) shown = mass_of_queries(in);
   if (shown.values.empty()) return;
   const auto first = shown.values.begin();
   raster.row_values.assign(first + in.rows.begin, first + in.rows.end);
@@ -71,12 +72,12 @@ double sum_of(const std::vector<double>& pairs) {
 std::string words_of_pairs(const PanelInputs& in, double picked, double available) {
   const double all = static_cast<double>(in.rows.size()) * static_cast<double>(in.cols.size());
   const std::string part = shown_part(in), apart = part.empty() ? " · " : ", ";
-  if (available == 0) return part + "all pairs are masked";
-  std::string words = part + (picked == available ? "all available pairs are picked"
-                                                  : rounded_percent(picked / available) +
-                                                        " of the available pairs are picked");
+  if (available == 0) return part + "all pairs masked";
+  std::string words = part +
+                      (picked == available ? "all" : rounded_percent(picked / available) + " of") +
+                      " available pairs picked";
   if (available < all)
-    words += apart + rounded_percent(1 - available / all) + " of all pairs are masked";
+    words += apart + rounded_percent(1 - available / all) + " of all pairs masked";
   return words;
 }
 

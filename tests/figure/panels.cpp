@@ -175,7 +175,7 @@ Panel reach(Index n, const std::string& title) {
 
 Panel selection(Index n, const std::string& title) {
   Panel made = panel(find_view("selection"), title, "block 8, blocks 2");
-  made.caption = "37 % of the available pairs are picked · 49 % of all pairs are masked";
+  made.caption = "37 % of available pairs picked · 49 % of all pairs masked";
   const Index side = n / 2;
   Raster raster;
   raster.values = Matrix(side, side, kMasked);

@@ -71,7 +71,7 @@ TEST_CASE("a selection without a recall shows the mass caught, and exact attenti
   Scene exact(make_data(Data::gaussian, 40, 4, 4, true), "exact", {});
   const Panel panel = exact.panel(find_view("selection"));
   CHECK(std::get<Raster>(panel.body).row_values.empty());
-  CHECK(panel.caption.starts_with("all available pairs are picked · 49 % of all pairs are masked"));
+  CHECK(panel.caption.starts_with("all available pairs picked · 49 % of all pairs masked"));
 }
 
 TEST_CASE("a selection's caption has the share that is picked, the recall and the mass caught") {
@@ -85,12 +85,11 @@ TEST_CASE("a selection's caption has the share that is picked, the recall and th
   REQUIRE(recall != scene.diagnostics.end());
   CHECK(scene.panel(find_view("selection")).caption ==
         format_percent(picked / 820, 2) +
-            " of the available pairs are picked · 49 % of all pairs are masked · recall of top "
-            "keys " +
+            " of available pairs picked · 49 % of all pairs masked · recall of top keys " +
             format_percent(recall->value, 2) + " · mass caught " +
             format_percent(scene.metrics.mass_kept.value, 2));
   CHECK(scene.panel(find_view("selection"), {0, 8}, {8, 16})
-            .caption.starts_with("shown part: all pairs are masked · recall"));
+            .caption.starts_with("shown part: all pairs masked · recall"));
 }
 
 TEST_CASE("a selection names its states, and of pixels also a share between them") {
