@@ -50,9 +50,11 @@ constexpr Rgb kDiverging[] = {{11, 47, 108},   {33, 102, 172},  {94, 156, 206},
                               {225, 124, 96},  {184, 50, 55},   {112, 12, 33}};
 constexpr Rgb kRanks[] = {{255, 245, 230}, {254, 222, 178}, {253, 190, 124},
                           {246, 146, 82},  {220, 98, 56},   {168, 54, 34}};
-// From pale to dark through colours that nobody takes for the grey of what is masked.
+// Pale for a share of nothing, which stands apart from the least share. All differ from the grey of
+// what is masked, for the colour blind too.
+constexpr Rgb kNoShare = {255, 240, 190};
 constexpr Rgb kShares[] = {
-    {255, 240, 190}, {253, 190, 90}, {215, 105, 50}, {140, 50, 40}, {92, 18, 66}};
+    {253, 204, 116}, {240, 146, 66}, {196, 88, 44}, {142, 50, 42}, {92, 18, 66}};
 constexpr Rgb kGrey[] = {{24, 24, 24}, {245, 245, 245}};
 
 // Pale for nothing, two blues for partial and full; then hues after Okabe and Ito (2008), moved
@@ -76,7 +78,7 @@ const std::array<Colormap, 8>& all_maps() {
       {"grey", interpolate(kGrey), {0, 0, 70}, {255, 244, 170}, kMasked, kNotANumber},
       {"blue-red", interpolate(kDiverging), {4, 14, 48}, {48, 2, 12}, kMasked, kNotANumber},
       {"ranks", interpolate(kRanks), {255, 255, 255}, {84, 20, 14}, kMasked, kNotANumber},
-      by_root({"shares", interpolate(kShares), {255, 255, 255}, {0, 0, 0}, kMasked, kNotANumber}),
+      by_root({"shares", interpolate(kShares), kNoShare, {0, 0, 0}, kMasked, kNotANumber}),
       {"categories", category_steps(), {255, 255, 255}, {0, 0, 0}, kMasked, kNotANumber},
   }};
   return maps;

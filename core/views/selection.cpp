@@ -14,6 +14,9 @@ namespace {
 constexpr float all_masked = -std::numeric_limits<float>::infinity(),
                 not_known = std::numeric_limits<float>::quiet_NaN();
 
+// Where the colours of shares begin: 0 lies below by more than what counts as rounding.
+constexpr double least_share = 2e-4;
+
 enum class QueryFigure { recall, mass };
 
 struct SelectionSettings {
@@ -109,6 +112,7 @@ Body selection(const PanelInputs& in, std::string& caption, Run& run) {
           available[at] > 0 ? static_cast<float>(picked[at] / available[at]) : all_masked;
   raster.pooled = Pool::Kind::mean;
   raster.palette = Palette::shares;
+  raster.low = least_share;
   raster.categories = {"available, not picked", "picked"};
   raster.quantity = "pairs";
   if (pixel != Lengths{1, 1}) {

@@ -114,7 +114,7 @@ TEST_CASE("the colour blind tell all categories apart") {
 TEST_CASE(
     "the colour blind tell picked, available and masked pairs apart, and all shares from masked") {
   const Colormap& shares = colormap_for(Palette::shares, "");
-  check_distinct({shares.steps.front(), shares.steps.back(), shares.masked});
+  check_distinct({shares.under, shares.steps.front(), shares.steps.back(), shares.masked});
   for (const Sight& sight : sights) {
     CAPTURE(std::string(sight.name));
     for (const Rgb& step : shares.steps)

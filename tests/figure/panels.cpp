@@ -184,6 +184,7 @@ Panel selection(Index n, const std::string& title) {
       raster.values(r, c) = r / 4 == c / 4 ? 1 : static_cast<float>((r + c / 4 * 3) % 5) / 4;
   raster.rows = raster.cols = {0, n};
   raster.palette = Palette::shares;
+  raster.low = 2e-4;
   raster.pooled = Pool::Kind::mean;
   raster.categories = {"available, not picked", "a quarter picked", "picked"};
   raster.quantity = "picked share of the available pairs";
