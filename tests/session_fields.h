@@ -93,8 +93,9 @@ inline SessionFile unlike_any_default() {
   set_value(find_variant("hyper").schema, own.values, "block", "17");
   own.held = unlike_default(HeldHead{"synthetic:golden", 3, 2, {false, 0.7, 0, 20}});
   session.columns.push_back(unlike_default(own));
-  session.views = {find_view("cost"),  find_view("output"), find_view("row"),   find_view("tree"),
-                   find_view("level"), find_view("rank"),   find_view("reach"), find_view("mask"),
+  session.views = {find_view("cost"),  find_view("output"),    find_view("row"),
+                   find_view("tree"),  find_view("level"),     find_view("rank"),
+                   find_view("reach"), find_view("selection"), find_view("mask"),
                    find_view("error"), find_view("heatmap")};
   session.viewport = {1.5, 20.25, 3, 47.5};
   session.pinned_query = 7;

@@ -1,5 +1,5 @@
 // The strip beside a panel: a number of each query as a colour. It is the output error |z~ - z|
-// beside an error map, and the share of exact mass that the row drops beside a mask.
+// beside an error map, and a share of the row beside others, such as the exact mass that it drops.
 #include <algorithm>
 #include <cmath>
 
@@ -19,13 +19,11 @@ std::optional<drawing::RowStrip> strip_of(const Scene& scene, int row, int colum
 
 std::string quantity_of(const Scene& scene, int row, int column) {
   const auto& raster = std::get<Raster>(scene.panel(row, column)->body);
-  return raster.palette == Palette::categories ? raster.row_quantity : "output error |z̃ − z|";
+  return scene.view(row)->has_token_errors ? "output error |z̃ − z|" : raster.row_quantity;
 }
 
-std::string number_text(const Scene& scene, int row, int column, double value) {
-  const auto& raster = std::get<Raster>(scene.panel(row, column)->body);
-  return raster.palette == Palette::categories ? format_drawn(100 * value) + " %"
-                                               : format_drawn(value);
+std::string number_text(const Scene& scene, int row, double value) {
+  return scene.view(row)->has_token_errors ? format_drawn(value) : format_drawn(100 * value) + " %";
 }
 
 }  // namespace
@@ -50,13 +48,13 @@ std::string row_strip_words(const Scene& scene, int row, int column) {
   const float value = strip->largest({query, query + 1});
   return quantity_of(scene, row, column) + (std::isnan(value)
                                                 ? ": not sampled, or not defined"
-                                                : " " + number_text(scene, row, column, value));
+                                                : " " + number_text(scene, row, value));
 }
 
 std::string row_strip_legend(const Scene& scene, int row, int column) {
   if (!has_row_strip(scene, row, column)) return "";
   return "strip: " + quantity_of(scene, row, column) + ", colours 0 to " +
-         number_text(scene, row, column, scene.strip_tops[row][column]);
+         number_text(scene, row, scene.strip_tops[row][column]);
 }
 
 std::vector<double> strip_tops_of(const Scene& scene, int row) {

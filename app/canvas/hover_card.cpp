@@ -12,6 +12,12 @@
 namespace fovea::canvas {
 namespace {
 
+/// "picked", "37 % picked", "available, not picked".
+std::string share_words(const Raster& raster, double share) {
+  if (share <= 0) return raster.categories.front();
+  return (share < 1 ? format_percent(share, 3) + " " : "") + raster.categories.back();
+}
+
 std::string value_words(const Raster& raster, Index query, Index key, bool with_pooling = true) {
   const auto value = value_at(raster, query, key);
   if (!value) return "not computed yet";
@@ -20,7 +26,8 @@ std::string value_words(const Raster& raster, Index query, Index key, bool with_
     const auto c = std::size_t(std::max(0.0f, *value));
     return std::isfinite(*value) && c < raster.categories.size() ? raster.categories[c] : "masked";
   }
-  std::string words = format_drawn(*value);
+  std::string words =
+      raster.palette == Palette::shares ? share_words(raster, *value) : format_drawn(*value);
   if (const std::string pooling = pooling_text(raster); with_pooling && !pooling.empty())
     words += "  " + pooling;
   if (!raster.standard_error.empty())
@@ -201,7 +208,9 @@ std::vector<Line> card_lines(const Scene& scene, const Panel& panel) {
   const auto* raster = std::get_if<Raster>(&panel.body);
   if (const std::string shown = scene.pooling(p.row, p.column);
       raster && p.key >= 0 && !shown.empty() && shown != pooling_text(*raster))
-    say("a pixel shows: " + shown + (shown.starts_with("mean of ") ? ", " + peaks_text : ""), true);
+    say("a pixel shows: " + shown +
+            (shown.starts_with("mean of ") && raster->has_amounts() ? ", " + peaks_text : ""),
+        true);
   const bool on_strip = p.key < 0 && has_key_axis(&panel);
   say(row_strip_words(scene, p.row, p.column), !on_strip);
   if (on_strip) say(row_strip_legend(scene, p.row, p.column), true);

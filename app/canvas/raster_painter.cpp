@@ -146,10 +146,9 @@ ScreenPooling screen_pooling(const Raster& raster, Pool::Kind chosen, double wid
   out.down = shown(down, out.block.down);
   out.across = shown(across, out.block.across);
   if (out.down * out.across == 1) return out;
-  const bool amounts =
-      raster.palette == Palette::sequential || raster.palette == Palette::diverging;
-  out.kind = raster.pooled != Pool::Kind::none ? raster.pooled : amounts ? chosen : Pool::Kind::max;
-  out.by_area = raster.pooled == Pool::Kind::none && amounts && out.block == PooledBlock{};
+  const bool entries = raster.pooled == Pool::Kind::none, amounts = raster.has_amounts();
+  out.kind = !entries ? raster.pooled : amounts ? chosen : Pool::Kind::max;
+  out.by_area = entries && amounts && out.block == PooledBlock{};
   return out;
 }
 

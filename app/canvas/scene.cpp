@@ -66,6 +66,7 @@ drawing::RowScales scales_of(const Scene& scene, int row) {
     if (!scale || !is_one_of<Raster>(panel)) continue;
     for (const CanvasCell* cell : {scene.cell(row, c), scene.compared_with(row, c)})
       if (cell) scale->add(special_colours_of(scene.prepared.at(cell->panel).contents, *scale));
+    if (scales.shared) scales.shared->add(*scale);
   }
   return scales;
 }
@@ -89,7 +90,7 @@ std::string with_strip(const Scene& scene, int row, int column, std::string word
 /// How far the names of a row's colours reach below the row.
 double legend_overhang(const Scene& scene, const GridShape& shape, int row) {
   const auto& shared = scene.scales[row].shared;
-  if (!shared || shared->palette != Palette::categories) return 0;
+  if (!shared || !shared->is_named()) return 0;
   const Grid grid(shape);
   const Rect bar = grid.side_bar(row);
   const ColourBar legend(*shared, scene.fonts,
@@ -174,15 +175,13 @@ bool name_pooling(Scene& scene) {
     if (scales.shared) scales.shared->pooling.clear();
     for (int c = 0; c < std::ssize(scene.columns); ++c) {
       if (!scales.of[c]) continue;
-      // The blended colours of categories show by themselves what they are.
-      const bool named = scales.of[c]->palette == Palette::categories;
-      const std::string words = named ? "" : scene.pooling(r, c);
+      // The blended colours that have names show by themselves what they are.
+      const std::string words = scales.of[c]->is_named() ? "" : scene.pooling(r, c);
       changed |= !scales.shared && scales.of[c]->pooling != words;
       scales.of[c]->pooling = words;
       if (scales.shared && scales.shared->pooling.empty()) scales.shared->pooling = words;
     }
-    changed |= scales.shared && scales.shared->palette == Palette::categories &&
-               scales.shared->pooling != before;
+    changed |= scales.shared && scales.shared->is_named() && scales.shared->pooling != before;
   }
   return changed;
 }
@@ -274,9 +273,6 @@ bool has_key_axis(const Panel* panel) {
 std::vector<PlacedBar> Scene::bars(int row) const {
   std::vector<PlacedBar> placed;
   if (scales[row].shared) {
-    ColourScale all = *scales[row].shared;  // with the special colours of all panels
-    for (const auto& one : scales[row].of)
-      if (one) all.add(*one);
     // Names stand below the bar, beside the caption if there is room; otherwise they make the bar
     // shorter.
     const Rect where = grid.side_bar(row);
@@ -285,7 +281,7 @@ std::vector<PlacedBar> Scene::bars(int row) const {
                                      .form = ColourBar::Form::upright,
                                      .length = where.height + below,
                                      .bar = where.height};
-    placed.push_back({row, -1, ColourBar(all, fonts, request), {where.x, where.y}});
+    placed.push_back({row, -1, ColourBar(*scales[row].shared, fonts, request), {where.x, where.y}});
     return placed;
   }
   for (int c = 0; c < grid.columns(); ++c)

@@ -50,6 +50,11 @@ constexpr Rgb kDiverging[] = {{11, 47, 108},   {33, 102, 172},  {94, 156, 206},
                               {225, 124, 96},  {184, 50, 55},   {112, 12, 33}};
 constexpr Rgb kRanks[] = {{255, 245, 230}, {254, 222, 178}, {253, 190, 124},
                           {246, 146, 82},  {220, 98, 56},   {168, 54, 34}};
+// Pale for a share of nothing, which stands apart from the least share. All differ from the grey of
+// what is masked, for the colour blind too.
+constexpr Rgb kNoShare = {255, 240, 190};
+constexpr Rgb kShares[] = {
+    {253, 204, 116}, {240, 146, 66}, {196, 88, 44}, {142, 50, 42}, {92, 18, 66}};
 constexpr Rgb kGrey[] = {{24, 24, 24}, {245, 245, 245}};
 
 // Pale for nothing, two blues for partial and full; then hues after Okabe and Ito (2008), moved
@@ -65,14 +70,15 @@ Steps category_steps() {
 }
 
 // The first is the default.
-const std::array<Colormap, 7>& all_maps() {
-  static const std::array<Colormap, 7> maps = {{
+const std::array<Colormap, 8>& all_maps() {
+  static const std::array<Colormap, 8> maps = {{
       {"viridis", parse(tables::viridis), {34, 0, 46}, {255, 252, 190}, kMasked, kNotANumber},
       {"magma", parse(tables::magma), {40, 60, 70}, {255, 255, 255}, kMasked, kNotANumber},
       {"cividis", parse(tables::cividis), {0, 12, 36}, {255, 255, 178}, kMasked, kNotANumber},
       {"grey", interpolate(kGrey), {0, 0, 70}, {255, 244, 170}, kMasked, kNotANumber},
       {"blue-red", interpolate(kDiverging), {4, 14, 48}, {48, 2, 12}, kMasked, kNotANumber},
       {"ranks", interpolate(kRanks), {255, 255, 255}, {84, 20, 14}, kMasked, kNotANumber},
+      by_root({"shares", interpolate(kShares), kNoShare, {0, 0, 0}, kMasked, kNotANumber}),
       {"categories", category_steps(), {255, 255, 255}, {0, 0, 0}, kMasked, kNotANumber},
   }};
   return maps;
@@ -84,6 +90,13 @@ std::vector<std::string> colormap_ids() {
   std::vector<std::string> ids;
   for (const Colormap& map : all_maps()) ids.push_back(map.id);
   return ids;
+}
+
+Colormap by_root(Colormap map) {
+  const Steps steps = map.steps;
+  for (std::size_t s = 0; s < steps.size(); ++s)
+    map.steps[s] = steps[std::size_t(255 * std::sqrt(double(s) / 255))];
+  return map;
 }
 
 const Colormap& colormap(const std::string& id) {
@@ -100,6 +113,8 @@ const Colormap& colormap_for(Palette palette, const std::string& sequential) {
       return colormap("categories");
     case Palette::ranks:
       return colormap("ranks");
+    case Palette::shares:
+      return colormap("shares");
     case Palette::sequential:
       break;
   }

@@ -18,9 +18,11 @@ struct Colormap {
 };
 
 /// Sequential: viridis (default), magma, cividis, grey; diverging: blue-red centred on white; the
-/// categorical and rank palettes. Colour-blind safe.
+/// palettes of categories, ranks and shares. Colour-blind safe.
 const Colormap& colormap(const std::string& id);
 std::vector<std::string> colormap_ids();
+/// The map in which a number has the colour of its root: small ones differ from 0.
+Colormap by_root(Colormap map);
 /// The map a raster is drawn with when the user's sequential choice is `sequential`.
 const Colormap& colormap_for(Palette palette, const std::string& sequential);
 Rgb category_colour(int category);

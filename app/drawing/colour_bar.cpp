@@ -27,7 +27,7 @@ ColourBar::ColourBar(const ColourScale& scale, const Lettering& letters, const R
     lay_out_upright(letters, request);
     return;
   }
-  if (scale.palette == Palette::categories)
+  if (scale.is_named())
     lay_out_categories(letters, width);
   else
     lay_out_flat(letters, width);
@@ -42,11 +42,11 @@ ColourBar::ColourBar(const ColourScale& scale, const Lettering& letters, const R
 /// Names of categories and of values that have no place on the bar.
 Legend ColourBar::make_legend(const Lettering& letters, double width) const {
   std::vector<LegendItem> items;
-  if (scale_.palette == Palette::categories) {
+  if (scale_.is_named()) {
     if (form_ == Form::beside) items.push_back({scale_.title()});
     for (std::size_t c = 0; c < scale_.categories.size(); ++c)
-      items.push_back({scale_.categories[c], opaque(category_colour(int(c))), false,
-                       scale_.categories[c], scale_.hides(c)});
+      items.push_back({scale_.categories[c], opaque(scale_.colour_of_name(c)), false,
+                       scale_.can_hide() ? scale_.categories[c] : "", scale_.hides(c)});
   }
   if (const std::string text = scale_.under_text(); !text.empty())
     items.push_back({text, opaque(scale_.map->under)});
@@ -86,7 +86,7 @@ void ColourBar::lay_out_upright(const Lettering& letters, const Request& request
   const double gap = 0.3 * letters.size();
   legend_ = make_legend(letters, request.width);
   height_ = request.length;
-  if (scale_.palette == Palette::categories) {
+  if (scale_.is_named()) {
     label_lines_ = letters.wrapped(scale_.title(), request.width, 4);
     label_ = {0, 0, request.width, height_of(label_lines_, letters)};
     legend_at_ = {0, label_.bottom()};

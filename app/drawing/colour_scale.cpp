@@ -112,6 +112,11 @@ int ColourScale::steps() const {
   return whole ? int(std::lround(span)) + 1 : 0;
 }
 
+Rgb ColourScale::colour_of_name(std::size_t name) const {
+  if (palette == Palette::categories) return category_colour(int(name));
+  return colour(std::pow(double(name) / double(categories.size() - 1), 2));
+}
+
 std::optional<ColourScale> colour_scale_of(const Panel& panel, const ViewSettings& settings) {
   using Scale = std::optional<ColourScale>;
   return visit_body(

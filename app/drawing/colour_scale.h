@@ -43,6 +43,11 @@ struct ColourScale : ValueColours, SpecialColours {
   std::string under_text() const;
   /// The number of colours if the numbers are a few whole ones; 0 for a continuous scale.
   int steps() const;
+  /// Whether names of colours stand in place of a bar.
+  bool is_named() const { return !categories.empty(); }
+  Rgb colour_of_name(std::size_t name) const;
+  /// Whether a click on such a name hides its colour.
+  bool can_hide() const { return palette == Palette::categories; }
   /// Amounts: their range can be shared or chosen.
   bool is_amounts() const {
     return palette == Palette::sequential || palette == Palette::diverging;

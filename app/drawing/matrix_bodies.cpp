@@ -58,7 +58,7 @@ void write_numbers(const BodyDrawing& d, const Raster& raster) {
   const bool exact_cells =
       raster.values.rows() == raster.rows.size() && raster.values.cols() == raster.cols.size();
   if (cell < kCellForNumbers * d.ink.letters.size() || !exact_cells ||
-      raster.palette == Palette::categories)
+      raster.palette == Palette::categories || raster.palette == Palette::shares)
     return;
   const Clip clip(d.ink, d.plot.where);
   const IndexRange rows = visible(down, raster.rows), cols = visible(across, raster.cols);
@@ -128,12 +128,8 @@ ColourScale scale_of_strips(double top, const std::string& quantity, const std::
   // The colours of numbers that are drawn by their root.
   static const auto maps = [] {
     std::map<std::string, Colormap> of_roots;
-    for (const std::string& id : colormap_ids()) {
-      const Colormap& map = colormap_for(Palette::sequential, id);
-      Colormap& roots = of_roots[id] = map;
-      for (std::size_t i = 0; i < roots.steps.size(); ++i)
-        roots.steps[i] = map.steps[std::size_t(255 * std::sqrt(double(i) / 255))];
-    }
+    for (const std::string& id : colormap_ids())
+      of_roots[id] = by_root(colormap_for(Palette::sequential, id));
     return of_roots;
   }();
   ColourScale scale;

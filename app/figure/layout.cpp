@@ -141,7 +141,7 @@ class Layouter {
       here.scale = scales.of[c];
       if (here.scale && std::holds_alternative<Raster>(panel(r, c).body))
         here.scale->add(special_colours_of(here.prepared.contents, *here.scale));
-      if (here.scale && shared && here.scale->is_amounts()) shared->add(*here.scale);
+      if (here.scale && shared) shared->add(*here.scale);
       here.strip = row_strip_of(panel(r, c));
       if (!here.strip) continue;
       strip_room_ = row_strip_room(letters_);
@@ -298,7 +298,7 @@ class Layouter {
 
   ColourBar bar_of(const ColourScale& scale, const Rect& where) const {
     // The title of categories is the first of their names.
-    const bool one_line = scale.palette == Palette::categories && where.width > panel_width_;
+    const bool one_line = scale.is_named() && where.width > panel_width_;
     return {scale,
             letters_,
             {where.width, one_line ? ColourBar::Form::beside : ColourBar::Form::beneath}};

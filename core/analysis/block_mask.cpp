@@ -1,6 +1,9 @@
 #include "analysis/block_mask.h"
 
+#include <cmath>
+
 #include "analysis/block_side.h"
+#include "data/blocks.h"
 #include "data/error.h"
 #include "plan/leaves.h"
 
@@ -70,15 +73,27 @@ std::string place_of(const Plan& plan, const Support::Part& part, Index i, Index
   return {};
 }
 
+// The pass of this rank has the selected blocks of the same rank of all queries.
+std::optional<PairInfo::Scored> scored_block(const Plan& plan, const Support::Part& part, Index i) {
+  const auto& scores = plan.structure.reals("selected_scores");
+  const auto* tiles = plan.as<TilePlan>();
+  if (scores.empty() || !tiles) return {};
+  const Index most = std::ssize(scores) / plan.queries(), rank = part.pass - tiles->passes.data();
+  const float score = scores[static_cast<std::size_t>(i * most + rank)];
+  if (!std::isfinite(score)) return {};
+  return PairInfo::Scored{part.pass->tiles[part.tile].cols, score};
+}
+
 }  // namespace
 
-Matrix block_fill(const Plan& plan, IndexRange rows, IndexRange cols, Index block,
-                  const std::stop_token& stop) {
-  const Index down = (rows.size() + block - 1) / block, across = (cols.size() + block - 1) / block;
+std::vector<double> block_pairs(const Plan& plan, IndexRange rows, IndexRange cols, Lengths block,
+                                const std::stop_token& stop) {
+  const Index down = number_of_blocks(rows.size(), block.queries),
+              across = number_of_blocks(cols.size(), block.keys);
   std::vector<double> pairs(static_cast<std::size_t>(down * across));
   const Support support(plan);
   for (const auto& layer : support.layers()) {
-    BlockSide row_side(layer.rows, rows, block), col_side(layer.cols, cols, block);
+    BlockSide row_side(layer.rows, rows, block.queries), col_side(layer.cols, cols, block.keys);
     for (const auto& group : layer.groups) {
       if (stop.stop_requested()) throw Cancelled();
       const auto& row_pieces = row_side.split(group.rows);
@@ -99,12 +114,19 @@ Matrix block_fill(const Plan& plan, IndexRange rows, IndexRange cols, Index bloc
       }
     }
   }
-  Matrix fill(down, across);
-  for (Index r = 0; r < down; ++r)
-    for (Index c = 0; c < across; ++c) {
+  return pairs;
+}
+
+Matrix block_fill(const Plan& plan, IndexRange rows, IndexRange cols, Index block,
+                  const std::stop_token& stop) {
+  const std::vector<double> pairs = block_pairs(plan, rows, cols, {block, block}, stop);
+  Matrix fill(number_of_blocks(rows.size(), block), number_of_blocks(cols.size(), block));
+  for (Index r = 0; r < fill.rows(); ++r)
+    for (Index c = 0; c < fill.cols(); ++c) {
       const Index height = std::min(block, rows.size() - r * block);
       const Index width = std::min(block, cols.size() - c * block);
-      fill(r, c) = static_cast<float>(pairs[r * across + c] / static_cast<double>(height * width));
+      fill(r, c) =
+          static_cast<float>(pairs[r * fill.cols() + c] / static_cast<double>(height * width));
     }
   return fill;
 }
@@ -115,9 +137,14 @@ PairInfo pair_info(const Plan& plan, Index i, Index j) {
 
 PairInfo pair_info(const Support& support, Index i, Index j) {
   const Plan& plan = support.plan();
-  PairInfo info;
+  PairInfo info{.admissible = is_admissible(plan, i, j)};
   support.for_parts(i, {j, j + 1}, [&](const Support::Part& part) {
-    info = {true, part.pass->key_level, part.weight(plan.keys()), place_of(plan, part, i, j)};
+    info = {true,
+            info.admissible,
+            part.pass->key_level,
+            part.weight(plan.keys()),
+            place_of(plan, part, i, j),
+            scored_block(plan, part, i)};
   });
   return info;
 }

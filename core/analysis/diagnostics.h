@@ -13,14 +13,15 @@
 namespace fovea {
 
 struct Diagnostic {
-  std::string id;             // "chi", as in JSON
-  std::string label;          // "Collision fraction χ"
-  double value = 0;           // may be +inf
-  std::string meaning;        // for a tool tip
-  bool sampled = false;       // from a sample of rows, or of blocks
-  bool left_out = false;      // not computed, value NaN; the meaning says why
-  double standard_error = 0;  // of a sampled figure
-  std::string words = {};     // a sentence in place of a number, shown among the notes
+  std::string id;                // "chi", as in JSON
+  std::string label;             // "Collision fraction χ"
+  double value = 0;              // may be +inf
+  std::string meaning;           // for a tool tip
+  bool sampled = false;          // from a sample of rows, or of blocks
+  bool left_out = false;         // not computed, value NaN; the meaning says why
+  double standard_error = 0;     // of a sampled figure
+  std::string words = {};        // a sentence in place of a number, shown among the notes
+  std::vector<float> rows = {};  // [queries] of which it is the mean; NaN: not read; may be empty
 };
 
 /// "0.2752", "≈ 0.61 ± 0.02" for a sample, "∞", "left out", or "–" if the figure is not defined.

@@ -1,6 +1,8 @@
 #include "analysis/selected_recall.h"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "analysis/key_sets.h"
 #include "analysis/row_bands.h"
@@ -26,6 +28,19 @@ double recall_of_row(const float* weights, Index keys, const std::vector<bool>& 
   return static_cast<double>(found) / static_cast<double>(k);
 }
 
+Diagnostic recall_figure(const Diagnosis& of, Run& run) {
+  SelectedRecall recall = selected_recall(of.approximate, of.exact, run);
+  return {.id = selected_recall_id,
+          .label = "Recall of selected keys",
+          .value = recall.share.value,
+          .meaning =
+              "The share of the top keys that a query selects; there are as many top keys, "
+              "by exact weight, as it selects. Mean over rows.",
+          .sampled = recall.sampled,
+          .standard_error = recall.share.standard_error,
+          .rows = std::move(recall.rows)};
+}
+
 }  // namespace
 
 SelectedRecall selected_recall(const Operator& approximate, const Operator& exact, Run& run,
@@ -35,6 +50,8 @@ SelectedRecall selected_recall(const Operator& approximate, const Operator& exac
   const IndexRange all{0, plan.keys()};
   const RowBands rows = row_bands(plan.lengths, max_entries, seed);
   std::vector<double> recall;
+  std::vector<float> of_all(static_cast<std::size_t>(plan.queries()),
+                            std::numeric_limits<float>::quiet_NaN());
   Run quiet = run.quiet();  // progress counts rows
   for (const IndexRange& band : rows.bands) {
     run.check();
@@ -45,22 +62,23 @@ SelectedRecall selected_recall(const Operator& approximate, const Operator& exac
         std::fill_n(selected.begin() + part.keys.begin, part.keys.size(), true);
       });
       recall.push_back(recall_of_row(p.row(i - band.begin), plan.keys(), selected));
+      of_all[static_cast<std::size_t>(i)] = static_cast<float>(recall.back());
     }
     run.reached(static_cast<double>(recall.size()) / static_cast<double>(rows.rows));
   }
-  return {mean_of(rows, recall), rows.sampled()};
+  return {mean_of(rows, recall), rows.sampled(), std::move(of_all)};
 }
 
 std::vector<Diagnostic> selection_figures(const Diagnosis& of, Run& run) {
   std::vector<Diagnostic> figures = key_set_figures(of, run);
-  if (figures.empty()) return figures;
-  const SelectedRecall recall = selected_recall(of.approximate, of.exact, run);
-  figures.push_back(
-      {"selected_recall", "Recall of selected keys", recall.share.value,
-       "The share of the top keys that a query selects; there are as many top keys, by "
-       "exact weight, as it selects. Mean over rows.",
-       recall.sampled, false, recall.share.standard_error});
+  if (!figures.empty()) figures.push_back(recall_figure(of, run));
   return figures;
+}
+
+std::vector<Diagnostic> given_selection_figures(const Diagnosis& of, Run& run) {
+  const auto* plan = of.approximate.plan().as<ImportedPlan>();
+  if (!plan || !plan->kept || Support(of.approximate.plan()).complete(run.stop)) return {};
+  return {recall_figure(of, run)};
 }
 
 }  // namespace fovea

@@ -11,8 +11,9 @@
 namespace fovea {
 
 struct SelectedRecall {
-  Estimate share;
-  bool sampled = false;  // not all rows were used
+  Estimate share;           // the mean
+  bool sampled = false;     // not all rows were used
+  std::vector<float> rows;  // [queries] each row's own; NaN: not used
 };
 
 /// With S_i the keys that query i attends in the approximation, and top_k(P_i) as in top_recall.h:
@@ -22,8 +23,14 @@ struct SelectedRecall {
 SelectedRecall selected_recall(const Operator& approximate, const Operator& exact, Run& run,
                                double max_entries = 6.7e7, std::uint64_t seed = 0);
 
+/// The id of the selected recall among the figures.
+inline constexpr const char* selected_recall_id = "selected_recall";
+
 /// The figures of a selector: those of its sets of keys, and the selected recall; empty if every
 /// query attends every key.
 std::vector<Diagnostic> selection_figures(const Diagnosis& of, Run& run);
+
+/// The selected recall of an imported result whose pairs are known; empty if they are all pairs.
+std::vector<Diagnostic> given_selection_figures(const Diagnosis& of, Run& run);
 
 }  // namespace fovea

@@ -70,6 +70,10 @@ double pairs_in_band(IndexRange rows, IndexRange cols, const Band& band) {
 
 namespace {
 
+Pass pass_of_all_pairs(const Plan& plan) {
+  return {.tiles = {{{0, plan.queries()}, {0, plan.keys()}, plan.band()}}};
+}
+
 // Queries and keys share a node at some depth with alpha != 0 iff they share the one nearest the
 // root, since nodes are nested. So the support is one set of tiles over the two orders by leaf.
 Pass support_of_nodes(const NodePlan& nodes, const Band& band) {
@@ -130,6 +134,14 @@ bool is_admissible(const Plan& plan, Index query, Index key) {
   return plan.band().contains(query, key) && (!mask || mask->admits(query, key));
 }
 
+Plan plan_of_admissible(const Plan& plan) {
+  return {.lengths = plan.lengths,
+          .causal = plan.causal,
+          .window = plan.window,
+          .mask = plan.head_mask.value_or(plan.mask),
+          .form = TilePlan{.passes = {pass_of_all_pairs(plan)}}};
+}
+
 double admissible_pairs(const Plan& plan) {
   if (!head_mask(plan)) return pairs_in_band({0, plan.queries()}, {0, plan.keys()}, plan.band());
   double sum = 0;
@@ -140,7 +152,7 @@ double admissible_pairs(const Plan& plan) {
 Support::Support(const Plan& plan) : plan_(&plan) {
   const auto add = [&](const Pass& pass) { layers_.push_back(layer_of(pass, plan.lengths)); };
   const auto add_all_pairs = [&] {
-    own_.tiles = {{{0, plan.queries()}, {0, plan.keys()}, plan.band()}};
+    own_ = pass_of_all_pairs(plan);
     add(own_);
   };
   visit_form(

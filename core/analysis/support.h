@@ -52,6 +52,8 @@ inline Index admissible_keys(const Plan& plan, Index query) {
 }
 double admissible_pairs(const Plan& plan);
 bool is_admissible(const Plan& plan, Index query, Index key);
+/// The plan of the same head that evaluates every admissible pair.
+Plan plan_of_admissible(const Plan& plan);
 
 /// Whether a tile has a band. Bands are on tokens, so a tile of clusters has none.
 inline bool is_banded(const Pass& pass, const Tile& tile) {

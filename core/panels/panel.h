@@ -15,8 +15,9 @@
 namespace fovea {
 
 /// How numbers become colours. sequential: weights >= 0; diverging: centred on 0;
-/// categories: values are 0, 1, 2, ...; ranks: discrete steps of a sequential map.
-enum class Palette { sequential, diverging, categories, ranks };
+/// categories: values are 0, 1, 2, ...; ranks: discrete steps of a sequential map; shares: values
+/// in [0, 1], whose colours follow their root, so that small shares are seen.
+enum class Palette { sequential, diverging, categories, ranks, shares };
 
 /// Special values: NaN "not a number", -inf "masked".
 struct Raster {
@@ -27,10 +28,12 @@ struct Raster {
   std::vector<Peak> peaks;                             // of pixels that are means; else empty
   Palette palette = Palette::sequential;
   Norm norm = Norm::linear;
-  double low = 0, high = 1;             // this panel's own range (finite values)
-  std::string quantity;                 // colour bar label: "attention weight P"
-  std::vector<std::string> categories;  // palette categories: their names
-  std::string under_name;               // what numbers below `low` mean; empty if nothing special
+  double low = 0, high = 1;  // this panel's own range (finite values)
+  std::string quantity;      // colour bar label: "attention weight P"
+  /// Names of colours, for a legend in place of a bar: of categories, or of shares at even
+  /// distances of their roots.
+  std::vector<std::string> categories;
+  std::string under_name;  // what numbers below `low` mean; empty if nothing special
   // A number for each row of tokens, for a strip beside the raster; NaN if not known. Empty if
   // there is no strip.
   std::vector<float> row_values;  // [rows.size()]
@@ -40,6 +43,11 @@ struct Raster {
   Matrix standard_error;  // of every pixel that is an estimated mean (else 0); empty if none is
   double estimated = 0;   // share of the rows of pixels that are estimates
   bool complete = true;   // nothing is an estimate or coarser than the view
+
+  /// Amounts: the user chooses how they are pooled.
+  bool has_amounts() const {
+    return palette == Palette::sequential || palette == Palette::diverging;
+  }
 };
 
 /// Rectangles in token coordinates with a number in each.

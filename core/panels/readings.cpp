@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "data/larger.h"
 
@@ -11,13 +12,18 @@ namespace fovea {
 PairReading read_pair(const Computation& approximate, const Computation& exact, Index query,
                       Index key, Run& run) {
   const IndexRange row{query, query + 1}, col{key, key + 1};
-  return {.query = query,
-          .key = key,
-          .exact = exact.op->tile(row, col, run)(0, 0),
-          .approximate = has_entries(approximate.op->plan())
-                             ? approximate.op->tile(row, col, run)(0, 0)
-                             : std::numeric_limits<float>::quiet_NaN(),
-          .info = pair_info(approximate.op->plan(), query, key)};
+  PairReading reading{.query = query,
+                      .key = key,
+                      .exact = exact.op->tile(row, col, run)(0, 0),
+                      .approximate = has_entries(approximate.op->plan())
+                                         ? approximate.op->tile(row, col, run)(0, 0)
+                                         : std::numeric_limits<float>::quiet_NaN(),
+                      .info = pair_info(approximate.op->plan(), query, key)};
+  if (const auto& block = reading.info.block) {
+    const Matrix weights = exact.op->tile(row, block->keys, run);
+    reading.block_mass = std::accumulate(weights.row(0), weights.row(0) + block->keys.size(), 0.0);
+  }
+  return reading;
 }
 
 RowReading read_row(const Computation& computation, Index query, Run& run) {

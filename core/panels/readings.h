@@ -16,6 +16,7 @@ struct PairReading {
   Index query = 0, key = 0;
   double exact = 0, approximate = 0;
   PairInfo info;
+  double block_mass = 0;  // exact mass of the query in `info.block`, if there is one
 };
 PairReading read_pair(const Computation& approximate, const Computation& exact, Index query,
                       Index key, Run& run);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analysis/rounding_budget.h"
+#include "analysis/selected_recall.h"
 #include "data/stop.h"
 #include "variants/variant.h"
 
@@ -110,7 +111,7 @@ Variant make_imported_variant() {
        .rows_sum_to_one = false,
        .signed_entries = true,
        .imported = true,
-       .diagnostics = {imported_figures}},
+       .diagnostics = {imported_figures, given_selection_figures}},
       plan_imported);
 }
 

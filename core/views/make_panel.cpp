@@ -30,6 +30,12 @@ std::string shown_part(const PanelInputs& in) {
   return whole ? "" : "shown part: ";
 }
 
+std::string rounded_percent(double share, const Estimate& estimate) {
+  std::string text = format_percent(share, share < 0.995 ? 2 : 3);  // not "10² %"
+  if (estimate.standard_error > 0) text += " ± " + format_percent(estimate.standard_error);
+  return text;
+}
+
 void add(std::string& caption, const std::string& text) {
   caption += (caption.empty() ? "" : " · ") + text;
 }

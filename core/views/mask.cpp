@@ -115,17 +115,6 @@ std::string count_words(const Tiles& tiles) {
   return out + " tiles";
 }
 
-std::string rounded_percent(double share) {
-  return format_percent(share, share < 0.995 ? 2 : 3);  // not "10² %"
-}
-
-/// "12 %", or "12 % ± 0.8 %" for a sample.
-std::string rounded_percent(double share, const Estimate& estimate) {
-  std::string text = rounded_percent(share);
-  if (estimate.standard_error > 0) text += " ± " + format_percent(estimate.standard_error);
-  return text;
-}
-
 // Adds the mass that each row drops as a strip beside the tiles, and its mean in words.
 void add_dropped(const Metrics& metrics, Raster& raster, std::string& caption) {
   double most = 0;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "data/blocks.h"
 #include "data/number_text.h"
 #include "data/pixels.h"
 #include "views/view_kind.h"
@@ -14,15 +15,21 @@ namespace fovea::views {
 
 using Body = ViewKind::Body;
 
+/// How many of `size` tokens stand in each of at most `limit` pixels: a divisor of `size` below
+/// twice the least number if there is one, otherwise the least number.
+inline Index tokens_of_pixel(Index size, Index limit) {
+  const Index least = std::max<Index>(1, number_of_blocks(size, limit));
+  for (Index each = least; each < 2 * least; ++each)
+    if (size % each == 0) return each;
+  return least;
+}
+
 /// How many pixels stand for `size` tokens: one each, or at most `limit`. Each pixel then has the
 /// same whole number of tokens if there is such a number below twice the least one; otherwise
 /// pixels are as even as integers allow.
 inline Index pixels_for(Index size, Index limit) {
-  if (size <= limit) return size;
-  const Index least = (size + limit - 1) / limit;
-  for (Index factor = least; factor < 2 * least; ++factor)
-    if (size % factor == 0) return size / factor;
-  return limit;
+  const Index each = tokens_of_pixel(size, limit);
+  return size % each == 0 ? size / each : limit;
 }
 
 /// The largest side of blocks and leaves that a setting takes.
@@ -103,6 +110,8 @@ inline std::string named(const Sequence& sequence, Index token) {
 void set_range(Raster& raster);
 /// "shown part: " if the view does not show the whole matrix: what follows is about the view.
 std::string shown_part(const PanelInputs& in);
+/// "12 %", or "12 % ± 0.8 %" for a sample.
+std::string rounded_percent(double share, const Estimate& estimate = {});
 /// Adds a sentence part, separated by " · ".
 void add(std::string& caption, const std::string& text);
 

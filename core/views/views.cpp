@@ -12,6 +12,7 @@ namespace fovea {
 ViewKind heatmap_view();
 ViewKind error_view();
 ViewKind mask_view();
+ViewKind selection_view();
 ViewKind reach_view();
 ViewKind rank_view();
 ViewKind level_view();
@@ -26,9 +27,9 @@ namespace {
 
 /// A deque, whose rows stay where they are when one is added.
 std::deque<ViewKind>& kinds() {
-  static std::deque<ViewKind> kinds{heatmap_view(), error_view(), mask_view(), reach_view(),
-                                    rank_view(),    level_view(), tree_view(), row_view(),
-                                    output_view(),  cost_view()};
+  static std::deque<ViewKind> kinds{heatmap_view(), error_view(),  mask_view(),  selection_view(),
+                                    reach_view(),   rank_view(),   level_view(), tree_view(),
+                                    row_view(),     output_view(), cost_view()};
   return kinds;
 }
 

@@ -222,6 +222,47 @@ TEST_CASE("the card over a rank map has the rank, the most it can be, and the bl
   says(3, 3, "rank 5 of 6, block 6 × 6\n");
 }
 
+TEST_CASE("the card over a selection says the state of a pair, or the share of a pixel") {
+  const ScreenLetters letters;
+  Raster raster;
+  raster.values = Matrix(2, 2);
+  raster.values(0, 0) = 1;
+  raster.values(0, 1) = -std::numeric_limits<float>::infinity();
+  raster.values(1, 1) = 0.375f;
+  raster.rows = raster.cols = {0, 4};
+  raster.palette = Palette::shares;
+  raster.pooled = Pool::Kind::mean;
+  raster.categories = {"available, not picked", "a quarter picked", "picked"};
+  raster.quantity = "picked share of the available pairs";
+  raster.row_values = {0.25f, 0.5f, 0.5f, 1};
+  raster.row_quantity = "recall of the query's top keys";
+  const auto model = matrix_model(4, 1);
+  auto panel = std::make_shared<Panel>(*model->cells[0][0].panel);
+  panel->view = find_view("selection");
+  panel->body = raster;
+  model->views = {find_view("selection")};
+  model->cells = {{{.panel = panel}}};
+  SceneOfModel laid_out(*model, letters, {500, 500});
+  canvas::Scene& scene = laid_out.scene;
+  const drawing::Rect place = scene.grid.panel(0, 0);
+  const auto words_at = [&](double across, double down) {
+    scene.pointer = scene.point_at({place.x + across * place.width, place.y + down * place.height});
+    return words_at_pointer(scene);
+  };
+  const auto says = [&](double across, double down, const char* words) {
+    return words_at(across, down).find(words) != std::string::npos;
+  };
+  CHECK(says(0.2, 0.2, "picked  mean of 2 × 2"));
+  CHECK(says(0.2, 0.7, "available, not picked  mean of 2 × 2"));
+  CHECK(says(0.7, 0.7, "37.5 % picked  mean of 2 × 2"));
+  CHECK(says(0.7, 0.2, "masked"));
+  CHECK_FALSE(says(0.7, 0.2, "picked"));
+  CHECK(says(0.2, 0.1, "recall of the query's top keys 25 %"));
+  CHECK_FALSE(says(0.2, 0.1, "dots"));  // marks of the largest entries
+  CHECK(scene.captions[0][0].find("strip: recall of the query's top keys, colours 0 to 100 %") !=
+        std::string::npos);
+}
+
 TEST_CASE("the card over a map of two-hop reach says in words whether the pair is reached") {
   const ScreenLetters letters;
   const auto model = base_model(4, 1);

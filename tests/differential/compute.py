@@ -68,6 +68,7 @@ def figures_of(layer, head, exact_made, made, exact, computed, index):
     variant = computed.variant
     if variant == "imported":
         expected |= figures.of_imported(layer, head, exact_made, made, written)
+        expected |= figures.of_recall(head, made, written)
     elif "z" in layer.imported:
         expected["from_own_output"] = figures.from_own_output(written, layer.imported["z"][index])
     if variant in ("fixed", "strided", "longformer", "bigbird", "window", "reformer"):

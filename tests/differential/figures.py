@@ -211,13 +211,18 @@ def of_key_sets(head, made):
 def of_selection(head, made, written):
     """What share of as many keys of the largest exact weights is selected, beside the figures of sets of keys."""
     sets = of_key_sets(head, made)
-    if not sets:
+    return sets | of_recall(head, made, written) if sets else {}
+
+
+def of_recall(head, made, written):
+    """Only where not all that exact attention sees is selected."""
+    if made.support.sum() == head.allowed.sum():
         return {}
     rows = []
     for weights, support in zip(written.exact, made.support):
         most = top(weights, int(support.sum()))
         rows.append(len(most & set(np.flatnonzero(support))) / len(most) if most else 1)
-    return sets | exactly(selected_recall=np.mean(rows))
+    return exactly(selected_recall=np.mean(rows))
 
 
 def of_levels(head, made, written, coarse_query):

@@ -111,6 +111,17 @@ TEST_CASE("the colour blind tell all categories apart") {
   check_distinct(categories);
 }
 
+TEST_CASE(
+    "the colour blind tell picked, available and masked pairs apart, and all shares from masked") {
+  const Colormap& shares = colormap_for(Palette::shares, "");
+  check_distinct({shares.under, shares.steps.front(), shares.steps.back(), shares.masked});
+  for (const Sight& sight : sights) {
+    CAPTURE(std::string(sight.name));
+    for (const Rgb& step : shares.steps)
+      CHECK(distance(seen(step, sight), seen(shares.masked, sight)) > 2 * told_apart);
+  }
+}
+
 TEST_CASE("the colour blind see sequential maps and ranks grow, and both signs of a difference") {
   for (const Sight& sight : sights) {
     CAPTURE(std::string(sight.name));
@@ -124,7 +135,7 @@ TEST_CASE("the colour blind see sequential maps and ranks grow, and both signs o
           CHECK(distance(seen(steps[s], sight), seen(steps[255 - s], sight)) > told_apart);
         continue;
       }
-      const double sign = id == "ranks" ? -1 : 1;
+      const double sign = id == "ranks" || id == "shares" ? -1 : 1;
       for (std::size_t s = 8; s < steps.size(); ++s)
         CHECK(sign * (seen(steps[s], sight)[0] - seen(steps[s - 8], sight)[0]) > 0);
     }

@@ -173,6 +173,27 @@ Panel reach(Index n, const std::string& title) {
   return made;
 }
 
+Panel selection(Index n, const std::string& title) {
+  Panel made = panel(find_view("selection"), title, "block 8, blocks 2");
+  made.caption = "37 % of available pairs picked · 49 % of all pairs masked";
+  const Index side = n / 2;
+  Raster raster;
+  raster.values = Matrix(side, side, kMasked);
+  for (Index r = 0; r < side; ++r)
+    for (Index c = 0; c <= r; ++c)
+      raster.values(r, c) = r / 4 == c / 4 ? 1 : static_cast<float>((r + c / 4 * 3) % 5) / 4;
+  raster.rows = raster.cols = {0, n};
+  raster.palette = Palette::shares;
+  raster.low = 2e-4;
+  raster.pooled = Pool::Kind::mean;
+  raster.categories = {"available, not picked", "a quarter picked", "picked"};
+  raster.quantity = "picked share of the available pairs";
+  for (Index i = 0; i < n; ++i) raster.row_values.push_back(static_cast<float>(i % 16) / 16);
+  raster.row_quantity = "recall of the query's top keys";
+  made.body = std::move(raster);
+  return made;
+}
+
 Panel ranks(Index n, Index leaf, const std::string& title) {
   Panel made = panel(find_view("rank"), title, "softmax, streaming");
   made.caption = "stored 41 % of the entries, 2.4 × smaller";

@@ -19,6 +19,8 @@ Panel mask(Index n, const std::string& title);
 Panel levels(Index n, const std::string& title);
 /// Two-hop reach of a strided pattern whose window is shorter than its stride.
 Panel reach(Index n, const std::string& title);
+/// Picked blocks of keys under a causal mask, in pixels of four pairs.
+Panel selection(Index n, const std::string& title);
 Panel ranks(Index n, Index leaf, const std::string& title);
 Panel leaves(int height, const std::string& title);
 Panel buckets(int count, const std::string& title);

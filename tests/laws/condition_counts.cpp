@@ -11,6 +11,7 @@
 #include "data/error.h"
 #include "laws/conditions.h"
 #include "laws/formulas.h"
+#include "laws/selection_states.h"
 #include "reference.h"
 
 using namespace fovea;
@@ -50,6 +51,19 @@ TEST_CASE("law: masks, row sizes and costs under every condition are those of P"
     CHECK(cost.exact_multiply_adds == admissible * width);
     if (x.variant->conditions == Conditions::all) CHECK(cost.pairs == pairs);
   });
+}
+
+TEST_CASE("law: picked, available and masked pairs are those of P and of the head's conditions") {
+  for_all_conditions(check_states);
+  for (const Case& c : cases())
+    for (const bool causal : masks_of(c)) {
+      const Problem problem = make_data(Data::gaussian, 37, 4, 2, causal, c.head);
+      // Entries of TC-attention can cancel.
+      if (c.id == "tc" || !takes(c, problem)) continue;
+      CAPTURE(describe(c));
+      CAPTURE(causal);
+      check_states(make_instance(*backends().front(), problem, c.id, c.settings));
+    }
 }
 
 TEST_CASE("law: metrics under every condition are those of the formulas, rows without keys too") {

@@ -10,6 +10,7 @@
 #include "analysis/support.h"
 #include "laws/conditions.h"
 #include "laws/formulas.h"
+#include "laws/selection_states.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -160,6 +161,12 @@ TEST_CASE("law: parts, pools and rows of unequal lengths are those of the whole"
       CHECK(std::abs(static_cast<double>(found) -
                      static_cast<double>(x.tile(first_rows, first_cols, {kind, 1, 1})(0, 0))) <=
             slack);
+  });
+}
+
+TEST_CASE("law: picked, available and masked pairs of unequal lengths are those of P") {
+  for_all_unequal([](const Case& c, const Backend&, const Instance& x) {
+    if (c.id != "tc") check_states(x);  // entries of pairs that share nodes can cancel
   });
 }
 

@@ -43,6 +43,10 @@ QString rank_text(const RankBlock& block) {
   return QString("%1 of %2").arg(block.rank).arg(std::min(block.rows.size(), block.cols.size()));
 }
 
+QString score_text(const PairInfo::Scored& block, double mass) {
+  return QString("%1, mass %2").arg(number_text(double(block.score)), to_qt(format_percent(mass)));
+}
+
 QString smallest_text(const RankBlock& block) {
   const auto bounded = std::ssize(block.singular_values) - block.resolved;
   if (bounded > 0) return QString("the last %1: a bound").arg(bounded);
@@ -196,18 +200,29 @@ std::vector<Reading> PointerBox::details(const PairReading& reading) const {
       known ? rank_block_of(study_, column, reading.query, reading.key) : nullptr;
   const QString of = known ? " in " + to_qt(study_.title_of(column)) : "";
   const QString place = approximate && !info.place.empty() ? to_qt(info.place) : not_known;
+  const QString score =
+      approximate && info.block ? score_text(*info.block, reading.block_mass) : not_known;
   const bool shared = covered && info.level > 0;
   QString entry_tip =
       "The pair belongs to a level of the token pyramid: its keys share one entry. The last "
       "cluster of a level may have fewer.";
   if (shared) entry_tip = QString("Level %1. ").arg(info.level) + entry_tip;
   return {
-      {"attended", !approximate ? not_known : QString(covered ? "yes" : "no"),
-       "Whether the query attends to the key" + of + ", or the variant leaves the pair out"},
+      {"attended",
+       !approximate      ? not_known
+       : covered         ? QString("yes")
+       : info.admissible ? QString("no, but available")
+                         : QString("no, masked"),
+       "Whether the query attends to the key" + of +
+           ", the variant leaves the pair out, or the conditions of the head exclude it"},
       {"entry", shared ? QString("mean of %1 keys").arg(1 << info.level) : not_known, entry_tip},
       {"weight", covered ? number_text(info.weight) : not_known,
        "How many keys the entry stands for: a sampled key represents others."},
       {"place", on_a_line(place), "block, leaf, bucket or sample: " + place},
+      {"score", on_a_line(score),
+       "What the selector gave the block of the key, and how much of the exact mass of the query "
+       "the block has: " +
+           score},
       {"block rank", block ? on_a_line(rank_text(*block)) : not_known,
        block ? QString("rows %1, columns %2").arg(range_text(block->rows), range_text(block->cols))
              : "The rank of the block that holds the pair, where a rank map is shown"}};
