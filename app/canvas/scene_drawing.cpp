@@ -104,12 +104,15 @@ void draw_panel(Ink& ink, const Scene& scene, int row, int column) {
     const Clip clip(ink, seen);
     draw_inside(ink, scene, row, column);
   }
+  if (scene.panel(row, column)) {  // the strip of the last column lies beside the window
+    const double room = drawing::row_strip_room(ink.letters);
+    const Clip clip(ink, {window.x, window.y, window.width + room, window.height});
+    draw_row_strip(ink, scene, row, column);
+  }
   const Clip clip(ink, window);
   if (!scene.body<Message>(row, column))  // a message has nothing to look at
     ink.outline(where.inset(-1), {scene.is_selected(column) ? ink.style.accent : ink.style.frame});
-  if (!scene.panel(row, column)) return;
-  draw_row_strip(ink, scene, row, column);
-  draw_caption(ink, scene, row, column);
+  if (scene.panel(row, column)) draw_caption(ink, scene, row, column);
 }
 
 void draw_colour_bars(Ink& ink, const Scene& scene, int row) {

@@ -199,6 +199,30 @@ TEST_CASE("the strip beside a mask is in percent, in its legend and at the point
   CHECK(card.find(legend) != std::string::npos);
 }
 
+TEST_CASE("the strip of the last column is as wide as those between columns") {
+  struct ClippedInk : drawing::RecordingInk {
+    using RecordingInk::RecordingInk;
+    std::vector<drawing::Rect> clips;
+    std::vector<double> cut;  // of the width of each strip
+    void cells(const drawing::Rect& where, int, int cols, std::span<const drawing::Rgba>) override {
+      drawing::Rect seen = where;
+      for (const drawing::Rect& clip : clips) seen = seen.intersected(clip);
+      if (cols == 1 && !seen.empty()) cut.push_back(where.width - seen.width);
+    }
+    void push_clip(const drawing::Rect& where) override { clips.push_back(where); }
+    void pop_clip() override { clips.pop_back(); }
+  };
+  const ScreenLetters letters;
+  const auto model = matrix_model(64, 3);
+  for (CanvasCell& cell : model->cells[1])
+    cell.token_errors = std::make_shared<const std::vector<float>>(64, 0.25f);
+  SceneOfModel laid_out(*model, letters, {1140, 900});
+  ClippedInk ink(letters.fonts, drawing::screen_style(true));
+  draw_scene(ink, laid_out.scene);
+  CHECK(ink.cut.size() == 2);  // exact attention has no error
+  CHECK(std::ranges::count(ink.cut, 0.0) == std::ssize(ink.cut));
+}
+
 TEST_CASE("the card over a rank map has the rank, the most it can be, and the block's sides") {
   const ScreenLetters letters;
   const auto model = base_model(8, 1);
