@@ -33,8 +33,7 @@ std::vector<ExploredHead> heads_of_one_sequence(const Exploration& opened,
     if (!has_own_keys(opened.source, head.layer)) heads.push_back(head);
   if (heads.empty())
     throw InputError(opened.source.path,
-                     "keys of other tokens than the queries; expected those of one sequence, which "
-                     "is what the patterns of prefill pair");
+                     "keys of other tokens than the queries; expected those of one sequence");
   if (const auto others = std::ssize(opened.heads) - std::ssize(heads); others > 0)
     notes.push_back(plural(others, "head") +
                     " with keys of other tokens than the queries: left out");
@@ -42,7 +41,7 @@ std::vector<ExploredHead> heads_of_one_sequence(const Exploration& opened,
 }
 
 void require_causal(const Problem& problem, const std::string& where, const std::string& output) {
-  if (!output.empty() && !problem.causal)
+  if (!problem.causal)
     throw UsageError("-o " + output + ": MInference runs causal heads, and " + where +
                      " is not; expected --causal if its mask is not known");
 }
@@ -62,11 +61,19 @@ TriagedSource triaged(const ExplorationOptions& options, const TriageOptions& tr
   Run run{profile, console.stop};
   const auto start = Clock::now();
   double told = 0;
+  const auto problem_of = [&](const ExploredHead& head) {
+    return options.heads.problem(opened.source, head.layer, head.head, console.stop);
+  };
+  const auto label_of = [&](const ExploredHead& head) {
+    return layer_label(opened.source, head.layer);
+  };
+  if (!triage.output.empty())  // before anything is computed
+    for (const ExploredHead& head : heads)
+      require_causal(problem_of(head), label_of(head) + ", head " + std::to_string(head.head),
+                     triage.output);
   for (const ExploredHead& head : heads) {
-    const std::string label = layer_label(opened.source, head.layer);
-    const Problem problem =
-        options.heads.problem(opened.source, head.layer, head.head, console.stop);
-    require_causal(problem, label + ", head " + std::to_string(head.head), triage.output);
+    const std::string label = label_of(head);
+    const Problem problem = problem_of(head);
     const Computation exact = prepare(problem, {.variant = &reference_variant()}, *backend, run);
     out.heads.push_back({.layer = head.layer,
                          .head = head.head,
@@ -87,8 +94,8 @@ std::string short_note(const std::vector<TriagedHeadRow>& heads) {
   const auto n_of = [](const TriagedHeadRow& head) { return head.triage.n; };
   const Index n = n_of(*std::ranges::min_element(heads, {}, n_of));
   if (n >= long_enough) return "";
-  return "sparse prefill is for thousands of tokens: with " + std::to_string(n) +
-         " the budget is few keys for each query";
+  return "sparse prefill is for thousands of tokens: with " + plural(n, "token") +
+         " the budget leaves few keys for each query";
 }
 
 std::string recall_text(const Estimate& recall) {
@@ -102,8 +109,9 @@ std::string recall_text(const Estimate& recall) {
 std::string remark_of(const TriagedHead& head, const TriageRule& rule) {
   std::string remark, others;
   for (const HeadPattern pattern : head.as_good) add_item(others, pattern_name(pattern));
-  if (!others.empty()) remark = others + ": as good";
-  if (head.near_keep) add_item(remark, format_plain(rule.keep) + " is within the error");
+  if (!others.empty()) remark = others + (head.as_good.size() > 1 ? " are" : " is") + " as good";
+  if (head.near_keep)
+    add_item(remark, "the error leaves open whether it keeps " + format_plain(rule.keep));
   return remark;
 }
 

@@ -71,18 +71,23 @@ std::optional<Index> number_in(const std::string& name) {
   return number;
 }
 
-/// The number of each layer of a source in its model.
-std::vector<Index> layer_numbers(const Source& source) {
+/// The number of each layer of a source in its model: that in its name if the triaged layers have
+/// different ones, else its place in the source.
+std::vector<Index> layer_numbers(const std::vector<TriagedHeadRow>& heads, const Source& source) {
   std::vector<Index> named, places;
   for (const Layer& layer : source.layers) {
     places.push_back(std::ssize(places));
-    if (const auto number = number_in(layer.name)) named.push_back(*number);
+    named.push_back(number_in(layer.name).value_or(-1));
   }
-  const bool distinct = std::set(named.begin(), named.end()).size() == places.size();
-  return distinct ? named : places;
+  std::set<Index> triaged, numbers;
+  for (const TriagedHeadRow& head : heads) {
+    triaged.insert(head.layer);
+    numbers.insert(named[static_cast<std::size_t>(head.layer)]);
+  }
+  return numbers.size() == triaged.size() && !numbers.contains(-1) ? named : places;
 }
 
-/// MInference takes one key at least of each kind.
+/// MInference needs at least one column and one diagonal.
 Document minference_entry(const TriagedHead& head) {
   constexpr Index least = 30, all = Index{1} << 24;  // more diagonals than a prompt has
   if (head.pattern == HeadPattern::full) return {"vertical_and_slash", least, all, 1.0};
@@ -114,7 +119,9 @@ Document to_json(const std::vector<TriagedHeadRow>& heads, const TriageRule& rul
 std::string to_csv(const std::vector<TriagedHeadRow>& heads) {
   std::string text = "layer,layer_label,head,n,rows,pattern,recall,pairs";
   for (const HeadPattern pattern : sparse_patterns)
-    text += ',' + id_of(pattern) + ',' + id_of(pattern) + "_standard_error";
+    text += ',' + id_of(pattern) + ',' + id_of(pattern) + "_standard_error," + id_of(pattern) +
+            (pattern == HeadPattern::block ? "_tokens," : "_columns,") + id_of(pattern) +
+            (pattern == HeadPattern::block ? "_blocks" : "_diagonals");
   text += '\n';
   for (const TriagedHeadRow& head : heads) {
     const TriagedHead& triage = head.triage;
@@ -124,7 +131,11 @@ std::string to_csv(const std::vector<TriagedHeadRow>& heads) {
             format_exactly(triage.recall()) + ',' + format_exactly(triage.pairs());
     for (const HeadPattern pattern : sparse_patterns) {
       const Estimate& recall = triage.of(pattern).recall;
-      text += ',' + format_exactly(recall.value) + ',' + format_exactly(recall.standard_error);
+      const PatternSizes& sizes = triage.of(pattern).sizes;
+      const bool blocks = pattern == HeadPattern::block;
+      text += ',' + format_exactly(recall.value) + ',' + format_exactly(recall.standard_error) +
+              ',' + std::to_string(blocks ? sizes.block : sizes.columns) + ',' +
+              std::to_string(blocks ? sizes.blocks : sizes.diagonals);
     }
     text += '\n';
   }
@@ -132,15 +143,14 @@ std::string to_csv(const std::vector<TriagedHeadRow>& heads) {
 }
 
 MInferenceConfig minference_config(const std::vector<TriagedHeadRow>& heads, const Source& source) {
-  const std::vector<Index> numbers = layer_numbers(source);
+  const std::vector<Index> numbers = layer_numbers(heads, source);
   MInferenceConfig out;
-  std::vector<Index> missing;  // heads of each layer that are not named; -1 if none is
+  const auto layers = static_cast<std::size_t>(*std::ranges::max_element(numbers) + 1);
+  for (std::size_t layer = 0; layer < layers; ++layer) out.layers.push_back(Document::object());
+  // Heads of each layer that are not named; -1 if the layer has no triaged head.
+  std::vector<Index> missing(layers, -1);
   for (const TriagedHeadRow& head : heads) {
     const auto number = static_cast<std::size_t>(numbers[static_cast<std::size_t>(head.layer)]);
-    while (out.layers.size() <= number) {
-      out.layers.push_back(Document::object());
-      missing.push_back(-1);
-    }
     if (missing[number] < 0)
       missing[number] = source.layers[static_cast<std::size_t>(head.layer)].heads();
     --missing[number];

@@ -25,7 +25,7 @@ std::string counts_text(const std::vector<TriagedHeadRow>& heads);
 /// recall, with a standard error if rows were sampled.
 Document to_json(const std::vector<TriagedHeadRow>& heads, const TriageRule& rule);
 
-/// The same as a table: a heading, and a line for each head.
+/// A heading, and a line for each head: its pattern, and the recall and the sizes of each pattern.
 std::string to_csv(const std::vector<TriagedHeadRow>& heads);
 
 /// What MInference reads as `config_path` (microsoft/MInference,
@@ -36,8 +36,9 @@ struct MInferenceConfig {
   std::vector<Index> incomplete;  // layers with heads that it does not name
 };
 
-/// A layer is named by the number in its name, or by its place in the source if names do not number
-/// layers. MInference has no entry for a full head: all diagonals are the same.
+/// A layer stands at the number in its name, or at its place in the source if the names of triaged
+/// layers do not number them. The list ends with the last layer of the source. MInference has no
+/// entry for a full head: all diagonals are the same.
 MInferenceConfig minference_config(const std::vector<TriagedHeadRow>& heads, const Source& source);
 
 }  // namespace fovea

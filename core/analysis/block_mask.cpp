@@ -73,15 +73,23 @@ std::string place_of(const Plan& plan, const Support::Part& part, Index i, Index
   return {};
 }
 
-// The pass of this rank has the selected blocks of the same rank of all queries.
+// The score of the selected block that a part of the support is.
 std::optional<PairInfo::Scored> scored_block(const Plan& plan, const Support::Part& part, Index i) {
   const auto& scores = plan.structure.reals("selected_scores");
   const auto* tiles = plan.as<TilePlan>();
   if (scores.empty() || !tiles) return {};
-  const Index most = std::ssize(scores) / plan.queries(), rank = part.pass - tiles->passes.data();
-  const float score = scores[static_cast<std::size_t>(i * most + rank)];
-  if (!std::isfinite(score)) return {};
-  return PairInfo::Scored{part.pass->tiles[part.tile].cols, score};
+  const auto& blocks = plan.structure.integers("selected_blocks");
+  const IndexRange keys = part.pass->tiles[part.tile].cols;
+  const Index most = std::ssize(scores) / plan.queries(), first = i * most;
+  // Blocks have equal sizes but for the last one, which begins where one of that size would.
+  Index size = 1;
+  for (const Tile& tile : part.pass->tiles) size = std::max(size, tile.cols.size());
+  for (Index at = first; at < first + most; ++at) {
+    const auto place = static_cast<std::size_t>(at);
+    if (blocks[place] * size == keys.begin && std::isfinite(scores[place]))
+      return PairInfo::Scored{keys, scores[place]};
+  }
+  return {};
 }
 
 }  // namespace
@@ -95,7 +103,6 @@ std::vector<double> block_pairs(const Plan& plan, IndexRange rows, IndexRange co
   for (const auto& layer : support.layers()) {
     BlockSide row_side(layer.rows, rows, block.queries), col_side(layer.cols, cols, block.keys);
     for (const auto& group : layer.groups) {
-      if (stop.stop_requested()) throw Cancelled();
       const auto& row_pieces = row_side.split(group.rows);
       if (row_pieces.empty()) continue;
       for (std::size_t t = group.first; t < group.last; ++t) {
@@ -104,6 +111,7 @@ std::vector<double> block_pairs(const Plan& plan, IndexRange rows, IndexRange co
                    some = plan.mask || !layer.pass->earlier.empty();
         const auto& col_pieces = col_side.split(tile.cols);
         for (const auto& r : row_pieces) {
+          if (stop.stop_requested()) throw Cancelled();
           double* row = pairs.data() + r.block * across;
           for (const auto& c : col_pieces)
             row[c.block] += some ? new_pairs(*layer.pass, plan.mask.get(), row_side, r.at, col_side,

@@ -167,7 +167,7 @@ Support::Support(const Plan& plan) : plan_(&plan) {
         else  // mixtures are of all tokens
           add_all_pairs();
       },
-      // The branches share pairs, and together leave none out.
+      // Features meet in every pair, and branches of a GatedPlan leave none out together.
       [&](const one_of<FeaturePlan, GatedPlan> auto&) { add_all_pairs(); },
       [&](const ImportedPlan& imported) {
         if (imported.kept)

@@ -14,7 +14,7 @@ std::unique_ptr<Operator> make_gated_operator(std::shared_ptr<const Plan> plan,
                                               const Problem& problem, const Backend& backend,
                                               Run& run);
 
-/// With the branches on the CPU.
+/// What it needs if the CPU runs the branches.
 MemoryNeed operator_need(const GatedPlan& plan, const Extents& extents, int threads);
 
 }  // namespace fovea

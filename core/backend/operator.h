@@ -15,7 +15,7 @@ namespace fovea {
 struct Output {
   Matrix z;  // [nq, dv]
   /// [nq] natural log of what each row is divided by: the row sum of w_ij exp(S_ij), or the plan's
-  /// estimate of it; empty for NodePlan.
+  /// estimate of it; empty if the form has none.
   std::vector<float> lse;
 };
 

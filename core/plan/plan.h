@@ -119,10 +119,10 @@ struct FeaturePlan {
   Index features(Index d) const { return map == FeatureMap::elu ? d : directions.rows(); }
 };
 
-/// Several softmaxes side by side, weighted by gates (NSA): with P^b of branch b, whose pairs may
-/// be those of other branches too,
+/// Several softmaxes side by side, weighted by gates (NSA):
 ///   P_ij = sum over b of g_ib P^b_ij,
-/// so rows sum to the gates of the branches in which the query attends a key.
+/// so rows sum to the gates of the branches in which the query attends a key. Branches may share
+/// pairs. Together they have every pair that the head admits, and gates are positive.
 struct GatedPlan {
   std::vector<TilePlan> branches;
   Matrix gates;  // g [nq, branches]

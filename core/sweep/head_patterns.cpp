@@ -26,16 +26,17 @@ double admitted_pairs_in(const Problem& problem, IndexRange queries, IndexRange 
   return pairs;
 }
 
-/// Columns, and diagonals at whose pairs no column is. Without a causal mask a diagonal is on both
-/// sides.
+/// Columns, and the pairs of diagonals that lie in no column. Without a causal mask a diagonal is
+/// on both sides.
 class KeptLines {
  public:
   /// Takes lines in their order while they fit: columns into a share of the pairs, diagonals into
   /// what is left of them.
   KeptLines(const Problem& problem, const Lines& columns, const Lines& diagonals,
-            double column_share, double most_pairs)
+            double column_share, double most_pairs, const Run& run)
       : n_(problem.n()), causal_(problem.causal), is_column_(static_cast<std::size_t>(n_)) {
     for (const std::int32_t j : columns) {
+      run.check();
       const double more = admitted_pairs_in(problem, {0, n_}, {j, j + 1});
       if (pairs_ + more > column_share * most_pairs) break;
       pairs_ += more;
@@ -43,6 +44,7 @@ class KeptLines {
       is_column_[static_cast<std::size_t>(j)] = true;
     }
     for (const std::int32_t distance : diagonals) {
+      run.check();
       double more = pairs_at(problem, distance);
       if (!causal_ && distance > 0) more += pairs_at(problem, -distance);
       if (pairs_ + more > most_pairs) break;
@@ -106,7 +108,10 @@ class KeptBlocks {
       if (pairs_ + more > most_pairs) break;
       pairs_ += more;
     }
-    for (Lines& its : kept_) its.resize(std::min(its.size(), static_cast<std::size_t>(most_)));
+    for (Lines& its : kept_) {
+      its.resize(std::min(its.size(), static_cast<std::size_t>(most_)));
+      its.shrink_to_fit();
+    }
   }
 
   double pairs() const { return pairs_; }
@@ -145,8 +150,8 @@ class KeptBlocks {
 };
 
 template <class Kept>
-FittedPattern fitted_pattern(HeadPattern pattern, Kept pairs) {
-  const auto kept = std::make_shared<const Kept>(std::move(pairs));
+FittedPattern fitted_pattern(HeadPattern pattern, Kept fitted) {
+  const auto kept = std::make_shared<const Kept>(std::move(fitted));
   return {.pattern = pattern,
           .sizes = kept->sizes(),
           .pairs = kept->pairs(),
@@ -192,10 +197,10 @@ std::vector<FittedPattern> patterns_within(const Problem& problem, double pairs,
   std::vector<FittedPattern> patterns;
   for (const double share : column_shares) {
     run.check();
-    patterns.push_back(fitted_pattern(HeadPattern::streaming,
-                                      KeptLines(problem, in_sequence, in_sequence, share, pairs)));
+    patterns.push_back(fitted_pattern(
+        HeadPattern::streaming, KeptLines(problem, in_sequence, in_sequence, share, pairs, run)));
     patterns.push_back(fitted_pattern(HeadPattern::vertical_slash,
-                                      KeptLines(problem, columns, diagonals, share, pairs)));
+                                      KeptLines(problem, columns, diagonals, share, pairs, run)));
   }
   patterns.push_back(fitted_pattern(HeadPattern::block, KeptBlocks(problem, pairs, backend, run)));
   return patterns;

@@ -42,10 +42,10 @@ struct FittedPattern {
 /// The pairs that the head's masks admit.
 double admitted_pairs(const Problem& problem);
 
-/// The patterns that keep at most so many pairs of a head with as many queries as keys. Lines share
+/// The patterns that keep at most `pairs` pairs of a head with as many queries as keys. Lines share
 /// the pairs in five ways, from nearly all for diagonals to nearly all for columns. As MInference
 /// chooses them, columns and diagonals are those of the largest mass in the last 64 queries, the
-/// first 30 keys and the 100 nearest diagonals (in heads below 8192 tokens in proportion fewer)
+/// first 30 keys and the 100 nearest diagonals (in heads below 8192 tokens fewer in proportion)
 /// before all others, and blocks, of 64 tokens or fewer in short heads, are those of the largest
 /// products of mean query and mean key. Throws UnavailableError if the rows of the last queries do
 /// not fit into memory, Cancelled.

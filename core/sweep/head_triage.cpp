@@ -9,7 +9,8 @@ namespace fovea {
 namespace {
 
 constexpr double no_difference = 1e-3;
-constexpr double errors_apart = 2;  // standard errors within which numbers are no different
+constexpr double errors_of_no_difference =
+    2;  // standard errors within which numbers are no different
 
 /// What patterns keep of each row that was read.
 struct KeptMass {
@@ -22,7 +23,8 @@ struct KeptMass {
     std::vector<double> difference(all.size());
     std::ranges::transform(kept[a], kept[b], difference.begin(), std::minus<>());
     const Estimate mean = ratio_of_sums(rows, difference, all);
-    return std::abs(mean.value) <= std::max(no_difference, errors_apart * mean.standard_error);
+    return std::abs(mean.value) <=
+           std::max(no_difference, errors_of_no_difference * mean.standard_error);
   }
 };
 
@@ -68,8 +70,8 @@ void choose(TriagedHead& head, double keep, const KeptMass& mass, const BestTrie
       head.patterns, [](const Estimate& a, const Estimate& b) { return is_better(b, a); },
       &PatternRecall::recall);
   const Estimate most = top->recall;
-  head.near_keep =
-      most.standard_error > 0 && std::abs(most.value - keep) <= errors_apart * most.standard_error;
+  head.near_keep = most.standard_error > 0 &&
+                   std::abs(most.value - keep) <= errors_of_no_difference * most.standard_error;
   if (!(most.value >= keep)) return;
   const std::size_t top_try = best[static_cast<std::size_t>(top - head.patterns.begin())];
   for (const HeadPattern pattern : sparse_patterns) {

@@ -14,7 +14,7 @@ namespace fovea {
 
 struct TriageRule {
   /// The share of the admitted pairs that a pattern keeps at most. The commonest setting of
-  /// MInference, 1000 columns and 6096 diagonals, keeps as many at 131072 tokens.
+  /// MInference, 1000 columns and 6096 diagonals, keeps about this share at 131072 tokens.
   double budget = 0.1;
   /// The least recall of a pattern that is worth using, as γ of FlexPrefill and τ of XAttention.
   double keep = 0.9;
@@ -38,7 +38,7 @@ struct TriagedHead {
   const PatternRecall& of(HeadPattern sparse) const {
     return patterns[static_cast<std::size_t>(sparse)];
   }
-  /// Those of its pattern; of a full head 1.
+  /// The recall and the pairs of its pattern; 1 if the head is full.
   double recall() const;
   double pairs() const;
 };

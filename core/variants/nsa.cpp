@@ -4,11 +4,12 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
-#include "analysis/selected_recall.h"
 #include "data/error.h"
+#include "data/number_text.h"
 #include "variants/dot_products.h"
 #include "variants/selected_blocks.h"
 
@@ -16,6 +17,7 @@ namespace fovea {
 namespace {
 
 constexpr Index branch_count = 3;  // compressed, selected, window
+constexpr double always = 2;       // the score of blocks that no weight outdoes
 
 struct NsaParameters {
   Index block = 64, blocks = 16, window = 512;
@@ -43,21 +45,18 @@ struct NsaParameters {
 class NsaPlanner {
  public:
   NsaPlanner(const Problem& problem, const NsaParameters& p, Planning& planning)
-      : problem_(problem),
-        p_(p),
-        planning_(planning),
-        blocks_{problem.keys(), p.block},
-        means_(block_means(problem.k, blocks_)) {}
+      : problem_(problem), p_(p), planning_(planning), blocks_{problem.keys(), p.block} {}
 
   Plan plan() {
     Plan plan = selected();
-    auto& own = std::get<TilePlan>(plan.form);
-    GatedPlan gated{.branches = {compressed(), std::move(own), window()}, .gates = gates(plan)};
-    plan.structure.set(
-        {"gates",
-         {problem_.queries(), branch_count},
-         std::vector<float>(gated.gates.row(0),
-                            gated.gates.row(0) + problem_.queries() * branch_count)});
+    GatedPlan gated{.branches = {}, .gates = gates(plan)};
+    gated.branches.push_back(compressed());
+    gated.branches.push_back(std::move(std::get<TilePlan>(plan.form)));
+    gated.branches.push_back(window());
+    const float* first = gated.gates.row(0);
+    plan.structure.set({"gates",
+                        {problem_.queries(), branch_count},
+                        std::vector<float>(first, first + problem_.queries() * branch_count)});
     plan.form = std::move(gated);
     return plan;
   }
@@ -86,11 +85,12 @@ class NsaPlanner {
     return branch;
   }
 
-  // The weights of blocks in the compressed branch, in which each key has the logit of its block's
-  // mean; blocks that are always selected come first.
+  // By the weights of blocks in the compressed branch, in which each key has the logit of its
+  // block's mean. Blocks that are always selected come first.
   Plan selected() const {
+    const Matrix means = block_means(problem_.k, blocks_);
     const auto score = [&](IndexRange queries, IndexRange blocks, double* scores) {
-      dot_products(problem_.q, queries, means_, blocks, scores);
+      dot_products(problem_.q, queries, means, blocks, scores);
       for (Index i = queries.begin; i < queries.end; ++i) {
         double* its = scores + (i - queries.begin) * blocks.size();
         for (Index b = blocks.begin; b < blocks.end; ++b) {
@@ -102,7 +102,7 @@ class NsaPlanner {
         to_weights(its, blocks.size());
         const Index own = place(i) < 0 ? -1 : place(i) / p_.block;
         for (const Index b : {Index{0}, own - 1, own})
-          if (blocks.contains(b)) its[b - blocks.begin] = 1;
+          if (blocks.contains(b)) its[b - blocks.begin] = always;
       }
     };
     Plan plan = plan_selected_blocks(problem_,
@@ -114,7 +114,30 @@ class NsaPlanner {
     if (plan.planning_multiply_adds > 0)
       plan.planning_multiply_adds += static_cast<double>(problem_.keys() * problem_.d());
     plan.notes.clear();  // all blocks of one branch are not exact attention
+    require_own_blocks(plan);
+    std::vector<float> scores = plan.structure.reals("selected_scores");
+    if (!scores.empty()) {
+      for (float& score : scores) score = std::min(score, 1.0f);
+      const Index most = std::ssize(scores) / problem_.queries();
+      plan.structure.set({"selected_scores", {problem_.queries(), most}, std::move(scores)});
+    }
     return plan;
+  }
+
+  // The compressed branch attends no key of the block that a query is in.
+  void require_own_blocks(const Plan& plan) const {
+    const auto& chosen = plan.structure.integers("selected_blocks");
+    if (chosen.empty() || !problem_.causal) return;
+    const Index most = std::ssize(chosen) / problem_.queries();
+    for (Index i = 0; i < problem_.queries(); ++i) {
+      const Index own = place(i) < 0 ? -1 : place(i) / p_.block;
+      const auto its = std::span(chosen).subspan(static_cast<std::size_t>(i * most),
+                                                 static_cast<std::size_t>(most));
+      if (own >= closed(i) && std::ranges::find(its, own) == its.end())
+        throw InputError("selected_blocks", "block " + std::to_string(own) +
+                                                " is missing for query " + std::to_string(i) +
+                                                "; expected the block that the query is in");
+    }
   }
 
   TilePlan window() const {
@@ -129,6 +152,11 @@ class NsaPlanner {
   Matrix gates(Plan& plan) const {
     const std::vector<float> given =
         planning_.reals("gates", {"nq", "branches"}, {{"branches", branch_count}});
+    for (std::size_t at = 0; at < given.size(); ++at)
+      if (!(given[at] > 0))
+        throw InputError("gates", format_exactly(static_cast<double>(given[at])) + " for query " +
+                                      std::to_string(at / branch_count) +
+                                      "; expected a number above 0");
     Matrix gates(problem_.queries(), branch_count);
     for (Index i = 0; i < gates.rows(); ++i)
       for (Index b = 0; b < branch_count; ++b)
@@ -144,7 +172,6 @@ class NsaPlanner {
   const NsaParameters& p_;
   Planning& planning_;
   KeyBlocks blocks_;
-  Matrix means_;
 };
 
 Plan plan_nsa(const Problem& problem, const NsaParameters& p, Planning& planning) {
@@ -182,8 +209,7 @@ Variant nsa_variant() {
        .unequal_lengths = UnequalLengths::all,
        .group = Group::selectors,
        .rows_sum_to_one = false,
-       .structure = nsa_tensors(),
-       .diagnostics = {selection_figures}},
+       .structure = nsa_tensors()},
       plan_nsa);
 }
 

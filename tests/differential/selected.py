@@ -130,7 +130,8 @@ def nsa(head, p, drawn):
 
     scores = weights_of(means.astype(np.float32).astype(float))
     own = np.where(place < 0, -1, place // size)
-    scores[(block == 0) | (block == own) | (block == own - 1) & (own > 0)] = 1
+    always = 1 + 1e-7  # written as 1, and before weights that round to 1
+    scores[(block == 0) | (block == own) | (block == own - 1) & (own > 0)] = always
     selected, possible = of_blocks(head, drawn, size, p["blocks"], scores, True)
     near = variants.of_pairs(head, abs(place - key) < p["window"])
     gates = drawn["gates"].astype(float)

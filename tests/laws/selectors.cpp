@@ -330,3 +330,52 @@ TEST_CASE("selectors: what cannot be selected is refused, with what is expected"
   CHECK(message_of("xattention", {{"block", "6"}, {"stride", "4"}}, {}) ==
         "block is 6, stride is 4; expected a multiple of stride");
 }
+
+TEST_CASE("law: nsa refuses what would leave an admitted pair without weight") {
+  const Settings nsa{{"block", "2"}, {"blocks", "2"}, {"window", "1"}};
+  Structure given;
+  std::vector<std::int32_t> blocks;
+  for (int i = 0; i < 8; ++i) blocks.insert(blocks.end(), {i / 2, -1});
+  given.set({"selected_blocks", {8, 2}, blocks});
+  CHECK(message_of("nsa", nsa, given) == "no error");
+  blocks[2 * 4] = 0;  // query 4 begins block 2
+  given.set({"selected_blocks", {8, 2}, blocks});
+  CHECK(message_of("nsa", nsa, given) ==
+        "selected_blocks: block 2 is missing for query 4; expected the block that the query is in");
+  for (const float gate : {0.0f, -0.5f}) {
+    std::vector<float> gates(24, 0.5f);
+    gates[5] = gate;
+    Structure of_gates;
+    of_gates.set({"gates", {8, 3}, gates});
+    CHECK(message_of("nsa", nsa, of_gates) == "gates: " + std::string(gate < 0 ? "-0.5" : "0") +
+                                                  " for query 1; expected a number above 0");
+  }
+  CHECK(message_of("nsa", {{"block", "3"}}, {}) == "block is 3; expected a power of two");
+}
+
+TEST_CASE("law: nsa has the gates that are given, in every part of P and in Z") {
+  constexpr Index n = 40;
+  const Matrix drawn = gaussian(n, 3, 11);
+  std::vector<float> gates;
+  for (Index i = 0; i < n; ++i)
+    for (Index b = 0; b < 3; ++b) gates.push_back(1 / (1 + std::exp(-drawn(i, b))));
+  Structure given;
+  given.set({"gates", {n, 3}, gates});
+  for (const auto& backend : backends())
+    for (const bool causal : {false, true}) {
+      const Instance x = make_instance(*backend, make_data(Data::gaussian, n, 4, 3, causal), "nsa",
+                                       {{"block", "4"}, {"blocks", "4"}, {"window", "5"}}, given);
+      const auto truth = reference<double>(x);
+      const auto z = times(truth, x.problem.v);
+      const Matrix part = x.tile({13, 31}, {3, 29}), found = x.apply(x.problem.v).z;
+      double most = 0;
+      for (Index r = 0; r < part.rows(); ++r)
+        for (Index c = 0; c < part.cols(); ++c)
+          most = std::max(most, std::abs(static_cast<double>(part(r, c)) - truth(r + 13, c + 3)));
+      for (Index i = 0; i < n; ++i)
+        for (Index c = 0; c < 3; ++c)
+          most = std::max(most, std::abs(static_cast<double>(found(i, c)) -
+                                         z[static_cast<std::size_t>(3 * i + c)]));
+      CHECK(most < 64 * 0x1p-24);  // logits and values below 8, about ten roundings each
+    }
+}

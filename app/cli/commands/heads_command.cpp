@@ -88,7 +88,8 @@ std::string check_amount(const std::string& text) {
 CLI::Option* add_measures(CLI::App& command, HeadsOptions& options) {
   return command.add_flag(
       "--measures", options.measures,
-      "Instead what each head does: its attention to the previous token, to the same token before, "
+      "Show what each head does instead: its attention to the previous token, to the same token "
+      "before, "
       "to what followed that (induction) and to the first token, its distance, entropy and rank. A "
       "folder as --input stands for all texts or images in it; one that cannot be read is named");
 }
@@ -97,27 +98,29 @@ CLI::Option* add_triage(CLI::App& command, HeadsOptions& options) {
   TriageOptions& triage = options.triage_options;
   auto* flag = command.add_flag(
       "--triage", options.triage,
-      "Instead the pattern of sparse prefill that keeps the most of each head: streaming (sinks "
+      "Show the pattern of sparse prefill that keeps the most of each head instead: streaming "
+      "(sinks "
       "and a window), vertical-slash (columns and diagonals), block (blocks of keys), or full");
   command
       .add_option("--budget", triage.rule.budget,
-                  "With --triage: the share of the pairs that a pattern keeps at most")
+                  "The share of the pairs that a pattern of --triage keeps at most")
       ->type_name("SHARE")
       ->check(number_from(0, 1))
       ->capture_default_str()
       ->needs(flag);
   command
-      .add_option("--keep", triage.rule.keep,
-                  "With --triage: the mass of exact attention that a pattern keeps at least; a "
-                  "head in which none does stays full")
+      .add_option(
+          "--keep", triage.rule.keep,
+          "The mass of exact attention that a pattern of --triage keeps at least; a head in "
+          "which none does stays full")
       ->type_name("SHARE")
       ->check(number_from(0, 1))
       ->capture_default_str()
       ->needs(flag);
   command
       .add_option("-o,--output", triage.output,
-                  "With --triage: write the configuration that MInference reads as config_path, a "
-                  ".json file")
+                  "Write what --triage finds as the configuration that MInference reads "
+                  "(config_path), a .json file")
       ->type_name("FILE")
       ->check(refuse_empty)
       ->needs(flag);
@@ -165,8 +168,8 @@ void add_heads_command(CLI::App& program, Work& chosen) {
     for (CLI::Option* instead : {measures, triage}) instead->excludes(other);
   triage->excludes(measures);
   auto* json = command->add_flag("--json", options->json,
-                                 "One JSON document on standard output: for each head the variant "
-                                 "with its parameters, seed, scale and mask");
+                                 "One JSON document on standard output: for each head what was "
+                                 "found, with parameters, seed, scale and mask");
   command->add_flag("--csv", options->csv, "The same as a table, a line for each head")
       ->excludes(json);
   command->callback([&chosen, options] {

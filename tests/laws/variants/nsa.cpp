@@ -37,8 +37,8 @@ std::vector<bool> chosen_blocks(const Problem& problem, Index i, Index l, Index 
   const Index own = i / l, blocks = Blocks{problem.n(), l}.count();
   std::vector<double> score = compressed_weights(problem, i, l);
   score.resize(static_cast<std::size_t>(blocks));  // later blocks have the weight 0
-  score[0] = 1;
-  if (own > 0) score[static_cast<std::size_t>(own - 1)] = 1;
+  score[0] = 2;                                    // no weight is as large
+  if (own > 0) score[static_cast<std::size_t>(own - 1)] = 2;
   std::vector<bool> taken(score.size());
   taken[static_cast<std::size_t>(own)] = true;
   for (Index turn = 1; turn < count; ++turn) {
@@ -105,7 +105,7 @@ VariantLaws nsa_laws() {
        {.settings = {{"block", "8"}, {"blocks", "1"}, {"window", "1"}}, .rows_sum_to_one = false},
        {.settings = {{"block", "1"}, {"blocks", "5"}, {"window", "70"}},
         .rows_sum_to_one = false}});
-  // Means of single keys, all blocks, and all of them near: a third of exact attention each.
+  // Each branch is exact attention.
   laws.exact_settings = {{{{"block", "1"}, {"blocks", "63"}, {"window", "63"}}}};
   laws.row_sum = [](const Instance& x, Index i) {
     const Parameters p{x};
