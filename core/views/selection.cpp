@@ -6,6 +6,7 @@
 
 #include "analysis/block_mask.h"
 #include "analysis/selected_recall.h"
+#include "analysis/support.h"
 #include "views/parts.h"
 
 namespace fovea::views {
