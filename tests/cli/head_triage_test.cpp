@@ -105,7 +105,8 @@ TEST_CASE("heads --triage: each head has a pattern, and none keeps more pairs th
   const json found = triage_of({causal_heads, "--causal", "--budget", "0.2", "--keep", "0.5"});
   CHECK(found["budget"] == 0.2);
   CHECK(found["keep"] == 0.5);
-  CHECK(found["notes"].dump().find("with 300 the budget is few keys") != std::string::npos);
+  CHECK(found["notes"].dump().find("with 300 tokens the budget leaves few keys") !=
+        std::string::npos);
   REQUIRE(found["heads"].size() == 3);
   std::map<std::string, int> counts;
   for (const json& head : found["heads"]) {
@@ -148,6 +149,8 @@ TEST_CASE("heads --triage: table and CSV have the numbers of the document") {
     REQUIRE(std::getline(lines, line));
     CHECK(line.starts_with("0,layer 0," + head["head"].dump() + ",300,300," +
                            head["pattern"].get<std::string>() + ','));
+    const json& blocks = head["patterns"]["block"];
+    CHECK(line.ends_with("," + blocks["block"].dump() + "," + blocks["blocks"].dump()));
   }
 }
 
