@@ -85,13 +85,18 @@ Exploration opened_source(const ExplorationOptions& options,
   return out;
 }
 
-void TrialProgress::done(std::size_t trials, std::size_t all) {
+double CountProgress::done(std::size_t count, std::size_t all) {
+  constexpr double told_every = 5;  // seconds
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
-  exploration_.all_seconds = passed.count();
-  if (trials == 1) exploration_.first_seconds = passed.count();
-  if (passed.count() - told_ < told_every || trials == all) return;
+  if (passed.count() - told_ < told_every || count == all) return passed.count();
   told_ = passed.count();
-  console_.err << trials << " of " << plural(static_cast<Index>(all), "trial") << '\n';
+  console_.err << count << " of " << plural(static_cast<Index>(all), noun_) << '\n';
+  return passed.count();
+}
+
+void TrialProgress::done(std::size_t trials, std::size_t all) {
+  exploration_.all_seconds = progress_.done(trials, all);
+  if (trials == 1) exploration_.first_seconds = exploration_.all_seconds;
 }
 
 Exploration explore(const ExplorationOptions& options, const Console& console) {

@@ -47,22 +47,32 @@ Exploration explore(const ExplorationOptions& options, const Console& console);
 Exploration opened_source(const ExplorationOptions& options,
                           const std::vector<const Variant*>& variants, const Console& console);
 
-/// Seconds between two reports of progress.
-inline constexpr double told_every = 5;
+/// Reports the progress of long work on the console, every few seconds.
+class CountProgress {
+ public:
+  /// `noun` is what is counted: "trial".
+  CountProgress(const Console& console, std::string noun)
+      : console_(console), noun_(std::move(noun)) {}
+  /// To be called when `count` of `all` are done. Returns the seconds since the beginning.
+  double done(std::size_t count, std::size_t all);
 
-/// Keeps the times of an exploration, and reports the progress of a long one on the console.
+ private:
+  const Console& console_;
+  std::string noun_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  double told_ = 0;
+};
+
+/// Reports the progress of trials, and keeps the times of their exploration.
 class TrialProgress {
  public:
   TrialProgress(Exploration& exploration, const Console& console)
-      : exploration_(exploration), console_(console) {}
-  /// So many of all trials are done.
+      : exploration_(exploration), progress_(console, "trial") {}
   void done(std::size_t trials, std::size_t all);
 
  private:
   Exploration& exploration_;
-  const Console& console_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  double told_ = 0;
+  CountProgress progress_;
 };
 
 /// The beginning of every document: source, back end, device, precision, seed, seconds, what was

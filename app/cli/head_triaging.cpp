@@ -1,7 +1,6 @@
 #include "cli/head_triaging.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "cli/reports/report.h"
 #include "data/error.h"
@@ -40,50 +39,39 @@ std::vector<ExploredHead> heads_of_one_sequence(const Exploration& opened,
   return heads;
 }
 
-void require_causal(const Problem& problem, const std::string& where, const std::string& output) {
-  if (!problem.causal)
-    throw UsageError("-o " + output + ": MInference runs causal heads, and " + where +
-                     " is not; expected --causal if its mask is not known");
+void require_causal(const HeadOptions& options, const Source& source,
+                    const std::vector<ExploredHead>& heads, const std::string& output) {
+  for (const ExploredHead& head : heads)
+    if (!options.conditions.or_else(stated_conditions(source, head.layer)).causal.value_or(false))
+      throw UsageError("-o " + output + ": MInference runs causal heads, and " +
+                       layer_label(source, head.layer) + ", head " + std::to_string(head.head) +
+                       " is not; expected --causal if its mask is not known");
 }
 
 TriagedSource triaged(const ExplorationOptions& options, const TriageOptions& triage,
                       const Console& console) {
-  using Clock = std::chrono::steady_clock;
   Exploration opened = opened_source(options, {}, console);
   if (!triage.output.empty()) refuse_to_replace("-o", triage.output, opened.source);
   TriagedSource out;
   const std::vector<ExploredHead> heads = heads_of_one_sequence(opened, out.notes);
+  if (!triage.output.empty()) require_causal(options.heads, opened.source, heads, triage.output);
   const auto backend = options.backend.make(console.err);
   out.backend = backend->id();
   out.device = backend->device();
   out.precision = backend->precision();
   Profile profile;
   Run run{profile, console.stop};
-  const auto start = Clock::now();
-  double told = 0;
-  const auto problem_of = [&](const ExploredHead& head) {
-    return options.heads.problem(opened.source, head.layer, head.head, console.stop);
-  };
-  const auto label_of = [&](const ExploredHead& head) {
-    return layer_label(opened.source, head.layer);
-  };
-  if (!triage.output.empty())  // before anything is computed
-    for (const ExploredHead& head : heads)
-      require_causal(problem_of(head), label_of(head) + ", head " + std::to_string(head.head),
-                     triage.output);
+  CountProgress progress(console, "head");
   for (const ExploredHead& head : heads) {
-    const std::string label = label_of(head);
-    const Problem problem = problem_of(head);
+    const Problem problem =
+        options.heads.problem(opened.source, head.layer, head.head, console.stop);
     const Computation exact = prepare(problem, {.variant = &reference_variant()}, *backend, run);
     out.heads.push_back({.layer = head.layer,
                          .head = head.head,
-                         .layer_label = label,
+                         .layer_label = layer_label(opened.source, head.layer),
                          .triage = triage_head(*exact.op, triage.rule, *backend, run,
                                                most_triaged_entries, options.explore.seed)});
-    out.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    if (out.seconds - told < told_every) continue;
-    told = out.seconds;
-    console.err << out.heads.size() << " of " << plural(std::ssize(heads), "head") << '\n';
+    out.seconds = progress.done(out.heads.size(), heads.size());
   }
   out.source = std::move(opened.source);
   return out;

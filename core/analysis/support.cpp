@@ -70,10 +70,6 @@ double pairs_in_band(IndexRange rows, IndexRange cols, const Band& band) {
 
 namespace {
 
-Pass pass_of_all_pairs(const Plan& plan) {
-  return {.tiles = {{{0, plan.queries()}, {0, plan.keys()}, plan.band()}}};
-}
-
 // Queries and keys share a node at some depth with alpha != 0 iff they share the one nearest the
 // root, since nodes are nested. So the support is one set of tiles over the two orders by leaf.
 Pass support_of_nodes(const NodePlan& nodes, const Band& band) {
@@ -132,6 +128,10 @@ Index admissible_keys(const Plan& plan, Index query, IndexRange keys) {
 bool is_admissible(const Plan& plan, Index query, Index key) {
   const PairMask* mask = head_mask(plan);
   return plan.band().contains(query, key) && (!mask || mask->admits(query, key));
+}
+
+Pass pass_of_all_pairs(const Plan& plan) {
+  return {.tiles = {{{0, plan.queries()}, {0, plan.keys()}, plan.band()}}};
 }
 
 Plan plan_of_admissible(const Plan& plan) {

@@ -52,6 +52,8 @@ inline Index admissible_keys(const Plan& plan, Index query) {
 }
 double admissible_pairs(const Plan& plan);
 bool is_admissible(const Plan& plan, Index query, Index key);
+/// Every pair in the band of the plan, in one tile.
+Pass pass_of_all_pairs(const Plan& plan);
 /// The plan of the same head that evaluates every admissible pair.
 Plan plan_of_admissible(const Plan& plan);
 

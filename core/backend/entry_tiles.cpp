@@ -78,4 +78,13 @@ Matrix tile_of_entries(IndexRange rows, IndexRange cols, const Pool& pool, Index
   return out;
 }
 
+Matrix tile_of_entries(IndexRange rows, IndexRange cols, const Pool& pool,
+                       const std::function<Matrix(IndexRange rows, IndexRange cols)>& entries,
+                       Run& run) {
+  const ColumnEntries of_columns = [&](IndexRange some) -> RowEntries {
+    return [&entries, some](IndexRange queries) { return entries(queries, some); };
+  };
+  return tile_of_entries(rows, cols, pool, cols.size(), of_columns, run);
+}
+
 }  // namespace fovea

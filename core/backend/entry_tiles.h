@@ -19,4 +19,9 @@ using ColumnEntries = std::function<RowEntries(IndexRange cols)>;
 Matrix tile_of_entries(IndexRange rows, IndexRange cols, const Pool& pool, Index most_columns,
                        const ColumnEntries& entries, Run& run);
 
+/// The same for an operator that needs no more than a rectangle to make its entries.
+Matrix tile_of_entries(IndexRange rows, IndexRange cols, const Pool& pool,
+                       const std::function<Matrix(IndexRange rows, IndexRange cols)>& entries,
+                       Run& run);
+
 }  // namespace fovea

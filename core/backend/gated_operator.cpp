@@ -45,10 +45,10 @@ class GatedOperator final : public Operator {
 
   Matrix do_tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) const override {
     const auto stage = run.profile.stage("entries");
-    const ColumnEntries of_columns = [&](IndexRange some) -> RowEntries {
-      return [&, some](IndexRange queries) { return entries(queries, some, run); };
+    const auto of = [&](IndexRange queries, IndexRange keys) {
+      return entries(queries, keys, run);
     };
-    return tile_of_entries(rows, cols, pool, cols.size(), of_columns, run);
+    return tile_of_entries(rows, cols, pool, of, run);
   }
 
   Matrix entries(IndexRange rows, IndexRange cols, Run& run) const {

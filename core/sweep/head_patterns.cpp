@@ -26,18 +26,52 @@ double admitted_pairs_in(const Problem& problem, IndexRange queries, IndexRange 
   return pairs;
 }
 
+/// How many pairs the head admits in columns and diagonals. Each is counted once, when it is
+/// wanted.
+class LinePairs {
+ public:
+  LinePairs(const Problem& problem, const Run& run)
+      : problem_(problem),
+        run_(run),
+        columns_(static_cast<std::size_t>(n()), not_counted),
+        diagonals_(static_cast<std::size_t>(2 * n()), not_counted) {}
+
+  const Problem& problem() const { return problem_; }
+  Index n() const { return problem_.n(); }
+  double of_column(Index j) { return counted(columns_, j, {j, j + 1}, {}); }
+  /// The pairs with i - j = distance, from -n to n - 1.
+  double of_diagonal(Index distance) {
+    return counted(diagonals_, distance + n(), {0, n()}, {distance, distance});
+  }
+
+ private:
+  static constexpr double not_counted = -1;
+
+  double counted(std::vector<double>& known, Index place, IndexRange keys, Band band) {
+    double& pairs = known[static_cast<std::size_t>(place)];
+    if (pairs == not_counted) {
+      run_.check();
+      pairs = admitted_pairs_in(problem_, {0, n()}, keys, band);
+    }
+    return pairs;
+  }
+
+  const Problem& problem_;
+  const Run& run_;
+  std::vector<double> columns_, diagonals_;
+};
+
 /// Columns, and the pairs of diagonals that lie in no column. Without a causal mask a diagonal is
 /// on both sides.
 class KeptLines {
  public:
   /// Takes lines in their order while they fit: columns into a share of the pairs, diagonals into
   /// what is left of them.
-  KeptLines(const Problem& problem, const Lines& columns, const Lines& diagonals,
-            double column_share, double most_pairs, const Run& run)
-      : n_(problem.n()), causal_(problem.causal), is_column_(static_cast<std::size_t>(n_)) {
+  KeptLines(LinePairs& lines, const Lines& columns, const Lines& diagonals, double column_share,
+            double most_pairs, const Run& run)
+      : n_(lines.n()), causal_(lines.problem().causal), is_column_(static_cast<std::size_t>(n_)) {
     for (const std::int32_t j : columns) {
-      run.check();
-      const double more = admitted_pairs_in(problem, {0, n_}, {j, j + 1});
+      const double more = lines.of_column(j);
       if (pairs_ + more > column_share * most_pairs) break;
       pairs_ += more;
       columns_.push_back(j);
@@ -45,8 +79,8 @@ class KeptLines {
     }
     for (const std::int32_t distance : diagonals) {
       run.check();
-      double more = pairs_at(problem, distance);
-      if (!causal_ && distance > 0) more += pairs_at(problem, -distance);
+      double more = new_pairs_at(lines, distance);
+      if (!causal_ && distance > 0) more += new_pairs_at(lines, -distance);
       if (pairs_ + more > most_pairs) break;
       pairs_ += more;
       diagonals_.push_back(distance);
@@ -72,10 +106,10 @@ class KeptLines {
   }
 
  private:
-  double pairs_at(const Problem& problem, Index distance) const {
-    double pairs = admitted_pairs_in(problem, {0, n_}, {0, n_}, {distance, distance});
+  double new_pairs_at(LinePairs& lines, Index distance) const {
+    double pairs = lines.of_diagonal(distance);
     for (const std::int32_t j : columns_)
-      if (const Index i = j + distance; i >= 0 && i < n_) pairs -= problem.admits(i, j);
+      if (const Index i = j + distance; i >= 0 && i < n_) pairs -= lines.problem().admits(i, j);
     return pairs;
   }
 
@@ -194,13 +228,14 @@ std::vector<FittedPattern> patterns_within(const Problem& problem, double pairs,
   std::iota(in_sequence.begin(), in_sequence.end(), 0);
   const Lines columns = lines_by_mass(masses.of_keys, in_proportion(first)),
               diagonals = lines_by_mass(masses.of_distances, in_proportion(nearest));
+  LinePairs line_pairs(problem, run);
   std::vector<FittedPattern> patterns;
   for (const double share : column_shares) {
-    run.check();
+    patterns.push_back(
+        fitted_pattern(HeadPattern::streaming,
+                       KeptLines(line_pairs, in_sequence, in_sequence, share, pairs, run)));
     patterns.push_back(fitted_pattern(
-        HeadPattern::streaming, KeptLines(problem, in_sequence, in_sequence, share, pairs, run)));
-    patterns.push_back(fitted_pattern(HeadPattern::vertical_slash,
-                                      KeptLines(problem, columns, diagonals, share, pairs, run)));
+        HeadPattern::vertical_slash, KeptLines(line_pairs, columns, diagonals, share, pairs, run)));
   }
   patterns.push_back(fitted_pattern(HeadPattern::block, KeptBlocks(problem, pairs, backend, run)));
   return patterns;

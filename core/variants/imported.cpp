@@ -6,6 +6,7 @@
 
 #include "analysis/rounding_budget.h"
 #include "analysis/selected_recall.h"
+#include "analysis/support.h"
 #include "data/stop.h"
 #include "variants/variant.h"
 
@@ -41,10 +42,6 @@ std::shared_ptr<const PairMask> pairs_with_weight(const Matrix& p, const Problem
 /// is as fast.
 constexpr Index least_queries_of_tiles = 16;
 
-Pass all_pairs(const Plan& plan) {
-  return {.tiles = {{{0, plan.queries()}, {0, plan.keys()}, plan.band()}}};
-}
-
 Pass tiles_of(const Selection& selection, const Band& band, const std::stop_token& stop) {
   Pass pass{.unit = "tile"};
   for_each_row(selection.rows(), stop, [&](Index row) {
@@ -64,7 +61,7 @@ void keep(Selection selection, const Problem& problem, Plan& plan, ImportedPlan&
     form.kept = tiles_of(selection, plan.band(), stop);
   } else {
     plan.mask = pairs_of(std::move(selection), problem.mask, stop);
-    form.kept = all_pairs(plan);
+    form.kept = pass_of_all_pairs(plan);
   }
 }
 
@@ -85,7 +82,7 @@ Plan plan_imported(const Problem& problem, const ImportedParameters& parameters,
     keep(read_selection(tensors.kept, head, problem.lengths(), stop), problem, plan, form, stop);
   } else if (!result->p.empty()) {
     plan.mask = pairs_with_weight(result->p, problem, stop);
-    form.kept = all_pairs(plan);
+    form.kept = pass_of_all_pairs(plan);
   } else {
     plan.notes.push_back(
         "the file holds z alone: weights are not known, and multiply-adds are those of all pairs");

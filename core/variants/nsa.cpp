@@ -49,14 +49,13 @@ class NsaPlanner {
 
   Plan plan() {
     Plan plan = selected();
-    GatedPlan gated{.branches = {}, .gates = gates(plan)};
+    std::vector<float> gates = given_or_even_gates(plan);
+    GatedPlan gated{.branches = {}, .gates = Matrix(problem_.queries(), branch_count)};
+    std::ranges::copy(gates, gated.gates.data());
     gated.branches.push_back(compressed());
     gated.branches.push_back(std::move(std::get<TilePlan>(plan.form)));
     gated.branches.push_back(window());
-    const float* first = gated.gates.row(0);
-    plan.structure.set({"gates",
-                        {problem_.queries(), branch_count},
-                        std::vector<float>(first, first + problem_.queries() * branch_count)});
+    plan.structure.set({"gates", {problem_.queries(), branch_count}, std::move(gates)});
     plan.form = std::move(gated);
     return plan;
   }
@@ -149,23 +148,19 @@ class NsaPlanner {
                     .unit = "window"}}};
   }
 
-  Matrix gates(Plan& plan) const {
-    const std::vector<float> given =
+  std::vector<float> given_or_even_gates(Plan& plan) const {
+    std::vector<float> gates =
         planning_.reals("gates", {"nq", "branches"}, {{"branches", branch_count}});
-    for (std::size_t at = 0; at < given.size(); ++at)
-      if (!(given[at] > 0))
-        throw InputError("gates", format_exactly(static_cast<double>(given[at])) + " for query " +
+    for (std::size_t at = 0; at < gates.size(); ++at)
+      if (!(gates[at] > 0))
+        throw InputError("gates", format_exactly(static_cast<double>(gates[at])) + " for query " +
                                       std::to_string(at / branch_count) +
                                       "; expected a number above 0");
-    Matrix gates(problem_.queries(), branch_count);
-    for (Index i = 0; i < gates.rows(); ++i)
-      for (Index b = 0; b < branch_count; ++b)
-        gates(i, b) = given.empty() ? 1.0f / branch_count
-                                    : given[static_cast<std::size_t>(i * branch_count + b)];
-    if (given.empty())
-      plan.notes.push_back(
-          "the gates of the model are not known: each branch has one third of the output");
-    return gates;
+    if (!gates.empty()) return gates;
+    plan.notes.push_back(
+        "the gates of the model are not known: each branch has one third of the output");
+    return std::vector<float>(static_cast<std::size_t>(problem_.queries() * branch_count),
+                              1.0f / branch_count);
   }
 
   const Problem& problem_;
