@@ -44,6 +44,10 @@ void Controls::panel_menu(Scene& scene) {
   if (menu_item(is_pinned ? "Unpin query" : "Pin query", menu_at_.query >= 0))
     requests_.push_back([query = menu_at_.query](Canvas& c) { emit c.query_pinned(query); });
   action_item("Go to query, key…", "goto");
+  if (scene.model.selection) {
+    action_item("Include the selected pairs", "include_pairs");
+    action_item("Exclude the selected pairs", "exclude_pairs");
+  }
   ImGui::Separator();
   if (ImGui::BeginMenu("View of this row")) {
     choose_view(scene, row);

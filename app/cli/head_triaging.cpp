@@ -70,7 +70,7 @@ TriagedSource triaged(const ExplorationOptions& options, const TriageOptions& tr
                          .head = head.head,
                          .layer_label = layer_label(opened.source, head.layer),
                          .triage = triage_head(*exact.op, triage.rule, *backend, run,
-                                               most_triaged_entries, options.explore.seed)});
+                                               most_read_entries, options.explore.seed)});
     out.seconds = progress.done(out.heads.size(), heads.size());
   }
   out.source = std::move(opened.source);

@@ -5,6 +5,7 @@
 
 #include "input/assets.h"
 #include "input/session_file.h"
+#include "variants/drawn.h"
 #include "views/views.h"
 
 namespace fovea {
@@ -274,6 +275,45 @@ void SessionEditor::insert_copy(const std::function<void(Column&)>& edit) {
 
 void SessionEditor::duplicate_column() {
   insert_copy([](Column&) {});
+}
+
+std::string SessionEditor::draw_rectangle(bool includes) {
+  const auto at = static_cast<std::size_t>(study_.selected_column());
+  const auto& chosen = study_.selection();
+  if (!chosen) return "Drag a rectangle on a panel first";
+  if (at >= study_.columns().size()) return "This source has no columns";
+  const ColumnState& state = study_.columns()[at];
+  const Variant& drawn = drawn_variant();
+  const bool is_drawn = state.column.variant == drawn.id;
+  if (!is_drawn && is_full())
+    return "A session has at most " + std::to_string(most_session_columns) +
+           " columns: remove one first";
+  Values values = is_drawn ? state.column.values : values_for_length(drawn, study_.length());
+  const Lengths lengths = study_.lengths();
+  const Index block = drawn_block(values);
+  const DrawnRectangle added = in_blocks({chosen->first, chosen->second, includes}, block, lengths);
+  try {
+    DrawnPairs pairs(!includes);
+    if (is_drawn) {
+      pairs = drawn_pairs(values);
+    } else if (!is_reference(state.column.variant)) {
+      if (!state.computation || state.stale) return "The pairs of this column are not known yet";
+      pairs = drawn_from(state.computation->op->plan(), {block, block});
+    }
+    pairs.add(added);
+    set_drawn_pairs(values, pairs);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  if (is_drawn)
+    change({}, [&](Session& s) { s.columns[at].values = values; });
+  else
+    insert_copy([&](Column& column) {
+      column.variant = drawn.id;
+      column.values = values;
+    });
+  study_.select(added.queries, added.keys);
+  return {};
 }
 
 void SessionEditor::add_column_of(Index layer, Index head) {

@@ -63,6 +63,11 @@ class SessionEditor : public QObject {
   void duplicate_column();  // the selected one: an equal column right of it is selected
   /// The selected column holds the opened head while others are opened, or no longer does.
   void hold_head(bool on);
+  /// Includes the pairs of the selected rectangle in the selected column, or excludes them, in
+  /// whole blocks. If the column is not drawn, a drawn column with its pairs is made right of it;
+  /// beside exact attention it begins with no pair, or with all of them. Returns why it cannot, as
+  /// a sentence without its full stop; empty if it did.
+  std::string draw_rectangle(bool includes);
   /// A copy of the selected column that holds this head of the source, right of it.
   void add_column_of(Index layer, Index head);
   void reset_column();

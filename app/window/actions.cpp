@@ -94,6 +94,8 @@ class Actions : public QObject {
     add(menu, "report", "Write a r&eport…", {}, [this] { exports_.report_by_dialog(); });
     add(menu, "save_numbers", "Save &numbers of the panel…", {},
         [this] { exports_.save_numbers_by_dialog(navigation_.view(), navigation_.column()); });
+    add(menu, "save_pairs", "Save pairs of the &column…", {},
+        [this] { exports_.save_pairs_by_dialog(); });
     menu->addSeparator();
     add(menu, "quit", "&Quit", QKeySequence::Quit, [] { QApplication::closeAllWindows(); });
   }
@@ -249,6 +251,15 @@ class Actions : public QObject {
           if (may_add_columns()) editor_.hold_head(!holds());
         },
         "H");
+    const auto draw = [this](bool includes) {
+      if (!may_add_columns()) return;
+      if (const std::string fault = editor_.draw_rectangle(includes); !fault.empty())
+        return window_.show_status(to_qt(fault));
+      navigation_.follow_column();
+    };
+    add(menu, "include_pairs", "I&nclude the selected pairs", "I", [draw] { draw(true); });
+    add(menu, "exclude_pairs", "E&xclude the selected pairs", "X", [draw] { draw(false); });
+    menu->addSeparator();
     add(menu, "left", "Move &left", "Ctrl+Left", [move] { move(-1); });
     add(menu, "right", "Move r&ight", "Ctrl+Right", [move] { move(1); });
     menu->addSeparator();

@@ -9,11 +9,14 @@
 
 #include "data/address.h"
 #include "data/error.h"
+#include "data/number_text.h"
+#include "evaluate/computation.h"
 #include "figure/preset.h"
 #include "report/head_pages.h"
 #include "report/panel_numbers.h"
 #include "session/held_head.h"
 #include "study/background.h"
+#include "variants/drawn.h"
 #include "views/views.h"
 #include "window/canvas_figure.h"
 #include "window/dialogs/export_dialog.h"
@@ -187,6 +190,52 @@ void Exports::save_numbers_to(const QString& path, std::size_t row, std::size_t 
   write(path, [path = path.toStdString(), panel = model->cells[row][column].panel](const Run& run) {
     write_numbers(path, {{*panel}}, run.stop);
   });
+}
+
+std::shared_ptr<const Computation> Exports::chosen_computation() const {
+  const auto& columns = window_.study().columns();
+  const auto at = static_cast<std::size_t>(window_.study().selected_column());
+  if (at < columns.size() && columns[at].computation && !columns[at].stale)
+    return columns[at].computation;
+  window_.show_status("The pairs of this column are not known yet");
+  return nullptr;
+}
+
+void Exports::save_pairs_by_dialog() {
+  const auto computation = chosen_computation();
+  if (!computation) return;
+  constexpr Lengths flex_attention{128, 128};
+  const bool is_drawn = computation->variant == &drawn_variant();
+  const Index side = is_drawn ? drawn_block(computation->values) : 0;
+  const auto choice = ask_pairs_form(window_, to_qt(computation->variant->label),
+                                     is_drawn ? Lengths{side, side} : flex_attention);
+  if (!choice) return;
+  const QString path =
+      ask_new_file(window_, "Save the pairs of the column",
+                   in_export_directory("pairs.safetensors"), {"Tensors (*.safetensors)"});
+  if (!path.isEmpty()) save_pairs_to(path, *choice);
+}
+
+void Exports::save_pairs_to(const QString& path, const PairsChoice& choice) {
+  const auto computation = chosen_computation();
+  if (!computation) return;
+  remember_export(path);
+  const auto added = std::make_shared<double>(0);
+  write(
+      path,
+      [path = path.toStdString(), computation, choice, added](const Run& run) {
+        const Plan* const plan = &computation->op->plan();
+        const SelectionFile file = selection_file({&plan, 1}, choice.form, choice.block, run.stop);
+        *added = file.added_pairs;
+        write_safetensors(path, file.tensors, file.metadata, run.stop);
+      },
+      [this, added, label = to_qt(computation->variant->label)] {
+        if (*added > 0)
+          window_.info_bar().show_message(
+              QString("%1 pairs that %2 leaves out lie in blocks that it keeps in part: the file "
+                      "keeps these blocks")
+                  .arg(to_qt(format_number(*added)), label));
+      });
 }
 
 /// The canvas's model if it has that panel; else null, and the status bar says so.

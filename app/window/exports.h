@@ -10,11 +10,13 @@
 
 #include "backend/profile.h"
 #include "figure/figure.h"
+#include "window/dialogs/pairs_dialog.h"
 
 namespace fovea {
 
 class MainWindow;
 struct CanvasModel;
+struct Computation;
 
 class Exports {
  public:
@@ -34,6 +36,9 @@ class Exports {
   /// Writes the numbers behind one panel.
   void save_numbers_by_dialog(std::size_t row, std::size_t column);
   void save_numbers_to(const QString& path, std::size_t row, std::size_t column);
+  /// Writes which pairs the selected column attends, in a form that --mask reads.
+  void save_pairs_by_dialog();
+  void save_pairs_to(const QString& path, const PairsChoice& choice);
   /// Copies a panel to the clipboard as a picture.
   void copy_panel(std::size_t row, std::size_t column);
 
@@ -69,6 +74,8 @@ class Exports {
   Figure panel_figure(const CanvasModel& model, std::size_t row, std::size_t column,
                       const FigureStyle& style, bool carries_session) const;
   Recipe recipe_for(const QString& path, const FigureStyle& style) const;
+  /// The operator of the selected column; null if it is not known, and the status bar says so.
+  std::shared_ptr<const Computation> chosen_computation() const;
   std::shared_ptr<const CanvasModel> model_with(std::size_t row, std::size_t column) const;
   void write(const QString& path, Figure figure);
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/estimate.h"
+#include "analysis/row_bands.h"
 #include "plan/plan.h"
 
 namespace fovea {
@@ -67,13 +68,11 @@ struct HeadToMeasure {
   std::vector<std::string> tokens;  // [keys]; empty if they are not known
 };
 
-inline constexpr double most_measured_entries = 6.7e7;
-
 /// Beyond `max_entries` entries of P a sample of rows is read, drawn from `seed`; the effective
 /// rank is that of all rows. Never holds more of P than a band of rows, or the decomposed_side
 /// squared. Values of a head with an entry that is not finite are NaN. Throws Cancelled.
 MeasuredHead measure_head(const HeadToMeasure& head, Run& run,
-                          double max_entries = most_measured_entries, std::uint64_t seed = 0);
+                          double max_entries = most_read_entries, std::uint64_t seed = 0);
 
 /// A measure of one head over several inputs, of those that have it.
 struct OverInputs {

@@ -7,6 +7,7 @@
 
 #include "analysis/diagnostics.h"
 #include "analysis/metrics.h"
+#include "analysis/row_bands.h"
 
 namespace fovea {
 
@@ -23,7 +24,7 @@ struct LevelMass {
 /// `max_entries` entries, a uniform sample of rows is drawn from `seed`; otherwise the standard
 /// errors are 0. Holds a band of rows of both matrices, never n x n numbers. Throws Cancelled.
 std::vector<LevelMass> level_mass(const Operator& approximate, const Operator& exact, Run& run,
-                                  double max_entries = 6.7e7, std::uint64_t seed = 0);
+                                  double max_entries = most_read_entries, std::uint64_t seed = 0);
 
 /// The level mass as figures, two for each level: "level_mass_exact_1", "level_mass_approximate_1".
 std::vector<Diagnostic> level_mass_figures(const Diagnosis& of, Run& run);

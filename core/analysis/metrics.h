@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "analysis/estimate.h"
+#include "analysis/row_bands.h"
 #include "backend/operator.h"
 
 namespace fovea {
@@ -69,6 +70,6 @@ std::optional<double> output_rel_fro(MatrixView approximate, MatrixView exact);
 /// rows, but not all; the same holds for two back ends, which round differently.
 Metrics compare(const Operator& approximate, const Output& approximate_output,
                 const Operator& exact, const Output& exact_output, Run& run,
-                double max_entries = 6.7e7, std::uint64_t seed = 0);
+                double max_entries = most_read_entries, std::uint64_t seed = 0);
 
 }  // namespace fovea

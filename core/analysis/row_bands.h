@@ -30,6 +30,10 @@ struct RowBands {
   }
 };
 
+/// Beyond so many entries of P an analysis reads a sample of rows: a head of 8192 tokens is read
+/// whole.
+inline constexpr double most_read_entries = 8192.0 * 8192.0;
+
 /// All rows if they have at most `max_entries` entries, else as many rows as have (at least 16),
 /// drawn without replacement and with the same chance. A band has fewer than four million entries.
 RowBands row_bands(Lengths lengths, double max_entries, std::uint64_t seed);

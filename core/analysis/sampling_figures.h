@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/diagnostics.h"
+#include "analysis/row_bands.h"
 
 namespace fovea {
 
@@ -20,6 +21,7 @@ namespace fovea {
 /// rows: alpha, kappa and the mass take three passes of row sums, one of them over the blocks
 /// alone. If P has more than `max_entries` entries the figures that need |P|_op are left out, and
 /// say so.
-std::vector<Diagnostic> sampling_figures(const Diagnosis& of, Run& run, double max_entries = 6.7e7);
+std::vector<Diagnostic> sampling_figures(const Diagnosis& of, Run& run,
+                                         double max_entries = most_read_entries);
 
 }  // namespace fovea

@@ -7,6 +7,7 @@
 
 #include "analysis/diagnostics.h"
 #include "analysis/metrics.h"
+#include "analysis/row_bands.h"
 
 namespace fovea {
 
@@ -21,7 +22,7 @@ struct SelectedRecall {
 /// weights of P_i if that is smaller. A row in which k is 0 counts as 1. Rows are sampled as in
 /// level_mass. Throws Cancelled.
 SelectedRecall selected_recall(const Operator& approximate, const Operator& exact, Run& run,
-                               double max_entries = 6.7e7, std::uint64_t seed = 0);
+                               double max_entries = most_read_entries, std::uint64_t seed = 0);
 
 /// The id of the selected recall among the figures.
 inline constexpr const char* selected_recall_id = "selected_recall";

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/metrics.h"
+#include "analysis/row_bands.h"
 #include "data/grouping.h"
 
 namespace fovea {
@@ -30,7 +31,7 @@ struct SpanMass {
 /// P, never all of P. Throws InputError if the groups do not cover all queries and all keys, and
 /// Cancelled.
 SpanMass span_mass(const Operator& approximate, const Operator& exact, const Grouping& queries,
-                   const Grouping& keys, Run& run, double max_entries = 6.7e7,
+                   const Grouping& keys, Run& run, double max_entries = most_read_entries,
                    std::uint64_t seed = 0);
 
 }  // namespace fovea

@@ -80,9 +80,12 @@ std::vector<std::byte> safetensors_bytes(const std::vector<OutTensor>& tensors,
                                          const std::map<std::string, std::string>& metadata) {
   const std::string header = header_of(tensors, metadata);
   const std::uint64_t length = header.size();
-  std::vector<std::byte> out;
-  const auto append = [&out](std::span<const std::byte> bytes) {
-    out.insert(out.end(), bytes.begin(), bytes.end());
+  std::size_t size = sizeof length + header.size();
+  for (const OutTensor& tensor : tensors) size += bytes_of(tensor).size();
+  std::vector<std::byte> out(size);
+  auto end = out.begin();
+  const auto append = [&end](std::span<const std::byte> bytes) {
+    end = std::ranges::copy(bytes, end).out;
   };
   append(std::as_bytes(std::span(&length, 1)));
   append(std::as_bytes(std::span(header)));

@@ -32,7 +32,7 @@ MeasuredHead measure_head(const Source& source, const HeadChoice& head, const Ba
     measured.read = [&attention](IndexRange rows, Run&) {
       return Matrix::copy_of(attention.view().slice(rows));
     };
-    return measure_head(measured, run, most_measured_entries, seed);
+    return measure_head(measured, run, most_read_entries, seed);
   }
   const Problem problem = problem_of(source, head, run.stop);
   // Binding is enough: nothing here needs the outputs.
@@ -41,7 +41,7 @@ MeasuredHead measure_head(const Source& source, const HeadChoice& head, const Ba
   measured.read = [&](IndexRange rows, Run& its) {
     return exact.op->tile(rows, {0, measured.lengths.keys}, its);
   };
-  return measure_head(measured, run, most_measured_entries, seed);
+  return measure_head(measured, run, most_read_entries, seed);
 }
 
 }  // namespace fovea

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/estimate.h"
+#include "analysis/row_bands.h"
 #include "sweep/head_patterns.h"
 
 namespace fovea {
@@ -43,9 +44,6 @@ struct TriagedHead {
   double pairs() const;
 };
 
-/// Rows of heads of more than 8192 tokens are sampled.
-inline constexpr double most_triaged_entries = 8192.0 * 8192.0;
-
 /// The recall of a pattern is the sum of exact P over the pairs that it keeps, over all queries,
 /// divided by the sum of all P: the mass that it keeps. Of each pattern the division of the budget
 /// with the largest recall counts. Two recalls are no different if they are closer than .001, or
@@ -54,7 +52,6 @@ inline constexpr double most_triaged_entries = 8192.0 * 8192.0;
 /// `max_entries` entries of P a sample of rows is read, drawn from `seed`. `exact` is exact
 /// attention of a head with as many queries as keys. Throws what patterns_within does.
 TriagedHead triage_head(const Operator& exact, const TriageRule& rule, const Backend& backend,
-                        Run& run, double max_entries = most_triaged_entries,
-                        std::uint64_t seed = 0);
+                        Run& run, double max_entries = most_read_entries, std::uint64_t seed = 0);
 
 }  // namespace fovea

@@ -3,6 +3,7 @@
 
 #include "data/error.h"
 #include "data/text.h"
+#include "variants/drawn.h"
 #include "variants/last_queries.h"
 #include "variants/variant.h"
 
@@ -77,7 +78,8 @@ const Variant& find_variant(std::string_view id) {
     if (variant.id == id) return variant;
     add_item(known, variant.id);
   }
-  if (id == imported_variant().id) return imported_variant();
+  for (const Variant* variant : {&imported_variant(), &drawn_variant()})
+    if (id == variant->id) return *variant;
   throw UsageError("unknown variant '" + std::string(id) + "'; expected one of " + known);
 }
 

@@ -102,6 +102,17 @@ Panel make_matrix_panel(View view, MatrixView attention, const ViewSettings& set
   return panel;
 }
 
+namespace {
+
+/// A long text by its beginning, at a space.
+std::string shortened(const std::string& text) {
+  constexpr std::size_t most = 24;
+  if (text.size() <= most) return text;
+  return text.substr(0, std::min(most, text.find_last_of(' ', most))) + " …";
+}
+
+}  // namespace
+
 std::string parameters_of(const Variant& variant, const Values& values, bool causal) {
   if (variant.reference) return "softmax, the reference";
   constexpr int most = 2;
@@ -109,7 +120,7 @@ std::string parameters_of(const Variant& variant, const Values& values, bool cau
   int shown = 0;
   for (std::size_t f = 0; f < variant.schema.size() && shown < most; ++f) {
     const Field& field = variant.schema[f];
-    const std::string value = to_text(values[f]);
+    const std::string value = shortened(to_text(values[f]));
     if (value.empty() || (field.causal_only && !causal)) continue;
     if (!is_used(field, variant.schema, values)) continue;
     text += (text.empty() ? "" : ", ") + (field.choices.empty() ? field.id + " " : "") + value;

@@ -44,7 +44,7 @@ std::vector<std::string> repeated_words(Index n) {
 }
 
 MeasuredHead measures_of(const Matrix& p, const std::vector<std::string>& tokens = {},
-                         double max_entries = 6.7e7, std::uint64_t seed = 0) {
+                         double max_entries = most_read_entries, std::uint64_t seed = 0) {
   Profile profile;
   Run run{profile};
   return measure_head({.lengths = {p.rows(), p.cols()}, .read = reads(p), .tokens = tokens}, run,

@@ -50,7 +50,8 @@ struct Pair {
         approximate_output(approximate.apply(approximate.problem.v)),
         exact_output(exact.apply(exact.problem.v)) {}
 
-  Metrics metrics(double max_entries = 6.7e7, std::uint64_t seed = 0, bool values = true) const {
+  Metrics metrics(double max_entries = most_read_entries, std::uint64_t seed = 0,
+                  bool values = true) const {
     Profile profile;
     Run run{profile};
     return compare(*approximate.bound, values ? approximate_output : sums_of(approximate_output),

@@ -52,8 +52,8 @@ struct TwoOperators {
                                   {{"block", "16"}, {"samples", "16"}, {"min_length", "0"}})),
         exact(make_instance(*backends().front(), approximate.problem, "exact", {})) {}
 
-  SpanMass mass(const Grouping& queries, const Grouping& keys, double max_entries = 6.7e7,
-                std::uint64_t seed = 0) const {
+  SpanMass mass(const Grouping& queries, const Grouping& keys,
+                double max_entries = most_read_entries, std::uint64_t seed = 0) const {
     Profile profile;
     Run run{profile};
     return span_mass(*approximate.bound, *exact.bound, queries, keys, run, max_entries, seed);

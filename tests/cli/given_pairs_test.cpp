@@ -122,3 +122,41 @@ TEST_CASE("a result that contradicts its own mask says what it equals") {
     return contains(note.get<std::string>(), "head 0: z is not what the kept pairs give");
   }));
 }
+
+TEST_CASE("--kept writes the pairs of a variant, and --mask reads them back") {
+  const TemporaryDirectory folder;
+  const std::string source = "synthetic:gaussian?n=96&d=8", out = folder / "kept.safetensors";
+  const auto drawn = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> command{"compute",  source,  "--variant",
+                                     "drawn",    "--set", "pairs=0-95/0-15 !32-47/3 50/60-70",
+                                     "--causal", "--json"};
+    command.insert(command.end(), more.begin(), more.end());
+    return run_program(command);
+  };
+  const nlohmann::json plain = drawn({}).json();
+  const double density = plain["metrics"][0]["density"],
+               error = plain["metrics"][0]["output_rel_fro"];
+  for (const char* form : {"pairs", "indices", "csr"}) {
+    CAPTURE(form);
+    REQUIRE(drawn({"-o", out, "--kept", form}).status == 0);
+    const Ended read = run_program(
+        {"compute", source, "--variant", "imported", "--mask", out, "--causal", "--json"});
+    REQUIRE(read.status == 0);
+    CHECK(read.json()["metrics"][0]["density"] == density);
+    CHECK(read.json()["metrics"][0]["output_rel_fro"].get<double>() ==
+          doctest::Approx(error).epsilon(1e-5));  // both are float32
+  }
+  const Ended blocks = drawn({"-o", out, "--kept", "blocks", "--kept-block", "32,8"});
+  REQUIRE(blocks.status == 0);
+  CHECK(contains(blocks.out, "pairs that Drawn leaves out lie in blocks that it keeps in part"));
+  CHECK(fovea::read_safetensors(out).metadata.at("block_size") == "32, 8");
+
+  const Ended no_file = drawn({"--kept", "csr"});
+  CHECK(no_file.status == 2);
+  CHECK(contains(no_file.err, "--kept writes the pairs to a file; expected -o OUT.safetensors"));
+  CHECK(drawn({"-o", out, "--kept", "csr", "--kept-block", "16"}).status == 2);
+  const Ended no_pairs =
+      run_program({"compute", source, "--variant", "drawn", "--set", "pairs=0-95", "--json"});
+  CHECK(no_pairs.status == 2);
+  CHECK(contains(no_pairs.err, "'0-95' is no rectangle; expected queries/keys"));
+}

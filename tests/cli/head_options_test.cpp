@@ -89,6 +89,7 @@ TEST_CASE("law: each option of a head and its source changes the numbers of each
                                             "--no-learn",   "--seeds",
                                             "--measures",   "--triage",
                                             "--budget",     "--keep",
+                                            "--kept",       "--kept-block",
                                             "--mask"};  // of imported alone
   for (const auto& one : commands) {
     const std::string& command = one.first;

@@ -40,7 +40,8 @@ void remove_column(Desk& desk) {
 
 void change_columns(Desk& desk) {
   select_column(desk);
-  static const std::vector<const char*> names{"duplicate", "hold", "left", "right", "reset"};
+  static const std::vector<const char*> names{"duplicate", "hold",          "left",         "right",
+                                              "reset",     "include_pairs", "exclude_pairs"};
   const char* name = desk.draws().one_of(names);
   desk.log().line(std::string("  ") + name);
   MainWindow& window = desk.window();

@@ -85,8 +85,8 @@ void save_session(Desk& desk) {
 }
 
 void write_by_dialog(Desk& desk) {
-  static const std::vector<const char*> names{"save",         "save_as",      "export",
-                                              "export_panel", "save_numbers", "save_capture"};
+  static const std::vector<const char*> names{
+      "save", "save_as", "export", "export_panel", "save_numbers", "save_capture", "save_pairs"};
   const char* name = desk.draws().one_of(names);
   desk.log().line(std::string("  ") + name);
   trigger(desk, desk.window(), name);

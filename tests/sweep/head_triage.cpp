@@ -19,7 +19,7 @@ namespace {
 using Order = std::vector<Index>;
 
 TriagedHead triaged(const Problem& problem, const TriageRule& rule = {},
-                    double max_entries = most_triaged_entries) {
+                    double max_entries = most_read_entries) {
   const Instance exact = make_instance(*backends().back(), problem, "exact", {});
   Profile profile;
   Run run{profile};

@@ -1,4 +1,4 @@
-// The eleven tasks of tests/gui/tasks.md, with the gestures that they name.
+// The twelve tasks of tests/gui/tasks.md, with the gestures that they name.
 #include <doctest/doctest.h>
 
 #include <QAction>
@@ -289,6 +289,28 @@ TEST_CASE("task 11: the wrong tile of a kernel") {
   take_focus(window);
   press(window, Qt::Key_Q);
   CHECK(window.study().session().pinned_query == 40);
+}
+
+TEST_CASE("task 12: a mask drawn by hand, its error, and a file for a kernel") {
+  const QTemporaryDir folder;
+  Window window(small);
+  show(window, {find_view("heatmap"), find_view("mask")}, {"exact", "window"});
+  REQUIRE(window.settle());
+  take_focus(window);
+  const QPoint from = at_pair(window, find_view("heatmap"), 0, 0, 0),
+               to = at_pair(window, find_view("heatmap"), 0, 60, 30);
+  QTest::mousePress(&window->canvas(), Qt::LeftButton, {}, from);
+  QTest::mouseMove(&window->canvas(), (from + to) / 2);
+  QTest::mouseMove(&window->canvas(), to);
+  QTest::mouseRelease(&window->canvas(), Qt::LeftButton, {}, to);
+  REQUIRE(wait_until([&] { return window.study().selection().has_value(); }));
+  press(window, Qt::Key_I);
+  REQUIRE(window.settle());
+  REQUIRE(window.study().session().columns.at(1).variant == "drawn");
+  CHECK(window.study().columns()[1].metrics);
+  const QString path = folder.filePath("mine.safetensors");
+  window->exports().save_pairs_to(path, {SelectionForm::blocks, {16, 16}});
+  CHECK(wait_until([&] { return QFileInfo::exists(path); }));
 }
 
 }  // namespace fovea::test

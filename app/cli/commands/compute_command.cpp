@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 
 #include "cli/commands/commands.h"
 #include "cli/options/options.h"
@@ -10,6 +11,7 @@
 #include "data/larger.h"
 #include "evaluate/evaluate.h"
 #include "io/atomic_file.h"
+#include "io/selection_file.h"
 #include "io/structure_file.h"
 #include "io/structure_origin.h"
 #include "report/json_output.h"
@@ -26,8 +28,31 @@ struct ComputeOptions {
   BackendOptions backend;
   ParameterOptions parameters;
   std::string variant, structure, output;
+  std::string kept;               // name of a SelectionForm; empty: none is written
+  std::vector<Index> kept_block;  // queries and keys a side, or one number for both
   bool dense = false, no_metrics = false, json = false;
+
+  std::optional<SelectionForm> kept_form() const {
+    const auto form =
+        std::ranges::find(all_selection_forms, kept, [](SelectionForm its) { return id_of(its); });
+    if (form == std::end(all_selection_forms)) return {};
+    return *form;
+  }
 };
+
+Lengths block_of(const ComputeOptions& options) {
+  constexpr Lengths flex_attention{128, 128};
+  const auto& sides = options.kept_block;
+  return sides.empty() ? flex_attention : Lengths{sides.front(), sides.back()};
+}
+
+void check_kept(const ComputeOptions& options) {
+  const auto form = options.kept_form();
+  if (!options.kept_block.empty() && !(form && has_blocks(*form)))
+    throw UsageError("--kept-block is the side of the blocks of --kept blocks or --kept flex");
+  if (form && options.output.empty())
+    throw UsageError("--kept writes the pairs to a file; expected -o OUT.safetensors");
+}
 
 void require_room(const ComputeOptions& options, Index heads, Lengths lengths) {
   if (!options.dense) return;
@@ -51,6 +76,7 @@ class OutTensors {
     append(z_, output.z);
     lse_.insert(lse_.end(), output.lse.begin(), output.lse.end());
     structures_.push_back(computation.op->plan().structure);
+    plans_.push_back(computation.op->shared_plan());
     lengths_ = computation.op->plan().lengths;
     dv_ = output.z.cols();
     ++heads_;
@@ -69,6 +95,12 @@ class OutTensors {
     return tensors;
   }
 
+  SelectionFile kept(SelectionForm form, Lengths block, const std::stop_token& stop) const {
+    std::vector<const Plan*> plans;
+    for (const auto& plan : plans_) plans.push_back(plan.get());
+    return selection_file(plans, form, block, stop);
+  }
+
  private:
   static void append(std::vector<float>& to, MatrixView from) {
     for (Index i = 0; i < from.rows; ++i) to.insert(to.end(), from.row(i), from.row(i) + from.cols);
@@ -79,6 +111,7 @@ class OutTensors {
   Lengths lengths_;
   std::vector<float> z_, lse_, p_;
   std::vector<Structure> structures_;
+  std::vector<std::shared_ptr<const Plan>> plans_;
 };
 
 ComputeRequest request_of(const ComputeOptions& options, const Source& source, Index head,
@@ -186,8 +219,27 @@ std::string structure_note(const ComputeOptions& options, const Source& source,
                 : "";
 }
 
+/// Writes OUT.safetensors. The pairs that a form of blocks adds are a note of the report.
+void write_output(const ComputeOptions& options, OutTensors& heads, ComputeReport& report,
+                  const std::stop_token& stop) {
+  SelectionFile kept;
+  if (const auto form = options.kept_form()) {
+    kept = heads.kept(*form, block_of(options), stop);
+    if (kept.added_pairs > 0)
+      report.source_notes.push_back(
+          format_number(kept.added_pairs) + " pairs that " + report.variant->label +
+          " leaves out lie in blocks that it keeps in part: the file keeps these blocks");
+  }
+  std::vector<OutTensor> tensors = heads.take();
+  std::ranges::move(kept.tensors, std::back_inserter(tensors));
+  kept.metadata["fovea"] = text_of(to_json(report));
+  write_safetensors(options.output, tensors, kept.metadata, stop);
+  report.output = options.output;
+}
+
 void run_compute(const ComputeOptions& options, const Console& console) {
   find_variant(options.variant);
+  check_kept(options);
   if (!options.output.empty()) {
     const auto ending = std::filesystem::path(options.output).extension();
     if (!ending.empty() && ending != ".safetensors")
@@ -213,11 +265,7 @@ void run_compute(const ComputeOptions& options, const Console& console) {
     Run run{profile, console.stop};
     report.heads.push_back(compute_head(options, source, head, *backend, tensors, run));
   }
-  if (!options.output.empty()) {
-    write_safetensors(options.output, tensors.take(), {{"fovea", text_of(to_json(report))}},
-                      console.stop);
-    report.output = options.output;
-  }
+  if (!options.output.empty()) write_output(options, tensors, report, console.stop);
   if (options.json)
     print(console.out, to_json(report));
   else
@@ -245,6 +293,23 @@ void add_compute_command(CLI::App& program, Work& chosen) {
       ->add_option("-o,--output", options->output,
                    "Write z, lse and the structure used to this .safetensors file")
       ->check(refuse_empty);
+  std::vector<std::string> forms;
+  for (const SelectionForm form : all_selection_forms) forms.push_back(id_of(form));
+  command
+      ->add_option("--kept", options->kept,
+                   "Write the pairs that the variant keeps, too, in a form that --mask reads: a "
+                   "mask of pairs, a mask of blocks, the lists of FlexAttention's BlockMask, keys "
+                   "of each query, or compressed rows of one head")
+      ->type_name("FORM")
+      ->check(CLI::IsMember(forms));
+  command
+      ->add_option("--kept-block", options->kept_block,
+                   "With --kept blocks or flex, tokens of a block: 128, or 128,64 for queries and "
+                   "keys (default: 128)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("Q[,K]")
+      ->check(CLI::Range(1, 131072));
   command->add_flag("--dense", options->dense, "Write P too, up to 4 GiB");
   command->add_flag("--no-metrics", options->no_metrics, "Do not compare with exact attention");
   command->add_flag("--json", options->json,

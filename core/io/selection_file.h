@@ -1,0 +1,48 @@
+// The pairs that plans keep as tensors of a file, in the forms that other programs read and that
+// selection_of (io/selection_tensors.h) reads back.
+#pragma once
+
+#include <map>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "io/safetensors_writer.h"
+#include "plan/plan.h"
+
+namespace fovea {
+
+enum class SelectionForm {
+  pairs,    // kept [H, nq, nk]
+  blocks,   // kept [H, rows, cols]
+  flex,     // kv_num_blocks, kv_indices, full_kv_num_blocks, full_kv_indices of FlexAttention
+  indices,  // indices [H, nq, most], -1: none
+  csr       // indptr [nq + 1], indices [entries]; of one head
+};
+inline constexpr SelectionForm all_selection_forms[] = {SelectionForm::pairs, SelectionForm::blocks,
+                                                        SelectionForm::flex, SelectionForm::indices,
+                                                        SelectionForm::csr};
+
+/// "pairs", "blocks", "flex", "indices", "csr".
+std::string id_of(SelectionForm form);
+/// "mask of pairs", "lists of blocks, as FlexAttention's BlockMask".
+std::string words_of(SelectionForm form);
+/// Whether the form has blocks.
+bool has_blocks(SelectionForm form);
+
+struct SelectionFile {
+  std::vector<OutTensor> tensors;
+  std::map<std::string, std::string> metadata;  // block_size
+  /// Pairs that a form of blocks keeps and the plans do not, though the head admits them.
+  double added_pairs = 0;
+};
+
+/// What the plans of some heads of a layer keep; they have equal lengths. Blocks with a pair are
+/// kept whole; those of which a plan lacks a pair are partial ones of FlexAttention. Throws
+/// UsageError for compressed rows of several heads, UnavailableError for more than 4 GiB,
+/// Cancelled.
+SelectionFile selection_file(std::span<const Plan* const> heads, SelectionForm form, Lengths block,
+                             const std::stop_token& stop = {});
+
+}  // namespace fovea
