@@ -94,7 +94,7 @@ class Actions : public QObject {
     add(menu, "report", "Write a r&eport…", {}, [this] { exports_.report_by_dialog(); });
     add(menu, "save_numbers", "Save &numbers of the panel…", {},
         [this] { exports_.save_numbers_by_dialog(navigation_.view(), navigation_.column()); });
-    add(menu, "save_pairs", "Save pairs of the &column…", {},
+    add(menu, "save_pairs", "Save pairs of &the column…", {},
         [this] { exports_.save_pairs_by_dialog(); });
     menu->addSeparator();
     add(menu, "quit", "&Quit", QKeySequence::Quit, [] { QApplication::closeAllWindows(); });

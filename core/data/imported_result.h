@@ -12,15 +12,29 @@
 
 namespace fovea {
 
-/// As the file holds it: at least z, p or kept.
+/// What another program computed from the gradient of a loss by z: the gradients by q, k and v.
+struct GradientTensors {
+  HeadTensor dz;      // [H, nq, dv], given
+  HeadTensor dq, dk;  // [H, nq, d], [H, nk, d]; dk and dv may be of the heads of the keys
+  HeadTensor dv;      // [H, nk, dv]
+
+  bool present() const { return dz.present() && (dq.present() || dk.present() || dv.present()); }
+  /// The type of the gradients.
+  ElementType type() const { return dq.present() ? dq.type : dk.present() ? dk.type : dv.type; }
+};
+
+/// As the file holds it: at least z, p, kept or gradients.
 struct ImportedTensors {
   std::string name;            // "flash" of layer3.flash.z; empty for layer3.z
   HeadTensor z;                // [H, nq, dv]
   HeadTensor lse;              // [H, nq, 1], natural logarithms
   HeadTensor p;                // [H, nq, nk]
   SelectionTensors kept = {};  // the pairs with weight
+  GradientTensors gradients = {};
 
-  bool present() const { return z.present() || p.present() || kept.present(); }
+  bool present() const {
+    return z.present() || p.present() || kept.present() || gradients.present();
+  }
 };
 
 /// The results of one head. They are read when they are asked for.

@@ -13,7 +13,7 @@
 namespace fovea {
 namespace {
 
-constexpr std::string_view result_words[] = {"z", "lse", "p"};
+constexpr std::string_view result_words[] = {"z", "lse", "p", "do", "dz", "dq", "dk", "dv"};
 
 std::string in_lower_case(std::string text) {
   std::ranges::transform(text, text.begin(),
@@ -40,6 +40,8 @@ class ImportedReader {
     for (const auto& [word, names] : unnamed_)
       if (const NamedTensor* tensor = tensors_.find(names)) found_[{}].emplace(word, *tensor);
     for (const std::string_view& word : selection_words)
+      if (const NamedTensor* tensor = tensors_.find({&word, 1})) found_[{}].emplace(word, *tensor);
+    for (const std::string_view& word : gradient_names_)
       if (const NamedTensor* tensor = tensors_.find({&word, 1})) found_[{}].emplace(word, *tensor);
     if (const NamedTensor* tensor = tensors_.find(hook_names_))
       found_[{}].insert_or_assign("z", heads_first(*tensor));
@@ -91,6 +93,7 @@ class ImportedReader {
     read("p", result.p, [&](const NamedTensor& tensor) {
       return tensors_.matrices(tensor, heads, queries, layer_.keys());
     });
+    result.gradients = gradients_of(found);
     read("lse", result.lse, [&](const NamedTensor& tensor) { return lists(tensor); });
     std::vector<std::string> prefixes;
     for (const std::string& of : {layer_.name, std::string()}) {
@@ -100,6 +103,32 @@ class ImportedReader {
     }
     result.kept = selection_of(found, tensors_, layer_, prefixes);
     return result;
+  }
+
+  /// dz is common to all results of a layer if they have none of their own.
+  GradientTensors gradients_of(const TensorsByWord& found) const {
+    GradientTensors out;
+    if (!layer_.has_values()) return out;
+    const auto read = [&](std::string_view word, Index own_heads, Index rows, Index cols) {
+      auto tensor = found.find(word);
+      const auto common = found_.find({});
+      if (tensor == found.end() && common != found_.end() && (word == "do" || word == "dz")) {
+        tensor = common->second.find(word);
+        if (tensor == common->second.end()) return HeadTensor{};
+      } else if (tensor == found.end()) {
+        return HeadTensor{};
+      }
+      const auto& shape = tensors_.of_batch(tensor->second, 3).shape;
+      const bool grouped = shape.size() == 3 && shape[0] == own_heads;
+      return tensors_.matrices(tensor->second, grouped ? own_heads : layer_.heads(), rows, cols);
+    };
+    const Index heads = layer_.heads(), of_keys = layer_.k.heads;
+    out.dz = read("do", heads, layer_.queries(), layer_.dv());
+    if (!out.dz.present()) out.dz = read("dz", heads, layer_.queries(), layer_.dv());
+    out.dq = read("dq", heads, layer_.queries(), layer_.d());
+    out.dk = read("dk", of_keys, layer_.keys(), layer_.d());
+    out.dv = read("dv", of_keys, layer_.keys(), layer_.dv());
+    return out;
   }
 
   HeadTensor lists(const NamedTensor& whole) const {
@@ -123,6 +152,7 @@ class ImportedReader {
 
   static constexpr std::string_view z_names_[] = {"z", "attn_output"}, lse_names_[] = {"lse"},
                                     p_names_[] = {"p"}, hook_names_[] = {"hook_z"};
+  static constexpr std::string_view gradient_names_[] = {"do", "dz", "dq", "dk", "dv"};
   static constexpr std::pair<std::string_view, Names> unnamed_[] = {
       {"z", z_names_}, {"lse", lse_names_}, {"p", p_names_}};
 

@@ -4,6 +4,7 @@
 // here.
 #include <utility>
 
+#include "analysis/gradients.h"
 #include "analysis/rounding_budget.h"
 #include "analysis/selected_recall.h"
 #include "analysis/support.h"
@@ -83,6 +84,9 @@ Plan plan_imported(const Problem& problem, const ImportedParameters& parameters,
   } else if (!result->p.empty()) {
     plan.mask = pairs_with_weight(result->p, problem, stop);
     form.kept = pass_of_all_pairs(plan);
+  } else if (result->z.empty()) {
+    plan.notes.push_back("the file holds gradients alone: z is computed here");
+    form.kept = pass_of_all_pairs(plan);
   } else {
     plan.notes.push_back(
         "the file holds z alone: weights are not known, and multiply-adds are those of all pairs");
@@ -108,7 +112,7 @@ Variant make_imported_variant() {
        .rows_sum_to_one = false,
        .signed_entries = true,
        .imported = true,
-       .diagnostics = {imported_figures, given_selection_figures}},
+       .diagnostics = {imported_figures, gradient_figures, given_selection_figures}},
       plan_imported);
 }
 

@@ -64,6 +64,34 @@ TEST_CASE("results are found by their names, with a prefix and without") {
   CHECK(names_of(source_with_results({counted("layer3.attention", {2, 6, 6})}).layers[0]) == ":p");
 }
 
+TEST_CASE("gradients are found by their names; dz is common to all results of a layer") {
+  const auto text_of = [](const Source& source) {
+    std::string text;
+    for (const ImportedTensors& result : source.layers[0].imported) {
+      const GradientTensors& its = result.gradients;
+      text += (text.empty() ? "" : "|") + result.name + ":" + (its.dz.present() ? "o" : "") +
+              (its.dq.present() ? "q" : "") + (its.dk.present() ? "k" : "") +
+              (its.dv.present() ? "v" + std::to_string(its.dv.heads) : "");
+    }
+    return text;
+  };
+  const NamedTensor dz = counted("layer3.do", {2, 6, 3});
+  CHECK(text_of(source_with_results(
+            {dz, counted("layer3.dq", {2, 6, 3}), counted("layer3.dv", {2, 6, 3})})) == ":oqv2");
+  CHECK(text_of(source_with_results(
+            {dz, counted("layer3.mine.dk", {2, 6, 3}), counted("layer3.other.dq", {2, 6, 3})})) ==
+        "mine:ok|other:oq");
+  CHECK(text_of(source_with_results({counted("layer3.mine.dz", {2, 6, 3}),
+                                     counted("layer3.mine.dk", {2, 6, 3})})) == "mine:ok");
+  // Without dz there is nothing to compare.
+  CHECK(text_of(source_with_results({dz})).empty());
+  CHECK(text_of(source_with_results({counted("layer3.dq", {2, 6, 3})})).empty());
+  CHECK(contains(message_of([&] {
+                   source_with_results({dz, counted("layer3.dq", {2, 5, 3})});
+                 }),
+                 "layer3.dq"));
+}
+
 TEST_CASE("tensors of TransformerLens have their heads after their tokens, and rotated ones win") {
   std::vector<NamedTensor> tensors;
   const auto add = [&](const std::string& name, float first) {
