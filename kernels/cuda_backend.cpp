@@ -39,6 +39,10 @@ class CudaBackend final : public Backend {
   std::string device() const override { return device_->name(); }
   std::string precision() const override { return name_of(precision_); }
 
+  const Backend& backend_of(const Plan& plan) const override {
+    return plan.as<RecurrentPlan>() ? *host_ : *this;
+  }
+
   std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& head,
                                  Run& run) const override {
     const Problem problem = counted_in(*plan, head);
@@ -62,6 +66,7 @@ class CudaBackend final : public Backend {
           return make_factored_operator(plan, problem, *this, host_product, run);
         },
         [&](const GatedPlan&) { return make_gated_operator(plan, problem, *this, run); },
+        [&](const RecurrentPlan&) { return host_->bind(plan, problem, run); },
         [&](const ImportedPlan&) { return make_imported_operator(plan, problem, *this, run); });
   }
   std::vector<std::int32_t> lsh_buckets(MatrixView x, MatrixView directions,

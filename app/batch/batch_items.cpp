@@ -134,8 +134,7 @@ std::size_t BatchItems::settings_for(Lengths lengths, bool causal) {
     if (settings_[s].lengths == lengths && settings_[s].causal == causal) return s;
   SettingList list{.lengths = lengths, .causal = causal, .settings = {}};
   for (const PlannedVariant& planned : plan_.variants) {
-    const bool has_form = (!causal || planned.variant->has_causal_form()) &&
-                          planned.variant->has_form_of(lengths, causal);
+    const bool has_form = planned.variant->has_form_of(lengths, causal);
     if (planned.of_group && !has_form) {
       if (std::ranges::find(left_out_, planned.variant) == left_out_.end())
         left_out_.push_back(planned.variant);

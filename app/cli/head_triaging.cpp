@@ -28,12 +28,22 @@ std::vector<ExploredHead> heads_of_one_sequence(const Exploration& opened,
                      "attention matrices without q and k; expected them, since blocks are chosen "
                      "by mean queries and mean keys");
   std::vector<ExploredHead> heads;
-  for (const ExploredHead& head : opened.heads)
-    if (!has_own_keys(opened.source, head.layer)) heads.push_back(head);
+  Index recurrences = 0;
+  for (const ExploredHead& head : opened.heads) {
+    const Layer& layer = opened.source.layers[static_cast<std::size_t>(head.layer)];
+    if (layer.conditions.recurrence.present())
+      ++recurrences;
+    else if (!has_own_keys(opened.source, head.layer))
+      heads.push_back(head);
+  }
   if (heads.empty())
     throw InputError(opened.source.path,
-                     "keys of other tokens than the queries; expected those of one sequence");
-  if (const auto others = std::ssize(opened.heads) - std::ssize(heads); others > 0)
+                     recurrences > 0
+                         ? "heads that are recurrences; expected softmax attention"
+                         : "keys of other tokens than the queries; expected those of one sequence");
+  if (recurrences > 0)
+    notes.push_back(plural(recurrences, "head") + " that are recurrences: left out");
+  if (const auto others = std::ssize(opened.heads) - std::ssize(heads) - recurrences; others > 0)
     notes.push_back(plural(others, "head") +
                     " with keys of other tokens than the queries: left out");
   return heads;

@@ -40,6 +40,17 @@ std::pair<Index, Index> first_head(const Source& source) {
   return {layer - source.layers.begin(), first.head};
 }
 
+/// The columns that a layer of recurrences has at first: its own attention, and beside it SSD,
+/// which lacks what the delta rule erases and level weights.
+std::vector<Column> columns_of(const RecurrenceTensors& recurrence, Index n) {
+  std::vector<Column> columns{{.variant = reference_variant().id}};
+  const bool is_ssd =
+      !recurrence.erases.value_or(recurrence.beta.present()) && !recurrence.level_weights.present();
+  const Variant& ssd = find_variant("ssd");
+  if (!is_ssd) columns.push_back({.variant = ssd.id, .values = values_for_length(ssd, n)});
+  return columns;
+}
+
 /// The folder of the program, even if it was started by a link. Qt knows it only once it has
 /// started.
 QString program_folder() {
@@ -93,6 +104,8 @@ Session first_session(const Source& source) {
   const Layer& its = source.layers[static_cast<std::size_t>(layer)];
   Session session = standard_session(source.path, its.keys());
   session.viewport = whole(its.lengths());
+  if (const RecurrenceTensors& recurrence = its.conditions.recurrence; recurrence.present())
+    session.columns = columns_of(recurrence, its.keys());
   const bool causal = stated_causal(source, layer).value_or(false);
   std::erase_if(session.columns, [&](const Column& column) {
     return !find_variant(column.variant).has_form_of(its.lengths(), causal);

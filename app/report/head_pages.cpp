@@ -195,10 +195,14 @@ class HeadPages {
 
   void add_methods() {
     add(Heading{"Methods"});
-    add(
-        Paragraph{"Every variant is compared with exact attention of the same scale and mask: Z = "
-                  "P V, P = softmax(S), S = s Q Kᵀ. Exact attention and all entries that are "
-                  "shown are computed in fp32."});
+    const auto& recurrence = in_.problem.recurrence;
+    add(Paragraph{
+        (recurrence
+             ? "Every variant is compared with what the head itself computes, a recurrence (" +
+                   recurrence->name() + "): Z = P V."
+             : std::string("Every variant is compared with exact attention of the same scale "
+                           "and mask: Z = P V, P = softmax(S), S = s Q Kᵀ.")) +
+        " Exact attention and all entries that are shown are computed in fp32."});
     for (std::size_t c = 0; c < in_.columns.size(); ++c) {
       const Computation& its = computation(c);
       const Variant& variant = *its.variant;

@@ -10,9 +10,16 @@
 namespace fovea {
 namespace {
 
-std::string subtitle_of(const ColumnState& state, bool causal) {
+std::string subtitle_of(const ColumnState& state, bool causal, const Recurrence* recurrence) {
   return subtitle_of(find_variant(state.column.variant), state.column.values, causal,
-                     state.stale ? nullptr : state.metrics.get());
+                     state.stale ? nullptr : state.metrics.get(), recurrence);
+}
+
+/// What the tool tip of a column says of its variant.
+std::string note_of(const Variant& variant, const Recurrence* recurrence) {
+  if (variant.reference && recurrence)
+    return "What the head itself computes: a recurrence (" + recurrence->name() + ").";
+  return variant.summary + (variant.paper.empty() ? "" : "\n" + variant.paper);
 }
 
 }  // namespace
@@ -66,13 +73,11 @@ std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject, const Res
     const Problem* problem = results.head_of(state).problem.get();
     const bool causal = problem ? problem->causal : model->causal;
     model->column_titles.push_back(results.title_of(static_cast<int>(c)));
-    const Variant& variant = find_variant(state.column.variant);
-    model->column_notes.push_back(subject.shows_matrix()
-                                      ? ""
-                                      : variant.summary +
-                                            (variant.paper.empty() ? "" : "\n" + variant.paper));
-    model->column_subtitles.push_back(subject.shows_matrix() ? "as given"
-                                                             : subtitle_of(state, causal));
+    const Recurrence* recurrence = problem ? problem->recurrence.get() : nullptr;
+    model->column_notes.push_back(
+        subject.shows_matrix() ? "" : note_of(find_variant(state.column.variant), recurrence));
+    model->column_subtitles.push_back(
+        subject.shows_matrix() ? "as given" : subtitle_of(state, causal, recurrence));
     model->column_figures.push_back(subject.shows_matrix() ? std::nullopt
                                                            : figures_of(state, causal));
     model->held.push_back(session.columns[c].held.has_value());

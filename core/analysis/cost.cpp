@@ -1,5 +1,6 @@
 #include "analysis/cost.h"
 
+#include <algorithm>
 #include <set>
 
 #include "analysis/support.h"
@@ -161,7 +162,32 @@ void count_features(const FeaturePlan& plan, Lengths lengths, double d, double d
       (features * (dv + 2) + static_cast<double>(plan.directions.rows() * plan.directions.cols()));
 }
 
+double numbers_of(MatrixView m) {
+  return static_cast<double>(m.rows) * static_cast<double>(m.cols);
+}
+
+double states_of(const Recurrence& recurrence, Index n) {
+  return recurrence.level_weights.empty() ? 1 : static_cast<double>(fenwick_levels(n));
+}
+
+void count_recurrence(const RecurrentPlan& plan, Index n, Index d, Index dv, Cost& cost) {
+  const Recurrence& its = *plan.recurrence;
+  cost.multiply_adds += multiply_adds_of(its, n, d, dv);
+  cost.bytes += sizeof(float) * (states_of(its, n) * static_cast<double>(d * dv) +
+                                 static_cast<double>(its.beta.size()) + numbers_of(its.log_decay) +
+                                 numbers_of(its.level_weights));
+}
+
 }  // namespace
+
+// A step takes up a value, of at least one column, in one state. Each state decays, is read for
+// what it holds under the key and loses that, and is read for the output.
+double multiply_adds_of(const Recurrence& recurrence, Index n, Index d, Index dv) {
+  const double of_state =
+      1.0 + (recurrence.log_decay.empty() ? 0 : 1) + (recurrence.erases ? 2 : 0);
+  return static_cast<double>(n) * static_cast<double>(d * std::max<Index>(1, dv)) *
+         (1 + states_of(recurrence, n) * of_state);
+}
 
 double count_pairs(const Pass& pass, const Tile& tile, const PairMask* mask) {
   if (mask || !pass.earlier.empty()) return new_pairs(pass, tile, mask, {});
@@ -194,6 +220,9 @@ Cost count_cost(const Plan& plan, Index d, Index dv, const std::stop_token& stop
         for (const TilePlan& branch : gated.branches)
           count_tiles(branch, nullptr, plan.lengths, width, value_width, cost, stop);
         count_gates(gated, value_width, cost);
+      },
+      [&](const RecurrentPlan& recurrent) {
+        count_recurrence(recurrent, plan.keys(), d, dv, cost);
       },
       [&](const ImportedPlan& imported) {
         count_imported(plan, imported, width, value_width, cost, stop);

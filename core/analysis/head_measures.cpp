@@ -162,7 +162,9 @@ Index first_key(const HeadToMeasure& head) {
   return first;
 }
 
-std::string lack_of(const HeadToMeasure& head, Needs needs) {
+std::string lack_of(const HeadToMeasure& head, Needs needs, bool of_rows) {
+  if (of_rows && head.plan && head.plan->as<RecurrentPlan>())
+    return "The weights of a recurrence have signs, and rows no sum to compare them with.";
   if (needs == Needs::nothing) return "";
   if (!head.places_known) return "The keys are not the tokens of the queries.";
   if (needs == Needs::tokens && head.tokens.empty()) return "The source does not name its tokens.";
@@ -255,7 +257,8 @@ MeasuredHead measure_head(const HeadToMeasure& head, Run& run, double max_entrie
   }
   for (std::size_t m = 0; m < measures.size(); ++m) {
     Run rest = run.part(of_rows, 1);
-    if (const std::string lack = lack_of(head, measures[m].needs); !lack.empty())
+    if (const std::string lack = lack_of(head, measures[m].needs, measures[m].of_row != nullptr);
+        !lack.empty())
       out.values.push_back({.estimate = {not_known, 0}, .missing = lack});
     else
       out.values.push_back(measures[m].of_row ? rows[m].mean(sample)

@@ -152,7 +152,7 @@ RowDifference compare_rows(const float* approximate, const float* exact, Index k
     } else if (q > 0) {
       row.reverse_kl += infinite;
     }
-    if (q < 0) row.kl = row.reverse_kl = not_defined;
+    if (q < 0 || p < 0) row.kl = row.reverse_kl = not_defined;
   }
   const auto size = static_cast<std::size_t>(keys);
   row.top_recall = top_recall({approximate, size}, {exact, size});
@@ -304,7 +304,7 @@ void compare_attention(const Operator& approximate, const Output& approximate_ou
         count_sink(q, p, row);
         sum -= p;
       }
-      if (std::isnan(row.reverse_kl)) row.kl = not_defined;  // a negative entry of P~
+      if (std::isnan(row.reverse_kl)) row.kl = not_defined;  // a negative entry
       if (its_keys == 0) row.mass = 1;
       if (its_keys == 0 || std::isnan(row.top_recall[0])) row.top_recall.fill(1);  // no weight
       row.mass = std::min(1.0, row.mass);

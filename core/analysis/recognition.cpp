@@ -89,7 +89,7 @@ class Recogniser {
     const std::vector<float> budget = rounding_budget(op, output, result_.type, run_);
     std::vector<Index> wrong;
     for (Index i = 0; i < result_.z.rows(); ++i) {
-      if (output.lse[static_cast<std::size_t>(i)] == -HUGE_VALF) continue;
+      if (!output.lse.empty() && output.lse[static_cast<std::size_t>(i)] == -HUGE_VALF) continue;
       double error = 0;
       for (Index c = 0; c < result_.z.cols(); ++c) {
         const double apart =
@@ -132,7 +132,23 @@ class Recogniser {
                                 : ": rounding to " + type() + " does not explain it"));
   }
 
+  /// The one mistake that is known of a recurrence.
+  std::optional<std::string> without_erasing() {
+    if (!head_.recurrence->erases) return {};
+    Recurrence linear = head_.recurrence->prefix(head_.n());
+    linear.erases = false;
+    const auto op = of_.backend.bind(
+        std::make_shared<const Plan>(
+            Plan{.lengths = head_.lengths(),
+                 .causal = true,
+                 .form = RecurrentPlan{std::make_shared<const Recurrence>(std::move(linear))}}),
+        head_, run_);
+    if (!wrong_rows(*op, op->apply(head_.v, run_)).empty()) return {};
+    return "the recurrence without what the delta rule erases";
+  }
+
   std::optional<std::string> what_z_equals() {
+    if (head_.recurrence) return without_erasing();
     try {
       return first_of_other_heads(
           head_, tensors_, result_, [this](const Problem& head) { return equals(head); }, run_);
@@ -206,7 +222,8 @@ class Recogniser {
   const Problem& head_;
   const ImportedTensors& tensors_;
   Run& run_;
-  std::string own_words_ = "exact attention of this head";
+  std::string own_words_ =
+      head_.recurrence ? "what the recurrence gives" : "exact attention of this head";
   std::unique_ptr<Operator> kept_;  // null if the file does not say what is kept
   Output kept_output_;
   std::vector<std::string> sentences_;

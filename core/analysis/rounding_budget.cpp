@@ -44,6 +44,38 @@ Diagnostic largest_lse_difference(const std::vector<float>& theirs,
               "divides its rows by."};
 }
 
+/// Bounds of the sum over j of |P_ij| |v_j| of a recurrence of which no step makes the state
+/// larger.
+std::vector<double> recurrent_spread(const Problem& problem) {
+  const Recurrence& recurrence = *problem.recurrence;
+  const Matrix &decays = recurrence.log_decay, &weights = recurrence.level_weights;
+  std::vector<double> spread;
+  double held = 0;
+  for (Index i = 0; i < problem.queries(); ++i) {
+    if (!decays.empty())
+      held *= std::exp(double{*std::max_element(decays.row(i), decays.row(i) + decays.cols())});
+    held += std::abs(double{recurrence.beta_of(i)}) * norm_of(problem.k, i) * norm_of(problem.v, i);
+    double weight = weights.empty() ? 1 : 0;
+    for (Index l = 0; l < weights.cols(); ++l)
+      weight = std::max(weight, std::abs(double{weights(i, l)}));
+    spread.push_back(problem.scale * norm_of(problem.q, i) * weight * held);
+  }
+  return spread;
+}
+
+/// The sum over j of |P_ij| |v_j| for each query.
+std::vector<double> spread_of(const Operator& exact, Run& run) {
+  const Problem& problem = exact.problem();
+  if (problem.recurrence) return recurrent_spread(problem);
+  Matrix norms(problem.keys(), 1);
+  for (Index j = 0; j < problem.keys(); ++j)
+    norms(j, 0) = static_cast<float>(norm_of(problem.v, j));
+  const Matrix sums = exact.apply(norms, run).z;
+  std::vector<double> spread;
+  for (Index i = 0; i < sums.rows(); ++i) spread.push_back(double{sums(i, 0)});
+  return spread;
+}
+
 }  // namespace
 
 double unit_roundoff(ElementType type) {
@@ -82,15 +114,12 @@ double RoundingBudget::operator()(Index i, double spread, double norm) const {
 std::vector<float> rounding_budget(const Operator& exact, const Output& exact_output,
                                    ElementType type, Run& run) {
   const Problem& problem = exact.problem();
-  Matrix norms(problem.keys(), 1);
-  for (Index j = 0; j < problem.keys(); ++j)
-    norms(j, 0) = static_cast<float>(norm_of(problem.v, j));
-  const Matrix spread = exact.apply(norms, run).z;
+  const std::vector<double> spread = spread_of(exact, run);
   const RoundingBudget bound(problem, type);
   std::vector<float> budget;
   for (Index i = 0; i < problem.queries(); ++i)
     budget.push_back(static_cast<float>(
-        bound(i, static_cast<double>(spread(i, 0)), norm_of(exact_output.z, i))));
+        bound(i, spread[static_cast<std::size_t>(i)], norm_of(exact_output.z, i))));
   return budget;
 }
 

@@ -16,10 +16,10 @@ void add_shares(const std::vector<double>& parts, std::vector<double>& to) {
 }
 
 /// Squares of the relative differences of the row sums of exp, at most 1 each: log-sum-exps differ
-/// if weights do. Empty if the approximation has no log-sum-exps.
+/// if weights do. Empty if one of both has no log-sum-exps.
 std::vector<double> differences_of_sums(const Output& approximate, const Output& exact) {
   std::vector<double> squares;
-  for (std::size_t i = 0; i < approximate.lse.size(); ++i) {
+  for (std::size_t i = 0; i < approximate.lse.size() && !exact.lse.empty(); ++i) {
     const double gap = std::abs(static_cast<double>(approximate.lse[i]) -
                                 static_cast<double>(exact.lse[i]));  // NaN: nothing to compare
     const double difference = gap > row_sum_rounding ? -std::expm1(-gap) : 0;
@@ -33,7 +33,8 @@ std::vector<double> differences_of_sums(const Output& approximate, const Output&
 std::vector<double> square_deviations(const Output& exact, const Plan& plan) {
   std::vector<double> mean(static_cast<std::size_t>(exact.z.cols())), squares;
   const auto has_keys = [&](Index i) {
-    return std::isfinite(exact.lse[static_cast<std::size_t>(i)]) && admissible_keys(plan, i) > 0;
+    const bool finite = exact.lse.empty() || std::isfinite(exact.lse[static_cast<std::size_t>(i)]);
+    return finite && admissible_keys(plan, i) > 0;
   };
   double rows = 0;
   for (Index i = 0; i < exact.z.rows(); ++i) {
@@ -56,7 +57,7 @@ std::vector<double> square_deviations(const Output& exact, const Plan& plan) {
 
 std::vector<double> row_sizes(const Metrics& metrics, const Output& approximate,
                               const Output& exact, const Plan& plan) {
-  std::vector<double> sizes(exact.lse.size());
+  std::vector<double> sizes(static_cast<std::size_t>(plan.queries()));
   add_shares(differences_of_sums(approximate, exact), sizes);
   if (!metrics.of_outputs()) return sizes;
   add_shares(square_deviations(exact, plan), sizes);

@@ -167,8 +167,9 @@ Support::Support(const Plan& plan) : plan_(&plan) {
         else  // mixtures are of all tokens
           add_all_pairs();
       },
-      // Features meet in every pair, and branches of a GatedPlan leave none out together.
-      [&](const one_of<FeaturePlan, GatedPlan> auto&) { add_all_pairs(); },
+      // Features meet in every pair, a state holds all keys, and branches of a GatedPlan leave none
+      // out together.
+      [&](const one_of<FeaturePlan, GatedPlan, RecurrentPlan> auto&) { add_all_pairs(); },
       [&](const ImportedPlan& imported) {
         if (imported.kept)
           add(*imported.kept);

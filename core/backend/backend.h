@@ -29,6 +29,9 @@ class Backend {
   virtual std::string device() const = 0;     // "AVX-512, 2 threads"
   virtual std::string precision() const = 0;  // "fp32", "fp32-split", "bf16", "fp16"
 
+  /// The back end that computes a plan: this one, or the CPU's if the device has no kernels for it.
+  virtual const Backend& backend_of(const Plan&) const { return *this; }
+
   /// Uploads what the plan needs of q and k (stage "upload"). Throws UnavailableError when there is
   /// too little memory.
   virtual std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& problem,

@@ -15,6 +15,7 @@
 #include "backend/node_operator.h"
 #include "backend/product.h"
 #include "backend/projected_operator.h"
+#include "backend/recurrent_operator.h"
 #include "backend/routed_rows.h"
 #include "backend/singular_values.h"
 #include "backend/tile_operator.h"
@@ -66,6 +67,9 @@ class CpuBackend final : public Backend {
           return make_feature_operator(plan, problem, loops_, workers_, run);
         },
         [&](const GatedPlan&) { return make_gated_operator(plan, problem, *this, run); },
+        [&](const RecurrentPlan&) {
+          return make_recurrent_operator(plan, problem, loops_, workers_, run);
+        },
         [&](const ImportedPlan&) { return make_imported_operator(plan, problem, *this, run); });
   }
 

@@ -7,6 +7,7 @@
 #include "backend/imported_operator.h"
 #include "backend/node_operator.h"
 #include "backend/projected_operator.h"
+#include "backend/recurrent_operator.h"
 #include "backend/tile_operator.h"
 #include "plan/visit_form.h"
 

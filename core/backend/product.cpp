@@ -72,6 +72,12 @@ Matrix product(MatrixView a, MatrixView b, const isa::Loops& loops, Workers& wor
   return out;
 }
 
+void add_product(MatrixView a, MatrixView b, IndexRange cols, const isa::Loops& loops, Matrix& z,
+                 Index first) {
+  for (Index begin = 0; begin < a.rows; begin += strip)
+    add_terms(a, {begin, std::min(begin + strip, a.rows)}, b, {0, a.cols}, cols, loops, z, first);
+}
+
 double product_sums(Index rows, Index width, Index terms) {
   const double pieces =
       in_pieces(rows, width) ? 1 + static_cast<double>(terms) / static_cast<double>(piece) : 0;

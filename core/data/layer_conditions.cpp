@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "data/error.h"
+#include "data/layer_recurrence.h"
 #include "data/number_text.h"
 #include "data/stop.h"
 #include "data/text.h"
@@ -156,6 +157,7 @@ std::string LayerConditions::text() const {
   add(bias.present(), bias.rows == 1 ? "a bias of keys" : "a bias of pairs");
   add(!alibi.empty(), "ALiBi slopes");
   add(!sinks.empty(), "sinks");
+  add(recurrence.present(), "a recurrence in place of a softmax");
   return text;
 }
 
@@ -178,6 +180,7 @@ std::string conditions_text(const Problem& problem) {
     if (padded) text += ", padding";
     if (problem.mask->has_pairs()) text += ", mask of pairs";
   }
+  if (problem.recurrence) text += ", " + problem.recurrence->name();
   if (!problem.rule) return text;
   if (problem.rule->soft_cap > 0) text += ", soft cap " + format_plain(problem.rule->soft_cap);
   if (problem.rule->has_bias()) text += ", biases";
@@ -215,6 +218,8 @@ void add_conditions(Problem& problem, const LayerConditions& conditions, double 
   if (!conditions.sinks.empty()) rule.sink = sink_of(conditions.sinks[head], problem, where);
   problem.mask = mask.mask();
   if (!rule.empty()) problem.rule = std::make_shared<const LogitRule>(std::move(rule));
+  if (conditions.recurrence.present())
+    problem.recurrence = recurrence_of(conditions.recurrence, problem, where, stop);
 }
 
 }  // namespace fovea

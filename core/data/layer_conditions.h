@@ -2,6 +2,7 @@
 // of a layer. Every part may be missing.
 #pragma once
 
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -12,12 +13,26 @@
 
 namespace fovea {
 
+/// The gates of heads that are a recurrence.
+struct RecurrenceTensors {
+  HeadTensor beta;               // [H, n, 1] or none
+  HeadTensor log_decay;          // [H, n, 1 or d] or none
+  HeadTensor level_weights;      // [H, n, levels] or none
+  std::optional<bool> erases;    // nothing: it does if there is a beta
+  bool before_the_norm = false;  // q and k are to be divided by their lengths
+
+  bool present() const {
+    return beta.present() || log_decay.present() || level_weights.present() || erases;
+  }
+};
+
 struct LayerConditions : HeadConditions {
   std::vector<std::int32_t> documents;  // [nk] of each key, 0 or more
   std::vector<float> alibi;             // [H] slopes: S_ij += slope (j - t), t = i + nk - nq
   std::vector<float> sinks;             // [H]
   HeadTensor mask;                      // [1 or H, 1 or nq, nk]: 0 where a pair does not count
   HeadTensor bias;                      // the same shapes, added to the logits
+  RecurrenceTensors recurrence;
 
   /// "a sliding window of 4096, a mask of pairs, sinks"; empty if none of them.
   std::string text() const;
@@ -29,11 +44,12 @@ HeadConditions conditions_of(const Problem& problem);
 /// Them and its mask and rule as text: ", sliding window 4096, soft cap 50, sink".
 std::string conditions_text(const Problem& problem);
 
-/// Gives the head its mask and its rule; window and soft cap are set by the caller. Query i belongs
-/// to the document of key i + nk - nq. `where` names the layer in messages. Entries of the bias of
-/// -Inf, and those below -1e30, which fp32 cannot add to a logit, exclude their pairs. Throws
-/// InputError for biases that are not numbers, UnavailableError when there is too little memory,
-/// Cancelled.
+/// Gives the head its mask, its rule and its recurrence; window and soft cap are set by the caller.
+/// Query i belongs to the document of key i + nk - nq. `where` names the layer in messages. Entries
+/// of the bias of -Inf, and those below -1e30, which fp32 cannot add to a logit, exclude their
+/// pairs. Throws InputError for biases and gates that are not numbers, and for a recurrence with
+/// other conditions than a causal mask and a scale; UnavailableError when there is too little
+/// memory; Cancelled.
 void add_conditions(Problem& problem, const LayerConditions& conditions, double soft_cap,
                     const std::string& where, const std::stop_token& stop = {});
 

@@ -65,6 +65,8 @@ Problem prefix_of(const Problem& head, Index n) {
   if (head.rule)
     prefix.rule =
         std::make_shared<const LogitRule>(head.rule->prefix(head.q.rows, head.k.rows, n, n));
+  if (head.recurrence)
+    prefix.recurrence = std::make_shared<const Recurrence>(head.recurrence->prefix(n));
   return prefix;
 }
 

@@ -1,5 +1,5 @@
 // A Problem is one attention head to be computed: Q, K, V, the scale, who may attend whom and what
-// the model does to logits.
+// the model does to logits, or the recurrence that it has in place of a softmax.
 #pragma once
 
 #include <memory>
@@ -13,6 +13,7 @@
 #include "data/logit_rule.h"
 #include "data/matrix.h"
 #include "data/pair_mask.h"
+#include "data/recurrence.h"
 
 namespace fovea {
 
@@ -28,6 +29,7 @@ struct Problem {
   Index head = 0;       // index within its layer: some variants give heads different sets
   std::shared_ptr<const PairMask> mask = {};             // null: all pairs
   std::shared_ptr<const LogitRule> rule = {};            // null: logits are only scaled
+  std::shared_ptr<const Recurrence> recurrence = {};     // null: a softmax
   std::shared_ptr<const ImportedResults> imported = {};  // null: the source has none
   std::shared_ptr<const void> owner;                     // keeps q, k, v alive
 

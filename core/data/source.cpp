@@ -93,6 +93,8 @@ Problem problem_of(const Source& source, const HeadChoice& choice, const std::st
          v = layer.has_values() ? layer.v.read(group, stop) : Matrix(layer.keys(), 0);
   if (choice.allow_non_finite)
     for (Matrix* m : {&q, &k, &v}) replace_unusable_numbers(*m, stop);
+  if (layer.conditions.recurrence.before_the_norm)
+    for (Matrix* m : {&q, &k}) normalise_rows(*m);
   const HeadConditions conditions =
       choice.conditions.or_else(stated_conditions(source, choice.layer));
   Problem problem =

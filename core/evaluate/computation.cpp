@@ -27,6 +27,8 @@ std::shared_ptr<const Operator> plan_and_bind(const Problem& problem, const Comp
     const bool learnt = std::ranges::count(request.variant->learning_stages, stage.name) > 0;
     (learnt ? timed.learning : timed.plan).add(stage.name, stage.milliseconds);
   }
+  if (const Backend& runs = backend.backend_of(*plan); &runs != &backend)
+    plan->notes.push_back("computed on " + runs.device() + ": the GPU has no kernels for it");
   Run upload_run = run.in(timed.upload);
   return backend.bind(std::move(plan), problem, upload_run);
 }
@@ -42,13 +44,19 @@ TimedRun time_run(const Problem& problem, const ComputeRequest& request, const B
 
 Computation prepare(const Problem& problem, const ComputeRequest& request, const Backend& backend,
                     Run& run) {
-  Computation prepared{.variant = request.variant,
-                       .values = request.values,
-                       .backend = backend.id(),
-                       .device = backend.device(),
-                       .precision = backend.precision()};
+  Computation prepared{.variant = request.variant, .values = request.values};
   prepared.op = plan_and_bind(problem, request, backend, run, prepared.first_run);
+  const Backend& runs = backend.backend_of(prepared.op->plan());
+  prepared.backend = runs.id();
+  prepared.device = runs.device();
+  prepared.precision = runs.precision();
   prepared.cost = count_cost(prepared.op->plan(), problem.d(), problem.dv(), run.stop);
+  if (problem.recurrence) {
+    Cost& cost = prepared.cost;
+    cost.exact_multiply_adds =
+        multiply_adds_of(*problem.recurrence, problem.n(), problem.d(), problem.dv());
+    if (is_read(prepared.op->plan())) cost.multiply_adds = cost.exact_multiply_adds;
+  }
   return prepared;
 }
 

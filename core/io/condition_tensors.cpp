@@ -18,8 +18,17 @@ constexpr std::string_view sinks_names[] = {"sinks", "s_aux"};
 constexpr std::string_view segments_names[] = {"segments", "segment_ids"};
 constexpr std::string_view cumulative[] = {"cu_seqlens"};
 
-constexpr Names all_names[] = {masks,       biases,         slopes_names,
-                               sinks_names, segments_names, cumulative};
+constexpr std::string_view beta_names[] = {"beta", "hook_beta"};
+constexpr std::string_view decay_names[] = {"log_decay", "hook_log_decay"};
+constexpr std::string_view level_names[] = {"level_weights", "lambda"};
+
+constexpr Names all_names[] = {masks,      biases,     slopes_names, sinks_names, segments_names,
+                               cumulative, beta_names, decay_names,  level_names};
+
+/// Written by TransformerLens: tokens come before heads, and q and k are from before their norm.
+bool is_hook(const NamedTensor& tensor) {
+  return tensor.name.find("hook_") != std::string::npos;
+}
 
 /// Reads the tensors of one layer.
 class ConditionReader {
@@ -44,9 +53,61 @@ class ConditionReader {
     if (const auto* sinks = tensors_.find(sinks_names)) out.sinks = of_heads(*sinks);
     if (const auto* segments = tensors_.find(segments_names)) read_segments(*segments);
     if (const auto* ends = tensors_.find(cumulative)) read_cumulative(*ends);
+    read_gates();
   }
 
  private:
+  void read_gates() {
+    RecurrenceTensors& out = layer_.conditions.recurrence;
+    const std::string n = std::to_string(layer_.keys()), heads = std::to_string(layer_.heads()),
+                      of_tokens = "[" + heads + "," + n + "]",
+                      of_channels = "[" + heads + "," + n + ",";
+    if (const auto* beta = tensors_.find(beta_names)) {
+      out.beta = gates(*beta, {1}, of_tokens);
+      out.before_the_norm = is_hook(*beta);
+    }
+    if (const auto* decay = tensors_.find(decay_names))
+      out.log_decay = gates(*decay, {1, layer_.d()},
+                            of_tokens + " or " + of_channels + std::to_string(layer_.d()) + "]");
+    if (const auto* weights = tensors_.find(level_names))
+      out.level_weights = gates(*weights, {}, of_channels + "levels]");
+  }
+
+  /// Numbers of each token, one or some: [heads, n] or [heads, n, cols], without the axis of the
+  /// heads if there is one head. Any number of columns if none is listed.
+  HeadTensor gates(const NamedTensor& whole, const std::vector<Index>& cols,
+                   const std::string& expected) const {
+    require_float(tensors_.file(), whole);
+    const auto allows = [&](Index count) {
+      return cols.empty() || std::ranges::find(cols, count) != cols.end();
+    };
+    for (const std::size_t rank : {3, 2, 1}) {
+      const NamedTensor tensor = tensors_.of_batch(whole, rank);
+      if (tensor.shape.size() != rank) continue;
+      for (const bool with_heads : {true, false}) {
+        const bool with_cols = rank == (with_heads ? 3 : 2);
+        if (rank != std::size_t{1} + with_heads + with_cols) continue;
+        const std::size_t token = with_heads && !is_hook(whole) ? 1 : 0, head = 1 - token,
+                          col = rank - 1;
+        const bool fits = tensor.shape[token] == layer_.keys() &&
+                          (with_heads ? tensor.shape[head] : 1) == layer_.heads() &&
+                          allows(with_cols ? tensor.shape[col] : 1);
+        if (!fits) continue;
+        return {.type = *tensor.type,
+                .big_endian = tensor.big_endian,
+                .bytes = tensor.bytes,
+                .begin = tensor.begin,
+                .heads = layer_.heads(),
+                .rows = layer_.keys(),
+                .cols = with_cols ? tensor.shape[col] : 1,
+                .head_stride = with_heads ? tensor.strides[head] : 0,
+                .row_stride = tensor.strides[token],
+                .col_stride = with_cols ? tensor.strides[col] : 0};
+      }
+    }
+    tensors_.refuse(whole, expected);
+  }
+
   HeadTensor pairs(const NamedTensor& whole) const {
     const NamedTensor tensor = tensors_.of_batch(whole, 3);
     const std::vector<Index>& shape = tensor.shape;

@@ -1,5 +1,5 @@
 // Condition tensors stand beside the q, k and v of a layer and say how the model computes its
-// heads: mask, bias, alibi, sinks, segments or cu_seqlens.
+// heads: mask, bias, alibi, sinks, segments or cu_seqlens, and the gates of a recurrence.
 #pragma once
 
 #include <stop_token>
@@ -19,6 +19,9 @@ bool may_be_condition(const std::string& name);
 ///   alibi, alibi_slopes    [H]
 ///   sinks, s_aux           [H]
 ///   segments, segment_ids  [nk] the document of each key
+///   beta                   [H, n], log_decay [H, n] or [H, n, d], level_weights or lambda
+///                          [H, n, levels]: gates of a recurrence; hook_beta and hook_log_decay of
+///                          TransformerLens have tokens before heads
 /// cu_seqlens             [documents + 1] where documents begin, and the end with the axis of the
 /// batch in front, if there is one. Tensors of one axis are read here, masks and biases later.
 /// Throws InputError for other shapes and types, and Cancelled.

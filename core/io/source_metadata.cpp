@@ -114,6 +114,12 @@ void apply_to_layer(Source& source, Layer& layer, const std::stop_token& stop) {
           to.*condition.member = condition_from(source, key, text, condition);
         });
   });
+  use("recurrence", true, [&](const std::string& key, const std::string& text) {
+    if (text != "delta" && text != "linear")
+      throw refusal(source, key, fovea::quoted(text), "delta or linear");
+    to.recurrence.erases = text == "delta";
+  });
+  if (to.recurrence.present() && !to.causal) to.causal = source.causal.value_or(true);
   use("tokens", false, [&](const std::string& key, const std::string& text) {
     std::vector<std::string> tokens = read_tokens(source, key, text, stop);
     const bool causal = to.causal.value_or(source.causal.value_or(false));

@@ -7,11 +7,11 @@
 
 namespace fovea {
 
-/// Reads `scale`, `causal`, `window`, `softcap`, `tokens`, `image`, `model` and `layer` of
-/// source.metadata, the first four also as "<layer>.scale" and so on, into the
-/// fields of the source. Tokens and grids that do not fit the layers' n are left out with a note.
-/// Throws InputError for values that are not valid, UnavailableError for those that do not fit into
-/// the memory budget, Cancelled.
+/// Reads `scale`, `causal`, `window`, `softcap`, `recurrence`, `tokens`, `image`, `model` and
+/// `layer` of source.metadata, the first five also as "<layer>.scale" and so on, into the fields of
+/// the source. Layers that are a recurrence are causal if nothing says otherwise. Tokens and grids
+/// that do not fit the layers' n are left out with a note. Throws InputError for values that are
+/// not valid, UnavailableError for those that do not fit into the memory budget, Cancelled.
 void apply_metadata(Source& source, const std::stop_token& stop = {});
 
 /// Gives the source these tokens, or adds a note if their number is not that of the positions.

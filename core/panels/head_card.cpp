@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "analysis/metrics.h"
 
@@ -25,6 +26,10 @@ Matrix sampled_picture(const Operator& op, Index down, Index across, Run& run) {
 
 // Entropy, density and mass on later keys over at most 64 evenly spaced rows.
 void read_rows(const Operator& op, HeadCard& card, Run& run) {
+  if (op.plan().as<RecurrentPlan>()) {  // its weights have signs, and no sum
+    card.entropy = card.density = std::numeric_limits<double>::quiet_NaN();
+    return;
+  }
   const auto [queries, keys] = op.plan().lengths;
   const Index count = std::min<Index>(queries, 64);
   double entropy = 0, dense = 0, future = 0;

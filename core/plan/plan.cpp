@@ -124,6 +124,7 @@ bool may_be_negative(const Plan& plan) {
       [](const ProjectedPlan& projected) { return has_negative(projected.mix); },
       [](const FeaturePlan&) { return false; },
       [](const GatedPlan& gated) { return has_negative(gated.gates); },
+      [](const RecurrentPlan&) { return true; },
       [](const ImportedPlan& imported) { return has_negative(imported.result->p); });
 }
 
@@ -136,7 +137,7 @@ void check_disjoint(const Plan& plan) {
       [&](const GatedPlan& gated) {
         for (const TilePlan& branch : gated.branches) check_tiles(branch, plan.lengths);
       },
-      [](const one_of<NodePlan, FeaturePlan, ImportedPlan> auto&) {});
+      [](const one_of<NodePlan, FeaturePlan, RecurrentPlan, ImportedPlan> auto&) {});
 }
 
 }  // namespace fovea

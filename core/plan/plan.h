@@ -15,6 +15,7 @@
 #include "data/imported_result.h"
 #include "data/lengths.h"
 #include "data/pair_mask.h"
+#include "data/recurrence.h"
 #include "plan/chunks.h"
 #include "plan/structure.h"
 
@@ -128,6 +129,13 @@ struct GatedPlan {
   Matrix gates;  // g [nq, branches]
 };
 
+/// P of a recurrence (data/recurrence.h) with the head's queries and keys. Entries may be negative,
+/// and rows have no sum that they are divided by.
+struct RecurrentPlan {
+  std::shared_ptr<const Recurrence> recurrence;
+  bool unit_vectors = false;  // queries and keys are divided by their lengths first
+};
+
 /// What another program computed: Z and P as far as they are known. Without P, P is the softmax
 /// over the kept pairs; without Z, Z is P V.
 struct ImportedPlan {
@@ -147,8 +155,8 @@ struct TokenGroups {
   Index count = 0;                  // of all groups, whether a token is in them or not
 };
 
-using PlanForm =
-    std::variant<TilePlan, NodePlan, ProjectedPlan, FeaturePlan, GatedPlan, ImportedPlan>;
+using PlanForm = std::variant<TilePlan, NodePlan, ProjectedPlan, FeaturePlan, GatedPlan,
+                              RecurrentPlan, ImportedPlan>;
 
 struct Plan {
   Lengths lengths = {};  // of the head
@@ -217,7 +225,7 @@ bool has_entries(const Plan& plan);
 /// Whether another program computed Z or P: such a result is not timed.
 bool is_read(const Plan& plan);
 
-/// Whether entries of P may be negative, as mixtures and weights of TC-attention may.
+/// Whether entries of P may be negative, as those of recurrences, mixtures and TC-attention may.
 bool may_be_negative(const Plan& plan);
 
 /// Throws Error (an internal error) unless all tiles lie inside their orders and no pair is covered

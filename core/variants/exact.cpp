@@ -1,4 +1,5 @@
-// Exact softmax attention: P = A / rowsum(A), A = exp(S). The reference of everything.
+// Exact attention, the reference of everything: P = A / rowsum(A), A = exp(S), or what the head
+// itself computes if it is a recurrence.
 #include "variants/variant.h"
 
 namespace fovea {
@@ -9,6 +10,10 @@ struct ExactParameters {
 };
 
 Plan plan_exact(const Problem& problem, const ExactParameters&, Planning&) {
+  if (problem.recurrence)
+    return {.lengths = problem.lengths(),
+            .causal = true,
+            .form = RecurrentPlan{.recurrence = problem.recurrence}};
   TilePlan tiles;
   tiles.passes.push_back({.tiles = {{{0, problem.queries()},
                                      {0, problem.keys()},
@@ -26,7 +31,8 @@ Variant exact_variant() {
                                         .summary = "Every pair of query and key.",
                                         .unequal_lengths = UnequalLengths::all,
                                         .reference = true,
-                                        .quick = true},
+                                        .quick = true,
+                                        .is_recurrence = true},
                                        plan_exact);
 }
 

@@ -8,6 +8,7 @@
 #include "analysis/rounding_budget.h"
 #include "analysis/selected_recall.h"
 #include "analysis/support.h"
+#include "data/error.h"
 #include "data/stop.h"
 #include "variants/variant.h"
 
@@ -77,6 +78,9 @@ Plan plan_imported(const Problem& problem, const ImportedParameters& parameters,
             .window = problem.window,
             .head_mask = problem.mask};
   ImportedPlan form{.result = result};
+  if (problem.recurrence && result->p.empty() && tensors.kept.present())
+    throw UsageError("a list of kept pairs says nothing of a recurrence (" +
+                     problem.recurrence->name() + "); expected z or p");
   if (tensors.kept.present()) {
     if (result->p.empty())
       plan.notes.push_back("weights are softmax over the pairs that the file says were kept");
@@ -88,8 +92,8 @@ Plan plan_imported(const Problem& problem, const ImportedParameters& parameters,
     plan.notes.push_back("the file holds gradients alone: z is computed here");
     form.kept = pass_of_all_pairs(plan);
   } else {
-    plan.notes.push_back(
-        "the file holds z alone: weights are not known, and multiply-adds are those of all pairs");
+    plan.notes.push_back(std::string("the file holds z alone: weights are not known") +
+                         (problem.recurrence ? "" : ", and multiply-adds are those of all pairs"));
   }
   if (result->z.empty() && !result->p.empty() && problem.has_values())
     plan.notes.push_back("the file holds p alone: z is P V, computed here");

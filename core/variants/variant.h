@@ -34,8 +34,14 @@ struct Planning {
 };
 
 /// Which masks the paper defines. Where it is one of two, the other is offered and labelled, except
-/// where there is no causal form: then planning under a causal mask is refused.
-enum class Mask { either, causal_in_paper, bidirectional_in_paper, bidirectional_only };
+/// where there is no such form: then planning under the other mask is refused.
+enum class Mask {
+  either,
+  causal_in_paper,
+  bidirectional_in_paper,
+  causal_only,
+  bidirectional_only
+};
 
 /// What a head may have beside a causal mask for the variant to have a form. Single pairs have no
 /// place where keys meet queries as clusters, mixtures or features.
@@ -53,11 +59,13 @@ enum class UnequalLengths { none, last_queries, all };
 
 /// `papers`: exact attention and the variants of the four papers, which commands and the window
 /// take unless asked for others. `baselines`: what the papers' tables compare with. `selectors`:
-/// what selects keys, or blocks of them, by a score of the head.
-enum class Group { papers, baselines, selectors };
-inline constexpr Group all_groups[] = {Group::papers, Group::baselines, Group::selectors};
+/// what selects keys, or blocks of them, by a score of the head. `recurrences`: what has a state in
+/// place of a softmax.
+enum class Group { papers, baselines, selectors, recurrences };
+inline constexpr Group all_groups[] = {Group::papers, Group::baselines, Group::selectors,
+                                       Group::recurrences};
 
-/// "papers", "baselines", "selectors".
+/// "papers", "baselines", "selectors", "recurrences".
 std::string name_of(Group group);
 /// As a heading: "Efficient attentions".
 std::string title_of(Group group);
@@ -82,6 +90,7 @@ struct Variant {
   /// says so; empty if there are none.
   std::string other_sums_with = {};
   bool signed_entries = false;  // entries of P may be negative
+  bool is_recurrence = false;   // it has a form for heads that are a recurrence themselves
   /// Not computed, but read from the source: for heads beside which it holds results. Nothing of it
   /// is timed.
   bool imported = false;
@@ -98,8 +107,9 @@ struct Variant {
   std::function<Plan(const Problem&, const Values&, Planning&)> planner = {};
 
   bool has_causal_form() const { return mask != Mask::bidirectional_only; }
+  bool has_bidirectional_form() const { return mask != Mask::causal_only; }
 
-  /// Whether it has a form for heads with so many queries and keys.
+  /// Whether it has a form for heads with so many queries and keys, with or without a causal mask.
   bool has_form_of(Lengths lengths, bool causal) const;
 
   /// Why there is no form for such a head, in a sentence; empty if there is one.
@@ -178,5 +188,8 @@ Variant xattention_variant();
 Variant sparge_variant();
 Variant quest_variant();
 Variant oracle_variant();
+Variant delta_variant();
+Variant ssd_variant();
+Variant loglinear_variant();
 
 }  // namespace fovea

@@ -18,7 +18,8 @@ std::vector<Variant>& table() {
       linformer_variant(),  sinkhorn_variant(), synthesizer_variant(),    linear_variant(),
       performer_variant(),  moba_variant(),     vertical_slash_variant(), msa_variant(),
       nsa_variant(),        dsa_variant(),      xattention_variant(),     sparge_variant(),
-      quest_variant(),      oracle_variant()};
+      quest_variant(),      oracle_variant(),   delta_variant(),          ssd_variant(),
+      loglinear_variant()};
   return rows;
 }
 
@@ -43,6 +44,8 @@ std::string name_of(Group group) {
       return "baselines";
     case Group::selectors:
       return "selectors";
+    case Group::recurrences:
+      return "recurrences";
   }
   return "";
 }
@@ -55,6 +58,8 @@ std::string title_of(Group group) {
       return "Baselines";
     case Group::selectors:
       return "Selectors";
+    case Group::recurrences:
+      return "Recurrences";
   }
   return "";
 }
@@ -135,6 +140,7 @@ const std::vector<float>& Planning::reals(std::string_view name, const SymbolicS
 }
 
 bool Variant::has_form_of(Lengths lengths, bool causal) const {
+  if (!(causal ? has_causal_form() : has_bidirectional_form())) return false;
   const bool last = causal && lengths.queries < lengths.keys;
   return lengths.equal() || unequal_lengths == UnequalLengths::all ||
          (unequal_lengths == UnequalLengths::last_queries && last);
@@ -145,8 +151,15 @@ std::string Variant::refusal(const Problem& problem) const {
     return label +
            " shows what another program computed or keeps; the source holds no z, p, mask or list "
            "of pairs beside q, k and v of this head";
+  if (problem.recurrence && !is_recurrence && !imported)
+    return label + " replaces softmax attention; this head is a recurrence (" +
+           problem.recurrence->name() + ")";
   if (problem.causal && !has_causal_form())
     return label + " has no causal form; expected a head without a causal mask";
+  if (!problem.causal && !has_bidirectional_form())
+    return label +
+           " has no form without a causal mask: its state runs from the first token to the "
+           "last; expected a causal head";
   if (!has_form_of(problem.lengths(), problem.causal))
     return label + " has no form for " + problem.lengths().text() +
            ": it pairs the positions of one sequence" +

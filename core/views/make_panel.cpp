@@ -113,8 +113,10 @@ std::string shortened(const std::string& text) {
 
 }  // namespace
 
-std::string parameters_of(const Variant& variant, const Values& values, bool causal) {
-  if (variant.reference) return "softmax, the reference";
+std::string parameters_of(const Variant& variant, const Values& values, bool causal,
+                          const Recurrence* recurrence) {
+  if (variant.reference) return (recurrence ? recurrence->name() : "softmax") + ", the reference";
+  if (variant.is_recurrence && recurrence) return "gates of the head";
   constexpr int most = 2;
   std::string text;
   int shown = 0;
@@ -137,8 +139,8 @@ std::optional<HeadlineError> headline_error(const Metrics& metrics) {
 }
 
 std::string subtitle_of(const Variant& variant, const Values& values, bool causal,
-                        const Metrics* metrics) {
-  std::string text = parameters_of(variant, values, causal);
+                        const Metrics* metrics, const Recurrence* recurrence) {
+  std::string text = parameters_of(variant, values, causal, recurrence);
   const auto error = metrics && !variant.reference ? headline_error(*metrics) : std::nullopt;
   if (error)
     views::add(text, std::isnan(error->value) ? error->name + " not defined"
@@ -155,7 +157,8 @@ Panel make_panel(View view, const PanelInputs& inputs, Run& run) {
   Panel panel{.view = view,
               .title = in.computation.variant->label,
               .subtitle = subtitle_of(*in.computation.variant, in.computation.values,
-                                      in.computation.op->plan().causal, in.metrics),
+                                      in.computation.op->plan().causal, in.metrics,
+                                      in.computation.op->problem().recurrence.get()),
               .caption = {},
               .body = {}};
   if (in.rows.size() <= 0 || in.cols.size() <= 0)

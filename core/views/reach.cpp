@@ -76,8 +76,8 @@ std::string share_words(double pairs, double of) {
 
 std::string why_nothing(const Plan& plan) {
   const auto* projected = plan.as<ProjectedPlan>();
-  const bool pairs =
-      !plan.as<FeaturePlan>() && !plan.as<GatedPlan>() && !(projected && !projected->mix.empty());
+  const bool pairs = !plan.as<FeaturePlan>() && !plan.as<GatedPlan>() &&
+                     !plan.as<RecurrentPlan>() && !(projected && !projected->mix.empty());
   return std::string(pairs ? "Every query attends every key that it may"
                            : "This attention has no pattern of pairs: every query gives every key "
                              "that it may attend some weight") +

@@ -1,7 +1,9 @@
 // One query's row of P.
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <numeric>
+#include <utility>
 
 #include "data/larger.h"
 #include "data/pixels.h"
@@ -20,6 +22,11 @@ std::shared_ptr<const Weights> row_of(const Operator& op, Index query, const Wei
   if (known) return {std::shared_ptr<void>(), known};
   const Matrix row = op.tile({query, query + 1}, {0, op.plan().keys()}, run);
   return std::make_shared<const Weights>(row.row(0), row.row(0) + row.cols());
+}
+
+std::shared_ptr<const Weights> magnitudes(Weights row) {
+  for (float& weight : row) weight = std::abs(weight);
+  return std::make_shared<const Weights>(std::move(row));
 }
 
 std::vector<float> curve(const Weights& row, IndexRange keys) {
@@ -52,9 +59,14 @@ Body row(const PanelInputs& in, std::string& caption, Run& run) {
   if (in.query < 0 || in.query >= in.computation.op->plan().queries())
     return Message{"Click a row of the matrix to see its query here."};
   Run first = run.part(0, 0.5), second = run.part(0.5, 1);
-  const auto exact = row_of(*in.exact.op, in.query, in.exact_row, first);
-  const auto approximate =
+  auto exact = row_of(*in.exact.op, in.query, in.exact_row, first);
+  auto approximate =
       is_exact(in) ? exact : row_of(*in.computation.op, in.query, in.approximate_row, second);
+  const bool has_signs = in.exact.op->plan().as<RecurrentPlan>() != nullptr;
+  if (has_signs) {
+    exact = magnitudes(*exact);
+    approximate = magnitudes(*approximate);
+  }
   RowCurve out{.query = in.query, .keys = in.cols};
   if (in.settings.norm == Norm::log) out.log_floor = in.settings.log_floor;
   out.exact = curve(*exact, in.cols);
@@ -62,6 +74,7 @@ Body row(const PanelInputs& in, std::string& caption, Run& run) {
   out.top_exact = top_keys(*exact);
   out.top_approximate = top_keys(*approximate);
   add(caption, "query " + named(in.sequence, in.query));
+  if (has_signs) add(caption, "magnitudes |P|");
   if (in.cols.size() > longest_curve) add(caption, "pooled by the maximum");
   return out;
 }

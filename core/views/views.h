@@ -70,8 +70,10 @@ Panel make_matrix_panel(View view, MatrixView attention, const ViewSettings& set
                         IndexRange rows, IndexRange cols, Index max_pixels, const Backend& backend,
                         Run& run);
 
-/// The first two parameters in use, "block 16, banded", or what the reference is.
-std::string parameters_of(const Variant& variant, const Values& values, bool causal);
+/// The first two parameters in use, "block 16, banded", or what the reference is: the recurrence of
+/// the head if it has one.
+std::string parameters_of(const Variant& variant, const Values& values, bool causal,
+                          const Recurrence* recurrence = nullptr);
 
 /// The error that stands for all others: of the output, or of P if the head has no values.
 struct HeadlineError {
@@ -84,7 +86,7 @@ std::optional<HeadlineError> headline_error(const Metrics& metrics);
 /// "block 16, banded · 0.275 relative output error": parameters_of() and headline_error().
 /// `metrics` may be null. Figures head their columns with it.
 std::string subtitle_of(const Variant& variant, const Values& values, bool causal,
-                        const Metrics* metrics);
+                        const Metrics* metrics, const Recurrence* recurrence = nullptr);
 
 /// Puts the output errors |z~ - z| of all tokens beside an error map that has none yet, and says so
 /// in its caption.

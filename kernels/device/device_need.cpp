@@ -135,7 +135,8 @@ DeviceNeed device_need(const Plan& plan, const Problem& problem, Precision preci
         return plan.causal ? features_need(features, problem) : DeviceNeed{};
       },
       // Their operators bind plans of tiles, which are checked in turn.
-      [](const one_of<ProjectedPlan, GatedPlan, ImportedPlan> auto&) { return DeviceNeed{}; });
+      [](const one_of<ProjectedPlan, GatedPlan, ImportedPlan> auto&) { return DeviceNeed{}; },
+      [](const RecurrentPlan&) { return DeviceNeed{}; });  // computed on the CPU
 }
 
 }  // namespace fovea::cuda

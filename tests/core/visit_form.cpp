@@ -20,7 +20,9 @@ std::string name_of(const Plan& plan) {
   return visit_form(
       plan, [](const TilePlan&) { return "tiles"; }, [](const NodePlan&) { return "nodes"; },
       [](const ProjectedPlan&) { return "projected"; },
-      [](const one_of<FeaturePlan, GatedPlan, ImportedPlan> auto&) { return "other"; });
+      [](const one_of<FeaturePlan, GatedPlan, RecurrentPlan, ImportedPlan> auto&) {
+        return "other";
+      });
 }
 
 }  // namespace
@@ -31,14 +33,17 @@ TEST_CASE("a function that misses a form of a plan does not compile") {
   const auto projected = [](const ProjectedPlan&) {};
   const auto features = [](const FeaturePlan&) {};
   const auto gated = [](const GatedPlan&) {};
+  const auto recurrent = [](const RecurrentPlan&) {};
   const auto imported = [](const ImportedPlan&) {};
-  static_assert(compiles(tiles, nodes, projected, features, gated, imported));
-  static_assert(!compiles(nodes, projected, features, gated, imported));
-  static_assert(!compiles(tiles, nodes, projected, features, gated));
-  static_assert(compiles(tiles, nodes, projected,
-                         [](const one_of<FeaturePlan, GatedPlan, ImportedPlan> auto&) {}));
+  static_assert(compiles(tiles, nodes, projected, features, gated, recurrent, imported));
+  static_assert(!compiles(nodes, projected, features, gated, recurrent, imported));
+  static_assert(!compiles(tiles, nodes, projected, features, gated, recurrent));
   static_assert(
-      !compiles(tiles, nodes, [](const one_of<FeaturePlan, GatedPlan, ImportedPlan> auto&) {}));
+      compiles(tiles, nodes, projected,
+               [](const one_of<FeaturePlan, GatedPlan, RecurrentPlan, ImportedPlan> auto&) {}));
+  static_assert(
+      !compiles(tiles, nodes,
+                [](const one_of<FeaturePlan, GatedPlan, RecurrentPlan, ImportedPlan> auto&) {}));
 }
 
 TEST_CASE("the case of a plan's form is called") {

@@ -4,6 +4,7 @@ import math
 import numpy as np
 
 import figures
+import recurrences
 import selected
 import variants
 from compared import differences, leaves
@@ -13,7 +14,7 @@ TEXTS = ("variant", "source", "backend", "device", "precision", "conditions", "n
 NO_FORMULA = ("cost.bytes",)
 
 
-FORMULAS = variants.FORMULAS | selected.FORMULAS
+FORMULAS = variants.FORMULAS | selected.FORMULAS | recurrences.FORMULAS
 
 
 def rounding(head, made):
@@ -77,6 +78,9 @@ def figures_of(layer, head, exact_made, made, exact, computed, index):
         expected |= figures.of_selection(head, made, written)
         if variant == "dsa":  # single pairs are not walked through two layers
             expected.pop("two_hop_reach", None)
+    if variant in recurrences.FORMULAS:
+        expected |= figures.of_gates(head, computed.structure(index), computed.document["parameters"],
+                                     written.approximate)
     if made.leaves is not None:
         expected |= figures.of_leaves(made)
     if made.levels is not None:

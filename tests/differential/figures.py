@@ -184,6 +184,29 @@ def gini(counts):
     return float((ordered * (2 * np.arange(1, n + 1) - n - 1)).sum() / (n * ordered.sum()))
 
 
+def of_gates(head, drawn, parameters, p):
+    """The median half-life of tokens, where something is erased its mean share, and the shares of Fenwick levels."""
+    decay = drawn["log_decay"].reshape(head.keys, -1)
+    lives = np.sort(math.log(2) * decay.shape[1] / -decay.sum(axis=1))
+    figures = {"half_life": (lives[head.keys // 2], 2e-7 * lives[head.keys // 2])}
+    if "vectors" in parameters:
+        squares = (head.k ** 2).sum(axis=1)
+        if parameters["vectors"] == "unit":
+            squares = (squares > 0).astype(float)
+        figures["erased_share"] = ((drawn["beta"] * squares).mean(), 2e-7 * (drawn["beta"] * squares).mean())
+    if "level_weights" in drawn:
+        rows = min(head.keys, 64)
+        sums = np.zeros(math.ceil(math.log2(head.keys)) + 1)
+        for i in ((2 * r + 1) * head.keys // (2 * rows) for r in range(rows)):
+            for j in range(i + 1):
+                sums[(i ^ j).bit_length()] += abs(p[i, j])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares = sums / sums.sum()
+        figures |= {f"level_share_{level}": (share if math.isfinite(share) else None, SUMS)
+                    for level, share in enumerate(shares)}
+    return figures
+
+
 def of_leaves(made):
     queries, keys, count = made.leaves
     q, k = np.bincount(queries, minlength=count).astype(float), np.bincount(keys, minlength=count).astype(float)

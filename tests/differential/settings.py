@@ -4,7 +4,8 @@
 PAIRS = ("fixed", "strided", "tf", "hyper", "window", "longformer", "bigbird", "reformer", "kde", "moba",
          "vertical_slash", "msa", "dsa", "xattention", "sparge", "quest", "oracle")
 CAP_AND_SINK = ("h1d",)
-NOTHING = ("tc", "linformer", "sinkhorn", "synthesizer", "linear", "performer", "nsa")
+CAUSAL = ("delta", "ssd", "loglinear")
+NOTHING = ("tc", "linformer", "sinkhorn", "synthesizer", "linear", "performer", "nsa") + CAUSAL
 BIDIRECTIONAL = ("kde", "linformer", "sinkhorn")
 ANY_LENGTHS = ("tf", "tc", "moba", "msa", "nsa", "dsa", "quest", "oracle")
 LAST_QUERIES = ("fixed", "strided", "window", "longformer", "bigbird")  # under a causal mask
@@ -18,7 +19,7 @@ def takes(variant, layer):
         return False
     if layer.conditions and variant in NOTHING:
         return False
-    if layer.causal and variant in BIDIRECTIONAL:
+    if variant in (BIDIRECTIONAL if layer.causal else CAUSAL):
         return False
     if variant == "kde" and not layer.dv:
         return False
@@ -96,4 +97,7 @@ def drawn(variant, layer, draw):
         return {"rank": size()}
     if variant == "performer":
         return {"features": size()}
+    if variant in CAUSAL:
+        gates = {"beta": draw.of([0.0, 0.3, 1.0, 1.9]), "half_life": size()}
+        return gates | ({"fall": draw.of([0.0, 1.0, 2.5])} if variant == "loglinear" else {})
     return {}

@@ -147,6 +147,12 @@ std::vector<std::string> safetensors_seeds() {
           .add("sinks", "F32", "[1]", floats(1))
           .add("documents", "I64", "[2]", std::string(16, '\0'))
           .bytes(),
+      Blob(metadata(R"("recurrence":"delta","l.recurrence":"linear")"))
+          .qkv("l.")
+          .add("l.beta", "F32", "[1,2]", floats(2))
+          .add("l.log_decay", "F32", "[1,2,3]", std::string(24, '\0'))
+          .add("l.lambda", "F32", "[1,2,2]", floats(4))
+          .bytes(),
       Blob().add("attention", "F32", "[1,2,2]", floats(4)).bytes(),
       Blob().add("layer3.qkv", "F32", "[2,3,1,2]", floats(12)).bytes(),
       Blob()

@@ -67,6 +67,31 @@ Structure golden_factors() {
   return given;
 }
 
+// log_decay_t = -(t + 1) / 10, and twice that of the second channel if there are two.
+Structure golden_decay(Index channels) {
+  std::vector<float> decay;
+  for (int t = 0; t < 8; ++t)
+    for (Index c = 0; c < channels; ++c)
+      decay.push_back(-.1f * static_cast<float>((t + 1) * (c + 1)));
+  Structure given;
+  if (channels == 1)
+    given.set("log_decay", std::move(decay));
+  else
+    given.set({"log_decay", {8, channels}, std::move(decay)});
+  return given;
+}
+
+// lambda_l = 1 / (1 + l) and a scale of 1 in place of 1/sqrt 2.
+Structure golden_levels() {
+  Structure given = golden_decay(1);
+  std::vector<float> weights;
+  for (int i = 0; i < 8; ++i)
+    for (int l = 0; l < 4; ++l)
+      weights.push_back(std::numbers::sqrt2_v<float> / static_cast<float>(1 + l));
+  given.set({"level_weights", {8, 4}, std::move(weights)});
+  return given;
+}
+
 std::vector<Golden> table() {
   std::vector<Golden> rows{
       {"exact", "exact", {}, false, {3.218265, -.151889}, 229.333898},
@@ -221,6 +246,48 @@ std::vector<Golden> table() {
                   {2.617052, -.011807},
                   166.645971,
                   directions});
+  // The decays are rounded to floats.
+  const double of_decay = 36 * 0.1 * 0x1p-24;
+  rows.push_back({"delta",
+                  "delta",
+                  {{"beta", "0.5"}, {"vectors", "as_given"}},
+                  true,
+                  {-.412496, .301275},
+                  85.286773,
+                  golden_decay(1),
+                  of_decay * 136});
+  rows.push_back({"delta of unit vectors",
+                  "delta",
+                  {{"beta", "0.5"}},
+                  true,
+                  {-1.262967, .350497},
+                  16.686196,
+                  golden_decay(1),
+                  of_decay * 136});
+  rows.push_back({"delta with a decay of each channel",
+                  "delta",
+                  {{"beta", "0.5"}, {"vectors", "as_given"}},
+                  true,
+                  {-.502515, .268217},
+                  80.879467,
+                  golden_decay(2),
+                  2 * of_decay * 136});
+  rows.push_back({"ssd",
+                  "ssd",
+                  {{"beta", "1"}},
+                  true,
+                  {-.484297, .371222},
+                  133.401187,
+                  golden_decay(1),
+                  of_decay * 136});
+  rows.push_back({"loglinear",
+                  "loglinear",
+                  {{"beta", "1"}},
+                  true,
+                  {-2.434913, .830950},
+                  181.027234,
+                  golden_levels(),
+                  (of_decay + 0x1p-24) * 181.027234});
   rows.push_back(
       {"sinkhorn", "sinkhorn", {{"block", "2"}}, false, {3.838425, .214247}, 274.320702});
   return rows;

@@ -257,3 +257,100 @@ TEST_CASE("other tensors of a layer than these are not taken for conditions") {
                                     {}, "layer0.");
   CHECK(source.layers[0].conditions.text().empty());
 }
+
+namespace {
+
+/// Numbers h + (t + 1) / 10 of head h and token t, negated if they are decays.
+std::vector<float> gate_values(Index heads, Index tokens, float sign, bool tokens_first = false) {
+  std::vector<float> values(static_cast<std::size_t>(heads * tokens));
+  for (Index h = 0; h < heads; ++h)
+    for (Index t = 0; t < tokens; ++t)
+      values[static_cast<std::size_t>(tokens_first ? t * heads + h : h * tokens + t)] =
+          sign * (static_cast<float>(h) + static_cast<float>(t + 1) / 10);
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("gates beside q, k and v make their heads a recurrence, which is causal") {
+  const Source source = source_with({real_tensor("beta", {2, 4}, gate_values(2, 4, 1)),
+                                     real_tensor("log_decay", {2, 4}, gate_values(2, 4, -1)),
+                                     real_tensor("lambda", {2, 4, 3}, std::vector(24, 2.0f))});
+  CHECK(source.layers[0].conditions.text() == "a recurrence in place of a softmax");
+  CHECK(stated_causal(source, 0) == true);
+  const Problem problem = problem_of(source, {.head = 1});
+  REQUIRE(problem.recurrence);
+  CHECK(problem.causal);
+  CHECK(problem.recurrence->erases);
+  CHECK(problem.recurrence->beta == std::vector{1.1f, 1.2f, 1.3f, 1.4f});
+  CHECK(problem.recurrence->log_decay(2, 0) == -1.3f);
+  CHECK(problem.recurrence->level_weights(3, 2) == 2);
+  CHECK(conditions_text(problem) == ", log-linear gated delta rule");
+}
+
+TEST_CASE("a decay alone erases nothing, and metadata say otherwise, of a file or of a layer") {
+  const auto erases = [](std::map<std::string, std::string> metadata) {
+    const Source source =
+        source_with({real_tensor("layer0.log_decay", {2, 4, 3}, std::vector(24, -1.0f))},
+                    std::move(metadata), "layer0.");
+    return problem_of(source, {}).recurrence->erases;
+  };
+  CHECK_FALSE(erases({}));
+  CHECK(erases({{"recurrence", "delta"}}));
+  CHECK(erases({{"layer0.recurrence", "delta"}}));
+  CHECK_FALSE(erases({{"recurrence", "delta"}, {"layer0.recurrence", "linear"}}));
+  const Source plain = source_with({}, {{"recurrence", "linear"}});
+  CHECK(problem_of(plain, {}).recurrence->name() == "linear attention");
+  CHECK_FALSE(problem_of(source_with({}), {}).recurrence);
+}
+
+TEST_CASE("gates of a batch belong to its members") {
+  const std::vector<Index> shape{2, 1, 4, 3};
+  std::vector<NamedTensor> tensors;
+  for (const char* name : {"q", "k", "v"})
+    tensors.push_back(real_tensor(name, shape, std::vector<float>(24, 0.5f)));
+  tensors.push_back(real_tensor("beta", {2, 1, 4}, {.1f, .2f, .3f, .4f, .5f, .6f, .7f, .8f}));
+  const Source source = source_from_tensors({"x.npz", "npz", std::move(tensors), {}, {}}, {});
+  REQUIRE(source.layers.size() == 2);
+  CHECK(problem_of(source, {.layer = 1}).recurrence->beta == std::vector{.5f, .6f, .7f, .8f});
+}
+
+TEST_CASE("hooks of TransformerLens have tokens before heads, and q and k from before the norm") {
+  std::vector<NamedTensor> tensors;
+  for (const char* name : {"hook_q", "hook_k", "hook_v"})
+    tensors.push_back(
+        real_tensor("blocks.0." + std::string(name), {1, 4, 2, 3}, std::vector<float>(24, 2.0f)));
+  tensors.push_back(real_tensor("blocks.0.hook_beta", {1, 4, 2}, gate_values(2, 4, 1, true)));
+  tensors.push_back(real_tensor("blocks.0.hook_log_decay", {1, 4, 2}, gate_values(2, 4, -1, true)));
+  const Source source = source_from_tensors({"x.npz", "npz", std::move(tensors), {}, {}}, {});
+  const Problem problem = problem_of(source, {.head = 1});
+  CHECK(problem.recurrence->beta == std::vector{1.1f, 1.2f, 1.3f, 1.4f});
+  CHECK(problem.recurrence->log_decay(3, 0) == -1.4f);
+  CHECK(problem.k(0, 0) == doctest::Approx(1 / std::sqrt(3.0)));
+  CHECK(problem.v(0, 0) == 2);
+}
+
+TEST_CASE("what a recurrence cannot have is refused, with what was found") {
+  const auto message = [](std::vector<NamedTensor> more,
+                          std::map<std::string, std::string> metadata, HeadChoice choice = {}) {
+    return message_of<InputError>(
+        [&] { problem_of(source_with(std::move(more), std::move(metadata)), choice); });
+  };
+  const NamedTensor beta = real_tensor("beta", {2, 4}, gate_values(2, 4, 1));
+  const std::string it = "dir/x.npz: head 0 is a recurrence (delta rule)",
+                    expected = "; expected a causal mask and no condition beside its scale";
+  CHECK(message({beta}, {{"causal", "false"}}) == it + " without a causal mask" + expected);
+  CHECK(message({beta}, {{"window", "2"}}) == it + " with sliding window 2" + expected);
+  CHECK(message({beta, real_tensor("sinks", {2}, {0, 0})}, {}) == it + " with sink" + expected);
+  CHECK(message({real_tensor("beta", {2, 5}, std::vector(10, 1.0f))}, {}) ==
+        "dir/x.npz: 'beta' has shape [2,5]; expected [2,4]");
+  CHECK(message({real_tensor("log_decay", {2, 4, 2}, std::vector(16, -1.0f))}, {}) ==
+        "dir/x.npz: 'log_decay' has shape [2,4,2]; expected [2,4] or [2,4,3]");
+  CHECK(message({real_tensor("log_decay", {2, 4}, std::vector(8, 0.25f))}, {}) ==
+        "dir/x.npz, head 0: log_decay of token 0 is 0.25; expected a finite number up to 0");
+  CHECK(message({beta}, {{"recurrence", "gated"}}) ==
+        "dir/x.npz: metadata 'recurrence' is 'gated'; expected delta or linear");
+  HeadChoice capped;
+  capped.conditions.soft_cap = 5;
+  CHECK(message({beta}, {}, capped) == it + " with soft cap 5" + expected);
+}

@@ -24,9 +24,12 @@ const std::vector<Case>& all_cases();
 
 std::string describe(const Case& c);
 
-/// Whether the mask is causal: false, and true where the variant, or the case, has a causal form.
+/// Whether the mask is causal: false where the variant has a form without one, and true where the
+/// variant, or the case, has a causal form.
 std::vector<bool> masks_of(const std::string& id);
 std::vector<bool> masks_of(const Case& c);
+/// The mask that is asked for if the case has it, else the other.
+bool mask_of(const Case& c, bool causal);
 
 struct Shape {
   Index n, d, dv;

@@ -111,7 +111,7 @@ TEST_CASE("a variant without a form for a condition says which and why") {
     CHECK((variant.conditions == Conditions::all) == variant.why_not_all.empty());
     for (const ConditionCase& condition : condition_cases()) {
       CAPTURE(condition.name);
-      Problem problem = make_data(Data::gaussian, 12, 4, 3, false);
+      Problem problem = make_data(Data::gaussian, 12, 4, 3, !variant.has_bidirectional_form());
       condition.apply(problem);
       const bool cap_or_sink = condition.name == "soft cap" || condition.name == "sink";
       const bool expected = variant.conditions == Conditions::none ||

@@ -338,6 +338,18 @@ TEST_CASE("law: a variant without a causal form says so") {
   CHECK(refused > 0);
 }
 
+TEST_CASE("law: a variant without a form for all pairs of tokens says so") {
+  const Problem problem = make_data(Data::gaussian, 8, 2, 1, false);
+  for (const Variant& variant : variants()) {
+    CAPTURE(variant.id);
+    const std::string message =
+        message_of([&] { make_plan(*backends().front(), problem, variant.id, {}); });
+    CHECK((message.find("has no form without a causal mask") != std::string::npos) ==
+          !variant.has_bidirectional_form());
+    CHECK(variant.has_form_of({8, 8}, false) == variant.has_bidirectional_form());
+  }
+}
+
 TEST_CASE("law: the papers' variants and the baselines are all variants") {
   std::string papers;
   for (const Variant* variant : variants_of(Group::papers)) papers += variant->id + " ";

@@ -124,7 +124,7 @@ RandomHead random_head(std::uint64_t number, Index longest) {
   const double scale = 1 / std::sqrt(static_cast<double>(d));
   // Logits of large rows reach 1e4.
   const double large = std::sqrt(1e4 / (static_cast<double>(d) * scale));
-  const bool causal = draw.one_in(2) && masks_of(head.c).size() == 2;
+  const bool causal = mask_of(head.c, draw.one_in(2));
   head.problem = make_problem(
       rows_of_kind(query_rows, n, d, large, draw), rows_of_kind(key_rows, n, d, large, draw),
       rows_of_kind(value_rows, n, dv, 1e30, draw), scale, causal, head.c.head);

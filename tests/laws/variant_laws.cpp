@@ -13,7 +13,8 @@ std::vector<VariantLaws>& list() {
       linformer_laws(),  sinkhorn_laws(), synthesizer_laws(),    linear_laws(),
       performer_laws(),  moba_laws(),     vertical_slash_laws(), msa_laws(),
       nsa_laws(),        dsa_laws(),      xattention_laws(),     sparge_laws(),
-      quest_laws(),      oracle_laws()};
+      quest_laws(),      oracle_laws(),   delta_laws(),          ssd_laws(),
+      loglinear_laws()};
   return laws;
 }
 
@@ -50,7 +51,16 @@ const std::vector<Shape>& all_shapes() {
 }
 
 std::vector<bool> masks_of(const std::string& id) {
-  return find_variant(id).has_causal_form() ? std::vector{false, true} : std::vector{false};
+  const Variant& variant = find_variant(id);
+  std::vector<bool> masks;
+  if (variant.has_bidirectional_form()) masks.push_back(false);
+  if (variant.has_causal_form()) masks.push_back(true);
+  return masks;
+}
+
+bool mask_of(const Case& c, bool causal) {
+  const std::vector<bool> masks = masks_of(c);
+  return causal ? masks.back() : masks.front();
 }
 
 std::vector<bool> masks_of(const Case& c) {

@@ -69,5 +69,8 @@ VariantLaws xattention_laws();
 VariantLaws sparge_laws();
 VariantLaws quest_laws();
 VariantLaws oracle_laws();
+VariantLaws delta_laws();
+VariantLaws ssd_laws();
+VariantLaws loglinear_laws();
 
 }  // namespace fovea::test

@@ -243,7 +243,7 @@ TEST_CASE("the mask shows tiles from afar and elements from near") {
 TEST_CASE("no variant that sorts tokens is said to compute pairs and mask them out") {
   int sorts = 0;
   for (const Variant& variant : variants()) {
-    Scene scene(make_data(Data::gaussian, 64, 4, 4, false), variant.id,
+    Scene scene(make_data(Data::gaussian, 64, 4, 4, !variant.has_bidirectional_form()), variant.id,
                 variant.id == "hyper"
                     ? Settings{{"block", "8"}, {"samples", "8"}, {"min_length", "8"}}
                     : Settings{});

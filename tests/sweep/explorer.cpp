@@ -41,9 +41,11 @@ Problem open_head(const ExploredHead& head, const std::stop_token& = {}) {
                    static_cast<std::uint64_t>(10 * head.layer + head.head + 1));
 }
 
+// Those that have a form without a causal mask.
 std::vector<const Variant*> all_variants() {
   std::vector<const Variant*> all;
-  for (const Variant& variant : variants()) all.push_back(&variant);
+  for (const Variant& variant : variants())
+    if (variant.has_bidirectional_form()) all.push_back(&variant);
   return all;
 }
 

@@ -258,6 +258,7 @@ void run_compute(const ComputeOptions& options, const Console& console) {
   report.scale = first.scale;
   report.causal = first.causal;
   report.conditions = conditions_text(first);
+  if (first.recurrence) report.recurrence = first.recurrence->name();
 
   OutTensors tensors(options.dense);
   for (const Index head : heads) {

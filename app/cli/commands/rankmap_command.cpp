@@ -196,8 +196,9 @@ void add_rankmap_command(CLI::App& program, Work& chosen) {
       ->type_name("MATRIX")
       ->default_str("attention");
   command
-      ->add_option("--variant", options->variants,
-                   "Variants to map, or papers, baselines, selectors, all (default: exact)")
+      ->add_option(
+          "--variant", options->variants,
+          "Variants to map, or papers, baselines, selectors, recurrences, all (default: exact)")
       ->type_name("ID ...");
   command->add_option("--leaf", options->rank.leaf, "Smallest side of a block")
       ->check(CLI::Range(1, 1 << 20))

@@ -20,6 +20,8 @@ std::string mask_text(Mask mask) {
       return "causal in the paper; bidirectional offered";
     case Mask::bidirectional_in_paper:
       return "bidirectional in the paper; causal offered";
+    case Mask::causal_only:
+      return "causal; there is no other form";
     case Mask::bidirectional_only:
       return "bidirectional; there is no causal form";
   }
@@ -34,6 +36,8 @@ std::string heading_of(Group group) {
       return "baselines: what the papers' tables compare with";
     case Group::selectors:
       return "selectors: keys, or blocks of them, that are selected by a score of the head";
+    case Group::recurrences:
+      return "recurrences: a state that decays, in place of a softmax";
   }
   return "";
 }
@@ -138,8 +142,9 @@ void print_groups(std::ostream& out, const std::vector<const Variant*>& listed) 
 void add_variants_command(CLI::App& program, Work& chosen) {
   auto* command = program.add_subcommand("variants", "List every variant and its parameters");
   auto ids = std::make_shared<std::vector<std::string>>();
-  command->add_option("VARIANT", *ids,
-                      "Ids of variants, or papers, baselines, selectors, all (default: all)");
+  command->add_option(
+      "VARIANT", *ids,
+      "Ids of variants, or papers, baselines, selectors, recurrences, all (default: all)");
   auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "One JSON document on standard output");
   command->callback([&chosen, ids, json] {

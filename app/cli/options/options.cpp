@@ -312,9 +312,9 @@ Problem HeadOptions::problem(const Source& source, Index of_layer, Index head_in
 
 void add_columns(CLI::App& command, std::vector<std::string>& variants) {
   command
-      .add_option(
-          "--variant", variants,
-          "A column, or papers, baselines, selectors, all; may be repeated (default: papers)")
+      .add_option("--variant", variants,
+                  "A column, or papers, baselines, selectors, recurrences, all; may be repeated "
+                  "(default: papers)")
       ->allow_extra_args(false)
       ->type_name("ID");
 }

@@ -130,7 +130,10 @@ constexpr std::size_t heads_side_by_side = 6;
 void print_comparison(std::ostream& out, const ComputeReport& report) {
   for (const HeadReport& head : report.heads)
     if (!head.metrics) return;
-  out << "\nAgainst exact attention of the same scale and mask\n";
+  out << "\nAgainst "
+      << (report.recurrence.empty() ? "exact attention of the same scale and mask"
+                                    : "what the head itself computes: " + report.recurrence)
+      << '\n';
   for (std::size_t first = 0; first < report.heads.size(); first += heads_side_by_side) {
     const auto heads = std::span(report.heads)
                            .subspan(first)
@@ -238,7 +241,10 @@ Document to_json(const ComputeReport& report) {
 
 void print(std::ostream& out, const ComputeReport& report) {
   const Cost cost = total_cost(report);
-  out << report.variant->label << "  (" << report.variant->paper << ")\n";
+  const bool is_own = report.variant->reference && !report.recurrence.empty();
+  out << report.variant->label << "  ("
+      << (is_own ? "what the head itself computes: " + report.recurrence : report.variant->paper)
+      << ")\n";
   print_facts(
       out, {{"parameters", parameters_text(report)},
             {"source", report.source},

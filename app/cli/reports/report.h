@@ -37,6 +37,7 @@ struct ComputeReport {
   double scale = 0;
   bool causal = false;
   std::string conditions;  // ", sliding window 4096"; empty if none beside the mask
+  std::string recurrence;  // "gated delta rule", that the head has in place of a softmax; or empty
   Lengths lengths;
   Index d = 0, dv = 0;
   std::vector<HeadReport> heads;  // in the order computed

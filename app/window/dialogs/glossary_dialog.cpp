@@ -29,6 +29,10 @@ Section common_words() {
            {"attention P",
             "P_ij = softmax over j of scale · q_i·k_j, without the pairs that the mask excludes. "
             "Row i is what query i attends to; it sums to 1."},
+           {"recurrence",
+            "What a head of Gated DeltaNet, Mamba-2 or the like has in place of a softmax: a state "
+            "that decays, erases and takes up values. P_ij is what the value of key j contributes "
+            "to the output of query i: it may be negative, and rows do not sum to 1."},
            {"head",
             "One attention of one layer of a model, with queries, keys and values of its "
             "own."},

@@ -62,8 +62,11 @@ QStringList warnings_of(const Study& study, const ColumnState& state) {
   if (head.problem) notes << mask_note(variant, head.problem->causal);
   const bool is_softmax =
       variant.imported && state.computation && !is_read(state.computation->op->plan());
-  if (!variant.rows_sum_to_one && !is_softmax) notes << "Rows of P need not sum to 1.";
-  if (variant.signed_entries && !is_softmax) notes << "Entries of P may be negative.";
+  const bool is_recurrence = variant.reference && head.problem && head.problem->recurrence;
+  if (is_recurrence || (!variant.rows_sum_to_one && !is_softmax))
+    notes << "Rows of P need not sum to 1.";
+  if (is_recurrence || (variant.signed_entries && !is_softmax))
+    notes << "Entries of P may be negative.";
   if (head.source && head.source != study.source() &&
       sequence_of(*head.source, head.key.choice.layer).tokens != study.sequence().tokens)
     notes << "This head has other tokens: the axes show those of the opened source.";

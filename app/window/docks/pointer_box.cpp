@@ -153,7 +153,8 @@ std::vector<Reading> PointerBox::rows_of_columns() const {
   const QString quantity = to_qt(quantity_of(kind));
   const QString weight_tip =
       "P: the weight that the query gives the key, in each column; of exact attention softmax of "
-      "the scaled products, of the others their approximation P̃";
+      "the scaled products or what the recurrence of the head gives, of the others their "
+      "approximation P̃";
   const QString error_tip = "error: " + quantity + " of the pair, as chosen for error maps";
   std::vector<Reading> rows{{.label = {},
                              .value = "P",
