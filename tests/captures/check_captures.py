@@ -93,10 +93,10 @@ def recurrent_output(arrays, metadata, prefix):
     """
     q, k, v = (arrays[f"{prefix}.{name}"] for name in "qkv")
     heads, tokens, width = q.shape
-    log_decay = arrays[f"{prefix}.log_decay"].reshape(heads, tokens, -1)
+    log_decay = arrays.get(f"{prefix}.log_decay", np.zeros((heads, tokens))).reshape(heads, tokens, -1)
     beta = arrays.get(f"{prefix}.beta", np.ones((heads, tokens)))
     erases = said(metadata, prefix, "recurrence") == "delta"
-    scale = float(said(metadata, prefix, "scale"))
+    scale = float(said(metadata, prefix, "scale") or 1 / math.sqrt(width))
     output, changes = np.empty((heads, tokens, v.shape[2])), np.empty((heads, tokens))
     for head in range(heads):
         shared = head // (heads // len(k))
