@@ -24,7 +24,8 @@ class Recorded(InFolder):
         self.addCleanup(grad.__exit__, None, None, None)
 
     def module(self, forward, name="Layer", **attributes):
-        layer = type(name, (self.torch.nn.Module,), {"forward": forward})()
+        home = {"forward": forward, "__module__": forward.__module__}
+        layer = type(name, (self.torch.nn.Module,), home)()
         for key, value in attributes.items():
             setattr(layer, key, value)
         return layer

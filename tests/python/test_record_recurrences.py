@@ -199,7 +199,7 @@ class Recurrences(OfTransformers):
 
         seen = self.layers.seen_recurrence(None, "torch_chunk_gated_delta_rule", chunk, (q, q, q, g, g),
                                            dict(cu_seqlens=[0, 4, 9]), (q, None))
-        with self.assertRaisesRegex(self.fovea.FoveaError, "several texts in one row"):
+        with self.assertRaisesRegex(self.fovea.FoveaError, "texts of several lengths in one row"):
             next(seen.calls(9, True))
 
     def test_a_wrong_capture_is_refused(self):

@@ -6,7 +6,8 @@ model computes as ever, with the masks made for its implementation, and need not
 it is changed. (A function registered under a name of its own would need a mask function under the same name,
 and a soft cap, sinks and biases computed once more.)
 
-Recurrences are computed by functions in the file of each model, which are replaced there (recurrent_layers.py).
+Recurrences are computed by functions that the file of a model defines or imports, which are replaced there
+(recurrent_layers.py).
 """
 from __future__ import annotations
 
@@ -60,11 +61,9 @@ class Registry:
 
     def know(self, root: Any) -> None:
         """Replaces functions that models call by name: recurrences, and before transformers 5 "eager" ones."""
-        if self._interface is None:
-            return
         kinds = {kind for module in root.modules() for kind in type(module).__mro__}
         for home in {sys.modules.get(kind.__module__) for kind in kinds}:
-            if "get_interface" not in self._saved:
+            if self._interface is not None and "get_interface" not in self._saved:
                 self._replace(home, EAGER, lambda function: self.seeing(function, "eager"))
             for name in FUNCTIONS:
                 self._replace(home, name, functools.partial(self._recurring, name))

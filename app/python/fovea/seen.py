@@ -84,9 +84,9 @@ class SeenRecurrence:
     v: Any  # [B, H, n, dv]
     output: Callable[[], Any]  # [B, H, n, dv], before gates and norms
     erases: bool
-    log_decay: Any  # [B, H, n] or [B, H, n, d]
+    log_decay: Any  # [B, H, n] or [B, H, n, d]; None: 0
     scale: float
-    beta: Any = None  # [B, H, n]
+    beta: Any = None  # [B, H, n]; None: 1
     state: Any = None  # in which earlier tokens are; None: there are none
     refusal: str = ""  # why it cannot be recorded
     dropout: float = 0.0
@@ -110,8 +110,8 @@ class SeenRecurrence:
         z = self.output()
         check_readable(self.q, self.k, self.v, z)
         for b in range(self.members):
-            recurrence = Recurrence(self.erases, _plain(self.log_decay[b].float()),
-                                    None if self.beta is None else _plain(self.beta[b].float()))
+            recurrence = Recurrence(self.erases, *(None if gate is None else _plain(gate[b].float())
+                                                   for gate in (self.log_decay, self.beta)))
             call = Call(*(_plain(_of_all_heads(array[b], self.heads))
                           for array in (self.q, self.k, self.v, z)),
                         Conditions(scale=self.scale, causal=True), recurrence=recurrence)
