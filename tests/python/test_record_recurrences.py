@@ -259,20 +259,26 @@ class Recurrences(OfTransformers):
             self.assertEqual(dict(vars(home)), before)
 
     def test_a_replacement_leaves_recurrences_alone(self):
-        """fovea.replace is for softmax attention: its audience hears of a recurrence, and goes on."""
-        from fovea.replace import Part, Replacing
+        """fovea.replace is for softmax attention; a recording beside it has the recurrences with their outputs."""
         from fovea.layer_choice import LayerChoice
-        from fovea.watch import WATCH
+        from fovea.replace import Part, Replacing
 
         model = self.hybrid(layer_types=4 * ["linear_attention"], use_cache=False)
         plain = model(self.ids)[0]
-        replacing = Replacing(model, [Part("exact", LayerChoice(None), None)])
-        with mock.patch("fovea.replace.ask"):
-            with self.assertRaisesRegex(self.fovea.FoveaError, "no attention was seen in Qwen3NextModel"):
-                with replacing:
-                    after = model(self.ids)[0]
-        self.assertTrue(self.torch.equal(plain, after))
-        self.assertFalse(WATCH._all)
+        results = []
+
+        def replaced():
+            with mock.patch("fovea.replace.ask"):
+                with self.assertRaisesRegex(self.fovea.FoveaError, "no attention was seen in Qwen3NextModel"):
+                    with Replacing(model, [Part("exact", LayerChoice(None), None)]):
+                        results.append(model(self.ids)[0])
+
+        with mock.patch("fovea.watch.seen_recurrence", side_effect=ValueError):
+            replaced()
+        content = self.record(replaced)
+        self.assertEqual(len(self.parts(content, "z")), 4)
+        for result in results:
+            self.assertTrue(self.torch.equal(plain, result))
 
     def test_the_window_gets_recurrences(self):
         """As a model on that a window looks answers."""

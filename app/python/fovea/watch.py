@@ -289,7 +289,8 @@ class Watch(Listener):
         return result
 
     def _recurrence(self, function: Any, name: str, args: Any, kwargs: Dict[str, Any]) -> Any:
-        if self._passes():
+        """No replacement hears of it, as there is no softmax to replace."""
+        if self._passes() or all(each.replacement is not None for each in self._audience()):
             return function(*args, **kwargs)
         with self._cover():
             result = function(*args, **kwargs)
