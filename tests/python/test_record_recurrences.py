@@ -218,7 +218,6 @@ class Recurrences(OfTransformers):
             (scan, "log_decay", lambda seen: 1.01 * seen.log_decay), (scan, "erases", lambda seen: True),
             (scan, "v", lambda seen: 1.001 * seen.v),
             (scan, "output", lambda seen: lambda z=seen.output: z() + 1e-3 * seen.v),
-            (scan, "output", lambda seen: lambda z=seen.output: z() * float("nan")),
         ]
         models = {delta: self.hybrid(), scan: self.hybrid("Mamba2Model")}
         for function, part, wrong in cases:
@@ -235,6 +234,15 @@ class Recurrences(OfTransformers):
                         with self.fovea.record(self.path(), layers=0, outputs=False):
                             models[function](self.text)
         self.assertEqual(self.files(), [])
+
+    def test_outputs_that_are_not_finite_are_refused(self):
+        from fovea.call import Call
+        from fovea.conditions import Conditions
+        from fovea.recurrence import Recurrence, recurrent_difference
+
+        array = self.numpy.ones((1, 5, 4))
+        call = Call(array, array, array, self.numpy.inf * array, Conditions(causal=True), recurrence=Recurrence(False))
+        self.assertRegex(recurrent_difference(call, 0, False), "something other than finite numbers")
 
     def test_a_skip_of_another_kind_is_refused(self):
         model = self.hybrid("Mamba2Model")

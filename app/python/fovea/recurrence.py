@@ -103,8 +103,10 @@ def recurrent_difference(call: "Call", head: int, short: bool) -> Optional[str]:
     numpy = need("numpy", "Checking a recording")
     assert call.recurrence is not None
     tokens = min(call.queries, CHECKED)
-    output, sizes = recurrent_output(call, head, tokens)
     model = numbers_of(call.z[head])[:tokens].astype(numpy.float64)
+    if not numpy.isfinite(model).all():
+        return "its output holds something other than finite numbers"
+    output, sizes = recurrent_output(call, head, tokens)
     errors = numpy.abs(output - model).max(axis=1)
     sums = numpy.abs(call.recurrence.gates(head, tokens)[1]).max(axis=1).cumsum()
     longest = float((sums - numpy.concatenate([numpy.zeros(CHUNK), sums])[:tokens]).max())
@@ -112,7 +114,7 @@ def recurrent_difference(call: "Call", head: int, short: bool) -> Optional[str]:
     of_z = max(single, ROUNDING.get(type_of(call.z), single))
     of_products = max(2.0**-10, of_z) if short else single
     bounds = of_z * numpy.abs(model).max() + sizes * (8 * of_products + single * longest)
-    worst = int(numpy.argmax(errors - bounds))  # a NaN counts as the most
+    worst = int(numpy.argmax(errors - bounds))
     if errors[worst] <= bounds[worst]:
         return None
     return (f"the output computed from what was recorded differs from the model's own by {errors[worst]:.2g}, and "
