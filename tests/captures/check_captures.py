@@ -86,6 +86,44 @@ def output_of(arrays, metadata, prefix):
     return output, largest
 
 
+def recurrent_output(arrays, metadata, prefix):
+    """z [H, n, dv] of a recurrence in float64, token by token, and what rounding may change, [H, n].
+
+    Models compute in float32: a decay exp(g) has the rounding of the sums of g that its exponent is a difference of.
+    """
+    q, k, v = (arrays[f"{prefix}.{name}"] for name in "qkv")
+    heads, tokens, width = q.shape
+    log_decay = arrays.get(f"{prefix}.log_decay", np.zeros((heads, tokens))).reshape(heads, tokens, -1)
+    beta = arrays.get(f"{prefix}.beta", np.ones((heads, tokens)))
+    erases = said(metadata, prefix, "recurrence") == "delta"
+    scale = float(said(metadata, prefix, "scale") or 1 / math.sqrt(width))
+    output, changes = np.empty((heads, tokens, v.shape[2])), np.empty((heads, tokens))
+    for head in range(heads):
+        shared = head // (heads // len(k))
+        state, terms = np.zeros((width, v.shape[2])), np.zeros((width, v.shape[2]))
+        sums = np.abs(log_decay[head]).max(axis=1).cumsum()
+        for t in range(tokens):
+            key, value, b = k[shared, t], v[shared, t], beta[head, t]
+            decay = np.exp(log_decay[head, t])[:, None]
+            state, terms = decay * state, decay * terms
+            state = state + b * np.outer(key, value - key @ state if erases else value)
+            terms = terms + np.abs(b * np.outer(key, value))
+            output[head, t] = scale * q[head, t] @ state
+            changes[head, t] = scale * (np.abs(q[head, t]) @ terms).max() * (8 + sums[t]) * SPACING["F32"]
+    return output, changes
+
+
+def check_recurrence(arrays, types, metadata, prefix):
+    """A line of the report, and whether the call is true."""
+    output, changes = recurrent_output(arrays, metadata, prefix)
+    model = arrays[f"{prefix}.z"]
+    errors = np.abs(output - model).max(axis=2)
+    bounds = changes + SPACING[types[f"{prefix}.z"]] * np.abs(model).max()
+    good = bool((errors <= bounds).all())
+    return (f"{prefix}: {'x'.join(map(str, model.shape))} {types[prefix + '.q']}, a recurrence, error "
+            f"{errors.max():.1e} of {bounds.max():.1e}{'' if good else '  WRONG'}"), good
+
+
 def check(path):
     """Lines of the report, and whether all calls are true."""
     arrays, types, metadata = read(path)
@@ -94,6 +132,11 @@ def check(path):
         model = arrays.get(f"{prefix}.z")
         if model is None:
             lines.append(f"{path.name} {prefix}: no z")
+            continue
+        if said(metadata, prefix, "recurrence"):
+            line, true = check_recurrence(arrays, types, metadata, prefix)
+            lines.append(f"{path.name} {line}")
+            good &= true
             continue
         output, largest = output_of(arrays, metadata, prefix)
         some = ~np.isnan(output).any(axis=2)

@@ -30,6 +30,12 @@ def model_of(kind, config, **sizes):
                 parameter.normal_(0, 1.5)
             elif path.endswith("sinks"):
                 parameter.normal_(1, 1)
+            elif path.endswith("A_log"):
+                parameter.uniform_(-4, -1)  # or a recurrence would forget within a token or two
+            elif path.endswith("dt_bias"):
+                parameter.fill_(1)
+            elif last in ("in_proj", "in_proj_qkvz", "in_proj_ba", "f_a_proj", "f_b_proj", "b_proj"):
+                parameter.normal_(0, 0.35)
     return model
 
 
@@ -163,7 +169,39 @@ def masks(path):
         model()
 
 
-CAPTURES = (llama, mistral, gemma2, t5, bloom, gpt_oss, whisper_cross, bert_padded, vit, masks)
+def qwen3_next(path):
+    """A layer of Gated DeltaNet, whose value heads share key heads in pairs, and one of grouped softmax attention."""
+    model = model_of(transformers.Qwen3NextModel, None, **SMALL, num_key_value_heads=2, head_dim=8,
+                     layer_types=["linear_attention", "full_attention"], linear_num_key_heads=2,
+                     linear_num_value_heads=4, linear_key_head_dim=8, linear_value_head_dim=12, num_experts=2,
+                     num_experts_per_tok=1, moe_intermediate_size=16, shared_expert_intermediate_size=16)
+    ids = ids_of(20)
+    with fovea.record(path, tokens=words(ids[0])):
+        model(ids)
+
+
+def kimi_linear(path):
+    """A layer of KDA, whose channels have decays of their own, and one of latent attention."""
+    model = model_of(transformers.KimiLinearModel, None, **SMALL, num_key_value_heads=4, pad_token_id=0,
+                     layer_types=["linear_attention", "full_attention"], linear_num_heads=4, linear_head_dim=8,
+                     kv_lora_rank=16, qk_nope_head_dim=8, qk_rope_head_dim=4, v_head_dim=12, num_local_experts=2,
+                     num_experts_per_tok=1, moe_intermediate_size=16)
+    ids = ids_of(20)
+    with fovea.record(path, tokens=words(ids[0])):
+        model(ids)
+
+
+def mamba2(path):
+    """Two layers of SSD, whose heads share queries and keys in groups of four."""
+    model = model_of(transformers.Mamba2Model, None, vocab_size=40, hidden_size=32, num_hidden_layers=2, num_heads=8,
+                     head_dim=8, state_size=12, n_groups=2, expand=2)
+    ids = ids_of(20)
+    with fovea.record(path, tokens=words(ids[0])):
+        model(ids)
+
+
+CAPTURES = (llama, mistral, gemma2, t5, bloom, gpt_oss, whisper_cross, bert_padded, vit, masks, qwen3_next, kimi_linear,
+            mamba2)
 
 
 def main():

@@ -5,67 +5,12 @@ import unittest
 import warnings
 from unittest import mock
 
-from package import InFolder, in_threads, needs
-
-SMALL = dict(vocab_size=40, hidden_size=32, intermediate_size=32, num_hidden_layers=2, num_attention_heads=4)
+from package import in_threads, needs
+from recorded import SMALL, OfTransformers
 
 
 @needs("numpy", "torch", "transformers")
-class Record(InFolder):
-    def setUp(self):
-        super().setUp()
-        import check_captures
-        import torch
-        import transformers
-
-        import fovea
-
-        transformers.logging.set_verbosity_error()
-        self.torch, self.transformers, self.fovea, self.captures = torch, transformers, fovea, check_captures
-        torch.manual_seed(0)
-        self.ids = torch.randint(3, 40, (1, 9))
-        self.pair = torch.randint(3, 40, (2, 9))
-        self.left = torch.ones(2, 9, dtype=torch.long)
-        self.left[0, :3] = 0
-        grad = torch.no_grad()
-        grad.__enter__()
-        self.addCleanup(grad.__exit__, None, None, None)
-
-    def model(self, name, config="", implementation=None, **sizes):
-        kind = getattr(self.transformers, name)
-        sizes = sizes or SMALL
-        config = getattr(self.transformers, config or name.replace("Model", "").replace("ForCausalLM", "") + "Config")
-        more = {"attn_implementation": implementation} if implementation else {}
-        model = kind._from_config(config(**sizes), **more).eval()
-        for parameter in model.parameters():
-            if parameter.ndim == 2:
-                parameter.normal_(0, 0.3)
-        return model
-
-    def need_5(self):
-        if int(self.transformers.__version__.split(".")[0]) < 5:
-            self.skipTest("T5 can be seen since transformers 5")
-
-    def llama(self, implementation=None, **more):
-        return self.model("LlamaModel", implementation=implementation, **{**SMALL, "num_key_value_heads": 2, **more})
-
-    def record(self, run, warns="", **more):
-        """The content of the recording, after the outputs were computed again; the warnings must fit."""
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", self.fovea.FoveaWarning)
-            with self.fovea.record(self.path(), **more) as self.recording:
-                self.result = run()
-        said = "\n".join(str(w.message) for w in caught if issubclass(w.category, self.fovea.FoveaWarning))
-        self.assertRegex(said, warns or "^$")
-        if not warns and more.get("outputs", True):
-            lines, good = self.captures.check(self.path())
-            self.assertTrue(good, "\n".join(lines))
-        self.assertEqual(self.files(), ["run.safetensors"])
-        return self.fovea.read(self.path())
-
-    def parts(self, content, last):
-        return {name: list(array.shape) for name, array in content.arrays.items() if name.endswith("." + last)}
-
+class Record(OfTransformers):
     def test_the_three_lines(self):
         model = self.llama()
         plain = model(self.ids)[0]

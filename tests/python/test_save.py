@@ -44,6 +44,39 @@ class Save(InFolder):
                           "a.b.mask": (7,), "a.b.bias": (4, 5, 7), "a.b.alibi": (4,), "a.b.sinks": (4,)})
         self.assertEqual(content.types["a.b.alibi"], "F32")
 
+    def test_a_recurrence(self):
+        q, gates = self.q.repeat(2, axis=1)[:, :7], -self.np.ones((4, 7))
+        k, v = self.k.repeat(2, axis=0), self.v.repeat(2, axis=0)
+        cases = [
+            (dict(beta=-gates, log_decay=gates), "delta", ["beta", "log_decay"]),
+            (dict(log_decay=gates[..., None].repeat(3, axis=2)), "linear", ["log_decay"]),
+            (dict(beta=-gates, recurrence="linear"), "linear", ["beta"]),
+            (dict(recurrence="delta"), "delta", []),
+        ]
+        for given, name, tensors in cases:
+            self.fovea.save(self.path(), q, k, v, **given)
+            content = self.fovea.read(self.path())
+            self.assertEqual((content.metadata["recurrence"], content.metadata["causal"]), (name, "true"))
+            self.assertEqual(sorted(content.arrays), sorted(f"layer0.{part}" for part in [*tensors, "k", "q", "v"]))
+        self.fovea.save(self.path(), q[0], k[0], v[0], log_decay=gates[0])
+        self.assertEqual(self.fovea.read(self.path()).arrays["layer0.log_decay"].shape, (1, 7))
+        wrong = [
+            (dict(recurrence="gated"), "recurrence is 'gated'; expected 'linear' or 'delta'"),
+            (dict(beta=[[1] * 7] * 4), "beta has the type I64"),
+            (dict(log_decay=gates[:, 1:]), r"log_decay has the shape \[4, 6\]; expected \[4, 7\] or \[4, 7, 3\]"),
+            (dict(log_decay=-gates), "log_decay holds numbers above 0"),
+            (dict(beta=gates * self.np.nan), "beta holds something other than finite numbers"),
+            (dict(beta=gates[..., None].repeat(3, axis=2)), r"beta has the shape \[4, 7, 3\]; expected \[4, 7\]"),
+            (dict(log_decay=gates, causal=False), "a recurrence sees the tokens before each one; expected causal=True"),
+            (dict(log_decay=gates, window=3, sinks=self.np.ones(4)), "window, sinks: of a softmax"),
+            (dict(log_decay=gates, kept=self.np.eye(7, dtype=bool)), "kept: of a softmax"),
+        ]
+        for given, message in wrong:
+            with self.assertRaisesRegex(self.fovea.FoveaError, message):
+                self.fovea.save(self.path(), q, k, v, **given)
+        with self.assertRaisesRegex(self.fovea.FoveaError, "5 queries and 7 keys; a recurrence has one of each"):
+            self.save(recurrence="delta")
+
     def test_segments(self):
         q = self.q[:2]
         self.fovea.save(self.path(), q, q, q, segments=[0, 0, 1, 1, 1])

@@ -8,6 +8,7 @@ from typing import Any, Dict, List, Optional, Sequence, Union
 
 from .conditions import Conditions, check_segments
 from .errors import FoveaError, need
+from .recurrence import Recurrence
 from .selection import check_selection
 from .writer import TensorBytes, TensorMemory, TensorWriter
 
@@ -26,6 +27,7 @@ class Call:
     model: Optional[str] = None
     module: Optional[str] = None
     kept: Dict[str, Any] = field(default_factory=dict)  # what says which pairs are kept (selection.py)
+    recurrence: Optional[Recurrence] = None  # in place of the softmax
 
     @property
     def heads(self) -> int:
@@ -69,6 +71,8 @@ class Call:
             if number is not None and not 0 < number < math.inf:
                 raise FoveaError(f"{name} is {number:g}; expected a number above 0")
         check_segments(self.conditions.segments, self.queries, self.keys)
+        if self.recurrence is not None:
+            self.recurrence.check(self)
         check_selection(self.kept, self.heads, int(self.k.shape[0]), self.queries, self.keys)
         for name, tokens, count in (("tokens", self.tokens, self.queries),
                                     ("key_tokens", self.key_tokens, self.keys)):
@@ -83,7 +87,8 @@ class Call:
         if heads != [head for share in shares for head in share] or len({len(s) for s in shares}) > 1:
             used = [head // group for head in heads]  # uneven shares: one for each query head
         return replace(self, q=self.q[heads], k=self.k[used], v=None if self.v is None else self.v[used],
-                       z=None if self.z is None else self.z[heads], conditions=self.conditions.of_heads(heads))
+                       z=None if self.z is None else self.z[heads], conditions=self.conditions.of_heads(heads),
+                       recurrence=self.recurrence and self.recurrence.of_heads(heads))
 
     def arrays(self) -> Dict[str, Any]:
         """The tensors by the names that they have in a file, without the prefix."""
@@ -93,7 +98,8 @@ class Call:
         for name, array, kind in (("alibi", c.alibi, numpy.float32), ("sinks", c.sinks, numpy.float32),
                                   ("segments", c.segments, numpy.int32)):
             arrays[name] = None if array is None else numpy.asarray(array, dtype=kind)
-        return {name: array for name, array in {**arrays, **self.kept}.items() if array is not None}
+        gates = {} if self.recurrence is None else self.recurrence.arrays()
+        return {name: array for name, array in {**arrays, **gates, **self.kept}.items() if array is not None}
 
     def write(self, file: Union[TensorWriter, TensorBytes, TensorMemory], prefix: str) -> Dict[str, str]:
         """Writes the tensors as PREFIX.q and so on. Returns the metadata of this call, without the prefix."""
@@ -108,6 +114,7 @@ class Call:
             "causal": None if c.causal is None else "true" if c.causal else "false",
             "window": None if c.window is None else str(int(c.window)),
             "softcap": None if c.softcap is None else repr(float(c.softcap)),
+            "recurrence": None if self.recurrence is None else self.recurrence.name,
             **names_metadata(self.tokens, self.key_tokens, self.model, self.module),
         }
         return {key: value for key, value in said.items() if value is not None}

@@ -56,6 +56,11 @@ def is_cross(path: str, module: Any) -> bool:
     return bool(getattr(module, "is_cross_attention", False) or CROSS.search(".".join(path.split(".")[-2:])))
 
 
+def is_mixer(module: Any) -> bool:
+    """Whether a module is a Gated DeltaNet or a mixer of Mamba-2, which have a decay for each head."""
+    return getattr(getattr(module, "A_log", None), "ndim", 0) == 1
+
+
 def model_name(model: Any) -> str:
     """The name of a model without the folders of this machine: org/name, the last folder, or its class."""
     name = str(getattr(getattr(model, "config", None), "_name_or_path", "") or "")

@@ -8,7 +8,7 @@ import weakref
 from typing import Any, Dict, List, NamedTuple, Optional, Set
 
 from .modules import ModuleStack
-from .names import Place, is_cross, layer_of, place_of, tower_of
+from .names import Place, is_cross, is_mixer, layer_of, place_of, tower_of
 
 
 class Home(NamedTuple):
@@ -30,6 +30,7 @@ class Places:
         self._homes: Any = weakref.WeakKeyDictionary()  # of modules
         self._owners: Dict[str, Any] = {}  # references to modules, by their names
         self._equal_names: Set[str] = set()  # that several modules of a model would have
+        self._mixers: Any = weakref.WeakSet()  # with attention in the same layer
         self._lists: Dict[str, int] = {}  # lengths of lists of layers, by their paths
         self._seen: Set[str] = set()  # paths of modules whose attention ran
 
@@ -59,6 +60,8 @@ class Places:
         """Where a module is that runs now; None is no module at all. Two modules have two names."""
         path = self.path(module)
         place = self._find(module, path)
+        if module in self._mixers:
+            place = place._replace(name=f"{path.rpartition('.')[2]}.{place.name}")
         owner = None if module is None else weakref.ref(module)
         base = path or place.name
         names = [path] if path and place.name in self._equal_names else [place.name, base]
@@ -85,7 +88,7 @@ class Places:
 
     def _look_for_homes(self, root: Any) -> None:
         homes: List[Home] = []
-        attentions = []
+        attentions, mixers = [], []
         for path, module in root.named_modules():
             home = next((home for home in homes if path.startswith(home.path + ".") or not home.path), None)
             if home is None and hasattr(getattr(module, "config", None), "model_type"):
@@ -95,6 +98,8 @@ class Places:
                 self._homes.setdefault(module, home)
                 if "Attention" in type(module).__name__:
                     attentions.append((path, module, home))
+                elif is_mixer(module):
+                    mixers.append((path, module, home))
             if type(module).__name__ == "ModuleList":
                 self._lists[path] = len(module)
         for home in homes:
@@ -106,6 +111,10 @@ class Places:
             place = self._of_transformers(_below(home, path), module, home)
             if first.setdefault((place.name, type(module)), path) != path:
                 self._equal_names.add(place.name)
+        for path, module, home in mixers:
+            name = self._of_transformers(_below(home, path), module, home).name
+            if any(name == taken and not path.startswith(f"{other}.") for (taken, _), other in first.items()):
+                self._mixers.add(module)
 
     def _find(self, module: Any, path: str) -> Place:
         if module is None:

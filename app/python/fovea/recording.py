@@ -39,7 +39,9 @@ def record(path: "str | os.PathLike[str]", model: Any = None, *, layers: Layers 
 
     Models of transformers are seen in the function that computes their attention, all others in
     torch.nn.functional.scaled_dot_product_attention. Where a model computes attention by itself, its weights alone
-    are recorded. `model` is not needed: it only gives the paths of modules their names before the first call.
+    are recorded. Layers of transformers that compute a recurrence (Gated DeltaNet, KDA, Mamba-2) have gates beside
+    queries, keys and values. `model` is not needed: it only gives the paths of modules their names before the first
+    call.
     `layers` are numbers, or names such as "decoder.layer3" or "blocks.3.attn"; `heads` are numbers of query heads;
     `steps` are numbers of calls of the model, such as 0 or range(0, 100, 10). `tokens` is a list of strings, one
     list for each member of a batch, or what a tokenizer returned; in encoder-decoder models `key_tokens` are those
@@ -199,7 +201,8 @@ class Recording:
             if self._ended or self._file.fault:
                 return
             place = self._places.of(seen.module)
-            turn = self._steps.next(place.name, WATCH.stack.run, seen.queries, seen.keys, place.role == "cross")
+            turn = self._steps.next(place.name, WATCH.stack.run, seen.queries, seen.keys, place.role == "cross",
+                                    seen.goes_on)
             if not self._wanted(place, turn, seen.module):
                 return
             chosen = self._chosen_heads(place, seen.heads)
@@ -209,13 +212,14 @@ class Recording:
             if seen.dropout > 0:
                 self._warn(f"{place.name}: the model drops weights at random, so its output is not kept: call "
                            "model.eval()")
-            for batch, call in enumerate(seen.calls(turn.total, self._outputs)):
+            prefixes = [turn.name(place.name, batch, seen.members) for batch in range(seen.members)]
+            for batch, prefix in enumerate(prefixes):  # whose tokens count, even if the call is left out
+                self._labelled[prefix] = Labelled(place.name, place.role, turn, batch)
+            for prefix, call in zip(prefixes, seen.calls(turn.total, self._outputs)):
                 call = call.of_heads(chosen) if chosen is not None else call
                 call.model, call.module = self._model_name(), self._places.path(seen.module) or None
-                prefix = turn.name(place.name, batch, seen.members)
                 self._write(prefix, call)
-                self._labelled[prefix] = Labelled(place.name, place.role, turn, batch)
-                if isinstance(call, Call):
+                if isinstance(call, Call) and call.recurrence is None:
                     wrong = difference(call, self._random.randrange(call.heads), getattr(seen, "short_logits", True))
                     if wrong:
                         self._warn(f"{prefix}: {wrong}")

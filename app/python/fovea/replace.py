@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Opt
 from .errors import FoveaError, FoveaWarning, need
 from .layer_choice import LayerChoice, Layers
 from .places import Places
-from .seen import Seen, SeenAny
+from .seen import Seen, SeenAny, SeenRecurrence
 from .server import ask
 from .steps import Steps
 from .watch import WATCH, Audience
@@ -252,7 +252,7 @@ class Replacing:
 
     def _see(self, seen: SeenAny) -> None:
         """A call that was computed."""
-        if seen.replaced:
+        if seen.replaced or isinstance(seen, SeenRecurrence):
             return
         self.error("this module computes its attention by itself, where it cannot be replaced: load the model with "
                    "attn_implementation=\"sdpa\", or compute with "

@@ -8,6 +8,7 @@ from .call import Call, shared_metadata
 from .conditions import Conditions, recognised
 from .encoding import tokens_given
 from .errors import FoveaError
+from .recurrence import NAMES, Recurrence
 from .rules import floating, mask_of, of_heads, positive, segments_of, window_of
 from .selection import selection_of
 from .writer import TensorBytes, TensorWriter
@@ -16,9 +17,10 @@ from .writer import TensorBytes, TensorWriter
 def save(path: "str | os.PathLike[str]", q: Any, k: Any, v: Any, *, tokens: Any = None, key_tokens: Any = None,
          name: Optional[str] = None, scale: Optional[float] = None, causal: Optional[bool] = None,
          window: Optional[int] = None, softcap: Optional[float] = None, z: Any = None, mask: Any = None,
-         bias: Any = None, alibi: Any = None, sinks: Any = None, segments: Any = None, kept: Any = None,
-         indices: Any = None, block_indices: Any = None, block_size: Any = None, model: Optional[str] = None,
-         stream: Optional[str] = None, step: Optional[int] = None) -> None:
+         bias: Any = None, alibi: Any = None, sinks: Any = None, segments: Any = None, beta: Any = None,
+         log_decay: Any = None, recurrence: Optional[str] = None, kept: Any = None, indices: Any = None,
+         block_indices: Any = None, block_size: Any = None, model: Optional[str] = None, stream: Optional[str] = None,
+         step: Optional[int] = None) -> None:
     """Writes q, k and v, tensors of PyTorch or NumPy, to a .safetensors file that Fovea opens.
 
     q is [H, nq, d], k [Hkv, nk, d] and v [Hkv, nk, dv]; [n, d] is one head, [1, H, n, d] a batch of one. v may be
@@ -32,13 +34,18 @@ def save(path: "str | os.PathLike[str]", q: Any, k: Any, v: Any, *, tokens: Any 
     `block_size`, a number or queries and keys, where their number does not tell it), or a BlockMask of FlexAttention.
     `indices` lists them instead, the keys of each query as [nq, most] or [H, nq, most] (-1: none), and `block_indices`
     the blocks of keys of each query or block of queries.
+    `recurrence` is "delta" for heads of Gated DeltaNet or KDA, "linear" for Mamba-2 and gated linear attention, with
+    `beta` [H, n] (1 by default) and `log_decay` [H, n], or [H, n, d] for each channel of the keys (0 by default). q and
+    k are then those that the recurrence uses, brought to norm 1 if it does that. It is causal, and `beta` alone says
+    "delta".
     `stream` and `step` are what `fovea.show` writes of its name and step; then both make the same bytes.
     An existing file is replaced when the new one is complete. Raises FoveaError for what does not fit, and for
     all that the program would refuse.
     """
     call = call_of(q, k, v, tokens=tokens, key_tokens=key_tokens, scale=scale, causal=causal, window=window,
-                   softcap=softcap, z=z, mask=mask, bias=bias, alibi=alibi, sinks=sinks, segments=segments,
-                   kept=kept, indices=indices, block_indices=block_indices, block_size=block_size, model=model)
+                   softcap=softcap, z=z, mask=mask, bias=bias, alibi=alibi, sinks=sinks, segments=segments, beta=beta,
+                   log_decay=log_decay, recurrence=recurrence, kept=kept, indices=indices,
+                   block_indices=block_indices, block_size=block_size, model=model)
     with TensorWriter(path) as file:
         file.finish(write_call(file, call, name, stream, step))
 
@@ -58,8 +65,9 @@ def write_call(file: Union[TensorWriter, TensorBytes], call: Call, name: Optiona
 def call_of(q: Any, k: Any, v: Any, *, tokens: Any = None, key_tokens: Any = None, scale: Optional[float] = None,
             causal: Optional[bool] = None, window: Optional[int] = None, softcap: Optional[float] = None, z: Any = None,
             mask: Any = None, bias: Any = None, alibi: Any = None, sinks: Any = None, segments: Any = None,
-            kept: Any = None, indices: Any = None, block_indices: Any = None, block_size: Any = None,
-            model: Optional[str] = None) -> Call:
+            beta: Any = None, log_decay: Any = None, recurrence: Optional[str] = None, kept: Any = None,
+            indices: Any = None, block_indices: Any = None, block_size: Any = None, model: Optional[str] = None
+            ) -> Call:
     """The call of the arrays that `save` takes. Raises FoveaError for what does not fit."""
     q, k = _heads(q, "q"), _heads(k, "k")
     v, z = (None if array is None else _heads(array, name) for array, name in ((v, "v"), (z, "z")))
@@ -70,8 +78,22 @@ def call_of(q: Any, k: Any, v: Any, *, tokens: Any = None, key_tokens: Any = Non
     conditions = recognised(conditions, nq, nk, heads, mask_of(mask), None if bias is None else floating(bias, "bias"))
     if causal is None and mask is None and bias is None:
         conditions.causal = None
+    gates = _recurrence(beta, log_decay, recurrence)
+    if gates is not None and conditions.causal is None:
+        conditions.causal = True
     return Call(q, k, v, z, conditions, tokens_given(tokens, "tokens"), tokens_given(key_tokens, "key_tokens"), model,
-                kept=selection_of(kept, indices, block_indices, block_size))
+                kept=selection_of(kept, indices, block_indices, block_size), recurrence=gates)
+
+
+def _recurrence(beta: Any, log_decay: Any, name: Optional[str]) -> Optional[Recurrence]:
+    if beta is None and log_decay is None and name is None:
+        return None
+    if name not in (None, *NAMES):
+        raise FoveaError(f"recurrence is {name!r}; expected {' or '.join(map(repr, NAMES))}")
+    gates = [None if array is None else floating(array, what)
+             for array, what in ((log_decay, "log_decay"), (beta, "beta"))]
+    gates = [array[None] if array is not None and len(array.shape) == 1 else array for array in gates]  # of one head
+    return Recurrence(beta is not None if name is None else name == NAMES[True], *gates)
 
 
 def _heads(array: Any, name: str) -> Any:

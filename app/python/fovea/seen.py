@@ -1,13 +1,17 @@
 """What a call of attention is: the arguments of each function that computes it, in one form."""
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
+import random
+from dataclasses import dataclass, replace
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
 
 from .arrays import LOWEST, type_of
 from .call import Call, Weights
 from .conditions import Conditions, recognised
 from .errors import FoveaError, need
+from .recurrence import Recurrence, recurrent_difference
+
+_random = random.Random(0)  # chooses the heads whose recurrence is checked
 
 
 @dataclass
@@ -26,6 +30,7 @@ class Seen:
     dropout: float = 0.0
     short_logits: bool = True  # logits are rounded to the type of q; else they are float32
     replaced: bool = False  # the model went on with another output than that of its attention
+    goes_on = False  # its keys are all that there are
 
     members = property(lambda self: int(self.q.shape[0]))
     heads = property(lambda self: int(self.q.shape[1]))
@@ -57,6 +62,7 @@ class SeenWeights:
     weights: Any  # [B, H, nq, nk]
     dropout: float = 0.0
     replaced: bool = False
+    goes_on = False
 
     members = property(lambda self: int(self.weights.shape[0]))
     heads = property(lambda self: int(self.weights.shape[1]))
@@ -68,7 +74,55 @@ class SeenWeights:
             yield Weights(_plain(self.weights[b]))
 
 
-SeenAny = Union[Seen, SeenWeights]
+@dataclass
+class SeenRecurrence:
+    """A call as a model made it, of PyTorch. Groups of heads share queries and keys."""
+
+    module: Any
+    q: Any  # [B, G, n, d]
+    k: Any  # [B, G, n, d]
+    v: Any  # [B, H, n, dv]
+    output: Callable[[], Any]  # [B, H, n, dv], before gates and norms
+    erases: bool
+    log_decay: Any  # [B, H, n] or [B, H, n, d]; None: 0
+    scale: float
+    beta: Any = None  # [B, H, n]; None: 1
+    state: Any = None  # in which earlier tokens are; None: there are none
+    refusal: str = ""  # why it cannot be recorded
+    dropout: float = 0.0
+    replaced: bool = False
+
+    members = property(lambda self: int(self.v.shape[0]))
+    heads = property(lambda self: int(self.v.shape[1]))
+    queries = property(lambda self: int(self.v.shape[2]))
+    keys = property(lambda self: int(self.v.shape[2]))
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether there are earlier tokens."""
+        return self.state is not None and bool(self.state.any())
+
+    def calls(self, total: int, outputs: bool) -> Iterator[Call]:
+        """The call of each member of the batch. One that the recurrence does not explain is refused: FoveaError."""
+        if self.refusal or self.goes_on:
+            raise FoveaError(self.refusal or "it goes on from a state, and the keys and values that made it are no "
+                             "part of this call: record the whole text in one call of the model")
+        z = self.output()
+        check_readable(self.q, self.k, self.v, z)
+        for b in range(self.members):
+            recurrence = Recurrence(self.erases, *(None if gate is None else _plain(gate[b].float())
+                                                   for gate in (self.log_decay, self.beta)))
+            call = Call(*(_plain(_of_all_heads(array[b], self.heads))
+                          for array in (self.q, self.k, self.v, z)),
+                        Conditions(scale=self.scale, causal=True), recurrence=recurrence)
+            call.check()
+            wrong = recurrent_difference(call, _random.randrange(self.heads), self.v.device.type != "cpu")
+            if wrong:
+                raise FoveaError(wrong)
+            yield call if outputs else replace(call, z=None)
+
+
+SeenAny = Union[Seen, SeenWeights, SeenRecurrence]
 
 
 def output_shape(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> List[int]:
@@ -199,6 +253,11 @@ def _meaning(mask: Any, queries: int, keys: int) -> Tuple[bool, bool]:
 def _plain(array: Any) -> Any:
     """The numbers, on the CPU: they are there when anything of the call is written."""
     return array.detach().to("cpu") if hasattr(array, "detach") else array
+
+
+def _of_all_heads(array: Any, heads: int) -> Any:
+    """[H, n, d] of [G, n, d]."""
+    return array.repeat_interleave(heads // int(array.shape[0]), dim=0)
 
 
 def _member(array: Any, batch: int) -> Any:

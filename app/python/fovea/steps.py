@@ -44,8 +44,12 @@ class Steps:
         self._newest: Dict[str, Turn] = {}  # the first call of the newest step
         self._here: Dict[Tuple[str, int], Tuple[Turn, Turn]] = {}  # the first and the last of a step, in a thread
 
-    def next(self, name: str, run: Optional[Run], queries: int, keys: int, cross: bool = False) -> Turn:
-        """`run` is the call of the model; None: there is none, and every call is a step."""
+    def next(self, name: str, run: Optional[Run], queries: int, keys: int, cross: bool = False,
+             goes_on: bool = False) -> Turn:
+        """`run` is the call of the model; None: there is none, and every call is a step.
+
+        `goes_on`: there are tokens before these, though as many keys as queries are known.
+        """
         here = (name, run.thread if run else 0)
         first, last = self._here.get(here, (None, None))
         again = run is not None and last is not None and run == last.run
@@ -54,7 +58,7 @@ class Steps:
             turn = Turn(last.step, last.call + 1, total, queries, keys, run)
         else:  # `again`: a step of a loop inside the model
             newest = self._newest.get(name)
-            fresh = queries > 1 if cross else queries == keys  # there is no query before these
+            fresh = queries > 1 if cross else queries == keys and not goes_on  # there is no query before these
             total = queries if fresh or newest is None else newest.total + queries
             first = turn = Turn(self._step(name, None if again else run), 0, total, queries, keys, run)
             self._newest[name] = turn

@@ -1,4 +1,4 @@
-"""Watches for attention in whatever runs, in every thread, by four routes, for all recordings that run.
+"""Watches for attention in whatever runs, in every thread, by five routes, for all recordings that run.
 
 Each route reports a call after it ran. While the call runs, the other routes are off in this thread (`covered`).
 Attention that no route reports goes to `Unseen`.
@@ -21,6 +21,7 @@ from .beneath import Beneath, Listener, Softmax, used_weights
 from .errors import FoveaError, need
 from .modules import ModuleStack, in_backward
 from .places import Places
+from .recurrent_layers import seen_recurrence
 from .registry import Registry
 from .sdpa import CausalBias, Functions, has_others, multihead_arguments
 from .seen import Seen, SeenAny, SeenWeights, heads_of, of_bloom, of_sdpa, of_softmax, of_transformers, output_shape
@@ -79,7 +80,7 @@ class Watch(Listener):
         self._block = contextlib.ExitStack()
         self._here = _Here()
         self.stack = ModuleStack(self._begin, self._left, self._end)
-        self._registry = Registry(self._transformers)
+        self._registry = Registry(self._transformers, self._recurrence)
         self._functions = Functions(self._sdpa, self._multihead)
         self._causal_bias = CausalBias()
         self._beneath = Beneath(self)
@@ -285,6 +286,15 @@ class Watch(Listener):
         if replacement is not None:
             return self._replaced(replacement, given["module"], call).transpose(1, 2).contiguous(), None
         self._tell(call)
+        return result
+
+    def _recurrence(self, function: Any, name: str, args: Any, kwargs: Dict[str, Any]) -> Any:
+        """No replacement hears of it, as there is no softmax to replace."""
+        if self._passes() or all(each.replacement is not None for each in self._audience()):
+            return function(*args, **kwargs)
+        with self._cover():
+            result = function(*args, **kwargs)
+        self._tell(lambda: seen_recurrence(self.stack.innermost, name, function, args, kwargs, result))
         return result
 
     def _sdpa(self, function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
