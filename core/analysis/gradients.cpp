@@ -193,7 +193,8 @@ std::string sentence_about(const std::string& name, const Compared& found, Index
 /// Why the gradients are not compared; empty if they are.
 std::string why_not_compared(const Problem& head) {
   const double entries = static_cast<double>(head.queries()) * static_cast<double>(head.keys());
-  return !head.has_values()            ? "the file has no values v"
+  return head.recurrence               ? "the head is a recurrence"
+         : !head.has_values()          ? "the file has no values v"
          : entries > most_read_entries ? "they are compared for heads of up to 8192 tokens"
                                        : "";
 }

@@ -28,7 +28,7 @@ bool covers(const DrawnRectangle& outer, const DrawnRectangle& inner) {
 }
 
 /// "5" or "0-63".
-IndexRange tokens_in(std::string_view text, const std::string& item) {
+IndexRange token_range(std::string_view text, const std::string& item) {
   const auto number = [&](std::string_view digits) {
     Index value = -1;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
@@ -85,8 +85,8 @@ DrawnPairs DrawnPairs::from_text(const std::string& text) {
     const std::string_view rectangle = std::string_view(item).substr(item.starts_with('!') ? 1 : 0);
     const std::size_t slash = rectangle.find('/');
     if (slash == rectangle.npos) refuse(item);
-    pairs.add({.queries = tokens_in(rectangle.substr(0, slash), item),
-               .keys = tokens_in(rectangle.substr(slash + 1), item),
+    pairs.add({.queries = token_range(rectangle.substr(0, slash), item),
+               .keys = token_range(rectangle.substr(slash + 1), item),
                .includes = !item.starts_with('!')});
   }
   return pairs;

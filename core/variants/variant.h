@@ -187,6 +187,8 @@ Variant dsa_variant();
 Variant xattention_variant();
 Variant sparge_variant();
 Variant quest_variant();
+Variant h2o_variant();
+Variant snapkv_variant();
 Variant oracle_variant();
 Variant delta_variant();
 Variant ssd_variant();

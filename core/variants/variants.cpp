@@ -18,8 +18,8 @@ std::vector<Variant>& table() {
       linformer_variant(),  sinkhorn_variant(), synthesizer_variant(),    linear_variant(),
       performer_variant(),  moba_variant(),     vertical_slash_variant(), msa_variant(),
       nsa_variant(),        dsa_variant(),      xattention_variant(),     sparge_variant(),
-      quest_variant(),      oracle_variant(),   delta_variant(),          ssd_variant(),
-      loglinear_variant()};
+      quest_variant(),      h2o_variant(),      snapkv_variant(),         oracle_variant(),
+      delta_variant(),      ssd_variant(),      loglinear_variant()};
   return rows;
 }
 

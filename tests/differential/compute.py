@@ -3,6 +3,7 @@ import math
 
 import numpy as np
 
+import caches
 import figures
 import recurrences
 import selected
@@ -14,7 +15,7 @@ TEXTS = ("variant", "source", "backend", "device", "precision", "conditions", "n
 NO_FORMULA = ("cost.bytes",)
 
 
-FORMULAS = variants.FORMULAS | selected.FORMULAS | recurrences.FORMULAS
+FORMULAS = variants.FORMULAS | selected.FORMULAS | caches.FORMULAS | recurrences.FORMULAS
 
 
 def rounding(head, made):
@@ -78,6 +79,8 @@ def figures_of(layer, head, exact_made, made, exact, computed, index):
         expected |= figures.of_selection(head, made, written)
         if variant == "dsa":  # single pairs are not walked through two layers
             expected.pop("two_hop_reach", None)
+    if variant in caches.FORMULAS:
+        expected |= figures.of_evictions(head, computed.structure(index)["evicted"], written)
     if variant in recurrences.FORMULAS:
         expected |= figures.of_gates(head, computed.structure(index), computed.document["parameters"],
                                      written.approximate)

@@ -248,6 +248,20 @@ def of_recall(head, made, written):
     return exactly(selected_recall=np.mean(rows))
 
 
+def of_evictions(head, evicted, written):
+    """What exact attention wants of keys that a cache has evicted."""
+    evicted = np.asarray(evicted)
+    if (evicted == head.keys).all():
+        return {}
+    gone = evicted[None, :] <= np.arange(head.queries)[:, None]
+    weights = np.asarray(written.exact, float)
+    top = weights.argmax(axis=1)
+    missed = gone[np.arange(head.queries), top] & (weights.max(axis=1) > 0)
+    first = float(np.flatnonzero(missed)[0]) if missed.any() else math.inf
+    return exactly(evicted_mass=np.where(gone, weights, 0).sum(axis=1).mean(), evicted_top=missed.mean()) | {
+        "first_miss": (first, 0)}
+
+
 def of_levels(head, made, written, coarse_query):
     """Of a hierarchy of clusters: how much attention each level has, and how logits spread within its blocks."""
     top_level = int(made.levels.max())

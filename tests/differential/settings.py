@@ -1,8 +1,9 @@
 """Settings of the variants that are drawn for a layer."""
 
+CACHES = ("h2o", "snapkv")
 # That take conditions on single pairs; a soft cap and sinks alone; nothing beside a causal mask (app/README.md).
 PAIRS = ("fixed", "strided", "tf", "hyper", "window", "longformer", "bigbird", "reformer", "kde", "moba",
-         "vertical_slash", "msa", "dsa", "xattention", "sparge", "quest", "oracle")
+         "vertical_slash", "msa", "dsa", "xattention", "sparge", "quest", "oracle") + CACHES
 CAP_AND_SINK = ("h1d",)
 CAUSAL = ("delta", "ssd", "loglinear")
 NOTHING = ("tc", "linformer", "sinkhorn", "synthesizer", "linear", "performer", "nsa") + CAUSAL
@@ -19,7 +20,7 @@ def takes(variant, layer):
         return False
     if layer.conditions and variant in NOTHING:
         return False
-    if variant in (BIDIRECTIONAL if layer.causal else CAUSAL):
+    if variant in (BIDIRECTIONAL if layer.causal else CAUSAL + CACHES):
         return False
     if variant == "kde" and not layer.dv:
         return False
@@ -78,6 +79,10 @@ def drawn(variant, layer, draw):
         return {"page": size(), "pages": draw.size(1, 8)}
     if variant == "dsa":
         return {"tokens": size(), "activation": draw.of(["relu", "none"])}
+    if variant == "h2o":
+        return {"budget": size(), "recent": draw.of([0.0, 0.3, 0.5, 1.0])}
+    if variant == "snapkv":
+        return {"budget": size(), "window": draw.size(1, 9), "reach": draw.size(0, 4), "prompt": draw.of([0.0, 0.4, 0.8, 1.0])}
     if variant == "vertical_slash":
         lines = {"last": size(), "first": size(0), "nearest": size(0)}
         if draw.one_in(3):

@@ -448,6 +448,25 @@ TEST_CASE("golden: LSH buckets collide as the angle says") {
   CHECK(std::abs(adjacent / double(draws) - .256) <= bound(.256));
 }
 
+TEST_CASE("caches of the golden head evict the keys of the reference") {
+  const Problem head = golden_problem(true);
+  const auto evicted = [](const Problem& problem, const char* id, const Settings& settings) {
+    return make_plan(*backends().front(), problem, id, settings)->structure.integers("evicted");
+  };
+  // Keys 2, 3, 4 and 5 leave after the steps 4 to 7, the last of which no query follows.
+  CHECK(evicted(head, "h2o", {{"budget", "4"}}) ==
+        std::vector<std::int32_t>{8, 8, 5, 6, 7, 8, 8, 8});
+  // One token more, after a prompt that is the golden head: it keeps 3, 4, 6 and 7.
+  Matrix q(9, 2), k(9, 2), v(9, 2);
+  for (Index i = 0; i < 8; ++i)
+    for (Index c = 0; c < 2; ++c)
+      q(i, c) = head.q(i, c), k(i, c) = head.k(i, c), v(i, c) = head.v(i, c);
+  const Problem longer = make_problem(std::move(q), std::move(k), std::move(v), head.scale, true);
+  CHECK(evicted(longer, "snapkv",
+                {{"budget", "4"}, {"window", "2"}, {"reach", "1"}, {"prompt", "0.89"}}) ==
+        std::vector<std::int32_t>{8, 8, 8, 9, 9, 8, 9, 9, 9});
+}
+
 TEST_CASE("golden: Philox4x32-10 known answers of Random123") {
   using Words = std::array<std::uint32_t, 4>;
   const std::uint32_t ones = 0xffffffff;

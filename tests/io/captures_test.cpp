@@ -46,6 +46,21 @@ double tolerance_of(const Layer& layer) {
 
 }  // namespace
 
+TEST_CASE("a recorded recurrence gives the output of its model") {
+  int layers = 0;
+  for (const char* name : {"qwen3_next", "kimi_linear", "mamba2"}) {
+    const Source source = capture(name);
+    for (Index l = 0; l < std::ssize(source.layers); ++l) {
+      const Layer& layer = source.layers[static_cast<std::size_t>(l)];
+      INFO(name << ", " << layer.name);
+      layers += problem_of(source, {.layer = l}).recurrence != nullptr;
+      // 20 steps whose states are rounded to fp32 on both sides.
+      CHECK(error_of(source, l, {}) <= 20 * 0x1p-23);
+    }
+  }
+  CHECK(layers > 3);
+}
+
 TEST_CASE("exact attention of recorded heads is the output of their models") {
   int layers = 0;
   for (const char* name : {"llama", "mistral", "gemma2", "t5", "bloom", "gpt_oss", "whisper_cross",

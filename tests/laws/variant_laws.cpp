@@ -13,8 +13,8 @@ std::vector<VariantLaws>& list() {
       linformer_laws(),  sinkhorn_laws(), synthesizer_laws(),    linear_laws(),
       performer_laws(),  moba_laws(),     vertical_slash_laws(), msa_laws(),
       nsa_laws(),        dsa_laws(),      xattention_laws(),     sparge_laws(),
-      quest_laws(),      oracle_laws(),   delta_laws(),          ssd_laws(),
-      loglinear_laws()};
+      quest_laws(),      h2o_laws(),      snapkv_laws(),         oracle_laws(),
+      delta_laws(),      ssd_laws(),      loglinear_laws()};
   return laws;
 }
 

@@ -68,6 +68,8 @@ VariantLaws dsa_laws();
 VariantLaws xattention_laws();
 VariantLaws sparge_laws();
 VariantLaws quest_laws();
+VariantLaws h2o_laws();
+VariantLaws snapkv_laws();
 VariantLaws oracle_laws();
 VariantLaws delta_laws();
 VariantLaws ssd_laws();

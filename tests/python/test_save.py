@@ -1,5 +1,6 @@
 """fovea.save, with NumPy alone and with PyTorch."""
 import json
+import re
 import unittest
 
 from package import InFolder, needs
@@ -288,6 +289,20 @@ class Save(InFolder):
         self.assertEqual(content.types["layer0.q"], "BF16")
         self.assertTrue((content.arrays["layer0.q"] == q.detach().float().numpy()).all())
         self.assertEqual(content.arrays["layer0.bias"].shape, (5, 5))
+
+    def test_gradients_are_written(self):
+        q, kv = self.np.ones((4, 6, 3), "f4"), self.np.ones((2, 6, 3), "f4")
+        self.fovea.save(self.path(), q, kv, kv, gradients={"dz": 2 * q, "dq": q, "dk": kv, "dv": q})
+        content = self.fovea.read(self.path())
+        self.assertEqual(content.arrays["layer0.dz"].max(), 2)
+        self.assertEqual(content.arrays["layer0.dk"].shape, (2, 6, 3))
+        for given, expected in (({"dq": q}, "expected dz and one of"), ({"dz": q}, "expected dz and one of"),
+                                ({"dz": q, "do": q}, "gradients have 'do'; expected dz, dq, dk, dv"),
+                                ({"dz": q, "dk": q[:1]}, "dk has the shape [1, 6, 3]; expected [4, 6, 3]")):
+            with self.assertRaisesRegex(self.fovea.FoveaError, re.escape(expected)):
+                self.fovea.save(self.path("no.safetensors"), q, kv, kv, gradients=given)
+        with self.assertRaisesRegex(self.fovea.FoveaError, "gradients without v"):
+            self.fovea.save(self.path("no.safetensors"), q, kv, None, gradients={"dz": q, "dq": q})
 
 
 if __name__ == "__main__":

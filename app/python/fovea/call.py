@@ -8,6 +8,7 @@ from typing import Any, Dict, List, Optional, Sequence, Union
 
 from .conditions import Conditions, check_segments
 from .errors import FoveaError, need
+from .gradients import check_shapes
 from .recurrence import Recurrence
 from .selection import check_selection
 from .writer import TensorBytes, TensorMemory, TensorWriter
@@ -28,6 +29,7 @@ class Call:
     module: Optional[str] = None
     kept: Dict[str, Any] = field(default_factory=dict)  # what says which pairs are kept (selection.py)
     recurrence: Optional[Recurrence] = None  # in place of the softmax
+    gradients: Dict[str, Any] = field(default_factory=dict)  # dz, dq, dk, dv of a backward pass
 
     @property
     def heads(self) -> int:
@@ -73,6 +75,7 @@ class Call:
         check_segments(self.conditions.segments, self.queries, self.keys)
         if self.recurrence is not None:
             self.recurrence.check(self)
+        check_shapes(self.gradients, self.q, self.k, self.v)
         check_selection(self.kept, self.heads, int(self.k.shape[0]), self.queries, self.keys)
         for name, tokens, count in (("tokens", self.tokens, self.queries),
                                     ("key_tokens", self.key_tokens, self.keys)):
@@ -88,7 +91,7 @@ class Call:
             used = [head // group for head in heads]  # uneven shares: one for each query head
         return replace(self, q=self.q[heads], k=self.k[used], v=None if self.v is None else self.v[used],
                        z=None if self.z is None else self.z[heads], conditions=self.conditions.of_heads(heads),
-                       recurrence=self.recurrence and self.recurrence.of_heads(heads))
+                       recurrence=self.recurrence and self.recurrence.of_heads(heads), gradients={})
 
     def arrays(self) -> Dict[str, Any]:
         """The tensors by the names that they have in a file, without the prefix."""
@@ -99,7 +102,8 @@ class Call:
                                   ("segments", c.segments, numpy.int32)):
             arrays[name] = None if array is None else numpy.asarray(array, dtype=kind)
         gates = {} if self.recurrence is None else self.recurrence.arrays()
-        return {name: array for name, array in {**arrays, **gates, **self.kept}.items() if array is not None}
+        arrays.update({**gates, **self.gradients, **self.kept})
+        return {name: array for name, array in arrays.items() if array is not None}
 
     def write(self, file: Union[TensorWriter, TensorBytes, TensorMemory], prefix: str) -> Dict[str, str]:
         """Writes the tensors as PREFIX.q and so on. Returns the metadata of this call, without the prefix."""

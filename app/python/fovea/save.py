@@ -2,12 +2,13 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, Optional, Union
+from typing import Any, Dict, Mapping, Optional, Union
 
 from .call import Call, shared_metadata
 from .conditions import Conditions, recognised
 from .encoding import tokens_given
 from .errors import FoveaError
+from .gradients import check_names
 from .recurrence import NAMES, Recurrence
 from .rules import floating, mask_of, of_heads, positive, segments_of, window_of
 from .selection import selection_of
@@ -19,8 +20,8 @@ def save(path: "str | os.PathLike[str]", q: Any, k: Any, v: Any, *, tokens: Any 
          window: Optional[int] = None, softcap: Optional[float] = None, z: Any = None, mask: Any = None,
          bias: Any = None, alibi: Any = None, sinks: Any = None, segments: Any = None, beta: Any = None,
          log_decay: Any = None, recurrence: Optional[str] = None, kept: Any = None, indices: Any = None,
-         block_indices: Any = None, block_size: Any = None, model: Optional[str] = None, stream: Optional[str] = None,
-         step: Optional[int] = None) -> None:
+         block_indices: Any = None, block_size: Any = None, gradients: Optional[Mapping[str, Any]] = None,
+         model: Optional[str] = None, stream: Optional[str] = None, step: Optional[int] = None) -> None:
     """Writes q, k and v, tensors of PyTorch or NumPy, to a .safetensors file that Fovea opens.
 
     q is [H, nq, d], k [Hkv, nk, d] and v [Hkv, nk, dv]; [n, d] is one head, [1, H, n, d] a batch of one. v may be
@@ -38,6 +39,8 @@ def save(path: "str | os.PathLike[str]", q: Any, k: Any, v: Any, *, tokens: Any 
     `beta` [H, n] (1 by default) and `log_decay` [H, n], or [H, n, d] for each channel of the keys (0 by default). q and
     k are then those that the recurrence uses, brought to norm 1 if it does that. It is causal, and `beta` alone says
     "delta".
+    `gradients` is what a backward pass has: `dz`, the gradient of a loss by z, as z, and one or more of `dq`, `dk` and
+    `dv`, as q, k and v (or of every query head). Fovea says which rows are not the gradients of the attention.
     `stream` and `step` are what `fovea.show` writes of its name and step; then both make the same bytes.
     An existing file is replaced when the new one is complete. Raises FoveaError for what does not fit, and for
     all that the program would refuse.
@@ -45,7 +48,7 @@ def save(path: "str | os.PathLike[str]", q: Any, k: Any, v: Any, *, tokens: Any 
     call = call_of(q, k, v, tokens=tokens, key_tokens=key_tokens, scale=scale, causal=causal, window=window,
                    softcap=softcap, z=z, mask=mask, bias=bias, alibi=alibi, sinks=sinks, segments=segments, beta=beta,
                    log_decay=log_decay, recurrence=recurrence, kept=kept, indices=indices,
-                   block_indices=block_indices, block_size=block_size, model=model)
+                   block_indices=block_indices, block_size=block_size, gradients=gradients, model=model)
     with TensorWriter(path) as file:
         file.finish(write_call(file, call, name, stream, step))
 
@@ -66,8 +69,8 @@ def call_of(q: Any, k: Any, v: Any, *, tokens: Any = None, key_tokens: Any = Non
             causal: Optional[bool] = None, window: Optional[int] = None, softcap: Optional[float] = None, z: Any = None,
             mask: Any = None, bias: Any = None, alibi: Any = None, sinks: Any = None, segments: Any = None,
             beta: Any = None, log_decay: Any = None, recurrence: Optional[str] = None, kept: Any = None,
-            indices: Any = None, block_indices: Any = None, block_size: Any = None, model: Optional[str] = None
-            ) -> Call:
+            indices: Any = None, block_indices: Any = None, block_size: Any = None,
+            gradients: Optional[Mapping[str, Any]] = None, model: Optional[str] = None) -> Call:
     """The call of the arrays that `save` takes. Raises FoveaError for what does not fit."""
     q, k = _heads(q, "q"), _heads(k, "k")
     v, z = (None if array is None else _heads(array, name) for array, name in ((v, "v"), (z, "z")))
@@ -82,7 +85,8 @@ def call_of(q: Any, k: Any, v: Any, *, tokens: Any = None, key_tokens: Any = Non
     if gates is not None and conditions.causal is None:
         conditions.causal = True
     return Call(q, k, v, z, conditions, tokens_given(tokens, "tokens"), tokens_given(key_tokens, "key_tokens"), model,
-                kept=selection_of(kept, indices, block_indices, block_size), recurrence=gates)
+                kept=selection_of(kept, indices, block_indices, block_size), recurrence=gates,
+                gradients=_gradients(gradients))
 
 
 def _recurrence(beta: Any, log_decay: Any, name: Optional[str]) -> Optional[Recurrence]:
@@ -94,6 +98,13 @@ def _recurrence(beta: Any, log_decay: Any, name: Optional[str]) -> Optional[Recu
              for array, what in ((log_decay, "log_decay"), (beta, "beta"))]
     gates = [array[None] if array is not None and len(array.shape) == 1 else array for array in gates]  # of one head
     return Recurrence(beta is not None if name is None else name == NAMES[True], *gates)
+
+
+def _gradients(given: Optional[Mapping[str, Any]]) -> Dict[str, Any]:
+    found = {name: array for name, array in (given or {}).items() if array is not None}
+    if found:
+        check_names(found)
+    return {name: _heads(array, name) for name, array in found.items()}
 
 
 def _heads(array: Any, name: str) -> Any:

@@ -6,7 +6,7 @@ import socket
 import threading
 import time
 import warnings
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from .errors import FoveaError, FoveaWarning
 from .link import Address, Busy, Link, TooSlow, address_of
@@ -30,7 +30,8 @@ def show(q: Any, k: Any, v: Any, *, name: str = "live", step: Optional[int] = No
          window: Optional[int] = None, softcap: Optional[float] = None, z: Any = None, mask: Any = None,
          bias: Any = None, alibi: Any = None, sinks: Any = None, segments: Any = None, beta: Any = None,
          log_decay: Any = None, recurrence: Optional[str] = None, kept: Any = None, indices: Any = None,
-         block_indices: Any = None, block_size: Any = None, model: Optional[str] = None, address: Optional[str] = None,
+         block_indices: Any = None, block_size: Any = None, gradients: Optional[Mapping[str, Any]] = None,
+         model: Optional[str] = None, address: Optional[str] = None,
          token: Optional[str] = None, start: bool = True, strict: bool = False, timeout: float = 2.0) -> bool:
     """Shows q, k and v in the window of Fovea. Returns whether the window has them.
 
@@ -57,7 +58,7 @@ def show(q: Any, k: Any, v: Any, *, name: str = "live", step: Optional[int] = No
     call = call_of(q, k, v, tokens=tokens, key_tokens=key_tokens, scale=scale, causal=causal, window=window,
                    softcap=softcap, z=z, mask=mask, bias=bias, alibi=alibi, sinks=sinks, segments=segments, beta=beta,
                    log_decay=log_decay, recurrence=recurrence, kept=kept, indices=indices,
-                   block_indices=block_indices, block_size=block_size, model=model)
+                   block_indices=block_indices, block_size=block_size, gradients=gradients, model=model)
     call.check()
     deadline = time.monotonic() + timeout
     lock = _lock

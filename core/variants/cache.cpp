@@ -1,0 +1,76 @@
+#include "variants/cache.h"
+
+#include <algorithm>
+
+#include "data/error.h"
+#include "data/memory.h"
+
+namespace fovea {
+namespace {
+
+constexpr const char* evicted_name = "evicted";
+
+std::shared_ptr<const PairMask> held_pairs(const Problem& problem, const Evictions& evicted) {
+  const Index n = problem.n();
+  BitMatrix pairs(n, n);
+  for (Index j = 0; j < n; ++j)
+    for (Index i = j; i < evicted[static_cast<std::size_t>(j)]; ++i)
+      if (!problem.mask || problem.mask->admits(i, j)) pairs.set(i, j);
+  return std::make_shared<const PairMask>(std::vector<std::int32_t>(), std::vector<std::int32_t>(),
+                                          std::move(pairs));
+}
+
+/// The keys that some queries of each strip attend; a mask has the pairs among them.
+Pass strips_of(const Evictions& evicted) {
+  constexpr Index strip = 64;  // rows of a tile: as many as one strip of the back ends
+  const Index n = std::ssize(evicted);
+  Pass pass{.unit = "strip"};
+  for (Index begin = 0; begin < n; begin += strip) {
+    const IndexRange rows{begin, std::min(begin + strip, n)};
+    const Index first = std::ssize(pass.cols);
+    for (Index j = 0; j < rows.end; ++j)
+      if (evicted[static_cast<std::size_t>(j)] > rows.begin)
+        pass.cols.push_back(static_cast<std::int32_t>(j));
+    pass.tiles.push_back({rows, {first, std::ssize(pass.cols)}, Band{.lo = 0}});
+  }
+  return pass;
+}
+
+}  // namespace
+
+Evictions given_evictions(const Planning& planning, Index n) {
+  Evictions given = planning.integers(evicted_name, {"n"});
+  for (Index j = 0; j < std::ssize(given); ++j)
+    if (const std::int32_t query = given[static_cast<std::size_t>(j)]; query <= j || query > n)
+      throw InputError(evicted_name, std::to_string(query) + " for key " + std::to_string(j) +
+                                         "; expected a query after the key, or n");
+  return given;
+}
+
+Plan plan_of_cache(const Problem& problem, Evictions evicted, Planning& planning) {
+  const Index n = problem.n();
+  Plan plan{.lengths = problem.lengths(), .causal = true, .form = TilePlan{}};
+  auto& passes = std::get<TilePlan>(plan.form).passes;
+  if (std::ranges::all_of(evicted, [n](std::int32_t query) { return query == n; })) {
+    plan.notes.push_back("no key is evicted: computed exactly");
+    passes.push_back({.tiles = {{{0, n}, {0, n}, Band{.lo = 0}}}});
+  } else {
+    require_memory(static_cast<double>(n) * static_cast<double>(n) / 8,
+                   "a bit for each pair of " + problem.lengths().text(), fewer_tokens);
+    planning.run.check();
+    plan.mask = held_pairs(problem, evicted);
+    plan.head_mask = problem.mask;
+    passes.push_back(strips_of(evicted));
+  }
+  plan.structure.set(evicted_name, std::move(evicted));
+  return plan;
+}
+
+std::vector<TensorField> cache_tensors() {
+  return {{.name = evicted_name,
+           .shapes = {{"n"}},
+           .meaning = "The first query that no longer attends each key; n if the cache holds it to "
+                      "the end."}};
+}
+
+}  // namespace fovea
