@@ -20,18 +20,20 @@ std::shared_ptr<const PairMask> held_pairs(const Problem& problem, const Evictio
                                           std::move(pairs));
 }
 
-/// The keys that some queries of each strip attend; a mask has the pairs among them.
+/// The keys that some queries of each strip attend, as runs; a mask has the pairs among them.
 Pass strips_of(const Evictions& evicted) {
   constexpr Index strip = 64;  // rows of a tile: as many as one strip of the back ends
   const Index n = std::ssize(evicted);
   Pass pass{.unit = "strip"};
   for (Index begin = 0; begin < n; begin += strip) {
     const IndexRange rows{begin, std::min(begin + strip, n)};
-    const Index first = std::ssize(pass.cols);
-    for (Index j = 0; j < rows.end; ++j)
-      if (evicted[static_cast<std::size_t>(j)] > rows.begin)
-        pass.cols.push_back(static_cast<std::int32_t>(j));
-    pass.tiles.push_back({rows, {first, std::ssize(pass.cols)}, Band{.lo = 0}});
+    const auto held = [&](Index j) { return evicted[static_cast<std::size_t>(j)] > rows.begin; };
+    for (Index j = 0; j < rows.end;) {
+      IndexRange run{j, j};
+      while (run.end < rows.end && held(run.end)) ++run.end;
+      if (run.size() > 0) pass.tiles.push_back({rows, run, Band{.lo = 0}});
+      j = run.end + 1;
+    }
   }
   return pass;
 }
