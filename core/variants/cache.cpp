@@ -4,6 +4,7 @@
 
 #include "data/error.h"
 #include "data/memory.h"
+#include "variants/mask_tiles.h"
 
 namespace fovea {
 namespace {
@@ -18,24 +19,6 @@ std::shared_ptr<const PairMask> held_pairs(const Problem& problem, const Evictio
       if (!problem.mask || problem.mask->admits(i, j)) pairs.set(i, j);
   return std::make_shared<const PairMask>(std::vector<std::int32_t>(), std::vector<std::int32_t>(),
                                           std::move(pairs));
-}
-
-/// The keys that some queries of each strip attend, as runs; a mask has the pairs among them.
-Pass strips_of(const Evictions& evicted) {
-  constexpr Index strip = 64;  // rows of a tile: as many as one strip of the back ends
-  const Index n = std::ssize(evicted);
-  Pass pass{.unit = "strip"};
-  for (Index begin = 0; begin < n; begin += strip) {
-    const IndexRange rows{begin, std::min(begin + strip, n)};
-    const auto held = [&](Index j) { return evicted[static_cast<std::size_t>(j)] > rows.begin; };
-    for (Index j = 0; j < rows.end;) {
-      IndexRange run{j, j};
-      while (run.end < rows.end && held(run.end)) ++run.end;
-      if (run.size() > 0) pass.tiles.push_back({rows, run, Band{.lo = 0}});
-      j = run.end + 1;
-    }
-  }
-  return pass;
 }
 
 }  // namespace
@@ -62,7 +45,7 @@ Plan plan_of_cache(const Problem& problem, Evictions evicted, Planning& planning
     planning.run.check();
     plan.mask = held_pairs(problem, evicted);
     plan.head_mask = problem.mask;
-    passes.push_back(strips_of(evicted));
+    passes.push_back(tiles_of_mask(plan.mask->pairs(), Band{.lo = 0}, planning.run.stop));
   }
   plan.structure.set(evicted_name, std::move(evicted));
   return plan;

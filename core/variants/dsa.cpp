@@ -10,6 +10,7 @@
 #include "data/memory.h"
 #include "data/number_text.h"
 #include "variants/dot_products.h"
+#include "variants/mask_tiles.h"
 #include "variants/variant.h"
 
 namespace fovea {
@@ -44,9 +45,9 @@ class DsaPlanner {
   Plan plan() {
     const Band band = band_of(problem_.causal, 0, problem_.lengths().offset());
     Plan plan{.lengths = problem_.lengths(), .causal = problem_.causal, .form = TilePlan{}};
-    std::get<TilePlan>(plan.form).passes.push_back(
-        {.tiles = {{{0, queries()}, {0, keys()}, band}}});
+    auto& passes = std::get<TilePlan>(plan.form).passes;
     if (p_.tokens >= keys()) {
+      passes.push_back({.tiles = {{{0, queries()}, {0, keys()}, band}}});
       plan.notes.push_back("tokens >= n: computed exactly");
       return plan;
     }
@@ -59,6 +60,7 @@ class DsaPlanner {
     if (selected.empty()) selected = select(plan);
     plan.mask = mask_of(selected);
     plan.head_mask = problem_.mask;
+    passes.push_back(tiles_of_mask(plan.mask->pairs(), band, planning_.run.stop));
     plan.structure.set({"selected_keys", {queries(), p_.tokens}, std::move(selected)});
     return plan;
   }

@@ -10,6 +10,7 @@
 #include "analysis/support.h"
 #include "data/error.h"
 #include "data/stop.h"
+#include "variants/mask_tiles.h"
 #include "variants/variant.h"
 
 namespace fovea {
@@ -63,7 +64,7 @@ void keep(Selection selection, const Problem& problem, Plan& plan, ImportedPlan&
     form.kept = tiles_of(selection, plan.band(), stop);
   } else {
     plan.mask = pairs_of(std::move(selection), problem.mask, stop);
-    form.kept = pass_of_all_pairs(plan);
+    form.kept = tiles_of_mask(plan.mask->pairs(), plan.band(), stop);
   }
 }
 

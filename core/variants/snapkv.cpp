@@ -22,10 +22,11 @@ struct SnapkvParameters {
                                 "stay, too. With budget >= n the result is exact.",
                                 [](Index n) { return short_size(n, 1024); });
     budget.field.worth_trying = try_sizes(budget.field, 2, 2);
-    auto window = size_field<P>("window", "Window w", "queries", &P::window, 1, 131072,
-                                "The last queries of the prompt, whose attention decides and whose "
-                                "keys stay.",
-                                [](Index n) { return short_size(n, 64); });
+    auto window =
+        size_field<P>("window", "Window w", "queries", &P::window, 1, 131072,
+                      "The last queries of the prompt, whose attention decides and whose "
+                      "keys stay.",
+                      [](Index n) { return std::max<Index>(1, short_size(n, 1024) / 4); });
     window.field.span = {};
     return {
         budget, window,
