@@ -204,11 +204,10 @@ std::shared_ptr<const Computation> Exports::chosen_computation() const {
 void Exports::save_pairs_by_dialog() {
   const auto computation = chosen_computation();
   if (!computation) return;
-  constexpr Lengths flex_attention{128, 128};
   const bool is_drawn = computation->variant == &drawn_variant();
   const Index side = is_drawn ? drawn_block(computation->values) : 0;
   const auto choice = ask_pairs_form(window_, to_qt(computation->variant->label),
-                                     is_drawn ? Lengths{side, side} : flex_attention);
+                                     is_drawn ? Lengths{side, side} : usual_block);
   if (!choice) return;
   const QString path =
       ask_new_file(window_, "Save the pairs of the column",
@@ -220,21 +219,17 @@ void Exports::save_pairs_to(const QString& path, const PairsChoice& choice) {
   const auto computation = chosen_computation();
   if (!computation) return;
   remember_export(path);
-  const auto added = std::make_shared<double>(0);
+  const auto note = std::make_shared<std::string>();
   write(
       path,
-      [path = path.toStdString(), computation, choice, added](const Run& run) {
+      [path = path.toStdString(), computation, choice, note](const Run& run) {
         const Plan* const plan = &computation->op->plan();
         const SelectionFile file = selection_file({&plan, 1}, choice.form, choice.block, run.stop);
-        *added = file.added_pairs;
+        *note = note_of_added(file, computation->variant->label);
         write_safetensors(path, file.tensors, file.metadata, run.stop);
       },
-      [this, added, label = to_qt(computation->variant->label)] {
-        if (*added > 0)
-          window_.info_bar().show_message(
-              QString("%1 pairs that %2 leaves out lie in blocks that it keeps in part: the file "
-                      "keeps these blocks")
-                  .arg(to_qt(format_number(*added)), label));
+      [this, note] {
+        if (!note->empty()) window_.info_bar().show_message(to_qt(*note));
       });
 }
 

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
+#include <ranges>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 #include "data/error.h"
 
@@ -49,27 +52,66 @@ std::string text_of(IndexRange tokens) {
   return tokens.size() == 1 ? first : first + "-" + std::to_string(tokens.end - 1);
 }
 
-/// The runs with `added`, or without it.
-std::vector<IndexRange> changed(const std::vector<IndexRange>& runs, IndexRange by, bool includes) {
-  std::vector<IndexRange> out;
-  bool pending = includes;
-  for (const IndexRange& run : runs) {
-    if (includes && run.begin <= by.end && by.begin <= run.end) {
-      by = {std::min(by.begin, run.begin), std::max(by.end, run.end)};
-    } else if (includes) {
-      if (pending && by.end < run.begin) {
-        out.push_back(by);
-        pending = false;
-      }
-      out.push_back(run);
-    } else {
-      if (run.begin < by.begin) out.push_back({run.begin, std::min(run.end, by.begin)});
-      if (run.end > by.end) out.push_back({std::max(run.begin, by.end), run.end});
+/// Edges of rectangles within [0, count], ascending, with both ends.
+template <class RangeOf>
+std::vector<Index> edges_of(const std::vector<DrawnRectangle>& rectangles, Index count,
+                            RangeOf range_of) {
+  std::vector<Index> edges{0, count};
+  for (const DrawnRectangle& its : rectangles)
+    for (const Index edge : {range_of(its).begin, range_of(its).end})
+      if (edge < count) edges.push_back(edge);
+  std::ranges::sort(edges);
+  edges.erase(std::ranges::unique(edges).begin(), edges.end());
+  return edges;
+}
+
+/// Which of the keys between two edges are kept. The last rectangle is painted first, and what is
+/// painted stays: each piece is passed over from then on.
+class PaintedKeys {
+ public:
+  explicit PaintedKeys(const std::vector<Index>& edges)
+      : edges_(edges), state_(edges.size() - 1), next_(edges.size()) {}
+
+  void clear(bool all) {
+    state_.assign(state_.size(), all);
+    std::iota(next_.begin(), next_.end(), std::size_t{0});
+  }
+  void paint(IndexRange keys, bool includes) {
+    const std::size_t end = place_of(keys.end);
+    for (std::size_t at = free_from(place_of(keys.begin)); at < end; at = free_from(at)) {
+      state_[at] = includes;
+      next_[at] = at + 1;
     }
   }
-  if (pending) out.push_back(by);
-  return out;
-}
+  std::vector<IndexRange> runs() const {
+    std::vector<IndexRange> runs;
+    for (std::size_t at = 0; at < state_.size(); ++at) {
+      if (!state_[at]) continue;
+      if (!runs.empty() && runs.back().end == edges_[at])
+        runs.back().end = edges_[at + 1];
+      else
+        runs.push_back({edges_[at], edges_[at + 1]});
+    }
+    return runs;
+  }
+
+ private:
+  /// Keys beyond the head are at its end.
+  std::size_t place_of(Index key) const {
+    return static_cast<std::size_t>(std::ranges::lower_bound(edges_, std::min(key, edges_.back())) -
+                                    edges_.begin());
+  }
+  std::size_t free_from(std::size_t at) {
+    std::size_t free = at;
+    while (next_[free] != free) free = next_[free];
+    while (next_[at] != at) at = std::exchange(next_[at], free);
+    return free;
+  }
+
+  const std::vector<Index>& edges_;
+  std::vector<bool> state_;
+  std::vector<std::size_t> next_;  // leads to the first piece from there on that is not painted
+};
 
 }  // namespace
 
@@ -104,7 +146,8 @@ void DrawnPairs::add(const DrawnRectangle& rectangle) {
   std::erase_if(rectangles_,
                 [&](const DrawnRectangle& earlier) { return covers(rectangle, earlier); });
   if (rectangles_.size() >= most)
-    throw UsageError("pairs: more than " + std::to_string(most) + " rectangles");
+    throw UsageError("pairs: more than " + std::to_string(most) +
+                     " rectangles; draw fewer, or in larger blocks");
   rectangles_.push_back(rectangle);
 }
 
@@ -115,21 +158,18 @@ Index DrawnPairs::beyond(Lengths lengths) const {
 }
 
 std::vector<DrawnRows> DrawnPairs::rows(Lengths lengths) const {
-  std::vector<Index> edges{0, lengths.queries};
-  for (const DrawnRectangle& its : rectangles_)
-    for (const Index edge : {its.queries.begin, its.queries.end})
-      if (edge < lengths.queries) edges.push_back(edge);
-  std::ranges::sort(edges);
-  edges.erase(std::ranges::unique(edges).begin(), edges.end());
+  const std::vector<Index> edges =
+      edges_of(rectangles_, lengths.queries, [](const auto& its) { return its.queries; });
+  const std::vector<Index> key_edges =
+      edges_of(rectangles_, lengths.keys, [](const auto& its) { return its.keys; });
+  PaintedKeys painted(key_edges);
   std::vector<DrawnRows> out;
   for (std::size_t e = 0; e + 1 < edges.size(); ++e) {
     const IndexRange queries{edges[e], edges[e + 1]};
-    std::vector<IndexRange> keys;
-    if (all_) keys.push_back({0, lengths.keys});
-    for (const DrawnRectangle& its : rectangles_) {
-      const IndexRange part = its.keys.intersected({0, lengths.keys});
-      if (covers(its.queries, queries) && part.size() > 0) keys = changed(keys, part, its.includes);
-    }
+    painted.clear(all_);
+    for (const DrawnRectangle& its : rectangles_ | std::views::reverse)
+      if (covers(its.queries, queries)) painted.paint(its.keys, its.includes);
+    std::vector<IndexRange> keys = painted.runs();
     if (keys.empty()) continue;
     if (!out.empty() && out.back().queries.end == queries.begin && out.back().keys == keys)
       out.back().queries.end = queries.end;

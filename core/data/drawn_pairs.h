@@ -40,7 +40,7 @@ class DrawnPairs {
   const std::vector<DrawnRectangle>& rectangles() const { return rectangles_; }
   /// The rectangles that end beyond the head.
   Index beyond(Lengths lengths) const;
-  /// Queries with a key, in ascending groups of equal keys. O(rectangles²).
+  /// Queries with a key, in ascending groups of equal keys. Time and memory: O(rectangles²).
   std::vector<DrawnRows> rows(Lengths lengths) const;
 
   static constexpr std::size_t most = 4096;

@@ -14,7 +14,7 @@ namespace fovea {
 
 /// What another program computed from the gradient of a loss by z: the gradients by q, k and v.
 struct GradientTensors {
-  HeadTensor dz;      // [H, nq, dv], given
+  HeadTensor dz;      // [H, nq, dv], given; "do" in files, too
   HeadTensor dq, dk;  // [H, nq, d], [H, nk, d]; dk and dv may be of the heads of the keys
   HeadTensor dv;      // [H, nk, dv]
 

@@ -105,29 +105,27 @@ class ImportedReader {
     return result;
   }
 
-  /// dz is common to all results of a layer if they have none of their own.
+  /// A result without dz has that of the layer.
   GradientTensors gradients_of(const TensorsByWord& found) const {
     GradientTensors out;
     if (!layer_.has_values()) return out;
-    const auto read = [&](std::string_view word, Index own_heads, Index rows, Index cols) {
-      auto tensor = found.find(word);
-      const auto common = found_.find({});
-      if (tensor == found.end() && common != found_.end() && (word == "do" || word == "dz")) {
-        tensor = common->second.find(word);
-        if (tensor == common->second.end()) return HeadTensor{};
-      } else if (tensor == found.end()) {
-        return HeadTensor{};
-      }
+    const auto read = [&](std::string_view word, const TensorsByWord& holder, Index own_heads,
+                          Index rows, Index cols) {
+      const auto tensor = holder.find(word);
+      if (tensor == holder.end()) return HeadTensor{};
       const auto& shape = tensors_.of_batch(tensor->second, 3).shape;
       const bool grouped = shape.size() == 3 && shape[0] == own_heads;
       return tensors_.matrices(tensor->second, grouped ? own_heads : layer_.heads(), rows, cols);
     };
     const Index heads = layer_.heads(), of_keys = layer_.k.heads;
-    out.dz = read("do", heads, layer_.queries(), layer_.dv());
-    if (!out.dz.present()) out.dz = read("dz", heads, layer_.queries(), layer_.dv());
-    out.dq = read("dq", heads, layer_.queries(), layer_.d());
-    out.dk = read("dk", of_keys, layer_.keys(), layer_.d());
-    out.dv = read("dv", of_keys, layer_.keys(), layer_.dv());
+    out.dq = read("dq", found, heads, layer_.queries(), layer_.d());
+    out.dk = read("dk", found, of_keys, layer_.keys(), layer_.d());
+    out.dv = read("dv", found, of_keys, layer_.keys(), layer_.dv());
+    if (!out.dq.present() && !out.dk.present() && !out.dv.present()) return out;
+    const auto common = found_.find({});
+    for (const TensorsByWord* holder : {&found, common == found_.end() ? &found : &common->second})
+      for (const std::string_view word : {"dz", "do"})
+        if (!out.dz.present()) out.dz = read(word, *holder, heads, layer_.queries(), layer_.dv());
     return out;
   }
 

@@ -6,6 +6,7 @@
 #include "analysis/support.h"
 #include "data/blocks.h"
 #include "data/error.h"
+#include "data/memory.h"
 #include "data/number_text.h"
 #include "data/stop.h"
 
@@ -18,46 +19,41 @@ void require_room(double bytes, SelectionForm form) {
   if (bytes > largest_file)
     throw UnavailableError("a " + words_of(form) + " takes " + format_bytes(bytes) + ", at most " +
                            format_bytes(largest_file) + " are written");
+  require_memory(bytes, "a " + words_of(form));
 }
 
-/// The lists of several rows, each as long as the longest.
+/// Lists of the rows of all heads, [heads, rows, most]; what a row does not fill is `fill`.
 class Lists {
  public:
-  void add_row() { rows_.emplace_back(); }
-  void add(Index entry) { rows_.back().push_back(static_cast<std::int32_t>(entry)); }
+  /// `counts`: the entries of each row, head after head.
+  Lists(std::vector<std::int32_t> counts, std::int32_t fill, SelectionForm form)
+      : counts_(std::move(counts)) {
+    for (const std::int32_t count : counts_) most_ = std::max<Index>(most_, count);
+    const auto rows = static_cast<double>(counts_.size());
+    require_room(4.0 * rows * static_cast<double>(most_), form);
+    entries_.assign(counts_.size() * static_cast<std::size_t>(most_), fill);
+  }
+  /// Rows come in their order, and entries as many as were counted.
+  void next_row() { end_ = entries_.begin() + (row_++ * most_); }
+  void add(Index entry) { *end_++ = static_cast<std::int32_t>(entry); }
 
-  /// [heads, rows], where `rows` are those of a head.
-  OutTensor counts(const std::string& name, Index heads) const {
-    std::vector<std::int32_t> counts;
-    for (const auto& row : rows_) counts.push_back(static_cast<std::int32_t>(row.size()));
-    return {name, {heads, std::ssize(rows_) / heads}, std::move(counts)};
+  OutTensor take_counts(const std::string& name, Index heads) {
+    const Index rows = std::ssize(counts_) / heads;
+    return {name, {heads, rows}, std::move(counts_)};
   }
-  /// [heads, rows, most], with `fill` behind the end of a row.
-  OutTensor entries(const std::string& name, Index heads, std::int32_t fill,
-                    SelectionForm form) const {
-    std::size_t most = 1;  // tensors without an entry are hard to read
-    for (const auto& row : rows_) most = std::max(most, row.size());
-    require_room(4.0 * static_cast<double>(rows_.size()) * static_cast<double>(most), form);
-    std::vector<std::int32_t> all(rows_.size() * most, fill);
-    for (std::size_t r = 0; r < rows_.size(); ++r)
-      std::ranges::copy(rows_[r], all.begin() + static_cast<std::ptrdiff_t>(r * most));
-    return {name, {heads, std::ssize(rows_) / heads, static_cast<Index>(most)}, std::move(all)};
-  }
-  /// indptr [rows + 1] and indices [entries].
-  std::vector<OutTensor> compressed() const {
-    std::vector<std::int32_t> begins{0}, all;
-    for (const auto& row : rows_) {
-      all.insert(all.end(), row.begin(), row.end());
-      begins.push_back(static_cast<std::int32_t>(all.size()));
-    }
-    return {{"indptr", {std::ssize(begins)}, begins}, {"indices", {std::ssize(all)}, all}};
+  OutTensor take_entries(const std::string& name, Index heads) {
+    const Index rows = std::ssize(counts_) / heads;
+    return {name, {heads, rows, most_}, std::move(entries_)};
   }
 
  private:
-  std::vector<std::vector<std::int32_t>> rows_;
+  std::vector<std::int32_t> counts_, entries_;
+  Index most_ = 1;  // tensors without an entry are hard to read
+  Index row_ = 0;
+  std::vector<std::int32_t>::iterator end_;
 };
 
-/// Calls `add_row` for each query of the plan, then `add` with each of its keys, which ascend.
+/// Calls `add_row` with each query of the plan, then `add` with each of its keys, which ascend.
 template <class AddRow, class Add>
 void for_pairs(const Plan& plan, const std::stop_token& stop, AddRow add_row, Add add) {
   const Support support(plan);
@@ -72,6 +68,34 @@ void for_pairs(const Plan& plan, const std::stop_token& stop, AddRow add_row, Ad
     for (Index j = 0; j < plan.keys(); ++j)
       if (attends[static_cast<std::size_t>(j)]) add(i, j);
   }
+}
+
+/// The keys of each query, head after head.
+std::vector<std::int32_t> counts_of(std::span<const Plan* const> heads,
+                                    const std::stop_token& stop) {
+  std::vector<std::int32_t> counts;
+  for (const Plan* plan : heads)
+    for_pairs(
+        *plan, stop, [&] { counts.push_back(0); }, [&](Index, Index) { ++counts.back(); });
+  return counts;
+}
+
+/// indptr [rows + 1] and indices [entries].
+std::vector<OutTensor> compressed_rows(const Plan& plan, const std::stop_token& stop) {
+  const Plan* const heads[] = {&plan};
+  std::vector<std::int32_t> begins{0};
+  double entries = 0;
+  for (const std::int32_t count : counts_of(heads, stop)) {
+    entries += count;
+    require_room(4 * entries, SelectionForm::csr);
+    begins.push_back(static_cast<std::int32_t>(entries));
+  }
+  std::vector<std::int32_t> all;
+  all.reserve(static_cast<std::size_t>(entries));
+  for_pairs(
+      plan, stop, [] {}, [&](Index, Index j) { all.push_back(static_cast<std::int32_t>(j)); });
+  return {{"indptr", {std::ssize(begins)}, std::move(begins)},
+          {"indices", {std::ssize(all)}, std::move(all)}};
 }
 
 SelectionFile of_pairs(std::span<const Plan* const> heads, SelectionForm form,
@@ -95,16 +119,15 @@ SelectionFile of_pairs(std::span<const Plan* const> heads, SelectionForm form,
   if (form == SelectionForm::csr && count > 1)
     throw UsageError("compressed rows (csr) hold the pairs of one head; found " +
                      plural(count, "head") + ": choose one, or the form indices");
-  Lists lists;
-  double entries = 0;
+  if (form == SelectionForm::csr) {
+    file.tensors = compressed_rows(*heads.front(), stop);
+    return file;
+  }
+  Lists lists(counts_of(heads, stop), -1, form);
   for (const Plan* plan : heads)
     for_pairs(
-        *plan, stop, [&] { lists.add_row(), require_room(4 * entries, form); },
-        [&](Index, Index j) { lists.add(j), ++entries; });
-  if (form == SelectionForm::csr)
-    file.tensors = lists.compressed();
-  else
-    file.tensors.push_back(lists.entries("indices", count, -1, form));
+        *plan, stop, [&] { lists.next_row(); }, [&](Index, Index j) { lists.add(j); });
+  file.tensors.push_back(lists.take_entries("indices", count));
   return file;
 }
 
@@ -116,8 +139,9 @@ SelectionFile of_blocks(std::span<const Plan* const> heads, SelectionForm form, 
   require_room(8.0 * static_cast<double>(count * rows) * static_cast<double>(cols), form);
   SelectionFile file;
   file.metadata["block_size"] = std::to_string(block.queries) + ", " + std::to_string(block.keys);
-  std::vector<std::uint8_t> mask;
-  Lists partial, full;
+  std::vector<std::uint8_t> mask;  // of each block: left out, kept in part, or kept in full
+  constexpr std::uint8_t partial = 1, full = 2;
+  std::vector<std::int32_t> counts[2];  // of partial and of full blocks in each row
   for (const Plan* plan : heads) {
     const Plan admissible = plan_of_admissible(*plan);
     const auto counted = [&](const Plan& of) {
@@ -125,25 +149,35 @@ SelectionFile of_blocks(std::span<const Plan* const> heads, SelectionForm form, 
     };
     const std::vector<double> kept = counted(*plan), admitted = counted(admissible);
     for (Index r = 0; r < rows; ++r) {
-      partial.add_row(), full.add_row();
+      for (auto& of_kind : counts) of_kind.push_back(0);
       const Index height = std::min(block.queries, all.queries - r * block.queries);
       for (Index c = 0; c < cols; ++c) {
         const auto at = static_cast<std::size_t>(r * cols + c);
-        mask.push_back(kept[at] > 0);
-        if (kept[at] == 0) continue;
         const Index width = std::min(block.keys, all.keys - c * block.keys);
-        (kept[at] == static_cast<double>(height * width) ? full : partial).add(c);
+        const bool is_full = kept[at] == static_cast<double>(height * width);
+        mask.push_back(kept[at] == 0 ? 0 : is_full ? full : partial);
+        if (kept[at] == 0) continue;
+        ++counts[is_full ? 1 : 0].back();
         file.added_pairs += admitted[at] - kept[at];
       }
     }
   }
   if (form == SelectionForm::blocks) {
+    for (std::uint8_t& state : mask) state = state > 0;
     file.tensors.push_back({"kept", {count, rows, cols}, std::move(mask)});
     return file;
   }
-  for (const auto& [lists, prefix] : {std::pair{&partial, ""}, {&full, "full_"}}) {
-    file.tensors.push_back(lists->counts(std::string(prefix) + "kv_num_blocks", count));
-    file.tensors.push_back(lists->entries(std::string(prefix) + "kv_indices", count, 0, form));
+  for (const std::uint8_t kind : {partial, full}) {
+    const std::string prefix = kind == full ? "full_" : "";
+    Lists lists(std::move(counts[kind - 1]), 0, form);
+    for (std::size_t at = 0; at < mask.size(); ++at) {
+      const Index c = static_cast<Index>(at) % cols;
+      if (c == 0) lists.next_row();
+      if (mask[at] == kind) lists.add(c);
+    }
+    OutTensor indices = lists.take_entries(prefix + "kv_indices", count);
+    file.tensors.push_back(lists.take_counts(prefix + "kv_num_blocks", count));
+    file.tensors.push_back(std::move(indices));
   }
   return file;
 }
@@ -184,6 +218,13 @@ std::string words_of(SelectionForm form) {
 
 bool has_blocks(SelectionForm form) {
   return form == SelectionForm::blocks || form == SelectionForm::flex;
+}
+
+std::string note_of_added(const SelectionFile& file, const std::string& column) {
+  return file.added_pairs > 0
+             ? format_number(file.added_pairs) + " pairs that " + column +
+                   " leaves out lie in blocks that it keeps in part: the file keeps these blocks"
+             : "";
 }
 
 SelectionFile selection_file(std::span<const Plan* const> heads, SelectionForm form, Lengths block,

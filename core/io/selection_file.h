@@ -26,10 +26,12 @@ inline constexpr SelectionForm all_selection_forms[] = {SelectionForm::pairs, Se
 
 /// "pairs", "blocks", "flex", "indices", "csr".
 std::string id_of(SelectionForm form);
-/// "mask of pairs", "lists of blocks, as FlexAttention's BlockMask".
+/// "mask of pairs", "BlockMask of FlexAttention".
 std::string words_of(SelectionForm form);
 /// Whether the form has blocks.
 bool has_blocks(SelectionForm form);
+/// The blocks that are proposed: those of FlexAttention by default.
+inline constexpr Lengths usual_block{128, 128};
 
 struct SelectionFile {
   std::vector<OutTensor> tensors;
@@ -38,10 +40,13 @@ struct SelectionFile {
   double added_pairs = 0;
 };
 
+/// What those pairs of a column are, in a sentence; empty if there are none.
+std::string note_of_added(const SelectionFile& file, const std::string& column);
+
 /// What the plans of some heads of a layer keep; they have equal lengths. Blocks with a pair are
 /// kept whole; those of which a plan lacks a pair are partial ones of FlexAttention. Throws
-/// UsageError for compressed rows of several heads, UnavailableError for more than 4 GiB,
-/// Cancelled.
+/// UsageError for compressed rows of several heads, UnavailableError for more than 4 GiB or than
+/// memory holds, Cancelled.
 SelectionFile selection_file(std::span<const Plan* const> heads, SelectionForm form, Lengths block,
                              const std::stop_token& stop = {});
 

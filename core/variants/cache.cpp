@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "data/blocks.h"
 #include "data/error.h"
 #include "data/memory.h"
 #include "variants/mask_tiles.h"
@@ -11,12 +12,23 @@ namespace {
 
 constexpr const char* evicted_name = "evicted";
 
-std::shared_ptr<const PairMask> held_pairs(const Problem& problem, const Evictions& evicted) {
+/// Whole rows are set at once, in strips on all threads.
+std::shared_ptr<const PairMask> held_pairs(const Problem& problem, const Evictions& evicted,
+                                           Planning& planning) {
+  constexpr Index strip = 64;
   const Index n = problem.n();
   BitMatrix pairs(n, n);
-  for (Index j = 0; j < n; ++j)
-    for (Index i = j; i < evicted[static_cast<std::size_t>(j)]; ++i)
-      if (!problem.mask || problem.mask->admits(i, j)) pairs.set(i, j);
+  planning.backend.share_out(number_of_blocks(n, strip), planning.run, [&](Index turn) {
+    const IndexRange rows{turn * strip, std::min(n, (turn + 1) * strip)};
+    std::vector<Index> held;  // by a query of the strip
+    for (Index j = 0; j < rows.end; ++j)
+      if (evicted[static_cast<std::size_t>(j)] > rows.begin) held.push_back(j);
+    for (Index i = rows.begin; i < rows.end; ++i)
+      for (const Index j : held)
+        if (j <= i && i < evicted[static_cast<std::size_t>(j)] &&
+            (!problem.mask || problem.mask->admits(i, j)))
+          pairs.set(i, j);
+  });
   return std::make_shared<const PairMask>(std::vector<std::int32_t>(), std::vector<std::int32_t>(),
                                           std::move(pairs));
 }
@@ -43,7 +55,7 @@ Plan plan_of_cache(const Problem& problem, Evictions evicted, Planning& planning
     require_memory(static_cast<double>(n) * static_cast<double>(n) / 8,
                    "a bit for each pair of " + problem.lengths().text(), fewer_tokens);
     planning.run.check();
-    plan.mask = held_pairs(problem, evicted);
+    plan.mask = held_pairs(problem, evicted, planning);
     plan.head_mask = problem.mask;
     passes.push_back(tiles_of_mask(plan.mask->pairs(), Band{.lo = 0}, planning.run.stop));
   }

@@ -1,5 +1,5 @@
-// Drawn: pairs that somebody keeps by hand. It is in no group of variants: columns of it are drawn
-// on the canvas, or named on the command line.
+// Drawn: pairs that somebody keeps by hand. It is not in the table of variants, so that no list of
+// variants to try has it: columns of it are drawn on the canvas, or named on the command line.
 #pragma once
 
 #include <stop_token>
@@ -10,8 +10,8 @@
 
 namespace fovea {
 
-/// Its parameters are the side of the blocks that are drawn, which changes no pair, and the text of
-/// DrawnPairs.
+/// Its parameters are the text of DrawnPairs, and the side of the blocks that are drawn, which
+/// changes no pair.
 const Variant& drawn_variant();
 
 Index drawn_block(const Values& values);

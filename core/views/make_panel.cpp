@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "data/utf8.h"
 #include "evaluate/not_finite.h"
 #include "views/parts.h"
 #include "views/views.h"
@@ -104,11 +105,16 @@ Panel make_matrix_panel(View view, MatrixView attention, const ViewSettings& set
 
 namespace {
 
-/// A long text by its beginning, at a space.
+/// A long text by its beginning, at a space if there is one.
 std::string shortened(const std::string& text) {
-  constexpr std::size_t most = 24;
+  constexpr std::size_t most = 24;  // bytes
   if (text.size() <= most) return text;
-  return text.substr(0, std::min(most, text.find_last_of(' ', most))) + " …";
+  std::size_t end = text.find_last_of(' ', most);
+  if (end == text.npos) {
+    const auto next = [&] { return first_character(std::string_view(text).substr(end)).length; };
+    for (end = 0; next() > 0 && end + next() <= most;) end += next();
+  }
+  return text.substr(0, end) + " …";
 }
 
 }  // namespace

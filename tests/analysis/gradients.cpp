@@ -156,6 +156,38 @@ TEST_CASE("rounding explains the gradients of a kernel that rounds, and no wrong
     }
 }
 
+TEST_CASE("gradients are those over the pairs of the result, also if the file holds its weights") {
+  const Problem head = make_data(Data::gaussian, 48, 8, 8, true);
+  const auto near = [](Index i, Index j) { return i - j < 12; };
+  Problem windowed = head;
+  windowed.window = 12;
+  const Matrix dz = gaussian(48, 8, 4);
+  for (const bool with_weights : {false, true}) {
+    Backward theirs = run_backward(windowed, dz, to_fp32);
+    Kernel kernel = run_kernel(head, to_fp32, near);
+    Matrix kept(48, 48);
+    for (Index i = 0; i < 48; ++i)
+      for (Index j = 0; j < 48; ++j) kept(i, j) = near(i, j) ? 1.0f : 0.0f;
+    ImportedTensors result{.gradients = {.dz = tensor(Matrix::copy_of(dz)),
+                                         .dq = tensor(std::move(theirs.dq)),
+                                         .dk = tensor(std::move(theirs.dk)),
+                                         .dv = tensor(std::move(theirs.dv))}};
+    if (with_weights)
+      result.p = tensor(std::move(kernel.p));
+    else
+      result.kept = {.mask = tensor(std::move(kept))};
+    const Problem beside = with(head, std::move(result));
+    const Instance imported = make_instance(*backends().front(), beside, "imported", {}),
+                   exact = make_instance(*backends().front(), beside, "exact", {});
+    Profile profile;
+    Run run{profile};
+    const Output a = imported.apply(head.v), b = exact.apply(head.v);
+    CHECK(sentences_of(
+              gradient_figures({*imported.bound, a, *exact.bound, b, *backends().front()}, run))
+              .empty());
+  }
+}
+
 TEST_CASE("a file's gradients are figures, and sentences say what is wrong with them") {
   const Problem head = make_data(Data::gaussian, 64, 8, 8, true);
   const Matrix dz = gaussian(64, 8, 4);

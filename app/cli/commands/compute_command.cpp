@@ -9,6 +9,7 @@
 #include "cli/reports/report.h"
 #include "data/error.h"
 #include "data/larger.h"
+#include "data/number_text.h"
 #include "evaluate/evaluate.h"
 #include "io/atomic_file.h"
 #include "io/selection_file.h"
@@ -41,13 +42,15 @@ struct ComputeOptions {
 };
 
 Lengths block_of(const ComputeOptions& options) {
-  constexpr Lengths flex_attention{128, 128};
   const auto& sides = options.kept_block;
-  return sides.empty() ? flex_attention : Lengths{sides.front(), sides.back()};
+  return sides.empty() ? usual_block : Lengths{sides.front(), sides.back()};
 }
 
 void check_kept(const ComputeOptions& options) {
   const auto form = options.kept_form();
+  if (options.kept_block.size() > 2)
+    throw UsageError("--kept-block has " + plural(std::ssize(options.kept_block), "number") +
+                     "; expected one, or two for queries and keys");
   if (!options.kept_block.empty() && !(form && has_blocks(*form)))
     throw UsageError("--kept-block is the side of the blocks of --kept blocks or --kept flex");
   if (form && options.output.empty())
@@ -225,10 +228,8 @@ void write_output(const ComputeOptions& options, OutTensors& heads, ComputeRepor
   SelectionFile kept;
   if (const auto form = options.kept_form()) {
     kept = heads.kept(*form, block_of(options), stop);
-    if (kept.added_pairs > 0)
-      report.source_notes.push_back(
-          format_number(kept.added_pairs) + " pairs that " + report.variant->label +
-          " leaves out lie in blocks that it keeps in part: the file keeps these blocks");
+    if (std::string note = note_of_added(kept, report.variant->label); !note.empty())
+      report.source_notes.push_back(std::move(note));
   }
   std::vector<OutTensor> tensors = heads.take();
   std::ranges::move(kept.tensors, std::back_inserter(tensors));
