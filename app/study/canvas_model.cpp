@@ -24,10 +24,12 @@ std::string note_of(const Variant& variant, const Recurrence* recurrence) {
 
 }  // namespace
 
-std::optional<ColumnFigures> figures_of(const ColumnState& state, bool causal) {
+std::optional<ColumnFigures> figures_of(const ColumnState& state, bool causal,
+                                        const Recurrence* recurrence) {
   const Variant& variant = find_variant(state.column.variant);
   if (variant.reference) return {};
-  ColumnFigures figures{.parameters = parameters_of(variant, state.column.values, causal)};
+  ColumnFigures figures{.parameters =
+                            parameters_of(variant, state.column.values, causal, recurrence)};
   if (!state.kept_tree.empty())
     figures.parameters = "tree of " + state.kept_tree + ": " + figures.parameters;
   const auto known = [](double number) {
@@ -79,7 +81,7 @@ std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject, const Res
     model->column_subtitles.push_back(
         subject.shows_matrix() ? "as given" : subtitle_of(state, causal, recurrence));
     model->column_figures.push_back(subject.shows_matrix() ? std::nullopt
-                                                           : figures_of(state, causal));
+                                                           : figures_of(state, causal, recurrence));
     model->held.push_back(session.columns[c].held.has_value());
     model->exact_columns.push_back(results.exact_column(state.head));
   }
