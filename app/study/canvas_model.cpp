@@ -5,6 +5,7 @@
 
 #include "session/held_head.h"
 #include "study/leaf_marks.h"
+#include "variants/described_variant.h"
 #include "views/views.h"
 
 namespace fovea {
@@ -16,10 +17,9 @@ std::string subtitle_of(const ColumnState& state, bool causal, const Recurrence*
 }
 
 /// What the tool tip of a column says of its variant.
-std::string note_of(const Variant& variant, const Recurrence* recurrence) {
-  if (variant.reference && recurrence)
-    return "What the head itself computes: a recurrence (" + recurrence->name() + ").";
-  return variant.summary + (variant.paper.empty() ? "" : "\n" + variant.paper);
+std::string note_of(const Variant& variant, const Problem* head) {
+  const Variant& described = described_variant(variant, head);
+  return described.summary + (described.paper.empty() ? "" : "\n" + described.paper);
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject, const Res
     model->column_titles.push_back(results.title_of(static_cast<int>(c)));
     const Recurrence* recurrence = problem ? problem->recurrence.get() : nullptr;
     model->column_notes.push_back(
-        subject.shows_matrix() ? "" : note_of(find_variant(state.column.variant), recurrence));
+        subject.shows_matrix() ? "" : note_of(find_variant(state.column.variant), problem));
     model->column_subtitles.push_back(
         subject.shows_matrix() ? "as given" : subtitle_of(state, causal, recurrence));
     model->column_figures.push_back(subject.shows_matrix() ? std::nullopt
