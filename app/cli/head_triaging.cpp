@@ -42,7 +42,7 @@ std::vector<ExploredHead> heads_of_one_sequence(const Exploration& opened,
                          ? "heads that are recurrences; expected softmax attention"
                          : "keys of other tokens than the queries; expected those of one sequence");
   if (recurrences > 0)
-    notes.push_back(plural(recurrences, "head") + " that are recurrences: left out");
+    notes.push_back(plural(recurrences, "head") + " without softmax attention: left out");
   if (const auto others = std::ssize(opened.heads) - std::ssize(heads) - recurrences; others > 0)
     notes.push_back(plural(others, "head") +
                     " with keys of other tokens than the queries: left out");

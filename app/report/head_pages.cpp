@@ -9,6 +9,7 @@
 #include "data/number_text.h"
 #include "data/text.h"
 #include "figure/figure.h"
+#include "variants/described_variant.h"
 #include "views/views.h"
 
 namespace fovea {
@@ -206,8 +207,9 @@ class HeadPages {
     for (std::size_t c = 0; c < in_.columns.size(); ++c) {
       const Computation& its = computation(c);
       const Variant& variant = *its.variant;
-      Facts facts{in_.grid.title_of(c) + ": " + variant.paper,
-                  {{"Formula", variant.formula},
+      const Variant& described = described_variant(variant, &its.op->problem());
+      Facts facts{in_.grid.title_of(c) + ": " + described.paper,
+                  {{"Formula", described.formula},
                    {"Parameters", parameters_text(variant, its.values, in_.columns[c].seed)},
                    {"Cost", cost_text(its.cost)}}};
       for (const std::string& note : its.op->plan().notes) facts.rows.emplace_back("Note", note);

@@ -5,6 +5,7 @@
 
 #include "session/held_head.h"
 #include "study/leaf_marks.h"
+#include "variants/described_variant.h"
 #include "views/views.h"
 
 namespace fovea {
@@ -16,18 +17,19 @@ std::string subtitle_of(const ColumnState& state, bool causal, const Recurrence*
 }
 
 /// What the tool tip of a column says of its variant.
-std::string note_of(const Variant& variant, const Recurrence* recurrence) {
-  if (variant.reference && recurrence)
-    return "What the head itself computes: a recurrence (" + recurrence->name() + ").";
-  return variant.summary + (variant.paper.empty() ? "" : "\n" + variant.paper);
+std::string note_of(const Variant& variant, const Problem* head) {
+  const Variant& described = described_variant(variant, head);
+  return described.summary + (described.paper.empty() ? "" : "\n" + described.paper);
 }
 
 }  // namespace
 
-std::optional<ColumnFigures> figures_of(const ColumnState& state, bool causal) {
+std::optional<ColumnFigures> figures_of(const ColumnState& state, bool causal,
+                                        const Recurrence* recurrence) {
   const Variant& variant = find_variant(state.column.variant);
   if (variant.reference) return {};
-  ColumnFigures figures{.parameters = parameters_of(variant, state.column.values, causal)};
+  ColumnFigures figures{.parameters =
+                            parameters_of(variant, state.column.values, causal, recurrence)};
   if (!state.kept_tree.empty())
     figures.parameters = "tree of " + state.kept_tree + ": " + figures.parameters;
   const auto known = [](double number) {
@@ -75,11 +77,11 @@ std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject, const Res
     model->column_titles.push_back(results.title_of(static_cast<int>(c)));
     const Recurrence* recurrence = problem ? problem->recurrence.get() : nullptr;
     model->column_notes.push_back(
-        subject.shows_matrix() ? "" : note_of(find_variant(state.column.variant), recurrence));
+        subject.shows_matrix() ? "" : note_of(find_variant(state.column.variant), problem));
     model->column_subtitles.push_back(
         subject.shows_matrix() ? "as given" : subtitle_of(state, causal, recurrence));
     model->column_figures.push_back(subject.shows_matrix() ? std::nullopt
-                                                           : figures_of(state, causal));
+                                                           : figures_of(state, causal, recurrence));
     model->held.push_back(session.columns[c].held.has_value());
     model->exact_columns.push_back(results.exact_column(state.head));
   }

@@ -39,7 +39,8 @@ struct ColumnFigures {
 };
 
 /// Nothing for the reference, with which the others are compared.
-std::optional<ColumnFigures> figures_of(const ColumnState& column, bool causal);
+std::optional<ColumnFigures> figures_of(const ColumnState& column, bool causal,
+                                        const Recurrence* recurrence);
 
 /// Tokens that a search found, ascending.
 struct FoundTokens {

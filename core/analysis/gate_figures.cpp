@@ -5,10 +5,13 @@
 #include <numbers>
 #include <utility>
 
+#include "analysis/estimate.h"
+#include "analysis/row_bands.h"
+
 namespace fovea {
 namespace {
 
-constexpr Index most_rows = 64;
+constexpr double most_entries = 6.7e7;
 
 /// Tokens after which each token's decay, if all had it, would halve the state; infinite without a
 /// decay. From the mean over channels where each has its own.
@@ -48,32 +51,38 @@ double mean_value(const std::vector<float>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-/// The shares of levels in evenly spaced rows.
 std::vector<Diagnostic> level_shares(const Operator& op, Run& run) {
-  const Index n = op.plan().keys(), rows = std::min(n, most_rows);
-  std::vector<double> sums(static_cast<std::size_t>(fenwick_levels(n)));
-  double all = 0;
-  for (Index r = 0; r < rows; ++r) {
+  const Index n = op.plan().keys();
+  const RowBands sample = row_bands(op.plan().lengths, most_entries, 0);
+  std::vector<std::vector<double>> of_level(static_cast<std::size_t>(fenwick_levels(n)));
+  std::vector<double> all;  // a number a row, as those of each level
+  Run quiet = run.quiet();
+  for (const IndexRange& band : sample.bands) {
     run.check();
-    const Index i = (2 * r + 1) * n / (2 * rows);
-    Run quiet = run.quiet();
-    const Matrix row = op.tile({i, i + 1}, {0, n}, quiet);
-    for (Index j = 0; j <= i; ++j) {
-      const double p = std::abs(double{row(0, j)});
-      sums[static_cast<std::size_t>(fenwick_level(i, j))] += p;
-      all += p;
+    const Matrix p = op.tile(band, {0, n}, quiet);
+    for (Index i = band.begin; i < band.end; ++i) {
+      for (auto& level : of_level) level.push_back(0);
+      all.push_back(0);
+      for (Index j = 0; j <= i; ++j) {
+        const double weight = std::abs(double{p(i - band.begin, j)});
+        of_level[static_cast<std::size_t>(fenwick_level(i, j))].back() += weight;
+        all.back() += weight;
+      }
     }
-    run.reached(static_cast<double>(r + 1) / static_cast<double>(rows));
+    run.reached(static_cast<double>(all.size()) / static_cast<double>(sample.rows));
   }
   std::vector<Diagnostic> figures;
-  for (std::size_t l = 0; l < sums.size(); ++l)
+  for (std::size_t l = 0; l < of_level.size(); ++l) {
+    const Estimate share = ratio_of_sums(sample, of_level[l], all);
     figures.push_back({.id = "level_share_" + std::to_string(l),
                        .label = "Level " + std::to_string(l) + ", share of |P|",
-                       .value = sums[l] / all,
-                       .meaning = "Of the magnitudes of P in evenly spaced rows, those on the "
-                                  "pairs of this Fenwick level: level 0 is the diagonal, and level "
-                                  "l has up to 2^(l-1) keys.",
-                       .sampled = rows < n});
+                       .value = share.value,
+                       .meaning = "Of all magnitudes of P, those on the pairs of this Fenwick "
+                                  "level: level 0 is the diagonal, and a query has up to 2^(l-1) "
+                                  "keys on level l.",
+                       .sampled = sample.sampled(),
+                       .standard_error = share.standard_error});
+  }
   return figures;
 }
 

@@ -27,7 +27,6 @@ class RecurrentKeys {
   /// RecurrentChunk::write.
   const float* key(Index t) const { return keys_.row(t); }
   const float* erased(Index t) const { return erased_.row(t); }
-  MatrixView keys_of(Index c) const { return keys_.view().slice(tokens_of(c)); }
   MatrixView erased_of(Index c) const { return erased_.view().slice(tokens_of(c)); }
   /// What is left of a channel after a whole chunk.
   float decay(Index c, Index channel) const { return decay_(c, decay_.cols() > 1 ? channel : 0); }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -102,15 +103,16 @@ class RecurrentOperator final : public Operator {
     jumps_.make({(cols.end - 1) / chunk + 1, (rows.end - 1) / chunk}, loops_, *workers_, run.stop);
     Matrix out(pool.rows, pool.cols);
     if (pool.largest) *pool.largest = Matrix(pool.rows, pool.cols);
-    std::vector<RecurrentRows> memory(static_cast<std::size_t>(workers_->threads()),
-                                      RecurrentRows(keys_, loops_));
+    std::vector<std::optional<RecurrentRows>> memory(static_cast<std::size_t>(workers_->threads()));
     // Some rows of pixels fill the lanes of a strip.
     const Index tokens = pool.one_row ? 1 : (rows.size() + pool.rows - 1) / pool.rows,
                 together = std::max<Index>(1, RecurrentRows::most / tokens),
                 turns = (pool.rows + together - 1) / together;
     workers_->loop(turns, run.stop, [&](Index turn, int worker) {
       const IndexRange pixels{turn * together, std::min((turn + 1) * together, pool.rows)};
-      RecurrentRows& strip = memory[static_cast<std::size_t>(worker)];
+      auto& own = memory[static_cast<std::size_t>(worker)];
+      if (!own) own.emplace(keys_, loops_);
+      RecurrentRows& strip = *own;
       if (pool.kind == Pool::Kind::none)
         copy_rows(pixels, rows, cols, strip, out, run);
       else

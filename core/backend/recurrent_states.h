@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "backend/profile.h"
 #include "backend/recurrent_keys.h"
 
 namespace fovea {

@@ -118,12 +118,11 @@ class GateSources {
   std::string given_, chosen_;
 };
 
-void set_matrix(Structure& structure, const char* name, const Matrix& m) {
-  std::vector<float> values(m.data(), m.data() + m.rows() * m.cols());
-  if (m.cols() == 1)
-    structure.set(name, std::move(values));
-  else if (!m.empty())
-    structure.set({name, {m.rows(), m.cols()}, std::move(values)});
+void set_matrix(Structure& structure, const char* name, const Matrix& m, bool as_list = false) {
+  if (m.empty()) return;
+  std::vector<Index> shape{m.rows(), m.cols()};
+  if (as_list) shape.pop_back();
+  structure.set({name, std::move(shape), std::vector(m.data(), m.data() + m.rows() * m.cols())});
 }
 
 Plan plan_of(const Problem& problem, Recurrence recurrence, const GateSources& sources,
@@ -131,7 +130,8 @@ Plan plan_of(const Problem& problem, Recurrence recurrence, const GateSources& s
   check_recurrence(recurrence, problem.n(), problem.d(), "gates");
   Plan plan{.lengths = problem.lengths(), .causal = true, .form = {}};
   if (!recurrence.beta.empty()) plan.structure.set("beta", recurrence.beta);
-  set_matrix(plan.structure, "log_decay", recurrence.log_decay);
+  const bool of_all_channels = recurrence.log_decay.cols() == 1;
+  set_matrix(plan.structure, "log_decay", recurrence.log_decay, of_all_channels);
   set_matrix(plan.structure, "level_weights", recurrence.level_weights);
   sources.tell(plan);
   plan.form = RecurrentPlan{.recurrence = std::make_shared<const Recurrence>(std::move(recurrence)),

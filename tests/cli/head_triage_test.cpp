@@ -260,6 +260,30 @@ TEST_CASE("heads --triage leaves out heads of cross attention") {
   CHECK(none.err.find("keys of other tokens than the queries") != std::string::npos);
 }
 
+TEST_CASE("heads --triage leaves out heads that are recurrences") {
+  const TemporaryDirectory folder;
+  const auto tensor = [](const std::string& name, std::vector<Index> shape) {
+    const Index size = shape.size() == 3 ? 12 : 6;
+    return OutTensor{name, std::move(shape), std::vector<float>(std::size_t(size), 0.5f)};
+  };
+  const std::string file = folder / "both.safetensors", one = folder / "one.safetensors";
+  std::vector<OutTensor> tensors;
+  for (const std::string name : {"q", "k", "v"})
+    tensors.push_back(tensor("layer0." + name, {1, 6, 2}));
+  tensors.push_back(tensor("layer0.beta", {1, 6}));
+  write_safetensors(one, tensors, {});
+  for (const std::string name : {"q", "k", "v"})
+    tensors.push_back(tensor("layer1." + name, {1, 6, 2}));
+  write_safetensors(file, tensors, {});
+  const json found = triage_of({file});
+  CHECK(found["heads"].size() == 1);
+  CHECK(found["notes"].dump().find("1 head without softmax attention: left out") !=
+        std::string::npos);
+  const Ended none = triage_text({one});
+  CHECK(none.status == 3);
+  CHECK(none.err.find("expected softmax attention") != std::string::npos);
+}
+
 TEST_CASE("heads --triage reads a text by its model") {
   const TinyTextModel model;
   const json found = triage_of({model.folder(), "--text", "the cat sat on a mat"});

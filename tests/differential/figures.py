@@ -195,9 +195,8 @@ def of_gates(head, drawn, parameters, p):
             squares = (squares > 0).astype(float)
         figures["erased_share"] = ((drawn["beta"] * squares).mean(), 2e-7 * (drawn["beta"] * squares).mean())
     if "level_weights" in drawn:
-        rows = min(head.keys, 64)
         sums = np.zeros(math.ceil(math.log2(head.keys)) + 1)
-        for i in ((2 * r + 1) * head.keys // (2 * rows) for r in range(rows)):
+        for i in range(head.keys):
             for j in range(i + 1):
                 sums[(i ^ j).bit_length()] += abs(p[i, j])
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -6,6 +6,7 @@
 
 #include "data/error.h"
 #include "laws/operator_cases.h"
+#include "variants/described_variant.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -243,6 +244,20 @@ TEST_CASE("recurrence: variants that replace a softmax have no form for such a h
   CHECK(plan->notes ==
         std::vector<std::string>{"with the gates of the head",
                                  "without what the delta rule erases, which the error shows"});
+}
+
+TEST_CASE("recurrence: exact attention of such a head has the formula of its own variant") {
+  const Variant& exact = reference_variant();
+  const auto described = [&](std::size_t kind) {
+    const Problem problem = recurrent_head(kinds()[kind], 20, 4, 2);
+    return described_variant(exact, &problem).id;
+  };
+  CHECK(described(0) == "delta");
+  CHECK(described(5) == "ssd");
+  CHECK(described(7) == "loglinear");
+  CHECK(described_variant(exact, nullptr).id == "exact");
+  const Problem softmax = make_data(Data::gaussian, 8, 2, 1, true);
+  CHECK(described_variant(exact, &softmax).id == "exact");
 }
 
 TEST_CASE("recurrence: a prefix of a head has the gates of its first tokens") {

@@ -143,7 +143,9 @@ TEST_CASE("sweep: fitted parameters plan at every length") {
         Profile profile;
         Run run{profile};
         Planning planning{*test::backends().front(), run, 0, {}};
-        CHECK_NOTHROW(variant.plan(head(n), fitted_values(full, own, n).values, planning));
+        Problem problem = head(n);
+        problem.causal = !variant.has_bidirectional_form();
+        CHECK_NOTHROW(variant.plan(problem, fitted_values(full, own, n).values, planning));
       }
 }
 

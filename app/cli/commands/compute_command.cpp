@@ -163,12 +163,16 @@ std::optional<double> from_own_output(const Output& ours, const Layer& layer, In
   return largest > 0 ? apart / largest : apart;
 }
 
+/// Puts the back end that computed it, which may be the CPU's in place of a GPU's, into `all`.
 HeadReport compute_head(const ComputeOptions& options, const Source& source, Index head,
-                        const Backend& backend, OutTensors& tensors, Run& run) {
+                        const Backend& backend, OutTensors& tensors, ComputeReport& all, Run& run) {
   Reference reference{options.heads.problem(source, head, run.stop)};
   const ComputeRequest request = request_of(options, source, head, run.stop);
   const auto computed = compute_with(options, reference.problem, request, backend, run);
   const Computation& computation = *computed;
+  all.backend = computation.backend;
+  all.device = computation.device;
+  all.precision = computation.precision;
   HeadReport report{
       .head = head, .first_run = computation.first_run, .cost = computation.cost, .notes = {}};
   if (!is_read(computation.op->plan()))
@@ -265,7 +269,7 @@ void run_compute(const ComputeOptions& options, const Console& console) {
   for (const Index head : heads) {
     Profile profile;
     Run run{profile, console.stop};
-    report.heads.push_back(compute_head(options, source, head, *backend, tensors, run));
+    report.heads.push_back(compute_head(options, source, head, *backend, tensors, report, run));
   }
   if (!options.output.empty()) write_output(options, tensors, report, console.stop);
   if (options.json)

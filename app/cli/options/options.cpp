@@ -461,15 +461,24 @@ void refuse_imported(const std::vector<const Variant*>& variants) {
 
 void tell_left_out(const std::vector<std::string>& ids, const Problem& head, std::ostream& out) {
   const auto chosen = variants_named(ids, &head);
-  std::string not_causal;
+  std::string not_causal, only_causal, of_softmax;
   for (const Variant* variant : variants_named(ids)) {
     if (std::ranges::find(chosen, variant) != chosen.end()) continue;
-    if (head.causal && !variant->has_causal_form())
+    if (head.recurrence)
+      add_item(of_softmax, variant->id);
+    else if (head.causal && !variant->has_causal_form())
       add_item(not_causal, variant->id);
+    else if (!head.causal && !variant->has_bidirectional_form())
+      add_item(only_causal, variant->id);
     else
       print_note(out, "left out: " + variant->refusal(head));
   }
-  if (!not_causal.empty()) print_note(out, "left out, as they have no causal form: " + not_causal);
+  const auto tell = [&](const char* why, const std::string& which) {
+    if (!which.empty()) print_note(out, "left out, as they " + (why + (": " + which)));
+  };
+  tell("have no causal form", not_causal);
+  tell("have no form without a causal mask", only_causal);
+  tell("replace softmax attention, and the head is a recurrence", of_softmax);
 }
 
 }  // namespace fovea

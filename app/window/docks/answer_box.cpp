@@ -138,7 +138,8 @@ void AnswerBox::show_figures(const ColumnState& state) {
   const HeadState& head = study_.head_of(state);
   const auto figures = study_.shows_matrix()
                            ? std::nullopt
-                           : figures_of(state, head.problem && head.problem->causal);
+                           : figures_of(state, head.problem && head.problem->causal,
+                                        head.problem ? head.problem->recurrence.get() : nullptr);
   figures_->setVisible(figures.has_value());
   if (!figures) return;
   error_.number->setText(figures->error ? number_text(*figures->error, 3) : not_known);

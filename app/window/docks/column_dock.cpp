@@ -5,6 +5,7 @@
 #include "analysis/measures.h"
 #include "session/held_head.h"
 #include "study/session_editor.h"
+#include "variants/described_variant.h"
 #include "window/docks/answer_box.h"
 #include "window/docks/failure_box.h"
 #include "window/docks/learning_box.h"
@@ -101,7 +102,8 @@ void ColumnDock::refresh() {
   measures_fold_->setVisible(!matrix);
   if (matrix) return form_->forget_variant();
   form_->show_column(index);
-  const Variant& variant = find_variant(column.variant);
+  const Variant& variant =
+      described_variant(find_variant(column.variant), study_.head_of(state).problem.get());
   summary_->setText(to_qt(variant.summary));
   formula_->setText(to_qt(variant.formula));
   paper_->setText(to_qt(variant.paper));

@@ -1,0 +1,33 @@
+// The first look at a source of recurrences.
+#include <doctest/doctest.h>
+
+#include "input/assets.h"
+
+using namespace fovea;
+
+namespace {
+
+std::vector<std::string> first_columns(const RecurrenceTensors& recurrence) {
+  const auto tensor = [] { return make_head_tensor({Matrix(8, 2, 0.5f)}); };
+  Layer layer{
+      .name = {}, .q = tensor(), .k = tensor(), .v = tensor(), .attention = {}, .conditions = {}};
+  layer.conditions.causal = true;
+  layer.conditions.recurrence = recurrence;
+  Source source;
+  source.layers.push_back(std::move(layer));
+  std::vector<std::string> ids;
+  for (const Column& column : first_session(source).columns) ids.push_back(column.variant);
+  return ids;
+}
+
+}  // namespace
+
+TEST_CASE("a recurrence is first shown beside SSD, unless it is SSD") {
+  using Ids = std::vector<std::string>;
+  const HeadTensor gates = make_head_tensor({Matrix(8, 4, 0.5f)});
+  CHECK(first_columns({.erases = true}) == Ids{"exact", "ssd"});
+  CHECK(first_columns({.beta = gates}) == Ids{"exact", "ssd"});
+  CHECK(first_columns({.level_weights = gates}) == Ids{"exact", "ssd"});
+  CHECK(first_columns({.log_decay = gates}) == Ids{"exact"});
+  CHECK(first_columns({}).size() > 2);
+}
