@@ -58,7 +58,7 @@ class Recogniser {
         head_(of.exact.problem()),
         tensors_(head_.imported->named(result_.name)),
         run_(run) {
-    if (!tensors_.kept.present()) return;
+    if (!tensors_.kept.present() || head_.recurrence) return;  // a recurrence has no softmax
     own_words_ = "what the kept pairs give";
     Problem kept = head_;
     kept.mask = of.approximate.plan().mask;

@@ -20,6 +20,13 @@ void make_unit(Wide& rows) {
     if (const double length = rows.row(i).norm(); length != 0) rows.row(i) /= length;
 }
 
+/// Logarithms of decays, none of which is below what is 0 in float64 already: sums of the steps of
+/// a chunk then keep their digits, whatever resets the state.
+Wide decays_of(MatrixView log_decay, IndexRange tokens) {
+  constexpr double no_state = -1e4;
+  return wide_rows(log_decay, tokens).cwiseMax(no_state);
+}
+
 /// Rows times exp(exponents), which are those of all channels or of each.
 Wide decayed(const Wide& rows, const Wide& exponents) {
   const Wide factors = exponents.array().exp();
@@ -85,7 +92,7 @@ RecurrentChunk::RecurrentChunk(const RecurrentPlan& plan, const Problem& problem
     make_unit(rows->k);
   }
   rows->q *= problem.scale;
-  if (!recurrence.log_decay.empty()) rows->log_decay = wide_rows(recurrence.log_decay, tokens);
+  if (!recurrence.log_decay.empty()) rows->log_decay = decays_of(recurrence.log_decay, tokens);
   rows->beta.resize(tokens.size());
   for (Index t = 0; t < tokens.size(); ++t)
     rows->beta(t) = double{recurrence.beta_of(tokens.begin + t)};

@@ -73,12 +73,12 @@ void check_recurrence(const Recurrence& recurrence, Index n, Index d, const std:
 }
 
 void normalise_rows(Matrix& m) {
+  constexpr double least_square = 1e-6;
   for (Index i = 0; i < m.rows(); ++i) {
     double square = 0;
     for (Index c = 0; c < m.cols(); ++c) square += double{m(i, c)} * double{m(i, c)};
-    if (square == 0) continue;
-    for (Index c = 0; c < m.cols(); ++c)
-      m(i, c) = static_cast<float>(double{m(i, c)} / std::sqrt(square));
+    const double length = std::sqrt(square + least_square);
+    for (Index c = 0; c < m.cols(); ++c) m(i, c) = static_cast<float>(double{m(i, c)} / length);
   }
 }
 

@@ -49,7 +49,7 @@ inline float Recurrence::weight_of(Index i, Index j) const {
 /// no decay exceeds 1. `where` names what holds the numbers.
 void check_recurrence(const Recurrence& recurrence, Index n, Index d, const std::string& where);
 
-/// Divides each row by its length; a row of zeros stays.
+/// Divides each row x by sqrt(|x|^2 + 1e-6), as the kernels of models do.
 void normalise_rows(Matrix& m);
 
 }  // namespace fovea

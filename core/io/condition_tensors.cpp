@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string_view>
 
 #include "data/error.h"
@@ -62,14 +63,19 @@ class ConditionReader {
     const std::string n = std::to_string(layer_.keys()), heads = std::to_string(layer_.heads()),
                       of_tokens = "[" + heads + "," + n + "]",
                       of_channels = "[" + heads + "," + n + ",";
-    if (const auto* beta = tensors_.find(beta_names)) {
+    const auto *beta = tensors_.find(beta_names), *decay = tensors_.find(decay_names),
+               *weights = tensors_.find(level_names);
+    // "beta" and "lambda" may be numbers of something else.
+    const bool sure = decay || says_recurrence();
+    if (beta && (sure || is_hook(*beta) || fitting_gates(*beta, {1}))) {
       out.beta = gates(*beta, {1}, of_tokens);
       out.before_the_norm = is_hook(*beta);
     }
-    if (const auto* decay = tensors_.find(decay_names))
+    if (decay)
       out.log_decay = gates(*decay, {1, layer_.d()},
                             of_tokens + " or " + of_channels + std::to_string(layer_.d()) + "]");
-    if (const auto* weights = tensors_.find(level_names))
+    const auto levels = weights ? fitting_gates(*weights, {}) : std::nullopt;
+    if (weights && (sure || (levels && levels->cols > 1)))
       out.level_weights = gates(*weights, {}, of_channels + "levels]");
   }
 
@@ -78,6 +84,20 @@ class ConditionReader {
   HeadTensor gates(const NamedTensor& whole, const std::vector<Index>& cols,
                    const std::string& expected) const {
     require_float(tensors_.file(), whole);
+    if (const auto fitting = fitting_gates(whole, cols)) return *fitting;
+    tensors_.refuse(whole, expected);
+  }
+
+  /// Whether the metadata says that the layer, or all layers, are a recurrence.
+  bool says_recurrence() const {
+    const auto& metadata = tensors_.file().metadata;
+    return metadata.contains("recurrence") || metadata.contains(layer_.name + ".recurrence");
+  }
+
+  /// Nothing if the tensor has another type or shape.
+  std::optional<HeadTensor> fitting_gates(const NamedTensor& whole,
+                                          const std::vector<Index>& cols) const {
+    if (!whole.type || !is_float(*whole.type)) return {};
     const auto allows = [&](Index count) {
       return cols.empty() || std::ranges::find(cols, count) != cols.end();
     };
@@ -93,19 +113,19 @@ class ConditionReader {
                           (with_heads ? tensor.shape[head] : 1) == layer_.heads() &&
                           allows(with_cols ? tensor.shape[col] : 1);
         if (!fits) continue;
-        return {.type = *tensor.type,
-                .big_endian = tensor.big_endian,
-                .bytes = tensor.bytes,
-                .begin = tensor.begin,
-                .heads = layer_.heads(),
-                .rows = layer_.keys(),
-                .cols = with_cols ? tensor.shape[col] : 1,
-                .head_stride = with_heads ? tensor.strides[head] : 0,
-                .row_stride = tensor.strides[token],
-                .col_stride = with_cols ? tensor.strides[col] : 0};
+        return HeadTensor{.type = *tensor.type,
+                          .big_endian = tensor.big_endian,
+                          .bytes = tensor.bytes,
+                          .begin = tensor.begin,
+                          .heads = layer_.heads(),
+                          .rows = layer_.keys(),
+                          .cols = with_cols ? tensor.shape[col] : 1,
+                          .head_stride = with_heads ? tensor.strides[head] : 0,
+                          .row_stride = tensor.strides[token],
+                          .col_stride = with_cols ? tensor.strides[col] : 0};
       }
     }
-    tensors_.refuse(whole, expected);
+    return {};
   }
 
   HeadTensor pairs(const NamedTensor& whole) const {

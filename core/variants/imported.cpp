@@ -89,6 +89,9 @@ Plan plan_imported(const Problem& problem, const ImportedParameters& parameters,
   } else if (!result->p.empty()) {
     plan.mask = pairs_with_weight(result->p, problem, stop);
     form.kept = pass_of_all_pairs(plan);
+  } else if (result->z.empty() && problem.recurrence) {
+    throw UsageError("gradients say nothing of a recurrence (" + problem.recurrence->name() +
+                     "); expected z or p");
   } else if (result->z.empty()) {
     plan.notes.push_back("the file holds gradients alone: z is computed here");
     form.kept = pass_of_all_pairs(plan);

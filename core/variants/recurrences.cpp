@@ -39,8 +39,8 @@ struct DeltaParameters : Gates {
     auto fields = gate_fields<DeltaParameters>();
     fields.push_back(choice_field(
         "vectors", "Queries, keys", &DeltaParameters::vectors, {"unit", "as_given"},
-        "unit: both are divided by their lengths, without which the state may grow. Heads that are "
-        "a recurrence are taken as given."));
+        "unit: both are divided by their lengths, without which the state may grow. Those of heads "
+        "that erase are taken as given."));
     return fields;
   }
 };
@@ -71,21 +71,22 @@ class GateSources {
   std::vector<float> beta(double otherwise) {
     const std::vector<float>& given = planning_.reals("beta", {"n"});
     if (!given.empty()) return from(given_, "beta", given);
-    if (head_) return head_->beta;
+    if (head_) return of_head_ = true, head_->beta;
     add_item(chosen_, "β = " + format_number(otherwise));
     return std::vector(static_cast<std::size_t>(n_), static_cast<float>(otherwise));
   }
   Matrix log_decay(Index half_life) {
     if (const StructureTensor* given = planning_.given.find("log_decay"))
       return from(given_, "log_decay", matrix_of(*given));
-    if (head_) return Matrix::copy_of(head_->log_decay);
+    if (head_) return of_head_ = true, Matrix::copy_of(head_->log_decay);
     add_item(chosen_, "a half-life of " + plural(half_life, "token"));
     return Matrix(n_, 1, static_cast<float>(-std::numbers::ln2 / static_cast<double>(half_life)));
   }
   Matrix level_weights(double fall) {
     if (const StructureTensor* given = planning_.given.find("level_weights"))
       return from(given_, "level_weights", matrix_of(*given));
-    if (head_ && !head_->level_weights.empty()) return Matrix::copy_of(head_->level_weights);
+    if (head_ && !head_->level_weights.empty())
+      return of_head_ = true, Matrix::copy_of(head_->level_weights);
     add_item(chosen_, "level weights (1 + l)^−" + format_number(fall));
     Matrix weights(n_, fenwick_levels(n_));
     for (Index i = 0; i < n_; ++i)
@@ -94,7 +95,7 @@ class GateSources {
     return weights;
   }
   void tell(Plan& plan) const {
-    if (head_) plan.notes.push_back("with the gates of the head");
+    if (of_head_) plan.notes.push_back("with the gates of the head");
     if (!given_.empty()) plan.notes.push_back("given: " + given_);
     if (!chosen_.empty()) plan.notes.push_back("the same for all tokens: " + chosen_);
   }
@@ -115,6 +116,7 @@ class GateSources {
   Index n_;
   const Recurrence* head_;
   Planning& planning_;
+  bool of_head_ = false;  // some are the head's own
   std::string given_, chosen_;
 };
 
@@ -141,12 +143,17 @@ Plan plan_of(const Problem& problem, Recurrence recurrence, const GateSources& s
 
 Plan plan_delta(const Problem& problem, const DeltaParameters& p, Planning& planning) {
   GateSources sources(problem, planning);
-  return plan_of(problem,
-                 {.erases = true,
-                  .beta = sources.beta(p.beta),
-                  .log_decay = sources.log_decay(p.half_life),
-                  .level_weights = {}},
-                 sources, !problem.recurrence && p.vectors == Vectors::unit);
+  // The keys of a head that erases are made for it.
+  const bool brought_to_unit = !problem.recurrence || !problem.recurrence->erases;
+  Plan plan = plan_of(problem,
+                      {.erases = true,
+                       .beta = sources.beta(p.beta),
+                       .log_decay = sources.log_decay(p.half_life),
+                       .level_weights = {}},
+                      sources, brought_to_unit && p.vectors == Vectors::unit);
+  if (problem.recurrence && !problem.recurrence->level_weights.empty())
+    plan.notes.push_back("without the level weights of the head");
+  return plan;
 }
 
 Plan plan_ssd(const Problem& problem, const SsdParameters& p, Planning& planning) {
@@ -164,12 +171,15 @@ Plan plan_ssd(const Problem& problem, const SsdParameters& p, Planning& planning
 
 Plan plan_loglinear(const Problem& problem, const LoglinearParameters& p, Planning& planning) {
   GateSources sources(problem, planning);
-  return plan_of(problem,
-                 {.erases = false,
-                  .beta = sources.beta(p.beta),
-                  .log_decay = sources.log_decay(p.half_life),
-                  .level_weights = sources.level_weights(p.fall)},
-                 sources, false);
+  Plan plan = plan_of(problem,
+                      {.erases = false,
+                       .beta = sources.beta(p.beta),
+                       .log_decay = sources.log_decay(p.half_life),
+                       .level_weights = sources.level_weights(p.fall)},
+                      sources, false);
+  if (problem.recurrence && problem.recurrence->erases)
+    plan.notes.push_back("without what the delta rule erases, which the error shows");
+  return plan;
 }
 
 TensorField beta_tensor() {

@@ -158,8 +158,8 @@ std::string Variant::refusal(const Problem& problem) const {
     return label + " has no causal form; expected a head without a causal mask";
   if (!problem.causal && !has_bidirectional_form())
     return label +
-           " has no form without a causal mask: its state runs from the first token to the "
-           "last; expected a causal head";
+           " has no form without a causal mask: it takes one token after another; expected a "
+           "causal head";
   if (!has_form_of(problem.lengths(), problem.causal))
     return label + " has no form for " + problem.lengths().text() +
            ": it pairs the positions of one sequence" +

@@ -117,16 +117,30 @@ std::string shortened(const std::string& text) {
   return text.substr(0, end) + " …";
 }
 
+/// The first parameter that counts beside the gates of a head, which take the place of the first
+/// two.
+std::size_t own_parameters_from(const Variant& variant, const Recurrence& recurrence) {
+  constexpr std::size_t gates = 2;
+  const bool has_levels = std::ranges::find(variant.structure, "level_weights",
+                                            &TensorField::name) != variant.structure.end();
+  const bool counts = has_levels ? recurrence.level_weights.empty() : !recurrence.erases;
+  return counts ? gates : variant.schema.size();
+}
+
 }  // namespace
 
 std::string parameters_of(const Variant& variant, const Values& values, bool causal,
                           const Recurrence* recurrence) {
   if (variant.reference) return (recurrence ? recurrence->name() : "softmax") + ", the reference";
-  if (variant.is_recurrence && recurrence) return "gates of the head";
   constexpr int most = 2;
   std::string text;
   int shown = 0;
-  for (std::size_t f = 0; f < variant.schema.size() && shown < most; ++f) {
+  std::size_t first = 0;
+  if (variant.is_recurrence && recurrence) {
+    text = "gates of the head";
+    first = own_parameters_from(variant, *recurrence);
+  }
+  for (std::size_t f = first; f < variant.schema.size() && shown < most; ++f) {
     const Field& field = variant.schema[f];
     const std::string value = shortened(to_text(values[f]));
     if (value.empty() || (field.causal_only && !causal)) continue;

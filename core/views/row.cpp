@@ -62,7 +62,10 @@ Body row(const PanelInputs& in, std::string& caption, Run& run) {
   auto exact = row_of(*in.exact.op, in.query, in.exact_row, first);
   auto approximate =
       is_exact(in) ? exact : row_of(*in.computation.op, in.query, in.approximate_row, second);
-  const bool has_signs = in.exact.op->plan().as<RecurrentPlan>() != nullptr;
+  const auto is_recurrent = [](const Computation& its) {
+    return its.op->plan().as<RecurrentPlan>() != nullptr;
+  };
+  const bool has_signs = is_recurrent(in.exact) || is_recurrent(in.computation);
   if (has_signs) {
     exact = magnitudes(*exact);
     approximate = magnitudes(*approximate);

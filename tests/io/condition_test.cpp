@@ -330,6 +330,14 @@ TEST_CASE("hooks of TransformerLens have tokens before heads, and q and k from b
   CHECK(problem.v(0, 0) == 2);
 }
 
+TEST_CASE("numbers of something else, called beta or lambda, make no recurrence") {
+  const Source source = source_with({real_tensor("beta", {3}, {1, 1, 1}),  // of a LayerNorm
+                                     real_tensor("lambda", {2}, {1, 1})});
+  CHECK_FALSE(problem_of(source, {}).recurrence);
+  CHECK_FALSE(problem_of(source_with({real_tensor("lambda", {2, 4}, std::vector(8, 1.0f))}), {})
+                  .recurrence);
+}
+
 TEST_CASE("what a recurrence cannot have is refused, with what was found") {
   const auto message = [](std::vector<NamedTensor> more,
                           std::map<std::string, std::string> metadata, HeadChoice choice = {}) {
@@ -342,7 +350,7 @@ TEST_CASE("what a recurrence cannot have is refused, with what was found") {
   CHECK(message({beta}, {{"causal", "false"}}) == it + " without a causal mask" + expected);
   CHECK(message({beta}, {{"window", "2"}}) == it + " with sliding window 2" + expected);
   CHECK(message({beta, real_tensor("sinks", {2}, {0, 0})}, {}) == it + " with sink" + expected);
-  CHECK(message({real_tensor("beta", {2, 5}, std::vector(10, 1.0f))}, {}) ==
+  CHECK(message({real_tensor("beta", {2, 5}, std::vector(10, 1.0f))}, {{"recurrence", "delta"}}) ==
         "dir/x.npz: 'beta' has shape [2,5]; expected [2,4]");
   CHECK(message({real_tensor("log_decay", {2, 4, 2}, std::vector(16, -1.0f))}, {}) ==
         "dir/x.npz: 'log_decay' has shape [2,4,2]; expected [2,4] or [2,4,3]");

@@ -17,6 +17,7 @@ struct Kind {
   std::string name;
   bool erases = true, of_channels = false, levels = false;
   double strongest_decay = 0.1;  // of a token, as a logarithm
+  float reset = 0;               // the same of every seventh token; 0: none is another
 };
 
 const std::vector<Kind>& kinds() {
@@ -27,7 +28,9 @@ const std::vector<Kind>& kinds() {
                                      {"delta rule of levels", true, false, true},
                                      {"linear", false},
                                      {"linear of each channel", false, true, false, 3},
-                                     {"log-linear", false, true, true}};
+                                     {"log-linear", false, true, true},
+                                     {"delta rule that is reset", true, false, false, 0.1, -1e18f},
+                                     {"linear that is reset", false, true, false, 0.1, -3.4e38f}};
   return all;
 }
 
@@ -45,7 +48,9 @@ Problem recurrent_head(const Kind& kind, Index n, Index d, Index dv) {
   for (Index i = 0; i < n; ++i)
     for (Index c = 0; c < recurrence.log_decay.cols(); ++c)
       recurrence.log_decay(i, c) =
-          -static_cast<float>(kind.strongest_decay / (1 + std::exp(-double{gates(i, c)})));
+          kind.reset != 0 && i % 7 == 3
+              ? kind.reset
+              : -static_cast<float>(kind.strongest_decay / (1 + std::exp(-double{gates(i, c)})));
   if (kind.levels) recurrence.level_weights = Matrix::copy_of(levels);
   problem.recurrence = std::make_shared<const Recurrence>(std::move(recurrence));
   return problem;
@@ -219,6 +224,19 @@ TEST_CASE(
   CHECK_FALSE(same(levels, "ssd", {}));
   CHECK(same(recurrent_head(kinds()[0], 150, 8, 4), "delta", {}));
   CHECK_FALSE(same(recurrent_head(kinds()[0], 150, 8, 4), "ssd", {}));
+}
+
+TEST_CASE("recurrence: the delta rule on a head without it has keys of length 1, and stays small") {
+  Problem problem = recurrent_head({"linear", false}, 300, 20, 3);
+  Matrix k = Matrix::copy_of(problem.k);
+  for (Index i = 0; i < k.rows(); ++i)
+    for (Index c = 0; c < k.cols(); ++c) k(i, c) *= 5;
+  problem.k = k;
+  const Matrix p = make_instance(*backends().front(), problem, "delta", {}).all();
+  double largest = 0;
+  for (Index i = 0; i < p.rows(); ++i)
+    for (Index j = 0; j < p.cols(); ++j) largest = larger_error(largest, double{p(i, j)});
+  CHECK(largest <= problem.scale * 1.001);  // |q| = |k| = 1, and nothing grows on the way
 }
 
 TEST_CASE("recurrence: without writing there is no weight and no output") {
