@@ -10,8 +10,8 @@ namespace fovea {
 
 class RecurrentJumps {
  public:
-  static constexpr Index block =
-      16;  // chunks of a leaf, so that its transition is worth its memory
+  /// Chunks of a leaf, so that its transition is worth its memory.
+  static constexpr Index block = 16;
 
   explicit RecurrentJumps(const RecurrentKeys& keys) : keys_(keys) {}
 
@@ -29,7 +29,7 @@ class RecurrentJumps {
   /// The level of the largest known jump that ends at `end` and does not go beyond `begin`; -1 if
   /// there is none.
   int level_at(Index begin, Index end) const;
-  Matrix leaf(Index block, const isa::Loops& loops, const std::stop_token& stop) const;
+  Matrix leaf(Index number, const isa::Loops& loops, const std::stop_token& stop) const;
 
   const RecurrentKeys& keys_;
   std::vector<std::vector<Matrix>> levels_;  // [level][blocks of 2^level leaves], empty: not known

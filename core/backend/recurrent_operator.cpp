@@ -170,6 +170,8 @@ class RecurrentOperator final : public Operator {
     for (Index c = queries.back() / chunk; c >= first; --c) {
       check_stop(stop);
       const Index next = joined > 0 ? queries[joined - 1] / chunk : -1;
+      // The next chunk where something happens: a query joins, or entries of `cols` are wanted. A
+      // strip without a query that has joined goes there at once.
       if (const Index to = std::max({next, first, strip.any() ? last : -1}); to < c) {
         jumps_.take(strip, {to + 1, c + 1}, stop);
         c = to;
