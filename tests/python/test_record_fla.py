@@ -27,7 +27,8 @@ def stand_in(erases):
         heads, width = v.shape[2], q.shape[3]
         g = gk if g is None else g
         if use_gate_in_kernel:
-            a = A_log.exp().view(-1, 1) if g.ndim == 4 else A_log.exp()
+            a = torch.ones(1) if A_log is None else A_log.exp()
+            a = a.view(-1, 1) if g.ndim == 4 else a
             g = g if dt_bias is None else g + dt_bias.view(g.shape[2:])
             g = lower_bound * torch.sigmoid(a * g) if lower_bound else -a * torch.log1p(g.exp())
         if use_beta_sigmoid_in_kernel:
@@ -94,9 +95,10 @@ class Functions(Recorded):
         self.check(gated, self.v, g=self.decay, beta=2 * self.beta, A_log=self.a, **self.raw)
         self.check(gated, self.v, g=self.decay, beta=self.beta, A_log=self.a, dt_bias=self.bias[:, 0],
                    allow_neg_eigval=True, use_qk_l2norm_in_kernel=True, **self.raw)
-        for more in ({}, {"lower_bound": -3.0}):
-            self.check(f"{mode}_kda", self.v, g=self.channels, beta=self.beta, A_log=self.a,
-                       dt_bias=self.bias.reshape(-1), use_qk_l2norm_in_kernel=True, **self.raw, **more)
+        for more in ({"A_log": self.a}, {"A_log": self.a, "lower_bound": -3.0}, {"lower_bound": -3.0},
+                     {"A_log": None, "lower_bound": -3.0}):
+            self.check(f"{mode}_kda", self.v, g=self.channels, beta=self.beta, dt_bias=self.bias.reshape(-1),
+                       use_qk_l2norm_in_kernel=True, **self.raw, **more)
         content = self.check(f"{mode}_kda", self.v, g=self.channels, beta=self.beta)
         self.assertEqual(content.arrays["Layer.log_decay"].shape, (4, 20, 8))
         content = self.check(f"{mode}_delta_rule", self.few, beta=self.beta[:, :, :2])

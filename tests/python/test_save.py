@@ -59,12 +59,13 @@ class Save(InFolder):
             content = self.fovea.read(self.path())
             self.assertEqual((content.metadata["recurrence"], content.metadata["causal"]), (name, "true"))
             self.assertEqual(sorted(content.arrays), sorted(f"layer0.{part}" for part in [*tensors, "k", "q", "v"]))
-        self.fovea.save(self.path(), q[0], k[0], v[0], log_decay=gates[0])
-        self.assertEqual(self.fovea.read(self.path()).arrays["layer0.log_decay"].shape, (1, 7))
         wrong = [
             (dict(recurrence="gated"), "recurrence is 'gated'; expected 'linear' or 'delta'"),
             (dict(beta=[[1] * 7] * 4), "beta has the type I64"),
             (dict(log_decay=gates[:, 1:]), r"log_decay has the shape \[4, 6\]; expected \[4, 7\] or \[4, 7, 3\]"),
+            (dict(log_decay=gates[0]), r"log_decay has the shape \[7\]; expected \[4, 7\] or \[4, 7, 3\]"),
+            (dict(log_decay=gates[0, :, None].repeat(3, axis=1)), r"log_decay has the shape \[7, 3\]; expected"),
+            (dict(beta=-gates[None].repeat(2, axis=0)), r"beta has the shape \[2, 4, 7\]; expected \[4, 7\]"),
             (dict(log_decay=-gates), "log_decay holds numbers above 0"),
             (dict(beta=gates * self.np.nan), "beta holds something other than finite numbers"),
             (dict(beta=gates[..., None].repeat(3, axis=2)), r"beta has the shape \[4, 7, 3\]; expected \[4, 7\]"),
@@ -77,6 +78,23 @@ class Save(InFolder):
                 self.fovea.save(self.path(), q, k, v, **given)
         with self.assertRaisesRegex(self.fovea.FoveaError, "5 queries and 7 keys; a recurrence has one of each"):
             self.save(recurrence="delta")
+
+    def test_gates_of_one_head_and_of_a_batch_of_one(self):
+        """Each in any form, whatever that of q is; also where tokens are as many as heads or channels."""
+        for heads, tokens, channels in ((4, 7, 3), (1, 7, 3), (1, 3, 3), (3, 3, 3), (1, 1, 3), (4, 1, 1)):
+            q = self.np.random.default_rng(2).normal(size=(heads, tokens, channels)).astype("f4")
+            beta, log_decay = abs(q[:, :, 0]), -abs(q)
+
+            def forms(array):
+                return [array, array[None], *([array[0]] if heads == 1 else [])]
+
+            for given_q in forms(q):
+                for array, name in ((beta, "beta"), (-beta, "log_decay"), (log_decay, "log_decay")):
+                    for gate in forms(array):
+                        with self.subTest(q=given_q.shape, gate=gate.shape):
+                            self.fovea.save(self.path(), given_q, given_q, given_q, recurrence="delta", **{name: gate})
+                            written = self.fovea.read(self.path()).arrays[f"layer0.{name}"]
+                            self.assertEqual(written.tolist(), array.tolist())
 
     def test_segments(self):
         q = self.q[:2]
@@ -294,15 +312,53 @@ class Save(InFolder):
         q, kv = self.np.ones((4, 6, 3), "f4"), self.np.ones((2, 6, 3), "f4")
         self.fovea.save(self.path(), q, kv, kv, gradients={"dz": 2 * q, "dq": q, "dk": kv, "dv": q})
         content = self.fovea.read(self.path())
-        self.assertEqual(content.arrays["layer0.dz"].max(), 2)
-        self.assertEqual(content.arrays["layer0.dk"].shape, (2, 6, 3))
-        for given, expected in (({"dq": q}, "expected dz and one of"), ({"dz": q}, "expected dz and one of"),
-                                ({"dz": q, "do": q}, "gradients have 'do'; expected dz, dq, dk, dv"),
-                                ({"dz": q, "dk": q[:1]}, "dk has the shape [1, 6, 3]; expected [4, 6, 3]")):
-            with self.assertRaisesRegex(self.fovea.FoveaError, re.escape(expected)):
-                self.fovea.save(self.path("no.safetensors"), q, kv, kv, gradients=given)
+        self.assertTrue((content.arrays["layer0.dz"] == 2).all())
+        self.assertEqual({name: array.shape for name, array in content.arrays.items() if name.startswith("layer0.d")},
+                         {"layer0.dz": (4, 6, 3), "layer0.dq": (4, 6, 3), "layer0.dk": (2, 6, 3),
+                          "layer0.dv": (4, 6, 3)})
+
+    def test_gradients_of_one_head_and_of_a_batch_of_one(self):
+        q, v = self.np.ones((6, 3), "f4"), self.np.ones((6, 5), "f4")
+        for gradients in ({"dz": v, "dk": q}, {"dz": v[None, None], "dk": q[None], "dq": None}):
+            self.fovea.save(self.path(), q, q, v, gradients=gradients)
+            arrays = self.fovea.read(self.path()).arrays
+            self.assertEqual((arrays["layer0.dz"].shape, arrays["layer0.dk"].shape), ((1, 6, 5), (1, 6, 3)))
+            self.assertNotIn("layer0.dq", arrays)
+
+    def test_gradients_that_do_not_fit_are_refused(self):
+        q, k, v = self.np.ones((4, 6, 3), "f4"), self.np.ones((2, 7, 3), "f4"), self.np.ones((2, 7, 5), "f4")
+        z = self.np.ones((4, 6, 5), "f4")
+        for given, expected in (
+                ({"dq": q}, "gradients has dq; expected dz and at least one of dq, dk and dv"),
+                ({"dz": z}, "gradients has dz; expected dz and at least one of"),
+                ({"dz": None, "dq": q}, "gradients has dq; expected dz and at least one of"),
+                ({"dq": None}, "gradients has no array; expected dz"), ({}, "gradients has no array; expected dz"),
+                ({"dz": z, "do": z, 1: z}, "gradients has 'do', 1; expected dz, dq, dk, dv"),
+                (z, "gradients is of the type ndarray; expected a dict of dz, dq, dk, dv"),
+                ([z, q], "gradients is of the type list; expected a dict"),
+                ({"dz": z, "dq": z}, "dq has the shape [4, 6, 5]; expected [4, 6, 3]"),
+                ({"dz": q, "dq": q}, "dz has the shape [4, 6, 3]; expected [4, 6, 5]"),
+                ({"dz": z, "dk": k[:1]}, "dk has the shape [1, 7, 3]; expected [2, 7, 3] or [4, 7, 3]"),
+                ({"dz": z, "dv": k}, "dv has the shape [2, 7, 3]; expected [2, 7, 5] or [4, 7, 5]"),
+                ({"dz": z, "dq": q > 0}, "dq has the type BOOL")):
+            with self.subTest(expected), self.assertRaisesRegex(self.fovea.FoveaError, re.escape(expected)):
+                self.fovea.save(self.path(), q, k, v, gradients=given)
         with self.assertRaisesRegex(self.fovea.FoveaError, "gradients without v"):
-            self.fovea.save(self.path("no.safetensors"), q, kv, None, gradients={"dz": q, "dq": q})
+            self.fovea.save(self.path(), q, k, None, gradients={"dz": q, "dq": q})
+        self.assertEqual(self.files(), [])
+
+    @needs("torch")
+    def test_gradients_of_a_backward_pass_of_pytorch(self):
+        import torch
+
+        q, k, v = (torch.randn(1, 2, 5, 3, requires_grad=True) for _ in range(3))
+        z = torch.nn.functional.scaled_dot_product_attention(q, k, v)
+        z.retain_grad()
+        z.square().sum().backward()
+        self.fovea.save(self.path(), q, k, v, z=z, gradients={"dz": z.grad, "dq": q.grad, "dk": k.grad, "dv": v.grad})
+        arrays = self.fovea.read(self.path()).arrays
+        self.assertTrue((arrays["layer0.dz"] == 2 * arrays["layer0.z"]).all())
+        self.assertTrue((arrays["layer0.dq"] == q.grad[0].numpy()).all())
 
 
 if __name__ == "__main__":

@@ -104,6 +104,14 @@ class Show(InFolder):
         self.assertEqual(window.frames, [self.path().read_bytes()])
         self.assertEqual(window.greetings, [(b"fovealnk", 1, "")])
 
+    def test_sends_gates_and_gradients(self):
+        window, beta = self.window(), abs(self.q[..., 0])
+        given = dict(beta=beta[None], log_decay=-abs(self.q)[None], gradients={"dz": self.q, "dq": 2 * self.q})
+        self.assertTrue(self.show("gates", **given))
+        self.fovea.save(self.path(), self.q, self.q, self.q, stream="gates", step=0, **given)
+        self.assertEqual(window.frames, [self.path().read_bytes()])
+        self.assertEqual(self.fovea.read(self.path()).arrays["layer0.beta"].shape, (2, 4))
+
     @needs("torch")
     def test_takes_tensors_of_pytorch(self):
         import torch

@@ -29,7 +29,7 @@ class Call:
     module: Optional[str] = None
     kept: Dict[str, Any] = field(default_factory=dict)  # what says which pairs are kept (selection.py)
     recurrence: Optional[Recurrence] = None  # in place of the softmax
-    gradients: Dict[str, Any] = field(default_factory=dict)  # dz, dq, dk, dv of a backward pass
+    gradients: Dict[str, Any] = field(default_factory=dict)  # by their names (gradients.py)
 
     @property
     def heads(self) -> int:
@@ -83,7 +83,10 @@ class Call:
                 raise FoveaError(f"{len(tokens)} {name} for {count} places")
 
     def of_heads(self, heads: List[int]) -> "Call":
-        """The call with some of its query heads, and the key and value heads which they use."""
+        """The call with some of its query heads, and the key and value heads which they use.
+
+        It has no gradients: those of shared keys and values are sums over all query heads.
+        """
         group = self.heads // int(self.k.shape[0])
         used = sorted({head // group for head in heads})
         shares = [[head for head in heads if head // group == one] for one in used]

@@ -6,7 +6,7 @@ A_t is exp(log_decay_t). Gated DeltaNet and KDA erase; the SSD of Mamba-2 does n
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
 from .arrays import ROUNDING, numbers_of, type_of
 from .errors import FoveaError, need
@@ -49,9 +49,8 @@ class Recurrence:
         others = [name for name in WITHOUT if getattr(call.conditions, name) is not None] + list(call.kept)
         if others:
             raise FoveaError(f"{', '.join(others)}: of a softmax, which a recurrence does not have")
-        of_tokens = [call.heads, call.queries]
         for name, array in self.arrays().items():
-            shapes = [of_tokens] if name == "beta" else [of_tokens, [*of_tokens, int(call.q.shape[2])]]
+            shapes = gate_shapes(name, call.q)
             if list(array.shape) not in shapes:
                 raise FoveaError(f"{name} has the shape {list(array.shape)}; expected "
                                  f"{' or '.join(map(str, shapes))}")
@@ -67,6 +66,27 @@ class Recurrence:
                         numbers_of(array[head])[:tokens].astype(numpy.float64))
                        for array, unless in ((self.beta, 1.0), (self.log_decay, 0.0)))
         return beta, decay.reshape(tokens, -1)
+
+
+def gate_shapes(name: str, q: Any) -> List[List[int]]:
+    """The shapes that "beta" or "log_decay" may have beside queries [H, n, d]."""
+    heads, tokens, channels = (int(size) for size in q.shape)
+    of_tokens = [heads, tokens]
+    return [of_tokens] if name == "beta" else [of_tokens, [*of_tokens, channels]]
+
+
+def gate_with_heads(array: Any, name: str, q: Any) -> Any:
+    """[H, n] or [H, n, d] of a gate that may have a batch of one before its heads, or no axis for its only head.
+
+    A gate that does not fit the queries [H, n, d] stays as it is: Recurrence.check refuses it.
+    """
+    shape = list(array.shape)
+    for expected in gate_shapes(name, q):
+        if shape == [1, *expected]:
+            return array[0]
+        if [1, *shape] == expected:
+            return array[None]
+    return array
 
 
 def recurrent_output(call: "Call", head: int, tokens: int) -> Tuple[Any, Any]:

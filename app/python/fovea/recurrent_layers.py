@@ -87,11 +87,11 @@ def _log_decay(given: Dict[str, Any]) -> Any:
     gates = given.get("gk") if given.get("g") is None else given["g"]
     if gates is None or not given.get("use_gate_in_kernel"):
         return gates
-    gates, rates = gates.float(), given["A_log"].float().exp()
+    gates, rates, bound = gates.float(), 1.0, given.get("lower_bound")
     if given.get("dt_bias") is not None:
         gates = gates + given["dt_bias"].float().view(gates.shape[2:])
-    rates = rates.view(-1, *[1] * (gates.ndim - 3))
-    bound = given.get("lower_bound")
+    if given.get("A_log") is not None:  # KDA with a bound may do without it
+        rates = given["A_log"].float().exp().view(-1, *[1] * (gates.ndim - 3))
     return -rates * functional.softplus(gates) if bound is None else bound * (rates * gates).sigmoid()
 
 

@@ -9,7 +9,7 @@ from .conditions import Conditions, recognised
 from .encoding import tokens_given
 from .errors import FoveaError
 from .gradients import check_names
-from .recurrence import NAMES, Recurrence
+from .recurrence import NAMES, Recurrence, gate_with_heads
 from .rules import floating, mask_of, of_heads, positive, segments_of, window_of
 from .selection import selection_of
 from .writer import TensorBytes, TensorWriter
@@ -36,11 +36,12 @@ def save(path: "str | os.PathLike[str]", q: Any, k: Any, v: Any, *, tokens: Any 
     `indices` lists them instead, the keys of each query as [nq, most] or [H, nq, most] (-1: none), and `block_indices`
     the blocks of keys of each query or block of queries.
     `recurrence` is "delta" for heads of Gated DeltaNet or KDA, "linear" for Mamba-2 and gated linear attention, with
-    `beta` [H, n] (1 by default) and `log_decay` [H, n], or [H, n, d] for each channel of the keys (0 by default). q and
-    k are then those that the recurrence uses, brought to norm 1 if it does that. It is causal, and `beta` alone says
-    "delta".
-    `gradients` is what a backward pass has: `dz`, the gradient of a loss by z, as z, and one or more of `dq`, `dk` and
-    `dv`, as q, k and v (or of every query head). Fovea says which rows are not the gradients of the attention.
+    `beta` [H, n] (1 by default) and `log_decay` [H, n], or [H, n, d] for each channel of the keys (0 by default); as in
+    q, the axis of heads may be left out for one head, and a batch of one may come before it. q and k are then those
+    that the recurrence uses, brought to norm 1 if it does that. It is causal, and `beta` alone says "delta".
+    `gradients` are those of a loss in a backward pass: `dz`, by z, has the shape of z, and one or more of `dq`, `dk`
+    and `dv` have those of q, k and v; `dk` and `dv` may also be of every query head. Fovea says which rows are not the
+    gradients of the attention.
     `stream` and `step` are what `fovea.show` writes of its name and step; then both make the same bytes.
     An existing file is replaced when the new one is complete. Raises FoveaError for what does not fit, and for
     all that the program would refuse.
@@ -81,30 +82,27 @@ def call_of(q: Any, k: Any, v: Any, *, tokens: Any = None, key_tokens: Any = Non
     conditions = recognised(conditions, nq, nk, heads, mask_of(mask), None if bias is None else floating(bias, "bias"))
     if causal is None and mask is None and bias is None:
         conditions.causal = None
-    gates = _recurrence(beta, log_decay, recurrence)
+    gates = _recurrence(beta, log_decay, recurrence, q)
     if gates is not None and conditions.causal is None:
         conditions.causal = True
     return Call(q, k, v, z, conditions, tokens_given(tokens, "tokens"), tokens_given(key_tokens, "key_tokens"), model,
                 kept=selection_of(kept, indices, block_indices, block_size), recurrence=gates,
-                gradients=_gradients(gradients))
+                gradients={} if gradients is None else _gradients(gradients))
 
 
-def _recurrence(beta: Any, log_decay: Any, name: Optional[str]) -> Optional[Recurrence]:
+def _recurrence(beta: Any, log_decay: Any, name: Optional[str], q: Any) -> Optional[Recurrence]:
     if beta is None and log_decay is None and name is None:
         return None
     if name not in (None, *NAMES):
         raise FoveaError(f"recurrence is {name!r}; expected {' or '.join(map(repr, NAMES))}")
-    gates = [None if array is None else floating(array, what)
+    gates = [None if array is None else gate_with_heads(floating(array, what), what, q)
              for array, what in ((log_decay, "log_decay"), (beta, "beta"))]
-    gates = [array[None] if array is not None and len(array.shape) == 1 else array for array in gates]  # of one head
     return Recurrence(beta is not None if name is None else name == NAMES[True], *gates)
 
 
-def _gradients(given: Optional[Mapping[str, Any]]) -> Dict[str, Any]:
-    found = {name: array for name, array in (given or {}).items() if array is not None}
-    if found:
-        check_names(found)
-    return {name: _heads(array, name) for name, array in found.items()}
+def _gradients(given: Mapping[str, Any]) -> Dict[str, Any]:
+    check_names(given)
+    return {name: _heads(array, name) for name, array in given.items() if array is not None}
 
 
 def _heads(array: Any, name: str) -> Any:

@@ -31,8 +31,8 @@ def show(q: Any, k: Any, v: Any, *, name: str = "live", step: Optional[int] = No
          bias: Any = None, alibi: Any = None, sinks: Any = None, segments: Any = None, beta: Any = None,
          log_decay: Any = None, recurrence: Optional[str] = None, kept: Any = None, indices: Any = None,
          block_indices: Any = None, block_size: Any = None, gradients: Optional[Mapping[str, Any]] = None,
-         model: Optional[str] = None, address: Optional[str] = None,
-         token: Optional[str] = None, start: bool = True, strict: bool = False, timeout: float = 2.0) -> bool:
+         model: Optional[str] = None, address: Optional[str] = None, token: Optional[str] = None, start: bool = True,
+         strict: bool = False, timeout: float = 2.0) -> bool:
     """Shows q, k and v in the window of Fovea. Returns whether the window has them.
 
     A training loop may call it at every step: the window follows the stream called `name`, and earlier steps can be
