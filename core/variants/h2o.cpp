@@ -44,7 +44,6 @@ class H2oCache {
     for (Index begin = 0; begin < n; begin += strip) {
       planning_.run.check();
       step_through({begin, std::min(n, begin + strip)});
-      planning_.run.reached(static_cast<double>(begin) / static_cast<double>(n));
     }
     return std::move(evicted_);
   }
