@@ -64,7 +64,7 @@ TEST_CASE("results are found by their names, with a prefix and without") {
   CHECK(names_of(source_with_results({counted("layer3.attention", {2, 6, 6})}).layers[0]) == ":p");
 }
 
-TEST_CASE("gradients are found by their names; dz is common to all results of a layer") {
+TEST_CASE("gradients are found by their names, and dz is common to all results of a layer") {
   const auto text_of = [](const Source& source) {
     std::string text;
     for (const ImportedTensors& result : source.layers[0].imported) {

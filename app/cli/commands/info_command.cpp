@@ -29,6 +29,12 @@ Document selection_json(const SelectionTensors& kept) {
   return out;
 }
 
+/// The gradients of a result, by the names that they have in files.
+std::vector<std::pair<std::string, const HeadTensor*>> gradients_of(const ImportedTensors& result) {
+  const GradientTensors& its = result.gradients;
+  return {{"dz", &its.dz}, {"dq", &its.dq}, {"dk", &its.dk}, {"dv", &its.dv}};
+}
+
 Document layer_json(const Layer& layer) {
   Document tensors = Document::object();
   const auto put = [&](const std::string& name, const HeadTensor& tensor) {
@@ -54,6 +60,7 @@ Document layer_json(const Layer& layer) {
     put(prefix + "lse", result.lse);
     if (result.p.bytes != layer.attention.bytes || result.p.begin != layer.attention.begin)
       put(prefix + "p", result.p);
+    for (const auto& [name, tensor] : gradients_of(result)) put(prefix + name, *tensor);
     if (result.kept.present()) tensors[prefix + "kept"] = selection_json(result.kept);
   }
   out["tensors"] = tensors;
@@ -109,6 +116,8 @@ std::string text_of_results(const Layer& layer) {
     if (!result.name.empty()) text += " " + result.name + ":";
     for (const auto& [name, tensor] :
          {std::pair{"z", &result.z}, std::pair{"lse", &result.lse}, std::pair{"p", &result.p}})
+      if (tensor->present()) text += std::string(" ") + name;
+    for (const auto& [name, tensor] : gradients_of(result))
       if (tensor->present()) text += std::string(" ") + name;
     if (result.kept.present()) text += " kept (" + result.kept.text() + ")";
   }
