@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <numeric>
-#include <ranges>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -61,7 +60,7 @@ std::vector<Index> edges_of(const std::vector<DrawnRectangle>& rectangles, Index
     for (const Index edge : {range_of(its).begin, range_of(its).end})
       if (edge < count) edges.push_back(edge);
   std::ranges::sort(edges);
-  edges.erase(std::ranges::unique(edges).begin(), edges.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
   return edges;
 }
 
@@ -167,8 +166,8 @@ std::vector<DrawnRows> DrawnPairs::rows(Lengths lengths) const {
   for (std::size_t e = 0; e + 1 < edges.size(); ++e) {
     const IndexRange queries{edges[e], edges[e + 1]};
     painted.clear(all_);
-    for (const DrawnRectangle& its : rectangles_ | std::views::reverse)
-      if (covers(its.queries, queries)) painted.paint(its.keys, its.includes);
+    for (auto its = rectangles_.rbegin(); its != rectangles_.rend(); ++its)
+      if (covers(its->queries, queries)) painted.paint(its->keys, its->includes);
     std::vector<IndexRange> keys = painted.runs();
     if (keys.empty()) continue;
     if (!out.empty() && out.back().queries.end == queries.begin && out.back().keys == keys)

@@ -139,9 +139,11 @@ TEST_CASE("gradients are the differences of the loss, under every condition of a
 
 TEST_CASE("rounding explains the gradients of a kernel that rounds, and no wrong row") {
   for (const bool causal : {false, true})
-    for (const auto& [type, round] : {std::pair<ElementType, Rounding>{ElementType::f32, to_fp32},
-                                      {ElementType::bf16, through_bf16},
-                                      {ElementType::f16, through_fp16}}) {
+    for (const auto& [its_type, round] :
+         {std::pair<ElementType, Rounding>{ElementType::f32, to_fp32},
+          {ElementType::bf16, through_bf16},
+          {ElementType::f16, through_fp16}}) {
+      const ElementType type = its_type;  // which Clang 14 can capture
       CAPTURE(to_text(type));
       const Problem head = make_data(Data::gaussian, 64, 8, 8, causal);
       const Matrix dz = gaussian(64, 8, 4);
