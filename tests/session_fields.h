@@ -106,14 +106,14 @@ inline SessionFile unlike_any_default() {
   settings.norm = Norm::row_max;
   settings.log_floor = 3e-3;
   settings.pool = Pool::Kind::max;
-  for (const auto& [view, own] : view_fields()) {
-    const Field& field = own->field;
+  for (const auto& [view, of_view] : view_fields()) {
+    const Field& field = of_view->field;
     if (!field.choices.empty())
-      set_value(settings, *own, field.choices.back());
+      set_value(settings, *of_view, field.choices.back());
     else if (std::holds_alternative<double>(field.standard))
-      set_value(settings, *own, 0.05);
+      set_value(settings, *of_view, 0.05);
     else
-      set_value(settings, *own, std::int64_t{12});
+      set_value(settings, *of_view, std::int64_t{12});
   }
   settings.shared_range = false;
   settings.colormap = "cividis";

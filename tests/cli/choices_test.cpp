@@ -355,8 +355,8 @@ TEST_CASE("the papers' numbers are listed, computed, drawn, and refused by a wro
   CHECK(ranks["numbers"][3]["found"] == 192);
   CHECK(std::filesystem::exists(figure));
   const Ended refused = check_refused({"paper", "figure-9"}, 2, "expected one of rank-map");
-  for (const auto& figure : list)
-    CHECK(refused.err.find(figure["id"].get<std::string>()) != std::string::npos);
+  for (const auto& one : list)
+    CHECK(refused.err.find(one["id"].get<std::string>()) != std::string::npos);
   check_refused({"paper", "rank-map", "--longest", "512"}, 2,
                 "--longest is of tree-time, running-time;");
   const auto times = document_of({"paper", "tree-time", "--longest", "256", "--json"});
