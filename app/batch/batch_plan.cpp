@@ -171,7 +171,7 @@ PlannedVariant variant_with_values(const Place& place) {
 
 std::vector<PlannedVariant> variants_in(const Place& list) {
   const std::string expected =
-      "a list of ids, papers, baselines, selectors, all, or {\"variant\": ID, \"set\": {...}}";
+      "a list of ids, " + names_of_groups() + ", all, or {\"variant\": ID, \"set\": {...}}";
   if (!list.value.is_array() || list.value.empty()) list.refuse(expected);
   std::vector<PlannedVariant> planned;
   for (std::size_t i = 0; i < list.value.size(); ++i) {

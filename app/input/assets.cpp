@@ -44,8 +44,7 @@ std::pair<Index, Index> first_head(const Source& source) {
 /// which lacks what the delta rule erases and level weights.
 std::vector<Column> columns_of(const RecurrenceTensors& recurrence, Index n) {
   std::vector<Column> columns{{.variant = reference_variant().id}};
-  const bool is_ssd =
-      !recurrence.erases.value_or(recurrence.beta.present()) && !recurrence.level_weights.present();
+  const bool is_ssd = !recurrence.has_delta_rule() && !recurrence.level_weights.present();
   const Variant& ssd = find_variant("ssd");
   if (!is_ssd) columns.push_back({.variant = ssd.id, .values = values_for_length(ssd, n)});
   return columns;

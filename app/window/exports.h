@@ -74,7 +74,7 @@ class Exports {
   Figure panel_figure(const CanvasModel& model, std::size_t row, std::size_t column,
                       const FigureStyle& style, bool carries_session) const;
   Recipe recipe_for(const QString& path, const FigureStyle& style) const;
-  /// The operator of the selected column; null if it is not known, and the status bar says so.
+  /// The computation of the selected column; null if it is not known, and the status bar says so.
   std::shared_ptr<const Computation> chosen_computation() const;
   std::shared_ptr<const CanvasModel> model_with(std::size_t row, std::size_t column) const;
   void write(const QString& path, Figure figure);

@@ -71,7 +71,7 @@ std::vector<Diagnostic> eviction_figures(const Diagnosis& of, Run& run) {
        .label = "First query that misses its top key",
        .value = first,
        .meaning = "The first query whose heaviest key in exact attention was evicted before; ∞ "
-                  "if there is none. Of a sample, the first among the rows that were read.",
+                  "if there is none. If rows are sampled, it is the first sampled query.",
        .sampled = rows.sampled()}};
 }
 

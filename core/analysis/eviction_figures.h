@@ -8,8 +8,8 @@
 namespace fovea {
 
 /// Over the rows of exact attention, of which long heads are sampled: the mass that it gives to
-/// keys that were evicted before; the share of queries whose heaviest key was, and the first such
-/// query. Empty if the plan evicts no key. Throws Cancelled.
+/// keys that were evicted before; the share of queries whose heaviest key was evicted before, and
+/// the first such query. Empty if the plan evicts no key. Throws Cancelled.
 std::vector<Diagnostic> eviction_figures(const Diagnosis& of, Run& run);
 
 }  // namespace fovea

@@ -11,8 +11,6 @@
 namespace fovea {
 namespace {
 
-constexpr double most_entries = 6.7e7;
-
 /// Tokens after which each token's decay, if all had it, would halve the state; infinite without a
 /// decay. From the mean over channels where each has its own.
 std::vector<float> half_lives(const Recurrence& recurrence, Index n) {
@@ -53,7 +51,7 @@ double mean_value(const std::vector<float>& values) {
 
 std::vector<Diagnostic> level_shares(const Operator& op, Run& run) {
   const Index n = op.plan().keys();
-  const RowBands sample = row_bands(op.plan().lengths, most_entries, 0);
+  const RowBands sample = row_bands(op.plan().lengths, most_read_entries, 0);
   std::vector<std::vector<double>> of_level(static_cast<std::size_t>(fenwick_levels(n)));
   std::vector<double> all;  // a number a row, as those of each level
   Run quiet = run.quiet();
@@ -77,7 +75,7 @@ std::vector<Diagnostic> level_shares(const Operator& op, Run& run) {
     figures.push_back({.id = "level_share_" + std::to_string(l),
                        .label = "Level " + std::to_string(l) + ", share of |P|",
                        .value = share.value,
-                       .meaning = "Of all magnitudes of P, those on the pairs of this Fenwick "
+                       .meaning = "The share of Σ|P| that lies on the pairs of this Fenwick "
                                   "level: level 0 is the diagonal, and a query has up to 2^(l-1) "
                                   "keys on level l.",
                        .sampled = sample.sampled(),

@@ -51,13 +51,7 @@ class GradientSums {
         budget_of_z_(head_, type),
         unit_(unit_roundoff(type)),
         smallest_(type == ElementType::f16 ? 0x1p-25 : 0),
-        sums_(2 * static_cast<double>(std::max(head_.queries(), head_.keys())) * unit_of_fp32) {
-    for (Sum* sum : {&of_q_, &of_k_, &of_v_}) {
-      const Rows& like = sum == &of_q_ ? q_ : sum == &of_k_ ? k_ : v_;
-      sum->value = Rows::Zero(like.rows(), like.cols());
-      sum->error = Numbers::Zero(like.rows());
-    }
-  }
+        sums_(2 * static_cast<double>(std::max(head_.queries(), head_.keys())) * unit_of_fp32) {}
 
   Gradients gradients(Run& run) {
     constexpr Index band = 64;
@@ -74,6 +68,9 @@ class GradientSums {
   struct Sum {
     Rows value;
     Numbers error;  // of each row, without that of rounding the result
+
+    explicit Sum(const Rows& like)
+        : value(Rows::Zero(like.rows(), like.cols())), error(Numbers::Zero(like.rows())) {}
   };
 
   Gradient finished(const Sum& sum) const {
@@ -92,12 +89,11 @@ class GradientSums {
     const Rows dp = dz * v_.transpose();
     const Numbers d = (p.array() * dp.array()).rowwise().sum();
     const Numbers dz_norms = dz.rowwise().norm();
-    // What rounding changes in P_ij and dS_ij, relative: 2 u + 4 delta_i + 2 nk 2^-24. And B_i.
-    Numbers relative(rows.size()), of_z(rows.size());
+    Numbers relative(rows.size());  // errors of P_ij and of dS_ij: 2 u + 4 delta_i + 2 nk 2^-24
+    Numbers of_z(rows.size());      // B_i
     for (Index r = 0; r < rows.size(); ++r) {
       const double spread = (p.row(r).array().transpose() * v_norms_).sum();
-      // The budget of z grows with `spread` by the relative error of the weights.
-      relative[r] = budget_of_z_(rows.begin + r, 1, 0) - budget_of_z_(rows.begin + r, 0, 0);
+      relative[r] = budget_of_z_.of_weights(rows.begin + r);
       of_z[r] = budget_of_z_(rows.begin + r, spread, (p.row(r) * v_).norm());
     }
     std::vector<Rows> parts_of_q(static_cast<std::size_t>(chunks));
@@ -147,13 +143,13 @@ class GradientSums {
   /// Relative error of rounding to the type, half the distance of its smallest numbers, and the
   /// relative error of a sum in fp32: u, s and 2 n 2^-24 of rounding_budget.h.
   const double unit_, smallest_, sums_;
-  Sum of_q_, of_k_, of_v_;
+  Sum of_q_{q_}, of_k_{k_}, of_v_{v_};
 };
 
 /// How a gradient of the file differs from ours.
 struct Compared {
   double relative = 0;  // |theirs - ours| / |ours|
-  double factor = 1;    // of ours that is nearest to theirs
+  double factor = 1;    // the multiple of ours that comes nearest to theirs
   double apart = 0;     // |theirs - factor ours| / |theirs|
   std::vector<Index> beyond;
 };

@@ -104,11 +104,15 @@ RoundingBudget::RoundingBudget(const Problem& problem, ElementType type)
       smallest * (all_norms + width) + 2 * static_cast<double>(problem.keys()) * width * 0x1p-149;
 }
 
-double RoundingBudget::operator()(Index i, double spread, double norm) const {
-  const double u = unit_roundoff(type_), sums = 2 * static_cast<double>(problem_.keys()) * fp32,
+double RoundingBudget::of_weights(Index i) const {
+  const double sums = 2 * static_cast<double>(problem_.keys()) * fp32,
                logit = static_cast<double>(problem_.d()) * fp32 * problem_.scale *
                        norm_of(problem_.q, i) * longest_key_;
-  return (2 * u + 4 * logit + sums) * spread + u * norm + of_smallest_;
+  return 2 * unit_roundoff(type_) + 4 * logit + sums;
+}
+
+double RoundingBudget::operator()(Index i, double spread, double norm) const {
+  return of_weights(i) * spread + unit_roundoff(type_) * norm + of_smallest_;
 }
 
 std::vector<float> rounding_budget(const Operator& exact, const Output& exact_output,

@@ -19,6 +19,8 @@ class RoundingBudget {
   RoundingBudget(const Problem& problem, ElementType type);
   /// `spread`: sum_j p_ij |v_j|; `norm`: |z_i|.
   double operator()(Index i, double spread, double norm) const;
+  /// The relative error of a weight of the row: what `spread` is multiplied by.
+  double of_weights(Index i) const;
 
  private:
   const Problem& problem_;

@@ -30,8 +30,8 @@ struct RowBands {
   }
 };
 
-/// Beyond so many entries of P an analysis reads a sample of rows: a head of 8192 tokens is read
-/// whole.
+/// An analysis reads a sample of rows if P has more entries than this. A head of 8192 tokens is
+/// read whole.
 inline constexpr double most_read_entries = 8192.0 * 8192.0;
 
 /// All rows if they have at most `max_entries` entries, else as many rows as have (at least 16),

@@ -107,18 +107,18 @@ void RecurrentChunk::write(Matrix& keys, Matrix& erased, float* decay) const {
   Wide sums = its.log_decay.size() > 0 ? its.log_decay : Wide::Zero(size, 1).eval();
   for (Index t = 1; t < size; ++t) sums.row(t) += sums.row(t - 1);
   const Wide last = sums.bottomRows(1);
-  Wide behind = decayed(its.k, (-sums).rowwise() + last.row(0));
+  Wide decayed_keys = decayed(its.k, (-sums).rowwise() + last.row(0));
   if (its.erases) {
     Wide n = Wide::Zero(size, size);
     add_products(its.k, sums, {0, size}, n);
     const Wide inverse = inverse_of(its.beta.asDiagonal() * n);
     Wide all = Wide::Zero(size, its.k.cols());
     for (Index t = 0; t < size; ++t)
-      for (Index u = t; u < size; ++u) all.row(t) += inverse(u, t) * behind.row(u);
-    behind = std::move(all);
+      for (Index u = t; u < size; ++u) all.row(t) += inverse(u, t) * decayed_keys.row(u);
+    decayed_keys = std::move(all);
     copy(-decayed(its.k, sums), erased, its.tokens.begin);
   }
-  copy(its.beta.asDiagonal() * behind, keys, its.tokens.begin);
+  copy(its.beta.asDiagonal() * decayed_keys, keys, its.tokens.begin);
   for (Index c = 0; c < last.cols(); ++c) decay[c] = to_float(std::exp(last(0, c)));
 }
 

@@ -1,7 +1,7 @@
-// A RecurrentChunk is some adjacent tokens of a recurrence: what they make of rows that come from
-// behind it, in closed form, and the rows of its own queries, step by step. With G the sums of log
-// decays from the beginning of the chunk, D_ut = exp(G_u - G_t), and all products taken channel by
-// channel, a row r gets
+// A RecurrentChunk is a run of adjacent tokens of a recurrence. It says what the tokens do to the
+// row of a later query, in closed form, and has the rows of its own queries, step by step. With G
+// the sums of log decays from the beginning of the chunk, D_ut = exp(G_u - G_t), and all products
+// taken channel by channel, a row r gets
 //   P = Y (I + N)^-1 diag(b),   Y_t = sum over c of r_c D_end,t k_tc,   N_ut = b_u k_u . D_ut k_t
 //   for u > t.
 // Exponents are differences of sums, at most 0: nothing overflows, whatever the decays.
@@ -22,13 +22,13 @@ class RecurrentChunk {
   RecurrentChunk(const RecurrentChunk&) = delete;
   RecurrentChunk& operator=(const RecurrentChunk&) = delete;
 
-  /// Rows for a vector r that comes from behind the chunk: P_it = r . keys_t, and behind the
-  /// chunk's beginning r becomes decay r + sum of P_it erased_t. `erased` is left as it is if
-  /// nothing is erased. Writes the rows of the chunk's tokens, and `decay`, [d] or [1].
+  /// Rows for the vector r of a later query: P_it = r . keys_t, and before the first token of the
+  /// chunk r is decay r + sum of P_it erased_t. `erased` is left as it is if nothing is erased.
+  /// Writes the rows of the chunk's tokens, and `decay`, [d] or [1].
   void write(Matrix& keys, Matrix& erased, float* decay) const;
 
   /// Some of the chunk's own queries: p [queries, tokens], P_it without level weights, and r
-  /// [queries, d], what each has become behind the beginning of the chunk.
+  /// [queries, d], what each row is before the first token of the chunk.
   struct Own {
     Matrix p, r;
   };

@@ -11,7 +11,7 @@ namespace fovea {
 void RecurrentJumps::make(IndexRange chunks, const isa::Loops& loops, Workers& workers,
                           const std::stop_token& stop) {
   if (!keys_.erases()) return;
-  Index begin = (chunks.begin + block - 1) / block, end = chunks.end / block;
+  Index begin = number_of_blocks(chunks.begin, block), end = chunks.end / block;
   for (std::size_t level = 0; begin < end; ++level, begin = (begin + 1) / 2, end /= 2) {
     if (level == levels_.size())
       levels_.emplace_back(static_cast<std::size_t>((keys_.chunks() / block) >> level));

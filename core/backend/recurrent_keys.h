@@ -1,5 +1,6 @@
-// RecurrentKeys are the keys of a RecurrentPlan as vectors from behind their chunk meet them, and
-// RecurrentRows some vectors on their way back through the chunks: the memory of one thread.
+// RecurrentKeys are the keys of a RecurrentPlan as the rows of later queries meet them.
+// RecurrentRows are some of these rows on their way back through the chunks: the memory of one
+// thread.
 #pragma once
 
 #include <span>
@@ -8,6 +9,7 @@
 #include "backend/isa/attend.h"
 #include "backend/recurrent_chunk.h"
 #include "backend/workers.h"
+#include "data/blocks.h"
 
 namespace fovea {
 
@@ -21,7 +23,7 @@ class RecurrentKeys {
   Index d() const { return d_; }
   Index width() const { return keys_.stride(); }  // floats of a padded row
   Index tokens() const { return keys_.rows(); }
-  Index chunks() const { return (tokens() + chunk - 1) / chunk; }
+  Index chunks() const { return number_of_blocks(tokens(), chunk); }
   IndexRange tokens_of(Index c) const { return {c * chunk, std::min((c + 1) * chunk, tokens())}; }
   bool erases() const { return !erased_.empty(); }
   /// RecurrentChunk::write.

@@ -159,8 +159,8 @@ class RecurrentOperator final : public Operator {
     pooled.write(out);
   }
 
-  // use(key, s): the entries s[lane] of the key. The queries ascend. Keys that are left out have
-  // entries of 0.
+  // Calls use(key, s), where s[lane] is the entry of the key and the lane's query. The queries
+  // ascend. Keys that are left out have entries of 0.
   template <class Use>
   void for_entries(std::span<const Index> queries, IndexRange cols, RecurrentRows& strip,
                    const std::stop_token& stop, Use use) const {
@@ -189,8 +189,8 @@ class RecurrentOperator final : public Operator {
     }
   }
 
-  // The queries of a chunk join the strip: their entries among its own keys, and what they have
-  // become before it.
+  // Queries of chunk c join the strip. Writes their entries for keys of the chunk, and their rows
+  // as they are before the chunk.
   void join(std::span<const Index> queries, std::size_t& joined, Index c,
             RecurrentRows& strip) const {
     const IndexRange tokens = keys_.tokens_of(c);

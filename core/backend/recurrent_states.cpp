@@ -87,7 +87,8 @@ void RecurrentStates::pass(Index c, const Piece& piece, IndexRange cols, Matrix&
   add_chunk(c, piece, cols);
 }
 
-// As a binary number grows by 1: the states of its last ones become one, with the chunk itself.
+// Adds chunk c as counting adds 1 to a binary number: the states of the trailing ones of c are
+// merged with the chunk into the next state.
 void RecurrentStates::add_chunk(Index c, const Piece& piece, IndexRange cols) {
   const auto to = states_.size() == 1
                       ? std::size_t{0}
@@ -105,7 +106,7 @@ void RecurrentStates::add_chunk(Index c, const Piece& piece, IndexRange cols) {
 }
 
 double RecurrentStates::need(const RecurrentPlan& plan, Index tokens, Index d, Index dv) {
-  const Index chunks = (tokens + RecurrentKeys::chunk - 1) / RecurrentKeys::chunk;
+  const Index chunks = number_of_blocks(tokens, RecurrentKeys::chunk);
   const auto states = static_cast<Index>(count_states(*plan.recurrence, chunks));
   const double piece = as_double(RecurrentKeys::chunk) *
                        as_double(RecurrentKeys::chunk + (1 + states) * padded_width(d));

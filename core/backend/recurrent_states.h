@@ -30,7 +30,8 @@ class RecurrentStates {
     std::vector<Matrix> r;  // [tokens, d] of each state, with its level weights
     Matrix keys;            // [d, tokens]: RecurrentKeys transposed
   };
-  /// A state is the sum of chunks, which its bit of their number stands for.
+  /// Whether the state holds chunks before chunk c: state s holds the 2^s chunks that bit s of c
+  /// stands for, and none if the bit is 0.
   bool holds(std::size_t state, Index c) const {
     return states_.size() == 1 || ((c >> state) & 1) != 0;
   }

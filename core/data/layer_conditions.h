@@ -18,9 +18,11 @@ struct RecurrenceTensors {
   HeadTensor beta;               // [H, n, 1] or none
   HeadTensor log_decay;          // [H, n, 1 or d] or none
   HeadTensor level_weights;      // [H, n, levels] or none
-  std::optional<bool> erases;    // nothing: it does if there is a beta
+  std::optional<bool> erases;    // what metadata say
   bool before_the_norm = false;  // q and k are to be divided by their lengths
 
+  /// It erases if metadata say so, or if they say nothing and there is a beta.
+  bool has_delta_rule() const { return erases.value_or(beta.present()); }
   bool present() const {
     return beta.present() || log_decay.present() || level_weights.present() || erases;
   }

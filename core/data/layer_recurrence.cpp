@@ -22,7 +22,7 @@ void require_plain(const Problem& problem, const std::string& name, const std::s
 std::shared_ptr<const Recurrence> recurrence_of(const RecurrenceTensors& tensors,
                                                 const Problem& problem, const std::string& where,
                                                 const std::stop_token& stop) {
-  Recurrence out{.erases = tensors.erases.value_or(tensors.beta.present())};
+  Recurrence out{.erases = tensors.has_delta_rule()};
   const auto read = [&](const HeadTensor& tensor) {
     return tensor.present() ? tensor.read(problem.head, stop) : Matrix();
   };

@@ -19,9 +19,9 @@ namespace fovea {
 
 struct Recurrence {
   bool erases = true;       // the term of the delta rule
-  std::vector<float> beta;  // [n]; empty: 1
-  Matrix log_decay;         // [n, 1] or [n, d], at most 0; empty: 0
-  Matrix level_weights;     // [n, levels]: lambda; empty: 1
+  std::vector<float> beta;  // [n]; all are 1 if it is empty
+  Matrix log_decay;         // [n, 1] or [n, d], at most 0; all are 0 if it is empty
+  Matrix level_weights;     // [n, levels], lambda; all are 1 if it is empty
 
   float beta_of(Index j) const { return beta.empty() ? 1 : beta[static_cast<std::size_t>(j)]; }
   float weight_of(Index i, Index j) const;

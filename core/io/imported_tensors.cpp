@@ -13,7 +13,8 @@
 namespace fovea {
 namespace {
 
-constexpr std::string_view result_words[] = {"z", "lse", "p", "do", "dz", "dq", "dk", "dv"};
+constexpr std::string_view result_words[] = {"z", "lse", "p"},
+                           gradient_words[] = {"do", "dz", "dq", "dk", "dv"};
 
 std::string in_lower_case(std::string text) {
   std::ranges::transform(text, text.begin(),
@@ -24,6 +25,8 @@ std::string in_lower_case(std::string text) {
 /// The word that a tensor of a result ends in; empty if it is none.
 std::string_view word_of(const std::string& end) {
   for (const std::string_view word : result_words)
+    if (end == word) return word;
+  for (const std::string_view word : gradient_words)
     if (end == word) return word;
   for (const std::string_view word : selection_words)
     if (in_lower_case(end) == word) return word;
@@ -41,7 +44,7 @@ class ImportedReader {
       if (const NamedTensor* tensor = tensors_.find(names)) found_[{}].emplace(word, *tensor);
     for (const std::string_view& word : selection_words)
       if (const NamedTensor* tensor = tensors_.find({&word, 1})) found_[{}].emplace(word, *tensor);
-    for (const std::string_view& word : gradient_names_)
+    for (const std::string_view& word : gradient_words)
       if (const NamedTensor* tensor = tensors_.find({&word, 1})) found_[{}].emplace(word, *tensor);
     if (const NamedTensor* tensor = tensors_.find(hook_names_))
       found_[{}].insert_or_assign("z", heads_first(*tensor));
@@ -150,7 +153,6 @@ class ImportedReader {
 
   static constexpr std::string_view z_names_[] = {"z", "attn_output"}, lse_names_[] = {"lse"},
                                     p_names_[] = {"p"}, hook_names_[] = {"hook_z"};
-  static constexpr std::string_view gradient_names_[] = {"do", "dz", "dq", "dk", "dv"};
   static constexpr std::pair<std::string_view, Names> unnamed_[] = {
       {"z", z_names_}, {"lse", lse_names_}, {"p", p_names_}};
 

@@ -17,9 +17,10 @@ constexpr double largest_file = 4.0 * 1024 * 1024 * 1024;  // bytes
 
 void require_room(double bytes, SelectionForm form) {
   if (bytes > largest_file)
-    throw UnavailableError("a " + words_of(form) + " takes " + format_bytes(bytes) + ", at most " +
-                           format_bytes(largest_file) + " are written");
-  require_memory(bytes, "a " + words_of(form));
+    throw UnavailableError("a " + std::string(kind_of(form).words) + " takes " +
+                           format_bytes(bytes) + ", at most " + format_bytes(largest_file) +
+                           " are written");
+  require_memory(bytes, "a " + std::string(kind_of(form).words));
 }
 
 /// Lists of the rows of all heads, [heads, rows, most]; what a row does not fill is `fill`.
@@ -184,40 +185,23 @@ SelectionFile of_blocks(std::span<const Plan* const> heads, SelectionForm form, 
 
 }  // namespace
 
-std::string id_of(SelectionForm form) {
-  switch (form) {
-    case SelectionForm::pairs:
-      return "pairs";
-    case SelectionForm::blocks:
-      return "blocks";
-    case SelectionForm::flex:
-      return "flex";
-    case SelectionForm::indices:
-      return "indices";
-    case SelectionForm::csr:
-      return "csr";
-  }
-  return "";
+std::span<const SelectionFormKind> selection_forms() {
+  static constexpr SelectionFormKind kinds[] = {
+      {SelectionForm::pairs, "pairs", "mask of pairs",
+       "kept [1, n, n]: 1 for each pair that counts"},
+      {SelectionForm::blocks, "blocks", "mask of blocks",
+       "kept [1, rows, columns]: 1 for each block with a pair that counts; block_size", true},
+      {SelectionForm::flex, "flex", "BlockMask of FlexAttention",
+       "kv_num_blocks, kv_indices, full_kv_num_blocks, full_kv_indices; block_size", true},
+      {SelectionForm::indices, "indices", "list of keys for each query",
+       "indices [1, n, most]: the keys of each query, then -1"},
+      {SelectionForm::csr, "csr", "list of keys in compressed rows (CSR)",
+       "indptr [n + 1], indices: the keys of all queries in a row"}};
+  return kinds;
 }
 
-std::string words_of(SelectionForm form) {
-  switch (form) {
-    case SelectionForm::pairs:
-      return "mask of pairs";
-    case SelectionForm::blocks:
-      return "mask of blocks";
-    case SelectionForm::flex:
-      return "BlockMask of FlexAttention";
-    case SelectionForm::indices:
-      return "list of keys for each query";
-    case SelectionForm::csr:
-      return "list of keys in compressed rows (CSR)";
-  }
-  return "";
-}
-
-bool has_blocks(SelectionForm form) {
-  return form == SelectionForm::blocks || form == SelectionForm::flex;
+const SelectionFormKind& kind_of(SelectionForm form) {
+  return selection_forms()[static_cast<std::size_t>(form)];
 }
 
 std::string note_of_added(const SelectionFile& file, const std::string& column) {
@@ -229,7 +213,8 @@ std::string note_of_added(const SelectionFile& file, const std::string& column) 
 
 SelectionFile selection_file(std::span<const Plan* const> heads, SelectionForm form, Lengths block,
                              const std::stop_token& stop) {
-  return has_blocks(form) ? of_blocks(heads, form, block, stop) : of_pairs(heads, form, stop);
+  return kind_of(form).has_blocks ? of_blocks(heads, form, block, stop)
+                                  : of_pairs(heads, form, stop);
 }
 
 }  // namespace fovea

@@ -13,23 +13,19 @@
 
 namespace fovea {
 
-enum class SelectionForm {
-  pairs,    // kept [H, nq, nk]
-  blocks,   // kept [H, rows, cols]
-  flex,     // kv_num_blocks, kv_indices, full_kv_num_blocks, full_kv_indices of FlexAttention
-  indices,  // indices [H, nq, most], -1: none
-  csr       // indptr [nq + 1], indices [entries]; of one head
-};
-inline constexpr SelectionForm all_selection_forms[] = {SelectionForm::pairs, SelectionForm::blocks,
-                                                        SelectionForm::flex, SelectionForm::indices,
-                                                        SelectionForm::csr};
+enum class SelectionForm { pairs, blocks, flex, indices, csr };
 
-/// "pairs", "blocks", "flex", "indices", "csr".
-std::string id_of(SelectionForm form);
-/// "mask of pairs", "BlockMask of FlexAttention".
-std::string words_of(SelectionForm form);
-/// Whether the form has blocks.
-bool has_blocks(SelectionForm form);
+struct SelectionFormKind {
+  SelectionForm form;
+  const char* id;       // on the command line
+  const char* words;    // "mask of pairs", after an article
+  const char* tensors;  // what the file of one head holds
+  bool has_blocks = false;
+};
+/// In the order of the enumeration.
+std::span<const SelectionFormKind> selection_forms();
+const SelectionFormKind& kind_of(SelectionForm form);
+
 /// The blocks that are proposed: those of FlexAttention by default.
 inline constexpr Lengths usual_block{128, 128};
 
@@ -40,7 +36,7 @@ struct SelectionFile {
   double added_pairs = 0;
 };
 
-/// What those pairs of a column are, in a sentence; empty if there are none.
+/// A sentence that counts `added_pairs`; empty if there are none.
 std::string note_of_added(const SelectionFile& file, const std::string& column);
 
 /// What the plans of some heads of a layer keep; they have equal lengths. Blocks with a pair are

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* evicted_name = "evicted";
 
-/// Whole rows are set at once, in strips on all threads.
+/// Each thread sets whole rows, so that no two threads write the same word.
 std::shared_ptr<const PairMask> held_pairs(const Problem& problem, const Evictions& evicted,
                                            Planning& planning) {
   constexpr Index strip = 64;

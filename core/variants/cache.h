@@ -1,5 +1,5 @@
-// What variants share in which a cache of keys evicts some of them: each query attends the keys
-// that the cache holds then.
+// Shared code of variants with a cache that evicts keys: each query attends the keys that the cache
+// holds at its step.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace fovea {
 
-/// [n] of each key the first query that no longer attends it; n if the cache holds it to the end.
+/// [n]: for each key, the first query that no longer attends the key; n if the cache never evicts
+/// the key.
 using Evictions = std::vector<std::int32_t>;
 
 /// The tensor `evicted` of --structure, or empty. Throws InputError for a query that is not after
@@ -21,7 +22,7 @@ Evictions given_evictions(const Planning& planning, Index n);
 /// UnavailableError if a bit for each pair does not fit into memory, Cancelled.
 Plan plan_of_cache(const Problem& problem, Evictions evicted, Planning& planning);
 
-/// The field of that tensor.
+/// The schema of the tensor `evicted`.
 std::vector<TensorField> cache_tensors();
 
 /// Whether the budget, the first parameter, holds all n keys.

@@ -32,7 +32,7 @@ Variant exact_variant() {
                                         .unequal_lengths = UnequalLengths::all,
                                         .reference = true,
                                         .quick = true,
-                                        .is_recurrence = true},
+                                        .has_recurrent_form = true},
                                        plan_exact);
 }
 

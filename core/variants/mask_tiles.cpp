@@ -9,8 +9,8 @@
 namespace fovea {
 namespace {
 
-/// Gaps of up to so many keys do not end a run: their pairs take less time than one more tile, and
-/// tiles take less memory than the mask.
+/// A run goes on over a gap of at most this many keys: the pairs in the gap take less time than
+/// another tile would, and all tiles together take less memory than the mask.
 constexpr Index largest_gap = 8;
 
 /// Ascending runs of bits that are set.

@@ -116,7 +116,7 @@ class NsaPlanner {
     require_own_blocks(plan);
     std::vector<float> scores = plan.structure.reals("selected_scores");
     if (!scores.empty()) {
-      for (float& its : scores) its = std::min(its, 1.0f);
+      for (float& number : scores) number = std::min(number, 1.0f);
       const Index most = std::ssize(scores) / problem_.queries();
       plan.structure.set({"selected_scores", {problem_.queries(), most}, std::move(scores)});
     }

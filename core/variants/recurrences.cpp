@@ -68,25 +68,16 @@ class GateSources {
   GateSources(const Problem& problem, Planning& planning)
       : n_(problem.n()), head_(problem.recurrence.get()), planning_(planning) {}
 
-  std::vector<float> beta(double otherwise) {
-    const std::vector<float>& given = planning_.reals("beta", {"n"});
-    if (!given.empty()) return from(given_, "beta", given);
-    if (head_) return of_head_ = true, head_->beta;
-    add_item(chosen_, "β = " + format_number(otherwise));
-    return std::vector(static_cast<std::size_t>(n_), static_cast<float>(otherwise));
-  }
-  Matrix log_decay(Index half_life) {
-    if (const StructureTensor* given = planning_.given.find("log_decay"))
-      return from(given_, "log_decay", matrix_of(*given));
-    if (head_) return of_head_ = true, Matrix::copy_of(head_->log_decay);
-    add_item(chosen_, "a half-life of " + plural(half_life, "token"));
-    return Matrix(n_, 1, static_cast<float>(-std::numbers::ln2 / static_cast<double>(half_life)));
+  /// Without level weights.
+  Recurrence recurrence(bool erases, const Gates& otherwise) {
+    Recurrence out{.erases = erases, .beta = beta(otherwise.beta)};
+    out.log_decay = log_decay(otherwise.half_life);
+    return out;
   }
   Matrix level_weights(double fall) {
     if (const StructureTensor* given = planning_.given.find("level_weights"))
       return from(given_, "level_weights", matrix_of(*given));
-    if (head_ && !head_->level_weights.empty())
-      return of_head_ = true, Matrix::copy_of(head_->level_weights);
+    if (head_ && !head_->level_weights.empty()) return of_head(head_->level_weights);
     add_item(chosen_, "level weights (1 + l)^−" + format_number(fall));
     Matrix weights(n_, fenwick_levels(n_));
     for (Index i = 0; i < n_; ++i)
@@ -94,13 +85,39 @@ class GateSources {
         weights(i, l) = static_cast<float>(std::pow(1 + static_cast<double>(l), -fall));
     return weights;
   }
-  void tell(Plan& plan) const {
+  /// Notes what the gates are, and what of the head the planned recurrence leaves out.
+  void tell(Plan& plan, const Recurrence& planned) const {
     if (of_head_) plan.notes.push_back("with the gates of the head");
     if (!given_.empty()) plan.notes.push_back("given: " + given_);
     if (!chosen_.empty()) plan.notes.push_back("the same for all tokens: " + chosen_);
+    if (head_ && head_->erases && !planned.erases)
+      plan.notes.push_back("without what the delta rule erases, which the error shows");
+    if (head_ && !head_->level_weights.empty() && planned.level_weights.empty())
+      plan.notes.push_back("without the level weights of the head");
   }
 
  private:
+  std::vector<float> beta(double otherwise) {
+    const std::vector<float>& given = planning_.reals("beta", {"n"});
+    if (!given.empty()) return from(given_, "beta", given);
+    if (head_) {
+      of_head_ = true;
+      return head_->beta;
+    }
+    add_item(chosen_, "β = " + format_number(otherwise));
+    return std::vector(static_cast<std::size_t>(n_), static_cast<float>(otherwise));
+  }
+  Matrix log_decay(Index half_life) {
+    if (const StructureTensor* given = planning_.given.find("log_decay"))
+      return from(given_, "log_decay", matrix_of(*given));
+    if (head_) return of_head(head_->log_decay);
+    add_item(chosen_, "a half-life of " + plural(half_life, "token"));
+    return Matrix(n_, 1, static_cast<float>(-std::numbers::ln2 / static_cast<double>(half_life)));
+  }
+  Matrix of_head(const Matrix& gates) {
+    of_head_ = true;
+    return Matrix::copy_of(gates);
+  }
   template <class Values>
   Values from(std::string& source, const char* name, Values values) const {
     add_item(source, name);
@@ -135,7 +152,7 @@ Plan plan_of(const Problem& problem, Recurrence recurrence, const GateSources& s
   const bool of_all_channels = recurrence.log_decay.cols() == 1;
   set_matrix(plan.structure, "log_decay", recurrence.log_decay, of_all_channels);
   set_matrix(plan.structure, "level_weights", recurrence.level_weights);
-  sources.tell(plan);
+  sources.tell(plan, recurrence);
   plan.form = RecurrentPlan{.recurrence = std::make_shared<const Recurrence>(std::move(recurrence)),
                             .unit_vectors = unit_vectors};
   return plan;
@@ -144,42 +161,21 @@ Plan plan_of(const Problem& problem, Recurrence recurrence, const GateSources& s
 Plan plan_delta(const Problem& problem, const DeltaParameters& p, Planning& planning) {
   GateSources sources(problem, planning);
   // The keys of a head that erases are made for it.
-  const bool brought_to_unit = !problem.recurrence || !problem.recurrence->erases;
-  Plan plan = plan_of(problem,
-                      {.erases = true,
-                       .beta = sources.beta(p.beta),
-                       .log_decay = sources.log_decay(p.half_life),
-                       .level_weights = {}},
-                      sources, brought_to_unit && p.vectors == Vectors::unit);
-  if (problem.recurrence && !problem.recurrence->level_weights.empty())
-    plan.notes.push_back("without the level weights of the head");
-  return plan;
+  const bool may_be_brought_to_unit = !problem.recurrence || !problem.recurrence->erases;
+  return plan_of(problem, sources.recurrence(true, p), sources,
+                 may_be_brought_to_unit && p.vectors == Vectors::unit);
 }
 
 Plan plan_ssd(const Problem& problem, const SsdParameters& p, Planning& planning) {
   GateSources sources(problem, planning);
-  Plan plan = plan_of(problem,
-                      {.erases = false,
-                       .beta = sources.beta(p.beta),
-                       .log_decay = sources.log_decay(p.half_life),
-                       .level_weights = {}},
-                      sources, false);
-  if (problem.recurrence && problem.recurrence->erases)
-    plan.notes.push_back("without what the delta rule erases, which the error shows");
-  return plan;
+  return plan_of(problem, sources.recurrence(false, p), sources, false);
 }
 
 Plan plan_loglinear(const Problem& problem, const LoglinearParameters& p, Planning& planning) {
   GateSources sources(problem, planning);
-  Plan plan = plan_of(problem,
-                      {.erases = false,
-                       .beta = sources.beta(p.beta),
-                       .log_decay = sources.log_decay(p.half_life),
-                       .level_weights = sources.level_weights(p.fall)},
-                      sources, false);
-  if (problem.recurrence && problem.recurrence->erases)
-    plan.notes.push_back("without what the delta rule erases, which the error shows");
-  return plan;
+  Recurrence recurrence = sources.recurrence(false, p);
+  recurrence.level_weights = sources.level_weights(p.fall);
+  return plan_of(problem, std::move(recurrence), sources, false);
 }
 
 TensorField beta_tensor() {
@@ -203,7 +199,7 @@ TensorField level_tensor() {
           .meaning = "The weight of each Fenwick level for each query: levels = ⌈log₂ n⌉ + 1."};
 }
 
-/// What they all declare alike.
+/// The fields that all three variants share.
 Variant recurrence(Variant row) {
   row.mask = Mask::causal_only;
   row.conditions = Conditions::none;
@@ -212,7 +208,7 @@ Variant recurrence(Variant row) {
   row.quick = true;
   row.rows_sum_to_one = false;
   row.signed_entries = true;
-  row.is_recurrence = true;
+  row.has_recurrent_form = true;
   row.diagnostics = {gate_figures};
   return row;
 }

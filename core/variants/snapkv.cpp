@@ -30,9 +30,9 @@ struct SnapkvParameters {
     window.field.span = {};
     return {
         budget, window,
-        int_field("reach", "Pooling", "keys", &P::reach, 0, 1024, Axis::linear,
-                  "The attention that a key gets is the mean over so many keys to each side and "
-                  "itself: 3 is a kernel of 7."),
+        int_field(
+            "reach", "Pooling", "keys", &P::reach, 0, 1024, Axis::linear,
+            "Keys on each side over which the attention to a key is averaged: 3 is a kernel of 7."),
         real_field("prompt", "Prompt", "of all tokens", &P::prompt, 0, 1, Axis::linear,
                    "Share of the tokens that are the prompt: its queries attend all keys before "
                    "them, and the cache evicts at its end.")};
@@ -100,7 +100,7 @@ Plan plan_snapkv(const Problem& problem, const SnapkvParameters& p, Planning& pl
 }  // namespace
 
 Variant snapkv_variant() {
-  auto variant = make_variant<SnapkvParameters>(
+  return make_variant<SnapkvParameters>(
       {.id = "snapkv",
        .label = "SnapKV",
        .paper = "Li et al. 2024 (SnapKV), section 4 and listing 1",
@@ -114,7 +114,6 @@ Variant snapkv_variant() {
        .diagnostics = {eviction_figures},
        .is_exact = budget_holds_all},
       plan_snapkv);
-  return variant;
 }
 
 }  // namespace fovea

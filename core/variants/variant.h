@@ -67,6 +67,8 @@ inline constexpr Group all_groups[] = {Group::papers, Group::baselines, Group::s
 
 /// "papers", "baselines", "selectors", "recurrences".
 std::string name_of(Group group);
+/// All of them, for messages: "papers, baselines, selectors, recurrences".
+std::string names_of_groups();
 /// As a heading: "Efficient attentions".
 std::string title_of(Group group);
 
@@ -89,8 +91,8 @@ struct Variant {
   /// With these parameters rows need not sum to 1 though they do otherwise, and a note of the plan
   /// says so; empty if there are none.
   std::string other_sums_with = {};
-  bool signed_entries = false;  // entries of P may be negative
-  bool is_recurrence = false;   // it has a form for heads that are a recurrence themselves
+  bool signed_entries = false;      // entries of P may be negative
+  bool has_recurrent_form = false;  // for heads that are a recurrence themselves
   /// Not computed, but read from the source: for heads beside which it holds results. Nothing of it
   /// is timed.
   bool imported = false;
@@ -109,7 +111,7 @@ struct Variant {
   bool has_causal_form() const { return mask != Mask::bidirectional_only; }
   bool has_bidirectional_form() const { return mask != Mask::causal_only; }
 
-  /// Whether it has a form for heads with so many queries and keys, with or without a causal mask.
+  /// Whether it has a form for heads of these lengths, with or without a causal mask.
   bool has_form_of(Lengths lengths, bool causal) const;
 
   /// Why there is no form for such a head, in a sentence; empty if there is one.

@@ -50,6 +50,12 @@ std::string name_of(Group group) {
   return "";
 }
 
+std::string names_of_groups() {
+  std::string names;
+  for (const Group group : all_groups) add_item(names, name_of(group));
+  return names;
+}
+
 std::string title_of(Group group) {
   switch (group) {
     case Group::papers:
@@ -149,9 +155,10 @@ bool Variant::has_form_of(Lengths lengths, bool causal) const {
 std::string Variant::refusal(const Problem& problem) const {
   if (imported && !problem.imported)
     return label +
-           " shows what another program computed or keeps; the source holds no z, p, mask or list "
-           "of pairs beside q, k and v of this head";
-  if (problem.recurrence && !is_recurrence && !imported)
+           " shows what another program computed or keeps; the source holds no z, p, gradients, "
+           "mask "
+           "or list of pairs beside q, k and v of this head";
+  if (problem.recurrence && !has_recurrent_form && !imported)
     return label + " replaces softmax attention; this head is a recurrence (" +
            problem.recurrence->name() + ")";
   if (problem.causal && !has_causal_form())

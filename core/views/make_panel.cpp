@@ -136,7 +136,7 @@ std::string parameters_of(const Variant& variant, const Values& values, bool cau
   std::string text;
   int shown = 0;
   std::size_t first = 0;
-  if (variant.is_recurrence && recurrence) {
+  if (variant.has_recurrent_form && recurrence) {
     text = "gates of the head";
     first = own_parameters_from(variant, *recurrence);
   }

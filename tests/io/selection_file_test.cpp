@@ -46,8 +46,9 @@ TEST_CASE("kept pairs of a plan are written in every form, and read back") {
   for (const bool causal : {false, true}) {
     const Plan first = plan_of("0-69/0-15 !16-31/4 33-47/24-31 60/60", causal),
                second = plan_of("all !5-50/0-69", causal);
-    for (const SelectionForm form : all_selection_forms) {
-      INFO(id_of(form) << " causal " << causal);
+    for (const SelectionFormKind& kind : selection_forms()) {
+      const SelectionForm form = kind.form;
+      INFO(kind.id << " causal " << causal);
       const bool one = form == SelectionForm::csr;
       std::vector<const Plan*> plans{&first, &second};
       if (one) {
@@ -61,7 +62,7 @@ TEST_CASE("kept pairs of a plan are written in every form, and read back") {
       for (std::size_t h = 0; h < plans.size(); ++h) {
         const Selection read = read_selection(source.layers[0].imported.at(0).kept,
                                               static_cast<Index>(h), {tokens, tokens});
-        CHECK(read.block == (has_blocks(form) ? its_block : Lengths{1, 1}));
+        CHECK(read.block == (kind.has_blocks ? its_block : Lengths{1, 1}));
         const auto pairs = pairs_of(read, nullptr);
         const Support support(*plans[h]);
         std::vector<bool> kept(std::size_t{tokens * tokens}), blocks(kept.size());
@@ -79,13 +80,13 @@ TEST_CASE("kept pairs of a plan are written in every form, and read back") {
             const bool its = kept[static_cast<std::size_t>(i * tokens + j)];
             const bool touched = blocks[static_cast<std::size_t>(i / its_block.queries * tokens +
                                                                  j / its_block.keys)];
-            same &= pairs->admits(i, j) == (has_blocks(form) ? touched : its);
+            same &= pairs->admits(i, j) == (kind.has_blocks ? touched : its);
             added += touched && !its && is_admissible(*plans[h], i, j);
           }
         CHECK(same);
       }
-      CHECK(file.added_pairs == (has_blocks(form) ? added : 0));
-      CHECK((!has_blocks(form) || added > 0));
+      CHECK(file.added_pairs == (kind.has_blocks ? added : 0));
+      CHECK((!kind.has_blocks || added > 0));
     }
   }
 }

@@ -7,6 +7,7 @@
 
 #include "analysis/cost.h"
 #include "analysis/support.h"
+#include "laws/kept_pairs.h"
 #include "laws/operator_cases.h"
 
 using namespace fovea;
@@ -71,44 +72,16 @@ Problem keeping(Problem problem, SelectionTensors kept) {
   return problem;
 }
 
-/// P in double: the softmax over the pairs that are kept and that the head admits.
 std::vector<double> softmax_of(const Problem& problem, Lengths block) {
-  std::vector<double> p(static_cast<std::size_t>(problem.queries() * problem.keys()));
-  for (Index i = 0; i < problem.queries(); ++i) {
-    double* row = p.data() + i * problem.keys();
-    double largest = -std::numeric_limits<double>::infinity(), sum = 0;
-    const auto counts = [&](Index j) {
-      return problem.admits(i, j) && keeps_block(i / block.queries, j / block.keys);
-    };
-    for (Index j = 0; j < problem.keys(); ++j)
-      if (counts(j)) largest = std::max(largest, problem.logit(i, j));
-    for (Index j = 0; j < problem.keys(); ++j)
-      if (counts(j)) sum += row[j] = std::exp(problem.logit(i, j) - largest);
-    for (Index j = 0; j < problem.keys(); ++j)
-      if (sum > 0) row[j] /= sum;
-  }
-  return p;
-}
-
-std::vector<Problem> heads() {
-  std::vector<Problem> out;
-  for (const bool causal : {false, true})
-    out.push_back(make_data(Data::gaussian, 75, 8, 5, causal));
-  out.push_back(make_problem(gaussian(40, 8, 1), gaussian(70, 8, 2), gaussian(70, 5, 3), 0, true));
-  Problem windowed = make_data(Data::gaussian, 75, 8, 5, true);
-  windowed.window = 20;
-  std::vector<std::int32_t> documents(75, 0);
-  std::fill(documents.begin() + 30, documents.end(), 1);
-  windowed.mask = std::make_shared<const PairMask>(documents, documents, BitMatrix());
-  out.push_back(std::move(windowed));
-  return out;
+  return softmax_over(
+      problem, [&](Index i, Index j) { return keeps_block(i / block.queries, j / block.keys); });
 }
 
 }  // namespace
 
 TEST_CASE("law: kept pairs of a file are a column: P is the softmax over them, in each form") {
   for (const auto& backend : backends())
-    for (const Problem& problem : heads())
+    for (const Problem& problem : heads_that_keep_pairs())
       for (const Lengths block : {Lengths{16, 16}, Lengths{32, 8}, Lengths{4, 4}, Lengths{1, 1}}) {
         const std::vector<double> truth = softmax_of(problem, block);
         const Index queries = problem.queries(), keys = problem.keys();

@@ -23,8 +23,8 @@ struct Kind {
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all{{"gated delta rule"},
                                      {"delta rule of each channel", true, true},
-                                     {"delta rule that hardly forgets", true, false, false, 1e-4},
-                                     {"delta rule that forgets at once", true, true, false, 400},
+                                     {"delta rule with weak decay", true, false, false, 1e-4},
+                                     {"delta rule with strong decay", true, true, false, 400},
                                      {"delta rule of levels", true, false, true},
                                      {"linear", false},
                                      {"linear of each channel", false, true, false, 3},
@@ -253,7 +253,7 @@ TEST_CASE("recurrence: variants that replace a softmax have no form for such a h
   for (const Variant& variant : variants()) {
     CAPTURE(variant.id);
     const std::string why = variant.refusal(problem);
-    CHECK(why.empty() == variant.is_recurrence);
+    CHECK(why.empty() == variant.has_recurrent_form);
     if (!why.empty())
       CHECK(why == variant.label +
                        " replaces softmax attention; this head is a recurrence (gated delta rule)");

@@ -64,7 +64,7 @@ TEST_CASE(
   for (const Variant& variant : variants()) {
     const Problem problem = make_data(Data::gaussian, n, 8, 8, !variant.has_bidirectional_form());
     // Exact and linear: there is nothing to choose. Recurrences: no setting changes the cost.
-    if (variant.schema.empty() || variant.is_recurrence) continue;
+    if (variant.schema.empty() || variant.has_recurrent_form) continue;
     CAPTURE(variant.id);
     std::vector<double> costs;
     for (const Values& values : settings_worth_trying(variant, n)) {

@@ -29,7 +29,7 @@ void check_colours(const std::string& variant, const Settings& settings, bool ne
 TEST_CASE("the heatmap of a plan with negative entries is centred on 0, others begin at 0") {
   for (const Variant& variant : variants())
     check_colours(variant.id, {},
-                  variant.id == "linformer" || (variant.is_recurrence && !variant.reference));
+                  variant.id == "linformer" || (variant.has_recurrent_form && !variant.reference));
   check_colours("tc", {{"height", "1"}, {"alpha", "1.5,-0.5"}}, true);
   check_colours("tc", {{"height", "1"}, {"alpha", "0.5,0.5"}}, false);
 }

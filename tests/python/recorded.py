@@ -53,7 +53,25 @@ class Recorded(InFolder):
         self.assertEqual(ended, [True])
 
 
-class OfTransformers(InFolder):
+class Checked(InFolder):
+    """A test that records, and computes the outputs again; its setUp has self.fovea and self.captures."""
+
+    def record(self, run, warns="", **more):
+        """The content of the recording, after the outputs were computed again; the warnings must fit."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", self.fovea.FoveaWarning)
+            with self.fovea.record(self.path(), **more) as self.recording:
+                self.result = run()
+        said = "\n".join(str(w.message) for w in caught if issubclass(w.category, self.fovea.FoveaWarning))
+        self.assertRegex(said, warns or "^$")
+        if not warns and more.get("outputs", True):
+            lines, good = self.captures.check(self.path())
+            self.assertTrue(good, "\n".join(lines))
+        self.assertEqual(self.files(), ["run.safetensors"])
+        return self.fovea.read(self.path())
+
+
+class OfTransformers(Checked):
     """A test that records models of transformers; it needs NumPy, PyTorch and transformers."""
 
     def setUp(self):
@@ -92,20 +110,6 @@ class OfTransformers(InFolder):
 
     def llama(self, implementation=None, **more):
         return self.model("LlamaModel", implementation=implementation, **{**SMALL, "num_key_value_heads": 2, **more})
-
-    def record(self, run, warns="", **more):
-        """The content of the recording, after the outputs were computed again; the warnings must fit."""
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", self.fovea.FoveaWarning)
-            with self.fovea.record(self.path(), **more) as self.recording:
-                self.result = run()
-        said = "\n".join(str(w.message) for w in caught if issubclass(w.category, self.fovea.FoveaWarning))
-        self.assertRegex(said, warns or "^$")
-        if not warns and more.get("outputs", True):
-            lines, good = self.captures.check(self.path())
-            self.assertTrue(good, "\n".join(lines))
-        self.assertEqual(self.files(), ["run.safetensors"])
-        return self.fovea.read(self.path())
 
     def parts(self, content, last):
         return {name: list(array.shape) for name, array in content.arrays.items() if name.endswith("." + last)}

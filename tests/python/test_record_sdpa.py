@@ -2,11 +2,12 @@
 import unittest
 import warnings
 
-from package import InFolder, needs
+from package import needs
+from recorded import Checked
 
 
 @needs("numpy", "torch")
-class Record(InFolder):
+class Record(Checked):
     def setUp(self):
         super().setUp()
         import check_captures
@@ -21,19 +22,6 @@ class Record(InFolder):
         grad = torch.no_grad()
         grad.__enter__()
         self.addCleanup(grad.__exit__, None, None, None)
-
-    def record(self, run, warns="", **more):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", self.fovea.FoveaWarning)
-            with self.fovea.record(self.path(), **more) as self.recording:
-                self.result = run()
-        said = "\n".join(str(w.message) for w in caught if issubclass(w.category, self.fovea.FoveaWarning))
-        self.assertRegex(said, warns or "^$")
-        if not warns:
-            lines, good = self.captures.check(self.path())
-            self.assertTrue(good, "\n".join(lines))
-        self.assertEqual(self.files(), ["run.safetensors"])
-        return self.fovea.read(self.path())
 
     def shapes(self, content, *last):
         return {name: list(array.shape) for name, array in content.arrays.items() if name.split(".")[-1] in last}

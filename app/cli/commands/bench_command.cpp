@@ -289,7 +289,7 @@ void add_bench_command(CLI::App& program, Work& chosen) {
       ->group(group);
   command
       ->add_option("--variant", options->variants,
-                   "Ids of variants, or papers, baselines, selectors, recurrences, all")
+                   "Ids of variants, or " + names_of_groups() + ", all")
       ->allow_extra_args(false)
       ->type_name("ID")
       ->capture_default_str();

@@ -29,15 +29,15 @@ struct ComputeOptions {
   BackendOptions backend;
   ParameterOptions parameters;
   std::string variant, structure, output;
-  std::string kept;               // name of a SelectionForm; empty: none is written
+  std::string kept;               // id of a SelectionFormKind; no pairs are written if it is empty
   std::vector<Index> kept_block;  // queries and keys a side, or one number for both
   bool dense = false, no_metrics = false, json = false;
 
-  std::optional<SelectionForm> kept_form() const {
-    const auto form =
-        std::ranges::find(all_selection_forms, kept, [](SelectionForm its) { return id_of(its); });
-    if (form == std::end(all_selection_forms)) return {};
-    return *form;
+  /// Null if none is written.
+  const SelectionFormKind* kept_form() const {
+    const auto kinds = selection_forms();
+    const auto found = std::ranges::find(kinds, kept, &SelectionFormKind::id);
+    return found == kinds.end() ? nullptr : &*found;
   }
 };
 
@@ -51,7 +51,7 @@ void check_kept(const ComputeOptions& options) {
   if (options.kept_block.size() > 2)
     throw UsageError("--kept-block has " + plural(std::ssize(options.kept_block), "number") +
                      "; expected one, or two for queries and keys");
-  if (!options.kept_block.empty() && !(form && has_blocks(*form)))
+  if (!options.kept_block.empty() && !(form && form->has_blocks))
     throw UsageError("--kept-block is the side of the blocks of --kept blocks or --kept flex");
   if (form && options.output.empty())
     throw UsageError("--kept writes the pairs to a file; expected -o OUT.safetensors");
@@ -231,7 +231,7 @@ void write_output(const ComputeOptions& options, OutTensors& heads, ComputeRepor
                   const std::stop_token& stop) {
   SelectionFile kept;
   if (const auto form = options.kept_form()) {
-    kept = heads.kept(*form, block_of(options), stop);
+    kept = heads.kept(form->form, block_of(options), stop);
     if (std::string note = note_of_added(kept, report.variant->label); !note.empty())
       report.source_notes.push_back(std::move(note));
   }
@@ -300,7 +300,7 @@ void add_compute_command(CLI::App& program, Work& chosen) {
                    "Write z, lse and the structure used to this .safetensors file")
       ->check(refuse_empty);
   std::vector<std::string> forms;
-  for (const SelectionForm form : all_selection_forms) forms.push_back(id_of(form));
+  for (const SelectionFormKind& kind : selection_forms()) forms.emplace_back(kind.id);
   command
       ->add_option("--kept", options->kept,
                    "Write the pairs that the variant keeps, too, in a form that --mask reads: a "

@@ -196,9 +196,8 @@ void add_rankmap_command(CLI::App& program, Work& chosen) {
       ->type_name("MATRIX")
       ->default_str("attention");
   command
-      ->add_option(
-          "--variant", options->variants,
-          "Variants to map, or papers, baselines, selectors, recurrences, all (default: exact)")
+      ->add_option("--variant", options->variants,
+                   "Variants to map, or " + names_of_groups() + ", all (default: exact)")
       ->type_name("ID ...");
   command->add_option("--leaf", options->rank.leaf, "Smallest side of a block")
       ->check(CLI::Range(1, 1 << 20))

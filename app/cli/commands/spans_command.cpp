@@ -165,7 +165,7 @@ void add_spans_command(CLI::App& program, Work& chosen) {
   options->source.add_to(*command);
   command
       ->add_option("--variant", options->variants,
-                   "A variant, or papers, baselines, selectors, recurrences, all; may be repeated")
+                   "A variant, or " + names_of_groups() + ", all; may be repeated")
       ->allow_extra_args(false)
       ->type_name("ID")
       ->capture_default_str();

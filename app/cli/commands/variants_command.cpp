@@ -142,9 +142,8 @@ void print_groups(std::ostream& out, const std::vector<const Variant*>& listed) 
 void add_variants_command(CLI::App& program, Work& chosen) {
   auto* command = program.add_subcommand("variants", "List every variant and its parameters");
   auto ids = std::make_shared<std::vector<std::string>>();
-  command->add_option(
-      "VARIANT", *ids,
-      "Ids of variants, or papers, baselines, selectors, recurrences, all (default: all)");
+  command->add_option("VARIANT", *ids,
+                      "Ids of variants, or " + names_of_groups() + ", all (default: all)");
   auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "One JSON document on standard output");
   command->callback([&chosen, ids, json] {

@@ -313,8 +313,9 @@ Problem HeadOptions::problem(const Source& source, Index of_layer, Index head_in
 void add_columns(CLI::App& command, std::vector<std::string>& variants) {
   command
       .add_option("--variant", variants,
-                  "A column, or papers, baselines, selectors, recurrences, all; may be repeated "
-                  "(default: papers)")
+                  "A column, or " + names_of_groups() +
+                      ", all; may be repeated "
+                      "(default: papers)")
       ->allow_extra_args(false)
       ->type_name("ID");
 }
@@ -473,8 +474,8 @@ void tell_left_out(const std::vector<std::string>& ids, const Problem& head, std
     else
       print_note(out, "left out: " + variant->refusal(head));
   }
-  const auto tell = [&](const char* why, const std::string& which) {
-    if (!which.empty()) print_note(out, "left out, as they " + (why + (": " + which)));
+  const auto tell = [&](const std::string& why, const std::string& which) {
+    if (!which.empty()) print_note(out, "left out, as they " + why + ": " + which);
   };
   tell("have no causal form", not_causal);
   tell("have no form without a causal mask", only_causal);

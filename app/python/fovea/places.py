@@ -30,7 +30,7 @@ class Places:
         self._homes: Any = weakref.WeakKeyDictionary()  # of modules
         self._owners: Dict[str, Any] = {}  # references to modules, by their names
         self._equal_names: Set[str] = set()  # that several modules of a model would have
-        self._mixers: Any = weakref.WeakSet()  # with attention in the same layer
+        self._mixers: Any = weakref.WeakSet()  # mixers whose layer has attention too
         self._lists: Dict[str, int] = {}  # lengths of lists of layers, by their paths
         self._seen: Set[str] = set()  # paths of modules whose attention ran
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 CHECKED = 2048  # tokens whose outputs are computed again
 CHUNK = 256  # tokens that kernels take at a time, at most
 NAMES = ("linear", "delta")
-WITHOUT = ("window", "softcap", "mask", "bias", "alibi", "sinks", "segments")  # what a softmax may have beside
+SOFTMAX_ONLY = ("window", "softcap", "mask", "bias", "alibi", "sinks", "segments")  # conditions
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Recurrence:
             raise FoveaError(f"{call.queries} queries and {call.keys} keys; a recurrence has one of each for a token")
         if not call.conditions.causal:
             raise FoveaError("a recurrence sees the tokens before each one; expected causal=True")
-        others = [name for name in WITHOUT if getattr(call.conditions, name) is not None] + list(call.kept)
+        others = [name for name in SOFTMAX_ONLY if getattr(call.conditions, name) is not None] + list(call.kept)
         if others:
             raise FoveaError(f"{', '.join(others)}: of a softmax, which a recurrence does not have")
         for name, array in self.arrays().items():
@@ -62,9 +62,9 @@ class Recurrence:
     def gates(self, head: int, tokens: int) -> Tuple[Any, Any]:
         """Beta [n] and log_decay [n, 1 or d] of the first tokens of a head, in float64."""
         numpy = need("numpy", "Checking a recurrence")
-        beta, decay = ((numpy.full(tokens, unless) if array is None else
+        beta, decay = ((numpy.full(tokens, default) if array is None else
                         numbers_of(array[head])[:tokens].astype(numpy.float64))
-                       for array, unless in ((self.beta, 1.0), (self.log_decay, 0.0)))
+                       for array, default in ((self.beta, 1.0), (self.log_decay, 0.0)))
         return beta, decay.reshape(tokens, -1)
 
 

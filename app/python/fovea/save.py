@@ -95,9 +95,10 @@ def _recurrence(beta: Any, log_decay: Any, name: Optional[str], q: Any) -> Optio
         return None
     if name not in (None, *NAMES):
         raise FoveaError(f"recurrence is {name!r}; expected {' or '.join(map(repr, NAMES))}")
-    gates = [None if array is None else gate_with_heads(floating(array, what), what, q)
-             for array, what in ((log_decay, "log_decay"), (beta, "beta"))]
-    return Recurrence(beta is not None if name is None else name == NAMES[True], *gates)
+    erases = beta is not None if name is None else name == "delta"
+    beta, log_decay = (None if array is None else gate_with_heads(floating(array, what), what, q)
+                       for array, what in ((beta, "beta"), (log_decay, "log_decay")))
+    return Recurrence(erases, log_decay=log_decay, beta=beta)
 
 
 def _gradients(given: Mapping[str, Any]) -> Dict[str, Any]:

@@ -30,7 +30,7 @@ class Seen:
     dropout: float = 0.0
     short_logits: bool = True  # logits are rounded to the type of q; else they are float32
     replaced: bool = False  # the model went on with another output than that of its attention
-    goes_on = False  # its keys are all that there are
+    goes_on = False  # there are no earlier tokens
 
     members = property(lambda self: int(self.q.shape[0]))
     heads = property(lambda self: int(self.q.shape[1]))
