@@ -13,6 +13,15 @@
 
 namespace fovea::test {
 
+/// Whether tests try all that they hold for, which takes twice as long: the environment variable
+/// FOVEA_THOROUGH is set, as by `.ci/run --all`.
+bool thorough();
+
+/// Whether a law is tried on case `i`, variation `j` and this mask: on all of them if tests are
+/// thorough, else on every other one, so that each variation meets every other case, with a mask or
+/// without.
+bool tried(std::size_t i, std::size_t j, bool causal);
+
 using Settings = std::vector<std::pair<std::string, std::string>>;  // parameter id, text
 
 enum class Data {

@@ -18,7 +18,9 @@ constexpr std::size_t deepest = 32;
 /// whenever one of them ends: 2 MB of `{}` in a list took minutes.
 class TreeBuilder : public nlohmann::json_sax<Json> {
  public:
-  TreeBuilder(const std::string& where, const std::stop_token& stop) : where_(where), stop_(stop) {}
+  /// `entry`, unless it is null, gets the entries of a document that is an object.
+  TreeBuilder(const std::string& where, const std::stop_token& stop, JsonEntry entry = {})
+      : where_(where), stop_(stop), entry_(std::move(entry)) {}
 
   Json take() { return std::move(root_); }
 
@@ -59,7 +61,7 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
   }
   bool add(Json value) {
     put(std::move(value));
-    return true;
+    return pass_on();
   }
   bool open(Json empty) {
     open_.push_back(&put(std::move(empty)));
@@ -67,11 +69,19 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
   }
   bool close() {
     open_.pop_back();
+    return pass_on();
+  }
+  /// Forgets what is complete, once `entry_` has seen it.
+  bool pass_on() {
+    if (!entry_ || open_.size() != 1 || !root_.is_object()) return true;
+    for (const auto& [name, value] : root_.items()) entry_(name, value);
+    root_.clear();
     return true;
   }
 
   const std::string& where_;
   const std::stop_token& stop_;
+  const JsonEntry entry_;
   Json root_;
   // A container has no other child while one is open, so that none of these moves.
   std::vector<Json*> open_;
@@ -122,6 +132,15 @@ Json parse_json(const std::string& where, std::string_view text, const std::stop
   TreeBuilder builder(where, stop);
   Json::sax_parse(text.begin(), text.end(), &builder);
   return builder.take();
+}
+
+void parse_entries(const std::string& where, std::string_view text, const std::stop_token& stop,
+                   JsonEntry entry) {
+  require_memory(json_bytes(text), where + ", as JSON");
+  TreeBuilder builder(where, stop, std::move(entry));
+  Json::sax_parse(text.begin(), text.end(), &builder);
+  if (const Json document = builder.take(); !document.is_object())
+    throw InputError(where, "the document is " + excerpt(document) + "; expected an object");
 }
 
 std::string kind_of(const Json& value) {

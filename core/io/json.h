@@ -1,6 +1,7 @@
 // Reading JSON from files that cannot be trusted.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <stop_token>
 #include <string>
@@ -18,6 +19,14 @@ double json_bytes(std::string_view text);
 /// twice in an object, or nesting deeper than any file that Fovea reads needs; UnavailableError
 /// where its values would not fit into the memory budget; Cancelled.
 Json parse_json(const std::string& where, std::string_view text, const std::stop_token& stop = {});
+
+using JsonEntry = std::function<void(const std::string& name, const Json& value)>;
+
+/// Gives the entries of a document that is an object to `entry`, in the order of the text, and
+/// keeps none of them. The names may be equal. Throws as parse_json does, and what `entry` throws;
+/// InputError for another document.
+void parse_entries(const std::string& where, std::string_view text, const std::stop_token& stop,
+                   JsonEntry entry);
 
 /// "a number", "a list", ... for messages.
 std::string kind_of(const Json& value);

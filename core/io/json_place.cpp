@@ -1,9 +1,39 @@
 #include "io/json_place.h"
 
 namespace fovea {
+namespace {
+
+std::string entry_of(const std::string& path, const std::string& key) {
+  return path.empty() ? key : path + "." + key;
+}
+
+/// The way from `top` to a value within it, as ".layers[2].seed"; nothing if it is elsewhere.
+std::optional<std::string> way_to(const Json& sought, const Json& top) {
+  if (&top == &sought) return "";
+  if (!top.is_structured()) return std::nullopt;
+  std::size_t place = 0;
+  for (auto inner = top.begin(); inner != top.end(); ++inner, ++place)
+    if (const auto rest = way_to(sought, *inner))
+      return (top.is_object() ? "." + inner.key() : "[" + std::to_string(place) + "]") + *rest;
+  return std::nullopt;
+}
+
+}  // namespace
+
+JsonPlace JsonPlace::within(const Json& value) const {
+  JsonPlace place = *this;
+  place.value_ = &value;
+  return place;
+}
+
+std::string JsonPlace::path() const {
+  const std::string way = way_to(*value_, *top_).value();
+  return path_.empty() && way.starts_with('.') ? way.substr(1) : std::string(path_) + way;
+}
 
 std::string JsonPlace::name() const {
-  return path_.empty() ? "the document" : fovea::quoted(path_);
+  const std::string path = this->path();
+  return path.empty() ? "the document" : fovea::quoted(path);
 }
 
 InputError JsonPlace::refusal(const std::string& expected) const {
@@ -18,20 +48,20 @@ std::optional<JsonPlace> JsonPlace::find(const std::string& key) const {
   if (!value_->is_object()) throw refusal("an object");
   const auto found = value_->find(key);
   if (found == value_->end() || found->is_null()) return {};
-  return JsonPlace(*file_, *found, path_.empty() ? key : path_ + "." + key);
+  return within(*found);
 }
 
 JsonPlace JsonPlace::at(const std::string& key, const std::string& expected) const {
   if (auto found = find(key)) return *std::move(found);
-  const std::string path = path_.empty() ? key : path_ + "." + key;
-  throw InputError(*file_, fovea::quoted(path) + " is missing; expected " + expected);
+  throw InputError(*file_,
+                   fovea::quoted(entry_of(path(), key)) + " is missing; expected " + expected);
 }
 
 std::vector<JsonPlace> JsonPlace::items(const std::string& expected) const {
   if (!value_->is_array()) throw refusal(expected);
   std::vector<JsonPlace> out;
-  for (const Json& item : *value_)
-    out.emplace_back(*file_, item, path_ + "[" + std::to_string(out.size()) + "]");
+  out.reserve(value_->size());
+  for (const Json& item : *value_) out.push_back(within(item));
   return out;
 }
 

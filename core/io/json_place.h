@@ -1,5 +1,6 @@
 // A JsonPlace is a value of a JSON document that cannot be trusted, and where it is. What is not as
 // expected is refused with file, path and value: "x.json: 'layers[2].seed' is -1; expected ...".
+// The path is found when a value is refused, so that documents of a million values cost no more.
 #pragma once
 
 #include <cmath>
@@ -7,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -22,9 +24,10 @@ concept WholeNumber = std::integral<T> && !std::same_as<T, bool>;
 
 class JsonPlace {
  public:
-  /// `file` and `value` outlive this. `path` is empty for a document.
-  JsonPlace(const std::string& file, const Json& value, std::string path = {})
-      : file_(&file), value_(&value), path_(std::move(path)) {}
+  /// `file`, `path` and `value` outlive this, and `value` does not change. `path` is where `value`
+  /// is in the document, which has an empty one.
+  JsonPlace(const std::string& file, const Json& value, std::string_view path = {})
+      : file_(&file), path_(path), top_(&value), value_(&value) {}
 
   const Json& value() const { return *value_; }
   /// "'layers[2].seed'"; "the document" without a path.
@@ -52,10 +55,13 @@ class JsonPlace {
  private:
   template <class T>
   static std::string type_text();
+  JsonPlace within(const Json& value) const;
+  std::string path() const;
 
   const std::string* file_;
-  const Json* value_;
-  std::string path_;
+  std::string_view path_;  // of top_
+  const Json* top_;
+  const Json* value_;  // top_ or a value within it
 };
 
 /// The library would cut off digits, and turn a number that is too large into any other.

@@ -58,7 +58,7 @@ std::vector<const NamedTensor*> TensorIndex::beginning_with(std::string_view pre
 const NamedTensor* TensorIndex::first_of(const ByName& tensors, Names names) {
   const NamedTensor* first = nullptr;
   for (const std::string_view name : names)
-    if (const auto found = tensors.find(std::string(name));
+    if (const auto found = tensors.find(name);
         found != tensors.end() && (!first || found->second < first))
       first = found->second;
   return first;

@@ -2,12 +2,12 @@
 // A TensorIndex is made once for a file, so that no layer has to look at all tensors.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include "io/tensor_file.h"
 #include "io/tensor_groups.h"
@@ -33,7 +33,7 @@ class TensorIndex {
 
  private:
   friend class LayerTensors;
-  using ByName = std::unordered_map<std::string, const NamedTensor*>;  // in lower case
+  using ByName = std::map<std::string, const NamedTensor*, std::less<>>;  // in lower case
   static const NamedTensor* first_of(const ByName& tensors, Names names);
 
   const TensorFile& file_;

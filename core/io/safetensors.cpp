@@ -73,6 +73,10 @@ std::string header_text(const std::string& path, const Bytes& file, Index size,
   return text;
 }
 
+InputError twice(const std::string& where, const std::string& name) {
+  return InputError(where, "the name " + fovea::quoted(name) + " occurs twice; expected once");
+}
+
 /// A list of non-negative integers below 2^63.
 std::vector<Index> counts(const JsonPlace& list) {
   constexpr const char* expected = "a list of non-negative integers";
@@ -82,17 +86,24 @@ std::vector<Index> counts(const JsonPlace& list) {
   return out;
 }
 
-Extent read_extent(const std::string& where, const JsonPlace& entry, Index available) {
-  const auto offsets = counts(entry.at("data_offsets"));
-  if (offsets.size() != 2 || offsets[0] > offsets[1])
-    throw InputError(where, "data_offsets are " + shape_text(offsets) + "; expected [begin,end]");
-  if (offsets[1] > available)
-    throw InputError(where, "data_offsets are " + shape_text(offsets) + " but the file holds " +
-                                std::to_string(available) + " bytes of data");
-  return {offsets[0], offsets[1], {}};
+/// Refuses a tensor of the file.
+InputError refusal(const std::string& path, const std::string& name, const std::string& message) {
+  return InputError(path + ", " + fovea::quoted(name), message);
 }
 
-NamedTensor read_entry(const std::string& where, const std::string& name, const JsonPlace& entry,
+Extent read_extent(const std::string& path, const std::string& name, const JsonPlace& entry,
+                   Index available) {
+  const auto offsets = counts(entry.at("data_offsets"));
+  if (offsets.size() != 2 || offsets[0] > offsets[1])
+    throw refusal(path, name, "data_offsets are " + shape_text(offsets) + "; expected [begin,end]");
+  if (offsets[1] > available)
+    throw refusal(path, name,
+                  "data_offsets are " + shape_text(offsets) + " but the file holds " +
+                      std::to_string(available) + " bytes of data");
+  return {offsets[0], offsets[1], name};
+}
+
+NamedTensor read_entry(const std::string& path, const std::string& name, const JsonPlace& entry,
                        const Extent& extent) {
   NamedTensor tensor;
   tensor.name = name;
@@ -104,11 +115,18 @@ NamedTensor read_entry(const std::string& where, const std::string& name, const 
   const auto bytes = packed_bytes(tensor.shape, known->bits);
   const Index found = extent.end - extent.begin;
   if (!bytes || *bytes != found)
-    throw InputError(where, tensor.dtype + " of shape " + shape_text(tensor.shape) + " needs " +
-                                (bytes ? std::to_string(*bytes) : "more than 2^63") +
-                                " bytes, its data_offsets span " + std::to_string(found));
+    throw refusal(path, name,
+                  tensor.dtype + " of shape " + shape_text(tensor.shape) + " needs " +
+                      (bytes ? std::to_string(*bytes) : "more than 2^63") +
+                      " bytes, its data_offsets span " + std::to_string(found));
   tensor.strides = packed_strides(tensor.shape, known->bits / 8);
   return tensor;
+}
+
+/// One of two equal names would be lost, and nobody knows which one was meant.
+void check_names(const std::string& where, const std::vector<NamedTensor>& sorted) {
+  const auto same = std::ranges::adjacent_find(sorted, {}, &NamedTensor::name);
+  if (same != sorted.end()) throw twice(where, same->name);
 }
 
 void check_no_holes(const std::string& path, std::vector<Extent> extents, Index available) {
@@ -131,6 +149,14 @@ void check_no_holes(const std::string& path, std::vector<Extent> extents, Index 
                                std::to_string(available) + " bytes of data; expected no remainder");
 }
 
+void read_metadata(const std::string& path, const std::string& name, const Json& entry,
+                   TensorFile& file) {
+  if (!file.metadata.empty()) throw twice(path + ", header", name);
+  if (!entry.is_object()) throw JsonPlace(path, entry, name).refusal("an object");
+  for (const auto& [key, value] : entry.items())
+    file.metadata[key] = JsonPlace(path, value, name + "." + key).as<std::string>();
+}
+
 }  // namespace
 
 TensorFile read_safetensors(const std::string& path, const std::stop_token& stop) {
@@ -144,31 +170,23 @@ TensorFile read_safetensors(const std::string& path, std::shared_ptr<const Bytes
                             const std::stop_token& stop) {
   const std::string text = header_text(path, *bytes, size, stop);
   const std::string where = path + ", header";
-  const Json header = parse_json(where, text, stop);
-  if (!header.is_object()) throw JsonPlace(where, header).refusal("an object");
 
   TensorFile file{.path = path, .kind = "safetensors"};
   const auto data_begin = static_cast<Index>(8 + text.size());
   const Index available = size - data_begin;
   std::vector<Extent> extents;
-  for (const auto& [name, entry] : header.items()) {
-    if (name == "__metadata__") {
-      const JsonPlace metadata(path, entry, name);
-      if (!entry.is_object()) throw metadata.refusal("an object");
-      for (const auto& [key, value] : entry.items())
-        file.metadata[key] = JsonPlace(path, value, name + "." + key).as<std::string>();
-      continue;
-    }
+  parse_entries(where, text, stop, [&](const std::string& name, const Json& entry) {
+    if (name == "__metadata__") return read_metadata(path, name, entry, file);
     const JsonPlace place(path, entry, name);
-    const std::string of_tensor = path + ", " + fovea::quoted(name);
-    Extent extent = read_extent(of_tensor, place, available);
-    NamedTensor tensor = read_entry(of_tensor, name, place, extent);
+    Extent extent = read_extent(path, name, place, available);
+    NamedTensor tensor = read_entry(path, name, place, extent);
     tensor.bytes = bytes;
     tensor.begin = data_begin + extent.begin;
-    extent.name = name;
     extents.push_back(std::move(extent));
     file.tensors.push_back(std::move(tensor));
-  }
+  });
+  std::ranges::sort(file.tensors, {}, &NamedTensor::name);
+  check_names(where, file.tensors);
   check_no_holes(path, std::move(extents), available);
   return file;
 }

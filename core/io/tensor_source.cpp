@@ -231,9 +231,10 @@ HeadTensor SourceReader::matrices_of(const Reading& reading, Index batch) const 
 }
 
 void SourceReader::check_layer(const Layer& layer, const std::vector<Reading>& readings) const {
-  const std::string found = join(readings, &Reading::text);
   const auto require = [&](bool holds, const char* expected) {
-    if (!holds) throw InputError(file_.path, "read " + found + "; expected " + expected);
+    if (!holds)
+      throw InputError(file_.path,
+                       "read " + join(readings, &Reading::text) + "; expected " + expected);
   };
   for (const Reading& reading : readings)
     require(reading('B').size == readings[0]('B').size, "the same batch");
@@ -291,6 +292,7 @@ void SourceReader::add_groups() {
     throw InputError(file_.path, "neither q, k, v nor attention: found " + list_of(file_));
   const bool any = std::ranges::any_of(groups, &TensorGroup::usable);
   const TensorIndex index(file_, groups);
+  source_.layers.reserve(groups.size());
   for (const TensorGroup& group : groups) {
     if (group.usable()) {
       add_layers(group, index);

@@ -36,9 +36,11 @@ Used used_by(const Case& c, const Problem& problem, const Backend& backend) {
 
 TEST_CASE("law: the memory that a plan is said to need is above its peak, below three times it") {
   double least = 1e9, most = 0;
-  for (const Case& c : cases())
-    for (const bool causal : masks_of(c))
+  for (std::size_t i = 0; i < cases().size(); ++i)
+    for (const bool causal : masks_of(cases()[i]))
       for (const auto& [d, dv] : {std::pair<Index, Index>{64, 64}, {24, 40}}) {
+        const Case& c = cases()[i];
+        if (!tried(i, d == 64, causal)) continue;
         const std::string where =
             describe(c) + (causal ? ", causal" : "") + ", d = " + std::to_string(d);
         CAPTURE(where);

@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "cli/option_words.h"
 #include "cli/program.h"
 #include "io/safetensors_writer.h"
 #include "messages.h"
@@ -222,10 +223,11 @@ TEST_CASE("pareto: a figure is written, with the variants' names and the front")
 }
 
 TEST_CASE("heads: the cheapest setting of each head within an error, as a configuration") {
-  const json tried =
-      document_of({"pareto", bundled, "--layer", "all", "--settings", "3", "--no-learn", "--json"});
-  const json found =
-      document_of({"heads", bundled, "--settings", "3", "--no-learn", "--within", "0.2", "--json"});
+  const Words some{bundled,     "--settings", "3",         "--no-learn", "--json",
+                   "--variant", "h1d",        "--variant", "hyper",      "--variant",
+                   "tc",        "--variant",  "strided",   "--variant",  "longformer"};
+  const json tried = document_of(joined({"pareto"}, joined(some, {"--layer", "all"})));
+  const json found = document_of(joined({"heads"}, joined(some, {"--within", "0.2"})));
   CHECK(found["budget"]["measure"] == "output_rel_fro");
   CHECK(found["budget"]["most"] == 0.2);
   const std::size_t layers = found["heads"].back()["layer"].get<std::size_t>() + 1;

@@ -51,7 +51,8 @@ TEST_CASE("law: each option of render changes the figure in each format that it 
   const TinyTextModel model;
   const std::string cat = model.file("cat.txt", "the cat sat"),
                     letters = model.file("letters.txt", "a b c");
-  const Words look{"--variant", "h1d", "--view", "heatmap", "--view", "error", "--no-session"};
+  const Words look{"--variant", "h1d",   "--view", "heatmap",     "--view",
+                   "error",     "--dpi", "60",     "--no-session"};
   const Words usual = joined({"synthetic:gaussian?n=24&d=8&heads=3"}, look);
   const Words with_session(usual.begin(), usual.end() - 1);
   const std::set<std::string> all(formats.begin(), formats.end());

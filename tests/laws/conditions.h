@@ -128,9 +128,14 @@ inline bool takes(const Case& c, const Problem& problem) {
 template <class Law>
 void for_all_conditions(Law law) {
   int turn = 0;
-  for (const Case& c : cases())
-    for (const ConditionCase& condition : condition_cases())
-      for (const bool causal : masks_of(c)) {
+  const auto& all = cases();
+  const std::vector<ConditionCase> conditions = condition_cases();
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (std::size_t place = 0; place < conditions.size(); ++place)
+      for (const bool causal : masks_of(all[i])) {
+        if (!tried(i, place, causal)) continue;
+        const Case& c = all[i];
+        const ConditionCase& condition = conditions[place];
         const Index n = std::vector<Index>{17, 1, 64, 97}[static_cast<std::size_t>(turn++ % 4)];
         Problem problem =
             make_data(turn % 5 == 0 ? Data::spike : Data::gaussian, n, 6, 3, causal, c.head);

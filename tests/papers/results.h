@@ -13,14 +13,17 @@
 
 namespace fovea::test {
 
-inline PaperResult result_of(const std::string& id, const std::string& example,
-                             Index longest = 512) {
-  const Source source = open_source(example);
+inline PaperResult result_of(const std::string& id, const Source& source, Index longest = 512) {
   Profile profile;
   Run run{profile};
   const TinyTextModel model;
   return find_paper_figure(id).make(
       {*backends().front(), source, longest, model.address("the cat sat at the cafe .")}, run);
+}
+
+inline PaperResult result_of(const std::string& id, const std::string& example,
+                             Index longest = 512) {
+  return result_of(id, open_source(example), longest);
 }
 
 inline const PaperNumber& number(const PaperResult& result, const std::string& id) {

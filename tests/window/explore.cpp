@@ -364,6 +364,7 @@ TEST_CASE("settings are tried while the window stays in use") {
   CHECK(button->text().contains("Continue"));
   button->click();
   REQUIRE(wait_until([&] { return dock.run().done() > kept; }));
+  scope->setCurrentIndex(0);
   settings->setCurrentIndex(0);
   emit settings->activated(0);
   REQUIRE(finish(dock));

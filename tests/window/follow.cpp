@@ -98,7 +98,7 @@ TEST_CASE("opening another source ends a search and an unfinished selection") {
 
 TEST_CASE("columns of a long head keep their own pictures when they are moved") {
   Window window(small);
-  window->open("synthetic:clusters?n=9000&d=16&seed=1");
+  window->open("synthetic:clusters?n=9000&d=4&seed=1");
   REQUIRE(wait_until([&] { return window.study().length() == 9000 && window.study().problem(); }));
   show(window, {find_view("heatmap"), find_view("output")}, {"exact", "h1d", "strided"});
   REQUIRE(wait_until([&] { return window.study().fully_refined(); }, 90000));

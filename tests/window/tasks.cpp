@@ -111,10 +111,12 @@ TEST_CASE("task 2: which attention to use for a quarter of the cost, and how sur
 
 TEST_CASE("task 3: the attention that each head should have, for another program") {
   Window window(example);
-  // On 48 heads these would take minutes.
+  // On 48 heads all of them would take minutes.
   window->findChild<QCheckBox*>("try_learned")->setChecked(false);
-  for (const Variant* variant : variants_of(Group::selectors))
-    window->findChild<QCheckBox*>("try_" + QString::fromStdString(variant->id))->setChecked(false);
+  for (const Group group : {Group::baselines, Group::selectors})
+    for (const Variant* variant : variants_of(group))
+      window->findChild<QCheckBox*>("try_" + QString::fromStdString(variant->id))
+          ->setChecked(false);
   window.trigger("heads");
   ExploreDock& dock = *window->exploration();
   REQUIRE(wait_until([&] { return dock.run().complete(); }, 150000));

@@ -37,6 +37,7 @@ TEST_CASE("up to 1024 tokens a pixel is one entry, beyond that a whole number of
   const auto& short_head = std::get<Raster>(panel(window, find_view("heatmap"), 0).body);
   CHECK(short_head.values.rows() == 341);
   CHECK(short_head.pooled == Pool::Kind::none);
+  show(window, {find_view("heatmap")}, {"exact"});
   window->open("synthetic:clusters?n=2048&d=32&seed=1");
   REQUIRE(wait_until([&] { return window.study().length() == 2048; }));
   REQUIRE(window.settle());

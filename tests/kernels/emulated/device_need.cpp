@@ -19,8 +19,8 @@ TEST_CASE("the device memory that a plan is said to need is enough, and below 2.
     for (const Case& c : cases())
       for (const bool causal : masks_of(c)) {
         const Problem problem = precision == "fp32"
-                                    ? make_data(Data::gaussian, 300, 24, 40, causal, c.head)
-                                    : make_data(Data::gaussian, 300, 64, 64, causal, c.head);
+                                    ? make_data(Data::gaussian, 200, 24, 40, causal, c.head)
+                                    : make_data(Data::gaussian, 200, 64, 64, causal, c.head);
         const auto plan = make_plan(*backend, problem, c.id, c.settings);
         if (precision != "fp32" && !std::holds_alternative<TilePlan>(plan->form)) continue;
         const double need =
