@@ -406,6 +406,14 @@ std::string SessionEditor::name_span(const Span& span) {
   return set_spans(std::move(spans));
 }
 
+std::string SessionEditor::name_frames(Index tokens) {
+  try {
+    return set_spans(with_frames(study_.session().spans, study_.length(), tokens));
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+}
+
 std::string SessionEditor::change_span(std::size_t at, const Span& span) {
   std::vector<Span> spans = study_.session().spans;
   if (at < spans.size()) spans[at] = span;

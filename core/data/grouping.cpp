@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "data/error.h"
+#include "data/number_text.h"
 #include "data/utf8.h"
 
 namespace fovea {
@@ -147,6 +148,31 @@ Grouping grouping_of_spans(Index n, const std::vector<Span>& spans) {
     names.push_back(span.name);
   }
   return grouping_of_kinds(names, kinds);
+}
+
+std::vector<Span> with_frames(std::vector<Span> spans, Index n, Index tokens) {
+  constexpr Index most = 256;  // more parts make no table that one can read
+  std::ranges::sort(spans, {}, [](const Span& span) { return span.tokens.begin; });
+  std::vector<Span> all;
+  Index frames = 0, begin = 0;
+  const auto cut = [&](Index end) {
+    frames += (end - begin + tokens - 1) / tokens;
+    if (frames > most)
+      throw UsageError("frames of " + plural(tokens, "token") + " in " + plural(n, "token") +
+                       " are more than " + std::to_string(most) + "; expected larger frames");
+    for (; begin < end; begin += tokens)
+      all.push_back({"", {begin, std::min(begin + tokens, end)}});
+  };
+  for (Span& span : spans) {
+    cut(span.tokens.begin);
+    begin = span.tokens.end;
+    all.push_back(std::move(span));
+  }
+  cut(n);
+  Index number = 0;
+  for (Span& span : all)
+    if (span.name.empty()) span.name = "frame " + std::to_string(++number);
+  return all;
 }
 
 Grouping standard_sinks(Index n, const Sequence& sequence) {

@@ -59,15 +59,15 @@ enum class UnequalLengths { none, last_queries, all };
 
 /// `papers`: exact attention and the variants of the four papers, which commands and the window
 /// take unless asked for others. `baselines`: what the papers' tables compare with. `selectors`:
-/// what selects keys, or blocks of them, by a score of the head. `recurrences`: what has a state in
-/// place of a softmax.
-enum class Group { papers, baselines, selectors, recurrences };
+/// what selects keys, or blocks of them, by a score of the head. `grids`: patterns of the
+/// tokens of pictures and videos. `recurrences`: what has a state in place of a softmax.
+enum class Group { papers, baselines, selectors, grids, recurrences };
 inline constexpr Group all_groups[] = {Group::papers, Group::baselines, Group::selectors,
-                                       Group::recurrences};
+                                       Group::grids, Group::recurrences};
 
-/// "papers", "baselines", "selectors", "recurrences".
+/// "papers", "baselines", "selectors", "grids", "recurrences".
 std::string name_of(Group group);
-/// All of them, for messages: "papers, baselines, selectors, recurrences".
+/// All of them, for messages: "papers, baselines, selectors, grids, recurrences".
 std::string names_of_groups();
 /// As a heading: "Efficient attentions".
 std::string title_of(Group group);
@@ -192,6 +192,8 @@ Variant quest_variant();
 Variant h2o_variant();
 Variant snapkv_variant();
 Variant oracle_variant();
+Variant sta_variant();
+Variant svg_variant();
 Variant delta_variant();
 Variant ssd_variant();
 Variant loglinear_variant();

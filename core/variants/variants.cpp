@@ -19,7 +19,8 @@ std::vector<Variant>& table() {
       performer_variant(),  moba_variant(),     vertical_slash_variant(), msa_variant(),
       nsa_variant(),        dsa_variant(),      xattention_variant(),     sparge_variant(),
       quest_variant(),      h2o_variant(),      snapkv_variant(),         oracle_variant(),
-      delta_variant(),      ssd_variant(),      loglinear_variant()};
+      sta_variant(),        svg_variant(),      delta_variant(),          ssd_variant(),
+      loglinear_variant()};
   return rows;
 }
 
@@ -44,6 +45,8 @@ std::string name_of(Group group) {
       return "baselines";
     case Group::selectors:
       return "selectors";
+    case Group::grids:
+      return "grids";
     case Group::recurrences:
       return "recurrences";
   }
@@ -64,6 +67,8 @@ std::string title_of(Group group) {
       return "Baselines";
     case Group::selectors:
       return "Selectors";
+    case Group::grids:
+      return "Pictures and videos";
     case Group::recurrences:
       return "Recurrences";
   }

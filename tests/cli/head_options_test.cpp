@@ -70,27 +70,21 @@ TEST_CASE("law: each option of a head and its source changes the numbers of each
       {"spans", {"--span", "first=0:2"}},
       {"heads", {"--no-learn", "--cost", "0.9", "--head", "0"}},
       {"pareto", {"--no-learn", "--head", "0"}}};
-  const std::set<std::string> other_options{"-h",           "--help",
-                                            "--help-all",   "-o",
-                                            "--output",     "--json",
-                                            "--csv",        "--backend",
-                                            "--precision",  "--threads",
-                                            "--memory",     "--variant",
-                                            "--set",        "--settings",
-                                            "--structure",  "--no-metrics",
-                                            "--dense",      "--of",
-                                            "--leaf",       "--tolerance",
-                                            "--relative",   "--partition",
-                                            "--span",       "--sinks",
-                                            "--python",     "--trust-remote-code",
-                                            "--within",     "--cost",
-                                            "--x",          "--y",
-                                            "--no-session", "--learn",
-                                            "--no-learn",   "--seeds",
-                                            "--measures",   "--triage",
-                                            "--budget",     "--keep",
-                                            "--kept",       "--kept-block",
-                                            "--mask"};  // of imported alone
+  const std::set<std::string> other_options{
+      "-h",           "--help",       "--help-all",
+      "-o",           "--output",     "--json",
+      "--csv",        "--backend",    "--precision",
+      "--threads",    "--memory",     "--variant",
+      "--set",        "--settings",   "--structure",
+      "--no-metrics", "--dense",      "--of",
+      "--leaf",       "--tolerance",  "--relative",
+      "--partition",  "--span",       "--sinks",
+      "--frames",     "--python",     "--trust-remote-code",
+      "--within",     "--cost",       "--x",
+      "--y",          "--no-session", "--learn",
+      "--no-learn",   "--seeds",      "--measures",
+      "--triage",     "--budget",     "--keep",
+      "--kept",       "--kept-block", "--mask"};  // of imported alone
   for (const auto& one : commands) {
     const std::string& command = one.first;
     const Words& own = one.second;

@@ -43,6 +43,24 @@ TEST_CASE("spans: every query's mass is shared out among the parts, in every var
         doctest::Approx(mass(found["variants"][0], 0, 1)).epsilon(1e-5));
 }
 
+TEST_CASE("spans: frames have equally many tokens beside the named spans") {
+  const json found = document_of(
+      {"spans", bundled, "--variant", "exact", "--span", "text=0:41", "--frames", "100", "--json"});
+  CHECK(found["queries"] == json{"text", "frame 1", "frame 2", "frame 3"});
+  CHECK(found["variants"][0]["queries_used"] == json{41, 100, 100, 100});
+  // The same parts by hand.
+  const json by_hand =
+      document_of({"spans", bundled, "--variant", "exact", "--span", "text=0:41", "--span",
+                   "a=41:141", "--span", "b=141:241", "--span", "c=241:341", "--json"});
+  CHECK(found["variants"][0]["mass"] == by_hand["variants"][0]["mass"]);
+  const Ended many = run_program({"spans", bundled, "--frames", "1"});
+  CHECK(many.status == 2);
+  check_says(many.err, {"341 tokens", "more than 256"});
+  const Ended same = run_program({"spans", bundled, "--frames", "200", "--span", "frame 1=0:10"});
+  CHECK(same.status == 2);
+  check_says(same.err, {"--frames beside --span", "frame 1"});
+}
+
 TEST_CASE("spans: the numbers of every variant are those of span_mass, whole and sampled") {
   const struct {
     std::string source;

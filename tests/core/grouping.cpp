@@ -110,3 +110,12 @@ TEST_CASE("what named spans may not be is said in a sentence") {
   CHECK(fault({"", {9, 10}}) == "A span needs a name");
   CHECK(fault({"a\nb", {9, 10}}) == "The name “a\\nb” has characters without a sign");
 }
+
+TEST_CASE("frames fill what lies between spans, and the last of each gap may be cut off") {
+  CHECK(texts_of(with_frames({}, 10, 4)) == Tokens{"frame 1 0-4", "frame 2 4-8", "frame 3 8-10"});
+  CHECK(texts_of(with_frames({{"b", {7, 8}}, {"a", {0, 2}}}, 12, 3)) ==
+        Tokens{"a 0-2", "frame 1 2-5", "frame 2 5-7", "b 7-8", "frame 3 8-11", "frame 4 11-12"});
+  CHECK(texts_of(with_frames({{"all", {0, 5}}}, 5, 2)) == Tokens{"all 0-5"});
+  CHECK(with_frames({}, 256, 1).size() == 256);
+  CHECK_SAYS(with_frames({}, 257, 1), "1 token", "257 tokens", "more than 256");
+}

@@ -25,7 +25,7 @@ def check(program, layer, exact, computed):
         of = made[measured["variant"]]
         # Of one head where compute has the sum of all.
         cost = {name: number(value) for name, value in of.document["cost"].items()}
-        heads = 1 if measured["cost"]["exact_multiply_adds"] == cost["exact_multiply_adds"] else layer.heads
+        heads = 1 if measured["cost"]["bytes"] == cost["bytes"] else layer.heads
         for name, value in cost.items():
             right = value if name == "ratio_to_exact" or value is None else value / heads
             expected[f"{where}cost.{name}"] = (right, 1e-12 * (right or 0) if right != float("inf") else 0)

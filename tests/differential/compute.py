@@ -73,7 +73,7 @@ def figures_of(layer, head, exact_made, made, exact, computed, index):
         expected |= figures.of_recall(head, made, written)
     elif "z" in layer.imported:
         expected["from_own_output"] = figures.from_own_output(written, layer.imported["z"][index])
-    if variant in ("fixed", "strided", "longformer", "bigbird", "window", "reformer"):
+    if variant in ("fixed", "strided", "longformer", "bigbird", "window", "reformer", "sta", "svg"):
         expected |= figures.of_key_sets(head, made)
     if variant in selected.FORMULAS:
         expected |= figures.of_selection(head, made, written)

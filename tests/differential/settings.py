@@ -3,11 +3,11 @@
 CACHES = ("h2o", "snapkv")
 # That take conditions on single pairs; a soft cap and sinks alone; nothing beside a causal mask (app/README.md).
 PAIRS = ("fixed", "strided", "tf", "hyper", "window", "longformer", "bigbird", "reformer", "kde", "moba",
-         "vertical_slash", "msa", "dsa", "xattention", "sparge", "quest", "oracle") + CACHES
+         "vertical_slash", "msa", "dsa", "xattention", "sparge", "quest", "oracle", "sta", "svg") + CACHES
 CAP_AND_SINK = ("h1d",)
 CAUSAL = ("delta", "ssd", "loglinear")
 NOTHING = ("tc", "linformer", "sinkhorn", "synthesizer", "linear", "performer", "nsa") + CAUSAL
-BIDIRECTIONAL = ("kde", "linformer", "sinkhorn")
+BIDIRECTIONAL = ("kde", "linformer", "sinkhorn", "sta", "svg")
 ANY_LENGTHS = ("tf", "tc", "moba", "msa", "nsa", "dsa", "quest", "oracle")
 LAST_QUERIES = ("fixed", "strided", "window", "longformer", "bigbird")  # under a causal mask
 
@@ -75,6 +75,15 @@ def drawn(variant, layer, draw):
         return {"block": size(), "blocks": draw.size(1, 8)}
     if variant == "nsa":
         return {"block": 2 ** int(draw.random.integers(0, 6)), "blocks": draw.size(1, 8), "window": size()}
+    if variant in ("sta", "svg"):
+        side = max(2, int(n ** 0.5))
+        grid = {"height": draw.size(1, side), "width": draw.size(1, side), "text": draw.of([0, 1, 3, n]),
+                "text_place": draw.of(["first", "last"])}
+        if variant == "svg":
+            return grid | {"pattern": draw.of(["spatial", "temporal"]), "reach": draw.of([0.0, 0.5, 1.3, 2.0]),
+                           "first_frame": draw.of(["masked", "attended"])}
+        return grid | {name: draw.size(1, 4) for name in ("tile_frames", "tile_rows", "tile_columns", "frames", "rows",
+                                                          "columns")}
     if variant == "quest":
         return {"page": size(), "pages": draw.size(1, 8)}
     if variant == "dsa":

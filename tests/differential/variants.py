@@ -102,6 +102,44 @@ def bigbird(head, p, drawn):
     return of_pairs(head, chosen)
 
 
+def grid_of(head, p):
+    """Whether a token is of the text, its frame, row and column; frames, height, width of those that there are."""
+    n = head.keys
+    text = min(p["text"], n)
+    i = np.arange(n)
+    of_text = i < text if p["text_place"] == "first" else i >= n - text
+    cell = np.where(of_text, 0, i - (text if p["text_place"] == "first" else 0))
+    cells = max(n - text, 1)
+    width = min(p["width"], cells)
+    height = min(p["height"], -(-cells // width))
+    frame, within = np.divmod(cell, height * width)
+    return of_text, frame, within // width, within % width, -(-(n - text) // (height * width)), height, width, cell
+
+
+def sta(head, p, drawn):
+    of_text, frame, row, column, frames, height, width, _ = grid_of(head, p)
+    near = np.ones((head.keys, head.keys), bool)
+    for at, size, tile, box in ((frame, frames, p["tile_frames"], p["frames"]), (row, height, p["tile_rows"], p["rows"]),
+                                (column, width, p["tile_columns"], p["columns"])):
+        tiles = -(-size // tile)
+        first = np.maximum(0, np.minimum(at // tile - box // 2, tiles - box))[:, None]
+        near &= (at // tile >= first) & (at // tile < first + box)
+    return of_pairs(head, near | of_text[:, None] | of_text)
+
+
+def svg(head, p, drawn):
+    of_text, frame, row, column, frames, height, width, cell = grid_of(head, p)
+    area = height * width
+    if p["pattern"] == "spatial":
+        near = abs(cell[:, None] - cell) < max(1, np.floor(p["reach"] * area))
+        if p["first_frame"] == "attended":
+            near |= frame == 0
+    else:
+        place = row * width + column
+        near = abs(place[:, None] - place) < max(1, np.floor(p["reach"] / max(1, frames) * area))
+    return of_pairs(head, near | of_text[:, None] | of_text)
+
+
 def h1d(head, p, drawn):
     n, block, nested = head.keys, p["block"], p["structure"] == "nested"
     i, j = places(head)
@@ -451,5 +489,5 @@ def imported(head, p, drawn):
     return made
 
 
-FORMULAS = {f.__name__: f for f in (exact, h1d, fixed, strided, tf, tc, hyper, window, longformer, bigbird, reformer,
+FORMULAS = {f.__name__: f for f in (exact, h1d, fixed, strided, tf, tc, hyper, window, longformer, bigbird, sta, svg, reformer,
                                     kde, linformer, sinkhorn, synthesizer, linear, performer, imported)}

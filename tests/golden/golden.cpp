@@ -246,6 +246,32 @@ std::vector<Golden> table() {
                   {2.617052, -.011807},
                   166.645971,
                   directions});
+  rows.push_back({"sta",
+                  "sta",
+                  {{"height", "2"},
+                   {"width", "4"},
+                   {"text", "0"},
+                   {"tile_frames", "1"},
+                   {"tile_rows", "1"},
+                   {"tile_columns", "2"},
+                   {"rows", "2"},
+                   {"columns", "1"}},
+                  false,
+                  {2.223094, 0.353185},
+                  250.245252});
+  rows.push_back({"svg",
+                  "svg",
+                  {{"height", "2"}, {"width", "2"}, {"text", "2"}, {"reach", "0.75"}},
+                  false,
+                  {3.259476, -0.190855},
+                  222.710739});
+  rows.push_back(
+      {"svg temporal",
+       "svg",
+       {{"height", "2"}, {"width", "2"}, {"text", "0"}, {"pattern", "temporal"}, {"reach", "1"}},
+       false,
+       {2.459708, 0.431541},
+       230.122364});
   // The decays are rounded to floats.
   const double of_decay = 36 * 0.1 * 0x1p-24;
   rows.push_back({"delta",

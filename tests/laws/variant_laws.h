@@ -71,6 +71,8 @@ VariantLaws quest_laws();
 VariantLaws h2o_laws();
 VariantLaws snapkv_laws();
 VariantLaws oracle_laws();
+VariantLaws sta_laws();
+VariantLaws svg_laws();
 VariantLaws delta_laws();
 VariantLaws ssd_laws();
 VariantLaws loglinear_laws();

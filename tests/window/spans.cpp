@@ -6,12 +6,14 @@
 #include <QComboBox>
 #include <QDockWidget>
 #include <QHeaderView>
+#include <QInputDialog>
 #include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
 #include <QTableView>
 #include <QTableWidget>
 #include <QTemporaryDir>
+#include <QTimer>
 #include <QToolButton>
 #include <set>
 
@@ -346,6 +348,29 @@ TEST_CASE("the table of spans is copied as it is shown") {
   CHECK(copied("As &LaTeX").contains("a\\_b & " + first + " & " + second + " \\\\\n"));
   spans.show_numbers("exact → column");
   CHECK(copied("As &LaTeX").contains("$\\to$"));
+}
+
+TEST_CASE("the frames of a video are named at once, beside the named spans, and undone at once") {
+  Window window(small);
+  SpansDock spans(window);
+  spans.add("text", "0–7");
+  const auto answer = [&](int tokens) {
+    QTimer::singleShot(50, &spans.dock, [tokens] {
+      auto* question = qobject_cast<QInputDialog*>(QApplication::activeModalWidget());
+      REQUIRE(question);
+      question->setIntValue(tokens);
+      question->accept();
+    });
+    spans.part<QPushButton>("add_frames").click();
+  };
+  answer(50);  // 120 tokens after the text
+  const auto& named = window.study().session().spans;
+  REQUIRE(named.size() == 4);
+  CHECK(named[1] == Span{"frame 1", {8, 58}});
+  CHECK(named[3] == Span{"frame 3", {108, 128}});
+  CHECK(spans.named().rowCount() == 4);
+  window.trigger("undo");
+  CHECK(window.study().session().spans.size() == 1);
 }
 
 TEST_CASE("the Spans dock fits a laptop's screen, and Tab reaches all of it") {

@@ -18,6 +18,7 @@ struct SpansOptions {
   BackendOptions backend;
   ParameterOptions parameters;
   std::vector<std::string> variants{"papers"}, spans;
+  Index frame = 0;  // tokens; 0 if none
   bool sinks = false, json = false;
 };
 
@@ -53,6 +54,12 @@ std::vector<Span> spans_of(const SpansOptions& options, const Sequence& sequence
   for (Span& span : shown) span.name = printable(span.name);
   if (const std::string fault = fault_of(shown, n); !fault.empty())
     throw UsageError("--span: " + fault + "; expected named ranges of different tokens");
+  if (options.frame > 0) {
+    spans = with_frames(std::move(spans), n, options.frame);
+    if (const std::string fault = fault_of(spans, n); !fault.empty())
+      throw UsageError("--frames beside --span: " + fault + "; expected other names");
+    return spans;
+  }
   if (options.spans.empty()) spans = marked_spans(sequence);
   if (spans.empty()) spans = {{.name = "all tokens", .tokens = {0, n}}};
   return spans;
@@ -175,6 +182,13 @@ void add_spans_command(CLI::App& program, Work& chosen) {
                    "are those that separators, line breaks or sentences make")
       ->allow_extra_args(false)
       ->type_name("NAME=FIRST:END");
+  command
+      ->add_option(
+          "--frames", options->frame,
+          "Parts of so many tokens each, as the frames of a video, beside those of --span, "
+          "such as its text")
+      ->check(CLI::Range(Index{1}, Index{131072}))
+      ->type_name("TOKENS");
   command->add_flag("--sinks", options->sinks,
                     "Keys: the first token, special tokens, punctuation and the others");
   options->parameters.add_to(*command);

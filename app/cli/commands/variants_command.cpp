@@ -36,6 +36,9 @@ std::string heading_of(Group group) {
       return "baselines: what the papers' tables compare with";
     case Group::selectors:
       return "selectors: keys, or blocks of them, that are selected by a score of the head";
+    case Group::grids:
+      return "grids: patterns of pictures and videos, whose tokens lie in frames of rows and "
+             "columns";
     case Group::recurrences:
       return "recurrences: a state that decays, in place of a softmax";
   }

@@ -1,6 +1,7 @@
 #include "window/docks/named_spans.h"
 
 #include <QHeaderView>
+#include <QInputDialog>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QRegularExpression>
@@ -95,6 +96,12 @@ QWidget* NamedSpans::make_line() {
   remove_->setObjectName("remove_span");
   remove_->setToolTip("Remove the selected name from the list");
   remove_->setEnabled(false);
+  auto* frames = new QPushButton("Frames…");
+  frames->setObjectName("add_frames");
+  frames->setToolTip(
+      "Name the frames of a video: parts of equally many tokens, beside the named spans");
+  line->addWidget(frames);
+  connect(frames, &QPushButton::clicked, this, &NamedSpans::add_frames);
   connect(add_button, &QPushButton::clicked, this, &NamedSpans::add);
   connect(remove_, &QPushButton::clicked, this, &NamedSpans::remove);
   for (QLineEdit* field : {name_, tokens_})
@@ -145,6 +152,15 @@ void NamedSpans::add() {
   name_->clear();
   tokens_->clear();
   name_->setFocus();
+}
+
+void NamedSpans::add_frames() {
+  const int n = int(study_.length());
+  bool chosen = false;
+  const int tokens = QInputDialog::getInt(
+      this, "Frames", "Tokens of a frame:", std::clamp(n / 4, 1, 131072), 1, 131072, 1, &chosen);
+  if (!chosen || !say(editor_.name_frames(tokens))) return;
+  refresh();
 }
 
 void NamedSpans::change(const QTableWidgetItem& item) {

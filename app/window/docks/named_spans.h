@@ -30,6 +30,7 @@ class NamedSpans : public QWidget {
   QWidget* make_line();
   void fill();
   void add();
+  void add_frames();
   void change(const QTableWidgetItem& item);
   void remove();
   /// Whether there was no fault; else it is shown.

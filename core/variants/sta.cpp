@@ -1,0 +1,109 @@
+// Sliding tile attention: frames are cut into tiles, and a tile attends the tiles of a box around
+// it, which stays within the frames.
+#include <algorithm>
+#include <array>
+
+#include "analysis/key_sets.h"
+#include "variants/token_grid.h"
+#include "variants/variant.h"
+
+namespace fovea {
+namespace {
+
+struct StaParameters : GridParameters {
+  Index tile_frames = 6, tile_rows = 8, tile_columns = 8;
+  Index frames = 3, rows = 3, columns = 3;  // of the box, in tiles
+
+  static std::vector<TypedField<StaParameters>> fields() {
+    using P = StaParameters;
+    const auto tile = [](const char* id, const char* label, const char* unit, Index P::*member,
+                         const char* meaning) {
+      return int_field<P, Index>(id, label, unit, member, 1, 131072, Axis::log2, meaning);
+    };
+    const auto box = [](const char* id, const char* label, Index P::*member, const char* meaning) {
+      auto field = int_field<P, Index>(id, label, "tiles", member, 1, 4095, Axis::log2, meaning);
+      field.field.worth_trying = [](Index) {
+        return std::vector<Value>{std::int64_t{3}, std::int64_t{1}, std::int64_t{5}};
+      };
+      return field;
+    };
+    const auto of_side = [](Index n) {
+      return Value(std::max<std::int64_t>(1, std::min<Index>(8, likely_grid(n).height / 4)));
+    };
+    auto tile_rows = tile("tile_rows", "Tile rows", "tokens", &P::tile_rows, "Rows of a tile."),
+         tile_columns =
+             tile("tile_columns", "Tile columns", "tokens", &P::tile_columns, "Columns of a tile.");
+    tile_rows.field.for_short_head = tile_columns.field.for_short_head = of_side;
+    std::vector<TypedField<P>> all{
+        box("rows", "Rows", &P::rows,
+            "How many tiles a tile attends along the rows, around itself where there is room. "
+            "A box as large as all frames is exact."),
+        box("columns", "Columns", &P::columns,
+            "How many tiles a tile attends along the columns, likewise."),
+        box("frames", "Frames", &P::frames,
+            "How many tiles a tile attends along the frames, likewise."),
+        tile_rows,
+        tile_columns,
+        tile("tile_frames", "Tile frames", "frames", &P::tile_frames, "Frames of a tile.")};
+    for (auto& field : grid_fields<P>()) all.push_back(std::move(field));
+    return all;
+  }
+};
+
+/// The tiles that tile `at` of `count` attends: `box` of them, around it where there is room.
+IndexRange attended_along(Index at, Index count, Index box) {
+  const Index begin = std::clamp<Index>(at - box / 2, 0, std::max<Index>(0, count - box));
+  return {begin, std::min(begin + box, count)};
+}
+
+Plan plan_sta(const Problem& problem, const StaParameters& p, Planning& planning) {
+  const TokenGrid grid(p, problem.n());
+  const auto tiles = [](Index size, Index tile) { return (size + tile - 1) / tile; };
+  const Index frames = tiles(grid.frames(), p.tile_frames),
+              rows = tiles(grid.height(), p.tile_rows),
+              columns = tiles(grid.width(), p.tile_columns);
+  const auto tile_at = [&](Index frame, Index row, Index column) {
+    return (frame * rows + row) * columns + column;
+  };
+  return plan_boxes(
+      problem, grid,
+      {.count = frames * rows * columns,
+       .box_of =
+           [&](const TokenGrid::Place& at) {
+             return tile_at(at.frame / p.tile_frames, at.row / p.tile_rows,
+                            at.column / p.tile_columns);
+           },
+       .attended =
+           [&](Index tile) {
+             planning.run.check();
+             const IndexRange along_frames =
+                                  attended_along(tile / (rows * columns), frames, p.frames),
+                              along_rows = attended_along(tile / columns % rows, rows, p.rows),
+                              along_columns = attended_along(tile % columns, columns, p.columns);
+             std::vector<IndexRange> ranges;
+             for (Index frame = along_frames.begin; frame < along_frames.end; ++frame)
+               for (Index row = along_rows.begin; row < along_rows.end; ++row)
+                 ranges.push_back({tile_at(frame, row, along_columns.begin),
+                                   tile_at(frame, row, along_columns.end)});
+             return ranges;
+           }});
+}
+
+}  // namespace
+
+Variant sta_variant() {
+  return make_variant<StaParameters>(
+      {.id = "sta",
+       .label = "Sliding tiles",
+       .paper = "Zhang et al. 2025 (Sliding Tile Attention), section 3.2",
+       .formula =
+           "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{Sᵢ} exp,  Sᵢ: the text, and tiles in a box around the own one",
+       .summary = "In pictures and videos the tiles around each tile of tokens.",
+       .mask = Mask::bidirectional_only,
+       .group = Group::grids,
+       .quick = true,
+       .diagnostics = {key_set_figures}},
+      plan_sta);
+}
+
+}  // namespace fovea

@@ -1,0 +1,85 @@
+// A TokenGrid says where the tokens of a picture or a video lie: in frames of rows and columns, one
+// frame after the other, each row by row. Some tokens have no place: those of a text, or of a
+// class.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "data/problem.h"
+#include "plan/plan.h"
+#include "variants/schema.h"
+
+namespace fovea {
+
+struct GridParameters {
+  enum class TextPlace { first, last };
+
+  Index height = 30, width = 45;  // tokens of a frame
+  Index text = 0;
+  TextPlace text_place = TextPlace::first;
+};
+
+/// What suits a head of n tokens of which nothing is known: one square picture, behind a class
+/// token or a class token and four registers if that makes one.
+GridParameters likely_grid(Index n);
+
+/// The fields of a variant whose parameters derive from GridParameters.
+template <class P>
+std::vector<TypedField<P>> grid_fields() {
+  const auto of_head = [](Index GridParameters::*member) {
+    return [member](Index n) { return Value(std::int64_t{likely_grid(n).*member}); };
+  };
+  const auto size = [&](const char* id, const char* label, Index GridParameters::*member,
+                        std::int64_t least, const char* meaning) {
+    auto field =
+        int_field<P, Index>(id, label, "tokens", member, least, 131072, Axis::log2, meaning);
+    field.field.for_short_head = of_head(member);
+    return field;
+  };
+  return {size("height", "Height", &P::height, 1, "Rows of tokens in a frame."),
+          size("width", "Width", &P::width, 1, "Columns of tokens in a frame."),
+          size("text", "Text", &P::text, 0,
+               "Tokens without a place in a frame: a text, a class token. They attend all tokens, "
+               "and all tokens attend them."),
+          choice_field<P, GridParameters::TextPlace>(
+              "text_place", "Place of the text", &P::text_place, {"first", "last"},
+              "Whether the text stands before the frames or behind them.")};
+}
+
+class TokenGrid {
+ public:
+  struct Place {
+    Index frame, row, column;
+  };
+
+  /// A frame of more tokens than there are is cut off after the last row that has one.
+  TokenGrid(const GridParameters& parameters, Index n);
+
+  IndexRange text() const { return text_; }
+  IndexRange cells() const { return cells_; }  // the tokens of all frames
+  Index area() const { return height_ * width_; }
+  Index frames() const { return (cells_.size() + area() - 1) / area(); }  // the last may be cut off
+  Index height() const { return height_; }
+  Index width() const { return width_; }
+  Place place(Index token) const;
+
+ private:
+  Index height_, width_;
+  IndexRange text_, cells_;
+};
+
+/// Frames of a grid, cut into `count` boxes.
+struct GridBoxes {
+  Index count = 0;
+  std::function<Index(const TokenGrid::Place&)> box_of;
+  /// The boxes that the queries of a box attend, disjoint ranges.
+  std::function<std::vector<IndexRange>(Index box)> attended;
+};
+
+/// Queries attend the keys of some boxes and the text, which attends all keys. One pass, over the
+/// tokens sorted by their boxes. The head has as many queries as keys and no causal mask.
+Plan plan_boxes(const Problem& problem, const TokenGrid& grid, const GridBoxes& boxes);
+
+}  // namespace fovea

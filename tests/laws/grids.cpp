@@ -1,0 +1,61 @@
+// Patterns of pictures and videos against the counts of public implementations (attention-gym's
+// masks/sta.py and masks/svg.py), and the grid that Fovea takes a head for.
+#include <doctest/doctest.h>
+
+#include <array>
+
+#include "harness.h"
+#include "variants/token_grid.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+Index pairs_of(const char* id, Index n, const Settings& settings) {
+  const Matrix p =
+      make_instance(*backends().front(), make_data(Data::gaussian, n, 4, 3, false), id, settings)
+          .all();
+  Index pairs = 0;
+  for (Index i = 0; i < n; ++i)
+    for (Index j = 0; j < n; ++j) pairs += p(i, j) > 0 ? 1 : 0;
+  return pairs;
+}
+
+}  // namespace
+
+TEST_CASE("grids: patterns have the numbers of pairs of public implementations") {
+  const Settings canvas{{"height", "8"},       {"width", "8"},       {"tile_rows", "2"},
+                        {"tile_columns", "2"}, {"tile_frames", "1"}, {"rows", "2"},
+                        {"columns", "2"}};
+  CHECK(pairs_of("sta", 64, canvas) == 1024);
+  Settings video{{"height", "2"}, {"width", "3"}, {"text", "4"}, {"reach", "1"}};
+  CHECK(pairs_of("svg", 22, video) == 328);
+  video.push_back({"pattern", "temporal"});
+  CHECK(pairs_of("svg", 22, video) == 304);
+}
+
+TEST_CASE("grids: a head of unknown origin is taken for a square picture") {
+  for (const auto& [n, side, text] : {std::array<Index, 3>{256, 16, 0},
+                                      {257, 16, 1},
+                                      {261, 16, 5},
+                                      {1370, 37, 1},
+                                      {341, 18, 0},
+                                      {2, 1, 1},
+                                      {1, 1, 0}}) {
+    CAPTURE(n);
+    const GridParameters grid = likely_grid(n);
+    CHECK(grid.height == side);
+    CHECK(grid.width == side);
+    CHECK(grid.text == text);
+  }
+}
+
+TEST_CASE("grids: a frame that is larger than any head takes no more memory than the head") {
+  const Settings large{{"height", "131072"},
+                       {"width", "131072"},
+                       {"tile_rows", "1"},
+                       {"tile_columns", "1"},
+                       {"text", "0"}};
+  CHECK(pairs_of("sta", 20, large) == 20 * 3);  // one row of 20 tiles, three of which are attended
+}
