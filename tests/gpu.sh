@@ -41,7 +41,7 @@ results=${FOVEA_RESULTS:-$PWD/tests/gpu/results}
 
 left() { echo $((limit - (SECONDS - began))); }
 say() { echo "[$((SECONDS - began)) s] $*"; }
-status_of() { cat "$steps/$1.status" 2>/dev/null; }
+status_of() { [ -f "$steps/$1.status" ] && printf '%s\n' "$(<"$steps/$1.status")"; }
 
 # ---- What the steps do --------------------------------------------------------------------------
 # Each runs in a shell of its own, which has these functions and $folder, $steps and $granted, its time limit.

@@ -223,11 +223,11 @@ TEST_CASE("pareto: a figure is written, with the variants' names and the front")
 }
 
 TEST_CASE("heads: the cheapest setting of each head within an error, as a configuration") {
-  const Words some{bundled,     "--settings", "3",         "--no-learn", "--json",
-                   "--variant", "h1d",        "--variant", "hyper",      "--variant",
-                   "tc",        "--variant",  "strided",   "--variant",  "longformer"};
-  const json tried = document_of(joined({"pareto"}, joined(some, {"--layer", "all"})));
-  const json found = document_of(joined({"heads"}, joined(some, {"--within", "0.2"})));
+  const Words tries{bundled,     "--settings", "3",         "--no-learn", "--json",
+                    "--variant", "h1d",        "--variant", "hyper",      "--variant",
+                    "tc",        "--variant",  "strided",   "--variant",  "longformer"};
+  const json tried = document_of(joined({"pareto"}, joined(tries, {"--layer", "all"})));
+  const json found = document_of(joined({"heads"}, joined(tries, {"--within", "0.2"})));
   CHECK(found["budget"]["measure"] == "output_rel_fro");
   CHECK(found["budget"]["most"] == 0.2);
   const std::size_t layers = found["heads"].back()["layer"].get<std::size_t>() + 1;
