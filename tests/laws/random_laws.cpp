@@ -37,6 +37,14 @@ double features_of(const Instance& x) {
   return plan ? static_cast<double>(plan->features(x.problem.d())) : 0;
 }
 
+/// By how much the roundings of values grow that a state takes up before queries meet it; 1 where
+/// weights meet the values.
+double growth_in_states(const Instance& x) {
+  if (!std::holds_alternative<RecurrentPlan>(x.plan->form)) return 1;
+  const double terms = static_cast<double>(x.problem.d()) * largest_entry(x.problem.q);
+  return std::max(1.0, x.problem.scale * terms);
+}
+
 /// As in the laws of operators and conditions, with the magnitude of the products in place of the
 /// logit, since products of large numbers may cancel; d roundings of which about the root of d add
 /// up; the roundings of a sum of n; and those of two sums over features, one divided by the other.
@@ -62,7 +70,8 @@ void check_against_formula(const Instance& x) {
   const double plain_error = distance(rows_of(plain_z, dv), rows_of(true_z, dv), n, dv);
   // And the products of all keys or features, each of which may be rounded to a multiple of the
   // smallest denormal number.
-  const double smallest = std::max(static_cast<double>(n), features_of(x)) * 0x1p-149;
+  const double smallest =
+      std::max(static_cast<double>(n), features_of(x)) * growth_in_states(x) * 0x1p-149;
   CHECK(distance(x.apply(x.problem.v).z, rows_of(true_z, dv), n, dv) <=
         2 * plain_error +
             (floor + static_cast<double>(n) * 0x1p-24) * largest_entry(x.problem.v) *
