@@ -19,7 +19,8 @@ std::vector<Variant>& table() {
       performer_variant(),  moba_variant(),     vertical_slash_variant(), msa_variant(),
       nsa_variant(),        dsa_variant(),      xattention_variant(),     sparge_variant(),
       quest_variant(),      h2o_variant(),      snapkv_variant(),         oracle_variant(),
-      delta_variant(),      ssd_variant(),      loglinear_variant()};
+      delta_variant(),      ssd_variant(),      loglinear_variant(),      int8_variant(),
+      int4_variant(),       fp8_variant(),      nvfp4_variant()};
   return rows;
 }
 
@@ -46,6 +47,8 @@ std::string name_of(Group group) {
       return "selectors";
     case Group::recurrences:
       return "recurrences";
+    case Group::precisions:
+      return "precisions";
   }
   return "";
 }
@@ -66,6 +69,8 @@ std::string title_of(Group group) {
       return "Selectors";
     case Group::recurrences:
       return "Recurrences";
+    case Group::precisions:
+      return "Low precision";
   }
   return "";
 }

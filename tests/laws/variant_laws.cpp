@@ -14,7 +14,8 @@ std::vector<VariantLaws>& list() {
       performer_laws(),  moba_laws(),     vertical_slash_laws(), msa_laws(),
       nsa_laws(),        dsa_laws(),      xattention_laws(),     sparge_laws(),
       quest_laws(),      h2o_laws(),      snapkv_laws(),         oracle_laws(),
-      delta_laws(),      ssd_laws(),      loglinear_laws()};
+      delta_laws(),      ssd_laws(),      loglinear_laws(),      int8_laws(),
+      int4_laws(),       fp8_laws(),      nvfp4_laws()};
   return laws;
 }
 

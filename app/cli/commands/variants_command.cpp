@@ -38,6 +38,8 @@ std::string heading_of(Group group) {
       return "selectors: keys, or blocks of them, that are selected by a score of the head";
     case Group::recurrences:
       return "recurrences: a state that decays, in place of a softmax";
+    case Group::precisions:
+      return "precisions: exact attention of queries, keys and values in 8 or 4 bits";
   }
   return "";
 }
