@@ -11,7 +11,7 @@ void add_tensor(const TensorRounding& rounding, std::vector<Diagnostic>& figures
   figures.push_back({.id = x + "_error",
                      .label = "Error of " + x,
                      .value = rounding.error,
-                     .meaning = "‖x̂ − x‖ / ‖x‖ of this tensor: x̂ is what it was rounded to."});
+                     .meaning = "‖x′ − x‖ / ‖x‖ of this tensor; x′ is what it was rounded to."});
   figures.push_back({.id = x + "_scale",
                      .label = "Largest scale of " + x,
                      .value = rounding.largest_scale,
@@ -41,7 +41,7 @@ void add_outlier(const TensorRounding& keys, std::vector<Diagnostic>& figures) {
   figures.push_back({.id = "outlier_share",
                      .label = "Error in the outlier channel",
                      .value = any ? keys.of_worst : none,
-                     .meaning = "The share of ‖k̂ − k‖² that lies in the outlier channel."});
+                     .meaning = "The share of ‖k′ − k‖² that lies in the outlier channel."});
 }
 
 }  // namespace

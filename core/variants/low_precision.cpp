@@ -112,9 +112,9 @@ Plan plan_low_precision(const Problem& problem, const HeadRounding& rule, const 
   Plan plan{.lengths = problem.lengths(), .causal = problem.causal, .form = {}};
   plan.form = TilePlan{.passes = {pass_of_all_pairs(plan)}};
   round_head(plan, problem, rule, planning);
-  plan.notes.push_back(std::string("multiply-adds are counted like those of exact attention: a "
-                                   "kernel does them at the rate of ") +
-                       format + ", times are those of the rounded numbers in floating point");
+  plan.notes.push_back(std::string("cost and times are those of floating point; a kernel "
+                                   "multiplies at the rate of ") +
+                       format);
   if (problem.causal)
     plan.notes.push_back("a scale is that of all tokens that share it, later ones too");
   return plan;
@@ -170,36 +170,37 @@ Variant low_precision(Variant row) {
 
 Variant int8_variant() {
   return make_variant<IntegerParameters>(
-      low_precision({.id = "int8",
-                     .label = "INT8",
-                     .paper = "Zhang et al. 2025 (SageAttention)",
-                     .formula = "P = softmax(s Q̂ K̂ᵀ + s q·m),  K̂ = round(K − m),  x̂ = δ "
-                                "round(x / δ),  δ = max|x| / 127",
-                     .summary = "Queries and keys in 8 bits, with a scale for each block."}),
+      low_precision(
+          {.id = "int8",
+           .label = "INT8",
+           .paper = "Zhang et al. 2025 (SageAttention)",
+           .formula = "P = softmax(s Q′ K′ᵀ + s q·m),  K′ = R(K − m),  R(x) = δ round(x / δ),  δ = "
+                      "max|x| / 127",
+           .summary = "Queries and keys quantised to 8 bits, with a scale for each block."}),
       plan_integers<NumberFormat::int8>);
 }
 
 Variant int4_variant() {
   return make_variant<IntegerParameters>(
-      low_precision({.id = "int4",
-                     .label = "INT4",
-                     .paper = "Zhang et al. 2025 (SageAttention2)",
-                     .formula = "P = softmax(s Q̂ K̂ᵀ + s q·m),  K̂ = round(K − m),  x̂ = δ "
-                                "round(x / δ),  δ = max|x| / 7",
-                     .summary = "Queries and keys in 4 bits, with a scale for each block."}),
+      low_precision(
+          {.id = "int4",
+           .label = "INT4",
+           .paper = "Zhang et al. 2025 (SageAttention2)",
+           .formula = "P = softmax(s Q′ K′ᵀ + s q·m),  K′ = R(K − m),  R(x) = δ round(x / δ),  δ = "
+                      "max|x| / 7",
+           .summary = "Queries and keys quantised to 4 bits, with a scale for each block."}),
       plan_integers<NumberFormat::int4>);
 }
 
 Variant fp8_variant() {
   return make_variant<Fp8Parameters>(
-      low_precision({.id = "fp8",
-                     .label = "FP8",
-                     .paper = "Shah et al. 2024 (FlashAttention-3), section 3.3; Micikevicius et "
-                              "al. 2022 (E4M3)",
-                     .formula = "P = softmax(s Q̂ K̂ᵀ),  Z = P V̂,  x̂ = δ E4M3(x / δ),  δ = max|x| "
-                                "/ 448",
-                     .summary = "Queries, keys and values in FP8 E4M3, with a scale for each "
-                                "tensor or block."}),
+      low_precision(
+          {.id = "fp8",
+           .label = "FP8",
+           .paper = "Shah et al. 2024 (FlashAttention-3), section 3.3",
+           .formula = "P = softmax(s Q′ K′ᵀ),  Z = P V′,  x′ = δ E4M3(x / δ),  δ = max|x| / 448",
+           .summary = "Queries, keys and values quantised to FP8 E4M3, with a scale for each "
+                      "tensor or block."}),
       plan_fp8);
 }
 
@@ -208,10 +209,11 @@ Variant nvfp4_variant() {
       low_precision({.id = "nvfp4",
                      .label = "NVFP4",
                      .paper = "Zhang et al. 2025 (SageAttention3); NVIDIA 2025 (NVFP4)",
-                     .formula = "P = softmax(s Q̂ K̂ᵀ + s q·m),  Z = P V̂,  x̂ = δ E2M1(x / δ),  δ = "
-                                "t E4M3(max₁₆|x| / 6t),  t = max|x| / (448·6)",
-                     .summary = "Queries, keys and values in FP4 E2M1, with a scale for each 16 "
-                                "numbers."}),
+                     .formula = "P = softmax(s Q′ K′ᵀ + s q·m),  Z = P V′,  K′ = R(K − m),  R(x) = "
+                                "δ E2M1(x / δ),  δ = t E4M3(max₁₆|x| / 6t),  t = max|x| / (448·6)",
+                     .summary =
+                         "Queries, keys and values quantised to FP4 E2M1, with a scale for each 16 "
+                         "numbers."}),
       plan_nvfp4);
 }
 

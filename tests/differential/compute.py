@@ -47,7 +47,7 @@ def tensors_differ(head, made, computed, index):
     compare("p", computed.of_head("p", index), made.p, relative * entries + smallest)
     if head.dv:
         values = head.v if made.v is None else made.v
-        error = rounding(head, made) * (entries @ np.abs(values)) + smallest
+        error = rounding(head, made) * (entries @ np.abs(values)) + smallest * max(1, np.abs(values).max())
         z = made.p @ values if made.z is None else made.z
         compare("z", computed.of_head("z", index), z, error if made.z is None else 0)
     lse = computed.of_head("lse", index)
