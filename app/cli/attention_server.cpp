@@ -105,7 +105,7 @@ Attended attend(WireMessage& message, const Backend& backend, const std::stop_to
     Profile profile;
     Run run{profile, stop};
     const auto op = plan_and_bind(problem, compute, backend, run, timed);
-    const Output output = op->apply(problem.v, run);
+    const Output output = op->apply(run);
     out.seconds += std::chrono::duration<double>(Clock::now() - start).count();
     const Cost cost = count_cost(op->plan(), layer.d(), layer.dv(), stop);
     out.multiply_adds += cost.multiply_adds;

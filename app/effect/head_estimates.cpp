@@ -49,7 +49,7 @@ void HeadEstimates::step(const Backend& backend, Run& run) {
     const Problem problem = problem_of(*source_, {.layer = layer, .head = head}, run.stop);
     const auto output_of = [&](const ComputeRequest& request) {
       TimedRun timed;
-      return plan_and_bind(problem, request, backend, run, timed)->apply(problem.v, run).z;
+      return plan_and_bind(problem, request, backend, run, timed)->apply(run).z;
     };
     const Matrix exact = output_of({.variant = &find_variant("exact"), .values = {}});
     whole += squared_norm(exact);

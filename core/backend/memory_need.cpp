@@ -13,7 +13,8 @@
 
 namespace fovea {
 
-MemoryNeed memory_need(const Plan& plan, const Problem& problem, int threads) {
+MemoryNeed memory_need(const Plan& plan, const Problem& head, int threads) {
+  const Problem problem = counted_in(plan, head);
   // Without values, P is applied to one column of zeros.
   const Extents extents{plan.queries(), plan.keys(), problem.d(), std::max<Index>(problem.dv(), 1),
                         plan.causal};

@@ -11,7 +11,7 @@
 namespace fovea {
 
 /// `threads` compute; each has memory of its own.
-MemoryNeed memory_need(const Plan& plan, const Problem& problem, int threads);
+MemoryNeed memory_need(const Plan& plan, const Problem& head, int threads);
 
 /// "attention, n = 131072", for a message.
 std::string need_text(const Plan& plan);

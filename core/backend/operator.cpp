@@ -20,6 +20,12 @@ void check_values(MatrixView v, Index keys) {
 
 Problem counted_in(const Plan& plan, Problem head) {
   if (plan.head_mask && plan.as<TilePlan>()) head.mask = plan.mask;
+  if (plan.rounded) {
+    head.q = plan.rounded->q;
+    head.k = plan.rounded->k;
+    head.v = plan.rounded->v;
+    head.owner = plan.rounded;
+  }
   return head;
 }
 

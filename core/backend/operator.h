@@ -36,7 +36,8 @@ struct Pool {
 /// The row that represents pixel row `pixel` of `rows`: the same for every operator.
 Index drawn_row(IndexRange rows, const Pool& pool, Index pixel);
 
-/// The head with its mask narrowed to the pairs that the plan selects.
+/// The head that a plan computes: its mask narrowed to the pairs that the plan selects, and rounded
+/// if the plan rounds it.
 Problem counted_in(const Plan& plan, Problem head);
 
 /// The result of one pass over some rows of P.
@@ -76,6 +77,8 @@ class Operator {
   /// Z = P V. v is [nk, dv]; with dv = 0 only the row sums are found, and Z is [nq, 0]. Records its
   /// stages in the run's profile.
   Output apply(MatrixView v, Run& run) const;
+  /// The same of the values of its problem, which the plan may have rounded.
+  Output apply(Run& run) const { return apply(problem_.v, run); }
 
   /// P over rows x cols (within [0, nq) and [0, nk)): [rows, cols], or [pool.rows, pool.cols]
   /// pooled.

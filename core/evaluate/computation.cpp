@@ -38,7 +38,7 @@ TimedRun time_run(const Problem& problem, const ComputeRequest& request, const B
   TimedRun timed;
   const auto op = plan_and_bind(problem, request, backend, run, timed);
   Run apply_run = run.in(timed.apply);
-  op->apply(problem.v, apply_run);
+  op->apply(apply_run);
   return timed;
 }
 
@@ -74,7 +74,7 @@ Computation compute_exact(const Problem& problem, const Backend& backend, Run& r
 void apply(Computation& prepared, const Run& run) {
   prepared.first_run.apply = {};
   Run apply_run = run.in(prepared.first_run.apply);
-  prepared.set_output(prepared.op->apply(prepared.op->problem().v, apply_run));
+  prepared.set_output(prepared.op->apply(apply_run));
 }
 
 }  // namespace fovea

@@ -88,7 +88,7 @@ Matrix attend(EncodedLayer& layer, Index heads, std::span<const Replacement> rep
     const auto op =
         plan_and_bind(problem, replaced ? replacement->request_for(layer.layer, head) : exact,
                       backend, run, timed);
-    const Matrix z = op->apply(problem.v, run).z;
+    const Matrix z = op->apply(run).z;
     for (Index i = 0; i < n; ++i) std::copy_n(z.row(i), d, out.row(i) + cols.begin);
     layer.attention_ms += ms_since(begin);
     if (!replaced) continue;

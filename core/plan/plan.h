@@ -17,6 +17,7 @@
 #include "data/pair_mask.h"
 #include "data/recurrence.h"
 #include "plan/chunks.h"
+#include "plan/rounded_head.h"
 #include "plan/structure.h"
 
 namespace fovea {
@@ -167,6 +168,9 @@ struct Plan {
   std::shared_ptr<const PairMask> mask = {};
   /// The head's own mask, or null if it has none; without a value it is `mask`.
   std::optional<std::shared_ptr<const PairMask>> head_mask = {};
+  /// What it computes with in place of the head's queries, keys and values; null: those of the
+  /// head. Only plans of tiles have one.
+  std::shared_ptr<const RoundedHead> rounded = {};
   PlanForm form;
   Structure structure = {};
   TokenGroups groups = {};

@@ -240,7 +240,7 @@ class SelfTest {
     // logits in proportion to their spread.
     const double factors = 8 * unit_ * (1 + head.spread);
 
-    const Output a = ours->apply(problem.v, run_), b = theirs->apply(problem.v, run_);
+    const Output a = ours->apply(run_), b = theirs->apply(run_);
     if (products_timed_out()) return;
     double size = 0, error = 0;  // of rows of Z
     Matrix apart(1, problem.dv());

@@ -59,15 +59,16 @@ enum class UnequalLengths { none, last_queries, all };
 
 /// `papers`: exact attention and the variants of the four papers, which commands and the window
 /// take unless asked for others. `baselines`: what the papers' tables compare with. `selectors`:
-/// what selects keys, or blocks of them, by a score of the head. `grids`: patterns of the
-/// tokens of pictures and videos. `recurrences`: what has a state in place of a softmax.
-enum class Group { papers, baselines, selectors, grids, recurrences };
-inline constexpr Group all_groups[] = {Group::papers, Group::baselines, Group::selectors,
-                                       Group::grids, Group::recurrences};
+/// what selects keys, or blocks of them, by a score of the head. `grids`: patterns of the tokens of
+/// pictures and videos. `recurrences`: what has a state in place of a softmax. `precisions`: exact
+/// attention of rounded queries, keys and values.
+enum class Group { papers, baselines, selectors, grids, recurrences, precisions };
+inline constexpr Group all_groups[] = {Group::papers, Group::baselines,   Group::selectors,
+                                       Group::grids,  Group::recurrences, Group::precisions};
 
-/// "papers", "baselines", "selectors", "grids", "recurrences".
+/// "papers", "baselines", "selectors", "grids", "recurrences", "precisions".
 std::string name_of(Group group);
-/// All of them, for messages: "papers, baselines, selectors, grids, recurrences".
+/// All of them, for messages: "papers, baselines, ...".
 std::string names_of_groups();
 /// As a heading: "Efficient attentions".
 std::string title_of(Group group);
@@ -197,5 +198,9 @@ Variant svg_variant();
 Variant delta_variant();
 Variant ssd_variant();
 Variant loglinear_variant();
+Variant int8_variant();
+Variant int4_variant();
+Variant fp8_variant();
+Variant nvfp4_variant();
 
 }  // namespace fovea

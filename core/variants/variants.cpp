@@ -20,7 +20,8 @@ std::vector<Variant>& table() {
       nsa_variant(),        dsa_variant(),      xattention_variant(),     sparge_variant(),
       quest_variant(),      h2o_variant(),      snapkv_variant(),         oracle_variant(),
       sta_variant(),        svg_variant(),      delta_variant(),          ssd_variant(),
-      loglinear_variant()};
+      loglinear_variant(),  int8_variant(),     int4_variant(),           fp8_variant(),
+      nvfp4_variant()};
   return rows;
 }
 
@@ -49,6 +50,8 @@ std::string name_of(Group group) {
       return "grids";
     case Group::recurrences:
       return "recurrences";
+    case Group::precisions:
+      return "precisions";
   }
   return "";
 }
@@ -71,6 +74,8 @@ std::string title_of(Group group) {
       return "Pictures and videos";
     case Group::recurrences:
       return "Recurrences";
+    case Group::precisions:
+      return "Low precision";
   }
   return "";
 }

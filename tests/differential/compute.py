@@ -5,6 +5,7 @@ import numpy as np
 
 import caches
 import figures
+import precisions
 import recurrences
 import selected
 import variants
@@ -15,7 +16,7 @@ TEXTS = ("variant", "source", "backend", "device", "precision", "conditions", "n
 NO_FORMULA = ("cost.bytes",)
 
 
-FORMULAS = variants.FORMULAS | selected.FORMULAS | caches.FORMULAS | recurrences.FORMULAS
+FORMULAS = variants.FORMULAS | selected.FORMULAS | caches.FORMULAS | recurrences.FORMULAS | precisions.FORMULAS
 
 
 def rounding(head, made):
@@ -45,8 +46,9 @@ def tensors_differ(head, made, computed, index):
     smallest = 1e-37 * head.keys  # numbers below are denormal or 0 in float32
     compare("p", computed.of_head("p", index), made.p, relative * entries + smallest)
     if head.dv:
-        error = rounding(head, made) * (entries @ np.abs(head.v)) + smallest
-        z = made.p @ head.v if made.z is None else made.z
+        values = head.v if made.v is None else made.v
+        error = rounding(head, made) * (entries @ np.abs(values)) + smallest * max(1, np.abs(values).max())
+        z = made.p @ values if made.z is None else made.z
         compare("z", computed.of_head("z", index), z, error if made.z is None else 0)
     lse = computed.of_head("lse", index)
     if made.lse is not None and lse is not None:
@@ -84,6 +86,8 @@ def figures_of(layer, head, exact_made, made, exact, computed, index):
     if variant in recurrences.FORMULAS:
         expected |= figures.of_gates(head, computed.structure(index), computed.document["parameters"],
                                      written.approximate)
+    if variant in precisions.FORMULAS:
+        expected |= made.figures
     if made.leaves is not None:
         expected |= figures.of_leaves(made)
     if made.levels is not None:

@@ -1,14 +1,15 @@
 """Settings of the variants that are drawn for a layer."""
 
 CACHES = ("h2o", "snapkv")
+PRECISIONS = ("int8", "int4", "fp8", "nvfp4")
 # That take conditions on single pairs; a soft cap and sinks alone; nothing beside a causal mask (app/README.md).
 PAIRS = ("fixed", "strided", "tf", "hyper", "window", "longformer", "bigbird", "reformer", "kde", "moba",
-         "vertical_slash", "msa", "dsa", "xattention", "sparge", "quest", "oracle", "sta", "svg") + CACHES
+         "vertical_slash", "msa", "dsa", "xattention", "sparge", "quest", "oracle", "sta", "svg") + CACHES + PRECISIONS
 CAP_AND_SINK = ("h1d",)
 CAUSAL = ("delta", "ssd", "loglinear")
 NOTHING = ("tc", "linformer", "sinkhorn", "synthesizer", "linear", "performer", "nsa") + CAUSAL
 BIDIRECTIONAL = ("kde", "linformer", "sinkhorn", "sta", "svg")
-ANY_LENGTHS = ("tf", "tc", "moba", "msa", "nsa", "dsa", "quest", "oracle")
+ANY_LENGTHS = ("tf", "tc", "moba", "msa", "nsa", "dsa", "quest", "oracle") + PRECISIONS
 LAST_QUERIES = ("fixed", "strided", "window", "longformer", "bigbird")  # under a causal mask
 
 
@@ -103,6 +104,15 @@ def drawn(variant, layer, draw):
     if variant == "sparge":
         return {"query_block": size(), "key_block": size(), "tau": draw.of([0.0, 0.3, 0.9, 1.0]),
                 "theta": draw.of([-1.0, 0.1, 0.5, 1.0])}
+    if variant in PRECISIONS:
+        values = {"keys": draw.of(["smoothed", "unsmoothed"])}
+        if variant in ("int8", "int4"):
+            return values | {"query_block": size(), "key_block": size(), "values": draw.of(["as_given", "fp8"])}
+        values["rounded"] = draw.of(["qkv", "kv"])
+        if variant == "fp8":
+            values |= {"scale": draw.of(["tensor", "block"]), "query_block": size(), "key_block": size(),
+                      "value_scale": draw.of(["like_keys", "channel"])}
+        return values
     if variant == "reformer":
         return {"rounds": int(draw.random.integers(1, 5)), "chunk": size()}
     if variant == "sinkhorn":

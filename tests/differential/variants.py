@@ -18,6 +18,7 @@ class Attention:
         self.levels = None  # [nq, nk], of a hierarchy of clusters
         self.blocks = None  # [nq, nk], that are summed exactly, beside samples
         self.z = None  # where it is not P V
+        self.v = None  # what P is multiplied by, where it is not the head's V
         self.given = False  # another program's result,
         self.is_read = False  # of which P is only read
         self.rows = None  # what theory mode says of its rows

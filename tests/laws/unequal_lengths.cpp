@@ -70,7 +70,7 @@ TEST_CASE("law: the last queries of a sequence have the rows that they have amon
   int compared = 0;
   for_all_unequal([&](const Case& c, const Backend& backend, const Instance& x) {
     const auto [queries, keys] = x.problem.lengths();
-    if (queries > keys) return;
+    if (queries > keys || x.plan->rounded) return;  // queries share scales
     const Problem all = make_data(Data::gaussian, keys, 6, 3, x.problem.causal, c.head);
     const Instance whole = make_instance(backend, all, c.id, c.settings);
     const Index first = keys - queries;
@@ -92,7 +92,7 @@ TEST_CASE("law: the last queries of a sequence have the rows that they have amon
 TEST_CASE("law: the rows of queries do not depend on the other queries") {
   for_all_unequal([](const Case& c, const Backend& backend, const Instance& x) {
     const Index queries = x.problem.queries(), keys = x.problem.keys();
-    if (x.problem.causal || queries < 2) return;
+    if (x.problem.causal || queries < 2 || x.plan->rounded) return;  // queries share scales
     Problem half = x.problem;
     half.q = half.q.slice({queries / 2, queries});
     const Instance some = make_instance(backend, half, c.id, c.settings);

@@ -15,7 +15,8 @@ std::vector<VariantLaws>& list() {
       nsa_laws(),        dsa_laws(),      xattention_laws(),     sparge_laws(),
       quest_laws(),      h2o_laws(),      snapkv_laws(),         oracle_laws(),
       sta_laws(),        svg_laws(),      delta_laws(),          ssd_laws(),
-      loglinear_laws()};
+      loglinear_laws(),  int8_laws(),     int4_laws(),           fp8_laws(),
+      nvfp4_laws()};
   return laws;
 }
 

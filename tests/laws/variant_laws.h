@@ -76,5 +76,9 @@ VariantLaws svg_laws();
 VariantLaws delta_laws();
 VariantLaws ssd_laws();
 VariantLaws loglinear_laws();
+VariantLaws int8_laws();
+VariantLaws int4_laws();
+VariantLaws fp8_laws();
+VariantLaws nvfp4_laws();
 
 }  // namespace fovea::test

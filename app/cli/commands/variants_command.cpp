@@ -41,6 +41,8 @@ std::string heading_of(Group group) {
              "columns";
     case Group::recurrences:
       return "recurrences: a state that decays, in place of a softmax";
+    case Group::precisions:
+      return "precisions: exact attention of queries, keys and values in 8 or 4 bits";
   }
   return "";
 }

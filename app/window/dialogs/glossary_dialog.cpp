@@ -33,6 +33,10 @@ Section common_words() {
             "What a head of Gated DeltaNet, Mamba-2 or the like has in place of a softmax: a state "
             "that decays, erases and takes up values. P_ij is what the value of key j contributes "
             "to the output of query i: it may be negative, and rows do not sum to 1."},
+           {"low precision",
+            "Kernels round queries, keys and values to 8 or 4 bits before they multiply. The "
+            "numbers of a block are divided by its scale, so that the largest of them becomes the "
+            "largest of the format. Smoothing subtracts the mean key before."},
            {"head",
             "One attention of one layer of a model, with queries, keys and values of its "
             "own."},

@@ -1,0 +1,107 @@
+"""Low precision, in float64: from tables of the formats' numbers, of which the nearest is taken, among two the one whose
+code is even."""
+import numpy as np
+
+import variants
+
+
+def floats(codes, fraction_bits, bias):
+    """Numbers from 0 on in the order of their codes."""
+    code = np.arange(codes)
+    exponent, part = code >> fraction_bits, (code % 2 ** fraction_bits) / 2 ** fraction_bits
+    return np.where(exponent == 0, part * 2.0 ** (1 - bias), (1 + part) * 2.0 ** (exponent - bias))
+
+
+INT8, INT4, E4M3, E2M1 = np.arange(128.0), np.arange(8.0), floats(127, 3, 7), floats(8, 1, 1)
+
+
+def nearest(x, numbers):
+    """Of the format's numbers, with the sign of x."""
+    size = np.minimum(np.abs(x), numbers[-1])
+    above = np.clip(np.searchsorted(numbers, size), 1, len(numbers) - 1)
+    low, high = size - numbers[above - 1], numbers[above] - size
+    code = above - ((low < high) | ((low == high) & (above % 2 == 1)))
+    return np.copysign(numbers[code], x)
+
+
+def float32(x):
+    return np.asarray(x).astype(np.float32).astype(float)
+
+
+def scales(x, numbers, rows, cols):
+    """Of each number; blocks are cut off at the ends."""
+    largest = np.abs(x)
+    for axis, size in enumerate((rows, cols)):
+        starts = np.arange(0, x.shape[axis], size)
+        largest = np.repeat(np.maximum.reduceat(largest, starts, axis=axis), np.diff(np.append(starts, x.shape[axis])),
+                            axis=axis)
+    if numbers is not E2M1:
+        return float32(largest / numbers[-1])
+    tensor = float32(np.abs(x).max() / (E4M3[-1] * numbers[-1]))
+    return tensor * nearest(largest / numbers[-1] / tensor, E4M3) if tensor > 0 else 0 * largest
+
+
+class Rounded:
+    """A tensor in a format, and what is told of it."""
+
+    def __init__(self, name, x, given, numbers, rows, cols):
+        scale = scales(x, numbers, rows, cols)
+        quotient = np.divide(x, scale, out=np.zeros_like(x), where=scale > 0)
+        self.x = float32(nearest(quotient, numbers) * scale)
+        squares = ((self.x - x) ** 2).sum(axis=0)
+        norm = np.linalg.norm(given)
+        error = np.sqrt(squares.sum()) / norm if squares.sum() > 0 else 0.0
+        self.figures = {f"{name}_error": (error, 1e-12 * error), f"{name}_scale": (scale.max(), 1e-15 * scale.max()),
+                        f"{name}_clipped": ((np.abs(quotient) > numbers[-1] * (1 + 1e-6)).mean(), 1e-12),
+                        f"{name}_zeroed": (((self.x == 0) & (x != 0)).mean(), 1e-12)}
+        if name == "k":
+            self.figures |= outlier(squares)
+
+
+def outlier(squares):
+    if not squares.sum() > 0:
+        return {"outlier_channel": (None, 0), "outlier_share": (None, 0)}
+    near = (squares >= squares.max() * (1 - 1e-12)).sum() > 1  # rounding decides
+    return {"outlier_channel": (float(squares.argmax()), np.inf if near else 0),
+            "outlier_share": (squares.max() / squares.sum(), 1e-12)}
+
+
+def attention(head, smooth, q_rule, k_rule, v_rule):
+    """Rules are (numbers of the format, rows, columns of a block), or None."""
+    mean = float32(head.k.mean(axis=0)) if smooth else np.zeros(head.d)
+    keys = Rounded("k", float32(head.k - mean) if smooth else head.k, head.k, *k_rule)
+    queries = Rounded("q", head.q, head.q, *q_rule) if q_rule else None
+    q = queries.x if queries else head.q
+    logits = head.scale * (q @ keys.x.T + (head.q @ mean)[:, None])
+    made = variants.of_pairs(head, np.ones((head.queries, head.keys)), head.rule(logits))
+    made.magnitude = head.scale * float((np.abs(q) @ np.abs(keys.x).T + (np.abs(head.q) @ np.abs(mean))[:, None]).max())
+    values = Rounded("v", head.v, head.v, *v_rule) if v_rule and head.dv else None
+    made.v = values.x if values else None
+    made.figures = {}
+    for tensor in (queries, keys, values):
+        made.figures |= tensor.figures if tensor else {}
+    return made
+
+
+def of_integers(numbers):
+    def formula(head, p, drawn):
+        values = (E4M3, head.keys, 1) if p["values"] == "fp8" else None
+        return attention(head, p["keys"] == "smoothed", (numbers, p["query_block"], head.d),
+                         (numbers, p["key_block"], head.d), values)
+    return formula
+
+
+def fp8(head, p, drawn):
+    blocks = p["scale"] == "block"
+    queries, keys = (p["query_block"], p["key_block"]) if blocks else (head.queries, head.keys)
+    values = (E4M3, head.keys, 1) if p["value_scale"] == "channel" else (E4M3, keys, max(head.dv, 1))
+    return attention(head, p["keys"] == "smoothed", (E4M3, queries, head.d) if p["rounded"] == "qkv" else None,
+                     (E4M3, keys, head.d), values)
+
+
+def nvfp4(head, p, drawn):
+    rule = (E2M1, 1, 16)
+    return attention(head, p["keys"] == "smoothed", rule if p["rounded"] == "qkv" else None, rule, (E2M1, 16, 1))
+
+
+FORMULAS = {"int8": of_integers(INT8), "int4": of_integers(INT4), "fp8": fp8, "nvfp4": nvfp4}
