@@ -1,16 +1,10 @@
 #include "harness.h"
 
 #include <cmath>
-#include <cstdlib>
 
 #include "data/random.h"
 
 namespace fovea::test {
-
-bool thorough() {
-  static const bool set = std::getenv("FOVEA_THOROUGH") != nullptr;
-  return set;
-}
 
 bool tried(std::size_t i, std::size_t j, bool causal) {
   return thorough() || (i + j + (causal ? 1 : 0)) % 2 == 0;

@@ -9,13 +9,10 @@
 
 #include "backend/backend.h"
 #include "larger_error.h"
+#include "thorough.h"
 #include "variants/variant.h"
 
 namespace fovea::test {
-
-/// Whether tests try all that they hold for, which takes twice as long: the environment variable
-/// FOVEA_THOROUGH is set, as by `.ci/run --all`.
-bool thorough();
 
 /// Whether a law is tried on case `i`, variation `j` and this mask: on all of them if tests are
 /// thorough, else on every other one, so that each variation meets every other case, with a mask or

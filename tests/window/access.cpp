@@ -21,6 +21,7 @@
 #include <set>
 
 #include "study/background.h"
+#include "thorough.h"
 #include "views/views.h"
 #include "window/dialogs/keys_dialog.h"
 #include "window/harness.h"
