@@ -207,7 +207,7 @@ TEST_CASE("what is not there is refused with what there is") {
   const Problem problem = make_data(Data::gaussian, 12, 4, 3, false);
   CHECK(contains(message_of<UsageError>(
                      [&] { (void)make_instance(*backends().front(), problem, "imported", {}); }),
-                 "no z, p, mask or list of pairs beside q, k and v"));
+                 "no z, p, gradients, mask or list of pairs beside q, k and v"));
   Kernel kernel = run_kernel(problem, to_fp32, everything);
   const Problem head = with(problem, {.name = "flash", .z = tensor(std::move(kernel.z))});
   CHECK(contains(message_of<UsageError>([&] {

@@ -85,7 +85,8 @@ TEST_CASE("what is wrong in a plan is said with its place, what was found and wh
   refuses("heads", "[1.5]", {"heads[0] is 1.5"});
   refuses("heads", "[0, 0]", {"heads[1] is 0", "already"});
   refuses("variants", "[\"hypr\"]", {"variants[0]: unknown variant", "hypr", "hyper"});
-  refuses("variants", "[7]", {"variants[0] is 7", "papers, baselines, selectors, all"});
+  refuses("variants", "[7]",
+          {"variants[0] is 7", "papers, baselines, selectors, recurrences, precisions, all"});
   refuses("variants", R"([{"set": {}}])", {"variants[0] has no key \"variant\""});
   refuses("variants", R"([{"variant": "h1d", "sets": {}}])",
           {"variants[0]: unknown key 'sets'", "variant, set"});
