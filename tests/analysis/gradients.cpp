@@ -224,3 +224,23 @@ TEST_CASE("a file's gradients are figures, and sentences say what is wrong with 
   CHECK(found[1] == "dk is 2.83 times the gradient: the scale is left out");
   CHECK(imported.plan->notes.front() == "the file holds gradients alone: z is computed here");
 }
+
+TEST_CASE("a row of a file's gradient that is NaN is none that rounding explains") {
+  const Problem head = make_data(Data::gaussian, 24, 8, 8, true);
+  const Matrix dz = gaussian(24, 8, 4);
+  Backward theirs = run_backward(head, dz, to_fp32);
+  theirs.dv(7, 2) = std::numeric_limits<float>::quiet_NaN();
+  const Problem beside = with(
+      head, {.gradients = {.dz = tensor(Matrix::copy_of(dz)), .dv = tensor(std::move(theirs.dv))}});
+  const Instance imported = make_instance(*backends().front(), beside, "imported", {}),
+                 exact = make_instance(*backends().front(), beside, "exact", {});
+  Profile profile;
+  Run run{profile};
+  const Output a = imported.apply(head.v), b = exact.apply(head.v);
+  const std::vector<Diagnostic> figures =
+      gradient_figures({*imported.bound, a, *exact.bound, b, *backends().front()}, run);
+  const auto beyond = std::ranges::find(figures, "dv_rows_beyond_rounding", &Diagnostic::id);
+  REQUIRE(beyond != figures.end());
+  CHECK(beyond->value == 1);
+  CHECK(sentences_of(figures).size() == 1);
+}

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "analysis/comparison_table.h"
+#include "analysis/worst_queries.h"
 
 using namespace fovea;
 
@@ -42,4 +43,11 @@ TEST_CASE("NaN is never the best of a row, does not keep another from it, and is
     CHECK(order_by(table, r) == std::vector<std::size_t>{1, 2, 0});
   }
   CHECK(rows >= 5);
+}
+
+TEST_CASE("queries whose error is no finite number are the worst, then the largest errors come") {
+  constexpr float infinity = std::numeric_limits<float>::infinity(),
+                  nan = std::numeric_limits<float>::quiet_NaN();
+  CHECK(worst_queries(std::vector{0.1f, nan, 0.3f, infinity, 0.2f}) ==
+        std::vector<Index>{1, 3, 2, 4, 0});
 }

@@ -14,7 +14,7 @@ using namespace fovea::test;
 
 namespace {
 
-Problem recurrent_head(Index n, Index dv) {
+Problem recurrent_head(Index n, Index dv, Index channels = 1) {
   Matrix q = gaussian(n, 6, 1), k = gaussian(n, 6, 2);
   normalise_rows(q);
   normalise_rows(k);
@@ -22,7 +22,7 @@ Problem recurrent_head(Index n, Index dv) {
   problem.recurrence = std::make_shared<const Recurrence>(
       Recurrence{.erases = true,
                  .beta = std::vector(static_cast<std::size_t>(n), 0.7f),
-                 .log_decay = Matrix(n, 1, -0.05f),
+                 .log_decay = Matrix(n, channels, -0.05f),
                  .level_weights = {}});
   return problem;
 }
@@ -98,6 +98,18 @@ TEST_CASE("figures of gates: half-life, and the share that the delta rule erases
     CHECK(figures[0].value == doctest::Approx(std::log(2) / 0.05));
     if (figures.size() == 2) CHECK(figures[1].value == doctest::Approx(0.7));
   }
+}
+
+TEST_CASE("the half-life of a recurrence whose channels have their own decays is of their mean") {
+  const Computation exact = computed(recurrent_head(40, 2, 6), "exact"),
+                    its = computed(recurrent_head(40, 2, 6), "delta");
+  Profile profile;
+  Run run{profile};
+  const auto figures =
+      diagnose(find_variant("delta"),
+               {*its.op, its.output, *exact.op, exact.output, *backends().front()}, run);
+  REQUIRE(figures.front().id == "half_life");
+  CHECK(figures.front().value == doctest::Approx(std::log(2) / 0.05));
 }
 
 TEST_CASE("z of a file is held against the recurrence, and without the erase term recognised") {

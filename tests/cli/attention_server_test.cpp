@@ -186,6 +186,16 @@ TEST_CASE("what is cancelled says so") {
   CHECK(served.ask({{"id", 0}, {"do", "check"}, {"variant", "exact"}}).content == Json{{"id", 0}});
 }
 
+TEST_CASE("what is cancelled before its turn is not computed") {
+  Served served;
+  served.here->send(attend(1), heads_of(131072, 16));  // for minutes
+  served.here->send(attend(2), heads_of(8, 4));
+  served.here->send({{"do", "cancel"}, {"of", 2}});
+  served.here->send({{"do", "cancel"}, {"of", 1}});
+  CHECK(served.answer().content == Json{{"id", 1}, {"cancelled", true}});
+  CHECK(served.answer().content == Json{{"id", 2}, {"cancelled", true}});
+}
+
 TEST_CASE("a server ends with the other process, whatever it computes") {
   Served served;
   served.here->send(attend(1), heads_of(131072, 16));  // for minutes

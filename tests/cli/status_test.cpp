@@ -214,6 +214,7 @@ TEST_CASE("figures of many columns are as wide as a page, unless the command lin
   CHECK(width_of({}) == doctest::Approx(2 * one));  // the papers' seven variants
   CHECK(width_of({"--width", "3.5in"}) == one);
   CHECK(width_of({"--preset", "icml"}) < 2 * one);
+  CHECK(width_of({"--preset", "icml", "--width", "3.5in"}) == one);
   CHECK(run_program({"render", "synthetic:golden", "-o", figure, "--width", ""}).status == 2);
 }
 

@@ -39,6 +39,17 @@ TEST_CASE("the label of a heatmap by row says once what it is divided by") {
   CHECK(scales_of_row(find_view("heatmap"), panels, {}).of[0]->label == "P / largest of its row");
 }
 
+TEST_CASE("panels of some columns have the ranges that were chosen for these columns") {
+  Panel panel;
+  panel.body = Raster{.quantity = "weight"};
+  ViewSettings settings;
+  settings.shared_range = false;
+  settings.ranges = {{find_view("heatmap"), 0, 0, 0.3}, {find_view("heatmap"), 2, 0, 0.7}};
+  const RowScales row = scales_of_row(find_view("heatmap"), {&panel, &panel}, settings, {2, 1});
+  CHECK(row.of[0]->high == 0.7);
+  CHECK(row.of[1]->high == 1);  // of column 1, for which none was chosen
+}
+
 TEST_CASE(
     "a range chosen for a column counts where the row shares none, also in a row of one panel") {
   Panel panel;

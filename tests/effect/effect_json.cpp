@@ -129,3 +129,13 @@ TEST_CASE("numbers that a model does not have are null") {
   CHECK(json["parts"][0]["parameters"]["width"] == 16);
   CHECK(json["attention_cost"] == doctest::Approx(1 - 18 * 0.75 / 270));
 }
+
+TEST_CASE("the likeliest tokens of the replaced and of the exact model have names of their own") {
+  MeasuredPolicy policy = example();
+  policy.effect.likeliest = {{{"cat", 0.75}, {"sat", 0.25}}};
+  policy.effect.exact_likeliest = {{{"mat", 0.5}}};
+  const Document json = effect_json(policy.effect, policy.parts, "");
+  CHECK(json["likeliest"] == Document::parse(R"([[{"token":"cat","chance":0.75},
+                                                 {"token":"sat","chance":0.25}]])"));
+  CHECK(json["exact_likeliest"] == Document::parse(R"([[{"token":"mat","chance":0.5}]])"));
+}

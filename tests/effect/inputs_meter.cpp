@@ -103,6 +103,26 @@ TEST_CASE("an input that fails is named, and left out of the means") {
   CHECK(times.attention.exact_ms.size() == 3);
 }
 
+TEST_CASE("the models of sixteen inputs stay open, those of others are read again") {
+  const TinyTextModel model;
+  const TemporaryDirectory inputs;
+  const auto name = [](int i) { return std::to_string(10 + i) + ".txt"; };
+  constexpr int count = 18, kept = 16;
+  for (int i = 0; i < count; ++i) inputs.write(name(i), "the cat sat a b c");
+  const OpenOptions options;
+  const auto meter = effect_meter(
+      to_text(ModelAddress{.folder = model.folder(), .text = {}, .input = inputs.path()}), options);
+  measured(*meter, {windows("1")});
+  for (int i = 0; i < count; ++i) inputs.write(name(i), "the cat sat");
+  const ModelEffect again = measured(*meter, {windows("1")});
+  REQUIRE(again.inputs.size() == count);
+  for (int i = 0; i < count; ++i) {
+    CAPTURE(i);
+    CHECK((again.inputs[std::size_t(i)].effect->tokens < again.inputs[0].effect->tokens) ==
+          (i >= kept));
+  }
+}
+
 TEST_CASE("a folder that cannot be measured says why") {
   const Folder folder;
   const OpenOptions options;

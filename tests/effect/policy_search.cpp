@@ -157,6 +157,37 @@ TEST_CASE("of the policies that were tried only the best keeps the rows of token
   }
 }
 
+TEST_CASE("a head has the cheapest of the variants that it may have, in whatever order they come") {
+  // A variant that costs twice as much and changes more is taken up after the better one.
+  class Dearer : public KnownModel {
+   public:
+    using KnownModel::KnownModel;
+    ModelEffect measure(std::span<const ReplacedPart> parts, Run& run) override {
+      ModelEffect effect = KnownModel::measure(parts, run);
+      for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (parts[i].seed == 0) continue;
+        effect.parts[i].cost *= 2;
+        *effect.loss_per_token += 1e-4 * static_cast<double>(effect.parts[i].heads);
+      }
+      return effect;
+    }
+  };
+  for (const bool first : {true, false}) {
+    Dearer model(3, 2);
+    std::vector<ReplacedPart> candidates{window_of("10"), window_of("10")};
+    candidates[first ? 0 : 1].seed = 1;
+    PolicySearch search(HeadEffects(candidates, ChosenHeads("all", 3, 2), UnitKind::head),
+                        {.change = 1.0, .cost = {}});
+    Profile profile;
+    Run run{profile};
+    while (!search.complete()) search.step(model, run);
+    REQUIRE(search.best());
+    REQUIRE(search.best()->parts.size() == 1);
+    CHECK(search.best()->parts[0].seed == 0);
+    CHECK(search.best()->effect.attention_cost() == doctest::Approx(0.1));
+  }
+}
+
 TEST_CASE("a larger budget gives no dearer policy") {
   double before = 1;
   for (const double budget : {0.001, 0.004, 0.016, 0.064, 1.0}) {

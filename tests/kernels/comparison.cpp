@@ -188,3 +188,21 @@ TEST_CASE("an error map pooled on the device is that of the entries") {
         }
     }
 }
+
+TEST_CASE("the relative error of pairs to which both give no weight is 0 on the device") {
+  const Backend& backend = *backends().front();
+  const Problem problem = make_data(Data::gaussian, 70, 8, 3, true);
+  const Instance approximate = make_instance(backend, problem, "window", {{"width", "4"}}),
+                 exact = make_instance(backend, problem, "exact", {});
+  Profile profile;
+  Run run{profile};
+  const IndexRange all{0, 70};
+  for (const Pool pool : {Pool{}, Pool{Pool::Kind::mean, 5, 7}, Pool{Pool::Kind::max, 5, 7}}) {
+    const auto map =
+        approximate.bound->difference(*exact.bound, all, all, pool, Difference::relative, run);
+    REQUIRE(map);
+    CHECK((*map)(0, map->cols() - 1) == 0);  // the future
+    for (Index r = 0; r < map->rows(); ++r)
+      for (Index c = 0; c < map->cols(); ++c) CHECK(std::isfinite((*map)(r, c)));
+  }
+}

@@ -110,6 +110,12 @@ void check_shape(Index rows, Index cols) {
   const double tolerance = std::max(rows, cols) <= 64 ? 1e-6 : 2e-7;
   for (std::size_t b = 0; b < cases.size(); ++b) {
     check_values(cases[b], found.values[b], tolerance);
+    // Values that are only bounded are equal, come last, and are not counted as resolved.
+    const std::vector<float>& values = found.values[b];
+    const auto resolved = static_cast<std::size_t>(found.resolved[b]);
+    CHECK(resolved <= values.size());
+    if (std::max(rows, cols) > 64 && values.size() > 64 && values.back() > 0)
+      CHECK((resolved < values.size()) == (values[values.size() - 2] == values.back()));
     const double size = static_cast<double>(expected.values[b].front());
     CHECK(numerical_rank(found.values[b], 1e-3 * size, false) ==
           numerical_rank(expected.values[b], 1e-3 * size, false));

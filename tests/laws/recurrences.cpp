@@ -239,6 +239,41 @@ TEST_CASE("recurrence: the delta rule on a head without it has keys of length 1,
   CHECK(largest <= problem.scale * 1.001);  // |q| = |k| = 1, and nothing grows on the way
 }
 
+TEST_CASE("recurrence: a pixel has the mean of all its pairs, those of the future being 0") {
+  for (const auto& backend : backends())
+    for (const Kind& kind : kinds()) {
+      CAPTURE(kind.name);
+      constexpr Index n = 400, side = 200;
+      const Problem problem = recurrent_head(kind, n, 20, 3);
+      const Instance x = make_instance(*backend, problem, "exact", {});
+      const Matrix p = x.all(), pixels = x.tile({0, n}, {0, n}, {Pool::Kind::mean, 2, 2});
+      for (Index r = 0; r < 2; ++r)
+        for (Index c = 0; c < 2; ++c) {
+          double sum = 0;
+          for (Index i = r * side; i < (r + 1) * side; ++i)
+            for (Index j = c * side; j < (c + 1) * side; ++j) sum += double{p(i, j)};
+          CHECK(std::abs(double{pixels(r, c)} - sum / (side * side)) <= unit);
+        }
+    }
+}
+
+TEST_CASE("recurrence: gates that are given go before those of the head") {
+  constexpr Index n = 40, levels = 7;  // ⌈log₂ n⌉ + 1
+  const Problem problem = recurrent_head({"log-linear", false, true, true}, n, 20, 3);
+  REQUIRE(problem.recurrence->level_weights.cols() == levels);
+  Structure given;
+  given.set({"level_weights", {n, levels}, std::vector<float>(n * levels, 0.5f)});
+  given.set({"log_decay", {n}, std::vector<float>(n, -0.25f)});
+  given.set("beta", std::vector<float>(n, 0.75f));
+  for (const auto& backend : backends()) {
+    const auto plan = make_plan(*backend, problem, "loglinear", {}, given);
+    const Recurrence& its = *std::get<RecurrentPlan>(plan->form).recurrence;
+    CHECK(its.level_weights(3, 2) == 0.5f);
+    CHECK(its.log_decay(3, 0) == -0.25f);
+    CHECK(its.beta[3] == 0.75f);
+  }
+}
+
 TEST_CASE("recurrence: without writing there is no weight and no output") {
   const Problem problem = make_data(Data::gaussian, 100, 6, 3, true);
   for (const char* id : {"delta", "ssd", "loglinear"}) {

@@ -259,6 +259,41 @@ class Measures(unittest.TestCase):
                 self.assertGreater(seconds, 0)
 
     @needs("transformers")
+    def test_exact_outputs_are_computed_again_when_a_parameter_or_a_buffer_changes(self):
+        import transformers
+        from test_reading import SMALL, WORDS, Reading
+
+        from fovea.effect import Effects
+        from fovea.reading import ReadingModel, Request
+
+        self.torch.manual_seed(0)
+        model = transformers.LlamaForCausalLM._from_config(transformers.LlamaConfig(vocab_size=len(WORDS), **SMALL))
+        tokenizer = Reading.tokenizer(type("Own", (), {"transformers": transformers}))
+        effects = Effects(ReadingModel(model.eval(), tokenizer))
+
+        def exact_loss():
+            found = effects.measure(Request("the cat sat on the mat the cat"), contextlib.nullcontext)
+            self.assertEqual(found["loss_per_token"], found["exact_loss_per_token"])
+            return found["exact_loss_per_token"]
+
+        losses = [exact_loss()]
+        for tensor in (model.model.layers[1].self_attn.v_proj.weight, model.model.rotary_emb.inv_freq):
+            with self.torch.no_grad():
+                tensor.mul_(2)
+            losses.append(exact_loss())
+        self.assertEqual(len(set(losses)), 3)
+
+    def test_each_part_of_a_policy_keeps_its_seed(self):
+        from fovea.replace import read_policy
+
+        parts = [{"variant": "hyper", "where": "0", "seed": 7}, {"variant": "hyper", "where": "1.2"}]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "policy.json")
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump({"policy": 1, "layers": 2, "heads": 4, "parts": parts}, file)
+            self.assertEqual([part.seed for part in read_policy(path)], [7, 0])
+
+    @needs("transformers")
     @unittest.skipUnless(PROGRAM, "the program is not built")
     def test_several_parts_share_a_layer_and_their_costs_are_told(self):
         import transformers

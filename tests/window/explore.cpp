@@ -129,6 +129,12 @@ TEST_CASE("all variants and the columns of the canvas are tried, and what is not
   REQUIRE(finish(dock));
   CHECK(own(banded, odd) == 1);
   CHECK(dock.run().trials()->size() == before + 1);  // nothing else is tried again
+  // Another seed is another setting.
+  window->editor().add_columns({{.variant = banded.id, .values = odd, .seed = 6}});
+  REQUIRE(window.settle());
+  open_dock(window, "explore");
+  REQUIRE(finish(dock));
+  CHECK(dock.run().trials()->size() == before + 2);
   // Learned trees are tried where they are asked for, which they are at first.
   choose_tried(dock, [&] {
     auto* steps = dock.findChild<QComboBox*>("explore_learned");

@@ -17,8 +17,10 @@
 namespace fovea::test {
 namespace {
 
-/// Opens the dialog, does something with it, and closes it; cancels the question for a file.
-void with_export_dialog(Window& window, const std::function<void(QDialog&)>& act) {
+/// Opens the dialog, of the canvas or of one panel, does something with it, and closes it; cancels
+/// the question for a file.
+void with_export_dialog(Window& window, const std::function<void(QDialog&)>& act,
+                        bool of_panel = false) {
   bool seen = false;
   QTimer timer;
   QObject::connect(&timer, &QTimer::timeout, &timer, [&] {
@@ -30,7 +32,10 @@ void with_export_dialog(Window& window, const std::function<void(QDialog&)>& act
     dialog->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok)->click();
   });
   timer.start(50);
-  window.trigger("export");
+  if (of_panel)
+    window->exports().export_panel_by_dialog(0, 1);
+  else
+    window.trigger("export");
   CHECK(seen);
 }
 
@@ -100,6 +105,16 @@ TEST_CASE("the export dialog copies a caption for LaTeX, without the source if n
       CHECK(caption.contains("clusters") == carries);
     }
   });
+  const auto copy_of_panel = [](QDialog& dialog) {
+    for (const bool carries : {true, false}) {
+      field<QCheckBox>(dialog, "export_session").setChecked(carries);
+      field<QPushButton>(dialog, "export_copy_caption").click();
+      const QString caption = QApplication::clipboard()->text();
+      CHECK(caption.contains("Head: "));
+      CHECK(caption.contains("clusters") == carries);
+    }
+  };
+  with_export_dialog(window, copy_of_panel, true);
   QSettings().remove("export");
 }
 

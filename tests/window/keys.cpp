@@ -49,6 +49,13 @@ TEST_CASE("keys alone: crosshair, pin, selection, panel, leaf and block") {
   REQUIRE(window.study().marks().chosen());
   CHECK(window.study().marks().chosen()->leaves == IndexRange{1, 2});
   CHECK_FALSE(window.study().marks().keys().empty());
+  const int others = column_of(window, "tc");  // which begins with its own first leaf
+  press(window, static_cast<Qt::Key>(Qt::Key_1 + others));
+  press(window, Qt::Key_BracketRight);
+  REQUIRE(window.study().marks().chosen());
+  CHECK(window.study().marks().chosen()->column == others);
+  CHECK(window.study().marks().chosen()->leaves == IndexRange{0, 1});
+  press(window, static_cast<Qt::Key>(Qt::Key_1 + tree));
 
   press(window, Qt::Key_PageDown);
   press(window, Qt::Key_Z);

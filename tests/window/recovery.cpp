@@ -104,6 +104,24 @@ TEST_CASE("a session that was left behind is offered, and restored as it was") {
   close_all();
 }
 
+TEST_CASE("a window that restores a session leaves nothing of the one that it had") {
+  const TemporaryDirectory folder;
+  leave_behind(folder.path());
+  const auto background = std::make_shared<Background>();
+  MainWindow& window = start(folder.path(), background);
+  const auto sessions = [&] {
+    return std::ranges::count_if(
+        folder.files(), [](const std::string& name) { return name.ends_with(".fovea.json"); });
+  };
+  REQUIRE(wait_until([&] { return sessions() == 2; }));  // its own, and the one left behind
+  click(window, "restore");
+  REQUIRE(wait_until([&] { return window.study().session().pinned_query.has_value(); }));
+  CHECK(wait_until([&] { return sessions() == 1; }));
+  window.close();
+  CHECK(none_is_left_in(folder.path()));
+  close_all();
+}
+
 TEST_CASE("a session is forgotten, or kept for the next start, as a person says") {
   const TemporaryDirectory folder;
   const auto background = std::make_shared<Background>();

@@ -44,3 +44,19 @@ TEST_CASE("the device memory that a plan is said to need is enough, and below 2.
   }
   MESSAGE("need over peak: up to ", most);
 }
+
+TEST_CASE("the device memory that a plan needs has the bits of a mask of pairs") {
+  const auto backend = on_gpu("fp32");
+  Problem problem = make_data(Data::gaussian, 512, 8, 8, false);
+  const auto need = [&] {
+    const auto plan = make_plan(*backend, problem, "exact", {});
+    return cuda::device_need(*plan, problem, cuda::parse_precision("fp32")).total();
+  };
+  const double without = need();
+  BitMatrix pairs(512, 512);
+  for (Index i = 0; i < 512; ++i)
+    for (Index j = 0; j <= i; ++j) pairs.set(i, j);
+  problem.mask = std::make_shared<const PairMask>(std::vector<std::int32_t>(),
+                                                  std::vector<std::int32_t>(), std::move(pairs));
+  CHECK(need() >= without + 512 * 512 / 8);
+}
