@@ -196,9 +196,10 @@ TEST_CASE("the selection is named, and a name is changed, moved, removed and und
   Window window(small);
   SpansDock spans(window);
   const auto now = [&] { return window.study().session().spans; };
-  CHECK(spans.offer() == QStringList{"Select a rectangle in a panel first"});
+  CHECK(spans.offer() == QStringList{"Select a rectangle in a panel first", "Frames of a video…"});
   window.study().select({3, 10}, {40, 50});
-  CHECK(spans.offer("Keys 40–49") == QStringList{"Keys 40–49", "Queries 3–9"});
+  CHECK(spans.offer("Keys 40–49") ==
+        QStringList{"Keys 40–49", "Queries 3–9", "Frames of a video…"});
   CHECK(window.study().session().span_choice == SpanChoice::named);
   CHECK(spans.part<QLineEdit>("span_tokens").text() == "40–49");
   spans.part<QLineEdit>("span_name").setText("answer");
@@ -228,7 +229,7 @@ TEST_CASE("the selection is named, and a name is changed, moved, removed and und
   CHECK(now()[1] == Span{"reply", {40, 50}});
   CHECK(spans.named().item(1, 1)->text() == "40–49");
   window.study().select({5, 9}, {5, 9});
-  CHECK(spans.offer() == QStringList{"Tokens 5–8"});
+  CHECK(spans.offer() == QStringList{"Tokens 5–8", "Frames of a video…"});
 }
 
 TEST_CASE("what cannot be named is said in place and changes nothing") {
@@ -361,7 +362,7 @@ TEST_CASE("the frames of a video are named at once, beside the named spans, and 
       question->setIntValue(tokens);
       question->accept();
     });
-    spans.part<QPushButton>("add_frames").click();
+    spans.offer("Frames of a video…");
   };
   answer(50);  // 120 tokens after the text
   const auto& named = window.study().session().spans;

@@ -96,12 +96,6 @@ QWidget* NamedSpans::make_line() {
   remove_->setObjectName("remove_span");
   remove_->setToolTip("Remove the selected name from the list");
   remove_->setEnabled(false);
-  auto* frames = new QPushButton("Frames…");
-  frames->setObjectName("add_frames");
-  frames->setToolTip(
-      "Name the frames of a video: parts of equally many tokens, beside the named spans");
-  line->addWidget(frames);
-  connect(frames, &QPushButton::clicked, this, &NamedSpans::add_frames);
   connect(add_button, &QPushButton::clicked, this, &NamedSpans::add);
   connect(remove_, &QPushButton::clicked, this, &NamedSpans::remove);
   for (QLineEdit* field : {name_, tokens_})

@@ -23,6 +23,8 @@ class NamedSpans : public QWidget {
 
   /// Puts the tokens into the line, where their name is typed next.
   void propose(IndexRange tokens);
+  /// Asks how many tokens a frame has, and names the frames beside the spans.
+  void add_frames();
   /// Shows the spans of the Session.
   void refresh();
 
@@ -30,7 +32,6 @@ class NamedSpans : public QWidget {
   QWidget* make_line();
   void fill();
   void add();
-  void add_frames();
   void change(const QTableWidgetItem& item);
   void remove();
   /// Whether there was no fault; else it is shown.

@@ -69,10 +69,15 @@ class SpanDock : public QWidget {
     auto* button = new QToolButton;
     button->setObjectName("name_selection");
     button->setText("Name the selection…");
-    button->setToolTip("Name the queries or the keys of the rectangle that is selected in a panel");
+    button->setToolTip(
+        "Name the queries or the keys of the rectangle that is selected in a panel, or the "
+        "frames of a video");
     button->setPopupMode(QToolButton::InstantPopup);
     auto* menu = new QMenu(button);
-    connect(menu, &QMenu::aboutToShow, this, [this, menu] { offer_selection(*menu); });
+    connect(menu, &QMenu::aboutToShow, this, [this, menu] {
+      offer_selection(*menu);
+      offer_frames(*menu);
+    });
     button->setMenu(menu);
     return button;
   }
@@ -92,6 +97,14 @@ class SpanDock : public QWidget {
     if (queries == keys) return offer("&Tokens ", keys);
     offer("&Keys ", keys);
     offer("&Queries ", queries);
+  }
+
+  void offer_frames(QMenu& menu) {
+    menu.addAction("&Frames of a video…", this, [this] {
+      editor_.choose_spans(SpanChoice::named);
+      refresh();
+      named_->add_frames();
+    });
   }
 
   QTableView* make_view() {
