@@ -31,13 +31,17 @@ struct Format {
 };
 
 // Z of the plain formula in float32 on numbers of 16 bits: q times scale and log2(e), k, v and P.
+// What a plan has rounded to fewer bits before is rounded once more: its formula is then exact
+// attention's.
 inline std::vector<float> plain(const Instance& x, const Format& format) {
   constexpr double log2e = 1.44269504088896340736;
   const auto log2_scale = static_cast<float>(x.problem.scale * log2e);
+  const Problem& head = x.bound->problem();
   const Problem problem =
-      make_problem(format.rounded(x.problem.q, log2_scale), format.rounded(x.problem.k),
+      make_problem(format.rounded(head.q, log2_scale), format.rounded(head.k),
                    format.rounded(x.problem.v), 1 / log2e, x.problem.causal, x.problem.head);
-  const Instance rounded{x.variant, x.values, problem, x.plan, nullptr};
+  const Variant* variant = x.plan->rounded ? &reference_variant() : x.variant;
+  const Instance rounded{variant, x.values, problem, x.plan, nullptr};
   Dense<float> p = reference<float>(rounded);
   for (float& weight : p.values) weight = format(weight);
   return times(p, problem.v);

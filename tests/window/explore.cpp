@@ -68,9 +68,11 @@ void learn_no_trees(Window& window) {
 }
 
 /// Fewer points, so that some stand alone.
-void try_no_selectors(Window& window) {
-  for (const Variant* variant : variants_of(Group::selectors))
-    window->findChild<QCheckBox*>("try_" + QString::fromStdString(variant->id))->setChecked(false);
+void try_fewer(Window& window) {
+  for (const Group group : {Group::selectors, Group::precisions})
+    for (const Variant* variant : variants_of(group))
+      window->findChild<QCheckBox*>("try_" + QString::fromStdString(variant->id))
+          ->setChecked(false);
 }
 
 QString said(ExploreDock& dock, const char* label) {
@@ -151,7 +153,7 @@ TEST_CASE("all variants and the columns of the canvas are tried, and what is not
 TEST_CASE("error against cost: points are tried, read and shown as columns by a click") {
   Window window(two_heads);
   learn_no_trees(window);
-  try_no_selectors(window);
+  try_fewer(window);
   show(window, {find_view("heatmap")}, {"exact"});
   REQUIRE(window.settle());
   ExploreDock& dock = open_dock(window, "explore");
@@ -191,7 +193,7 @@ TEST_CASE("error against cost: points are tried, read and shown as columns by a 
 TEST_CASE("a setting that is picked is seen on the canvas, however many columns there are") {
   Window window(two_heads);
   learn_no_trees(window);
-  try_no_selectors(window);
+  try_fewer(window);
   show(window, {find_view("heatmap")});
   REQUIRE(window.settle());
   ExploreDock& dock = open_dock(window, "explore");
@@ -210,7 +212,7 @@ TEST_CASE("a setting that is picked is seen on the canvas, however many columns 
 TEST_CASE("error against cost: a rectangle shows all settings within it, if they are few") {
   Window window(two_heads);
   learn_no_trees(window);
-  try_no_selectors(window);
+  try_fewer(window);
   show(window, {find_view("heatmap")}, {"exact"});
   REQUIRE(window.settle());
   ExploreDock& dock = open_dock(window, "explore");
@@ -460,7 +462,7 @@ TEST_CASE("the answer, the line in the plot, the field and the table have one bu
 TEST_CASE("error against cost: the wheel zooms, the right button moves, a double click goes back") {
   Window window(two_heads);
   learn_no_trees(window);
-  try_no_selectors(window);
+  try_fewer(window);
   show(window, {find_view("heatmap")}, {"exact"});
   REQUIRE(window.settle());
   ExploreDock& dock = open_dock(window, "explore");
