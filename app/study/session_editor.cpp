@@ -408,7 +408,10 @@ std::string SessionEditor::name_span(const Span& span) {
 
 std::string SessionEditor::name_frames(Index tokens) {
   try {
-    return set_spans(with_frames(study_.session().spans, study_.length(), tokens));
+    std::vector<Span> spans = with_frames(study_.session().spans, study_.length(), tokens);
+    if (spans.size() == study_.session().spans.size())
+      return "Every token has a name already: remove spans first";
+    return set_spans(std::move(spans));
   } catch (const UsageError& error) {
     return error.what();
   }

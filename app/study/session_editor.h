@@ -81,7 +81,7 @@ class SessionEditor : public QObject {
   void show_first_look();
   void choose_spans(SpanChoice choice);
   /// Names frames of so many tokens beside the spans that have a name. Returns why not, as a
-  /// clause; empty if they were named.
+  /// sentence without its full stop; empty if they were named.
   std::string name_frames(Index tokens);
   /// Names tokens, or changes the name or the tokens of a named span. Returns why it cannot, as a
   /// sentence without its full stop; empty if it did.

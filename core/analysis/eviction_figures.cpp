@@ -70,8 +70,9 @@ std::vector<Diagnostic> eviction_figures(const Diagnosis& of, Run& run) {
       {.id = "first_miss",
        .label = "First query that misses its top key",
        .value = first,
-       .meaning = "The first query whose heaviest key in exact attention was evicted before; ∞ "
-                  "if there is none. If rows are sampled, it is the first sampled query.",
+       .meaning =
+           "The first query whose heaviest key in exact attention was evicted before; ∞ "
+           "if there is none. If rows are sampled, it is the first such query of the sample.",
        .sampled = rows.sampled()}};
 }
 

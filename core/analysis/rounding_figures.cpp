@@ -16,18 +16,18 @@ void add_tensor(const TensorRounding& rounding, std::vector<Diagnostic>& figures
                      .label = "Largest scale of " + x,
                      .value = rounding.largest_scale,
                      .meaning = "Numbers are divided by the scale of their block before they are "
-                                "rounded. A number is off by at most half a step of the format "
-                                "times the scale."});
+                                "rounded. The scale of smoothed keys is that of k − m."});
   figures.push_back({.id = x + "_clipped",
                      .label = "Clipped in " + x,
                      .value = rounding.clipped,
-                     .meaning = "The share of the numbers of this tensor that lie beyond the "
-                                "largest number of the format, which they became."});
+                     .meaning = "The share of the numbers of this tensor (of k − m if keys are "
+                                "smoothed) that lie beyond the largest number of the format, "
+                                "which they became."});
   figures.push_back({.id = x + "_zeroed",
                      .label = "Rounded to 0 in " + x,
                      .value = rounding.zeroed,
-                     .meaning = "The share of the numbers of this tensor that became 0 and were "
-                                "not 0."});
+                     .meaning = "The share of the numbers of this tensor (of k − m if keys are "
+                                "smoothed) that became 0 and were not 0."});
 }
 
 void add_outlier(const TensorRounding& keys, std::vector<Diagnostic>& figures) {

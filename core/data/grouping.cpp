@@ -158,7 +158,7 @@ std::vector<Span> with_frames(std::vector<Span> spans, Index n, Index tokens) {
   const auto cut = [&](Index end) {
     frames += (end - begin + tokens - 1) / tokens;
     if (frames > most)
-      throw UsageError("frames of " + plural(tokens, "token") + " in " + plural(n, "token") +
+      throw UsageError("Frames of " + plural(tokens, "token") + " in " + plural(n, "token") +
                        " are more than " + std::to_string(most) + "; expected larger frames");
     for (; begin < end; begin += tokens)
       all.push_back({"", {begin, std::min(begin + tokens, end)}});
@@ -169,9 +169,13 @@ std::vector<Span> with_frames(std::vector<Span> spans, Index n, Index tokens) {
     all.push_back(std::move(span));
   }
   cut(n);
+  std::set<std::string> taken;
+  for (const Span& span : all) taken.insert(span.name);
   Index number = 0;
   for (Span& span : all)
-    if (span.name.empty()) span.name = "frame " + std::to_string(++number);
+    while (span.name.empty())
+      if (const std::string name = "frame " + std::to_string(++number); !taken.contains(name))
+        span.name = name;
   return all;
 }
 

@@ -151,7 +151,6 @@ void check_no_holes(const std::string& path, std::vector<Extent> extents, Index 
 
 void read_metadata(const std::string& path, const std::string& name, const Json& entry,
                    TensorFile& file) {
-  if (!file.metadata.empty()) throw twice(path + ", header", name);
   if (!entry.is_object()) throw JsonPlace(path, entry, name).refusal("an object");
   for (const auto& [key, value] : entry.items())
     file.metadata[key] = JsonPlace(path, value, name + "." + key).as<std::string>();
@@ -175,8 +174,12 @@ TensorFile read_safetensors(const std::string& path, std::shared_ptr<const Bytes
   const auto data_begin = static_cast<Index>(8 + text.size());
   const Index available = size - data_begin;
   std::vector<Extent> extents;
+  bool has_metadata = false;
   parse_entries(where, text, stop, [&](const std::string& name, const Json& entry) {
-    if (name == "__metadata__") return read_metadata(path, name, entry, file);
+    if (name == "__metadata__") {
+      if (std::exchange(has_metadata, true)) throw twice(where, name);
+      return read_metadata(path, name, entry, file);
+    }
     const JsonPlace place(path, entry, name);
     Extent extent = read_extent(path, name, place, available);
     NamedTensor tensor = read_entry(path, name, place, extent);

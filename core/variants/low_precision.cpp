@@ -115,8 +115,9 @@ Plan plan_low_precision(const Problem& problem, const HeadRounding& rule, const 
   plan.notes.push_back(std::string("cost and times are those of floating point; a kernel "
                                    "multiplies at the rate of ") +
                        format);
-  if (problem.causal)
-    plan.notes.push_back("a scale is that of all tokens that share it, later ones too");
+  if (problem.causal || problem.mask)
+    plan.notes.push_back(
+        "scales and the mean key are those of all tokens, also of later and of masked ones");
   return plan;
 }
 

@@ -1,6 +1,7 @@
 #include "variants/rounded_head.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "data/memory.h"
 
@@ -13,16 +14,20 @@ struct OwnedHead {
   std::shared_ptr<const void> head;  // keeps the head's own alive
 };
 
+/// The mean of the finite numbers of each column.
 std::vector<float> mean_row(MatrixView m, const Run& run) {
-  std::vector<double> sums(static_cast<std::size_t>(m.cols));
+  std::vector<double> sums(static_cast<std::size_t>(m.cols)), counts(sums.size());
   for (Index i = 0; i < m.rows; ++i) {
     if (i % 1024 == 0) run.check();
-    for (Index c = 0; c < m.cols; ++c)
-      sums[static_cast<std::size_t>(c)] += static_cast<double>(m(i, c));
+    for (std::size_t c = 0; c < sums.size(); ++c)
+      if (const float x = m(i, static_cast<Index>(c)); std::isfinite(x)) {
+        sums[c] += static_cast<double>(x);
+        ++counts[c];
+      }
   }
   std::vector<float> mean;
-  for (const double sum : sums)
-    mean.push_back(static_cast<float>(sum / static_cast<double>(m.rows)));
+  for (std::size_t c = 0; c < sums.size(); ++c)
+    mean.push_back(static_cast<float>(sums[c] / std::max(counts[c], 1.0)));
   return mean;
 }
 

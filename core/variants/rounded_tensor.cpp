@@ -97,12 +97,13 @@ Counts round_all(MatrixView x, const Scales& scales, NumberFormat format, Matrix
   return all;
 }
 
-/// The squared error of each column.
+/// The squared error of the finite numbers of each column.
 std::vector<double> column_errors(MatrixView x, MatrixView rounded, const Run& run) {
   std::vector<double> errors(static_cast<std::size_t>(x.cols));
   for (Index i = 0; i < x.rows; ++i) {
     if (i % rows_of_turn == 0) run.check();
     for (Index c = 0; c < x.cols; ++c) {
+      if (!std::isfinite(x(i, c))) continue;
       const double apart = static_cast<double>(rounded(i, c)) - static_cast<double>(x(i, c));
       errors[static_cast<std::size_t>(c)] += apart * apart;
     }

@@ -12,7 +12,7 @@ namespace {
 
 struct StaParameters : GridParameters {
   Index tile_frames = 6, tile_rows = 8, tile_columns = 8;
-  Index frames = 3, rows = 3, columns = 3;  // of the box, in tiles
+  Index box_frames = 3, box_rows = 3, box_columns = 3;  // in tiles
 
   static std::vector<TypedField<StaParameters>> fields() {
     using P = StaParameters;
@@ -20,11 +20,13 @@ struct StaParameters : GridParameters {
                          const char* meaning) {
       return int_field<P, Index>(id, label, unit, member, 1, 131072, Axis::log2, meaning);
     };
-    const auto box = [](const char* id, const char* label, Index P::*member, const char* meaning) {
+    const auto box = [](const char* id, const char* label, Index P::*member, const char* meaning,
+                        bool tried = true) {
       auto field = int_field<P, Index>(id, label, "tiles", member, 1, 4095, Axis::log2, meaning);
-      field.field.worth_trying = [](Index) {
-        return std::vector<Value>{std::int64_t{3}, std::int64_t{1}, std::int64_t{5}};
-      };
+      if (tried)
+        field.field.worth_trying = [](Index) {
+          return std::vector<Value>{std::int64_t{3}, std::int64_t{1}, std::int64_t{5}};
+        };
       return field;
     };
     const auto of_side = [](Index n) {
@@ -35,13 +37,13 @@ struct StaParameters : GridParameters {
              tile("tile_columns", "Tile columns", "tokens", &P::tile_columns, "Columns of a tile.");
     tile_rows.field.for_short_head = tile_columns.field.for_short_head = of_side;
     std::vector<TypedField<P>> all{
-        box("rows", "Rows", &P::rows,
+        box("box_rows", "Box rows", &P::box_rows,
             "How many tiles a tile attends along the rows, around itself where there is room. "
             "A box as large as all frames is exact."),
-        box("columns", "Columns", &P::columns,
+        box("box_columns", "Box columns", &P::box_columns,
             "How many tiles a tile attends along the columns, likewise."),
-        box("frames", "Frames", &P::frames,
-            "How many tiles a tile attends along the frames, likewise."),
+        box("box_frames", "Box frames", &P::box_frames,
+            "How many tiles a tile attends along the frames, likewise.", false),
         tile_rows,
         tile_columns,
         tile("tile_frames", "Tile frames", "frames", &P::tile_frames, "Frames of a tile.")};
@@ -77,9 +79,10 @@ Plan plan_sta(const Problem& problem, const StaParameters& p, Planning& planning
            [&](Index tile) {
              planning.run.check();
              const IndexRange along_frames =
-                                  attended_along(tile / (rows * columns), frames, p.frames),
-                              along_rows = attended_along(tile / columns % rows, rows, p.rows),
-                              along_columns = attended_along(tile % columns, columns, p.columns);
+                                  attended_along(tile / (rows * columns), frames, p.box_frames),
+                              along_rows = attended_along(tile / columns % rows, rows, p.box_rows),
+                              along_columns =
+                                  attended_along(tile % columns, columns, p.box_columns);
              std::vector<IndexRange> ranges;
              for (Index frame = along_frames.begin; frame < along_frames.end; ++frame)
                for (Index row = along_rows.begin; row < along_rows.end; ++row)

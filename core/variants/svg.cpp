@@ -23,8 +23,8 @@ struct SvgParameters : GridParameters {
     using P = SvgParameters;
     auto reach = real_field<P>(
         "reach", "Reach w", "frames", &P::reach, 0, 131072, Axis::log2,
-        "spatial: tokens less than w frames away are attended. temporal: tokens whose places in "
-        "their frames are less than w / F of a frame apart, for F frames.");
+        "spatial: tokens less than w frames away are attended, in whole tokens. temporal: tokens "
+        "whose places in their frames are less than w / F of a frame apart, for F frames.");
     // A shorter head is taken for a single frame.
     reach.field.for_short_head = [](Index) { return Value(0.25); };
     reach.field.worth_trying = [](Index n) {
@@ -48,15 +48,14 @@ struct SvgParameters : GridParameters {
   }
 };
 
-/// How far apart two tokens may be: less than `share` of the tokens, and a token attends itself.
-Index distance_within(double share, Index tokens) {
-  const double limit = std::floor(std::min(share * static_cast<double>(tokens), 1e9));
-  return std::max<Index>(static_cast<Index>(limit), 1) - 1;
+/// How far apart two tokens may be: less than so many tokens, rounded down; a token attends itself.
+Index distance_below(double tokens) {
+  return std::max<Index>(static_cast<Index>(std::floor(std::min(tokens, 1e9))), 1) - 1;
 }
 
 /// A window over all frames, beside the columns that every query attends.
 Plan plan_spatial(const Problem& problem, const SvgParameters& p, const TokenGrid& grid) {
-  const Index n = problem.n(), reach = distance_within(p.reach, grid.area());
+  const Index n = problem.n(), reach = distance_below(p.reach * static_cast<double>(grid.area()));
   const IndexRange cells = grid.cells(), text = grid.text();
   IndexRange first = {cells.begin, cells.begin};
   if (p.first_frame == FirstFrame::attended)
@@ -71,13 +70,15 @@ Plan plan_spatial(const Problem& problem, const SvgParameters& p, const TokenGri
     const IndexRange rest = tile.cols.intersected({first.end, cells.end});
     if (rest.size() > 0) pass.tiles.push_back({tile.rows, rest, tile.band});
   }
-  return {.lengths = {n, n}, .form = TilePlan{.passes = {std::move(pass)}}};
+  return {
+      .lengths = {n, n}, .form = TilePlan{.passes = {std::move(pass)}}, .notes = {grid.words()}};
 }
 
 Plan plan_temporal(const Problem& problem, const SvgParameters& p, const TokenGrid& grid,
                    Planning& planning) {
   const Index area = grid.area(), frames = std::max<Index>(grid.frames(), 1),
-              reach = distance_within(p.reach / static_cast<double>(frames), area);
+              reach =
+                  distance_below(p.reach * static_cast<double>(area) / static_cast<double>(frames));
   return plan_boxes(
       problem, grid,
       {.count = area,
@@ -102,8 +103,8 @@ Variant svg_variant() {
       {.id = "svg",
        .label = "Sparse VideoGen",
        .paper = "Xi et al. 2025 (Sparse VideoGen), section 3.2",
-       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{Sᵢ} exp,  Sᵢ: the text, and |i−j| < w T (spatial), or "
-                  "|i mod T − j mod T| < w T / F (temporal)",
+       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{Sᵢ} exp,  Sᵢ: the text, and |i−j| < ⌊w T⌋ (spatial), "
+                  "or |i mod T − j mod T| < ⌊w T / F⌋ (temporal)",
        .summary = "In videos the frames around each token, or the same places in all frames.",
        .mask = Mask::bidirectional_only,
        .group = Group::grids,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/number_text.h"
+
 namespace fovea {
 
 GridParameters likely_grid(Index n) {
@@ -30,6 +32,14 @@ TokenGrid::TokenGrid(const GridParameters& parameters, Index n) {
 TokenGrid::Place TokenGrid::place(Index token) const {
   const Index cell = token - cells_.begin;
   return {cell / area(), cell % area() / width_, cell % width_};
+}
+
+std::string TokenGrid::words() const {
+  std::string words = plural(frames(), "frame") + " of " + std::to_string(height_) + " × " +
+                      std::to_string(width_) + " tokens";
+  if (const Index rest = cells_.size() % area(); rest > 0)
+    words += ", the last one of " + std::to_string(rest);
+  return text_.size() > 0 ? words + ", and a text of " + std::to_string(text_.size()) : words;
 }
 
 Plan plan_boxes(const Problem& problem, const TokenGrid& grid, const GridBoxes& boxes) {
@@ -68,7 +78,8 @@ Plan plan_boxes(const Problem& problem, const TokenGrid& grid, const GridBoxes& 
       if (const IndexRange cols = tokens(range); cols.size() > 0)
         pass.tiles.push_back({rows, cols});
   }
-  return {.lengths = {n, n}, .form = TilePlan{.passes = {std::move(pass)}}};
+  return {
+      .lengths = {n, n}, .form = TilePlan{.passes = {std::move(pass)}}, .notes = {grid.words()}};
 }
 
 }  // namespace fovea

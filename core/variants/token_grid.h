@@ -64,6 +64,8 @@ class TokenGrid {
   Index height() const { return height_; }
   Index width() const { return width_; }
   Place place(Index token) const;
+  /// "14 frames of 30 x 45 tokens, the last one of 226": what a plan notes.
+  std::string words() const;
 
  private:
   Index height_, width_;

@@ -221,6 +221,24 @@ TEST_CASE("blocks of zeros, of next to nothing and of numbers that are not finit
   for (const char* id : {"int8", "int4", "fp8"}) CHECK(relative_error(problem, id) < 0.05);
 }
 
+TEST_CASE("a key that is no number spoils the rows that attend it alone, smoothed or not") {
+  const Index n = 27, d = 6;
+  Matrix q = gaussian(n, d, 1), k = gaussian(n, d, 2);
+  k(n - 1, 3) = std::numeric_limits<float>::quiet_NaN();
+  const Problem problem =
+      make_problem(std::move(q), std::move(k), gaussian(n, d, 3), 0.4, /* causal = */ true);
+  for (const char* id : {"int8", "int4", "fp8", "nvfp4"})
+    for (const char* keys : {"smoothed", "unsmoothed"}) {
+      CAPTURE(id);
+      CAPTURE(keys);
+      const Matrix z = attention_of(problem, id, {{"keys", keys}}).output.z;
+      for (Index i = 0; i < n; ++i) CHECK(std::isfinite(z(i, 0)) == (i < n - 1));
+      // The channel with the largest error is one of finite numbers.
+      const auto figures = rounding_of(problem, id, {{"keys", keys}});
+      CHECK(figure(figures, "outlier_share").value > 0);
+    }
+}
+
 TEST_CASE("figures of rounding say how large scales are, what is lost, and in which channel") {
   Matrix q(2, 2), k(2, 2), v(2, 1);
   q(0, 0) = 127;

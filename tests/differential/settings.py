@@ -83,8 +83,8 @@ def drawn(variant, layer, draw):
         if variant == "svg":
             return grid | {"pattern": draw.of(["spatial", "temporal"]), "reach": draw.of([0.0, 0.5, 1.3, 2.0]),
                            "first_frame": draw.of(["masked", "attended"])}
-        return grid | {name: draw.size(1, 4) for name in ("tile_frames", "tile_rows", "tile_columns", "frames", "rows",
-                                                          "columns")}
+        return grid | {name: draw.size(1, 4) for name in ("tile_frames", "tile_rows", "tile_columns", "box_frames",
+                                                          "box_rows", "box_columns")}
     if variant == "quest":
         return {"page": size(), "pages": draw.size(1, 8)}
     if variant == "dsa":

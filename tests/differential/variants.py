@@ -120,8 +120,8 @@ def grid_of(head, p):
 def sta(head, p, drawn):
     of_text, frame, row, column, frames, height, width, _ = grid_of(head, p)
     near = np.ones((head.keys, head.keys), bool)
-    for at, size, tile, box in ((frame, frames, p["tile_frames"], p["frames"]), (row, height, p["tile_rows"], p["rows"]),
-                                (column, width, p["tile_columns"], p["columns"])):
+    for at, size, tile, box in ((frame, frames, p["tile_frames"], p["box_frames"]), (row, height, p["tile_rows"], p["box_rows"]),
+                                (column, width, p["tile_columns"], p["box_columns"])):
         tiles = -(-size // tile)
         first = np.maximum(0, np.minimum(at // tile - box // 2, tiles - box))[:, None]
         near &= (at // tile >= first) & (at // tile < first + box)
@@ -137,7 +137,7 @@ def svg(head, p, drawn):
             near |= frame == 0
     else:
         place = row * width + column
-        near = abs(place[:, None] - place) < max(1, np.floor(p["reach"] / max(1, frames) * area))
+        near = abs(place[:, None] - place) < max(1, np.floor(p["reach"] * area / max(1, frames)))
     return of_pairs(head, near | of_text[:, None] | of_text)
 
 

@@ -254,8 +254,8 @@ std::vector<Golden> table() {
                    {"tile_frames", "1"},
                    {"tile_rows", "1"},
                    {"tile_columns", "2"},
-                   {"rows", "2"},
-                   {"columns", "1"}},
+                   {"box_rows", "2"},
+                   {"box_columns", "1"}},
                   false,
                   {2.223094, 0.353185},
                   250.245252});

@@ -26,13 +26,18 @@ Index pairs_of(const char* id, Index n, const Settings& settings) {
 
 TEST_CASE("grids: patterns have the numbers of pairs of public implementations") {
   const Settings canvas{{"height", "8"},       {"width", "8"},       {"tile_rows", "2"},
-                        {"tile_columns", "2"}, {"tile_frames", "1"}, {"rows", "2"},
-                        {"columns", "2"}};
+                        {"tile_columns", "2"}, {"tile_frames", "1"}, {"box_rows", "2"},
+                        {"box_columns", "2"}};
   CHECK(pairs_of("sta", 64, canvas) == 1024);
   Settings video{{"height", "2"}, {"width", "3"}, {"text", "4"}, {"reach", "1"}};
   CHECK(pairs_of("svg", 22, video) == 328);
   video.push_back({"pattern", "temporal"});
   CHECK(pairs_of("svg", 22, video) == 304);
+  // 2 x 49 / 49 tokens apart, though 2 / 49 is no binary fraction: 49 x 49 frames of 3 x 49 - 2
+  // near places.
+  const Settings many{
+      {"height", "7"}, {"width", "7"}, {"text", "0"}, {"reach", "2"}, {"pattern", "temporal"}};
+  CHECK(pairs_of("svg", 2401, many) == 49 * 49 * (3 * 49 - 2));
 }
 
 TEST_CASE("grids: a head of unknown origin is taken for a square picture") {

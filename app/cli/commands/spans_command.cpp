@@ -55,9 +55,10 @@ std::vector<Span> spans_of(const SpansOptions& options, const Sequence& sequence
   if (const std::string fault = fault_of(shown, n); !fault.empty())
     throw UsageError("--span: " + fault + "; expected named ranges of different tokens");
   if (options.frame > 0) {
+    const std::size_t named = spans.size();
     spans = with_frames(std::move(spans), n, options.frame);
-    if (const std::string fault = fault_of(spans, n); !fault.empty())
-      throw UsageError("--frames beside --span: " + fault + "; expected other names");
+    if (spans.size() == named)
+      throw UsageError("--frames: every token is in a --span; expected some outside");
     return spans;
   }
   if (options.spans.empty()) spans = marked_spans(sequence);

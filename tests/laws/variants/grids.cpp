@@ -49,9 +49,9 @@ Dense<Real> sta(const Instance& x) {
   return weighted<Real>(x.problem, [&](Index i, Index j) {
     const Spot a = spot_of(x, i), b = spot_of(x, j);
     return a.text || b.text ||
-           (along(a.frame, b.frame, a.frames, "tile_frames", "frames") &&
-            along(a.row, b.row, a.height, "tile_rows", "rows") &&
-            along(a.column, b.column, a.width, "tile_columns", "columns"));
+           (along(a.frame, b.frame, a.frames, "tile_frames", "box_frames") &&
+            along(a.row, b.row, a.height, "tile_rows", "box_rows") &&
+            along(a.column, b.column, a.width, "tile_columns", "box_columns"));
   });
 }
 
@@ -64,7 +64,7 @@ Dense<Real> svg(const Instance& x) {
     const auto area = static_cast<double>(a.height * a.width);
     if (p.text("pattern") == "temporal")
       return static_cast<double>(std::abs((a.row - b.row) * a.width + a.column - b.column)) <
-             std::max(1.0, std::floor(p.real("reach") / static_cast<double>(a.frames) * area));
+             std::max(1.0, std::floor(p.real("reach") * area / static_cast<double>(a.frames)));
     if (p.text("first_frame") == "attended" && b.frame == 0) return true;
     return static_cast<double>(std::abs(a.cell - b.cell)) < std::floor(p.real("reach") * area);
   });
@@ -80,34 +80,34 @@ VariantLaws sta_laws() {
                                {"tile_frames", "1"},
                                {"tile_rows", "2"},
                                {"tile_columns", "2"},
-                               {"frames", "1"},
-                               {"rows", "1"},
-                               {"columns", "3"}}},
+                               {"box_frames", "1"},
+                               {"box_rows", "1"},
+                               {"box_columns", "3"}}},
                  {.settings = {{"height", "3"},
                                {"width", "4"},
                                {"text", "5"},
                                {"tile_frames", "2"},
                                {"tile_rows", "1"},
                                {"tile_columns", "3"},
-                               {"frames", "2"},
-                               {"rows", "2"},
-                               {"columns", "1"}}},
+                               {"box_frames", "2"},
+                               {"box_rows", "2"},
+                               {"box_columns", "1"}}},
                  {.settings = {{"height", "8"},
                                {"width", "9"},
                                {"text", "3"},
                                {"text_place", "last"},
                                {"tile_rows", "2"},
                                {"tile_columns", "4"},
-                               {"rows", "2"},
-                               {"columns", "2"}}}});
+                               {"box_rows", "2"},
+                               {"box_columns", "2"}}}});
   laws.exact_settings = {{{{"height", "3"},
                            {"width", "7"},
                            {"tile_frames", "1"},
                            {"tile_rows", "1"},
                            {"tile_columns", "7"},
-                           {"frames", "3"},
-                           {"rows", "3"},
-                           {"columns", "1"}}},
+                           {"box_frames", "3"},
+                           {"box_rows", "3"},
+                           {"box_columns", "1"}}},
                          {{{"text", "63"}}}};
   return laws;
 }
