@@ -72,9 +72,10 @@ void check_stated_sums(const Case& c, const Instance& x, const Matrix& p,
   const auto stated = laws_of(c.id)->row_sum;
   const Index n = x.problem.n();
   // n entries of at most 2, each rounded to float32 after h + 1 additions. Of a formula of
-  // logits, as in check_formula.
+  // logits, and of several softmaxes, as in check_formula.
+  const bool of_logits = !stated || std::holds_alternative<GatedPlan>(x.plan->form);
   const double slack =
-      static_cast<double>(n) * 0x1p-22 + (stated ? 0 : floor_of(x) * std::max(1.0, row_mass(p)));
+      static_cast<double>(n) * 0x1p-22 + (of_logits ? floor_of(x) * std::max(1.0, row_mass(p)) : 0);
   for (Index i = 0; i < n; ++i) {
     double sum = 0, expected = 0, of_plain = 0;
     for (Index j = 0; j < n; ++j) {
