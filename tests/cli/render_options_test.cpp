@@ -93,7 +93,7 @@ TEST_CASE("law: each option of render changes the figure in each format that it 
       {{"--max-tokens", "4"}, of(model.folder(), {"--text", "the cat sat"}), {}},
       {{"--width", "5in"}, {}, {}},
       {{"--height", "6in"}, {}, {}},
-      {{"--dpi", "72"}, {}, {}},
+      {{"--dpi", "72"}, {usual[0], "--variant", "h1d", "--no-session"}, {}},
       {{"--preset", "icml"}, {}, {}},
       {{"--font", "DejaVu Serif"}, {}, {"pgf"}},  // the document has the letters
       {{"--font-size", "9"}, {}, {}},

@@ -119,5 +119,7 @@ TEST_CASE("frames fill what lies between spans, and the last of each gap may be 
   CHECK(texts_of(with_frames({{"frame 1", {2, 4}}}, 6, 2)) ==
         Tokens{"frame 2 0-2", "frame 1 2-4", "frame 3 4-6"});
   CHECK(with_frames({}, 256, 1).size() == 256);
-  CHECK_SAYS(with_frames({}, 257, 1), "1 token", "257 tokens", "more than 256");
+  CHECK_THROWS_WITH_AS(with_frames({}, 257, 1),
+                       "Frames of 1 token in 257 tokens are more than 256; expected larger frames",
+                       UsageError);
 }

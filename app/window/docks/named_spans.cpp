@@ -148,16 +148,16 @@ void NamedSpans::add() {
   name_->setFocus();
 }
 
-bool NamedSpans::add_frames() {
+void NamedSpans::add_frames() {
   const int n = int(study_.length());
   bool chosen = false;
   const int tokens = QInputDialog::getInt(
       this, "Frames", "Tokens of a frame:", std::clamp(n / 4, 1, 131072), 1, 131072, 1, &chosen);
-  if (!chosen) return false;
+  if (!chosen) return;
+  editor_.choose_spans(SpanChoice::named);
   const std::string fault = editor_.name_frames(tokens);
   refresh();
   say(fault);
-  return true;
 }
 
 void NamedSpans::change(const QTableWidgetItem& item) {

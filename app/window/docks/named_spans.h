@@ -23,9 +23,9 @@ class NamedSpans : public QWidget {
 
   /// Puts the tokens into the line, where their name is typed next.
   void propose(IndexRange tokens);
-  /// Asks how many tokens a frame has, and names the frames beside the spans. Returns whether there
-  /// was an answer; if the frames cannot be named, a line says why.
-  bool add_frames();
+  /// Asks how many tokens a frame has, and shows the frames among the named spans. If they cannot
+  /// be named, a line says why.
+  void add_frames();
   /// Shows the spans of the Session.
   void refresh();
 

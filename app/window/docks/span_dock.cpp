@@ -101,8 +101,7 @@ class SpanDock : public QWidget {
 
   void offer_frames(QMenu& menu) {
     menu.addAction("&Frames of a video…", this, [this] {
-      if (!named_->add_frames()) return;
-      editor_.choose_spans(SpanChoice::named);
+      named_->add_frames();
       refresh();
     });
   }

@@ -16,11 +16,13 @@ TEST_CASE("the device memory that a plan is said to need is enough, and below 2.
   double most = 0;
   for (const std::string precision : {"fp32", "fp32-split", "bf16"}) {
     const auto backend = on_gpu(precision);
-    for (const Case& c : cases())
-      for (const bool causal : masks_of(c)) {
+    for (std::size_t i = 0; i < cases().size(); ++i)
+      for (const bool causal : masks_of(cases()[i])) {
+        const Case& c = cases()[i];
+        if (!tried(i, precision == "bf16" ? 1 : 0, causal)) continue;
         const Problem problem = precision == "fp32"
-                                    ? make_data(Data::gaussian, 200, 24, 40, causal, c.head)
-                                    : make_data(Data::gaussian, 200, 64, 64, causal, c.head);
+                                    ? make_data(Data::gaussian, 300, 24, 40, causal, c.head)
+                                    : make_data(Data::gaussian, 300, 64, 64, causal, c.head);
         const auto plan = make_plan(*backend, problem, c.id, c.settings);
         if (precision != "fp32" && !std::holds_alternative<TilePlan>(plan->form)) continue;
         const double need =
