@@ -7,15 +7,18 @@ std::string entry_of(const std::string& path, const std::string& key) {
   return path.empty() ? key : path + "." + key;
 }
 
-/// The way from `top` to a value within it, as ".layers[2].seed"; nothing if it is elsewhere.
-std::optional<std::string> way_to(const Json& sought, const Json& top) {
-  if (&top == &sought) return "";
-  if (!top.is_structured()) return std::nullopt;
+/// Adds the way from `top` to a value within it, as ".layers[2].seed". Returns whether it is there.
+bool add_way(const Json& sought, const Json& top, std::string& way) {
+  if (&top == &sought) return true;
+  if (!top.is_structured()) return false;
+  const std::size_t before = way.size();
   std::size_t place = 0;
-  for (auto inner = top.begin(); inner != top.end(); ++inner, ++place)
-    if (const auto rest = way_to(sought, *inner))
-      return (top.is_object() ? "." + inner.key() : "[" + std::to_string(place) + "]") + *rest;
-  return std::nullopt;
+  for (auto inner = top.begin(); inner != top.end(); ++inner, ++place) {
+    way += top.is_object() ? "." + inner.key() : "[" + std::to_string(place) + "]";
+    if (add_way(sought, *inner, way)) return true;
+    way.resize(before);
+  }
+  return false;
 }
 
 }  // namespace
@@ -27,8 +30,10 @@ JsonPlace JsonPlace::within(const Json& value) const {
 }
 
 std::string JsonPlace::path() const {
-  const std::string way = way_to(*value_, *top_).value();
-  return path_.empty() && way.starts_with('.') ? way.substr(1) : std::string(path_) + way;
+  std::string path(path_);
+  add_way(*value_, *top_, path);
+  if (path_.empty() && !path.empty() && path.front() == '.') path.erase(0, 1);
+  return path;
 }
 
 std::string JsonPlace::name() const {
