@@ -14,9 +14,8 @@
 
 namespace fovea::test {
 
-/// Whether a law is tried on case `i`, variation `j` and this mask: on all of them if tests are
-/// thorough, else on every other one, so that each variation meets every other case, with a mask or
-/// without.
+/// Whether a law is tried on case `i` with variation `j`, causal or not: always if tests are
+/// thorough, else for every other combination.
 bool tried(std::size_t i, std::size_t j, bool causal);
 
 using Settings = std::vector<std::pair<std::string, std::string>>;  // parameter id, text

@@ -30,6 +30,13 @@ std::string letter_of(std::size_t panel) {
   return panel < 26 ? last : letter_of(panel / 26 - 1) + last;
 }
 
+/// Whether a point of the series is on the front, the user's own or the chosen one.
+bool stands_out(const SeriesPlot::Series& series) {
+  return std::ranges::any_of(series.points, [](const SeriesPlot::Point& point) {
+    return !point.hollow || point.framed || point.ringed;
+  });
+}
+
 /// The parts that captions and subtitles join.
 constexpr std::string_view between_parts = " · ";
 
@@ -486,15 +493,27 @@ class Layouter {
               bar_top + bars + (bars > 0 ? kBarGap : 0));
   }
 
-  /// One legend serves all plots of the figure: their series are the same.
+  /// The names of the series that have points, or only of those that stand out.
+  Legend legend_of(const SeriesPlot& plot, bool all) const {
+    std::vector<LegendItem> items;
+    for (std::size_t s = 0; s < plot.series.size(); ++s) {
+      const SeriesPlot::Series& series = plot.series[s];
+      if (plot.scattered && !(all ? !series.points.empty() : stands_out(series))) continue;
+      items.push_back({.text = series.name, .series = s, .line = !plot.scattered});
+    }
+    return Legend(std::move(items), letters_, inner());
+  }
+
+  /// One legend serves all plots of the figure: their series are the same. If the height is given,
+  /// it takes at most a third of it from points, whose names are read at the pointer, too.
   void choose_legend() {
     for (const auto& row : figure_.rows)
       for (const Panel& shown : row)
         if (const auto* plot = std::get_if<SeriesPlot>(&shown.body)) {
-          std::vector<LegendItem> items;
-          for (std::size_t s = 0; s < plot->series.size(); ++s)
-            items.push_back({.text = plot->series[s].name, .series = s, .line = !plot->scattered});
-          layout_.legend = Legend(std::move(items), letters_, inner());
+          layout_.legend = legend_of(*plot, true);
+          const auto& height = figure_.style.height;
+          if (height && layout_.legend.height() > *height / 3)
+            layout_.legend = legend_of(*plot, false);
           return;
         }
   }

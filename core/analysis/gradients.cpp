@@ -149,7 +149,7 @@ class GradientSums {
 /// How a gradient of the file differs from ours.
 struct Compared {
   double relative = 0;  // |theirs - ours| / |ours|
-  double factor = 1;    // the multiple of ours that comes nearest to theirs
+  double factor = 1;    // that makes |theirs - factor ours| smallest
   double apart = 0;     // |theirs - factor ours| / |theirs|
   std::vector<Index> beyond;
 };

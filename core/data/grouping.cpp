@@ -5,6 +5,7 @@
 #include <set>
 #include <string_view>
 
+#include "data/blocks.h"
 #include "data/error.h"
 #include "data/number_text.h"
 #include "data/utf8.h"
@@ -156,7 +157,7 @@ std::vector<Span> with_frames(std::vector<Span> spans, Index n, Index tokens) {
   std::vector<Span> all;
   Index frames = 0, begin = 0;
   const auto cut = [&](Index end) {
-    frames += (end - begin + tokens - 1) / tokens;
+    frames += number_of_blocks(end - begin, tokens);
     if (frames > most)
       throw UsageError("Frames of " + plural(tokens, "token") + " in " + plural(n, "token") +
                        " are more than " + std::to_string(most) + "; expected larger frames");

@@ -13,8 +13,8 @@ enum class NumberFormat {
 
 double largest_of(NumberFormat format);
 
-/// The distance of the format's numbers around x, of which it rounds at most one half away if x is
-/// within its range.
+/// The distance between neighbouring numbers of the format near x. Rounding moves an x within the
+/// format's range by at most half of it.
 double step_at(NumberFormat format, double x);
 
 /// The format's number for x; NaN stays NaN.

@@ -168,8 +168,8 @@ struct Plan {
   std::shared_ptr<const PairMask> mask = {};
   /// The head's own mask, or null if it has none; without a value it is `mask`.
   std::optional<std::shared_ptr<const PairMask>> head_mask = {};
-  /// What it computes with in place of the head's queries, keys and values; null: those of the
-  /// head. Only plans of tiles have one.
+  /// The queries, keys and values that it computes with, or null if they are those of the head.
+  /// Only plans of tiles have one.
   std::shared_ptr<const RoundedHead> rounded = {};
   PlanForm form;
   Structure structure = {};

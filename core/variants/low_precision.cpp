@@ -112,9 +112,7 @@ Plan plan_low_precision(const Problem& problem, const HeadRounding& rule, const 
   Plan plan{.lengths = problem.lengths(), .causal = problem.causal, .form = {}};
   plan.form = TilePlan{.passes = {pass_of_all_pairs(plan)}};
   round_head(plan, problem, rule, planning);
-  plan.notes.push_back(std::string("cost and times are those of floating point; a kernel "
-                                   "multiplies at the rate of ") +
-                       format);
+  plan.notes.push_back(std::string("cost and times are not those of ") + format);
   if (problem.causal || problem.mask)
     plan.notes.push_back(
         "scales and the mean key are those of all tokens, also of later and of masked ones");
@@ -167,30 +165,29 @@ Variant low_precision(Variant row) {
   return row;
 }
 
+template <NumberFormat format>
+Variant integer_variant(const std::string& bits, const char* paper) {
+  return make_variant<IntegerParameters>(
+      low_precision(
+          {.id = "int" + bits,
+           .label = "INT" + bits,
+           .paper = paper,
+           .formula = "P = softmax(s Q′ K′ᵀ + s q·m),  K′ = R(K − m),  R(x) = δ round(x / "
+                      "δ),  δ = max|x| / " +
+                      std::to_string(static_cast<int>(largest_of(format))),
+           .summary =
+               "Queries and keys quantised to " + bits + " bits, with a scale for each block."}),
+      plan_integers<format>);
+}
+
 }  // namespace
 
 Variant int8_variant() {
-  return make_variant<IntegerParameters>(
-      low_precision(
-          {.id = "int8",
-           .label = "INT8",
-           .paper = "Zhang et al. 2025 (SageAttention)",
-           .formula = "P = softmax(s Q′ K′ᵀ + s q·m),  K′ = R(K − m),  R(x) = δ round(x / δ),  δ = "
-                      "max|x| / 127",
-           .summary = "Queries and keys quantised to 8 bits, with a scale for each block."}),
-      plan_integers<NumberFormat::int8>);
+  return integer_variant<NumberFormat::int8>("8", "Zhang et al. 2025 (SageAttention)");
 }
 
 Variant int4_variant() {
-  return make_variant<IntegerParameters>(
-      low_precision(
-          {.id = "int4",
-           .label = "INT4",
-           .paper = "Zhang et al. 2025 (SageAttention2)",
-           .formula = "P = softmax(s Q′ K′ᵀ + s q·m),  K′ = R(K − m),  R(x) = δ round(x / δ),  δ = "
-                      "max|x| / 7",
-           .summary = "Queries and keys quantised to 4 bits, with a scale for each block."}),
-      plan_integers<NumberFormat::int4>);
+  return integer_variant<NumberFormat::int4>("4", "Zhang et al. 2025 (SageAttention2)");
 }
 
 Variant fp8_variant() {

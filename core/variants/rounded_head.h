@@ -13,8 +13,8 @@ struct HeadRounding {
   std::optional<RoundingRule> q = {};
   RoundingRule k = {};
   std::optional<RoundingRule> v = {};
-  /// The mean key m is subtracted before the keys are rounded, and s q . m, which is found before
-  /// q is rounded, is added to the logits of q: to all of them the same.
+  /// The mean key m is subtracted before the keys are rounded. All logits of a query q then get
+  /// s q . m back, with q as it was before it was rounded.
   bool smooth_k = false;
 };
 

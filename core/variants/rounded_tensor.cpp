@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/blocks.h"
+
 namespace fovea {
 namespace {
 
@@ -17,17 +19,13 @@ double square_of(float x) {
   return static_cast<double>(x) * static_cast<double>(x);
 }
 
-Index blocks_of(Index size, Index block) {
-  return (size + block - 1) / block;
-}
-
 /// The scales of all blocks of a tensor.
 class Scales {
  public:
   Scales(MatrixView x, const RoundingRule& rule, const Run& run)
-      : rows_(rule.blocks.rows), across_(blocks_of(x.cols, rule.blocks.cols)) {
+      : rows_(rule.blocks.rows), across_(number_of_blocks(x.cols, rule.blocks.cols)) {
     for (Index c = 0; c < x.cols; ++c) block_of_column_.push_back(c / rule.blocks.cols);
-    scales_.resize(static_cast<std::size_t>(blocks_of(x.rows, rows_) * across_));
+    scales_.resize(static_cast<std::size_t>(number_of_blocks(x.rows, rows_) * across_));
     for (Index i = 0; i < x.rows; ++i) {
       if (i % rows_of_turn == 0) run.check();
       double* const largest = scales_.data() + i / rows_ * across_;
@@ -79,7 +77,7 @@ float round_one(float x, double scale, NumberFormat format, Counts& counts) {
 
 Counts round_all(MatrixView x, const Scales& scales, NumberFormat format, Matrix& out,
                  Planning& planning) {
-  std::vector<Counts> of_turn(static_cast<std::size_t>(blocks_of(x.rows, rows_of_turn)));
+  std::vector<Counts> of_turn(static_cast<std::size_t>(number_of_blocks(x.rows, rows_of_turn)));
   planning.backend.share_out(std::ssize(of_turn), planning.run, [&](Index turn) {
     Counts& counts = of_turn[static_cast<std::size_t>(turn)];
     const Index end = std::min(x.rows, (turn + 1) * rows_of_turn);

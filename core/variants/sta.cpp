@@ -60,10 +60,9 @@ IndexRange attended_along(Index at, Index count, Index box) {
 
 Plan plan_sta(const Problem& problem, const StaParameters& p, Planning& planning) {
   const TokenGrid grid(p, problem.n());
-  const auto tiles = [](Index size, Index tile) { return (size + tile - 1) / tile; };
-  const Index frames = tiles(grid.frames(), p.tile_frames),
-              rows = tiles(grid.height(), p.tile_rows),
-              columns = tiles(grid.width(), p.tile_columns);
+  const Index frames = number_of_blocks(grid.frames(), p.tile_frames),
+              rows = number_of_blocks(grid.height(), p.tile_rows),
+              columns = number_of_blocks(grid.width(), p.tile_columns);
   const auto tile_at = [&](Index frame, Index row, Index column) {
     return (frame * rows + row) * columns + column;
   };

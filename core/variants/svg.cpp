@@ -48,7 +48,7 @@ struct SvgParameters : GridParameters {
   }
 };
 
-/// How far apart two tokens may be: less than so many tokens, rounded down; a token attends itself.
+/// The largest whole distance of two tokens that is less than `tokens` rounded down, at least 0.
 Index distance_below(double tokens) {
   return std::max<Index>(static_cast<Index>(std::floor(std::min(tokens, 1e9))), 1) - 1;
 }
@@ -70,8 +70,7 @@ Plan plan_spatial(const Problem& problem, const SvgParameters& p, const TokenGri
     const IndexRange rest = tile.cols.intersected({first.end, cells.end});
     if (rest.size() > 0) pass.tiles.push_back({tile.rows, rest, tile.band});
   }
-  return {
-      .lengths = {n, n}, .form = TilePlan{.passes = {std::move(pass)}}, .notes = {grid.words()}};
+  return {.lengths = {n, n}, .form = TilePlan{.passes = {std::move(pass)}}, .notes = grid.notes()};
 }
 
 Plan plan_temporal(const Problem& problem, const SvgParameters& p, const TokenGrid& grid,

@@ -26,7 +26,7 @@ TokenGrid::TokenGrid(const GridParameters& parameters, Index n) {
   cells_ = first ? IndexRange{text, n} : IndexRange{0, n - text};
   const Index cells = std::max<Index>(1, cells_.size());
   width_ = std::min(parameters.width, cells);
-  height_ = std::min(parameters.height, (cells + width_ - 1) / width_);
+  height_ = std::min(parameters.height, number_of_blocks(cells, width_));
 }
 
 TokenGrid::Place TokenGrid::place(Index token) const {
@@ -34,12 +34,11 @@ TokenGrid::Place TokenGrid::place(Index token) const {
   return {cell / area(), cell % area() / width_, cell % width_};
 }
 
-std::string TokenGrid::words() const {
-  std::string words = plural(frames(), "frame") + " of " + std::to_string(height_) + " × " +
-                      std::to_string(width_) + " tokens";
-  if (const Index rest = cells_.size() % area(); rest > 0)
-    words += ", the last one of " + std::to_string(rest);
-  return text_.size() > 0 ? words + ", and a text of " + std::to_string(text_.size()) : words;
+std::vector<std::string> TokenGrid::notes() const {
+  const Index rest = cells_.size() % area();
+  if (rest == 0) return {};
+  return {"the last of " + plural(frames(), "frame") + " of " + std::to_string(height_) + " × " +
+          std::to_string(width_) + " tokens has only " + std::to_string(rest)};
 }
 
 Plan plan_boxes(const Problem& problem, const TokenGrid& grid, const GridBoxes& boxes) {
@@ -78,8 +77,7 @@ Plan plan_boxes(const Problem& problem, const TokenGrid& grid, const GridBoxes& 
       if (const IndexRange cols = tokens(range); cols.size() > 0)
         pass.tiles.push_back({rows, cols});
   }
-  return {
-      .lengths = {n, n}, .form = TilePlan{.passes = {std::move(pass)}}, .notes = {grid.words()}};
+  return {.lengths = {n, n}, .form = TilePlan{.passes = {std::move(pass)}}, .notes = grid.notes()};
 }
 
 }  // namespace fovea

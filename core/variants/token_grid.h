@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "data/blocks.h"
 #include "data/problem.h"
 #include "plan/plan.h"
 #include "variants/schema.h"
@@ -54,18 +55,20 @@ class TokenGrid {
     Index frame, row, column;
   };
 
-  /// A frame of more tokens than there are is cut off after the last row that has one.
+  /// If a single frame would have more tokens than there are, its last rows without a token are
+  /// left out.
   TokenGrid(const GridParameters& parameters, Index n);
 
   IndexRange text() const { return text_; }
   IndexRange cells() const { return cells_; }  // the tokens of all frames
   Index area() const { return height_ * width_; }
-  Index frames() const { return (cells_.size() + area() - 1) / area(); }  // the last may be cut off
+  /// The last one may be cut off.
+  Index frames() const { return number_of_blocks(cells_.size(), area()); }
   Index height() const { return height_; }
   Index width() const { return width_; }
   Place place(Index token) const;
-  /// "14 frames of 30 x 45 tokens, the last one of 226": what a plan notes.
-  std::string words() const;
+  /// "the last of 14 frames of 30 × 45 tokens has only 226": a note, or none if all are whole.
+  std::vector<std::string> notes() const;
 
  private:
   Index height_, width_;

@@ -105,6 +105,16 @@ Gradients gradients(const Instance& x, MatrixView dz, ElementType type) {
   return gradients_of(*x.bound, dz, type, *backends().front(), run);
 }
 
+/// The figures of the gradients that stand beside a head.
+std::vector<Diagnostic> figures_of(const Problem& beside) {
+  const Instance imported = make_instance(*backends().front(), beside, "imported", {}),
+                 exact = make_instance(*backends().front(), beside, "exact", {});
+  Profile profile;
+  Run run{profile};
+  const Output a = imported.apply(beside.v), b = exact.apply(beside.v);
+  return gradient_figures({*imported.bound, a, *exact.bound, b, *backends().front()}, run);
+}
+
 }  // namespace
 
 TEST_CASE("gradients are the differences of the loss, under every condition of a head") {
@@ -179,14 +189,7 @@ TEST_CASE("gradients are those over the pairs of the result, also if the file ho
     else
       result.kept = {.mask = tensor(std::move(kept))};
     const Problem beside = with(head, std::move(result));
-    const Instance imported = make_instance(*backends().front(), beside, "imported", {}),
-                   exact = make_instance(*backends().front(), beside, "exact", {});
-    Profile profile;
-    Run run{profile};
-    const Output a = imported.apply(head.v), b = exact.apply(head.v);
-    CHECK(sentences_of(
-              gradient_figures({*imported.bound, a, *exact.bound, b, *backends().front()}, run))
-              .empty());
+    CHECK(sentences_of(figures_of(beside)).empty());
   }
 }
 
@@ -202,13 +205,7 @@ TEST_CASE("a file's gradients are figures, and sentences say what is wrong with 
                                                    .dq = tensor(std::move(theirs.dq)),
                                                    .dk = tensor(std::move(theirs.dk)),
                                                    .dv = tensor(std::move(theirs.dv))}});
-  const Instance imported = make_instance(*backends().front(), beside, "imported", {}),
-                 exact = make_instance(*backends().front(), beside, "exact", {});
-  Profile profile;
-  Run run{profile};
-  const Output a = imported.apply(head.v), b = exact.apply(head.v);
-  const std::vector<Diagnostic> figures =
-      gradient_figures({*imported.bound, a, *exact.bound, b, *backends().front()}, run);
+  const std::vector<Diagnostic> figures = figures_of(beside);
   const auto value = [&](const std::string& id) {
     const auto at = std::ranges::find(figures, id, &Diagnostic::id);
     REQUIRE(at != figures.end());
@@ -222,7 +219,8 @@ TEST_CASE("a file's gradients are figures, and sentences say what is wrong with 
   REQUIRE(found.size() == 2);
   CHECK(found[0] == "dq is not the gradient in rows 16 to 31: rounding to F32 does not explain it");
   CHECK(found[1] == "dk is 2.83 times the gradient: the scale is left out");
-  CHECK(imported.plan->notes.front() == "the file holds gradients alone: z is computed here");
+  const auto plan = make_plan(*backends().front(), beside, "imported", {});
+  CHECK(plan->notes.front() == "the file holds gradients alone: z is computed here");
 }
 
 TEST_CASE("a row of a file's gradient that is NaN is none that rounding explains") {
@@ -232,13 +230,7 @@ TEST_CASE("a row of a file's gradient that is NaN is none that rounding explains
   theirs.dv(7, 2) = std::numeric_limits<float>::quiet_NaN();
   const Problem beside = with(
       head, {.gradients = {.dz = tensor(Matrix::copy_of(dz)), .dv = tensor(std::move(theirs.dv))}});
-  const Instance imported = make_instance(*backends().front(), beside, "imported", {}),
-                 exact = make_instance(*backends().front(), beside, "exact", {});
-  Profile profile;
-  Run run{profile};
-  const Output a = imported.apply(head.v), b = exact.apply(head.v);
-  const std::vector<Diagnostic> figures =
-      gradient_figures({*imported.bound, a, *exact.bound, b, *backends().front()}, run);
+  const std::vector<Diagnostic> figures = figures_of(beside);
   const auto beyond = std::ranges::find(figures, "dv_rows_beyond_rounding", &Diagnostic::id);
   REQUIRE(beyond != figures.end());
   CHECK(beyond->value == 1);

@@ -16,7 +16,7 @@ INT8, INT4, E4M3, E2M1 = np.arange(128.0), np.arange(8.0), floats(127, 3, 7), fl
 
 
 def nearest(x, numbers):
-    """Of the format's numbers, with the sign of x."""
+    """The nearest of the format's numbers, with the sign of x."""
     size = np.minimum(np.abs(x), numbers[-1])
     above = np.clip(np.searchsorted(numbers, size), 1, len(numbers) - 1)
     low, high = size - numbers[above - 1], numbers[above] - size
@@ -29,7 +29,7 @@ def float32(x):
 
 
 def scales(x, numbers, rows, cols):
-    """Of each number; blocks are cut off at the ends."""
+    """The scale of each number. Blocks are cut off at the ends."""
     largest = np.abs(x)
     for axis, size in enumerate((rows, cols)):
         starts = np.arange(0, x.shape[axis], size)
@@ -42,7 +42,7 @@ def scales(x, numbers, rows, cols):
 
 
 class Rounded:
-    """A tensor in a format, and what is told of it."""
+    """A tensor that was rounded to a format, and its figures in the JSON of `compute`."""
 
     def __init__(self, name, x, given, numbers, rows, cols):
         scale = scales(x, numbers, rows, cols)

@@ -359,3 +359,28 @@ TEST_CASE("titles of narrow panels are whole, on several lines or in smaller let
       example::check_page(example::record(figure));
     }
 }
+
+TEST_CASE("names of many series leave room for the plot if the height is given") {
+  SeriesPlot plot{.x_label = "cost", .y_label = "error", .scattered = true};
+  for (int s = 0; s < 40; ++s) {
+    const double place = 1 + s;
+    plot.series.push_back({.name = "an attention of number " + std::to_string(s),
+                           .points = {{.n = place,
+                                       .value = place,
+                                       .low = place,
+                                       .high = place,
+                                       .joined = false,
+                                       .hollow = s % 20 != 3}}});
+  }
+  plot.series.push_back({.name = "nothing was measured of this one"});
+  Figure figure;
+  figure.rows = {{Panel{.body = plot}}};
+  figure.style.width = 250;
+  const FigureLayout tall = lay_out(figure, PaperLettering(figure.style));
+  figure.style.height = 220;
+  const FigureLayout fixed = lay_out(figure, PaperLettering(figure.style));
+  CHECK(tall.legend.height() > 220 / 3);
+  CHECK(fixed.legend.height() <= 220 / 3);
+  CHECK(fixed.legend.height() > 0);  // the two on the front
+  CHECK(fixed.rows[0].cells[0].plot.height > 220 / 3);
+}

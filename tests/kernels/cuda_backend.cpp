@@ -108,7 +108,7 @@ const std::vector<Shape>& shapes() {
   return list;
 }
 RandomHeads random_heads() {
-  return {400, 90};  // so many that each variant is drawn
+  return {400, 90};  // enough that each variant is drawn
 }
 const std::vector<Shape>& query_tile_shapes() {
   static const std::vector<Shape> list{{50, 1, 1},    {50, 256, 256}, {33, 17, 300},

@@ -184,10 +184,9 @@ void add_spans_command(CLI::App& program, Work& chosen) {
       ->allow_extra_args(false)
       ->type_name("NAME=FIRST:END");
   command
-      ->add_option(
-          "--frames", options->frame,
-          "Parts of so many tokens each, as the frames of a video, beside those of --span, "
-          "such as its text")
+      ->add_option("--frames", options->frame,
+                   "Cuts the tokens outside of each --span into parts of this many tokens, as the "
+                   "frames of a video")
       ->check(CLI::Range(Index{1}, Index{131072}))
       ->type_name("TOKENS");
   command->add_flag("--sinks", options->sinks,

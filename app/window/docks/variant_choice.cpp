@@ -66,9 +66,15 @@ QWidget* VariantChoice::make_list() {
   auto* grid = new QGridLayout(list);
   grid->setContentsMargins(12, rhythm, 12, rhythm);
   grid->setHorizontalSpacing(2 * rhythm);
-  int column = 0, rows = 0;
+  std::size_t tallest = 0;
+  for (const Group group : all_groups) tallest = std::max(tallest, variants_of(group).size());
+  // Small groups stand one below the other.
+  int column = 0, row = 0, rows = 0;
   for (const Group group : all_groups) {
-    int row = 0;
+    if (row > 0 && std::size_t(row) + variants_of(group).size() > tallest) {
+      row = 0;
+      ++column;
+    }
     grid->addWidget(make_heading(to_qt(title_of(group))), row++, column);
     for (const Variant* variant : variants_of(group)) {
       if (variant->reference) continue;  // is what all others are compared with
@@ -80,8 +86,8 @@ QWidget* VariantChoice::make_list() {
       connect(box, &QCheckBox::toggled, this, &VariantChoice::show_count);
     }
     rows = std::max(rows, row);
-    ++column;
   }
+  ++column;
   auto* learned_row = make_inner<QHBoxLayout>();
   learned_row->addWidget(learned_ = new QCheckBox("&Learned trees, slower"));
   learned_->setObjectName("try_learned");
