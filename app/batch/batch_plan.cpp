@@ -132,7 +132,7 @@ std::vector<std::string> values_of(const Place& place, const Variant& variant,
 std::vector<PlannedVariant> group_named(const std::string& name) {
   std::vector<PlannedVariant> found;
   for (const Variant& variant : variants())
-    if (name == "all" || name == name_of(variant.group))
+    if (name == "all" || name == kind_of(variant.group).id)
       found.push_back({.variant = &variant, .of_group = true});
   return found;
 }
@@ -171,7 +171,7 @@ PlannedVariant variant_with_values(const Place& place) {
 
 std::vector<PlannedVariant> variants_in(const Place& list) {
   const std::string expected =
-      "a list of ids, " + names_of_groups() + ", all, or {\"variant\": ID, \"set\": {...}}";
+      "a list of ids, " + words_for_groups() + ", or {\"variant\": ID, \"set\": {...}}";
   if (!list.value.is_array() || list.value.empty()) list.refuse(expected);
   std::vector<PlannedVariant> planned;
   for (std::size_t i = 0; i < list.value.size(); ++i) {

@@ -45,7 +45,7 @@ void ExplorationOptions::add_to(CLI::App& command, const std::string& standard_l
   source.add_to(command);
   command
       .add_option("--variant", variants,
-                  "A variant to try, or " + names_of_groups() + ", all; may be repeated")
+                  "A variant to try, or " + words_for_groups() + "; may be repeated")
       ->allow_extra_args(false)
       ->type_name("ID")
       ->capture_default_str();

@@ -14,9 +14,11 @@ constexpr double of_figure_4(bool causal) {
   return causal ? 5.4 : 54;
 }
 
-/// Medians in milliseconds of step attention-131k in tests/gpu/results/nvidia-h200.json: 12 heads
-/// of 131072 tokens, d = 64, bf16, the kernels alone and from Q, K and V in the memory of the host
-/// to Z in it.
+/// Medians in milliseconds of step attention-131k in tests/gpu/results/nvidia-h200.json: heads of
+/// 131072 tokens, d = 64, bf16, the kernels alone and from Q, K and V in the memory of the host to
+/// Z in it.
+constexpr int heads_on_h200 = 12;
+constexpr const char* commit_on_h200 = "9e65c2cb7d1d";
 struct OnH200 {
   bool causal;
   double exact, hyper, exact_end_to_end, hyper_end_to_end;
@@ -44,8 +46,8 @@ std::string name_of(bool causal) {
 void add_numbers_of_h200(PaperResult& result) {
   for (const OnH200& ms : on_h200) {
     const std::string mask = name_of(ms.causal),
-                      where =
-                          "H200, " + mask + ", n = " + std::to_string(stated_at) + ", 12 heads: ";
+                      where = "H200, " + mask + ", n = " + std::to_string(stated_at) + ", " +
+                              plural(heads_on_h200, "head") + ": ";
     result.numbers.push_back({"speed_up_h200_" + mask, where + "kernels", of_figure_4(ms.causal),
                               ms.exact / ms.hyper, "another GPU and exact attention, no hashing"});
     result.numbers.push_back({"speed_up_h200_end_to_end_" + mask,
@@ -53,13 +55,21 @@ void add_numbers_of_h200(PaperResult& result) {
                               {},
                               ms.exact_end_to_end / ms.hyper_end_to_end});
   }
+  const auto& [whole, causal] = on_h200;
+  const auto both = [](double a, const char* between, double b) {
+    return format_number(a, 3) + between + format_number(b, 3) + " ms";
+  };
   result.notes.push_back(
       "The rows of an H200 were not measured by this run. They are medians in "
-      "tests/gpu/results/nvidia-h200.json, d = 64, bf16, of Fovea's kernels: exact attention takes "
-      "99.2 ms and HyperAttention 1.71 ms, under a causal mask 48.0 and 8.96 ms (commit "
-      "9e65c2cb7d1d). Hashing, sorting and copies are not in these times; from the memory of the "
-      "host and back, with them, HyperAttention takes longer than exact attention (442 for 412 ms, "
-      "666 for 313 ms).");
+      "tests/gpu/results/nvidia-h200.json (commit " +
+      std::string(commit_on_h200) +
+      "), d = 64, bf16, of Fovea's kernels: exact attention and HyperAttention take " +
+      both(whole.exact, " and ", whole.hyper) + ", under a causal mask " +
+      both(causal.exact, " and ", causal.hyper) +
+      ". Hashing, sorting and copies are not in these times; from the memory of the host and back, "
+      "with them, HyperAttention takes longer than exact attention: " +
+      both(whole.hyper_end_to_end, " for ", whole.exact_end_to_end) + ", causal " +
+      both(causal.hyper_end_to_end, " for ", causal.exact_end_to_end) + ".");
   result.notes.push_back(
       "Fig. 4 states 54 and 5.4 times, the abstract 5 for a causal layer. The paper compares its "
       "own code with FlashAttention on a GPU of its time. A ratio compares two programs on one "

@@ -407,14 +407,17 @@ std::string SessionEditor::name_span(const Span& span) {
 }
 
 std::string SessionEditor::name_frames(Index tokens) {
+  std::vector<Span> spans;
   try {
-    std::vector<Span> spans = with_frames(study_.session().spans, study_.length(), tokens);
-    if (spans.size() == study_.session().spans.size())
-      return "Every token has a name already: remove spans first";
-    return set_spans(std::move(spans));
+    spans = with_frames(study_.session().spans, study_.length(), tokens);
   } catch (const UsageError& error) {
     return error.what();
   }
+  change({}, [&](Session& s) {
+    s.span_choice = SpanChoice::named;
+    s.spans = std::move(spans);
+  });
+  return "";
 }
 
 std::string SessionEditor::change_span(std::size_t at, const Span& span) {

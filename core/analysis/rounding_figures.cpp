@@ -21,8 +21,8 @@ void add_tensor(const TensorRounding& rounding, std::vector<Diagnostic>& figures
                      .label = "Clipped in " + x,
                      .value = rounding.clipped,
                      .meaning = "The share of the numbers of this tensor (of k − m if keys are "
-                                "smoothed) that lie beyond the largest number of the format, "
-                                "which they became."});
+                                "smoothed) that, divided by their scale, lay beyond the largest "
+                                "number of the format and became that."});
   figures.push_back({.id = x + "_zeroed",
                      .label = "Rounded to 0 in " + x,
                      .value = rounding.zeroed,
@@ -40,7 +40,7 @@ void add_outlier(const TensorRounding& keys, std::vector<Diagnostic>& figures) {
                                 "largest sum of squares."});
   figures.push_back({.id = "outlier_share",
                      .label = "Error in the outlier channel",
-                     .value = any ? keys.of_worst : none,
+                     .value = any ? keys.worst_share : none,
                      .meaning = "The share of ‖k′ − k‖² that lies in the outlier channel."});
 }
 

@@ -107,7 +107,7 @@ class FactoredOperator final : public Operator {
         product_(std::move(product)) {
     over_keys_ = bind_softmax(features_.of_features(-1), features_.of_keys(), features_.features(),
                               features_.tokens(), backend, run);
-    const Output sums = over_keys_->apply(over_keys_->problem().v, run);
+    const Output sums = over_keys_->apply(run);
     Matrix weighted = features_.of_features(0);
     for (Index r = 0; r < features_.features(); ++r)
       weighted(r, problem.d()) = sums.lse[static_cast<std::size_t>(r)];

@@ -170,6 +170,7 @@ std::vector<Span> with_frames(std::vector<Span> spans, Index n, Index tokens) {
     all.push_back(std::move(span));
   }
   cut(n);
+  if (frames == 0) throw UsageError("Every token is in a named span; expected some outside");
   std::set<std::string> taken;
   for (const Span& span : all) taken.insert(span.name);
   Index number = 0;

@@ -37,8 +37,8 @@ Grouping grouping_of_spans(Index n, const std::vector<Span>& spans);
 
 /// The spans, and the tokens outside of them cut into frames of `tokens` tokens, as those of a
 /// video: "frame 1" and so on, without the names that spans have, in the order of all tokens. A
-/// frame before a span or at the end may have fewer tokens. Throws UsageError if that makes more
-/// than 256 frames.
+/// frame before a span or at the end may have fewer tokens. Throws UsageError if that makes no
+/// frame, or more than 256.
 std::vector<Span> with_frames(std::vector<Span> spans, Index n, Index tokens);
 
 /// The kinds of tokens that usually are sinks (Clark et al. 2019; Xiao et al. 2023; Sun et al.

@@ -17,7 +17,7 @@ double pace_ms(const Problem& problem, const Backend& backend, Run& run) {
   double best = std::numeric_limits<double>::infinity(), total = 0;
   for (int runs = 0; runs < least_runs || total < least_ms; ++runs) {
     const auto start = Clock::now();
-    exact.op->apply(problem.v, quiet);
+    exact.op->apply(quiet);
     const double ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
     best = std::min(best, ms);
     total += std::max(ms, 1e-3);

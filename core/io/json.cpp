@@ -8,6 +8,7 @@
 #include "data/error.h"
 #include "data/memory.h"
 #include "data/stop.h"
+#include "io/json_place.h"
 
 namespace fovea {
 namespace {
@@ -139,8 +140,8 @@ void parse_entries(const std::string& where, std::string_view text, const std::s
   require_memory(json_bytes(text), where + ", as JSON");
   TreeBuilder builder(where, stop, std::move(entry));
   Json::sax_parse(text.begin(), text.end(), &builder);
-  if (const Json document = builder.take(); !document.is_object())
-    throw InputError(where, "the document is " + excerpt(document) + "; expected an object");
+  const Json document = builder.take();
+  if (!document.is_object()) throw JsonPlace(where, document).refusal("an object");
 }
 
 std::string kind_of(const Json& value) {

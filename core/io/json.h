@@ -22,9 +22,9 @@ Json parse_json(const std::string& where, std::string_view text, const std::stop
 
 using JsonEntry = std::function<void(const std::string& name, const Json& value)>;
 
-/// Gives the entries of a document that is an object to `entry`, in the order of the text, and
-/// keeps none of them. The names may be equal. Throws as parse_json does, and what `entry` throws;
-/// InputError for another document.
+/// Calls `entry` for each entry of an object, in the order of the text, and keeps none of them. A
+/// name may come twice. Throws as parse_json does, what `entry` throws, and InputError for a
+/// document that is no object.
 void parse_entries(const std::string& where, std::string_view text, const std::stop_token& stop,
                    JsonEntry entry);
 

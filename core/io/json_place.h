@@ -1,6 +1,7 @@
 // A JsonPlace is a value of a JSON document that cannot be trusted, and where it is. What is not as
 // expected is refused with file, path and value: "x.json: 'layers[2].seed' is -1; expected ...".
-// The path is found when a value is refused, so that documents of a million values cost no more.
+// A place does not hold its path: that is looked for only when a value is refused, so that places
+// of a million values take no memory for it.
 #pragma once
 
 #include <cmath>
@@ -24,8 +25,8 @@ concept WholeNumber = std::integral<T> && !std::same_as<T, bool>;
 
 class JsonPlace {
  public:
-  /// `file`, `path` and `value` outlive this, and `value` does not change. `path` is where `value`
-  /// is in the document, which has an empty one.
+  /// `file`, `path` and `value` outlive this, and `value` does not change. `path` leads to `value`
+  /// in the document, and is empty if `value` is the document.
   JsonPlace(const std::string& file, const Json& value, std::string_view path = {})
       : file_(&file), path_(path), top_(&value), value_(&value) {}
 

@@ -13,12 +13,12 @@ namespace fovea {
 /// How one tensor was rounded: x became x^.
 struct TensorRounding {
   std::string tensor;        // "q", "k", "v"
-  double largest_scale = 0;  // of all blocks: the numbers of a block are divided by its scale
+  double largest_scale = 0;  // the largest of the scales that numbers are divided by
   double clipped = 0;        // share in [0, 1] of the numbers beyond the format's largest
   double zeroed = 0;         // share in [0, 1] of the numbers that are not 0 and became 0
-  double error = 0;          // |x^ - x|_F / |x|_F
+  double error = 0;          // |x^ - x|_F / |x|_F; x^ of smoothed keys includes the mean key
   Index worst_channel = -1;  // the column with the largest error; -1 without an error
-  double of_worst = 0;       // the share in [0, 1] of |x^ - x|_F^2 that this column has
+  double worst_share = 0;    // the share in [0, 1] of |x^ - x|_F^2 that this column has
 };
 
 struct RoundedHead {

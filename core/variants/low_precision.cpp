@@ -14,19 +14,13 @@ namespace {
 
 enum class Smoothing { smoothed, unsmoothed };
 
-std::function<std::vector<Value>(Index)> both_choices(const Field& field) {
-  return [choices = field.choices](Index) {
-    return std::vector<Value>{choices.begin(), choices.end()};
-  };
-}
-
 template <class P>
 TypedField<P> smoothing_field() {
   auto made = choice_field<P, Smoothing>(
       "keys", "Keys", &P::keys, {"smoothed", "unsmoothed"},
       "smoothed: the mean key is subtracted before keys are rounded, and its products are added to "
       "the logits. This changes no weight, and scales are smaller if keys have a part in common.");
-  made.field.worth_trying = both_choices(made.field);
+  made.field.worth_trying = try_choices(made.field);
   return made;
 }
 
@@ -83,7 +77,7 @@ struct Fp8Parameters : BlockSizes {
         "scale", "A scale for each", &Fp8Parameters::scale, {"tensor", "block"},
         "tensor: queries, keys and values have one scale each. block: consecutive tokens have "
         "one.")};
-    fields.front().field.worth_trying = both_choices(fields.front().field);
+    fields.front().field.worth_trying = try_choices(fields.front().field);
     fields.push_back(smoothing_field<Fp8Parameters>());
     for (TypedField<Fp8Parameters>& field : block_fields<Fp8Parameters>()) {
       field.field.only_with = {"scale", "block"};
@@ -112,10 +106,10 @@ Plan plan_low_precision(const Problem& problem, const HeadRounding& rule, const 
   Plan plan{.lengths = problem.lengths(), .causal = problem.causal, .form = {}};
   plan.form = TilePlan{.passes = {pass_of_all_pairs(plan)}};
   round_head(plan, problem, rule, planning);
-  plan.notes.push_back(std::string("cost and times are not those of ") + format);
+  plan.notes.push_back(std::string("costs and times are not those of a kernel in ") + format);
   if (problem.causal || problem.mask)
-    plan.notes.push_back(
-        "scales and the mean key are those of all tokens, also of later and of masked ones");
+    plan.notes.push_back(std::string(rule.smooth_k ? "scales and the mean key are" : "scales are") +
+                         " found from later and masked tokens, too");
   return plan;
 }
 
@@ -196,7 +190,8 @@ Variant fp8_variant() {
           {.id = "fp8",
            .label = "FP8",
            .paper = "Shah et al. 2024 (FlashAttention-3), section 3.3",
-           .formula = "P = softmax(s Q′ K′ᵀ),  Z = P V′,  x′ = δ E4M3(x / δ),  δ = max|x| / 448",
+           .formula = "P = softmax(s Q′ K′ᵀ),  Z = P V′,  x′ = δ E4M3(x / δ),  δ = max|x| / 448;  "
+                      "smoothed keys as in int8",
            .summary = "Queries, keys and values quantised to FP8 E4M3, with a scale for each "
                       "tensor or block."}),
       plan_fp8);

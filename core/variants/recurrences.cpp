@@ -91,7 +91,8 @@ class GateSources {
     if (!given_.empty()) plan.notes.push_back("given: " + given_);
     if (!chosen_.empty()) plan.notes.push_back("the same for all tokens: " + chosen_);
     if (head_ && head_->erases && !planned.erases)
-      plan.notes.push_back("without what the delta rule erases, which the error shows");
+      plan.notes.push_back(
+          "without the delta rule of the head: the error shows what that rule erases");
     if (head_ && !head_->level_weights.empty() && planned.level_weights.empty())
       plan.notes.push_back("without the level weights of the head");
   }
@@ -160,10 +161,10 @@ Plan plan_of(const Problem& problem, Recurrence recurrence, const GateSources& s
 
 Plan plan_delta(const Problem& problem, const DeltaParameters& p, Planning& planning) {
   GateSources sources(problem, planning);
-  // The keys of a head that erases are made for it.
-  const bool may_be_brought_to_unit = !problem.recurrence || !problem.recurrence->erases;
+  // A head that has a delta rule itself has keys of the length that it needs.
+  const bool has_own_delta_rule = problem.recurrence && problem.recurrence->erases;
   return plan_of(problem, sources.recurrence(true, p), sources,
-                 may_be_brought_to_unit && p.vectors == Vectors::unit);
+                 !has_own_delta_rule && p.vectors == Vectors::unit);
 }
 
 Plan plan_ssd(const Problem& problem, const SsdParameters& p, Planning& planning) {

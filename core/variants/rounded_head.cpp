@@ -61,21 +61,19 @@ class HeadRounder {
   }
   void round_queries(const std::optional<RoundingRule>& rule) {
     if (rule)
-      owned_->q = rounded("q", problem_.q, *rule, problem_.q);
+      owned_->q = rounded("q", problem_.q, problem_.q, *rule, more_columns());
     else if (smooths())
       owned_->q = widened_queries();
     for (Index i = 0; smooths() && i < problem_.queries(); ++i)
       owned_->q(i, problem_.d()) = product(problem_.q.row(i), mean_);
   }
   void round_keys(const RoundingRule& rule) {
-    owned_->k = rounded("k", smooths() ? centred_.view() : problem_.k, rule, problem_.k);
+    owned_->k =
+        rounded("k", smooths() ? centred_.view() : problem_.k, problem_.k, rule, more_columns());
     for (Index j = 0; smooths() && j < problem_.keys(); ++j) owned_->k(j, problem_.d()) = 1;
   }
   void round_values(const RoundingRule& rule) {
-    RoundedTensor made =
-        rounded_tensor("v", problem_.v, rule, frobenius_norm(problem_.v), 0, planning_);
-    keep(made);
-    owned_->v = std::move(made.values);
+    owned_->v = rounded("v", problem_.v, problem_.v, rule, 0);
   }
   RoundedHead finish() {
     const auto of = [](const Matrix& own, MatrixView given) {
@@ -90,6 +88,7 @@ class HeadRounder {
 
  private:
   bool smooths() const { return !mean_.empty(); }
+  Index more_columns() const { return smooths() ? 1 : 0; }
 
   Matrix widened_queries() const {
     Matrix out = Matrix::padded(problem_.queries(), problem_.d() + 1);
@@ -98,13 +97,13 @@ class HeadRounder {
     return out;
   }
 
-  Matrix rounded(const char* name, MatrixView x, const RoundingRule& rule, MatrixView given) {
-    RoundedTensor made =
-        rounded_tensor(name, x, rule, frobenius_norm(given), smooths() ? 1 : 0, planning_);
-    keep(made);
+  /// Rounds x, which is the tensor `given` of the head, or what smoothing makes of it.
+  Matrix rounded(const char* name, MatrixView x, MatrixView given, const RoundingRule& rule,
+                 Index more_cols) {
+    RoundedTensor made = rounded_tensor(name, x, rule, frobenius_norm(given), more_cols, planning_);
+    tensors_.push_back(std::move(made.rounding));
     return std::move(made.values);
   }
-  void keep(RoundedTensor& made) { tensors_.push_back(std::move(made.rounding)); }
 
   const Problem& problem_;
   Planning& planning_;
@@ -128,6 +127,7 @@ double bytes_of_rounded(const Problem& problem, const HeadRounding& rule) {
 void round_head(Plan& plan, const Problem& problem, const HeadRounding& rule, Planning& planning) {
   const auto stage = planning.run.profile.stage("round");
   plan.planning_bytes = bytes_of_rounded(problem, rule);
+  // As much again at most while it is made: the keys without their mean.
   require_memory(2 * plan.planning_bytes, "a rounded copy of " + problem.lengths().text(),
                  fewer_tokens);
   HeadRounder rounder(problem, planning);

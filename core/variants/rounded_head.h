@@ -18,7 +18,8 @@ struct HeadRounding {
   bool smooth_k = false;
 };
 
-/// Sets what the plan computes with.
+/// Sets `rounded` and `planning_bytes` of the plan. Throws UnavailableError if the copies do not
+/// fit into memory, and Cancelled.
 void round_head(Plan& plan, const Problem& problem, const HeadRounding& rule, Planning& planning);
 
 }  // namespace fovea

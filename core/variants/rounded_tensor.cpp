@@ -9,7 +9,9 @@ namespace fovea {
 namespace {
 
 constexpr Index rows_of_turn = 256;
-constexpr double beyond = 1 + 1e-6;  // quotients of float32 scales exceed the largest by less
+/// A block's largest number may exceed the format's by less than this factor, since scales are
+/// rounded to float32. That is no clipping.
+constexpr double clipping_slack = 1 + 1e-6;
 
 double in_float32(double x) {
   return static_cast<double>(static_cast<float>(x));
@@ -70,7 +72,7 @@ float round_one(float x, double scale, NumberFormat format, Counts& counts) {
   if (x == 0) return 0;
   const double quotient = scale > 0 ? static_cast<double>(x) / scale : 0;
   const auto rounded = static_cast<float>(rounded_to(format, quotient) * scale);
-  counts.clipped += std::abs(quotient) > largest_of(format) * beyond;
+  counts.clipped += std::abs(quotient) > largest_of(format) * clipping_slack;
   counts.zeroed += rounded == 0;
   return rounded;
 }
@@ -116,7 +118,7 @@ void set_errors(TensorRounding& rounding, const std::vector<double>& of_columns,
   rounding.error = std::sqrt(sum) / norm;
   const auto worst = std::ranges::max_element(of_columns);
   rounding.worst_channel = worst - of_columns.begin();
-  rounding.of_worst = *worst / sum;
+  rounding.worst_share = *worst / sum;
 }
 
 }  // namespace
@@ -137,7 +139,8 @@ RoundedTensor rounded_tensor(const std::string& name, MatrixView x, const Roundi
 double frobenius_norm(MatrixView m) {
   double sum = 0;
   for (Index i = 0; i < m.rows; ++i)
-    for (Index c = 0; c < m.cols; ++c) sum += square_of(m(i, c));
+    for (Index c = 0; c < m.cols; ++c)
+      if (std::isfinite(m(i, c))) sum += square_of(m(i, c));
   return std::sqrt(sum);
 }
 

@@ -36,6 +36,7 @@ struct RoundedTensor {
 RoundedTensor rounded_tensor(const std::string& name, MatrixView x, const RoundingRule& rule,
                              double norm, Index more_cols, Planning& planning);
 
+/// The norm of the finite numbers.
 double frobenius_norm(MatrixView m);
 
 }  // namespace fovea

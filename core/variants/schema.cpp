@@ -103,6 +103,12 @@ std::function<std::vector<Value>(Index n)> try_sizes(const Field& field, std::in
   };
 }
 
+std::function<std::vector<Value>(Index n)> try_choices(const Field& field) {
+  return [choices = field.choices](Index) {
+    return std::vector<Value>{choices.begin(), choices.end()};
+  };
+}
+
 Values defaults(const Schema& schema) {
   Values values;
   for (const auto& field : schema) values.push_back(field.standard);

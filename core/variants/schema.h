@@ -61,6 +61,9 @@ std::vector<int> coarse_to_fine(int below, int above);
 std::function<std::vector<Value>(Index n)> try_sizes(const Field& field, std::int64_t least,
                                                      int steps = 20);
 
+/// For Field::worth_trying of a choice: all of its names.
+std::function<std::vector<Value>(Index n)> try_choices(const Field& field);
+
 using Schema = std::vector<Field>;
 using Values = std::vector<Value>;  // in the order of the schema
 

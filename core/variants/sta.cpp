@@ -4,6 +4,7 @@
 #include <array>
 
 #include "analysis/key_sets.h"
+#include "data/memory.h"
 #include "variants/token_grid.h"
 #include "variants/variant.h"
 
@@ -38,12 +39,10 @@ struct StaParameters : GridParameters {
     tile_rows.field.for_short_head = tile_columns.field.for_short_head = of_side;
     std::vector<TypedField<P>> all{
         box("box_rows", "Box rows", &P::box_rows,
-            "How many tiles a tile attends along the rows, around itself where there is room. "
-            "A box as large as all frames is exact."),
-        box("box_columns", "Box columns", &P::box_columns,
-            "How many tiles a tile attends along the columns, likewise."),
-        box("box_frames", "Box frames", &P::box_frames,
-            "How many tiles a tile attends along the frames, likewise.", false),
+            "Height of the box of tiles that a tile attends. The box is centred on the tile, and "
+            "moved where it would leave the frame. If it holds all tiles, the result is exact."),
+        box("box_columns", "Box columns", &P::box_columns, "Width of the box."),
+        box("box_frames", "Box frames", &P::box_frames, "Frames of the box, in tiles.", false),
         tile_rows,
         tile_columns,
         tile("tile_frames", "Tile frames", "frames", &P::tile_frames, "Frames of a tile.")};
@@ -58,17 +57,32 @@ IndexRange attended_along(Index at, Index count, Index box) {
   return {begin, std::min(begin + box, count)};
 }
 
+/// Joins the range to the last one if they touch.
+void add_range(std::vector<IndexRange>& ranges, IndexRange range) {
+  if (!ranges.empty() && ranges.back().end == range.begin)
+    ranges.back().end = range.end;
+  else
+    ranges.push_back(range);
+}
+
 Plan plan_sta(const Problem& problem, const StaParameters& p, Planning& planning) {
   const TokenGrid grid(p, problem.n());
   const Index frames = number_of_blocks(grid.frames(), p.tile_frames),
               rows = number_of_blocks(grid.height(), p.tile_rows),
               columns = number_of_blocks(grid.width(), p.tile_columns);
+  // Rows of tiles follow each other if the box is as wide as they are.
+  const Index boxes = frames * rows * columns,
+              ranges_of_box = std::min(p.box_frames, frames) *
+                              (p.box_columns < columns ? std::min(p.box_rows, rows) : 1);
+  require_memory(sizeof(Tile) * static_cast<double>(boxes) * static_cast<double>(ranges_of_box),
+                 "the tiles of " + problem.lengths().text(),
+                 "Larger tiles or smaller boxes need less");
   const auto tile_at = [&](Index frame, Index row, Index column) {
     return (frame * rows + row) * columns + column;
   };
   return plan_boxes(
       problem, grid,
-      {.count = frames * rows * columns,
+      {.count = boxes,
        .box_of =
            [&](const TokenGrid::Place& at) {
              return tile_at(at.frame / p.tile_frames, at.row / p.tile_rows,
@@ -85,8 +99,8 @@ Plan plan_sta(const Problem& problem, const StaParameters& p, Planning& planning
              std::vector<IndexRange> ranges;
              for (Index frame = along_frames.begin; frame < along_frames.end; ++frame)
                for (Index row = along_rows.begin; row < along_rows.end; ++row)
-                 ranges.push_back({tile_at(frame, row, along_columns.begin),
-                                   tile_at(frame, row, along_columns.end)});
+                 add_range(ranges, {tile_at(frame, row, along_columns.begin),
+                                    tile_at(frame, row, along_columns.end)});
              return ranges;
            }});
 }

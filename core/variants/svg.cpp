@@ -35,9 +35,7 @@ struct SvgParameters : GridParameters {
         choice_field("pattern", "Pattern", &P::pattern, {"spatial", "temporal"},
                      "spatial: the frames around the own one. temporal: nearby places in "
                      "all frames.");
-    pattern.field.worth_trying = [](Index) {
-      return std::vector<Value>{std::string("spatial"), std::string("temporal")};
-    };
+    pattern.field.worth_trying = try_choices(pattern.field);
     auto first_frame =
         choice_field("first_frame", "First frame", &P::first_frame, {"masked", "attended"},
                      "attended: all tokens attend the first frame, too.");
@@ -62,8 +60,8 @@ Plan plan_spatial(const Problem& problem, const SvgParameters& p, const TokenGri
     first.end = std::min(cells.begin + grid.area(), cells.end);
   Pass pass;
   if (text.size() > 0) pass.tiles.push_back({text, {0, n}});
-  // The rows of one window's tile attend the text and the first frame whether or not they attend
-  // any other token.
+  // Each query is in one tile of the window, as it attends itself. The same rows have tiles of
+  // their own for the text and the first frame.
   for (const Tile& tile : window_tiles(cells, cells, reach, false)) {
     for (const IndexRange& cols : {text, first})
       if (cols.size() > 0) pass.tiles.push_back({tile.rows, cols});

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "data/number_text.h"
-
 namespace fovea {
 
 GridParameters likely_grid(Index n) {
@@ -16,7 +14,8 @@ GridParameters likely_grid(Index n) {
   for (const Index text : {0, 1, 5})
     if (const Index side = side_of(n - text); n > text && side * side == n - text)
       return {.height = side, .width = side, .text = text};
-  return {.height = side_of(n), .width = side_of(n), .text = 0};
+  // The last row of the picture is cut off.
+  return {.height = side_of(n) + 1, .width = side_of(n) + 1, .text = 0};
 }
 
 TokenGrid::TokenGrid(const GridParameters& parameters, Index n) {
@@ -37,8 +36,10 @@ TokenGrid::Place TokenGrid::place(Index token) const {
 std::vector<std::string> TokenGrid::notes() const {
   const Index rest = cells_.size() % area();
   if (rest == 0) return {};
-  return {"the last of " + plural(frames(), "frame") + " of " + std::to_string(height_) + " × " +
-          std::to_string(width_) + " tokens has only " + std::to_string(rest)};
+  const std::string of = std::to_string(height_) + " × " + std::to_string(width_) + " tokens";
+  return {(frames() == 1 ? "the frame of " + of
+                         : "the last of " + std::to_string(frames()) + " frames of " + of) +
+          " has only " + std::to_string(rest)};
 }
 
 Plan plan_boxes(const Problem& problem, const TokenGrid& grid, const GridBoxes& boxes) {

@@ -22,8 +22,9 @@ struct GridParameters {
   TextPlace text_place = TextPlace::first;
 };
 
-/// What suits a head of n tokens of which nothing is known: one square picture, behind a class
-/// token or a class token and four registers if that makes one.
+/// A guess for n tokens of which nothing else is known: a square picture, whose last row may be cut
+/// off. If n is no square number and n - 1 or n - 5 is, a class token, or a class token and four
+/// registers, stand before the picture.
 GridParameters likely_grid(Index n);
 
 /// The fields of a variant whose parameters derive from GridParameters.
@@ -55,8 +56,7 @@ class TokenGrid {
     Index frame, row, column;
   };
 
-  /// If a single frame would have more tokens than there are, its last rows without a token are
-  /// left out.
+  /// If there are fewer tokens than a frame has, its width and height are those of what is there.
   TokenGrid(const GridParameters& parameters, Index n);
 
   IndexRange text() const { return text_; }
@@ -67,7 +67,8 @@ class TokenGrid {
   Index height() const { return height_; }
   Index width() const { return width_; }
   Place place(Index token) const;
-  /// "the last of 14 frames of 30 × 45 tokens has only 226": a note, or none if all are whole.
+  /// What a plan notes if a frame is cut off: "the last of 14 frames of 30 × 45 tokens has only
+  /// 226".
   std::vector<std::string> notes() const;
 
  private:

@@ -57,21 +57,21 @@ enum class Conditions {
 /// attention too.
 enum class UnequalLengths { none, last_queries, all };
 
-/// `papers`: exact attention and the variants of the four papers, which commands and the window
-/// take unless asked for others. `baselines`: what the papers' tables compare with. `selectors`:
-/// what selects keys, or blocks of them, by a score of the head. `grids`: patterns of the tokens of
-/// pictures and videos. `recurrences`: what has a state in place of a softmax. `precisions`: exact
-/// attention of rounded queries, keys and values.
+/// A group of variants. `papers` are what commands and the window take unless asked for others.
 enum class Group { papers, baselines, selectors, grids, recurrences, precisions };
-inline constexpr Group all_groups[] = {Group::papers, Group::baselines,   Group::selectors,
-                                       Group::grids,  Group::recurrences, Group::precisions};
 
-/// "papers", "baselines", "selectors", "grids", "recurrences", "precisions".
-std::string name_of(Group group);
-/// All of them, for messages: "papers, baselines, ...".
-std::string names_of_groups();
-/// As a heading: "Efficient attentions".
-std::string title_of(Group group);
+struct GroupKind {
+  Group group;
+  const char* id;       // on the command line: "selectors"
+  const char* title;    // as a heading: "Selectors"
+  const char* meaning;  // what its variants are
+};
+
+/// All groups, in the order in which they are shown.
+std::span<const GroupKind> groups();
+const GroupKind& kind_of(Group group);
+/// What stands for several variants where ids are expected: "papers, baselines, ..., all".
+std::string words_for_groups();
 
 /// Which attention a tree of the variant is learned for (core/learning).
 enum class TreeAttention { none, fine, coarse };

@@ -38,46 +38,28 @@ std::vector<const Variant*> variants_of(Group group) {
   return found;
 }
 
-std::string name_of(Group group) {
-  switch (group) {
-    case Group::papers:
-      return "papers";
-    case Group::baselines:
-      return "baselines";
-    case Group::selectors:
-      return "selectors";
-    case Group::grids:
-      return "grids";
-    case Group::recurrences:
-      return "recurrences";
-    case Group::precisions:
-      return "precisions";
-  }
-  return "";
+std::span<const GroupKind> groups() {
+  static constexpr GroupKind kinds[] = {
+      {Group::papers, "papers", "Efficient attentions",
+       "exact attention and the variants of the four papers"},
+      {Group::baselines, "baselines", "Baselines", "what the papers' tables compare with"},
+      {Group::selectors, "selectors", "Selectors",
+       "keys, or blocks of them, that are selected by a score of the head"},
+      {Group::grids, "grids", "Pictures and videos",
+       "patterns of pictures and videos, whose tokens lie in frames of rows and columns"},
+      {Group::recurrences, "recurrences", "Recurrences",
+       "a state that decays, in place of a softmax"},
+      {Group::precisions, "precisions", "Low precision",
+       "exact attention of queries, keys and values in 8 or 4 bits"}};
+  return kinds;
 }
 
-std::string names_of_groups() {
-  std::string names;
-  for (const Group group : all_groups) add_item(names, name_of(group));
-  return names;
+const GroupKind& kind_of(Group group) {
+  return *std::ranges::find(groups(), group, &GroupKind::group);
 }
 
-std::string title_of(Group group) {
-  switch (group) {
-    case Group::papers:
-      return "Efficient attentions";
-    case Group::baselines:
-      return "Baselines";
-    case Group::selectors:
-      return "Selectors";
-    case Group::grids:
-      return "Pictures and videos";
-    case Group::recurrences:
-      return "Recurrences";
-    case Group::precisions:
-      return "Low precision";
-  }
-  return "";
+std::string words_for_groups() {
+  return join(groups(), &GroupKind::id) + ", all";
 }
 
 void add_variant(Variant row) {
@@ -166,8 +148,7 @@ std::string Variant::refusal(const Problem& problem) const {
   if (imported && !problem.imported)
     return label +
            " shows what another program computed or keeps; the source holds no z, p, gradients, "
-           "mask "
-           "or list of pairs beside q, k and v of this head";
+           "mask or list of pairs beside q, k and v of this head";
   if (problem.recurrence && !has_recurrent_form && !imported)
     return label + " replaces softmax attention; this head is a recurrence (" +
            problem.recurrence->name() + ")";

@@ -58,7 +58,7 @@ TEST_CASE("spans: frames have equally many tokens beside the named spans") {
   check_says(many.err, {"341 tokens", "more than 256"});
   const Ended same = run_program({"spans", bundled, "--frames", "200", "--span", "all=0:341"});
   CHECK(same.status == 2);
-  check_says(same.err, {"--frames", "every token is in a --span"});
+  check_says(same.err, {"Every token is in a named span"});
 }
 
 TEST_CASE("spans: the numbers of every variant are those of span_mass, whole and sampled") {

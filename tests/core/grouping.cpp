@@ -115,7 +115,8 @@ TEST_CASE("frames fill what lies between spans, and the last of each gap may be 
   CHECK(texts_of(with_frames({}, 10, 4)) == Tokens{"frame 1 0-4", "frame 2 4-8", "frame 3 8-10"});
   CHECK(texts_of(with_frames({{"b", {7, 8}}, {"a", {0, 2}}}, 12, 3)) ==
         Tokens{"a 0-2", "frame 1 2-5", "frame 2 5-7", "b 7-8", "frame 3 8-11", "frame 4 11-12"});
-  CHECK(texts_of(with_frames({{"all", {0, 5}}}, 5, 2)) == Tokens{"all 0-5"});
+  CHECK_THROWS_WITH_AS(with_frames({{"all", {0, 5}}}, 5, 2),
+                       "Every token is in a named span; expected some outside", UsageError);
   CHECK(texts_of(with_frames({{"frame 1", {2, 4}}}, 6, 2)) ==
         Tokens{"frame 2 0-2", "frame 1 2-4", "frame 3 4-6"});
   CHECK(with_frames({}, 256, 1).size() == 256);

@@ -361,6 +361,7 @@ TEST_CASE("titles of narrow panels are whole, on several lines or in smaller let
 }
 
 TEST_CASE("names of many series leave room for the plot if the height is given") {
+  example::application();
   SeriesPlot plot{.x_label = "cost", .y_label = "error", .scattered = true};
   for (int s = 0; s < 40; ++s) {
     const double place = 1 + s;

@@ -4,7 +4,9 @@
 
 #include <array>
 
+#include "data/error.h"
 #include "harness.h"
+#include "memory_budget.h"
 #include "variants/token_grid.h"
 
 using namespace fovea;
@@ -45,7 +47,7 @@ TEST_CASE("grids: a head of unknown origin is taken for a square picture") {
                                       {257, 16, 1},
                                       {261, 16, 5},
                                       {1370, 37, 1},
-                                      {341, 18, 0},
+                                      {341, 19, 0},
                                       {2, 1, 1},
                                       {1, 1, 0}}) {
     CAPTURE(n);
@@ -63,4 +65,30 @@ TEST_CASE("grids: a frame that is larger than any head takes no more memory than
                        {"tile_columns", "1"},
                        {"text", "0"}};
   CHECK(pairs_of("sta", 20, large) == 20 * 3);  // one row of 20 tiles, three of which are attended
+}
+
+TEST_CASE(
+    "grids: tiles of a box that follow each other are one, and too many are refused at once") {
+  const auto tiles_of = [](const Settings& settings) {
+    const Problem problem = make_data(Data::gaussian, 400, 4, 3, false);
+    const auto plan = make_plan(*backends().front(), problem, "sta", settings);
+    return plan->as<TilePlan>()->passes.front().tiles.size();
+  };
+  Settings single{{"height", "20"},     {"width", "20"},       {"text", "0"},
+                  {"tile_rows", "1"},   {"tile_columns", "1"}, {"box_rows", "3"},
+                  {"box_columns", "20"}};
+  CHECK(tiles_of(single) == 400);
+  single.back().second = "19";
+  CHECK(tiles_of(single) == 3 * 400);
+  const Budget little(64 << 20);
+  const Problem large = make_data(Data::gaussian, 20000, 1, 1, false);
+  CHECK_THROWS_AS(make_plan(*backends().front(), large, "sta",
+                            {{"height", "200"},
+                             {"width", "100"},
+                             {"text", "0"},
+                             {"tile_rows", "1"},
+                             {"tile_columns", "1"},
+                             {"box_rows", "200"},
+                             {"box_columns", "99"}}),
+                  UnavailableError);
 }

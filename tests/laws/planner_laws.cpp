@@ -355,7 +355,7 @@ TEST_CASE("law: the papers' variants and the baselines are all variants") {
   for (const Variant* variant : variants_of(Group::papers)) papers += variant->id + " ";
   CHECK(papers.starts_with("exact h1d fixed strided tf tc hyper "));
   std::size_t all = 0;
-  for (const Group group : all_groups) all += variants_of(group).size();
+  for (const GroupKind& kind : groups()) all += variants_of(kind.group).size();
   CHECK(all == variants().size());
   CHECK(variants_of(Group::papers).front()->reference);
 }

@@ -295,8 +295,9 @@ TEST_CASE("recurrence: variants that replace a softmax have no form for such a h
   }
   const auto plan = make_plan(*backends().front(), problem, "ssd", {});
   CHECK(plan->notes ==
-        std::vector<std::string>{"with the gates of the head",
-                                 "without what the delta rule erases, which the error shows"});
+        std::vector<std::string>{
+            "with the gates of the head",
+            "without the delta rule of the head: the error shows what that rule erases"});
 }
 
 TEST_CASE("recurrence: exact attention of such a head has the formula of its own variant") {

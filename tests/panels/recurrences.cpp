@@ -33,7 +33,7 @@ TEST_CASE("titles of a recurrence say that it is the reference, and whose gates 
   Scene scene(recurrent_head(), "ssd", {});
   const Panel approximate = scene.panel(find_view("heatmap"));
   CHECK(approximate.subtitle.starts_with("gates of the head · "));
-  CHECK(caption_says(approximate.caption, "without what the delta rule erases"));
+  CHECK(caption_says(approximate.caption, "without the delta rule of the head"));
   Scene exact(recurrent_head(), "exact", {});
   CHECK(exact.panel(find_view("heatmap")).subtitle == "gated delta rule, the reference");
 }

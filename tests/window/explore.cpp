@@ -69,10 +69,7 @@ void learn_no_trees(Window& window) {
 
 /// Fewer points, so that some stand alone.
 void try_fewer(Window& window) {
-  for (const Group group : {Group::selectors, Group::grids, Group::precisions})
-    for (const Variant* variant : variants_of(group))
-      window->findChild<QCheckBox*>("try_" + QString::fromStdString(variant->id))
-          ->setChecked(false);
+  leave_out(window, {Group::selectors, Group::grids, Group::precisions});
 }
 
 QString said(ExploreDock& dock, const char* label) {

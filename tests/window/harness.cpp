@@ -4,6 +4,7 @@
 
 #include <QAction>
 #include <QApplication>
+#include <QCheckBox>
 #include <QDir>
 #include <QDropEvent>
 #include <QMimeData>
@@ -133,6 +134,13 @@ void show(Window& window, const std::vector<View>& views,
       s.columns.push_back(
           {.variant = id, .values = values_for_length(find_variant(id), window.study().length())});
   });
+}
+
+void leave_out(Window& window, std::initializer_list<Group> groups) {
+  for (const Group group : groups)
+    for (const Variant* variant : variants_of(group))
+      window->findChild<QCheckBox*>("try_" + QString::fromStdString(variant->id))
+          ->setChecked(false);
 }
 
 bool drop(Window& window, const QString& path) {

@@ -59,6 +59,8 @@ const Panel& panel(Window& window, View view, int column);
 /// Shows these views of columns of these variants, with parameters for the head's length. Does not
 /// wait.
 void show(Window& window, const std::vector<View>& views, const std::vector<std::string>& variants);
+/// Takes the variants of these groups out of those that are tried for "Which attention?".
+void leave_out(Window& window, std::initializer_list<Group> groups);
 /// Drops a file on the window. Returns whether the window accepts it.
 bool drop(Window& window, const QString& path);
 

@@ -75,7 +75,7 @@ struct SpansDock {
     part<QLineEdit>("span_tokens").setText(tokens);
     part<QPushButton>("add_span").click();
   }
-  /// What "Name the selection…" offers; the entry with these words is chosen.
+  /// What "Name tokens…" offers; the entry with these words is chosen.
   QStringList offer(const QString& words = {}) {
     QMenu& menu = *part<QToolButton>("name_selection").menu();
     emit menu.aboutToShow();
@@ -355,6 +355,7 @@ TEST_CASE("the frames of a video are named at once, beside the named spans, and 
   Window window(small);
   SpansDock spans(window);
   spans.add("text", "0–7");
+  spans.choose(SpanChoice::parts);
   const auto answer = [&](int tokens) {
     QTimer::singleShot(50, &spans.dock, [tokens] {
       auto* question = qobject_cast<QInputDialog*>(QApplication::activeModalWidget());

@@ -113,10 +113,7 @@ TEST_CASE("task 3: the attention that each head should have, for another program
   Window window(example);
   // On 48 heads all of them would take minutes.
   window->findChild<QCheckBox*>("try_learned")->setChecked(false);
-  for (const Group group : {Group::baselines, Group::selectors, Group::grids, Group::precisions})
-    for (const Variant* variant : variants_of(group))
-      window->findChild<QCheckBox*>("try_" + QString::fromStdString(variant->id))
-          ->setChecked(false);
+  leave_out(window, {Group::baselines, Group::selectors, Group::grids, Group::precisions});
   window.trigger("heads");
   ExploreDock& dock = *window->exploration();
   REQUIRE(wait_until([&] { return dock.run().complete(); }, 150000));

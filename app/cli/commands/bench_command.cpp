@@ -287,9 +287,7 @@ void add_bench_command(CLI::App& program, Work& chosen) {
       ->capture_default_str()
       ->excludes(source)
       ->group(group);
-  command
-      ->add_option("--variant", options->variants,
-                   "Ids of variants, or " + names_of_groups() + ", all")
+  command->add_option("--variant", options->variants, "Ids of variants, or " + words_for_groups())
       ->allow_extra_args(false)
       ->type_name("ID")
       ->capture_default_str();

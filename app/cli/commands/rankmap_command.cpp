@@ -197,7 +197,7 @@ void add_rankmap_command(CLI::App& program, Work& chosen) {
       ->default_str("attention");
   command
       ->add_option("--variant", options->variants,
-                   "Variants to map, or " + names_of_groups() + ", all (default: exact)")
+                   "Variants to map, or " + words_for_groups() + " (default: exact)")
       ->type_name("ID ...");
   command->add_option("--leaf", options->rank.leaf, "Smallest side of a block")
       ->check(CLI::Range(1, 1 << 20))

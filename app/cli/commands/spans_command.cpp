@@ -54,13 +54,7 @@ std::vector<Span> spans_of(const SpansOptions& options, const Sequence& sequence
   for (Span& span : shown) span.name = printable(span.name);
   if (const std::string fault = fault_of(shown, n); !fault.empty())
     throw UsageError("--span: " + fault + "; expected named ranges of different tokens");
-  if (options.frame > 0) {
-    const std::size_t named = spans.size();
-    spans = with_frames(std::move(spans), n, options.frame);
-    if (spans.size() == named)
-      throw UsageError("--frames: every token is in a --span; expected some outside");
-    return spans;
-  }
+  if (options.frame > 0) return with_frames(std::move(spans), n, options.frame);
   if (options.spans.empty()) spans = marked_spans(sequence);
   if (spans.empty()) spans = {{.name = "all tokens", .tokens = {0, n}}};
   return spans;
@@ -173,7 +167,7 @@ void add_spans_command(CLI::App& program, Work& chosen) {
   options->source.add_to(*command);
   command
       ->add_option("--variant", options->variants,
-                   "A variant, or " + names_of_groups() + ", all; may be repeated")
+                   "A variant, or " + words_for_groups() + "; may be repeated")
       ->allow_extra_args(false)
       ->type_name("ID")
       ->capture_default_str();

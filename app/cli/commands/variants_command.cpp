@@ -28,25 +28,6 @@ std::string mask_text(Mask mask) {
   return "";
 }
 
-std::string heading_of(Group group) {
-  switch (group) {
-    case Group::papers:
-      return "papers: exact attention and the variants of the four papers";
-    case Group::baselines:
-      return "baselines: what the papers' tables compare with";
-    case Group::selectors:
-      return "selectors: keys, or blocks of them, that are selected by a score of the head";
-    case Group::grids:
-      return "grids: patterns of pictures and videos, whose tokens lie in frames of rows and "
-             "columns";
-    case Group::recurrences:
-      return "recurrences: a state that decays, in place of a softmax";
-    case Group::precisions:
-      return "precisions: exact attention of queries, keys and values in 8 or 4 bits";
-  }
-  return "";
-}
-
 std::string type_text(const TensorField& field) {
   return field.element == Element::real ? "real" : "integer";
 }
@@ -66,7 +47,7 @@ Document variant_json(const Variant& variant) {
                          {"meaning", field.meaning}});
   Document out{{"id", variant.id},
                {"label", variant.label},
-               {"group", name_of(variant.group)},
+               {"group", kind_of(variant.group).id},
                {"paper", variant.paper},
                {"formula", variant.formula},
                {"summary", variant.summary},
@@ -131,12 +112,12 @@ void print_variant(std::ostream& out, const Variant& variant) {
 /// Each group that has some of them, under its heading.
 void print_groups(std::ostream& out, const std::vector<const Variant*>& listed) {
   bool first = true;
-  for (const Group group : all_groups) {
+  for (const GroupKind& kind : groups()) {
     std::vector<const Variant*> its;
     std::ranges::copy_if(listed, std::back_inserter(its),
-                         [&](const Variant* variant) { return variant->group == group; });
+                         [&](const Variant* variant) { return variant->group == kind.group; });
     if (its.empty()) continue;
-    out << (first ? "" : "\n") << heading_of(group) << '\n';
+    out << (first ? "" : "\n") << kind.id << ": " << kind.meaning << '\n';
     first = false;
     for (const Variant* variant : its) print_variant(out << '\n', *variant);
   }
@@ -148,7 +129,7 @@ void add_variants_command(CLI::App& program, Work& chosen) {
   auto* command = program.add_subcommand("variants", "List every variant and its parameters");
   auto ids = std::make_shared<std::vector<std::string>>();
   command->add_option("VARIANT", *ids,
-                      "Ids of variants, or " + names_of_groups() + ", all (default: all)");
+                      "Ids of variants, or " + words_for_groups() + " (default: all)");
   auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "One JSON document on standard output");
   command->callback([&chosen, ids, json] {

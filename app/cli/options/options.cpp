@@ -313,9 +313,7 @@ Problem HeadOptions::problem(const Source& source, Index of_layer, Index head_in
 void add_columns(CLI::App& command, std::vector<std::string>& variants) {
   command
       .add_option("--variant", variants,
-                  "A column, or " + names_of_groups() +
-                      ", all; may be repeated "
-                      "(default: papers)")
+                  "A column, or " + words_for_groups() + "; may be repeated (default: papers)")
       ->allow_extra_args(false)
       ->type_name("ID");
 }
@@ -423,13 +421,13 @@ std::vector<Values> ParameterOptions::applied(const std::vector<const Variant*>&
 namespace {
 
 bool is_group(const std::string& id) {
-  return id == "all" || std::ranges::find(all_groups, id, name_of) != std::end(all_groups);
+  return id == "all" || std::ranges::find(groups(), id, &GroupKind::id) != groups().end();
 }
 
 std::vector<const Variant*> variants_in(const std::string& group) {
   std::vector<const Variant*> found;
   for (const Variant& variant : variants())
-    if (group == "all" || group == name_of(variant.group)) found.push_back(&variant);
+    if (group == "all" || group == kind_of(variant.group).id) found.push_back(&variant);
   return found;
 }
 

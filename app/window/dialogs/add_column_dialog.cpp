@@ -153,10 +153,10 @@ AddColumnDialog::AddColumnDialog(Study& study, SessionEditor& editor, QWidget* p
 }
 
 void AddColumnDialog::fill() {
-  for (const Group group : all_groups) {
-    auto* heading = new QListWidgetItem(to_qt(title_of(group)), list_);
+  for (const GroupKind& kind : groups()) {
+    auto* heading = new QListWidgetItem(kind.title, list_);
     heading->setFlags(Qt::NoItemFlags);
-    for (const Variant* variant : variants_of(group)) add_item(*variant);
+    for (const Variant* variant : variants_of(kind.group)) add_item(*variant);
   }
   auto* heading = new QListWidgetItem("In the file", list_);
   heading->setFlags(Qt::NoItemFlags);
@@ -200,7 +200,7 @@ void AddColumnDialog::filter(const QString& words) {
       continue;
     }
     const QString about = to_qt(variant->id + " " + variant->label + " " + variant->paper + " " +
-                                variant->summary + " " + title_of(variant->group));
+                                variant->summary + " " + kind_of(variant->group).title);
     const bool fits = std::ranges::all_of(
         wanted, [&](const QString& word) { return about.contains(word, Qt::CaseInsensitive); });
     const bool shown = fits && (!variant->imported || (head && head->imported));

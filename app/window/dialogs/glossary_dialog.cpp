@@ -36,7 +36,8 @@ Section common_words() {
            {"low precision",
             "Kernels round queries, keys and values to 8 or 4 bits before they multiply. The "
             "numbers of a block are divided by its scale, so that the largest of them becomes the "
-            "largest of the format. Smoothing subtracts the mean key before."},
+            "largest of the format. Smoothing subtracts the mean key from all keys before "
+            "they are rounded."},
            {"head",
             "One attention of one layer of a model, with queries, keys and values of its "
             "own."},

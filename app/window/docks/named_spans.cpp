@@ -154,8 +154,8 @@ void NamedSpans::add_frames() {
   const int tokens = QInputDialog::getInt(
       this, "Frames", "Tokens of a frame:", std::clamp(n / 4, 1, 131072), 1, 131072, 1, &chosen);
   if (!chosen) return;
-  editor_.choose_spans(SpanChoice::named);
   const std::string fault = editor_.name_frames(tokens);
+  if (!fault.empty()) editor_.choose_spans(SpanChoice::named);  // where the line says why
   refresh();
   say(fault);
 }

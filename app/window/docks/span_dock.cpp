@@ -68,10 +68,10 @@ class SpanDock : public QWidget {
   QToolButton* make_name_button() {
     auto* button = new QToolButton;
     button->setObjectName("name_selection");
-    button->setText("Name the selection…");
+    button->setText("Name tokens…");
     button->setToolTip(
-        "Name the queries or the keys of the rectangle that is selected in a panel, or the "
-        "frames of a video");
+        "Name the queries or keys of the rectangle that is selected in a panel, or cut all other "
+        "tokens into the frames of a video");
     button->setPopupMode(QToolButton::InstantPopup);
     auto* menu = new QMenu(button);
     connect(menu, &QMenu::aboutToShow, this, [this, menu] {

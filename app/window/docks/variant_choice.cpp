@@ -67,16 +67,18 @@ QWidget* VariantChoice::make_list() {
   grid->setContentsMargins(12, rhythm, 12, rhythm);
   grid->setHorizontalSpacing(2 * rhythm);
   std::size_t tallest = 0;
-  for (const Group group : all_groups) tallest = std::max(tallest, variants_of(group).size());
+  for (const GroupKind& kind : groups())
+    tallest = std::max(tallest, variants_of(kind.group).size());
   // Small groups stand one below the other.
   int column = 0, row = 0, rows = 0;
-  for (const Group group : all_groups) {
-    if (row > 0 && std::size_t(row) + variants_of(group).size() > tallest) {
+  for (const GroupKind& kind : groups()) {
+    const auto its = variants_of(kind.group);
+    if (row > 0 && std::size_t(row) + its.size() > tallest) {
       row = 0;
       ++column;
     }
-    grid->addWidget(make_heading(to_qt(title_of(group))), row++, column);
-    for (const Variant* variant : variants_of(group)) {
+    grid->addWidget(make_heading(kind.title), row++, column);
+    for (const Variant* variant : its) {
       if (variant->reference) continue;  // is what all others are compared with
       auto* box = new QCheckBox(escaped(to_qt(variant->label)));
       box->setObjectName("try_" + to_qt(variant->id));
