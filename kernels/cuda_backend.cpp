@@ -27,6 +27,7 @@ class CudaBackend final : public Backend {
   CudaBackend(Precision precision, const CudaOptions& options)
       : precision_(precision),
         device_(std::make_shared<const Device>(options.poison, options.wgmma)),
+        tensors_(std::make_shared<SharedTensors>(device_)),
         host_(make_cpu_backend({.threads = options.threads})) {
     if (precision != Precision::fp32 && device_->architecture() < mma_architecture)
       throw UnavailableError("CUDA: precision " + name_of(precision) +
@@ -43,6 +44,10 @@ class CudaBackend final : public Backend {
     return plan.as<RecurrentPlan>() ? *host_ : *this;
   }
 
+  std::shared_ptr<const void> hold(const Problem& head) const override {
+    return tensors_->hold(head);
+  }
+
   std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& head,
                                  Run& run) const override {
     const Problem problem = counted_in(*plan, head);
@@ -53,14 +58,14 @@ class CudaBackend final : public Backend {
     return visit_form(
         *plan,
         [&](const TilePlan&) {
-          return make_tile_operator(plan, problem, precision_, device_, run);
+          return make_tile_operator(plan, problem, precision_, tensors_, run);
         },
-        [&](const NodePlan&) { return make_node_operator(plan, problem, device_, run); },
+        [&](const NodePlan&) { return make_node_operator(plan, problem, tensors_, run); },
         [&](const ProjectedPlan&) {
           return make_projected_operator(plan, problem, *this, host_product, run);
         },
         [&](const FeaturePlan&) {
-          if (plan->causal) return make_feature_operator(plan, problem, device_, run);
+          if (plan->causal) return make_feature_operator(plan, problem, tensors_, run);
           // Without a mask logarithms of sums are logits of tiles, for which 16 bits are too few.
           if (of_16_bits(precision_)) return host_->bind(plan, problem, run);
           return make_factored_operator(plan, problem, *this, host_product, run);
@@ -72,10 +77,10 @@ class CudaBackend final : public Backend {
   std::vector<std::int32_t> lsh_buckets(MatrixView x, MatrixView directions,
                                         Run& run) const override {
     run.check();
-    return cuda::lsh_buckets(*device_, x, directions);
+    return cuda::lsh_buckets(*tensors_, x, directions);
   }
   std::vector<std::int32_t> route(MatrixView x, const Tree& tree, Run& run) const override {
-    return cuda::route(*device_, x, tree, run);
+    return cuda::route(*tensors_, x, tree, run);
   }
   Matrix product(MatrixView a, MatrixView b, Run& run) const override {
     return host_->product(a, b, run);
@@ -104,13 +109,14 @@ class CudaBackend final : public Backend {
 
  private:
   void require_room(const Plan& plan, const Problem& problem) const {
-    const double bytes = device_need(plan, problem, precision_).total();
+    const double bytes = device_need(plan, problem, precision_, tensors_.get()).total();
     if (bytes < static_cast<double>(smallest_checked)) return;
     require_device_memory(bytes, device_->free_bytes(), need_text(plan), device_->name());
   }
 
   Precision precision_;
   std::shared_ptr<const Device> device_;
+  std::shared_ptr<SharedTensors> tensors_;
   // Builds trees, decomposes blocks whose rank is too high for the device, and multiplies plain
   // matrices.
   std::shared_ptr<const Backend> host_;

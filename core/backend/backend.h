@@ -32,6 +32,10 @@ class Backend {
   /// The back end that computes a plan: this one, or the CPU's if the device has no kernels for it.
   virtual const Backend& backend_of(const Plan&) const { return *this; }
 
+  /// What planning and binding upload of a head that has an owner stays on the device while the
+  /// result lives, so that it is uploaded once. Null for a back end that uploads nothing.
+  virtual std::shared_ptr<const void> hold(const Problem&) const { return nullptr; }
+
   /// Uploads what the plan needs of q and k (stage "upload"). Throws UnavailableError when there is
   /// too little memory.
   virtual std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& problem,

@@ -169,6 +169,7 @@ class Planner {
 
   std::vector<std::int32_t> deal(const std::vector<std::int32_t>& sorted,
                                  const std::vector<IndexRange>& segments) const {
+    if (segments.size() == 1 && segments.front() == IndexRange{0, n()}) return sorted;
     std::vector<std::int32_t> order = identity(n()), segment_of(static_cast<std::size_t>(n()), -1);
     std::vector<Index> next;
     for (const IndexRange s : segments) {

@@ -24,6 +24,26 @@ constexpr Index most_sampled = 2048;  // keys of a node that its direction is fo
 using Keys = std::span<std::int32_t>;
 using Sample = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
+// Power iteration with the products of the columns of `sample`, from `direction` on.
+Eigen::VectorXf iterated(const Sample& sample, Eigen::VectorXf direction) {
+  // One product of d x d for each step. It takes as long to make as d / 2 steps on the sample do.
+  const bool few = sample.rows() < sample.cols();
+  Eigen::MatrixXf products;
+  if (!few) {
+    products.setZero(sample.cols(), sample.cols());
+    products.selfadjointView<Eigen::Lower>().rankUpdate(sample.transpose());
+  }
+  for (int step = 0; step < 50; ++step) {
+    const Eigen::VectorXf next =
+        few ? (sample.transpose() * (sample * direction)).normalized()
+            : (products.selfadjointView<Eigen::Lower>() * direction).normalized();
+    const float turned = (next - direction).squaredNorm();
+    direction = next;
+    if (turned < 1e-10f) break;
+  }
+  return direction;
+}
+
 // Leading principal direction of the keys of a node, its largest component positive; the first axis
 // when all keys are equal or some are not finite. Power iteration from the key farthest from the
 // mean.
@@ -40,13 +60,7 @@ Eigen::VectorXf leading_direction(MatrixView keys, Keys node) {
   const float spread = sample.rowwise().norm().maxCoeff(&farthest);
   if (!(spread > 0) || !std::isfinite(spread)) return Eigen::VectorXf::Unit(keys.cols, 0);
   sample /= spread;  // no overflow, whatever the keys
-  Eigen::VectorXf direction = sample.row(farthest).transpose().normalized();
-  for (int iteration = 0; iteration < 50; ++iteration) {
-    const Eigen::VectorXf next = (sample.transpose() * (sample * direction)).normalized();
-    const float turned = (next - direction).squaredNorm();
-    direction = next;
-    if (turned < 1e-10f) break;
-  }
+  const Eigen::VectorXf direction = iterated(sample, sample.row(farthest).transpose().normalized());
   if (!direction.allFinite()) return Eigen::VectorXf::Unit(keys.cols, 0);
   Index largest = 0;
   direction.cwiseAbs().maxCoeff(&largest);
@@ -58,20 +72,27 @@ struct Projected {
   std::int32_t key;
 };
 
+// Numbers in the order of a projection, then of the key; NaN last.
+std::uint64_t place_of(const Projected& p) {
+  constexpr std::uint32_t sign = 1u << 31;
+  const auto bits = std::bit_cast<std::uint32_t>(p.along + 0.0f);  // -0 is 0
+  const std::uint32_t along = std::isnan(p.along) ? ~0u : bits & sign ? ~bits : bits | sign;
+  return std::uint64_t{along} << 32 | static_cast<std::uint32_t>(p.key);
+}
+
 // The keys of a node sorted along a direction, NaN last.
 std::vector<Projected> project(MatrixView keys, Keys node, const Eigen::VectorXf& direction) {
   std::vector<Projected> projected;
+  std::vector<std::pair<std::uint64_t, float>> placed;
+  placed.reserve(node.size());
+  for (std::int32_t key : node) {
+    const float along = Eigen::Map<const Eigen::VectorXf>(keys.row(key), keys.cols).dot(direction);
+    placed.emplace_back(place_of({along, key}), along);
+  }
+  std::ranges::sort(placed, {}, &std::pair<std::uint64_t, float>::first);
   projected.reserve(node.size());
-  for (std::int32_t key : node)
-    projected.push_back(
-        {Eigen::Map<const Eigen::VectorXf>(keys.row(key), keys.cols).dot(direction), key});
-  const auto not_numbers = std::partition(projected.begin(), projected.end(),
-                                          [](const Projected& p) { return !std::isnan(p.along); });
-  std::sort(projected.begin(), not_numbers, [](const Projected& a, const Projected& b) {
-    return a.along != b.along ? a.along < b.along : a.key < b.key;
-  });
-  std::sort(not_numbers, projected.end(),
-            [](const Projected& a, const Projected& b) { return a.key < b.key; });
+  for (const auto& [place, along] : placed)
+    projected.push_back({along, static_cast<std::int32_t>(place & 0xffffffffu)});
   return projected;
 }
 

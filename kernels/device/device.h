@@ -14,6 +14,7 @@
 #include "backend/backends.h"
 #include "device/context.h"
 #include "device/pace.h"
+#include "device/staging.h"
 
 namespace fovea::cuda {
 
@@ -44,6 +45,7 @@ class Device {
   cudaStream_t stream() const { return stream_; }
   bool poison() const { return poison_; }
   Pace& pace() const { return pace_; }
+  Staging& staging() const { return staging_; }
   /// The memory that is free now, in bytes, including what this process has freed and keeps for its
   /// next allocations.
   double free_bytes() const;
@@ -71,6 +73,7 @@ class Device {
   bool poison_ = false;
   mutable std::atomic<bool> wgmma_ = false;
   mutable Pace pace_;
+  mutable Staging staging_;
   std::string name_;
   int multiprocessors_ = 0, architecture_ = 0;
   std::size_t shared_per_block_ = 0;

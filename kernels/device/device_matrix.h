@@ -26,7 +26,7 @@ class DeviceMatrix {
 
   /// Copies `from`, which has as many columns, to rows [first, first + from.rows).
   void upload(const Device& device, MatrixView from, Index first = 0) {
-    if (from.empty()) return;
+    if (from.empty() || device.staging().upload(from, row(first), stride_, device.stream())) return;
     const auto pitch = static_cast<std::size_t>(stride_) * sizeof(float);
     if (stride_ != cols_)
       check(cudaMemsetAsync(row(first), 0, pitch * static_cast<std::size_t>(from.rows),
@@ -39,9 +39,19 @@ class DeviceMatrix {
           "uploading");
   }
 
+  /// Copies the rows of `from`, which has as many columns, to the first rows.
+  void copy(const Device& device, const DeviceMatrix& from) {
+    check(cudaMemcpyAsync(data(), from.data(),
+                          static_cast<std::size_t>(from.rows_ * stride_) * sizeof(float),
+                          cudaMemcpyDeviceToDevice, device.stream()),
+          "copying");
+  }
+
   /// The first `rows` rows, in the order of the stream: `to` is valid after Device::wait.
   void download(const Device& device, float* to, Index to_stride, Index rows) const {
-    if (rows == 0 || cols_ == 0) return;
+    if (rows == 0 || cols_ == 0 ||
+        device.staging().download(data(), stride_, to, to_stride, rows, cols_, device.stream()))
+      return;
     check(
         cudaMemcpy2DAsync(to, static_cast<std::size_t>(to_stride) * sizeof(float), data(),
                           static_cast<std::size_t>(stride_) * sizeof(float),

@@ -22,6 +22,39 @@ double bytes_of_16(Index rows, Index cols, Precision precision) {
   return 2 * parts * as_double(rows) * as_double((cols + 7) / 8 * 8);
 }
 
+/// A tensor of a head with its means up to level `top`, as far as it is not shared.
+struct TensorBytes {
+  double fp32 = 0, of_16 = 0;
+  double all() const { return fp32 + of_16; }
+};
+
+class Tensors {
+ public:
+  Tensors(const Problem& problem, Precision precision, const SharedTensors* shared)
+      : owner_(problem.owner), precision_(precision), shared_(shared) {}
+
+  TensorBytes bytes(MatrixView rows, int top = 0) const {
+    const Index count = pyramid_rows(rows.rows, top + 1);
+    TensorBytes out;
+    if (!has(rows, Precision::fp32, top)) out.fp32 = matrix_bytes(count, rows.cols);
+    if (!has(rows, precision_, top)) out.of_16 = bytes_of_16(count, rows.cols, precision_);
+    return out;
+  }
+
+ private:
+  bool has(MatrixView rows, Precision precision, int top) const {
+    return shared_ && shared_->has({rows, owner_}, {precision, top});
+  }
+
+  const std::shared_ptr<const void> owner_;
+  const Precision precision_;
+  const SharedTensors* const shared_;
+};
+
+MatrixView first_columns(MatrixView m, Index cols) {
+  return {m.data, m.rows, std::min(m.cols, cols), m.stride};
+}
+
 double bytes_of_conditions(const Problem& problem) {
   double bytes = 0;
   if (const LogitRule* rule = problem.rule.get())
@@ -61,7 +94,8 @@ double bytes_of_lists(const Pass& pass, const Lengths& lengths, Precision precis
 }
 
 /// bound_list.cpp, sweep.cpp.
-DeviceNeed tiles_need(const TilePlan& plan, const Problem& problem, Precision precision) {
+DeviceNeed tiles_need(const TilePlan& plan, const Problem& problem, Precision precision,
+                      const Tensors& tensors) {
   const Lengths lengths = problem.lengths();
   DeviceNeed need{.bound = bytes_of_conditions(problem)};
   int query_top = 0, key_top = 0;
@@ -73,23 +107,23 @@ DeviceNeed tiles_need(const TilePlan& plan, const Problem& problem, Precision pr
     need.bound += bytes_of_lists(pass, lengths, precision);
   }
   const Index cols = std::min(columns_of_values, std::max<Index>(problem.dv(), 1)),
-              states = pyramid_rows(lengths.queries, query_top + 1),
-              keys = pyramid_rows(lengths.keys, key_top + 1),
-              queries = plan.coarse_query == CoarseQuery::mean ? states : lengths.queries;
-  const Index d = problem.d();
-  need.bound += matrix_bytes(queries, d) + matrix_bytes(keys, d) +
-                bytes_of_16(queries, d, precision) + bytes_of_16(keys, d, precision) +
+              states = pyramid_rows(lengths.queries, query_top + 1);
+  const int top_of_queries = plan.coarse_query == CoarseQuery::mean ? query_top : 0;
+  need.bound += tensors.bytes(problem.q, top_of_queries).all() +
+                tensors.bytes(problem.k, key_top).all() +
                 int_size * as_double(rounds * (lengths.queries + lengths.keys));
   // The keys of few query tiles are divided, whose parts have as many states again. Sums stay.
   const double swept = 2 * (matrix_bytes(states, cols) + 2 * float_size * as_double(states)) +
-                       3 * float_size * as_double(lengths.queries),
-               values = matrix_bytes(keys, cols), values_16 = bytes_of_16(keys, cols, precision);
-  need.applied = values_16 > 0 ? values_16 + std::max(values, swept) : values + swept;
+                       3 * float_size * as_double(lengths.queries);
+  const TensorBytes values = tensors.bytes(first_columns(problem.v, cols), key_top);
+  need.applied = precision == Precision::fp32 ? values.fp32 + swept
+                                              : values.of_16 + std::max(values.fp32, swept);
   return need;
 }
 
 /// node_tables.cpp, node_operator.cpp.
-DeviceNeed nodes_need(const NodePlan& plan, bool causal, const Problem& problem) {
+DeviceNeed nodes_need(const NodePlan& plan, bool causal, const Problem& problem,
+                      const Tensors& tensors) {
   constexpr double keys_of_a_piece = 128;
   const Lengths lengths = problem.lengths();
   const double keys = as_double(lengths.keys), queries = as_double(lengths.queries),
@@ -106,33 +140,37 @@ DeviceNeed nodes_need(const NodePlan& plan, bool causal, const Problem& problem)
                              : double_size * stride * (slots + pieces);
   return {.bound = int_size *
                    (5 * slots + (depths + 1) * keys + (3 * depths + 1) * queries + 6 * pieces),
-          .applied = std::max(sorting, matrix_bytes(lengths.keys, cols) +
+          .applied = std::max(sorting, tensors.bytes(first_columns(problem.v, cols)).fp32 +
                                            matrix_bytes(lengths.queries, cols) + sums)};
 }
 
 /// feature_operator.cpp.
-DeviceNeed features_need(const FeaturePlan& plan, const Problem& problem) {
+DeviceNeed features_need(const FeaturePlan& plan, const Problem& problem, const Tensors& tensors) {
   constexpr double most_together = 0x1p23;
   const Index n = problem.queries(), d = problem.d(), features = plan.features(d),
               chunks = (n + feature_chunk - 1) / feature_chunk,
               cols = std::min(columns_of_values, std::max<Index>(problem.dv(), 1));
   const double of_chunk = (as_double(features) + 4) * (2 * feature_chunk + as_double(cols) + 4),
                together = std::min(std::max(most_together, of_chunk), of_chunk * as_double(chunks));
-  return {.bound = 2 * matrix_bytes(n, d) + matrix_bytes(plan.directions.rows(), d),
-          .applied = 4 * matrix_bytes(chunks + 1, features) + matrix_bytes(n, feature_chunk) +
-                     (3 * float_size + double_size) * as_double(n) + 2 * matrix_bytes(n, cols) +
-                     double_size * as_double(features) * (as_double(cols) + 5) +
-                     float_size * together};
+  const double values = tensors.bytes(first_columns(problem.v, cols)).fp32;
+  return {
+      .bound = tensors.bytes(problem.q).fp32 + tensors.bytes(problem.k).fp32 +
+               matrix_bytes(plan.directions.rows(), d),
+      .applied = 4 * matrix_bytes(chunks + 1, features) + matrix_bytes(n, feature_chunk) +
+                 (3 * float_size + double_size) * as_double(n) + values + matrix_bytes(n, cols) +
+                 double_size * as_double(features) * (as_double(cols) + 5) + float_size * together};
 }
 
 }  // namespace
 
-DeviceNeed device_need(const Plan& plan, const Problem& problem, Precision precision) {
+DeviceNeed device_need(const Plan& plan, const Problem& problem, Precision precision,
+                       const SharedTensors* shared) {
+  const Tensors tensors(problem, precision, shared);
   return visit_form(
-      plan, [&](const TilePlan& tiles) { return tiles_need(tiles, problem, precision); },
-      [&](const NodePlan& nodes) { return nodes_need(nodes, plan.causal, problem); },
+      plan, [&](const TilePlan& tiles) { return tiles_need(tiles, problem, precision, tensors); },
+      [&](const NodePlan& nodes) { return nodes_need(nodes, plan.causal, problem, tensors); },
       [&](const FeaturePlan& features) {
-        return plan.causal ? features_need(features, problem) : DeviceNeed{};
+        return plan.causal ? features_need(features, problem, tensors) : DeviceNeed{};
       },
       // Their operators bind plans of tiles, which are checked in turn.
       [](const one_of<ProjectedPlan, GatedPlan, ImportedPlan> auto&) { return DeviceNeed{}; },

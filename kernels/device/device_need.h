@@ -4,6 +4,7 @@
 
 #include "data/problem.h"
 #include "device/precision.h"
+#include "device/shared_tensors.h"
 #include "plan/plan.h"
 
 namespace fovea::cuda {
@@ -15,7 +16,9 @@ struct DeviceNeed {
 };
 
 /// 0 for plans that are bound by other operators, which are counted when they are bound. Maps and
-/// running sums are made in as many parts as there is memory for: the least of them are counted.
-DeviceNeed device_need(const Plan& plan, const Problem& problem, Precision precision);
+/// running sums are made in as many parts as there is memory for: the least of them are counted. If
+/// `shared` is given, tensors that are on the device already are left out.
+DeviceNeed device_need(const Plan& plan, const Problem& problem, Precision precision,
+                       const SharedTensors* shared = nullptr);
 
 }  // namespace fovea::cuda

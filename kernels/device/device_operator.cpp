@@ -48,13 +48,19 @@ void in_parts(Index count, Index at_once, Make make) {
 
 }  // namespace
 
+Tensor DeviceOperator::columns(MatrixView v, IndexRange cols) const {
+  const MatrixView own = problem().v;
+  const bool is_own = v.data == own.data && v.rows == own.rows && v.stride == own.stride;
+  return {{v.data + cols.begin, v.rows, cols.size(), v.stride}, is_own ? problem().owner : nullptr};
+}
+
 Matrix DeviceOperator::entries(IndexRange rows, IndexRange cols, Run& run) const {
   Matrix out(rows.size(), cols.size());
   in_parts(rows.size(), rows_at_once(cols.size(), rows.size()), [&](IndexRange places) {
     Run its_part = part_of(run, places, rows.size());
     const DeviceMatrix part = device_tile(EntryRows{rows}.part(places), cols, 0.0f, its_part);
-    part.download(*device_, out.row(places.begin), out.stride(), places.size());
-    device_->wait();
+    part.download(device(), out.row(places.begin), out.stride(), places.size());
+    device().wait();
   });
   return out;
 }
@@ -63,7 +69,7 @@ std::optional<Matrix> DeviceOperator::do_difference(const Operator& exact, Index
                                                     IndexRange cols, Pool pool, Difference kind,
                                                     Run& run) const {
   const auto* other = dynamic_cast<const DeviceOperator*>(&exact);
-  if (!other || other->device_ != device_) return std::nullopt;
+  if (!other || other->tensors_ != tensors_) return std::nullopt;
   if (pool.kind == Pool::Kind::none) pool = {Pool::Kind::mean, rows.size(), cols.size()};
   return pool_parts(other, rows, cols, pool, kind, run);
 }
@@ -77,9 +83,9 @@ Matrix DeviceOperator::pool_parts(const DeviceOperator* other, IndexRange rows, 
   const bool mean = pool.kind == Pool::Kind::mean;
   const EntryRows wanted = entry_rows(rows, pool);
   const Index height = wanted.size();
-  Buffer<double> pixels(*device_, static_cast<std::size_t>(pool.rows * pool.cols));
+  Buffer<double> pixels(device(), static_cast<std::size_t>(pool.rows * pool.cols));
   pixels.clear();
-  DeviceMatrix zeros(*device_, other ? 0 : 1, cols.size());  // a row that stands for all
+  DeviceMatrix zeros(device(), other ? 0 : 1, cols.size());  // a row that stands for all
   zeros.clear();
   Run quiet = run.quiet();
   in_parts(height, rows_at_once(cols.size(), height), [&](IndexRange down) {
@@ -87,7 +93,7 @@ Matrix DeviceOperator::pool_parts(const DeviceOperator* other, IndexRange rows, 
     const EntryRows its_rows = wanted.part(down);
     const DeviceMatrix q = device_tile(its_rows, cols, 0.0f, quiet),
                        p = other ? other->device_tile(its_rows, cols, 0.0f, quiet) : DeviceMatrix();
-    Timeline timeline(*device_);
+    Timeline timeline(device());
     {
       const auto stage = timeline.stage(other ? "compare" : "entries");
       pool_difference({.approximate = dense(q),
@@ -101,14 +107,14 @@ Matrix DeviceOperator::pool_parts(const DeviceOperator* other, IndexRange rows, 
                        .kind = kind,
                        .mean = mean,
                        .pixels = pixels.data()},
-                      device_->stream());
+                      device().stream());
     }
     timeline.finish(run.profile);
     run.reached(static_cast<double>(down.end) / static_cast<double>(height));
   });
   std::vector<double> sums(pixels.size());
   pixels.download(sums.data(), sums.size());
-  device_->wait();
+  device().wait();
   Matrix out(pool.rows, pool.cols);
   for (Index r = 0; r < pool.rows; ++r)
     for (Index c = 0; c < pool.cols; ++c) {
@@ -124,7 +130,7 @@ std::optional<std::vector<RowDifference>> DeviceOperator::do_compare_rows(const 
                                                                           IndexRange rows,
                                                                           Run& run) const {
   const auto* other = dynamic_cast<const DeviceOperator*>(&exact);
-  if (!other || other->device_ != device_) return std::nullopt;
+  if (!other || other->tensors_ != tensors_) return std::nullopt;
   const Index n = plan().keys();
   std::vector<RowDifference> out(static_cast<std::size_t>(rows.size()));
   in_parts(rows.size(), rows_at_once(n, rows.size()), [&](IndexRange places) {
@@ -134,11 +140,11 @@ std::optional<std::vector<RowDifference>> DeviceOperator::do_compare_rows(const 
     const DeviceMatrix q = device_tile(part, {0, n}, -INFINITY, first),
                        p = other->device_tile(part, {0, n}, 0.0f, second);
     const auto count = static_cast<std::size_t>(places.size());
-    const Buffer<RowDifference> found(*device_, count);
-    Timeline timeline(*device_);
+    const Buffer<RowDifference> found(device(), count);
+    Timeline timeline(device());
     {
       const auto stage = timeline.stage("compare");
-      cuda::compare_rows(dense(q), dense(p), places.size(), n, found.data(), device_->stream());
+      cuda::compare_rows(dense(q), dense(p), places.size(), n, found.data(), device().stream());
     }
     found.download(out.data() + places.begin, count);
     timeline.finish(run.profile);

@@ -9,16 +9,21 @@
 #include "device/device.h"
 #include "device/device_matrix.h"
 #include "device/entry_rows.h"
+#include "device/shared_tensors.h"
 
 namespace fovea::cuda {
 
 class DeviceOperator : public Operator {
  protected:
   DeviceOperator(std::shared_ptr<const Plan> plan, const Problem& problem,
-                 std::shared_ptr<const Device> device)
-      : Operator(std::move(plan), problem), device_(std::move(device)) {}
+                 std::shared_ptr<SharedTensors> tensors)
+      : Operator(std::move(plan), problem), tensors_(std::move(tensors)) {}
 
-  const Device& device() const { return *device_; }
+  const Device& device() const { return tensors_->device(); }
+  SharedTensors& tensors() const { return *tensors_; }
+
+  /// Columns of the values that the operator is applied to. They are shared if they are the head's.
+  Tensor columns(MatrixView v, IndexRange cols) const;
 
   /// All entries, in several parts where the device has too little memory for them at once.
   Matrix entries(IndexRange rows, IndexRange cols, Run& run) const;
@@ -40,7 +45,7 @@ class DeviceOperator : public Operator {
   Matrix pool_parts(const DeviceOperator* other, IndexRange rows, IndexRange cols, Pool pool,
                     Difference kind, Run& run) const;
 
-  std::shared_ptr<const Device> device_;
+  const std::shared_ptr<SharedTensors> tensors_;
 };
 
 }  // namespace fovea::cuda

@@ -31,19 +31,17 @@ struct Group {
 class FeatureOperator final : public DeviceOperator {
  public:
   FeatureOperator(std::shared_ptr<const Plan> plan, const Problem& problem,
-                  std::shared_ptr<const Device> on, Run& run)
-      : DeviceOperator(std::move(plan), problem, std::move(on)),
+                  std::shared_ptr<SharedTensors> shared, Run& run)
+      : DeviceOperator(std::move(plan), problem, std::move(shared)),
         features_(std::get<FeaturePlan>(this->plan().form)),
         count_(features_.features(problem.d())),
-        chunks_((n() + feature_chunk - 1) / feature_chunk),
-        q_(device(), n(), problem.d()),
-        k_(device(), n(), problem.d()) {
+        chunks_((n() + feature_chunk - 1) / feature_chunk) {
     Matrix directions;  // until it is uploaded
     Timeline timeline(device());
     {
       const auto stage = timeline.stage("upload");
-      q_.upload(device(), problem.q);
-      k_.upload(device(), problem.k);
+      q_ = tensors().uploaded({problem.q, problem.owner});
+      k_ = tensors().uploaded({problem.k, problem.owner});
       if (exponential()) {
         directions = Matrix::copy_of(features_.directions);
         const auto unit = static_cast<float>(std::sqrt(problem.scale) * std::numbers::log2e);
@@ -74,7 +72,8 @@ class FeatureOperator final : public DeviceOperator {
   };
   // One slice of the columns of V.
   struct Values {
-    DeviceMatrix v, z;
+    std::shared_ptr<const DeviceMatrix> v;
+    DeviceMatrix z;
     Buffer<double> carry;
   };
 
@@ -82,17 +81,19 @@ class FeatureOperator final : public DeviceOperator {
   bool exponential() const { return features_.map == FeatureMap::exponential; }
 
   Output do_apply(MatrixView v, Run& run) const override {
-    Output out{Matrix(n(), v.cols), std::vector<float>(static_cast<std::size_t>(n()))};
+    Output out{Matrix::unwritten(n(), v.cols), std::vector<float>(static_cast<std::size_t>(n()))};
     for (Index first = 0; first < v.cols; first += most_columns) {
       const Index cols = std::min(most_columns, v.cols - first);
       Timeline timeline(device());
-      Values values{{device(), n(), cols}, {device(), n(), cols}, {}};
+      const Tensor part = columns(v, {first, first + cols});
+      Values values{{}, {device(), n(), cols}, {}};
       {
         const auto stage = timeline.stage("upload");
-        values.v.upload(device(), {v.data + first, v.rows, cols, v.stride});
-        values.carry = {device(), static_cast<std::size_t>(count_ * values.v.stride())};
+        values.v = tensors().uploaded(part);
+        values.carry = {device(), static_cast<std::size_t>(count_ * values.v->stride())};
         values.carry.clear();
       }
+      if (part.owner) kept_ = values.v;
       sum(&values, timeline, run);
       {
         const auto stage = timeline.stage("download");
@@ -134,7 +135,7 @@ class FeatureOperator final : public DeviceOperator {
   }
 
   Index chunks_at_once(const Values* values) const {
-    const Index of_chunk = count_ * (2 * feature_chunk + (values ? values->v.stride() : Index{0}));
+    const Index of_chunk = count_ * (2 * feature_chunk + (values ? values->v->stride() : Index{0}));
     return std::clamp<Index>(group_numbers / of_chunk, 1, chunks_);
   }
 
@@ -145,15 +146,15 @@ class FeatureOperator final : public DeviceOperator {
     const Group group(device(), at_once, count_);
     const Buffer<float> states(
         device(),
-        values ? static_cast<std::size_t>(at_once * count_ * values->v.stride()) : std::size_t{0});
+        values ? static_cast<std::size_t>(at_once * count_ * values->v->stride()) : std::size_t{0});
     for (Index first = 0; first < chunks_; first += at_once) {
       run.check();
       const FeatureChunks chunks = chunks_of(first, std::min(at_once, chunks_ - first), group);
       const FeatureValueArgs args{.chunks = chunks,
                                   .sums = sums->keys(),
                                   .rows = sums->rows(),
-                                  .v = values ? values->v.data() : nullptr,
-                                  .stride = values ? values->v.stride() : 0,
+                                  .v = values ? values->v->data() : nullptr,
+                                  .stride = values ? values->v->stride() : 0,
                                   .states = states.data(),
                                   .carry = values ? values->carry.data() : nullptr,
                                   .z = values ? values->z.data() : nullptr};
@@ -180,7 +181,7 @@ class FeatureOperator final : public DeviceOperator {
 
   void sum_keys(const Group& group, const FeatureValueArgs& args, Timeline& timeline) const {
     const auto stage = timeline.stage("key sums");
-    make_logs(k_, {tokens_of(args.chunks)}, nullptr, group.key, nullptr);
+    make_logs(*k_, {tokens_of(args.chunks)}, nullptr, group.key, nullptr);
     sum_chunks(args.chunks, args.sums, device().stream());
     scan_sums(args.chunks, args.sums, device().stream());
     if (!args.v) return;
@@ -192,7 +193,7 @@ class FeatureOperator final : public DeviceOperator {
               Timeline& timeline) const {
     const auto stage = timeline.stage("attend");
     const IndexRange tokens = tokens_of(args.chunks);
-    make_logs(q_, {tokens}, nullptr, group.query, factor + tokens.begin);
+    make_logs(*q_, {tokens}, nullptr, group.query, factor + tokens.begin);
     sum_rows(args.chunks, args.sums, args.rows, device().stream());
     if (args.v) attend_features(args, device().stream());
   }
@@ -210,7 +211,7 @@ class FeatureOperator final : public DeviceOperator {
                   .direction_stride = directions_.stride(),
                   .features = static_cast<int>(count_),
                   .half = std::numbers::log2e * problem().scale / 2,
-                  .of_queries = &x == &q_,
+                  .of_queries = &x == q_.get(),
                   .logs = logs.data(),
                   .log_stride = logs.stride(),
                   .factor = factor},
@@ -235,7 +236,7 @@ class FeatureOperator final : public DeviceOperator {
       const auto stage = timeline.stage("entries");
       const Buffer<std::int32_t> drawn(device(), std::span<const std::int32_t>(rows.drawn));
       const DeviceMatrix query(device(), rows.size(), count_);
-      make_logs(q_, rows, drawn.data(), query, nullptr);
+      make_logs(*q_, rows, drawn.data(), query, nullptr);
       const Index end = (cols.end + feature_chunk - 1) / feature_chunk,
                   at_once = chunks_at_once(nullptr);
       const DeviceMatrix key(device(), at_once * feature_chunk, count_);
@@ -244,7 +245,7 @@ class FeatureOperator final : public DeviceOperator {
         const Index count = std::min(at_once, end - first);
         const IndexRange keys{first * feature_chunk,
                               std::min((first + count) * feature_chunk, n())};
-        make_logs(k_, {keys}, nullptr, key, nullptr);
+        make_logs(*k_, {keys}, nullptr, key, nullptr);
         const IndexRange its = keys.intersected(cols);
         feature_entries({.rows = sums_->rows(),
                          .own_maximum = sums_->own_maximum.data(),
@@ -272,7 +273,9 @@ class FeatureOperator final : public DeviceOperator {
   const FeaturePlan& features_;
   const Index count_;   // features
   const Index chunks_;  // of all tokens
-  DeviceMatrix q_, k_;
+  std::shared_ptr<const DeviceMatrix> q_, k_;
+  // The columns of the head's V that were used last, for all who share them.
+  mutable std::shared_ptr<const DeviceMatrix> kept_;
   DeviceMatrix directions_;  // times sqrt(scale) log2 e
   // Null: not known yet. (An Operator is used from one thread at a time.)
   mutable std::unique_ptr<const Sums> sums_;
@@ -282,8 +285,8 @@ class FeatureOperator final : public DeviceOperator {
 
 std::unique_ptr<Operator> make_feature_operator(std::shared_ptr<const Plan> plan,
                                                 const Problem& problem,
-                                                std::shared_ptr<const Device> device, Run& run) {
-  return std::make_unique<FeatureOperator>(std::move(plan), problem, std::move(device), run);
+                                                std::shared_ptr<SharedTensors> tensors, Run& run) {
+  return std::make_unique<FeatureOperator>(std::move(plan), problem, std::move(tensors), run);
 }
 
 }  // namespace fovea::cuda

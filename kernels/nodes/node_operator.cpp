@@ -59,8 +59,8 @@ struct DevicePieces {
 class NodeOperator final : public DeviceOperator {
  public:
   NodeOperator(std::shared_ptr<const Plan> plan, const Problem& problem,
-               std::shared_ptr<const Device> on, Run& run)
-      : DeviceOperator(std::move(plan), problem, std::move(on)),
+               std::shared_ptr<SharedTensors> shared, Run& run)
+      : DeviceOperator(std::move(plan), problem, std::move(shared)),
         nodes_(std::get<NodePlan>(this->plan().form)) {
     PieceList cut;  // until it is uploaded
     Timeline timeline(device());
@@ -94,19 +94,22 @@ class NodeOperator final : public DeviceOperator {
   }
 
   Output do_apply(MatrixView v, Run& run) const override {
-    Output out{Matrix(queries(), v.cols), {}};
+    Output out{Matrix::unwritten(queries(), v.cols), {}};
     for (Index first = 0; first < v.cols; first += node_columns) {
       const Index cols = std::min(node_columns, v.cols - first);
       Timeline timeline(device());
-      DeviceMatrix values(device(), keys(), cols), z(device(), queries(), cols);
+      const Tensor part = columns(v, {first, first + cols});
+      std::shared_ptr<const DeviceMatrix> values;
       {
         const auto stage = timeline.stage("upload");
-        values.upload(device(), {v.data + first, v.rows, cols, v.stride});
+        values = tensors().uploaded(part);
       }
+      if (part.owner) kept_ = values;
+      const DeviceMatrix z(device(), queries(), cols);
       if (plan().causal)
-        sum_prefixes(values, z, timeline, run);
+        sum_prefixes(*values, z, timeline, run);
       else
-        look_up_nodes(values, z, timeline, run);
+        look_up_nodes(*values, z, timeline, run);
       {
         const auto stage = timeline.stage("download");
         z.download(device(), out.z.data() + first, out.z.stride(), queries());
@@ -299,14 +302,16 @@ class NodeOperator final : public DeviceOperator {
   Buffer<Range32> children_;  // as in NodeSlots
   Buffer<float> alpha_;       // as in NodePlan
   DevicePieces pieces_;       // causal: of every depth whose alpha is not 0; else of the leaves
+  // The columns of the head's V that were used last, for all who share them.
+  mutable std::shared_ptr<const DeviceMatrix> kept_;
 };
 
 }  // namespace
 
 std::unique_ptr<Operator> make_node_operator(std::shared_ptr<const Plan> plan,
                                              const Problem& problem,
-                                             std::shared_ptr<const Device> device, Run& run) {
-  return std::make_unique<NodeOperator>(std::move(plan), problem, std::move(device), run);
+                                             std::shared_ptr<SharedTensors> tensors, Run& run) {
+  return std::make_unique<NodeOperator>(std::move(plan), problem, std::move(tensors), run);
 }
 
 }  // namespace fovea::cuda

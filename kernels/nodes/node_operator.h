@@ -4,12 +4,12 @@
 #include <memory>
 
 #include "backend/operator.h"
-#include "device/device.h"
+#include "device/shared_tensors.h"
 
 namespace fovea::cuda {
 
 std::unique_ptr<Operator> make_node_operator(std::shared_ptr<const Plan> plan,
                                              const Problem& problem,
-                                             std::shared_ptr<const Device> device, Run& run);
+                                             std::shared_ptr<SharedTensors> tensors, Run& run);
 
 }  // namespace fovea::cuda

@@ -22,12 +22,6 @@ std::vector<std::int32_t> download(const Device& device, const Buffer<std::int32
   return values;
 }
 
-DeviceMatrix upload_rows(const Device& device, MatrixView rows) {
-  DeviceMatrix out(device, rows.rows, rows.cols);
-  out.upload(device, rows);
-  return out;
-}
-
 // A tree in the form that the kernel reads.
 struct DeviceTree {
   DeviceMatrix weight;
@@ -56,13 +50,16 @@ struct DeviceTree {
 
 }  // namespace
 
-std::vector<std::int32_t> lsh_buckets(const Device& device, MatrixView x, MatrixView directions) {
+std::vector<std::int32_t> lsh_buckets(SharedTensors& tensors, MatrixView x, MatrixView directions) {
   if (x.rows == 0) return {};
-  const DeviceMatrix rows = upload_rows(device, x), drawn = upload_rows(device, directions);
+  const Device& device = tensors.device();
+  const auto rows = tensors.uploaded(tensors.tensor_of(x));
+  DeviceMatrix drawn(device, directions.rows, directions.cols);
+  drawn.upload(device, directions);
   const Buffer<std::int32_t> bucket(device, static_cast<std::size_t>(x.rows));
-  hash({.x = rows.data(),
+  hash({.x = rows->data(),
         .n = x.rows,
-        .x_stride = rows.stride(),
+        .x_stride = rows->stride(),
         .directions = drawn.data(),
         .count = static_cast<int>(directions.rows),
         .direction_stride = drawn.stride(),
@@ -71,20 +68,21 @@ std::vector<std::int32_t> lsh_buckets(const Device& device, MatrixView x, Matrix
   return download(device, bucket);
 }
 
-std::vector<std::int32_t> route(const Device& device, MatrixView x, const Tree& tree, Run& run) {
+std::vector<std::int32_t> route(SharedTensors& tensors, MatrixView x, const Tree& tree, Run& run) {
   if (x.rows == 0) return {};
+  const Device& device = tensors.device();
   const Device::WaitAtEnd uploaded(device);  // where it is cancelled, x may end with it
   const DeviceTree below(device, tree, x.cols);
-  const DeviceMatrix rows = upload_rows(device, x);
+  const auto rows = tensors.uploaded(tensors.tensor_of(x));
   const Buffer<std::int32_t> leaf(device, static_cast<std::size_t>(x.rows));
   const Index step = std::max<Index>(
       1024, static_cast<Index>(multiply_adds_per_launch / std::max(below.multiply_adds, 1.0)));
   for (Index first = 0; first < x.rows; first += step) {
     if (first > 0) device.wait();
     run.check();
-    route({.x = rows.row(first),
+    route({.x = rows->row(first),
            .count = std::min(step, x.rows - first),
-           .x_stride = rows.stride(),
+           .x_stride = rows->stride(),
            .d = static_cast<int>(x.cols),
            .weight = below.weight.data(),
            .weight_stride = below.weight.stride(),

@@ -7,13 +7,14 @@
 #include "backend/profile.h"
 #include "device/buffer.h"
 #include "device/device.h"
+#include "device/shared_tensors.h"
 #include "plan/tree.h"
 
 namespace fovea::cuda {
 
-std::vector<std::int32_t> lsh_buckets(const Device& device, MatrixView x, MatrixView directions);
+std::vector<std::int32_t> lsh_buckets(SharedTensors& tensors, MatrixView x, MatrixView directions);
 
-std::vector<std::int32_t> route(const Device& device, MatrixView x, const Tree& tree, Run& run);
+std::vector<std::int32_t> route(SharedTensors& tensors, MatrixView x, const Tree& tree, Run& run);
 
 /// `order` [keys.size()], on the device: positions of the keys in ascending order, equal keys in
 /// the order given. Every key is in [0, key_count).

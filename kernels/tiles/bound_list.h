@@ -6,7 +6,8 @@
 #include "data/problem.h"
 #include "device/buffer.h"
 #include "device/device_matrix.h"
-#include "device/matrix_16.h"
+#include "device/shared_tensors.h"
+#include "device/split_matrix.h"
 #include "device/timeline.h"
 #include "tiles/attend_args.h"
 #include "tiles/attend_mma.h"
@@ -18,15 +19,15 @@ namespace fovea::cuda {
 class BoundList {
  public:
   /// `plan` holds a TilePlan. All arguments but `run` outlive this.
-  BoundList(const Plan& plan, const Problem& problem, Precision precision, const Device& device,
+  BoundList(const Plan& plan, const Problem& problem, Precision precision, SharedTensors& tensors,
             Run& run);
 
-  const Device& device() const { return device_; }
+  const Device& device() const { return tensors_.device(); }
   const TileList& list() const { return list_; }
   /// fp32 instead of fp32_split where the rows of Q or K are too unlike to be split.
   Precision precision() const { return precision_; }
   Lengths lengths() const { return list_.lengths; }
-  int d() const { return static_cast<int>(q_.cols()); }
+  int d() const { return static_cast<int>(q_->cols()); }
 
   bool has_sink() const { return log2_sink_ != -INFINITY; }
   float log2_sink() const { return log2_sink_; }  // -inf: none
@@ -40,20 +41,24 @@ class BoundList {
   Fp32Operands fp32_operands(Rows v = {}) const;
   MmaOperands mma_operands(Rows16 v, float value_factor) const;
 
-  /// Rows of tokens, with room for those of the means of their clusters up to level `top`
-  /// (pyramid.h).
-  DeviceMatrix upload_tokens(MatrixView rows, int top) const;
-  Matrix16 rounded(const DeviceMatrix& from, float factor, const Overflow& overflow) const;
+  /// The tensor, and the means of its clusters up to level `top` (pyramid.h).
+  std::shared_ptr<const DeviceMatrix> with_means(const Tensor& tensor, int top,
+                                                 Timeline& timeline) const;
+  /// The same, times `factor`, in 16 bits, as parts of exponent 0.
+  std::shared_ptr<const SplitMatrix> rounded(const Tensor& tensor, int top, Precision precision,
+                                             float factor, const Overflow& overflow,
+                                             Timeline& timeline) const;
+  /// The same, split; null if it cannot be split.
+  std::shared_ptr<const SplitMatrix> split_up(const Tensor& tensor, int top,
+                                              Timeline& timeline) const;
 
  private:
-  const Device& device_;
-  void split_queries_and_keys(Timeline& timeline);
-
+  SharedTensors& tensors_;
   Precision precision_;
   const float log2_scale_;
   TileList list_;
-  DeviceMatrix q_, k_;
-  Matrix16 q16_, k16_;
+  std::shared_ptr<const DeviceMatrix> q_, k_;
+  std::shared_ptr<const SplitMatrix> q16_, k16_;  // null in fp32
   float logit_factor_ = 1;
   Buffer<std::int32_t> indices_, chunks_;
   Buffer<float> weights_;

@@ -34,8 +34,9 @@ class Sweeping {
               .log2_sum = {device, static_cast<std::size_t>(query_tiles.rows.size())}};
   }
 
-  Sweep in_fp32(const DeviceMatrix& v) {
-    const Fp32Operands operands = bound_.fp32_operands({v.data(), v.stride()});
+  Sweep in_fp32(const Values& values) {
+    const Rows v = values.fp32 ? Rows{values.fp32->data(), values.fp32->stride()} : Rows{};
+    const Fp32Operands operands = bound_.fp32_operands(v);
     kernel_ = "fp32";
     attend_all([&](const AttendArgs& args) {
       attend(args, operands, query_tiles_.height, bound_.device().shared_per_block(), stream());
@@ -44,7 +45,7 @@ class Sweeping {
   }
 
   Sweep on_tensor_cores(const Values& values) {
-    const MmaOperands operands = bound_.mma_operands(values.rounded.rows(), values.factor);
+    const MmaOperands operands = bound_.mma_operands(values.rounded->parts.rows(), values.factor);
     kernel_ = "wgmma";
     if constexpr (wgmma_built)
       if (query_tiles_.warpgroups && bound_.device().wgmma() &&
@@ -173,41 +174,28 @@ class Sweeping {
 
 }  // namespace
 
-Values upload_values(const BoundList& bound, MatrixView values, Precision precision,
-                     Timeline& timeline) {
-  Values out{values.cols, precision};
-  const Overflow overflow(bound.device());
+Values make_values(const BoundList& bound, const Tensor& values, Precision precision,
+                   Timeline& timeline) {
+  Values out{values.rows.cols, precision};
   const int top = bound.list().key_top;
-  {
-    const auto stage = timeline.stage("upload");
-    out.fp32 = bound.upload_tokens(values, top);
+  if (of_16_bits(precision)) {
+    const Overflow overflow(bound.device());
+    out.rounded = bound.rounded(values, top, precision, 1, overflow, timeline);
+    overflow.require_none(precision, "v");
+  } else if (precision == Precision::fp32_split &&
+             (out.rounded = bound.split_up(values, top, timeline))) {
+    out.factor = std::ldexp(1.0f, -out.rounded->exponent);
+  } else {
+    out.precision = Precision::fp32;
+    out.fp32 = bound.with_means(values, top, timeline);
   }
-  if (precision == Precision::fp32 && top == 0) return out;
-  {
-    const auto stage = timeline.stage("coarsen and round");
-    coarsen(out.fp32.data(), values.rows, out.fp32.stride(), top, bound.device().stream());
-    if (of_16_bits(precision)) out.rounded = bound.rounded(out.fp32, 1, overflow);
-  }
-  if (precision == Precision::fp32) return out;
-  if (precision == Precision::fp32_split) {
-    if (auto parts = split(bound.device(), out.fp32, timeline)) {
-      out.rounded = std::move(parts->parts);
-      out.factor = std::ldexp(1.0f, -parts->exponent);
-      out.fp32 = {};
-    } else {
-      out.precision = Precision::fp32;
-    }
-    return out;
-  }
-  out.fp32 = {};
-  overflow.require_none(precision, "v");
   return out;
 }
 
 Sweep sweep(const BoundList& bound, const ResidentQueryTiles& query_tiles, const Values& values,
             RowMaps* maps, Timeline& timeline, Run& run) {
   Sweeping sweeping(bound, query_tiles, values.cols, maps, timeline, run);
-  return query_tiles.precision == Precision::fp32 ? sweeping.in_fp32(values.fp32)
+  return query_tiles.precision == Precision::fp32 ? sweeping.in_fp32(values)
                                                   : sweeping.on_tensor_cores(values);
 }
 

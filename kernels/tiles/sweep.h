@@ -21,15 +21,15 @@ struct Sweep {
 struct Values {
   Index cols = 0;  // 0: only the sums are needed, in fp32
   Precision precision = Precision::fp32;
-  DeviceMatrix fp32 = {};
-  Matrix16 rounded = {};  // to 16 bits, or split
-  float factor = 1;       // see MmaOperands
+  std::shared_ptr<const DeviceMatrix> fp32 = {};    // null in any other precision
+  std::shared_ptr<const SplitMatrix> rounded = {};  // null in fp32
+  float factor = 1;                                 // see MmaOperands
 };
 
 /// In fp32 instead of fp32_split where the rows are too unlike to be split. Throws UnavailableError
 /// for values beyond the range of 16 bits.
-Values upload_values(const BoundList& bound, MatrixView values, Precision precision,
-                     Timeline& timeline);
+Values make_values(const BoundList& bound, const Tensor& values, Precision precision,
+                   Timeline& timeline);
 
 /// In the precision of the query tiles and of the values, which have at most columns_per_pass
 /// columns, and at most map_values with `maps`, which are of the logits of that precision.

@@ -18,9 +18,9 @@ namespace {
 class TileOperator final : public DeviceOperator {
  public:
   TileOperator(std::shared_ptr<const Plan> plan, const Problem& problem, Precision precision,
-               std::shared_ptr<const Device> its_device, Run& run)
-      : DeviceOperator(std::move(plan), problem, std::move(its_device)),
-        bound_(this->plan(), problem, precision, device(), run),
+               std::shared_ptr<SharedTensors> shared, Run& run)
+      : DeviceOperator(std::move(plan), problem, std::move(shared)),
+        bound_(this->plan(), problem, precision, tensors(), run),
         query_tiles_(list(), problem.d(), problem.dv(), bound_.precision(), warpgroups(), device()),
         sums_(bound_) {
     if (estimated()) sums_.set_all(log2_row_sums(this->plan()));
@@ -65,24 +65,24 @@ class TileOperator final : public DeviceOperator {
     const Index rows = query_tiles.rows.size();
     std::optional<RowMaps> maps;
     if (wanted.to) maps.emplace(device(), query_tiles, plan().keys(), wanted.pixel);
-    Output out{Matrix(rows, v.cols), std::vector<float>(static_cast<std::size_t>(rows))};
+    Output out{Matrix::unwritten(rows, v.cols), std::vector<float>(static_cast<std::size_t>(rows))};
     Sweep swept;
     for (Index first = 0, cols = 0; first < v.cols; first += cols) {
       cols = std::min(v.cols - first, columns_per_pass(query_tiles.height, query_tiles.precision));
       if (maps) cols = std::min(cols, map_values);
       Timeline timeline(device());
       swept = {};  // its memory is needed again
-      const std::shared_ptr<const Values> values =
-          values_of({v.data + first, v.rows, cols, v.stride}, rows < plan().queries(), timeline,
-                    query_tiles.precision);
-      if (values->precision != query_tiles.precision) {
+      const Tensor part = columns(v, {first, first + cols});
+      const Values values = make_values(bound_, part, query_tiles.precision, timeline);
+      if (part.owner) kept_ = values;
+      if (values.precision != query_tiles.precision) {
         timeline.finish(run.profile);
         return apply_query_tiles(
             query_tiles_without_warpgroups(Precision::fp32, query_tiles.rows, v.cols, wanted.to), v,
             wanted, run);
       }
       Run pass = run.part(share(first, v.cols), share(first + cols, v.cols));
-      swept = sweep(bound_, query_tiles, *values, maps ? &*maps : nullptr, timeline, pass);
+      swept = sweep(bound_, query_tiles, values, maps ? &*maps : nullptr, timeline, pass);
       if (swept.too_tall) {
         timeline.finish(run.profile);
         return apply_query_tiles(query_tiles_without_warpgroups(
@@ -112,23 +112,6 @@ class TileOperator final : public DeviceOperator {
     if (rows.size() == plan().queries() && !in_order)
       return {list(), problem().d(), dv, precision, false, device()};
     return {list(), rows, problem().d(), dv, precision, false, device()};
-  }
-
-  // The problem's own values do not change, so they are kept for the rows that are requested next.
-  std::shared_ptr<const Values> values_of(MatrixView part, bool keep, Timeline& timeline,
-                                          Precision precision) const {
-    const MatrixView own = problem().v;
-    keep = keep && problem().owner && part.stride == own.stride && part.data >= own.data &&
-           part.data + part.cols <= own.data + own.cols;
-    if (keep && kept_ && kept_from_ == part.data && kept_->cols == part.cols &&
-        kept_->precision == precision)
-      return kept_;
-    auto values = std::make_shared<const Values>(upload_values(bound_, part, precision, timeline));
-    if (keep) {
-      kept_ = values;
-      kept_from_ = part.data;
-    }
-    return values;
   }
 
   Matrix do_tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) const override {
@@ -222,21 +205,21 @@ class TileOperator final : public DeviceOperator {
   const ResidentQueryTiles query_tiles_;
   // An Operator is used from one thread at a time.
   mutable RowSums sums_;
-  mutable std::shared_ptr<const Values> kept_;  // columns of V from kept_from_ on
-  mutable const float* kept_from_ = nullptr;
+  mutable Values kept_;  // the columns of the head's V that were used last, for all who share them
 };
 
 }  // namespace
 
 std::unique_ptr<Operator> make_tile_operator(std::shared_ptr<const Plan> plan,
                                              const Problem& problem, Precision precision,
-                                             std::shared_ptr<const Device> device, Run& run) {
-  if (const Index widest = widest_head(precision, *device); problem.d() > widest)
+                                             std::shared_ptr<SharedTensors> tensors, Run& run) {
+  const Device& device = tensors->device();
+  if (const Index widest = widest_head(precision, device); problem.d() > widest)
     throw UnavailableError(
         "CUDA: heads of d = " + std::to_string(problem.d()) + "; expected at most " +
-        std::to_string(widest) + " on " + device->name() + ", whose blocks have " +
-        std::to_string(device->shared_per_block() >> 10) + " KiB of shared memory");
-  return std::make_unique<TileOperator>(std::move(plan), problem, precision, std::move(device),
+        std::to_string(widest) + " on " + device.name() + ", whose blocks have " +
+        std::to_string(device.shared_per_block() >> 10) + " KiB of shared memory");
+  return std::make_unique<TileOperator>(std::move(plan), problem, precision, std::move(tensors),
                                         run);
 }
 

@@ -5,13 +5,13 @@
 #include <memory>
 
 #include "backend/operator.h"
-#include "device/device.h"
 #include "device/precision.h"
+#include "device/shared_tensors.h"
 
 namespace fovea::cuda {
 
 std::unique_ptr<Operator> make_tile_operator(std::shared_ptr<const Plan> plan,
                                              const Problem& problem, Precision precision,
-                                             std::shared_ptr<const Device> device, Run& run);
+                                             std::shared_ptr<SharedTensors> tensors, Run& run);
 
 }  // namespace fovea::cuda

@@ -18,6 +18,7 @@ namespace fovea::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using Owner = std::shared_ptr<const void>;
 
 /// Adds a part that began at `start`, and its stages.
 void add_part(EndToEnd& to, const std::string& name, Clock::time_point start,
@@ -59,12 +60,13 @@ Entry::Entry(const Backend& backend, Contender contender, const std::vector<Prob
       kernels_(kernels_for(contender_.id, contender_.precision,
                            find_cuda_device(nullptr).value().wgmma)) {
   EndToEnd not_needed;
-  operator_ = plan_and_bind(not_needed);
+  operator_ = plan_and_bind(heads, together, not_needed);
   if (!dynamic_cast<const cuda::DeviceOperator*>(operator_.get()))
     throw UnavailableError(contender_.id + " does not run on the device");
 }
 
-std::unique_ptr<Operator> Entry::plan_and_bind(EndToEnd& took) const {
+std::unique_ptr<Operator> Entry::plan_and_bind(const std::vector<Problem>& heads,
+                                               const Problem& together, EndToEnd& took) const {
   const Variant& variant = find_variant(contender_.id);
   Values values = defaults(variant.schema);
   for (const auto& [id, text] : contender_.settings) set_value(variant.schema, values, id, text);
@@ -73,7 +75,9 @@ std::unique_ptr<Operator> Entry::plan_and_bind(EndToEnd& took) const {
   const Structure derive_all;
   std::vector<Plan> plans;
   auto start = Clock::now();
-  for (const Problem& head : heads_) {
+  std::vector<std::shared_ptr<const void>> held;
+  for (const Problem& head : heads) {
+    held.push_back(backend_.hold(head));
     Planning planning{backend_, planning_run, 0, derive_all};
     plans.push_back(variant.plan(head, values, planning));
   }
@@ -82,7 +86,7 @@ std::unique_ptr<Operator> Entry::plan_and_bind(EndToEnd& took) const {
   Profile bound;
   Run binding_run{bound};
   start = Clock::now();
-  auto op = backend_.bind(std::move(plan), together_, binding_run);
+  auto op = backend_.bind(std::move(plan), together, binding_run);
   add_part(took, "bind", start, bound);
   return op;
 }
@@ -133,14 +137,26 @@ RowErrors Entry::errors(int rows) const {
 
 EndToEnd Entry::end_to_end() const {
   const cuda::HeadStart none(0);
-  EndToEnd took;
-  const std::unique_ptr<Operator> bound = plan_and_bind(took);
-  Profile profile;
-  Run run{profile};
-  const auto start = Clock::now();
-  const Output out = bound->apply(together_.v, run);
-  add_part(took, "run", start, profile);
-  require_kernel(times_of(profile), kernels_);
+  // Their owner is new, so that none of their tensors is on the device yet.
+  std::vector<Problem> heads = heads_;
+  Problem together = together_;
+  for (Problem& head : heads) head.owner = std::make_shared<Owner>(head.owner);
+  together.owner =
+      heads.size() == 1 ? heads.front().owner : std::make_shared<Owner>(together.owner);
+  const auto compute = [&](EndToEnd& took) {
+    std::unique_ptr<Operator> bound = plan_and_bind(heads, together, took);
+    Profile profile;
+    Run run{profile};
+    const auto start = Clock::now();
+    const Output out = bound->apply(together.v, run);
+    add_part(took, "run", start, profile);
+    require_kernel(times_of(profile), kernels_);
+    return bound;
+  };
+  EndToEnd took, again;
+  const std::unique_ptr<Operator> first = compute(took);
+  compute(again);
+  took.stages["again"] = again.total;
   return took;
 }
 

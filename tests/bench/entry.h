@@ -60,11 +60,13 @@ class Entry {
   Gate gate(int rows) const;
 
   /// Plans, binds and runs, with transfers. Heads are planned one after the other; putting their
-  /// plans side by side is the benchmark's own doing and not counted.
+  /// plans side by side is the benchmark's own doing and not counted. The stage "again" is the
+  /// total of a second time, with the tensors on the device.
   EndToEnd end_to_end() const;
 
  private:
-  std::unique_ptr<Operator> plan_and_bind(EndToEnd& took) const;
+  std::unique_ptr<Operator> plan_and_bind(const std::vector<Problem>& heads,
+                                          const Problem& together, EndToEnd& took) const;
   RowErrors errors(int rows) const;
 
   const Backend& backend_;

@@ -313,6 +313,9 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t, cudaMemPoolAttr, void* value)
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, std::size_t bytes);
 cudaError_t cudaMalloc(void** at, std::size_t bytes);
 cudaError_t cudaFree(void* at);
+/// Memory of the host, page-locked on a device.
+cudaError_t cudaMallocHost(void** at, std::size_t bytes);
+cudaError_t cudaFreeHost(void* at);
 cudaError_t cudaMallocAsync(void** at, std::size_t bytes, cudaStream_t);
 cudaError_t cudaFreeAsync(void* at, cudaStream_t);
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind,
@@ -327,6 +330,8 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* lowest, int* highest);
 cudaError_t cudaStreamDestroy(cudaStream_t);
 cudaError_t cudaStreamSynchronize(cudaStream_t);
 cudaError_t cudaEventCreate(cudaEvent_t*);
+inline constexpr unsigned cudaEventDisableTiming = 2;
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t*, unsigned flags);
 cudaError_t cudaEventDestroy(cudaEvent_t);
 cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t);
 cudaError_t cudaEventSynchronize(cudaEvent_t);
@@ -374,6 +379,8 @@ void set_device_memory(std::size_t bytes);
 std::size_t memory_in_use();
 std::size_t peak_memory();
 void reset_peak();
+/// The bytes of host memory that can be page-locked from now on, without a limit at first.
+void set_lockable_memory(std::size_t bytes);
 /// Copies between host and device so far, and the pieces of memory that they took: one where rows
 /// follow one another without gaps on both sides, else one for each row.
 struct Copies {

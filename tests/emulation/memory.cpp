@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <new>
@@ -16,6 +17,8 @@
 using namespace fovea::emulation;
 
 namespace {
+
+std::atomic<std::size_t> lockable_memory = std::numeric_limits<std::size_t>::max();
 
 constexpr std::size_t guard = 256;
 constexpr unsigned char guard_byte = 0xA5, poison = 0xFF;  // four of it are a NaN
@@ -108,6 +111,10 @@ void release_kept_memory() {
   m.kept = std::min(m.kept, m.threshold - std::min(m.threshold, m.used));
 }
 
+void set_lockable_memory(std::size_t bytes) {
+  lockable_memory = bytes;
+}
+
 bool on_device(const void* at, std::size_t bytes) {
   const auto* const begin = static_cast<const unsigned char*>(at);
   const std::lock_guard lock(memory().mutex);
@@ -155,6 +162,18 @@ cudaError_t cudaFree(void* at) {
   cudaDeviceSynchronize();
   give_back(at);
   release(at);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMallocHost(void** at, std::size_t bytes) {
+  if (failure() != cudaSuccess) return failure();
+  if (bytes > lockable_memory) return cudaErrorMemoryAllocation;
+  lockable_memory -= bytes;
+  *at = ::operator new (bytes, std::align_val_t{64});
+  return cudaSuccess;
+}
+cudaError_t cudaFreeHost(void* at) {
+  ::operator delete (at, std::align_val_t{64});
   return cudaSuccess;
 }
 

@@ -266,6 +266,9 @@ cudaError_t cudaEventCreate(cudaEvent_t* event) {
   *event = new fovea_emulated_event;
   return failure();
 }
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+  return cudaEventCreate(event);
+}
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   delete event;
   return cudaSuccess;

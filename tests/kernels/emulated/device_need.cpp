@@ -8,6 +8,8 @@
 #include "harness.h"
 #include "kernels/other_backends.h"
 #include "laws/operator_cases.h"
+#include "nodes/node_operator.h"
+#include "tiles/tile_operator.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -61,4 +63,44 @@ TEST_CASE("the device memory that a plan needs has the bits of a mask of pairs")
   problem.mask = std::make_shared<const PairMask>(std::vector<std::int32_t>(),
                                                   std::vector<std::int32_t>(), std::move(pairs));
   CHECK(need() >= without + 512 * 512 / 8);
+}
+
+TEST_CASE("what other columns have of a head on the device is not needed again") {
+  for (const std::string name : {"fp32", "fp32-split", "bf16"}) {
+    const cuda::Precision precision = cuda::parse_precision(name);
+    const auto backend = on_gpu(name);
+    for (const char* id : {"exact", "h1d", "window", "tc"}) {
+      const std::string where = name + ", " + id;
+      CAPTURE(where);
+      const auto device = std::make_shared<const cuda::Device>();
+      const auto tensors = std::make_shared<cuda::SharedTensors>(device);
+      const Problem problem = make_data(Data::gaussian, 300, 64, 64, true);
+      const auto plan = make_plan(*backend, problem, id, {});
+      Profile profile;
+      Run run{profile};
+      const auto column = [&] {
+        auto op = plan->as<NodePlan>()
+                      ? cuda::make_node_operator(plan, problem, tensors, run)
+                      : cuda::make_tile_operator(plan, problem, precision, tensors, run);
+        op->apply(problem.v, run);
+        return op;
+      };
+      const auto need = [&] {
+        return cuda::device_need(*plan, problem, precision, tensors.get()).total();
+      };
+      const double alone = need();
+      CHECK(alone == cuda::device_need(*plan, problem, precision).total());
+      const auto first = column();
+      // q, k and v, or the values that tc sums, at least in one form.
+      const double tensor = 300 * 64 * sizeof(float);
+      CHECK(alone - need() >= (plan->as<NodePlan>() ? 1 : 3) * tensor);
+      device->wait();
+      const std::size_t before = emulation::memory_in_use();
+      emulation::set_device_memory(before + static_cast<std::size_t>(need()));
+      CHECK_NOTHROW(column());
+      emulation::set_device_memory(std::size_t{8} << 30);
+      device->wait();
+      CHECK(emulation::memory_in_use() == before);
+    }
+  }
 }
