@@ -23,9 +23,9 @@ inline auto fields_of(HeadConditions& conditions) {
 }
 inline auto fields_of(Session& session) {
   auto& [source, patch, layer, head, conditions, columns, views, settings, viewport, pinned,
-         span_choice, spans, replaced_heads] = session;
+         span_choice, spans, replaced_heads, validated_on] = session;
   return std::tuple_cat(std::tie(source, patch, layer, head, columns, views, viewport, pinned,
-                                 span_choice, spans, replaced_heads),
+                                 span_choice, spans, replaced_heads, validated_on),
                         fields_of(conditions), fields_of(settings));
 }
 // Without `directory`: the file says what the source is when it is written.
@@ -102,6 +102,7 @@ inline SessionFile unlike_any_default() {
   session.span_choice = SpanChoice::named;
   session.spans = {{"the “system” prompt", {0, 24}}, {"question", {30, 31}}};
   session.replaced_heads = "25-29,3.1";
+  session.validated_on = "synthetic:smooth?n=64&d=8&heads=3&seed=2";
   ViewSettings& settings = session.settings;
   settings.norm = Norm::row_max;
   settings.log_floor = 3e-3;

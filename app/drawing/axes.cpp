@@ -330,8 +330,11 @@ void draw_y_axis(Ink& ink, const Plot& plot, AxisWords words) {
   }
   if (!labelled(axis, words)) return;
   const double left = where.x - y_axis_width(axis, ink.letters, words);
-  ink.text_upwards({left + line / 2, where.centre().y},
-                   ink.letters.elided(axis.label, where.height + 0.3 * size), ink.style.label);
+  // A longer label goes on below, beside the numbers of the axis there.
+  const double room = where.height + 0.3 * size,
+               beyond = std::clamp(ink.letters.width(axis.label) - room, 0.0, 2 * size);
+  ink.text_upwards({left + line / 2, where.centre().y + beyond / 2},
+                   ink.letters.elided(axis.label, room + beyond), ink.style.label);
 }
 
 void draw_grid_lines(Ink& ink, const Plot& plot) {

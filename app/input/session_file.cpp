@@ -311,6 +311,7 @@ std::string text_of(const SessionFile& file) {
   json["spans"] = Json::array();
   for (const Span& span : s.spans) json["spans"].push_back(json_of(span));
   json["replaced_heads"] = s.replaced_heads;
+  if (!s.validated_on.empty()) json["validated_on"] = absolute(s.validated_on);
   put_into_json(s.conditions, json);
   json["pinned_query"] = s.pinned_query ? Json(*s.pinned_query) : Json();
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
@@ -354,6 +355,8 @@ SessionFile session_from(const std::string& path, const std::string& text) {
   if (json.contains("spans")) s.spans = read.spans(json);  // nor these
   if (json.contains("replaced_heads"))
     s.replaced_heads = read.get<std::string>(json, "replaced_heads");
+  if (json.contains("validated_on"))
+    s.validated_on = source_of(read.get<std::string>(json, "validated_on"));
   if (json.contains("viewport")) s.viewport = read.viewport(json);
   if (s.columns.empty() || s.views.empty())
     throw InputError(path, "no columns or no views; expected at least one of each");

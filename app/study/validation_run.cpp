@@ -6,6 +6,7 @@
 #include "data/error.h"
 #include "input/open_source.h"
 #include "study/learning_run.h"
+#include "study/session_editor.h"
 #include "variants/learned_tree.h"
 
 namespace fovea {
@@ -33,11 +34,13 @@ struct ValidationRun::Work {
   }
 };
 
-ValidationRun::ValidationRun(Study& study, const LearningRun& learning, QObject* parent)
-    : QObject(parent), study_(study), learning_(learning) {
+ValidationRun::ValidationRun(Study& study, SessionEditor& editor, const LearningRun& learning,
+                             QObject* parent)
+    : QObject(parent), study_(study), editor_(editor), learning_(learning) {
   connect(&steps_, &BackgroundRun::changed, this, &ValidationRun::changed);
   for (const auto signal : {&Study::columns_changed, &Study::session_changed})
     connect(&study_, signal, this, [this] {
+      follow_session();
       if (!study_.paused()) try_next();  // which would end the cancellation of all work
     });
   connect(&study_, &Study::leaving, this, &ValidationRun::forget);
@@ -48,19 +51,38 @@ ValidationRun::~ValidationRun() {
 }
 
 void ValidationRun::forget() {
-  stop();
+  file_.clear();
+  end();
   found_.reset();
   error_.clear();
   emit changed();
 }
 
 void ValidationRun::start(const std::string& file) {
-  stop();
+  file_.clear();  // the same file is tried again
+  editor_.change("", [&](Session& session) { session.validated_on = file; });
+  follow_session();
+}
+
+void ValidationRun::stop() {
+  end();
+  if (!study_.session().validated_on.empty())
+    editor_.change("", [](Session& session) { session.validated_on.clear(); });
+}
+
+void ValidationRun::follow_session() {
+  if (!study_.source() || file_ == study_.session().validated_on) return;
+  file_ = study_.session().validated_on;
+  file_.empty() ? end() : begin();
+}
+
+void ValidationRun::begin() {
+  end();
   found_.reset();
   error_.clear();
   try {
-    address_ = address_of_other(file, study_.source()->path);
-    name_ = short_name(file);
+    address_ = address_of_other(file_, study_.source()->path);
+    name_ = short_name(file_);
   } catch (const Error& error) {
     error_ = error.what();
   }
@@ -68,7 +90,7 @@ void ValidationRun::start(const std::string& file) {
   emit changed();
 }
 
-void ValidationRun::stop() {
+void ValidationRun::end() {
   steps_.stop();
   address_.clear();
   tried_.reset();
@@ -131,7 +153,7 @@ void ValidationRun::try_next() {
         } catch (const Error& error) {
           return [this, text = std::string(error.what())] {
             error_ = text;
-            stop();
+            end();
           };
         }
       },

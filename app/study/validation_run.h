@@ -1,5 +1,5 @@
 // A ValidationRun tries the learned tree of a column on the same head of another source, in the
-// background: on a text from which it was not learned.
+// background: on a text from which it was not learned. The session names that source.
 #pragma once
 
 #include <memory>
@@ -12,19 +12,20 @@
 namespace fovea {
 
 class LearningRun;
+class SessionEditor;
 
 class ValidationRun : public QObject {
   Q_OBJECT
 
  public:
-  ValidationRun(Study& study, const LearningRun& learning, QObject* parent = nullptr);
+  ValidationRun(Study& study, SessionEditor& editor, const LearningRun& learning,
+                QObject* parent = nullptr);
   ~ValidationRun() override;
 
   /// Reads a file as the opened source is read and tries the tree on it, and each tree that is
   /// learned from now on. The column is that which learns or has learned, or else the selected one.
-  /// Only if can_start().
   void start(const std::string& file);
-  /// What was found stays.
+  /// What was found stays. The session no longer names a source.
   void stop();
   /// Trees are tried as they are learned.
   bool active() const { return !address_.empty(); }
@@ -50,12 +51,17 @@ class ValidationRun : public QObject {
   struct Work;
 
   std::optional<std::size_t> column() const;
+  void follow_session();
+  void begin();
+  void end();
   void try_next();
   void forget();
 
   Study& study_;
+  SessionEditor& editor_;
   const LearningRun& learning_;
   BackgroundRun steps_{study_, RequestKind::validation};
+  std::string file_;     // that the session names
   std::string address_;  // of the other source; empty if trees are not tried
   std::string name_;
   std::shared_ptr<Work> work_;

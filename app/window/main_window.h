@@ -104,7 +104,7 @@ class MainWindow : public QMainWindow {
   SessionEditor editor_{study_};
   LearningRun learning_{study_, editor_};
   EffectRun effect_{study_, editor_};
-  ValidationRun validation_{study_, learning_};
+  ValidationRun validation_{study_, editor_, learning_};
   InfoBar& info_bar_;
   Canvas& canvas_;
   Docks docks_;

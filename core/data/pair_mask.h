@@ -2,6 +2,7 @@
 // those within one document, and those that a mask of pairs admits.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -37,6 +38,9 @@ class BitMatrix {
   void clear(Index i, Index j) {
     words_[static_cast<std::size_t>(i * stride_ + j / word_bits)] &=
         ~(std::uint32_t{1} << (j % word_bits));
+  }
+  void copy_row(Index from, Index to) {
+    std::copy_n(row(from), stride_, words_.begin() + to * stride_);
   }
   /// Bits of a row that are set, within columns.
   Index count(Index i, IndexRange cols) const;

@@ -2,6 +2,7 @@
 // holds at its step.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -24,6 +25,32 @@ Plan plan_of_cache(const Problem& problem, Evictions evicted, Planning& planning
 
 /// The schema of the tensor `evicted`.
 std::vector<TensorField> cache_tensors();
+
+/// [n]: keys of the prompt that are not among the `count` of the largest scores leave at its end.
+/// Those outside of `judged` stay; score[j] is that of key judged.begin + j.
+Evictions evicted_after_prompt(Index n, Index prompt, IndexRange judged,
+                               const std::vector<double>& score, Index count);
+
+/// The budget of a cache that evicts at the end of a prompt, and the share of the tokens that are
+/// the prompt.
+template <class P>
+TypedField<P> prompt_budget_field(Index P::*budget) {
+  auto made = size_field<P>("budget", "Budget", "keys", budget, 1, 131072,
+                            "Keys of the prompt that the cache keeps; those of later tokens stay, "
+                            "too. With budget >= n the result is exact.",
+                            [](Index n) { return short_size(n, 1024); });
+  made.field.worth_trying = try_sizes(made.field, 2, 2);
+  return made;
+}
+template <class P>
+TypedField<P> prompt_field(double P::*prompt) {
+  return real_field("prompt", "Prompt", "of all tokens", prompt, 0, 1, Axis::linear,
+                    "Share of the tokens that are the prompt: its queries attend all keys before "
+                    "them, and the cache evicts at its end.");
+}
+inline Index tokens_of_prompt(double share, Index n) {
+  return static_cast<Index>(std::lround(share * static_cast<double>(n)));
+}
 
 /// Whether the budget, the first parameter, holds all n keys.
 inline bool budget_holds_all(const Values& values, Index n) {

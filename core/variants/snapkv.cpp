@@ -1,7 +1,5 @@
 // SnapKV: after the prompt, a cache keeps the keys that the prompt's last queries attend most.
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "analysis/eviction_figures.h"
@@ -17,25 +15,17 @@ struct SnapkvParameters {
 
   static std::vector<TypedField<SnapkvParameters>> fields() {
     using P = SnapkvParameters;
-    auto budget = size_field<P>("budget", "Budget", "keys", &P::budget, 1, 131072,
-                                "Keys of the prompt that the cache keeps; those of later tokens "
-                                "stay, too. With budget >= n the result is exact.",
-                                [](Index n) { return short_size(n, 1024); });
-    budget.field.worth_trying = try_sizes(budget.field, 2, 2);
     auto window =
         size_field<P>("window", "Window w", "queries", &P::window, 1, 131072,
                       "The last queries of the prompt, whose attention decides and whose "
                       "keys stay.",
                       [](Index n) { return std::max<Index>(1, short_size(n, 1024) / 4); });
     window.field.span = {};
-    return {
-        budget, window,
-        int_field(
-            "reach", "Pooling", "keys", &P::reach, 0, 1024, Axis::linear,
-            "Keys on each side over which the attention to a key is averaged: 3 is a kernel of 7."),
-        real_field("prompt", "Prompt", "of all tokens", &P::prompt, 0, 1, Axis::linear,
-                   "Share of the tokens that are the prompt: its queries attend all keys before "
-                   "them, and the cache evicts at its end.")};
+    return {prompt_budget_field<P>(&P::budget), window,
+            int_field("reach", "Pooling", "keys", &P::reach, 0, 1024, Axis::linear,
+                      "Keys on each side over which the attention to a key is averaged: 3 is a "
+                      "kernel of 7."),
+            prompt_field<P>(&P::prompt)};
   }
 };
 
@@ -70,22 +60,15 @@ std::vector<double> attention_of_window(const Problem& problem, IndexRange windo
 Evictions evictions_of(const Problem& problem, const SnapkvParameters& p, Planning& planning,
                        double& pairs) {
   const auto stage = planning.run.profile.stage("select");
-  const Index n = problem.n(),
-              prompt = static_cast<Index>(std::lround(p.prompt * static_cast<double>(n)));
-  Evictions evicted(static_cast<std::size_t>(n), static_cast<std::int32_t>(n));
+  const Index n = problem.n(), prompt = tokens_of_prompt(p.prompt, n);
   const IndexRange window{std::max<Index>(0, prompt - p.window), prompt};
-  if (p.budget >= prompt) return evicted;
-  const std::vector<double> score =
+  if (p.budget >= prompt) return Evictions(n, static_cast<std::int32_t>(n));
+  std::vector<double> score =
       pooled(attention_of_window(problem, window, planning, pairs), p.reach);
-  std::vector<std::int32_t> kept(score.size());
-  std::iota(kept.begin(), kept.end(), 0);
-  keep_largest(kept, score.data(), std::max<Index>(0, p.budget - window.size()));
   // A budget below the window keeps its last keys.
   const Index first = std::max(window.begin, window.end - p.budget);
-  for (Index j = 0; j < first; ++j)
-    if (!std::ranges::binary_search(kept, static_cast<std::int32_t>(j)))
-      evicted[static_cast<std::size_t>(j)] = static_cast<std::int32_t>(prompt);
-  return evicted;
+  score.resize(static_cast<std::size_t>(first), -1);
+  return evicted_after_prompt(n, prompt, {0, first}, score, p.budget - window.size());
 }
 
 Plan plan_snapkv(const Problem& problem, const SnapkvParameters& p, Planning& planning) {

@@ -192,6 +192,7 @@ Variant sparge_variant();
 Variant quest_variant();
 Variant h2o_variant();
 Variant snapkv_variant();
+Variant expected_variant();
 Variant oracle_variant();
 Variant sta_variant();
 Variant svg_variant();

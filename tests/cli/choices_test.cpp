@@ -337,7 +337,7 @@ TEST_CASE("a group leaves out what has no causal form, and says so, but a name i
     const Ended bidirectional = run_program(all);
     CHECK(bidirectional.status == 0);
     CHECK(bidirectional.err.find(
-              "no form without a causal mask: h2o, snapkv, delta, ssd, loglinear") !=
+              "no form without a causal mask: h2o, snapkv, expected, delta, ssd, loglinear") !=
           std::string::npos);
     CHECK(bidirectional.err.find("no causal form") == std::string::npos);
     CHECK(bidirectional.out.find("linformer") != std::string::npos);

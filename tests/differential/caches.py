@@ -68,4 +68,47 @@ def snapkv(head, p, drawn):
     return made
 
 
-FORMULAS = {f.__name__: f for f in (h2o, snapkv)}
+def turned(rows, positions, base):
+    """Rotary positions, as Llama has them: the first half of a row turns with the second."""
+    half = rows.shape[1] // 2
+    angles = np.asarray(positions, float)[:, None] * base ** (-2 * np.arange(half) / rows.shape[1])
+    x, y = rows[:, :half], rows[:, half:]
+    return np.hstack([x * np.cos(angles) - y * np.sin(angles), x * np.sin(angles) + y * np.cos(angles)])
+
+
+def expected(head, p, drawn):
+    n, budget, d = head.keys, p["budget"], head.d
+    prompt = int(np.floor(p["prompt"] * n + 0.5))
+    evicted = np.asarray(drawn["evicted"])
+    made = of_cache(head, evicted)
+    gone = evicted < n
+    if budget >= prompt or prompt == n:
+        assert not gone.any()
+        return made
+    assert (evicted[gone] == prompt).all(), "keys are evicted at another place than the end of the prompt"
+    sinks = min(p["sinks"], prompt - 1)
+    queries = head.q[sinks:prompt].astype(float)
+    turn = np.eye(d)
+    if p["rotary"]:
+        queries = turned(queries, -np.arange(sinks, prompt), p["rotary"])
+        turn = np.mean([turned(np.eye(d), np.full(d, at), p["rotary"]).T
+                        for at in range(prompt, prompt + p["future"])], axis=0)
+    mean, covariance = turn @ queries.mean(0), turn @ np.cov(queries.T, bias=True).reshape(d, d) @ turn.T
+    first = min(p["sinks"], budget, prompt)
+    keys = head.k[first:prompt].astype(float)
+    score = head.scale * keys @ mean + head.scale ** 2 / 2 * np.einsum("jc,ce,je->j", keys, covariance, keys)
+    if head.v.shape[1]:
+        with np.errstate(divide="ignore"):
+            score += np.log(np.linalg.norm(head.v[first:prompt].astype(float), axis=1))
+    kept = ~gone[:prompt]
+    assert kept[:first].all(), "the first keys are not kept"
+    assert kept.sum() == budget, f"{kept.sum()} keys are kept"
+    rest = kept[first:]
+    if 0 < rest.sum() < len(rest):
+        near = NEAR * np.abs(score[np.isfinite(score)]).max(initial=1)
+        assert score[rest].min() >= score[~rest].max() - near, "not the keys of the largest scores are kept"
+    made.multiply_adds += d * d * (2.0 * prompt - p["sinks"] - first)
+    return made
+
+
+FORMULAS = {f.__name__: f for f in (h2o, snapkv, expected)}

@@ -1,6 +1,6 @@
 """Settings of the variants that are drawn for a layer."""
 
-CACHES = ("h2o", "snapkv")
+CACHES = ("h2o", "snapkv", "expected")
 PRECISIONS = ("int8", "int4", "fp8", "nvfp4")
 # That take conditions on single pairs; a soft cap and sinks alone; nothing beside a causal mask (app/README.md).
 PAIRS = ("fixed", "strided", "tf", "hyper", "window", "longformer", "bigbird", "reformer", "kde", "moba",
@@ -93,6 +93,9 @@ def drawn(variant, layer, draw):
         return {"budget": size(), "recent": draw.of([0.0, 0.3, 0.5, 1.0])}
     if variant == "snapkv":
         return {"budget": size(), "window": draw.size(1, 9), "reach": draw.size(0, 4), "prompt": draw.of([0.0, 0.4, 0.8, 1.0])}
+    if variant == "expected":
+        return {"budget": size(), "sinks": draw.size(0, 5), "prompt": draw.of([0.0, 0.4, 0.8, 1.0]),
+                "rotary": draw.of([0.0, 0.0, 100.0]) if layer.d % 2 == 0 else 0.0, "future": draw.size(1, 9)}
     if variant == "vertical_slash":
         lines = {"last": size(), "first": size(0), "nearest": size(0)}
         if draw.one_in(3):

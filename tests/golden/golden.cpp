@@ -513,6 +513,15 @@ TEST_CASE("caches of the golden head evict the keys of the reference") {
   CHECK(evicted(longer, "snapkv",
                 {{"budget", "4"}, {"window", "2"}, {"reach", "1"}, {"prompt", "0.89"}}) ==
         std::vector<std::int32_t>{8, 8, 8, 9, 9, 8, 9, 9, 9});
+  // Beside two sinks kvpress keeps three keys: 4, 6 and 7 of scores .753, .873 and 1.238 (5 has
+  // .687); with rotary positions 5, 6 and 7 of .817, .998 and 1.368 (4 has .500).
+  const Settings expected{{"budget", "5"}, {"sinks", "2"}, {"prompt", "0.89"}};
+  CHECK(evicted(longer, "expected", expected) ==
+        std::vector<std::int32_t>{9, 9, 8, 8, 9, 8, 9, 9, 9});
+  Settings rotary = expected;
+  rotary.insert(rotary.end(), {{"rotary", "10000"}, {"future", "3"}});
+  CHECK(evicted(longer, "expected", rotary) ==
+        std::vector<std::int32_t>{9, 9, 8, 8, 8, 9, 9, 9, 9});
 }
 
 TEST_CASE("golden: Philox4x32-10 known answers of Random123") {

@@ -70,6 +70,7 @@ VariantLaws sparge_laws();
 VariantLaws quest_laws();
 VariantLaws h2o_laws();
 VariantLaws snapkv_laws();
+VariantLaws expected_laws();
 VariantLaws oracle_laws();
 VariantLaws sta_laws();
 VariantLaws svg_laws();

@@ -20,7 +20,7 @@ struct Validating {
   Study study{make_low_priority_backend({.backend = "cpu"})};
   SessionEditor editor{study};
   LearningRun learning{study, editor};
-  ValidationRun run{study, learning};
+  ValidationRun run{study, editor, learning};
 
   Validating() {
     open(study, "synthetic:clusters?n=96&d=16&seed=1", {"exact", "tf"}, {find_view("heatmap")});
@@ -104,6 +104,30 @@ TEST_CASE("each new tree is tried until that is stopped, and learning goes on") 
   v.learning.pause();
   set_height("3");
   CHECK(v.run.found()->other.cost == second);
+}
+
+TEST_CASE("the session names the source on which trees are tried, and takes it back by undo") {
+  Validating v;
+  v.learn(20);
+  v.run.start(another_head);
+  REQUIRE(v.ends());
+  CHECK(v.study.session().validated_on == another_head);
+  const double error = v.run.found()->other.error;
+  v.editor.undo();
+  CHECK_FALSE(v.run.active());
+  v.editor.redo();
+  REQUIRE(v.ends());
+  CHECK(v.run.found()->other.error == error);
+
+  Validating restored;
+  restored.study.open(v.study.session().source, v.study.session());
+  REQUIRE(wait_until([&] { return restored.study.settled() && restored.run.found(); }));
+  CHECK(restored.run.found()->other.error == error);
+  restored.run.stop();
+  CHECK(restored.study.session().validated_on.empty());
+  open(restored.study, "synthetic:clusters?n=96&d=16&seed=2", {"exact", "tf"},
+       {find_view("heatmap")});
+  CHECK_FALSE(restored.run.active());
 }
 
 TEST_CASE("what trees cannot be tried on is said once, and ends the run") {
