@@ -209,9 +209,11 @@ class Actions : public QObject {
 
   /// Says why not if it returns false.
   bool may_add_columns() {
-    if (!study_.shows_matrix()) return true;
+    const bool nothing_is_open = study_.session().columns.empty();
+    if (!nothing_is_open && !study_.shows_matrix()) return true;
     window_.info_bar().show_message(
-        "This source holds only an attention matrix; variants need Q, K and V");
+        nothing_is_open ? "Nothing is open: open a text, an image, a model or a capture first"
+                        : "This source holds only an attention matrix; variants need Q, K and V");
     return false;
   }
 

@@ -11,9 +11,12 @@
 namespace fovea {
 namespace {
 
+enum class ValueNorms { counted, ignored };
+
 struct ExpectedParameters {
   Index budget = 1024, sinks = 4, future = 512;
   double prompt = .5, rotary = 0;
+  ValueNorms values = ValueNorms::counted;
 
   static std::vector<TypedField<ExpectedParameters>> fields() {
     using P = ExpectedParameters;
@@ -23,6 +26,9 @@ struct ExpectedParameters {
                       "The first tokens of the prompt, whose keys stay and whose queries do not "
                       "count."),
             prompt_field<P>(&P::prompt),
+            choice_field("values", "Norms of values", &P::values, {"counted", "ignored"},
+                         "counted: what a key is expected to get is multiplied by the norm of its "
+                         "value. ignored: it is not."),
             real_field("rotary", "Rotary base", "", &P::rotary, 0, 1e9, Axis::linear,
                        "The base of rotary positions, such as 10000, as Llama has them, where each "
                        "half of a vector turns with the other. Queries are turned back to position "
@@ -130,13 +136,17 @@ Evictions evictions_of(const Problem& problem, const ExpectedParameters& p, Plan
   const Index n = problem.n(), prompt = tokens_of_prompt(p.prompt, n),
               first = std::min({p.sinks, p.budget, prompt});
   if (p.budget >= prompt || prompt == n) return Evictions(n, static_cast<std::int32_t>(n));
+  if (p.values == ValueNorms::counted && !problem.has_values())
+    throw UsageError(
+        std::string("values is 'counted', which weighs keys by the norms of their values, but ") +
+        no_values + "; expected values = ignored");
   const QueryDistribution queries(problem, {std::min(p.sinks, prompt - 1), prompt}, p,
                                   {prompt, prompt + p.future}, planning);
   // Logarithms, without the sum of the softmax: the largest are the same, and none becomes 0.
   std::vector<double> score(static_cast<std::size_t>(prompt - first));
   planning.backend.share_out(std::ssize(score), planning.run, [&](Index j) {
     score[j] = queries.log_expectation(problem.k.row(first + j), problem.scale);
-    if (problem.has_values()) score[j] += std::log(norm_of(problem.v, first + j));
+    if (p.values == ValueNorms::counted) score[j] += std::log(norm_of(problem.v, first + j));
   });
   const auto d = static_cast<double>(problem.d());
   multiply_adds = d * d * static_cast<double>(prompt - p.sinks + std::ssize(score));

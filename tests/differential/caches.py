@@ -97,7 +97,7 @@ def expected(head, p, drawn):
     first = min(p["sinks"], budget, prompt)
     keys = head.k[first:prompt].astype(float)
     score = head.scale * keys @ mean + head.scale ** 2 / 2 * np.einsum("jc,ce,je->j", keys, covariance, keys)
-    if head.v.shape[1]:
+    if p["values"] == "counted":
         with np.errstate(divide="ignore"):
             score += np.log(np.linalg.norm(head.v[first:prompt].astype(float), axis=1))
     kept = ~gone[:prompt]

@@ -95,6 +95,7 @@ def drawn(variant, layer, draw):
         return {"budget": size(), "window": draw.size(1, 9), "reach": draw.size(0, 4), "prompt": draw.of([0.0, 0.4, 0.8, 1.0])}
     if variant == "expected":
         return {"budget": size(), "sinks": draw.size(0, 5), "prompt": draw.of([0.0, 0.4, 0.8, 1.0]),
+                "values": draw.of(["counted", "ignored"]) if layer.dv else "ignored",
                 "rotary": draw.of([0.0, 0.0, 100.0]) if layer.d % 2 == 0 else 0.0, "future": draw.size(1, 9)}
     if variant == "vertical_slash":
         lines = {"last": size(), "first": size(0), "nearest": size(0)}

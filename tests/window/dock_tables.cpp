@@ -1,6 +1,7 @@
 // Tables and readings in the docks: sorted by keys, remembered, copied.
 #include <doctest/doctest.h>
 
+#include <QAction>
 #include <QApplication>
 #include <QCheckBox>
 #include <QClipboard>
@@ -18,9 +19,11 @@
 
 #include "input/session_file.h"
 #include "views/views.h"
+#include "window/dialogs/add_column_dialog.h"
 #include "window/docks/pointer_box.h"
 #include "window/pointer.h"
 #include "window/widgets/fold.h"
+#include "window/widgets/info_bar.h"
 #include "window/widgets/readings.h"
 
 namespace fovea::test {
@@ -324,6 +327,11 @@ TEST_CASE("with nothing open, docks say so and show neither fields nor headings"
   CHECK(said->isVisible());
   CHECK(timing->accessibleDescription() == said->text());
   CHECK_FALSE(timing->horizontalHeader()->isVisible());
+  for (QAction* add : window.findChildren<QAction*>("add_columns")) {
+    add->trigger();
+    CHECK(window.info_bar().message().startsWith("Nothing is open: open a text"));
+    CHECK_FALSE((window.add_columns() && window.add_columns()->isVisible()));
+  }
   window.study().open("synthetic:clusters?n=64&d=8&seed=1&heads=2");
   REQUIRE(wait_until([&] { return window.study().problem() && !window.study().opening(); }));
   window.study().select_column(1);
