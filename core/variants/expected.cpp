@@ -140,8 +140,8 @@ Evictions evictions_of(const Problem& problem, const ExpectedParameters& p, Plan
     throw UsageError(
         std::string("values is 'counted', which weighs keys by the norms of their values, but ") +
         no_values + "; expected values = ignored");
-  const QueryDistribution queries(problem, {std::min(p.sinks, prompt - 1), prompt}, p,
-                                  {prompt, prompt + p.future}, planning);
+  const IndexRange counted{std::min(p.sinks, prompt - 1), prompt};
+  const QueryDistribution queries(problem, counted, p, {prompt, prompt + p.future}, planning);
   // Logarithms, without the sum of the softmax: the largest are the same, and none becomes 0.
   std::vector<double> score(static_cast<std::size_t>(prompt - first));
   planning.backend.share_out(std::ssize(score), planning.run, [&](Index j) {
@@ -149,17 +149,18 @@ Evictions evictions_of(const Problem& problem, const ExpectedParameters& p, Plan
     if (p.values == ValueNorms::counted) score[j] += std::log(norm_of(problem.v, first + j));
   });
   const auto d = static_cast<double>(problem.d());
-  multiply_adds = d * d * static_cast<double>(prompt - p.sinks + std::ssize(score));
+  multiply_adds = d * d * static_cast<double>(counted.size() + std::ssize(score));
   return evicted_after_prompt(n, prompt, {first, prompt}, score, p.budget - first);
 }
 
 Plan plan_expected(const Problem& problem, const ExpectedParameters& p, Planning& planning) {
   Evictions evicted = given_evictions(planning, problem.n());
   double multiply_adds = 0;
-  if (evicted.empty()) evicted = evictions_of(problem, p, planning, multiply_adds);
+  const bool given = !evicted.empty();
+  if (!given) evicted = evictions_of(problem, p, planning, multiply_adds);
   Plan plan = plan_of_cache(problem, std::move(evicted), planning);
   plan.planning_multiply_adds = multiply_adds;
-  if (problem.mask || problem.window > 0 || problem.rule)
+  if (!given && (problem.mask || problem.window > 0 || problem.rule))
     plan.notes.push_back(
         "expected of products alone: masks, windows, biases and caps do not count");
   return plan;

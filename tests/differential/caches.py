@@ -107,7 +107,7 @@ def expected(head, p, drawn):
     if 0 < rest.sum() < len(rest):
         near = NEAR * np.abs(score[np.isfinite(score)]).max(initial=1)
         assert score[rest].min() >= score[~rest].max() - near, "not the keys of the largest scores are kept"
-    made.multiply_adds += d * d * (2.0 * prompt - p["sinks"] - first)
+    made.multiply_adds += d * d * (2.0 * prompt - sinks - first)
     return made
 
 

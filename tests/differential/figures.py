@@ -386,15 +386,17 @@ def of_imported(layer, head, exact, made, written):
         norms = np.linalg.norm(head.v, axis=1)
         logit = head.d * UNIT * head.scale * np.linalg.norm(head.q, axis=1) * np.linalg.norm(head.k, axis=1).max()
         u = ROUNDING[layer.type]
-        budget = ((2 * u + 4 * logit + 2 * head.keys * UNIT) * (exact.p @ norms)
-                  + u * np.linalg.norm(written.exact_z, axis=1))
+        weights = 2 * u + 4 * logit + 2 * head.keys * UNIT
+        budget = weights * (exact.p @ norms) + u * np.linalg.norm(written.exact_z, axis=1)
         budget += 2 * head.keys * math.sqrt(head.dv) * LEAST
         if layer.type == "F16":
             budget += 2.0 ** -25 * (norms.sum() + math.sqrt(head.dv))
         errors = np.linalg.norm(written.approximate_z - written.exact_z, axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             shares = np.where(errors == 0, 0, errors / budget)
-        near = 1e-6 + 2 * logit_error(head, exact) + LEAST / budget  # the budget holds weights, and is kept, in float32
+        # The budget holds weights, and is kept, in float32, where weights below 2^-126 may count as 0.
+        tiny = np.where(exact.p < 2.0 ** -126, exact.p, 0) @ norms
+        near = 1e-6 + 2 * logit_error(head, exact) + LEAST / budget + weights * tiny / (budget - weights * tiny)
         figures["rows_beyond_rounding"] = ((shares > 1).sum(), (np.abs(shares - 1) < near).sum())
         figures["largest_share_of_rounding"] = (shares.max(), (near * shares).max())
     if made.lse is not None:
