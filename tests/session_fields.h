@@ -102,7 +102,7 @@ inline SessionFile unlike_any_default() {
   session.span_choice = SpanChoice::named;
   session.spans = {{"the “system” prompt", {0, 24}}, {"question", {30, 31}}};
   session.replaced_heads = "25-29,3.1";
-  session.validated_on = "synthetic:smooth?n=64&d=8&heads=3&seed=2";
+  session.validated_on = "/tmp/another text.txt";
   ViewSettings& settings = session.settings;
   settings.norm = Norm::row_max;
   settings.log_floor = 3e-3;

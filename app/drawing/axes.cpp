@@ -330,7 +330,7 @@ void draw_y_axis(Ink& ink, const Plot& plot, AxisWords words) {
   }
   if (!labelled(axis, words)) return;
   const double left = where.x - y_axis_width(axis, ink.letters, words);
-  // A longer label goes on below, beside the numbers of the axis there.
+  // A label that is longer than the plot ends beside the numbers of the x axis.
   const double room = where.height + 0.3 * size,
                beyond = std::clamp(ink.letters.width(axis.label) - room, 0.0, 2 * size);
   ink.text_upwards({left + line / 2, where.centre().y + beyond / 2},

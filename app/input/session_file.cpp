@@ -317,6 +317,12 @@ std::string text_of(const SessionFile& file) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
+std::string text_for_figure(SessionFile file) {
+  file.layout.clear();
+  file.session.validated_on.clear();
+  return text_of(file);
+}
+
 SessionFile session_from(const std::string& path, const std::string& text) {
   const Json json = parse_json(path, text);
   const Reader read{path};
@@ -356,7 +362,7 @@ SessionFile session_from(const std::string& path, const std::string& text) {
   if (json.contains("replaced_heads"))
     s.replaced_heads = read.get<std::string>(json, "replaced_heads");
   if (json.contains("validated_on"))
-    s.validated_on = source_of(read.get<std::string>(json, "validated_on"));
+    s.validated_on = path_of(read.get<std::string>(json, "validated_on"));
   if (json.contains("viewport")) s.viewport = read.viewport(json);
   if (s.columns.empty() || s.views.empty())
     throw InputError(path, "no columns or no views; expected at least one of each");

@@ -25,6 +25,9 @@ struct SessionFile {
 
 /// As JSON.
 std::string text_of(const SessionFile& file);
+/// What a figure or a report carries: without what it does not show, which are its layout and the
+/// file on which trees are validated.
+std::string text_for_figure(SessionFile file);
 /// Throws InputError naming the file, what was found and what was expected.
 SessionFile session_from(const std::string& path, const std::string& text);
 

@@ -70,7 +70,6 @@ std::vector<std::string> sources_of(const Session& session) {
   std::vector<std::string> sources{session.source};
   for (const Column& column : session.columns)
     if (column.held && !column.held->source.empty()) sources.push_back(column.held->source);
-  if (!session.validated_on.empty()) sources.push_back(session.validated_on);
   return sources;
 }
 

@@ -81,7 +81,8 @@ class SessionEditor : public QObject {
   void show_first_look();
   void choose_spans(SpanChoice choice);
   /// Cuts the tokens that have no name into named frames of `tokens` tokens, and chooses the named
-  /// spans. Returns why it cannot, as a sentence; empty if it did.
+  /// spans. Returns why it cannot, as a
+  /// sentence without its full stop; empty if it did.
   std::string name_frames(Index tokens);
   /// Names tokens, or changes the name or the tokens of a named span. Returns why it cannot, as a
   /// sentence without its full stop; empty if it did.

@@ -23,7 +23,8 @@ class ValidationRun : public QObject {
   ~ValidationRun() override;
 
   /// Reads a file as the opened source is read and tries the tree on it, and each tree that is
-  /// learned from now on. The column is that which learns or has learned, or else the selected one.
+  /// learned from now on. The column is the one that learns or has learned, or else the selected
+  /// one.
   void start(const std::string& file);
   /// What was found stays. The session no longer names a source.
   void stop();

@@ -368,9 +368,7 @@ void Files::keep_last(std::function<void()> kept) {
 }
 
 std::string Files::session_text() const {
-  SessionFile file = session_file(window_.study().session());
-  file.layout.clear();
-  return text_of(file);
+  return text_for_figure(session_file(window_.study().session()));
 }
 
 void Files::write(const QString& path, std::function<void()> work,

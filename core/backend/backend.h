@@ -32,8 +32,8 @@ class Backend {
   /// The back end that computes a plan: this one, or the CPU's if the device has no kernels for it.
   virtual const Backend& backend_of(const Plan&) const { return *this; }
 
-  /// What planning and binding upload of a head that has an owner stays on the device while the
-  /// result lives, so that it is uploaded once. Null for a back end that uploads nothing.
+  /// Keeps what planning and binding upload of this head on the device while the result lives, so
+  /// that it is uploaded once. Does nothing for a head without an owner, or without a device.
   virtual std::shared_ptr<const void> hold(const Problem&) const { return nullptr; }
 
   /// Uploads what the plan needs of q and k (stage "upload"). Throws UnavailableError when there is

@@ -11,9 +11,10 @@ namespace fovea {
 namespace {
 
 // The head of the tiles: other queries and keys, which the plan owns.
-Problem inner_problem(const Plan& plan, const Problem& outer) {
-  const auto& projected = std::get<ProjectedPlan>(plan.form);
+Problem inner_problem(std::shared_ptr<const Plan> plan, const Problem& outer) {
+  const auto& projected = std::get<ProjectedPlan>(plan->form);
   Problem inner = outer;
+  inner.owner = plan;
   inner.q = projected.queries;
   inner.k = inner.v = projected.keys;
   inner.scale = projected.scale;
@@ -43,10 +44,10 @@ class ProjectedOperator final : public Operator {
  public:
   ProjectedOperator(std::shared_ptr<const Plan> plan, const Problem& problem,
                     const Backend& backend, Product product, Run& run)
-      : Operator(std::move(plan), problem),
+      : Operator(plan, problem),
         projected_(std::get<ProjectedPlan>(this->plan().form)),
         product_(std::move(product)),
-        inner_(backend.bind(inner_plan(this->plan()), inner_problem(this->plan(), problem), run)) {}
+        inner_(backend.bind(inner_plan(this->plan()), inner_problem(plan, problem), run)) {}
 
  private:
   bool mixed() const { return !projected_.mix.empty(); }

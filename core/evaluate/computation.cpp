@@ -34,14 +34,16 @@ std::shared_ptr<const Operator> plan_and_bind(const Problem& problem, const Comp
   return backend.bind(std::move(plan), problem, upload_run);
 }
 
+Problem apart(Problem problem) {
+  if (problem.owner)
+    problem.owner = std::make_shared<std::shared_ptr<const void>>(std::move(problem.owner));
+  return problem;
+}
+
 TimedRun time_run(const Problem& problem, const ComputeRequest& request, const Backend& backend,
                   const Run& run) {
-  // The time is from q, k and v on the host, wherever other columns have them: what belongs to
-  // another owner is not shared.
-  Problem alone = problem;
-  if (problem.owner) alone.owner = std::make_shared<std::shared_ptr<const void>>(problem.owner);
   TimedRun timed;
-  const auto op = plan_and_bind(alone, request, backend, run, timed);
+  const auto op = plan_and_bind(apart(problem), request, backend, run, timed);
   Run apply_run = run.in(timed.apply);
   op->apply(apply_run);
   return timed;

@@ -45,6 +45,10 @@ std::shared_ptr<const Operator> plan_and_bind(const Problem& problem, const Comp
                                               const Backend& backend, const Run& run,
                                               TimedRun& timed);
 
+/// The same head as nobody else has it: its run on a device shares nothing with others, so that its
+/// time is from q, k and v on the host.
+Problem apart(Problem problem);
+
 /// Times one more run from Q, K and V to Z, or without values from Q and K to the row sums.
 TimedRun time_run(const Problem& problem, const ComputeRequest& request, const Backend& backend,
                   const Run& run);

@@ -1,7 +1,7 @@
 // A JsonPlace is a value of a JSON document that cannot be trusted, and where it is. What is not as
 // expected is refused with file, path and value: "x.json: 'layers[2].seed' is -1; expected ...".
-// A place does not hold its path: that is looked for only when a value is refused, so that places
-// of a million values take no memory for it.
+// A place does not hold its path, which is looked for only when a value is refused, so that paths
+// of a million values take no memory.
 #pragma once
 
 #include <cmath>

@@ -123,8 +123,8 @@ struct Session {
   /// In which heads of a model attention is replaced to measure what that does to its output, as
   /// ChosenHeads reads them; empty for none.
   std::string replaced_heads = "all";
-  std::string
-      validated_on;  // the file on which learned trees are tried, too; empty if there is none
+  /// Another file on which learned trees are tried; empty for none.
+  std::string validated_on;
   friend bool operator==(const Session&, const Session&) = default;
 };
 

@@ -177,7 +177,7 @@ void Sweeper::measure(Task task, const Backend& backend, Run& run) {
   std::vector<TimedRun> runs =
       repeat_for(std::chrono::duration<double, std::milli>(limits_.slice_ms),
                  had < most ? most - had : 1, [&] {
-                   computation = run_once(problem, column, values, backend, run);
+                   computation = run_once(apart(problem), column, values, backend, run);
                    return computation.first_run;
                  });
   slowest = std::max(slowest, pace(backend, run));

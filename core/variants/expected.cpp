@@ -6,6 +6,7 @@
 
 #include "analysis/eviction_figures.h"
 #include "data/error.h"
+#include "data/memory.h"
 #include "variants/cache.h"
 
 namespace fovea {
@@ -32,38 +33,73 @@ struct ExpectedParameters {
             real_field("rotary", "Rotary base", "", &P::rotary, 0, 1e9, Axis::linear,
                        "The base of rotary positions, such as 10000, as Llama has them, where each "
                        "half of a vector turns with the other. Queries are turned back to position "
-                       "0 and on to the mean of later positions. 0: they are taken as they are."),
+                       "0 and on by the mean rotation of later positions. 0: queries are taken as "
+                       "they are."),
             int_field("future", "Later positions", "tokens", &P::future, 1, 131072, Axis::log2,
-                      "The positions after the prompt that are meant, with a rotary base.")};
+                      "How many positions after the prompt the rotation is averaged over, if there "
+                      "is a rotary base.")};
   }
+};
+
+/// Rotary positions as Llama has them: each channel of the first half turns with one of the second.
+class Rotary {
+ public:
+  /// Nothing turns if the base is 0.
+  Rotary(Index d, double base) : half_(d / 2) {
+    for (Index pair = 0; base > 0 && pair < half_; ++pair)
+      frequencies_.push_back(
+          std::pow(base, -static_cast<double>(pair) / static_cast<double>(half_)));
+  }
+
+  Index pairs() const { return std::ssize(frequencies_); }
+  double angle(Index pair, Index position) const {
+    return frequencies_[static_cast<std::size_t>(pair)] * static_cast<double>(position);
+  }
+  /// The two channels of a pair, `stride` numbers apart in memory, times c and s of an angle.
+  void turn(double* channels, Index pair, Index stride, double c, double s) const {
+    double &x = channels[pair * stride], &y = channels[(pair + half_) * stride];
+    const double before = x;
+    x = c * before - s * y;
+    y = s * before + c * y;
+  }
+
+ private:
+  const Index half_;
+  std::vector<double> frequencies_;
 };
 
 /// A normal distribution of queries.
 class QueryDistribution {
  public:
-  /// That of the queries in `range`, as they are at position 0 if there is a rotary base, and then
-  /// at the mean of the `later` positions.
-  QueryDistribution(const Problem& problem, IndexRange range, const ExpectedParameters& p,
+  /// The distribution of the queries in `range`, which are turned back to position 0, and on by the
+  /// mean rotation of the positions `later`.
+  QueryDistribution(const Problem& problem, IndexRange range, const Rotary& rotary,
                     IndexRange later, Planning& planning)
       : d_(problem.d()),
         mean_(static_cast<std::size_t>(d_)),
         covariance_(static_cast<std::size_t>(d_ * d_)) {
-    std::vector<double> queries;
+    const auto count = static_cast<double>(range.size());
+    require_memory(count * static_cast<double>(d_ * sizeof(double)),
+                   std::to_string(range.size()) + " queries in double precision", fewer_tokens);
+    std::vector<double> queries(static_cast<std::size_t>(range.size() * d_));
     for (Index i = range.begin; i < range.end; ++i) {
-      const std::vector<double> query = at_start(problem.q.row(i), i, p.rotary);
-      queries.insert(queries.end(), query.begin(), query.end());
-      for (Index c = 0; c < d_; ++c) mean_[c] += query[c] / static_cast<double>(range.size());
+      if (i % 1024 == 0) planning.run.check();
+      double* const query = queries.data() + (i - range.begin) * d_;
+      std::copy_n(problem.q.row(i), d_, query);
+      for (Index pair = 0; pair < rotary.pairs(); ++pair)
+        rotary.turn(query, pair, 1, std::cos(rotary.angle(pair, i)),
+                    -std::sin(rotary.angle(pair, i)));
+      for (Index c = 0; c < d_; ++c) mean_[c] += query[c] / count;
     }
     planning.backend.share_out(d_, planning.run, [&](Index c) {
       double* const row = covariance_.data() + c * d_;
       for (Index i = 0; i < range.size(); ++i) {
         const double* const query = queries.data() + i * d_;
-        const double from_mean = query[c] - mean_[c];
+        const double from_mean = (query[c] - mean_[c]) / count;
         for (Index e = 0; e < d_; ++e) row[e] += from_mean * (query[e] - mean_[e]);
       }
-      for (Index e = 0; e < d_; ++e) row[e] /= static_cast<double>(range.size());
     });
-    if (p.rotary > 0) turn_to(later, p.rotary);
+    turn_on(rotary, later, planning);
   }
 
   /// log E e^(s q.k).
@@ -80,40 +116,17 @@ class QueryDistribution {
   }
 
  private:
-  double angle(Index pair, double position, double base) const {
-    return position * std::pow(base, -2 * static_cast<double>(pair) / static_cast<double>(d_));
-  }
-  /// x and y of each pair become c x - s y and s x + c y.
-  static void turn(double& x, double& y, double c, double s) {
-    const double before = x;
-    x = c * before - s * y;
-    y = s * before + c * y;
-  }
-
-  std::vector<double> at_start(const float* row, Index position, double base) const {
-    std::vector<double> query(row, row + d_);
-    for (Index pair = 0; base > 0 && pair < d_ / 2; ++pair) {
-      const double back = -angle(pair, static_cast<double>(position), base);
-      turn(query[pair], query[pair + d_ / 2], std::cos(back), std::sin(back));
-    }
-    return query;
-  }
-
-  void turn_to(IndexRange later, double base) {
-    for (Index pair = 0; pair < d_ / 2; ++pair) {
+  void turn_on(const Rotary& rotary, IndexRange later, Planning& planning) {
+    for (Index pair = 0; pair < rotary.pairs(); ++pair) {
+      planning.run.check();
       double c = 0, s = 0;
       for (Index i = later.begin; i < later.end; ++i) {
-        c += std::cos(angle(pair, static_cast<double>(i), base));
-        s += std::sin(angle(pair, static_cast<double>(i), base));
+        c += std::cos(rotary.angle(pair, i)) / static_cast<double>(later.size());
+        s += std::sin(rotary.angle(pair, i)) / static_cast<double>(later.size());
       }
-      c /= static_cast<double>(later.size());
-      s /= static_cast<double>(later.size());
-      const Index other = pair + d_ / 2;
-      turn(mean_[pair], mean_[other], c, s);
-      for (Index e = 0; e < d_; ++e)
-        turn(covariance_[pair * d_ + e], covariance_[other * d_ + e], c, s);
-      for (Index e = 0; e < d_; ++e)
-        turn(covariance_[e * d_ + pair], covariance_[e * d_ + other], c, s);
+      rotary.turn(mean_.data(), pair, 1, c, s);
+      for (Index e = 0; e < d_; ++e) rotary.turn(covariance_.data() + e, pair, d_, c, s);
+      for (Index e = 0; e < d_; ++e) rotary.turn(covariance_.data() + e * d_, pair, 1, c, s);
     }
   }
 
@@ -130,9 +143,6 @@ double norm_of(MatrixView rows, Index i) {
 Evictions evictions_of(const Problem& problem, const ExpectedParameters& p, Planning& planning,
                        double& multiply_adds) {
   const auto stage = planning.run.profile.stage("select");
-  if (p.rotary > 0 && problem.d() % 2 > 0)
-    throw UsageError("rotary is set for heads of d = " + std::to_string(problem.d()) +
-                     "; expected an even d");
   const Index n = problem.n(), prompt = tokens_of_prompt(p.prompt, n),
               first = std::min({p.sinks, p.budget, prompt});
   if (p.budget >= prompt || prompt == n) return Evictions(n, static_cast<std::int32_t>(n));
@@ -141,7 +151,8 @@ Evictions evictions_of(const Problem& problem, const ExpectedParameters& p, Plan
         std::string("values is 'counted', which weighs keys by the norms of their values, but ") +
         no_values + "; expected values = ignored");
   const IndexRange counted{std::min(p.sinks, prompt - 1), prompt};
-  const QueryDistribution queries(problem, counted, p, {prompt, prompt + p.future}, planning);
+  const QueryDistribution queries(problem, counted, Rotary(problem.d(), p.rotary),
+                                  {prompt, prompt + p.future}, planning);
   // Logarithms, without the sum of the softmax: the largest are the same, and none becomes 0.
   std::vector<double> score(static_cast<std::size_t>(prompt - first));
   planning.backend.share_out(std::ssize(score), planning.run, [&](Index j) {
@@ -160,9 +171,9 @@ Plan plan_expected(const Problem& problem, const ExpectedParameters& p, Planning
   if (!given) evicted = evictions_of(problem, p, planning, multiply_adds);
   Plan plan = plan_of_cache(problem, std::move(evicted), planning);
   plan.planning_multiply_adds = multiply_adds;
+  if (!given && p.rotary == 0) plan.notes.push_back("queries are taken as they are");
   if (!given && (problem.mask || problem.window > 0 || problem.rule))
-    plan.notes.push_back(
-        "expected of products alone: masks, windows, biases and caps do not count");
+    plan.notes.push_back("scores of keys ignore masks, windows, biases and caps");
   return plan;
 }
 

@@ -127,7 +127,7 @@ double bytes_of_rounded(const Problem& problem, const HeadRounding& rule) {
 void round_head(Plan& plan, const Problem& problem, const HeadRounding& rule, Planning& planning) {
   const auto stage = planning.run.profile.stage("round");
   plan.planning_bytes = bytes_of_rounded(problem, rule);
-  // As much again at most while it is made: the keys without their mean.
+  // Keys without their mean take at most as much again while the copy is made.
   require_memory(2 * plan.planning_bytes, "a rounded copy of " + problem.lengths().text(),
                  fewer_tokens);
   HeadRounder rounder(problem, planning);

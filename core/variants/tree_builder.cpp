@@ -26,7 +26,8 @@ using Sample = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMa
 
 // Power iteration with the products of the columns of `sample`, from `direction` on.
 Eigen::VectorXf iterated(const Sample& sample, Eigen::VectorXf direction) {
-  // One product of d x d for each step. It takes as long to make as d / 2 steps on the sample do.
+  // The products of all columns take as many multiply-adds as d / 4 steps on the sample, and make a
+  // step a product of d x d.
   const bool few = sample.rows() < sample.cols();
   Eigen::MatrixXf products;
   if (!few) {

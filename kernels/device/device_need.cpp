@@ -10,8 +10,6 @@
 namespace fovea::cuda {
 namespace {
 
-constexpr Index columns_of_values = 256;  // that are on the device at a time, at most
-
 double matrix_bytes(Index rows, Index cols) {
   return float_size * as_double(rows) * as_double((cols + 3) / 4 * 4);
 }
@@ -37,6 +35,9 @@ class Tensors {
     const Index count = pyramid_rows(rows.rows, top + 1);
     TensorBytes out;
     if (!has(rows, Precision::fp32, top)) out.fp32 = matrix_bytes(count, rows.cols);
+    // Means are made beside the tensor itself.
+    if (top > 0 && !has(rows, Precision::fp32, top) && !has(rows, Precision::fp32, 0))
+      out.fp32 += matrix_bytes(rows.rows, rows.cols);
     if (!has(rows, precision_, top)) out.of_16 = bytes_of_16(count, rows.cols, precision_);
     return out;
   }
@@ -106,7 +107,7 @@ DeviceNeed tiles_need(const TilePlan& plan, const Problem& problem, Precision pr
     rounds = std::max<Index>(rounds, std::ssize(pass.earlier));
     need.bound += bytes_of_lists(pass, lengths, precision);
   }
-  const Index cols = std::min(columns_of_values, std::max<Index>(problem.dv(), 1)),
+  const Index cols = std::min(columns_of_slice, std::max<Index>(problem.dv(), 1)),
               states = pyramid_rows(lengths.queries, query_top + 1);
   const int top_of_queries = plan.coarse_query == CoarseQuery::mean ? query_top : 0;
   need.bound += tensors.bytes(problem.q, top_of_queries).all() +
@@ -133,7 +134,7 @@ DeviceNeed nodes_need(const NodePlan& plan, bool causal, const Problem& problem,
   const double slots = std::min(nodes, 1 + keys * (depths - 1)),
                pieces = causal ? slots + depths * keys / keys_of_a_piece
                                : std::min(leaves, keys) + keys / keys_of_a_piece;
-  const Index cols = std::min(columns_of_values, std::max<Index>(problem.dv(), 1));
+  const Index cols = std::min(columns_of_slice, std::max<Index>(problem.dv(), 1));
   const double stride = as_double((cols + 3) / 4 * 4);
   const double sorting = 8 * int_size * keys;  // while it is bound
   const double sums = causal ? 4 * (float_size * depths * keys + double_size * pieces)
@@ -149,7 +150,7 @@ DeviceNeed features_need(const FeaturePlan& plan, const Problem& problem, const 
   constexpr double most_together = 0x1p23;
   const Index n = problem.queries(), d = problem.d(), features = plan.features(d),
               chunks = (n + feature_chunk - 1) / feature_chunk,
-              cols = std::min(columns_of_values, std::max<Index>(problem.dv(), 1));
+              cols = std::min(columns_of_slice, std::max<Index>(problem.dv(), 1));
   const double of_chunk = (as_double(features) + 4) * (2 * feature_chunk + as_double(cols) + 4),
                together = std::min(std::max(most_together, of_chunk), of_chunk * as_double(chunks));
   const double values = tensors.bytes(first_columns(problem.v, cols)).fp32;

@@ -1,6 +1,6 @@
 // SharedTensors are the tensors of heads on the device, each in the forms that kernels read. A form
 // is made once and shared by all who ask for it while one of them keeps it: the columns of a head
-// have its queries, keys and values on the device once, and so have their planners.
+// have its queries, keys and values on the device once. Their planners share them, too.
 #pragma once
 
 #include <functional>
@@ -30,6 +30,9 @@ struct Form {
       1;  // in bf16 and fp16: what its numbers were multiplied by before they were rounded
 };
 
+/// Values are on the device in slices of at most this many columns.
+inline constexpr Index columns_of_slice = 256;
+
 class SharedTensors {
  public:
   explicit SharedTensors(std::shared_ptr<const Device> device) : device_(std::move(device)) {}
@@ -45,7 +48,7 @@ class SharedTensors {
   std::shared_ptr<const T> form(const Tensor& tensor, const Form& form,
                                 const std::function<T()>& make) {
     struct Made {
-      std::shared_ptr<const void> owner;  // so that neither owner nor memory become another's
+      std::shared_ptr<const void> owner;  // kept, so that no other tensor gets this address
       T form;
     };
     if (const auto known = find(key_of(tensor, form)))
@@ -56,7 +59,7 @@ class SharedTensors {
     return its_form;
   }
 
-  /// Whether somebody keeps this form of the tensor, with whatever factor.
+  /// Whether somebody keeps this form of the tensor. Its factor does not matter.
   bool has(const Tensor& tensor, const Form& form) const;
 
   /// What is uploaded of q, k and v of this head stays on the device while the result lives.

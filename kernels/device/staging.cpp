@@ -12,7 +12,7 @@ namespace {
 
 constexpr Index buffer_floats = Index{1} << 20;
 constexpr Index least_floats = buffer_floats;  // that are staged
-constexpr unsigned most_lanes = 4;             // of so many the bus of a large GPU is busy
+constexpr unsigned most_lanes = 4;             // meant to keep a bus busy; not measured
 
 std::size_t bytes_of(Index floats) {
   return static_cast<std::size_t>(floats) * sizeof(float);

@@ -1,6 +1,6 @@
 // Staging copies rows between the memory of the host and of the device through page-locked buffers,
-// which the device reaches at the rate of its bus. Other memory, such as that of a mapped file, the
-// driver copies at a fraction of this rate (kernels/README.md).
+// which the device reaches at the rate of its bus. The driver copies other memory, such as that of
+// a mapped file, at a fraction of this rate (kernels/README.md).
 //
 // Several threads have a buffer each: while the device copies one, others are filled or emptied.
 #pragma once

@@ -13,9 +13,6 @@
 namespace fovea::cuda {
 namespace {
 
-// Columns of V that are on the device at a time.
-constexpr Index most_columns = 256;
-
 // Numbers of the states and features of the chunks that go together: 32 MiB, so that what one
 // kernel writes the next one reads from the second-level cache of a large GPU.
 constexpr Index group_numbers = Index{1} << 23;
@@ -82,8 +79,8 @@ class FeatureOperator final : public DeviceOperator {
 
   Output do_apply(MatrixView v, Run& run) const override {
     Output out{Matrix::unwritten(n(), v.cols), std::vector<float>(static_cast<std::size_t>(n()))};
-    for (Index first = 0; first < v.cols; first += most_columns) {
-      const Index cols = std::min(most_columns, v.cols - first);
+    for (Index first = 0; first < v.cols; first += columns_of_slice) {
+      const Index cols = std::min(columns_of_slice, v.cols - first);
       Timeline timeline(device());
       const Tensor part = columns(v, {first, first + cols});
       Values values{{}, {device(), n(), cols}, {}};
@@ -93,7 +90,7 @@ class FeatureOperator final : public DeviceOperator {
         values.carry = {device(), static_cast<std::size_t>(count_ * values.v->stride())};
         values.carry.clear();
       }
-      if (part.owner) kept_ = values.v;
+      if (part.owner && cols == v.cols) kept_ = values.v;
       sum(&values, timeline, run);
       {
         const auto stage = timeline.stage("download");
@@ -274,7 +271,7 @@ class FeatureOperator final : public DeviceOperator {
   const Index count_;   // features
   const Index chunks_;  // of all tokens
   std::shared_ptr<const DeviceMatrix> q_, k_;
-  // The columns of the head's V that were used last, for all who share them.
+  // The head's own values, in one slice, for all who share it.
   mutable std::shared_ptr<const DeviceMatrix> kept_;
   DeviceMatrix directions_;  // times sqrt(scale) log2 e
   // Null: not known yet. (An Operator is used from one thread at a time.)

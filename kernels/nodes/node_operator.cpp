@@ -13,9 +13,6 @@
 namespace fovea::cuda {
 namespace {
 
-// Columns of V that are on the device at a time.
-constexpr Index node_columns = 256;
-
 // Limits of the running sums of a launch: bytes, and the share of the free memory. Four columns are
 // summed at once even if they need more.
 constexpr double most_running_bytes = 0x1p29, most_running_share = 0.5;
@@ -95,8 +92,8 @@ class NodeOperator final : public DeviceOperator {
 
   Output do_apply(MatrixView v, Run& run) const override {
     Output out{Matrix::unwritten(queries(), v.cols), {}};
-    for (Index first = 0; first < v.cols; first += node_columns) {
-      const Index cols = std::min(node_columns, v.cols - first);
+    for (Index first = 0; first < v.cols; first += columns_of_slice) {
+      const Index cols = std::min(columns_of_slice, v.cols - first);
       Timeline timeline(device());
       const Tensor part = columns(v, {first, first + cols});
       std::shared_ptr<const DeviceMatrix> values;
@@ -104,7 +101,7 @@ class NodeOperator final : public DeviceOperator {
         const auto stage = timeline.stage("upload");
         values = tensors().uploaded(part);
       }
-      if (part.owner) kept_ = values;
+      if (part.owner && cols == v.cols) kept_ = values;
       const DeviceMatrix z(device(), queries(), cols);
       if (plan().causal)
         sum_prefixes(*values, z, timeline, run);
@@ -246,7 +243,7 @@ class NodeOperator final : public DeviceOperator {
                 static_cast<double>(sizeof(double)) * static_cast<double>(pieces_.count()));
     const double most = std::min(most_running_bytes, most_running_share * device().free_bytes());
     const auto steps = static_cast<Index>(most / bytes);
-    return std::clamp(step * steps, step, node_columns);
+    return std::clamp(step * steps, step, columns_of_slice);
   }
 
   // ---- Entries of P -----------------------------------------------------------------------------
@@ -302,7 +299,7 @@ class NodeOperator final : public DeviceOperator {
   Buffer<Range32> children_;  // as in NodeSlots
   Buffer<float> alpha_;       // as in NodePlan
   DevicePieces pieces_;       // causal: of every depth whose alpha is not 0; else of the leaves
-  // The columns of the head's V that were used last, for all who share them.
+  // The head's own values, in one slice, for all who share it.
   mutable std::shared_ptr<const DeviceMatrix> kept_;
 };
 

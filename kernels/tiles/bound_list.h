@@ -44,11 +44,11 @@ class BoundList {
   /// The tensor, and the means of its clusters up to level `top` (pyramid.h).
   std::shared_ptr<const DeviceMatrix> with_means(const Tensor& tensor, int top,
                                                  Timeline& timeline) const;
-  /// The same, times `factor`, in 16 bits, as parts of exponent 0.
+  /// The tensor with its means, times `factor`, in 16 bits, as parts of exponent 0.
   std::shared_ptr<const SplitMatrix> rounded(const Tensor& tensor, int top, Precision precision,
                                              float factor, const Overflow& overflow,
                                              Timeline& timeline) const;
-  /// The same, split; null if it cannot be split.
+  /// The tensor with its means, split; null if it cannot be split.
   std::shared_ptr<const SplitMatrix> split_up(const Tensor& tensor, int top,
                                               Timeline& timeline) const;
 

@@ -35,7 +35,8 @@ class Sweeping {
   }
 
   Sweep in_fp32(const Values& values) {
-    const Rows v = values.fp32 ? Rows{values.fp32->data(), values.fp32->stride()} : Rows{};
+    const Rows v =
+        values.fp32 ? Rows{values.fp32->data() + values.first, values.fp32->stride()} : Rows{};
     const Fp32Operands operands = bound_.fp32_operands(v);
     kernel_ = "fp32";
     attend_all([&](const AttendArgs& args) {
@@ -45,7 +46,9 @@ class Sweeping {
   }
 
   Sweep on_tensor_cores(const Values& values) {
-    const MmaOperands operands = bound_.mma_operands(values.rounded->parts.rows(), values.factor);
+    Rows16 v = values.rounded->parts.rows();
+    v.data += values.first;
+    const MmaOperands operands = bound_.mma_operands(v, values.factor);
     kernel_ = "wgmma";
     if constexpr (wgmma_built)
       if (query_tiles_.warpgroups && bound_.device().wgmma() &&
@@ -176,7 +179,7 @@ class Sweeping {
 
 Values make_values(const BoundList& bound, const Tensor& values, Precision precision,
                    Timeline& timeline) {
-  Values out{values.rows.cols, precision};
+  Values out{.cols = values.rows.cols, .precision = precision};
   const int top = bound.list().key_top;
   if (of_16_bits(precision)) {
     const Overflow overflow(bound.device());

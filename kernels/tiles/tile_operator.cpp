@@ -67,14 +67,16 @@ class TileOperator final : public DeviceOperator {
     if (wanted.to) maps.emplace(device(), query_tiles, plan().keys(), wanted.pixel);
     Output out{Matrix::unwritten(rows, v.cols), std::vector<float>(static_cast<std::size_t>(rows))};
     Sweep swept;
+    Values slice;
     for (Index first = 0, cols = 0; first < v.cols; first += cols) {
-      cols = std::min(v.cols - first, columns_per_pass(query_tiles.height, query_tiles.precision));
+      const IndexRange all{first / columns_of_slice * columns_of_slice,
+                           std::min((first / columns_of_slice + 1) * columns_of_slice, v.cols)};
+      cols = std::min(all.end - first, columns_per_pass(query_tiles.height, query_tiles.precision));
       if (maps) cols = std::min(cols, map_values);
       Timeline timeline(device());
       swept = {};  // its memory is needed again
-      const Tensor part = columns(v, {first, first + cols});
-      const Values values = make_values(bound_, part, query_tiles.precision, timeline);
-      if (part.owner) kept_ = values;
+      if (first == all.begin) slice = values_of(v, all, query_tiles.precision, timeline);
+      const Values values = slice.part({first - all.begin, first - all.begin + cols});
       if (values.precision != query_tiles.precision) {
         timeline.finish(run.profile);
         return apply_query_tiles(
@@ -104,6 +106,13 @@ class TileOperator final : public DeviceOperator {
       sum = static_cast<float>(std::numbers::ln2 * static_cast<double>(sum));
     if (query_tiles.precision == Precision::fp32) sums_.keep(query_tiles.rows, std::move(swept));
     return out;
+  }
+
+  Values values_of(MatrixView v, IndexRange cols, Precision precision, Timeline& timeline) const {
+    const Tensor slice = columns(v, cols);
+    Values values = make_values(bound_, slice, precision, timeline);
+    if (slice.owner && cols.size() == v.cols) kept_ = values;
+    return values;
   }
 
   // For values that cannot be split, and where products of warpgroups have timed out.
@@ -205,7 +214,7 @@ class TileOperator final : public DeviceOperator {
   const ResidentQueryTiles query_tiles_;
   // An Operator is used from one thread at a time.
   mutable RowSums sums_;
-  mutable Values kept_;  // the columns of the head's V that were used last, for all who share them
+  mutable Values kept_;  // the head's own, in one slice, for all who share it
 };
 
 }  // namespace

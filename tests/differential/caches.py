@@ -71,9 +71,9 @@ def snapkv(head, p, drawn):
 def turned(rows, positions, base):
     """Rotary positions, as Llama has them: the first half of a row turns with the second."""
     half = rows.shape[1] // 2
-    angles = np.asarray(positions, float)[:, None] * base ** (-2 * np.arange(half) / rows.shape[1])
-    x, y = rows[:, :half], rows[:, half:]
-    return np.hstack([x * np.cos(angles) - y * np.sin(angles), x * np.sin(angles) + y * np.cos(angles)])
+    angles = np.asarray(positions, float)[:, None] * base ** (-np.arange(half) / max(half, 1))
+    x, y, rest = rows[:, :half], rows[:, half:2 * half], rows[:, 2 * half:]
+    return np.hstack([x * np.cos(angles) - y * np.sin(angles), x * np.sin(angles) + y * np.cos(angles), rest])
 
 
 def expected(head, p, drawn):

@@ -96,7 +96,7 @@ def drawn(variant, layer, draw):
     if variant == "expected":
         return {"budget": size(), "sinks": draw.size(0, 5), "prompt": draw.of([0.0, 0.4, 0.8, 1.0]),
                 "values": draw.of(["counted", "ignored"]) if layer.dv else "ignored",
-                "rotary": draw.of([0.0, 0.0, 100.0]) if layer.d % 2 == 0 else 0.0, "future": draw.size(1, 9)}
+                "rotary": draw.of([0.0, 100.0]), "future": draw.size(1, 9)}
     if variant == "vertical_slash":
         lines = {"last": size(), "first": size(0), "nearest": size(0)}
         if draw.one_in(3):

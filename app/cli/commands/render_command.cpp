@@ -206,7 +206,8 @@ Recipe recipe_of(const std::optional<Session>& session, const Source& source,
                  const Console& console, const std::string& output) {
   Recipe recipe{.session = {}, .command = command_line(console.words, output)};
   if (session)
-    recipe.session = text_of({.session = *session, .content_hash = hash_to_write(source, console)});
+    recipe.session =
+        text_for_figure({.session = *session, .content_hash = hash_to_write(source, console)});
   return recipe;
 }
 

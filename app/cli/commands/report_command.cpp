@@ -55,7 +55,7 @@ void run_report(const ReportOptions& options, const Console& console) {
     recipe.command = command_line(console.words, options.output, "report");
     hash = hash_to_write(source, console);
     if (const auto session = session_of(options, source, columns, problem.lengths()))
-      recipe.session = text_of({.session = *session, .content_hash = hash});
+      recipe.session = text_for_figure({.session = *session, .content_hash = hash});
   }
   write_pages(options.output, head_pages({.grid = grid,
                                           .problem = problem,

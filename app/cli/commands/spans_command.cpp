@@ -54,7 +54,11 @@ std::vector<Span> spans_of(const SpansOptions& options, const Sequence& sequence
   for (Span& span : shown) span.name = printable(span.name);
   if (const std::string fault = fault_of(shown, n); !fault.empty())
     throw UsageError("--span: " + fault + "; expected named ranges of different tokens");
-  if (options.frame > 0) return with_frames(std::move(spans), n, options.frame);
+  if (options.frame > 0) try {
+      return with_frames(std::move(spans), n, options.frame);
+    } catch (const UsageError& error) {
+      throw UsageError(std::string("--frames: ") + error.what());
+    }
   if (options.spans.empty()) spans = marked_spans(sequence);
   if (spans.empty()) spans = {{.name = "all tokens", .tokens = {0, n}}};
   return spans;

@@ -132,7 +132,7 @@ class ValidationPanel : public QWidget {
     again_->setVisible(selected < study_.columns().size() &&
                        !study_.columns()[selected].kept_tree.empty());
     choose_->setEnabled(run_.can_start());
-    stop_->setVisible(run_.active());
+    stop_->setVisible(run_.active() || !study_.session().validated_on.empty());
     note_->setText(note());
     note_->setVisible(!note_->text().isEmpty());
     const auto& found = run_.found();

@@ -65,6 +65,24 @@ TEST_CASE("the device memory that a plan needs has the bits of a mask of pairs")
   CHECK(need() >= without + 512 * 512 / 8);
 }
 
+TEST_CASE("the device memory that a plan needs holds for values in two slices") {
+  for (const std::string name : {"fp32", "fp32-split", "bf16"}) {
+    const auto backend = on_gpu(name);
+    const Problem problem = make_data(Data::gaussian, 300, 24, 300, true);
+    for (const char* id : {"exact", "h1d", "tc", "performer"}) {
+      const std::string where = name + ", " + id;
+      CAPTURE(where);
+      const auto plan = make_plan(*backend, problem, id, {});
+      Profile profile;
+      Run run{profile};
+      const double need = cuda::device_need(*plan, problem, cuda::parse_precision(name)).total();
+      emulation::set_device_memory(emulation::memory_in_use() + static_cast<std::size_t>(need));
+      CHECK_NOTHROW(backend->bind(plan, problem, run)->apply(problem.v, run));
+      emulation::set_device_memory(std::size_t{8} << 30);
+    }
+  }
+}
+
 TEST_CASE("what other columns have of a head on the device is not needed again") {
   for (const std::string name : {"fp32", "fp32-split", "bf16"}) {
     const cuda::Precision precision = cuda::parse_precision(name);

@@ -84,7 +84,7 @@ EvictedAt snapkv_evictions(const Instance& x) {
 
 /// A row of rotary positions, as Llama has them: the first half turns with the second.
 std::vector<double> turned(const std::vector<double>& row, double position, double base) {
-  std::vector<double> out(row.size());
+  std::vector<double> out = row;
   const std::size_t half = row.size() / 2;
   for (std::size_t c = 0; c < half; ++c) {
     const double angle =
@@ -185,7 +185,8 @@ VariantLaws expected_laws() {
       "expected",
       [](auto real, const Instance& x) { return held<decltype(real)>(x, expected_evictions(x)); },
       {{.settings = {{"budget", "9"}, {"sinks", "2"}}},
-       {.settings = {{"budget", "5"}, {"sinks", "7"}, {"prompt", "0.7"}, {"values", "ignored"}}}});
+       {.settings = {{"budget", "5"}, {"sinks", "7"}, {"prompt", "0.7"}, {"values", "ignored"}}},
+       {.settings = {{"budget", "4"}, {"sinks", "1000"}, {"rotary", "100"}, {"future", "3"}}}});
   laws.exact_settings = {{{{"budget", "63"}}}, {{{"prompt", "1"}}}, {{{"prompt", "0"}}}};
   return laws;
 }
