@@ -165,7 +165,7 @@ void run_rankmap(const RankMapOptions& options, const Console& console) {
   const std::vector<NamedMap> maps = matrix ? maps_of_matrix(options, source, console, run)
                                             : maps_of_variants(options, source, console, run);
   if (!options.json) {
-    print_notes(console.out, notes_of(source));
+    print_notes(console.out, notes_of(source, {options.heads.layer_in(source)}));
     for (std::size_t i = 0; i < maps.size(); ++i) {
       if (i) console.out << '\n';
       print_map(console.out, options, maps[i]);

@@ -155,7 +155,7 @@ void run_spans(const SpansOptions& options, const Console& console) {
   }
   if (options.json) return print(console.out, spans_json(outcome, options.parameters.seed));
   print_spans(console.out, outcome);
-  print_notes(console.out, notes_of(source));
+  print_notes(console.out, notes_of(source, {options.heads.layer_in(source)}));
 }
 
 }  // namespace
