@@ -204,13 +204,14 @@ TEST_CASE("law: every option of learning has a say in what is learned") {
     const LearningOptions plain{.coarse = coarse, .batch = 32, .seed = 3};
     Trainer before = make_trainer(set, plain);
     learn(before, 12);
-    for (const auto& [name, change] : changes) {
-      if (!coarse && name == std::string("alpha")) continue;  // of TC alone
+    for (const auto& one : changes) {
+      const std::string name = one.first;
+      if (!coarse && name == "alpha") continue;  // of TC alone
       LearningOptions options = plain;
-      change(options);
+      one.second(options);
       Trainer after = make_trainer(set, options);
       learn(after, 12);
-      CHECK_MESSAGE(!(before.state() == after.state()), std::string(name));
+      CHECK_MESSAGE(!(before.state() == after.state()), name);
     }
   }
 }

@@ -74,6 +74,7 @@ void run_heads(HeadsOptions options, const Console& console) {
   } else if (options.csv) {
     console.out << to_csv(table);
     print_notes(console.err, notes_of(tried));
+    print_notes(console.err, notes_of_source(tried));
   } else {
     print_heads(console.out, tried, table);
   }
