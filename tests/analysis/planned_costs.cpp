@@ -1,7 +1,7 @@
 // Costs of whole plans as equalities, from the formulas of the papers.
 #include <doctest/doctest.h>
 
-#include <tuple>
+#include <string>
 
 #include "analysis/cost.h"
 #include "harness.h"
@@ -86,7 +86,12 @@ TEST_CASE("cost: h1d adds up the levels below its top, of queries only where the
 TEST_CASE(
     "cost: sinkhorn mixes all keys for each block, and once more where the last one is shorter") {
   constexpr double n = Counted::n, d = Counted::d, iterations = 5;
-  for (const auto& [block, blocks, mixtures] : {std::tuple{"32", 8.0, 8.0}, {"48", 6.0, 12.0}}) {
+  const struct {
+    std::string block;
+    double blocks, mixtures;
+  } cases[] = {{"32", 8, 8}, {"48", 6, 12}};
+  for (const auto& [size, blocks, mixtures] : cases) {
+    const std::string& block = size;
     CAPTURE(block);
     const Counted sinkhorn("sinkhorn", {{"block", block}, {"iterations", "5"}});
     // Means of Q and K, their products, two divisions of every entry in each round, mixtures.

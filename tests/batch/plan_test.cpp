@@ -254,13 +254,13 @@ TEST_CASE("the fingerprint is of all that results depend on") {
   const std::string unknown = message_of([&] { plan_of(with("no_key", "1")); });
   const std::string keys = unknown.substr(unknown.find("expected one of"));
   CHECK(std::ranges::count(keys, ',') + 1 == std::ssize(others));
-  for (const auto& [key, values] : others) CHECK_MESSAGE(contains(keys, key), key);
+  for (const auto& other : others) CHECK_MESSAGE(contains(keys, other.first), other.first);
   std::map<std::string, std::string> seen{{plain, "the plain plan"}};
   for (const auto& [key, values] : others)
     for (const std::string& value : values) {
       const std::string with_value = key + " = " + value;
-      const auto [before, fresh] = seen.try_emplace(of(key, value), with_value);
-      CHECK_MESSAGE(fresh, before->second, " and ", with_value);
+      const auto put = seen.try_emplace(of(key, value), with_value);
+      CHECK_MESSAGE(put.second, put.first->second, " and ", with_value);
     }
   const std::string before = of("sources", "[\"" + text + "\"]");
   write_bytes(text, "the cat sat on the mat and the dog sat off");

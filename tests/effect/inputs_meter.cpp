@@ -12,6 +12,7 @@
 #include "effect/effect_json.h"
 #include "effect/window_effects.h"
 #include "messages.h"
+#include "session/session.h"
 #include "tiny_text_model.h"
 
 using namespace fovea;
