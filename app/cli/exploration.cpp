@@ -136,7 +136,13 @@ Document begin_json(const Exploration& exploration) {
           {"seed", exploration.seed},
           {"seconds", {{"first", exploration.first_seconds}, {"all", exploration.all_seconds}}},
           {"not_tried", exploration.not_tried},
-          {"notes", notes_of(exploration.source)}};
+          {"notes", notes_of_source(exploration)}};
+}
+
+std::vector<std::string> notes_of_source(const Exploration& exploration) {
+  std::vector<Index> layers;
+  for (const ExploredHead& head : exploration.heads) layers.push_back(head.layer);
+  return notes_of(exploration.source, layers);
 }
 
 std::vector<std::string> notes_of(const Exploration& exploration) {

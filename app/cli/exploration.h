@@ -81,5 +81,7 @@ Document begin_json(const Exploration& exploration);
 
 /// A note for each variant that was refused and each reason, and for what was not tried.
 std::vector<std::string> notes_of(const Exploration& exploration);
+/// What qualifies numbers from the layers that were explored.
+std::vector<std::string> notes_of_source(const Exploration& exploration);
 
 }  // namespace fovea

@@ -64,7 +64,9 @@ std::vector<MeasuredHeadRow> rows_of(const Source& source, const HeadOptions& op
 void add_input(const Source& source, std::vector<MeasuredHeadRow> rows, MeasuredInputs& out) {
   if (out.inputs.empty()) {
     out.name = source.name;
-    for (const std::string& note : notes_of(source)) out.notes.push_back(note);
+    std::vector<Index> layers;
+    for (const MeasuredHeadRow& row : rows) layers.push_back(row.layer);
+    for (const std::string& note : notes_of(source, layers)) out.notes.push_back(note);
     out.heads = std::move(rows);
   } else {
     for (std::size_t row = 0; row < rows.size(); ++row)
@@ -171,9 +173,10 @@ void print_measures(std::ostream& out, const MeasuredInputs& measured) {
 void measure_heads(const ExplorationOptions& options, bool json, bool csv, const Console& console) {
   const MeasuredInputs measured = measure_inputs(options, console);
   if (json) {
-    Document out{{"inputs", measured.inputs},   {"backend", measured.backend},
-                 {"device", measured.device},   {"precision", measured.precision},
-                 {"seconds", measured.seconds}, {"notes", measured.notes}};
+    Document out{{"inputs", measured.inputs},    {"backend", measured.backend},
+                 {"device", measured.device},    {"precision", measured.precision},
+                 {"seed", options.explore.seed}, {"seconds", measured.seconds},
+                 {"notes", measured.notes}};
     if (!measured.failed.empty()) out["failed"] = failed_json(measured);
     out.update(to_json(measured.heads));
     return print(console.out, out);

@@ -155,7 +155,9 @@ void write_config(const TriageOptions& triage, TriagedSource& triaged) {
 void triage_heads(const ExplorationOptions& options, const TriageOptions& triage, bool json,
                   bool csv, const Console& console) {
   TriagedSource found = triaged(options, triage, console);
-  for (const std::string& note : notes_of(found.source)) found.notes.push_back(note);
+  std::vector<Index> layers;
+  for (const TriagedHeadRow& head : found.heads) layers.push_back(head.layer);
+  for (const std::string& note : notes_of(found.source, layers)) found.notes.push_back(note);
   if (const std::string note = short_note(found.heads); !note.empty()) found.notes.push_back(note);
   if (!triage.output.empty()) write_config(triage, found);
   if (json) {

@@ -1,7 +1,7 @@
 // Costs of whole plans as equalities, from the formulas of the papers.
 #include <doctest/doctest.h>
 
-#include <tuple>
+#include <string>
 
 #include "analysis/cost.h"
 #include "harness.h"
@@ -86,11 +86,38 @@ TEST_CASE("cost: h1d adds up the levels below its top, of queries only where the
 TEST_CASE(
     "cost: sinkhorn mixes all keys for each block, and once more where the last one is shorter") {
   constexpr double n = Counted::n, d = Counted::d, iterations = 5;
-  for (const auto& [block, blocks, mixtures] : {std::tuple{"32", 8.0, 8.0}, {"48", 6.0, 12.0}}) {
+  const struct {
+    std::string block;
+    double blocks, mixtures;
+  } cases[] = {{"32", 8, 8}, {"48", 6, 12}};
+  for (const auto& [size, blocks, mixtures] : cases) {
+    const std::string& block = size;
     CAPTURE(block);
     const Counted sinkhorn("sinkhorn", {{"block", block}, {"iterations", "5"}});
     // Means of Q and K, their products, two divisions of every entry in each round, mixtures.
     CHECK(sinkhorn.plan.planning_multiply_adds ==
           2 * n * d + blocks * blocks * d + 2 * blocks * blocks * iterations + mixtures * n * d);
+  }
+}
+
+TEST_CASE("cost: of unequal lengths queries and keys count for themselves") {
+  constexpr double d = 3, dv = 2, nodes = 1 + 3 + 6, depths = 3;
+  for (const auto& [queries, keys] : {std::pair<Index, Index>{40, 256}, {256, 40}}) {
+    const Problem problem =
+        make_problem(gaussian(queries, 3, 1), gaussian(keys, 3, 2), gaussian(keys, 2, 3));
+    const auto nq = static_cast<double>(queries), nk = static_cast<double>(keys);
+    CAPTURE(nq);
+    const auto cost_of = [&](const char* id, const Settings& settings) {
+      return count_cost(*make_plan(*backends().front(), problem, id, settings), 3, 2);
+    };
+    const Settings tree{{"branching", "3,2"}, {"tree", "random"}};
+    const double routing = (nq + nk) * d * (3 + 2);
+    const Cost exact = cost_of("exact", {}), fine = cost_of("tf", tree),
+               coarse = cost_of("tc", tree);
+    CHECK(exact.multiply_adds == nq * nk * (d + dv));
+    CHECK(fine.multiply_adds == routing + fine.pairs * (d + dv));
+    // Every value is added to its leaf, every node to its parent, and read once a depth by a query.
+    CHECK(coarse.multiply_adds == routing + (nk + nodes) * dv + nq * depths * dv);
+    CHECK(coarse.exact_multiply_adds == exact.multiply_adds);
   }
 }

@@ -170,6 +170,42 @@ TEST_CASE("items are numbered head by head, and a group leaves out what has no f
   CHECK(twice.size() == BatchItems(plan_of(with("variants", R"(["papers"])"))).size());
 }
 
+TEST_CASE("law: the items of several sources are those of each source alone, in any order") {
+  const TemporaryDirectory scratch;
+  std::vector<std::string> sources;
+  for (const Index n : {16, 24})
+    for (const std::string causal : {"", "true", "false"}) {
+      sources.push_back(scratch / (std::to_string(n) + causal + ".safetensors"));
+      std::vector<OutTensor> tensors;
+      for (const char* name : {"a.q", "a.k", "a.v", "b.q", "b.k", "b.v"})
+        tensors.push_back(
+            {name, {2, n, 4}, std::vector<float>(static_cast<std::size_t>(8 * n), 0.5f)});
+      std::map<std::string, std::string> metadata;
+      if (!causal.empty()) metadata["causal"] = causal;
+      write_safetensors(sources.back(), tensors, metadata);
+    }
+  const auto items_of = [&](const std::vector<std::string>& of, const std::string& causal) {
+    Json plan{{"sources", of},
+              {"variants", {"all", {{"variant", "h1d"}, {"set", {{"block", {2, 4}}}}}}},
+              {"seeds", {3, 4}},
+              {"causal", Json::parse(causal)}};
+    const BatchItems items(plan_of(plan.dump()));
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < items.size(); ++i) texts.push_back(items.text_of(i));
+    return texts;
+  };
+  for (const std::string causal : {"null", "true", "false"}) {
+    CAPTURE(causal);
+    for (const bool reversed : {false, true}) {
+      if (reversed) std::ranges::reverse(sources);
+      std::vector<std::string> each;
+      for (const std::string& source : sources)
+        std::ranges::move(items_of({source}, causal), std::back_inserter(each));
+      CHECK(items_of(sources, causal) == each);
+    }
+  }
+}
+
 TEST_CASE("layers and heads that a source does not have are refused with their place") {
   CHECK_SAYS(BatchItems(plan_of(with("layers", "[0, 3]"))), "p.json: layers[1] is 3",
              "has the layers 0 to 0");
@@ -218,13 +254,13 @@ TEST_CASE("the fingerprint is of all that results depend on") {
   const std::string unknown = message_of([&] { plan_of(with("no_key", "1")); });
   const std::string keys = unknown.substr(unknown.find("expected one of"));
   CHECK(std::ranges::count(keys, ',') + 1 == std::ssize(others));
-  for (const auto& [key, values] : others) CHECK_MESSAGE(contains(keys, key), key);
+  for (const auto& other : others) CHECK_MESSAGE(contains(keys, other.first), other.first);
   std::map<std::string, std::string> seen{{plain, "the plain plan"}};
   for (const auto& [key, values] : others)
     for (const std::string& value : values) {
       const std::string with_value = key + " = " + value;
-      const auto [before, fresh] = seen.try_emplace(of(key, value), with_value);
-      CHECK_MESSAGE(fresh, before->second, " and ", with_value);
+      const auto put = seen.try_emplace(of(key, value), with_value);
+      CHECK_MESSAGE(put.second, put.first->second, " and ", with_value);
     }
   const std::string before = of("sources", "[\"" + text + "\"]");
   write_bytes(text, "the cat sat on the mat and the dog sat off");

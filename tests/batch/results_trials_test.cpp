@@ -86,7 +86,8 @@ TEST_CASE("law: rows that differ in anything but the seed are trials of their ow
       {R"("variant":"window","set.width":2)", R"("variant":"exact")"},
       {R"("set.width":2)", R"("set.width":3)"},
       {"", R"("seed":1,)"}};
-  for (const auto& [part, by] : others) {
+  for (const auto& [part, instead] : others) {
+    const std::string by = instead;
     CAPTURE(by);
     std::string other = same;
     other.replace(same.find(part), std::string(part).size(), by);

@@ -257,6 +257,43 @@ TEST_CASE("a model that was made before a pan step or a wheel notch takes neithe
   CHECK(requested.col_begin == doctest::Approx(100 + 200.0 * step / side(shown)));
 }
 
+TEST_CASE("law: a pan takes the token along that was under the pointer, whatever part is seen") {
+  const Lengths square{384, 384};
+  const std::pair<Lengths, Viewport> parts[] = {{square, {100, 200, 100, 200}},
+                                                {square, {100, 300, 120, 170}},
+                                                {square, {100, 140, 40, 240}},
+                                                {{96, 384}, {20, 60, 100, 300}},
+                                                {{384, 96}, {100, 300, 20, 60}}};
+  for (const auto& one : parts) {
+    const auto model = matrix_model(384, 2);
+    const Viewport part = one.second;
+    model->lengths = one.first;
+    model->viewport = part;
+    Shown shown(model);
+    QSignalSpy pans(&shown.canvas, &Canvas::viewport_requested);
+    const QRectF place = shown.canvas.panel_place(0, 0);
+    const QPoint from = within(shown, 0, 0, 0.5, 0.5), to = within(shown, 0, 0, 0.3, 0.6);
+    QTest::mousePress(&shown.canvas, Qt::RightButton, {}, from);
+    QTest::mouseMove(&shown.canvas, to);
+    QTest::mouseRelease(&shown.canvas, Qt::RightButton, {}, to);
+    shown.settle();
+    REQUIRE_FALSE(pans.isEmpty());
+    const auto seen = pans.last()[0].value<Viewport>();
+    const auto token = [&](const Viewport& v, QPoint at) {
+      return std::pair(
+          v.row_begin + (v.row_end - v.row_begin) * (at.y() - place.y()) / place.height(),
+          v.col_begin + (v.col_end - v.col_begin) * (at.x() - place.x()) / place.width());
+    };
+    const auto before = token(part, from), after = token(seen, to);
+    CAPTURE(part.row_end);
+    CAPTURE(part.col_end);
+    CHECK(after.first == doctest::Approx(before.first));
+    CHECK(after.second == doctest::Approx(before.second));
+    CHECK(seen.row_end - seen.row_begin == doctest::Approx(part.row_end - part.row_begin));
+    CHECK(seen.col_end - seen.col_begin == doctest::Approx(part.col_end - part.col_begin));
+  }
+}
+
 TEST_CASE("Esc takes a pan back") {
   const auto model = matrix_model(384, 2);
   model->viewport = {100, 200, 100, 200};

@@ -53,6 +53,29 @@ TEST_CASE("a row's range is that of all its rasters, rank maps and categories ha
   CHECK_FALSE(shared(0));
 }
 
+TEST_CASE("law: amounts of one name in a row have one top if they share ranges, others their own" *
+          doctest::test_suite("pictures")) {
+  const auto first_panel = [](const std::string& other, float top, bool shared) {
+    auto model = base_model(64, 2);
+    model->views = {find_view("output")};
+    model->settings.shared_range = shared;
+    model->cells.resize(1);
+    for (const auto& [quantity, most] : {std::pair{std::string("error"), 1.0f}, {other, top}}) {
+      Strip strip{.values = std::vector<float>(64, 0.25f * most), .quantity = quantity};
+      strip.values[20] = most;
+      model->cells[0].push_back(cell_of(strip, ""));
+    }
+    Shown shown(model);
+    const double ratio = shown.canvas.devicePixelRatioF();
+    const QRectF place = shown.canvas.panel_place(0, 0);
+    return shown.picture().copy(QRectF(place.topLeft() * ratio, place.size() * ratio).toRect());
+  };
+  const QImage alone = first_panel("error", 1, true);
+  CHECK(first_panel("error", 10, true) != alone);
+  CHECK(first_panel("bound", 10, true) == alone);
+  CHECK(first_panel("error", 10, false) == alone);
+}
+
 TEST_CASE("the line at a panel's top is as long as the work is far" *
           doctest::test_suite("pictures")) {
   auto model = base_model(64, 2);

@@ -7,9 +7,12 @@
 #include <optional>
 
 #include "cli/program.h"
+#include "input/session_file.h"
 #include "io/bytes.h"
 #include "io/safetensors_writer.h"
 #include "io/tensor_file.h"
+#include "session/session.h"
+#include "views/views.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -135,6 +138,37 @@ TEST_CASE("a session's column that holds a head is drawn with that head, under i
     return svg.substr(begin, svg.find('"', begin) - begin);
   };
   CHECK(image_of(held) != image_of(opened));
+}
+
+TEST_CASE("law: a column that holds a head of another file has the panels of that file") {
+  const TemporaryDirectory scratch;
+  const std::string opened = "content:" + scratch.write("a.txt", "the cat sat on the mat again"),
+                    other = "content:" + scratch.write("b.txt", "a dog ran off a dog ran");
+  const auto panels_of = [&](const std::string& source, const std::string& held) {
+    SessionFile file{.session = standard_session(source, 7), .content_hash = ""};
+    file.session.views = all_views();
+    file.session.pinned_query = 4;
+    file.session.columns.resize(3);
+    for (Column& column : file.session.columns)
+      if (!held.empty()) column.held = HeldHead{.source = held, .layer = 0, .head = 0};
+    const std::string session = scratch / "s.fovea.json", data = scratch / "data.json";
+    write_session(session, file);
+    const Ended ended = run_program({"render", session, "-o", scratch / "f.svg", "--data", data});
+    CAPTURE(ended.err);
+    REQUIRE(ended.status == 0);
+    auto panels = nlohmann::json::parse(read_bytes(data));
+    for (auto& panel : panels) panel.erase("title");  // it names the head that is held
+    return panels;
+  };
+  const auto held = panels_of(opened, other), whole = panels_of(other, "");
+  REQUIRE(held.size() == 3 * all_views().size());
+  REQUIRE(whole.size() == held.size());
+  for (std::size_t p = 0; p < held.size(); ++p) {
+    CAPTURE(held[p].dump());
+    CAPTURE(whole[p].dump());
+    CHECK(held[p] == whole[p]);
+  }
+  CHECK(held != panels_of(opened, ""));
 }
 
 TEST_CASE("a session of an attention matrix is drawn where its session looked") {

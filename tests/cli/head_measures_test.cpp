@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
 #include "cli/program.h"
 #include "io/safetensors_writer.h"
@@ -22,13 +21,6 @@ json measures_of(std::vector<std::string> words) {
   words.insert(words.begin(), "heads");
   words.insert(words.end(), {"--measures", "--json", "--backend", "cpu"});
   return document_of(words);
-}
-
-std::vector<std::string> csv_lines(const std::string& text) {
-  std::istringstream in(text);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
 }
 
 }  // namespace
@@ -121,23 +113,6 @@ TEST_CASE("heads --measures goes on after a file of the folder that cannot be re
   const Ended none = run_program({"heads", model.folder(), "--input", folder.path(), "--measures"});
   CHECK(none.status == 3);
   CHECK(none.err.find("1.txt") != std::string::npos);
-}
-
-TEST_CASE("heads --measures --csv has the numbers of the document, a line for each head") {
-  const std::string source = "synthetic:clusters?n=40&d=8&heads=3&seed=1";
-  const json found = measures_of({source, "--causal"});
-  const Ended csv = run_program({"heads", source, "--causal", "--measures", "--csv"});
-  REQUIRE(csv.status == 0);
-  const auto lines = csv_lines(csv.out);
-  REQUIRE(lines.size() == 4);
-  CHECK(
-      lines[0].starts_with("layer,layer_label,head,inputs,previous_token,previous_token_standard"));
-  for (std::size_t h = 0; h < 3; ++h) {
-    std::istringstream cells(lines[h + 1]);
-    std::string cell;
-    for (int skipped = 0; skipped < 5; ++skipped) std::getline(cells, cell, ',');
-    CHECK(std::stod(cell) == doctest::Approx(double(found["heads"][h]["previous_token"])));
-  }
 }
 
 TEST_CASE("heads --measures goes with no variant and no budget, and needs inputs in a folder") {

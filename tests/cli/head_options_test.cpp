@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "cli/option_words.h"
+#include "messages.h"
 #include "tiny_text_model.h"
 
 using namespace fovea;
@@ -32,19 +33,16 @@ nlohmann::json numbers_of(const Words& words) {
   return ended.status == 0 ? numbers_in(ended.json()) : nlohmann::json();
 }
 
-}  // namespace
+struct OptionRow {
+  Words option, source;  // the source with other options of it
+  std::string variant = "strided";
+  std::set<std::string> not_in = {};
+};
 
-TEST_CASE("law: each option of a head and its source changes the numbers of each command") {
-  const Sources sources;
-  const TinyTextModel model;
+std::vector<OptionRow> option_rows(const Sources& sources, const TinyTextModel& model) {
   const std::string drawn = "synthetic:gaussian?n=24&d=8&heads=3";
   const std::string image = FOVEA_ASSETS "/image/retina.jpg";
-  struct Row {
-    Words option, source;  // the source with other options of it
-    std::string variant = "strided";
-    std::set<std::string> not_in = {};
-  };
-  const Row rows[] = {
+  return {
       {{"--seed", "3"}, {drawn}, "performer"},
       {{"--layer", "1"}, {sources.layers}},
       {{"--head", "2"}, {drawn}},
@@ -63,6 +61,14 @@ TEST_CASE("law: each option of a head and its source changes the numbers of each
       {{"--bf16"}, {sources.bits.path()}},
       {{"--max-tokens", "4"}, {model.folder(), "--text", "the cat sat on a mat"}},
   };
+}
+
+}  // namespace
+
+TEST_CASE("law: each option of a head and its source changes the numbers of each command") {
+  const Sources sources;
+  const TinyTextModel model;
+  const std::vector<OptionRow> rows = option_rows(sources, model);
   const std::string text = "a b c d e f", file = model.file("words.txt", text);
   const std::pair<std::string, Words> commands[] = {
       {"compute", {"--head", "0"}},
@@ -90,7 +96,7 @@ TEST_CASE("law: each option of a head and its source changes the numbers of each
     const Words& own = one.second;
     CAPTURE(command);
     std::set<std::string> known;
-    for (const Row& row : rows) {
+    for (const OptionRow& row : rows) {
       CAPTURE(row.option.front());
       known.insert(row.option.front());
       Words base = joined(joined({command}, row.source), {"--variant", row.variant});
@@ -111,6 +117,76 @@ TEST_CASE("law: each option of a head and its source changes the numbers of each
     for (const std::string& option : options_of(command))
       CHECK_MESSAGE((known.contains(option) || other_options.contains(option)), option);
   }
+}
+
+TEST_CASE("law: each option of a head and its source changes what heads measures and triages") {
+  const Sources sources;
+  const TinyTextModel model;
+  // Random numbers choose rows of long heads, and begin the search for a rank.
+  const struct {
+    Words way;
+    std::string long_head;
+  } ways[] = {{{"--measures"}, "synthetic:gaussian?n=1540&d=2"},
+              {{"--triage", "--budget", "0.6"}, "synthetic:gaussian?n=8200&d=2"}};
+  for (const auto& one : ways) {
+    CAPTURE(one.way.front());
+    for (const OptionRow& row : option_rows(sources, model)) {
+      CAPTURE(row.option.front());
+      const bool seed = row.option.front() == "--seed";
+      const Words base =
+          joined(joined({"heads"}, seed ? Words{one.long_head} : row.source), one.way);
+      const Ended changed =
+          run_program(joined(joined(base, row.option), {"--json", "--backend", "cpu"}));
+      CAPTURE(changed.err);
+      CHECK((changed.status == 0 || changed.status == 3));
+      const nlohmann::json found = changed.status == 0 ? changed.json() : nlohmann::json();
+      CHECK(numbers_of(base) != numbers_in(found));
+      if (seed) CHECK((found.contains("seed") && found["seed"] == 3));
+    }
+  }
+}
+
+TEST_CASE("law: every command and format says that a layer whose heads are read states no mask") {
+  const TemporaryDirectory folder;
+  Sources drawn;
+  std::vector<OutTensor> tensors;
+  for (const char* layer : {"layer0.", "layer1."}) drawn.add(tensors, layer, 6);
+  const std::string file = folder / "one_states_a_mask.safetensors";
+  write_safetensors(file, tensors, {{"layer0.causal", "true"}});
+  const std::string figure = folder / "figure.svg", report = folder / "report.html";
+  const Words commands[] = {{"compute", "--variant", "h1d"},
+                            {"compute", "--variant", "h1d", "--json"},
+                            {"spans", "--span", "first=0:2", "--variant", "h1d"},
+                            {"spans", "--span", "first=0:2", "--variant", "h1d", "--json"},
+                            {"rankmap"},
+                            {"rankmap", "--json"},
+                            {"rankmap", "--variant", "h1d", "--variant", "exact", "--json"},
+                            {"render", "--variant", "h1d", "-o", figure},
+                            {"report", "--variant", "h1d", "-o", report},
+                            {"pareto", "--variant", "h1d", "--head", "0"},
+                            {"pareto", "--variant", "h1d", "--head", "0", "--json"},
+                            {"heads", "--variant", "h1d", "--cost", "0.9"},
+                            {"heads", "--variant", "h1d", "--cost", "0.9", "--json"},
+                            {"heads", "--variant", "h1d", "--cost", "0.9", "--csv"},
+                            {"heads", "--measures"},
+                            {"heads", "--measures", "--json"},
+                            {"heads", "--measures", "--csv"},
+                            {"heads", "--triage"},
+                            {"heads", "--triage", "--json"},
+                            {"heads", "--triage", "--csv"}};
+  for (const Words& command : commands)
+    for (const std::string layer : {"layer0", "layer1"}) {
+      CAPTURE(command);
+      CAPTURE(layer);
+      Words words = joined(command, {"--layer", layer});
+      words.insert(words.begin() + 1, file);
+      const Ended ended = run_program(words);
+      CAPTURE(ended.err);
+      REQUIRE(ended.status == 0);
+      std::string said = ended.out + ended.err;
+      if (command.front() == "report") said += read_bytes(report);
+      CHECK(contains(said, "the file does not state a mask") == (layer == "layer1"));
+    }
 }
 
 TEST_CASE("options that a model would ignore are refused, and so is --max-tokens without a text") {

@@ -4,8 +4,15 @@
 #include <cstdlib>
 #include <regex>
 
+#include "backend/backends.h"
+#include "cli/options/options.h"
 #include "cli/program.h"
+#include "data/number_text.h"
+#include "evaluate/computation.h"
+#include "input/open_source.h"
 #include "messages.h"
+#include "session/session.h"
+#include "variants/described_variant.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -50,6 +57,13 @@ std::vector<std::string> row_of(const std::string& html, const std::string& name
   for (std::sregex_iterator it(row.begin(), row.end(), cell), end; it != end; ++it)
     cells.push_back((*it)[1]);
   return cells;
+}
+
+std::string in_html(std::string text) {
+  for (const auto& [sign, by] : {std::pair{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}})
+    for (std::size_t at = text.find(sign); at != text.npos; at = text.find(sign, at + 1))
+      text.replace(at, 1, by);
+  return text;
 }
 
 }  // namespace
@@ -102,6 +116,42 @@ TEST_CASE("the numbers of a report are those of fovea compute") {
         doctest::Approx(metrics["attention_tv"]["mean"].get<double>()).epsilon(0.01));
   const auto exact = row_of(html, "Exact");
   CHECK(exact[1] == "0");
+}
+
+TEST_CASE("law: a report says of every variant what its plan says, with parameters and cost") {
+  const TemporaryDirectory scratch;
+  const std::string html =
+      read_bytes(report_as(scratch, ".html", {"--variant", "all", "--causal", "--seed", "7"}));
+  const Problem problem = problem_of(open_source(reported), {.conditions = {.causal = true}});
+  const auto backend = make_cpu_backend();
+  Profile profile;
+  Run run{profile};
+  std::size_t notes = 0;
+  for (const Variant* variant : variants_named({"all"}, &problem)) {
+    CAPTURE(variant->id);
+    const std::size_t begin = html.find("<h3>" + in_html(variant->label) + ": ");
+    REQUIRE(begin != std::string::npos);
+    const std::string section = html.substr(begin, html.find("<h", begin + 1) - begin);
+    const Values values = values_for_length(*variant, problem.n());
+    const Computation made =
+        prepare(problem, {.variant = variant, .values = values, .seed = 7}, *backend, run);
+    for (const std::string& note : made.op->plan().notes) {
+      CHECK_MESSAGE(contains(section, in_html(note)), note);
+      ++notes;
+    }
+    check_says(section, {in_html(described_variant(*variant, &problem).formula),
+                         format_count(made.cost.pairs) + " pairs, " +
+                             format_count(made.cost.multiply_adds) + " multiply-adds"});
+    bool any_used = false;
+    for (std::size_t f = 0; f < variant->schema.size(); ++f) {
+      const std::string value = to_text(values[f]);
+      const bool used = !value.empty() && is_used(variant->schema[f], variant->schema, values);
+      CHECK(contains(section, variant->schema[f].id + " = " + in_html(value)) == used);
+      any_used |= used;
+    }
+    CHECK(contains(section, "seed = 7") == any_used);
+  }
+  CHECK(notes > 5);
 }
 
 TEST_CASE("a report as PDF has two to four pages, within their margins, and its session") {

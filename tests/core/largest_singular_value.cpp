@@ -56,14 +56,15 @@ double value_of(const Matrix& m) {
 
 // Entries are rounded to float, which moves a singular value by at most |M|_F 2^-24, below 1e-5.
 TEST_CASE("the largest singular value, by either way") {
-  for (const auto& [rows, cols] : {std::pair<Index, Index>{1, 1},
-                                   {1, 7},
-                                   {40, 12},
-                                   {12, 40},
-                                   {2000, 300},
-                                   {300, 2000},
-                                   {600, 520},
-                                   {520, 600}}) {
+  for (const auto& [height, width] : {std::pair<Index, Index>{1, 1},
+                                      {1, 7},
+                                      {40, 12},
+                                      {12, 40},
+                                      {2000, 300},
+                                      {300, 2000},
+                                      {600, 520},
+                                      {520, 600}}) {
+    const Index rows = height, cols = width;
     CAPTURE(rows);
     CAPTURE(cols);
     CHECK(value_of(with_largest_3(rows, cols)) == doctest::Approx(3).epsilon(1e-5));

@@ -43,7 +43,7 @@ TEST_CASE("one model is known however its address is written") {
 }
 
 TEST_CASE("an address of a model that is not valid is refused with what is wrong") {
-  for (const auto& [text, why] :
+  for (const auto& [address, why] :
        {std::pair{"models/minilm", "does not begin with model:"},
         {"model:", "names no model"},
         {"model:?text=a", "names no model"},
@@ -57,6 +57,7 @@ TEST_CASE("an address of a model that is not valid is refused with what is wrong
         {"model:m?max_tokens=0", "max_tokens is '0', not a number from 1 to 131072"},
         {"model:m?max_tokens=1e3", "max_tokens is '1e3'"},
         {"model:m?max_tokens=131073", "max_tokens is '131073'"}}) {
+    const std::string text = address;
     CAPTURE(text);
     CHECK_THROWS_WITH_AS(parse_model_address(text), doctest::Contains(why), UsageError);
   }

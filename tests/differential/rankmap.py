@@ -6,7 +6,7 @@ import numpy as np
 import figures
 from compared import differences, leaves
 
-TEXTS = ("of", "variant", "partition")
+TEXTS = ("of", "variant", "partition", "notes[")
 
 
 def blocks_of(queries, keys, leaf, hierarchy):

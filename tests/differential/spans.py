@@ -3,7 +3,7 @@ import numpy as np
 
 from compared import differences, leaves
 
-TEXTS = ("head", "queries[", "keys[", "variants[0].variant")
+TEXTS = ("head", "queries[", "keys[", "variants[0].variant", "notes[")
 
 
 def check(program, layer, exact, computed):

@@ -1,4 +1,6 @@
 // Effects over a folder of texts: means, intervals, and inputs that fail.
+#include "effect/inputs_meter.h"
+
 #include <doctest/doctest.h>
 
 #include <array>
@@ -10,6 +12,7 @@
 #include "effect/effect_json.h"
 #include "effect/window_effects.h"
 #include "messages.h"
+#include "session/session.h"
 #include "tiny_text_model.h"
 
 using namespace fovea;
@@ -75,6 +78,55 @@ TEST_CASE("over a folder each number is the mean of its inputs, with its interva
   CHECK(json["inputs"][2]["change"] == each[2].change());
   CHECK(json["perplexity"].is_null());
   CHECK(json["loss"].is_null());
+}
+
+TEST_CASE("law: over inputs every number is a mean or a sum of all of them") {
+  constexpr int count = 3;
+  // No two numbers are alike; one layer after another.
+  double next = 1;
+  std::vector<InputEffect> inputs;
+  for (int i = 0; i < count; ++i) {
+    ModelEffect one{.tokens = 10 + i, .heads_of_model = 4};
+    for (int part = 0; part < 2; ++part)
+      one.parts.push_back({.heads = 2,
+                           .values = values_for_length(find_variant("window"), 16),
+                           .cost = next++,
+                           .multiply_adds = next++,
+                           .exact_multiply_adds = next++});
+    for (const EffectNumber& number : effect_numbers()) one.*number.of = next++;
+    for (int layer = 0; layer < 2; ++layer)
+      one.drift.push_back({.relative = next++,
+                           .cosine = next++,
+                           .least_cosine = next++,
+                           .rows_not_finite = 1 + i + 10 * layer});
+    inputs.push_back({std::to_string(i), "", std::make_shared<const ModelEffect>(one)});
+  }
+  const std::vector<ReplacedPart> parts{windows("1", "0"), windows("2", "1")};
+  const ModelEffect all = effect_over(parts, inputs);
+  const auto mean = [&](const auto& of) {
+    double sum = 0;
+    for (const InputEffect& input : inputs) sum += double(of(*input.effect));
+    return doctest::Approx(sum / count).epsilon(1e-12);
+  };
+  CHECK(all.tokens == 10 + 11 + 12);
+  CHECK(all.heads_of_model == 4);
+  for (const EffectNumber& number : effect_numbers()) {
+    CAPTURE(number.id);
+    CHECK(*(all.*number.of) == mean([&](const ModelEffect& one) { return *(one.*number.of); }));
+  }
+  REQUIRE(all.parts.size() == 2);
+  for (std::size_t part = 0; part < 2; ++part)
+    for (const auto member :
+         {&MeasuredPart::cost, &MeasuredPart::multiply_adds, &MeasuredPart::exact_multiply_adds})
+      CHECK(all.parts[part].*member ==
+            mean([&](const ModelEffect& one) { return one.parts[part].*member; }));
+  REQUIRE(all.drift.size() == 2);
+  for (std::size_t layer = 0; layer < 2; ++layer) {
+    for (const auto member : {&Drift::relative, &Drift::cosine, &Drift::least_cosine})
+      CHECK(all.drift[layer].*member ==
+            mean([&](const ModelEffect& one) { return one.drift[layer].*member; }));
+    CHECK(all.drift[layer].rows_not_finite == 1 + 2 + 3 + 30 * Index(layer));
+  }
 }
 
 TEST_CASE("an input that fails is named, and left out of the means") {

@@ -34,6 +34,14 @@ class KnownModel : public EffectMeter {
       replaced += chosen[i].size();
       effect.parts.push_back({chosen[i].size(), {}, width / 100});
     }
+    effect.kl_mean = 10 + sum;
+    for (Index layer = 0; layer < layers(); ++layer) {
+      const auto at = static_cast<double>(layer);
+      effect.drift.push_back({.relative = sum + at,
+                              .cosine = sum + 100 + at,
+                              .least_cosine = sum + 200 + at,
+                              .rows_not_finite = 3 * layer});
+    }
     effect.predicts = true;
     effect.exact_loss = effect.loss = {3};
     effect.exact_loss_per_token = 3;
@@ -100,6 +108,33 @@ TEST_CASE("each unit is replaced alone by each candidate, the last layers first"
   CHECK_FALSE(layers.found()[1].head);
   CHECK(layers.found()[1].change ==
         doctest::Approx((KnownModel::weight(0, 0) + KnownModel::weight(0, 1)) / 4 + 2e-4));
+}
+
+TEST_CASE("law: what a replacement does alone is what a model with it alone does") {
+  KnownModel model(3, 2);
+  const std::vector<ReplacedPart> candidates{window_of("1"), window_of("10")};
+  for (const UnitKind units : {UnitKind::head, UnitKind::layer}) {
+    HeadEffects effects(candidates, ChosenHeads("all", 3, 2), units);
+    Profile profile;
+    Run run{profile};
+    while (!effects.complete()) effects.step(model, run);
+    CHECK(effects.found().size() == (units == UnitKind::head ? 12 : 6));
+    for (const UnitEffect& found : effects.found()) {
+      CAPTURE(found.heads);
+      ReplacedPart part = candidates[found.variant];
+      part.heads = found.heads;
+      const ModelEffect alone = model.measure(std::vector{part}, run);
+      CHECK(found.change == alone.change());
+      CHECK(found.kl_mean == alone.kl_mean);
+      CHECK(found.drift.relative == alone.drift.back().relative);
+      CHECK(found.drift.cosine == alone.drift.back().cosine);
+      CHECK(found.drift.least_cosine == alone.drift.back().least_cosine);
+      CHECK(found.drift.rows_not_finite == alone.drift.back().rows_not_finite);
+      CHECK(found.cost == alone.parts[0].cost);
+      CHECK(found.size == alone.parts[0].heads);
+      CHECK(ChosenHeads(found.heads, 3, 2).has(found.layer, found.head.value_or(0)));
+    }
+  }
 }
 
 TEST_CASE("a policy within a budget of loss is one whose own forward pass is within it") {

@@ -12,8 +12,10 @@
 #include "fake_model_cache.h"
 #include "gguf_bytes.h"
 #include "input/model_cache.h"
+#include "input/model_facts.h"
 #include "input/open_source.h"
 #include "input/session_file.h"
+#include "io/json.h"
 #include "messages.h"
 #include "views/views.h"
 
@@ -250,6 +252,36 @@ TEST_CASE("all models of the cache are listed, the last used first") {
   CHECK(models[3].facts.layers == 2);
   CHECK(models[3].facts.heads == 2);
   CHECK(models[3].problem.empty());
+}
+
+TEST_CASE("law: what is told of a model is what its files say, whatever they call the counts") {
+  const TemporaryDirectory folder;
+  const std::string file = folder.write("small.gguf", small_gguf().bytes());
+  const ModelFacts of_file = model_facts(file);
+  CHECK(of_file.architecture == "llama");
+  CHECK(of_file.name == "Small LM");
+  CHECK(of_file.layers == 30);
+  CHECK(of_file.heads == 9);
+  CHECK(of_file.bytes == small_gguf().bytes().size());
+  CHECK_FALSE(of_file.own);
+  folder.write("model.safetensors", std::string(1000, 'x'));
+  for (const char* layers : {"num_hidden_layers", "n_layer", "n_layers", "num_layers", "depth"})
+    for (const char* heads : {"num_attention_heads", "n_head", "n_heads", "num_heads"})
+      for (const char* part : {"", "text_config", "vision_config"}) {
+        const Json counts{{layers, 5}, {heads, 3}};
+        Json config{{"model_type", "other"}};
+        if (*part)
+          config[part] = counts;
+        else
+          config.update(counts);
+        CAPTURE(config.dump());
+        folder.write("config.json", config.dump());
+        const ModelFacts facts = model_facts(folder.path());
+        CHECK(facts.architecture == "other");
+        CHECK(facts.layers == 5);
+        CHECK(facts.heads == 3);
+        CHECK(facts.bytes == 1000);
+      }
 }
 
 TEST_CASE("a broken cache is listed as far as it can be read") {

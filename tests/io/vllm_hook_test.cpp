@@ -225,6 +225,42 @@ TEST_CASE("vLLM-Hook: in the compact form pieces that follow each other are one 
   CHECK(names_of_layers(one) == LayerNames{"layer3 part0", "layer3 part1"});
 }
 
+TEST_CASE(
+    "vLLM-Hook: in the compact form a batch is the same, however its members are cut in steps") {
+  const TwoMembers two;
+  const std::vector<std::vector<Index>> cuts_of_5{{5}, {3, 1, 1}, {1, 4}, {1, 1, 1, 1, 1}},
+      cuts_of_8{{8}, {5, 3}, {1, 6, 1}, {2, 2, 2, 2}};
+  const std::vector<OutTensor> tensors{joined_batch(key_q, {two.q[0], two.q[1], two.q[0]}),
+                                       joined_batch(key_k, {two.k[0], two.k[1], two.k[0]})};
+  for (const auto& first : cuts_of_5)
+    for (const auto& second : cuts_of_8)
+      for (const auto& third : cuts_of_5) {
+        Sidecar sidecar = sidecar_of("all_tokens");
+        sidecar["compact_all_tokens"] = true;
+        sidecar["k_full_lens"] = {5, 8, 5};
+        sidecar["q_seq_lens"] = sidecar["k_prefix_ends"] = Sidecar::array();
+        for (const auto* cut : {&first, &second, &third}) {
+          Sidecar ends = Sidecar::array();
+          Index end = 0;
+          for (const Index tokens : *cut) {
+            sidecar["q_seq_lens"].push_back(tokens);
+            ends.push_back(end += tokens);
+          }
+          sidecar["k_prefix_ends"].push_back(ends);
+        }
+        CAPTURE(sidecar.dump());
+        const Source source = HookFile(tensors, sidecar).open();
+        REQUIRE(names_of_layers(source) ==
+                LayerNames{"layer3 batch0", "layer3 batch1", "layer3 batch2"});
+        for (Index b = 0; b < 3; ++b) {
+          const std::size_t member = b == 1 ? 1 : 0;
+          const Problem found = problem_of(source, {.layer = b, .head = 3});
+          check_equal(found.q, head_of(two.q[member], 3));
+          check_equal(found.k, head_of(two.k[member], 1));
+        }
+      }
+}
+
 TEST_CASE("vLLM-Hook: heads wider than hidden_size says are as wide as the tensors say") {
   const TwoMembers two;
   Sidecar sidecar = two.sidecar();

@@ -93,8 +93,8 @@ TEST_CASE("law: real tensors that are drawn have their mean and variance, and ea
       ++seen[tensor.name];
     }
   }
-  for (const auto& [name, variance] : variances()) {
-    CAPTURE(name);
-    CHECK(seen[name] > 0);
+  for (const auto& stated : variances()) {
+    CAPTURE(stated.first);
+    CHECK(seen[stated.first] > 0);
   }
 }

@@ -43,13 +43,14 @@ TEST_CASE("grids: patterns have the numbers of pairs of public implementations")
 }
 
 TEST_CASE("grids: a head of unknown origin is taken for a square picture") {
-  for (const auto& [n, side, text] : {std::array<Index, 3>{256, 16, 0},
-                                      {257, 16, 1},
-                                      {261, 16, 5},
-                                      {1370, 37, 1},
-                                      {341, 19, 0},
-                                      {2, 1, 1},
-                                      {1, 1, 0}}) {
+  for (const auto& [tokens, side, text] : {std::array<Index, 3>{256, 16, 0},
+                                           {257, 16, 1},
+                                           {261, 16, 5},
+                                           {1370, 37, 1},
+                                           {341, 19, 0},
+                                           {2, 1, 1},
+                                           {1, 1, 0}}) {
+    const Index n = tokens;
     CAPTURE(n);
     const GridParameters grid = likely_grid(n);
     CHECK(grid.height == side);

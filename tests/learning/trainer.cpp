@@ -186,6 +186,36 @@ TEST_CASE("one seed gives one tree bit for bit, for any number of threads, and a
   }
 }
 
+TEST_CASE("law: every option of learning has a say in what is learned") {
+  const LearningSet set = learning_set(150, 5, 3);
+  const std::pair<const char*, void (*)(LearningOptions&)> changes[] = {
+      {"alpha",
+       [](LearningOptions& o) {
+         o.alpha = {0.4f, 0.3f, 0.2f, 0.1f};
+       }},
+      {"cost", [](LearningOptions& o) { o.cost = 1.001; }},
+      {"batch", [](LearningOptions& o) { o.batch = 31; }},
+      {"rate", [](LearningOptions& o) { o.rate = 0.01; }},
+      {"credit", [](LearningOptions& o) { o.credit = Credit::dense; }},
+      {"bootstrap", [](LearningOptions& o) { o.bootstrap = 3; }},
+      {"seed", [](LearningOptions& o) { o.seed = 4; }},
+      {"head", [](LearningOptions& o) { o.head = 1; }}};
+  for (const bool coarse : {false, true}) {
+    const LearningOptions plain{.coarse = coarse, .batch = 32, .seed = 3};
+    Trainer before = make_trainer(set, plain);
+    learn(before, 12);
+    for (const auto& one : changes) {
+      const std::string name = one.first;
+      if (!coarse && name == "alpha") continue;  // of TC alone
+      LearningOptions options = plain;
+      one.second(options);
+      Trainer after = make_trainer(set, options);
+      learn(after, 12);
+      CHECK_MESSAGE(!(before.state() == after.state()), name);
+    }
+  }
+}
+
 TEST_CASE("rows held out have no say in the tree") {
   LearningSet set = learning_set(120, 5, 3);
   for (const LearningOptions& way : all_ways()) {

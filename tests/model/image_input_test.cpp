@@ -45,15 +45,39 @@ TEST_CASE("an image is prepared as Pillow does it") {
   }
 }
 
-TEST_CASE("an image says which part of the picture it shows") {
-  const ImageInput input = parse_image_input(
-      "p", R"({"size": {"shortest_edge": 20}, "crop_size": {"height": 10, "width": 16}})");
-  const ImagePlanes planes = input.prepare(picture_of(60, 40));
-  // 60 x 40 becomes 30 x 20; the crop is [7, 23) x [5, 15) of it.
-  CHECK(planes.left == 14);
-  CHECK(planes.right == 46);
-  CHECK(planes.top == 10);
-  CHECK(planes.bottom == 30);
+TEST_CASE("an image says which part of the picture it shows, however its sides are scaled") {
+  struct Row {
+    std::string text;
+    Picture picture;
+    Index height, width, crop_height, crop_width;  // of the whole in pixels of the model, by hand
+  };
+  const Row rows[] = {
+      {R"({"size": {"shortest_edge": 20}, "crop_size": {"height": 10, "width": 16}})",
+       picture_of(60, 40), 20, 30, 10, 16},
+      {R"({"size": {"shortest_edge": 20}, "crop_size": {"height": 10, "width": 16}})",
+       picture_of(40, 100), 50, 20, 10, 16},
+      {R"({"size": {"height": 20, "width": 90}, "crop_size": {"height": 10, "width": 16}})",
+       picture_of(60, 40), 20, 90, 10, 16},
+      {R"({"size": {"height": 80, "width": 24}, "crop_size": {"height": 50, "width": 20}})",
+       picture_of(30, 20), 80, 24, 50, 20},
+      {R"({"size": {"height": 32, "width": 8}})", picture_of(24, 16), 32, 8, 32, 8},
+      {R"({"do_resize": false, "crop_size": {"height": 6, "width": 10}})", picture_of(30, 12), 12,
+       30, 6, 10}};
+  for (const Row& row : rows) {
+    CAPTURE(row.text);
+    const ImagePlanes planes = parse_image_input("p", row.text).prepare(row.picture);
+    CHECK(planes.height == row.crop_height);
+    CHECK(planes.width == row.crop_width);
+    // The crop is the middle of the whole: the picture's pixels, `step` of them for each.
+    const double across = double(row.picture.width) / double(row.width),
+                 down = double(row.picture.height) / double(row.height);
+    const double left = double((row.width - row.crop_width) / 2),
+                 top = double((row.height - row.crop_height) / 2);
+    CHECK(planes.left == doctest::Approx(across * left));
+    CHECK(planes.right == doctest::Approx(across * (left + double(row.crop_width))));
+    CHECK(planes.top == doctest::Approx(down * top));
+    CHECK(planes.bottom == doctest::Approx(down * (top + double(row.crop_height))));
+  }
 }
 
 TEST_CASE("weights of a resampling sum to 1, and the same size changes nothing") {

@@ -34,7 +34,8 @@ TEST_CASE("a head card has a picture where the column's variant has no form for 
 }
 
 TEST_CASE("the numbers of a head card are those of P, also with unequal lengths") {
-  for (const auto& [queries, keys] : {std::pair{20, 20}, {20, 33}, {33, 20}}) {
+  for (const Lengths lengths : {Lengths{20, 20}, {20, 33}, {33, 20}}) {
+    const Index queries = lengths.queries, keys = lengths.keys;
     CAPTURE(queries);
     CAPTURE(keys);
     Source source;

@@ -141,7 +141,8 @@ TEST_CASE("law: trials are stale where a head or layer is chosen that was not as
   const std::tuple<HeadScope, bool, bool> rows[] = {{HeadScope::head, true, true},
                                                     {HeadScope::layer, false, true},
                                                     {HeadScope::source, false, false}};
-  for (const auto& [scope, by_head, by_layer] : rows) {
+  for (const auto& [of, by_head, by_layer] : rows) {
+    const HeadScope scope = of;
     CAPTURE(static_cast<int>(scope));
     study.set_session(opened);
     run.start(scope, {.most_settings = 1}, "");

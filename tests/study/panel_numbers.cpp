@@ -4,9 +4,16 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include "data/number_text.h"
+#include "evaluate/computation.h"
+#include "report/json_output.h"
+#include "report/timing_panel.h"
+#include "session/session.h"
 
 namespace fovea::test {
 namespace {
@@ -182,6 +189,54 @@ TEST_CASE("numbers of curves and of a picture are in JSON") {
   CHECK(of_picture["rows"] == 1);
   CHECK(of_picture["cols"] == 2);
   CHECK(of_picture["rgb"] == Document{1, 2, 3, 4, 5, 6});
+}
+
+TEST_CASE("law: each time has its own name, in JSON and in the panel of times") {
+  TimedRun run;
+  for (const auto& [stage, ms] : {std::pair{"tiles", 3.0}, {"sort", 5.0}}) run.plan.add(stage, ms);
+  run.upload.add("pack", 7);
+  for (const auto& [stage, ms] : {std::pair{"attend", 11.0}, {"join", 13.0}})
+    run.apply.add(stage, ms);
+  MeasuredTime time{.timing = summarise(std::vector{run}),
+                    .apply_speed_up = speed_up_of({2.0}),
+                    .total_speed_up = speed_up_of({4.0}),
+                    .exact_total = summary_of("total", {101})};
+  time.timing.learning = summary_of("learning", {17});
+  const std::map<std::string, double> medians{
+      {"plan", 8},   {"plan/tiles", 3},    {"plan/sort", 5},   {"upload", 7}, {"upload/pack", 7},
+      {"apply", 24}, {"apply/attend", 11}, {"apply/join", 13}, {"total", 39}, {"learning", 17}};
+  const Document json = timing_json(time.timing);
+  CHECK(json.size() == medians.size());
+  for (const auto& stage : medians) {
+    const std::string& name = stage.first;
+    CAPTURE(name);
+    REQUIRE(json.contains(name));
+    CHECK(json[name]["median"] == stage.second);
+    CHECK(json[name]["samples"] == 1);
+  }
+  Computation computation{.variant = &reference_variant(), .backend = "cuda"};
+  computation.first_run.apply.add("attend", 203);
+  const Panel panel = timing_panel(computation, time);
+  std::map<std::string, std::string> rows;
+  for (const auto& [label, value] : std::get<FigureTable>(panel.body).rows) rows[label] = value;
+  const std::map<std::string, double> shown{{"plan", 8},
+                                            {"  tiles", 3},
+                                            {"  sort", 5},
+                                            {upload_label("cuda"), 7},
+                                            {"apply", 24},
+                                            {"  attend", 11},
+                                            {"  join", 13},
+                                            {"total", 39},
+                                            {"exact's total, same rounds", 101},
+                                            {"first run, cold", 203},
+                                            {"learning, in no total", 17}};
+  for (const auto& line : shown) {
+    CAPTURE(line.first);
+    CHECK(rows[line.first] == format_time(line.second));
+  }
+  CHECK(rows["total, exact / this"] == to_text(*time.total_speed_up));
+  CHECK(rows["apply, exact / this"] == to_text(*time.apply_speed_up));
+  CHECK(rows.size() == shown.size() + 3);  // and p10 to p90
 }
 
 }  // namespace fovea::test

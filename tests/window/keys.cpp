@@ -90,6 +90,32 @@ TEST_CASE("keys pan, zoom about the crosshair and fit, and the view follows the 
   CHECK(window.study().session().viewport == Viewport{0, 128, 0, 128});
 }
 
+TEST_CASE("law: a key that zooms leaves the crosshair's query and key where they were") {
+  Window window(small);
+  take_focus(window);
+  const auto share = [](double begin, double end, Index token) {
+    return (double(token) + 0.5 - begin) / (end - begin);
+  };
+  for (const auto& pair : {std::pair<Index, Index>{20, 100}, {100, 20}, {64, 30}})
+    for (const Qt::Key zoom : {Qt::Key_Plus, Qt::Key_Minus}) {
+      const Index query = pair.first, key = pair.second;
+      CAPTURE(query);
+      CAPTURE(key);
+      window->change("viewport", [](Session& s) { s.viewport = {10, 110, 12, 116}; });
+      window->navigation().point_to(query, key);
+      const Viewport before = window.study().session().viewport;
+      press(window, zoom);
+      const Viewport after = window.study().session().viewport;
+      CHECK((after.row_end - after.row_begin < before.row_end - before.row_begin) ==
+            (zoom == Qt::Key_Plus));
+      if (zoom == Qt::Key_Minus) continue;  // the view may end with the matrix
+      CHECK(share(after.row_begin, after.row_end, query) ==
+            doctest::Approx(share(before.row_begin, before.row_end, query)));
+      CHECK(share(after.col_begin, after.col_end, key) ==
+            doctest::Approx(share(before.col_begin, before.col_end, key)));
+    }
+}
+
 TEST_CASE("the find bar steps through the tokens that match, and marks them") {
   Window window("content:" + assets + "/text/fovea.txt");
   show(window, {find_view("heatmap")});

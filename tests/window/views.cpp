@@ -216,11 +216,12 @@ TEST_CASE("the ends of all sliders are sessions that can be read") {
   Window window(small);
   QTemporaryDir dir;
   const QString path = dir.filePath("s.fovea.json");
-  for (const auto& [view, name] : {std::pair{"heatmap", "view_Floor"}, {"rank", "view_ε"}})
+  for (const auto& [view, field] : {std::pair{"heatmap", "view_Floor"}, {"rank", "view_ε"}})
     for (const bool top : {false, true}) {
+      const std::string name = field;
       CAPTURE(name);
       RowSettings& settings = window.row_settings(find_view(view));
-      auto* slider = settings.findChild<QWidget*>(name)->findChild<QSlider*>();
+      auto* slider = settings.findChild<QWidget*>(field)->findChild<QSlider*>();
       slider->setValue(top ? slider->maximum() : slider->minimum());
       REQUIRE(window.save(path));
       CHECK(read_session(path.toStdString()).session == window.study().session());

@@ -200,7 +200,7 @@ ComputeReport begin_report(const ComputeOptions& options, const Source& source,
   const Index layer = options.heads.layer_in(source);
   const Layer& of = source.layers[static_cast<std::size_t>(layer)];
   return {.source = source.path,
-          .source_notes = notes_of(source, layer),
+          .source_notes = notes_of(source, {layer}),
           .layer = layer,
           .layer_label = layer_label(source, layer),
           .variant = &variant,

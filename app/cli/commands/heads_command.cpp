@@ -54,7 +54,7 @@ void print_heads(std::ostream& out, const Exploration& tried, const HeadTable& c
            "is "
            "no sum:\n  fovea effect --loss finds a policy by whole forward passes\n";
   print_notes(out, notes_of(tried), 2);
-  print_notes(out, notes_of(tried.source), 2);
+  print_notes(out, notes_of_source(tried), 2);
 }
 
 void run_heads(HeadsOptions options, const Console& console) {
@@ -74,6 +74,7 @@ void run_heads(HeadsOptions options, const Console& console) {
   } else if (options.csv) {
     console.out << to_csv(table);
     print_notes(console.err, notes_of(tried));
+    print_notes(console.err, notes_of_source(tried));
   } else {
     print_heads(console.out, tried, table);
   }

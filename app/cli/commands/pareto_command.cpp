@@ -229,7 +229,7 @@ void print_pareto(std::ostream& out, const ParetoOutcome& outcome) {
   if (outcome.y.is_of_model()) out << "  " << outcome.y.measure().definition << '\n';
   for (const SettingSpread& s : outcome.settings) print_notes(out, notes_of(s), 2);
   print_notes(out, fovea::notes_of(tried), 2);
-  print_notes(out, fovea::notes_of(tried.source), 2);
+  print_notes(out, notes_of_source(tried), 2);
 }
 
 void run_pareto(ParetoOptions options, const Console& console) {

@@ -164,18 +164,22 @@ void run_rankmap(const RankMapOptions& options, const Console& console) {
       !source.layers[static_cast<std::size_t>(options.heads.layer_in(source))].has_qk();
   const std::vector<NamedMap> maps = matrix ? maps_of_matrix(options, source, console, run)
                                             : maps_of_variants(options, source, console, run);
+  const std::vector<std::string> notes = notes_of(source, {options.heads.layer_in(source)});
   if (!options.json) {
-    print_notes(console.out, notes_of(source));
+    print_notes(console.out, notes);
     for (std::size_t i = 0; i < maps.size(); ++i) {
       if (i) console.out << '\n';
       print_map(console.out, options, maps[i]);
     }
     return;
   }
-  if (maps.size() == 1) return print(console.out, map_json(options, maps.front()));
-  Document all = Document::array();
-  for (const NamedMap& map : maps) all.push_back(map_json(options, map));
-  print(console.out, Document{{"maps", std::move(all)}});
+  Document out = Document::object();
+  if (maps.size() == 1)
+    out = map_json(options, maps.front());
+  else
+    for (const NamedMap& map : maps) out["maps"].push_back(map_json(options, map));
+  out["notes"] = notes;
+  print(console.out, out);
 }
 
 }  // namespace

@@ -257,7 +257,7 @@ void run_render(RenderOptions options, const CLI::App& command, const Console& c
     if (options.data.ends_with(".npy"))
       print_note(console.err, options.data + ": " + words_of_numbers(figure.rows[0][0]));
   }
-  print_notes(console.err, notes_of(source));
+  print_notes(console.err, notes_of(source, {options.heads.layer_in(source)}));
 }
 
 }  // namespace

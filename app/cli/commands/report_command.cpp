@@ -67,7 +67,7 @@ void run_report(const ReportOptions& options, const Console& console) {
                                           .columns = columns,
                                           .settings = options.settings,
                                           .content_hash = hash,
-                                          .notes = notes_of(source, layer),
+                                          .notes = notes_of(source, {layer}),
                                           .recipe = recipe},
                                          run));
 }

@@ -157,9 +157,14 @@ void run_spans(const SpansOptions& options, const Console& console) {
     outcome.measured.push_back(
         {chosen[v], values[v], span_mass(*made.op, *exact.op, outcome.queries, outcome.keys, run)});
   }
-  if (options.json) return print(console.out, spans_json(outcome, options.parameters.seed));
+  const std::vector<std::string> notes = notes_of(source, {options.heads.layer_in(source)});
+  if (options.json) {
+    Document out = spans_json(outcome, options.parameters.seed);
+    out["notes"] = notes;
+    return print(console.out, out);
+  }
   print_spans(console.out, outcome);
-  print_notes(console.out, notes_of(source));
+  print_notes(console.out, notes);
 }
 
 }  // namespace

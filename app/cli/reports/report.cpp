@@ -194,12 +194,12 @@ std::string own_output_text(const ComputeReport& report) {
 
 }  // namespace
 
-std::vector<std::string> notes_of(const Source& source, Index layer) {
+std::vector<std::string> notes_of(const Source& source, const std::vector<Index>& layers) {
   std::vector<std::string> notes;
   if (source.layout_guessed)
     notes.push_back("layout " + source.layout + " is a guess: state it with --layout");
   if (!source.content.empty()) notes.push_back(source.content);
-  if (mask_is_assumed(source, layer))
+  if (std::ranges::any_of(layers, [&](Index layer) { return mask_is_assumed(source, layer); }))
     notes.push_back(
         "the file does not state a mask: bidirectional unless --causal is given (--no-causal says "
         "that it is)");

@@ -44,8 +44,9 @@ struct ComputeReport {
   std::string output;             // the file written, if any
 };
 
-/// Everything that qualifies numbers from this source: a guessed layout, content features, notes.
-std::vector<std::string> notes_of(const Source& source, Index layer = 0);
+/// Everything that qualifies numbers from these layers of a source: a guessed layout, content
+/// features, a mask that one of the layers does not state, notes.
+std::vector<std::string> notes_of(const Source& source, const std::vector<Index>& layers);
 
 Document to_json(const ComputeReport& report);
 void print(std::ostream& out, const ComputeReport& report);

@@ -58,8 +58,9 @@ bool equal_bits(const Matrix& a, const Matrix& b) {
 
 TEST_CASE("little shared memory: blocks of 64 queries are frugal, and have the same bits") {
   for (const bool causal : {false, true})
-    for (const auto& [d, dv] :
+    for (const auto& [width, value_width] :
          {std::pair<Index, Index>{5, 5}, {64, 64}, {64, 150}, {70, 5}, {130, 70}}) {
+      const Index d = width, dv = value_width;
       CAPTURE(causal);
       CAPTURE(d);
       CAPTURE(dv);
