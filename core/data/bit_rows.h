@@ -2,6 +2,7 @@
 // asked for.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -32,6 +33,7 @@ class BitMatrix {
   bool operator()(Index i, Index j) const { return row(i)[j / word_bits] >> (j % word_bits) & 1; }
   void set(Index i, Index j) { row(i)[j / word_bits] |= std::uint32_t{1} << (j % word_bits); }
   void clear(Index i, Index j) { row(i)[j / word_bits] &= ~(std::uint32_t{1} << (j % word_bits)); }
+  void copy_row(Index from, Index to) { std::copy_n(row(from), stride_, row(to)); }
 
  private:
   Index rows_ = 0, cols_ = 0, stride_ = 0;
