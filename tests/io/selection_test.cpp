@@ -276,11 +276,11 @@ TEST_CASE("lists that do not fit are refused with what was found and expected") 
 }
 
 TEST_CASE("bits of a row, where they are held and where they are made") {
-  class Thirds final : public BitRows::Maker {
+  class Fifths final : public BitRows::Maker {
    public:
-    explicit Thirds(Index first) : first_(first) {}
+    explicit Fifths(Index first) : first_(first) {}
     void make(Index row, std::uint32_t* words) const override {
-      for (Index j = (row + first_) % 3; j < 100; j += 3) set_bits(words, {j, j + 1});
+      for (Index j = (row + first_) % 5; j < 100; j += 5) set_bits(words, {j, j + 1});
     }
 
    private:
@@ -288,15 +288,15 @@ TEST_CASE("bits of a row, where they are held and where they are made") {
   };
   BitMatrix bits(200, 100);
   for (Index i = 0; i < 200; ++i)
-    for (Index j = i % 3; j < 100; j += 3) bits.set(i, j);
-  const BitRows held(bits), made(200, 100, std::make_shared<const Thirds>(0)),
-      others(200, 100, std::make_shared<const Thirds>(1));
+    for (Index j = i % 5; j < 100; j += 5) bits.set(i, j);
+  const BitRows held(bits), made(200, 100, std::make_shared<const Fifths>(0)),
+      others(200, 100, std::make_shared<const Fifths>(1));
   CHECK(held.held());
   CHECK_FALSE(made.held());
   for (const Index i : {0, 192, 1, 193, 0, 199}) {
     for (Index j = 0; j < 100; ++j) CHECK(made(i, j) == held(i, j));
-    CHECK(others(i, i % 3) == false);
-    CHECK(made(i, i % 3));
+    CHECK(others(i, i % 5) == false);
+    CHECK(made(i, i % 5));
   }
   std::uint32_t row[4] = {};
   set_bits(row, {3, 3});
