@@ -235,3 +235,36 @@ TEST_CASE("law: blocks of few queries and the head's own pairs leave the pairs o
     }
   }
 }
+
+TEST_CASE("law: keys that one query of a strip alone keeps, between keys that none keeps") {
+  constexpr Index n = 300;  // two strips, so that no query goes through all keys
+  Matrix lists(n, 2);
+  const auto own = [](Index i) { return (91 * i + 5) % n; };  // of no other query
+  for (Index i = 0; i < n; ++i) {
+    lists(i, 0) = static_cast<float>(own(i));
+    lists(i, 1) = static_cast<float>(i / 100);
+  }
+  const SelectionTensors kept{
+      .lists = {.where = "", .entries = one_head_of(Matrix::copy_of(lists))}};
+  for (const auto& backend : backends())
+    for (const bool causal : {false, true}) {
+      const Problem problem = make_data(Data::gaussian, n, 8, 5, causal);
+      const std::vector<double> truth =
+          softmax_over(problem, [&](Index i, Index j) { return j == own(i) || j == i / 100; });
+      const Instance x = make_instance(*backend, keeping(problem, kept), "imported", {});
+      CHECK_FALSE(x.plan->mask->pairs().held());
+      const auto expected = [&](Index i, Index j) {
+        return truth[static_cast<std::size_t>(i * n + j)];
+      };
+      CHECK(distance(x.all(), expected, n, n) <= 2 * floor_of(x));
+      const Output out = x.apply(problem.v);
+      const auto true_z = [&](Index i, Index c) {
+        double sum = 0;
+        for (Index j = 0; j < n; ++j) sum += expected(i, j) * static_cast<double>(problem.v(j, c));
+        return sum;
+      };
+      // A row adds at most two weighted values.
+      CHECK(distance(out.z, true_z, n, problem.dv()) <=
+            (2 * floor_of(x) + 2 * 0x1p-24) * largest_entry(problem.v));
+    }
+}
