@@ -273,8 +273,18 @@ Source open_alone(const std::string& what, const OpenOptions& options) {
   return source;
 }
 
-/// A single array without a known name is a mask.
-TensorFile read_kept(const std::string& path, const OpenOptions& options) {
+/// Whether an array of integers has a row for each query, but not a column for each key.
+bool lists_keys(const NamedTensor& array, const Source& source) {
+  const std::size_t rank = array.shape.size();
+  return (array.type == ElementType::i32 || array.type == ElementType::i64) && rank >= 2 &&
+         std::ranges::any_of(source.layers, [&](const Layer& layer) {
+           return layer.has_qk() && array.shape[rank - 2] == layer.queries() &&
+                  array.shape[rank - 1] != layer.keys();
+         });
+}
+
+/// A single array without a known name lists the keys of each query, or is a mask.
+TensorFile read_kept(const std::string& path, const Source& source, const OpenOptions& options) {
   const Loader loader = loader_of(path);
   if (loader.open == open_safetensors) return read_safetensors(path, options.stop);
   if (loader.open == open_npz) return read_npz(path, options.as_bfloat16, options.stop);
@@ -284,7 +294,8 @@ TensorFile read_kept(const std::string& path, const OpenOptions& options) {
     throw InputError(path, "is of the kind " + fovea::quoted(std::string(loader.label)) +
                                "; --mask expects .safetensors, .npz, .npy or a directory of .npy");
   TensorFile file = read_npy_file(path);
-  if (!may_be_selection(file.tensors.front().name)) file.tensors.front().name = "kept";
+  NamedTensor& array = file.tensors.front();
+  if (!may_be_selection(array.name)) array.name = lists_keys(array, source) ? "indices" : "kept";
   return file;
 }
 
@@ -293,7 +304,7 @@ TensorFile read_kept(const std::string& path, const OpenOptions& options) {
 Source open_source(const std::string& what, const OpenOptions& options) {
   Source source = open_alone(what, options);
   if (!options.kept.empty())
-    add_results_of(read_kept(options.kept, options),
+    add_results_of(read_kept(options.kept, source, options),
                    printable(fs::path(short_name(options.kept)).stem().string()), source);
   return source;
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "analysis/missing_keys.h"
 #include "backend/operator.h"
 #include "data/attended_row.h"
 #include "data/error.h"
@@ -46,13 +47,41 @@ struct OtherHead {
   std::string words;
 };
 
+/// The pairs of a head without some keys of some rows.
+class PairsWithoutKeys final : public BitRows::Maker {
+ public:
+  /// `rows` ascend.
+  PairsWithoutKeys(const Problem& head, std::span<const Index> rows, const MissingKeys& missing)
+      : lengths_(head.lengths()),
+        mask_(head.mask),
+        rows_(rows.begin(), rows.end()),
+        missing_(missing) {}
+
+  void make(Index query, std::uint32_t* bits) const override {
+    const bool has_all = !std::ranges::binary_search(rows_, query);
+    const IndexRange keys = has_all ? IndexRange{0, 0} : missing_.of(lengths_, query);
+    set_bits(bits, {0, keys.begin});
+    set_bits(bits, {keys.end, lengths_.keys});
+    if (!mask_ || !mask_->has_pairs()) return;
+    std::vector<std::uint32_t> admitted(static_cast<std::size_t>(mask_->pairs().stride()));
+    mask_->pairs().copy_row(query, admitted.data());
+    for (const std::uint32_t word : admitted) *bits++ &= word;
+  }
+
+ private:
+  Lengths lengths_;
+  std::shared_ptr<const PairMask> mask_;
+  std::vector<Index> rows_;
+  MissingKeys missing_;
+};
+
 using Maker = std::function<std::optional<OtherHead>()>;
 
 class OtherHeads {
  public:
   OtherHeads(const Problem& head, const ImportedTensors& tensors, const ImportedResult& result,
-             Run& run)
-      : head_(head), tensors_(tensors), result_(result), run_(run), own_(head) {
+             std::span<const Index> wrong, Run& run)
+      : head_(head), tensors_(tensors), result_(result), wrong_(wrong), run_(run), own_(head) {
     own_.imported = nullptr;
     if (kept_) own_.mask = kept_mask(head_.mask, head_.imported->head);
   }
@@ -74,8 +103,7 @@ class OtherHeads {
  private:
   std::shared_ptr<const PairMask> kept_mask(const std::shared_ptr<const PairMask>& mask,
                                             Index head) const {
-    return pairs_of(read_selection(tensors_.kept, head, head_.lengths(), run_.stop), mask,
-                    run_.stop);
+    return pairs_of(read_selection(tensors_.kept, head, head_.lengths(), run_.stop), mask);
   }
 
   /// Whether a mask of the head's pairs takes little memory and time: 128 MiB at most.
@@ -98,6 +126,7 @@ class OtherHeads {
     if (kept_) add_other_masks(all);
     add_other_rules(all);
     add_other_keys(all);
+    all.push_back([this] { return without_missing_keys(); });
     return all;
   }
 
@@ -152,11 +181,11 @@ class OtherHeads {
 
   std::shared_ptr<const PairMask> turned_mask() {
     const auto plain = kept_mask(nullptr, head_.imported->head);
-    const BitMatrix& pairs = plain->pairs();
-    BitMatrix turned(pairs.rows(), pairs.cols());
-    for (Index i = 0; i < pairs.rows(); ++i) {
+    const BitRows& pairs = plain->pairs();
+    BitMatrix turned(pairs.cols(), pairs.rows());
+    for (Index j = 0; j < pairs.rows(); ++j) {
       run_.check();
-      for (Index j = 0; j < pairs.cols(); ++j)
+      for (Index i = 0; i < pairs.cols(); ++i)
         if (pairs(j, i) && (!head_.mask || head_.mask->admits(i, j))) turned.set(i, j);
     }
     return std::make_shared<const PairMask>(std::vector<std::int32_t>(),
@@ -205,6 +234,19 @@ class OtherHeads {
     all.push_back([this] { return with_padded_keys(); });
   }
 
+  std::optional<OtherHead> without_missing_keys() {
+    const auto missing = missing_keys(own_, result_.z, result_.type, wrong_, run_);
+    if (!missing) return {};
+    OtherHead other{own_, pairs_ + " without " + missing->text(head_.lengths()) + " in these rows"};
+    const auto none = std::vector<std::int32_t>();
+    const PairMask* mask = own_.mask.get();
+    other.head.mask = std::make_shared<const PairMask>(
+        mask ? mask->query_document() : none, mask ? mask->key_document() : none,
+        BitRows(head_.queries(), head_.keys(),
+                std::make_shared<const PairsWithoutKeys>(own_, wrong_, *missing)));
+    return other;
+  }
+
   /// Keys of zeros have the logit 0 and the value 0: z is scaled by 1 / (1 + m exp(-lse)).
   std::optional<OtherHead> with_padded_keys() {
     const Problem& head = own_;
@@ -248,6 +290,7 @@ class OtherHeads {
   const Problem& head_;
   const ImportedTensors& tensors_;
   const ImportedResult& result_;
+  std::span<const Index> wrong_;
   Run& run_;
   Problem own_;  // with the kept pairs as its mask
   const bool kept_ = tensors_.kept.present();
@@ -258,9 +301,10 @@ class OtherHeads {
 
 std::optional<std::string> first_of_other_heads(const Problem& head, const ImportedTensors& tensors,
                                                 const ImportedResult& result,
+                                                std::span<const Index> wrong,
                                                 const std::function<bool(const Problem&)>& fits,
                                                 Run& run) {
-  return OtherHeads(head, tensors, result, run).first(fits);
+  return OtherHeads(head, tensors, result, wrong, run).first(fits);
 }
 
 }  // namespace fovea

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "data/problem.h"
@@ -14,10 +15,12 @@ namespace fovea {
 struct Run;
 
 /// The exact attention of the first of these heads, the likely ones first, that `fits`, in words:
-/// "exact attention over all pairs". Nothing if none does. `tensors` and `result` are of the head.
+/// "exact attention over all pairs". Nothing if none does. `tensors` and `result` are of the head,
+/// and rows `wrong` of z are not what it gives; they ascend, and there are some.
 /// Throws UnavailableError if the kept pairs do not fit into memory, Cancelled.
 std::optional<std::string> first_of_other_heads(const Problem& head, const ImportedTensors& tensors,
                                                 const ImportedResult& result,
+                                                std::span<const Index> wrong,
                                                 const std::function<bool(const Problem&)>& fits,
                                                 Run& run);
 

@@ -126,7 +126,7 @@ class Recogniser {
       if (kept_) sentences_.push_back("z is " + own_words_ + ", up to rounding to " + type());
       return;
     }
-    const std::optional<std::string> found = what_z_equals();
+    const std::optional<std::string> found = what_z_equals(wrong);
     sentences_.push_back("z is not " + own_words_ + ", in " + place_text(wrong, result_.z.rows()) +
                          (found ? "; it equals " + *found + ", up to rounding to " + type()
                                 : ": rounding to " + type() + " does not explain it"));
@@ -147,11 +147,12 @@ class Recogniser {
     return "the recurrence without what the delta rule erases";
   }
 
-  std::optional<std::string> what_z_equals() {
+  std::optional<std::string> what_z_equals(const std::vector<Index>& wrong) {
     if (head_.recurrence) return without_erasing();
     try {
       return first_of_other_heads(
-          head_, tensors_, result_, [this](const Problem& head) { return equals(head); }, run_);
+          head_, tensors_, result_, wrong, [this](const Problem& head) { return equals(head); },
+          run_);
     } catch (const UnavailableError&) {  // a mask of all pairs does not fit into memory
       return {};
     }

@@ -127,9 +127,11 @@ BoundPass BoundTiles::bind_pass(FlatPass flat) const {
 void BoundTiles::cut_strips(BoundPass& bound) const {
   const int level = bound.pass->query_level;
   const Index span = level <= span_top_ ? span_tokens >> level : problem_.queries();
+  Index rows = 0;
+  for (const TileGroup& g : bound.groups) rows += g.rows.size();
+  const bool many = rows >= 64 * isa::max_lanes;  // enough to keep any machine busy
+  const Index longest = many ? isa::max_lanes : isa::usual_lanes;
   for (const TileGroup& g : bound.groups) {
-    const bool many = g.rows.size() >= 64 * isa::max_lanes;  // enough to keep any machine busy
-    const Index longest = many ? isa::max_lanes : isa::usual_lanes;
     for (Index begin = g.rows.begin; begin < g.rows.end;) {
       const Index end = std::min({begin + longest, g.rows.end, (begin / span + 1) * span});
       bound.strips.push_back({{begin, end}, g.first, g.last});

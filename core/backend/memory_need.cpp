@@ -5,6 +5,7 @@
 #include "backend/feature_operator.h"
 #include "backend/gated_operator.h"
 #include "backend/imported_operator.h"
+#include "backend/isa/attend.h"
 #include "backend/node_operator.h"
 #include "backend/projected_operator.h"
 #include "backend/recurrent_operator.h"
@@ -18,7 +19,11 @@ MemoryNeed memory_need(const Plan& plan, const Problem& head, int threads) {
   // Without values, P is applied to one column of zeros.
   const Extents extents{plan.queries(), plan.keys(), problem.d(), std::max<Index>(problem.dv(), 1),
                         plan.causal};
-  return visit_form(plan, [&](const auto& form) { return operator_need(form, extents, threads); });
+  MemoryNeed need =
+      visit_form(plan, [&](const auto& form) { return operator_need(form, extents, threads); });
+  if (plan.mask && !plan.mask->pairs().held())  // rows of each thread's strip of queries
+    need.applied += int_size * isa::max_lanes * threads * as_double(plan.mask->pairs().stride());
+  return need;
 }
 
 std::string need_text(const Plan& plan) {

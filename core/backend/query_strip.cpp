@@ -55,6 +55,8 @@ Index QueryStrip::fill(const BoundPass& bound, IndexRange cols, const ClusterRow
   const bool copies = tiles_.copies_rows(bound, count);
   Index p = cols.begin;
   for (; p < cols.end && keys < isa::max_keys; ++p) {
+    if (skips_) p = conditions_.next_key({p, cols.end});
+    if (p == cols.end) break;
     const Index cluster = bound.col(p);
     if (!everything) {
       const IndexRange its = cluster_tokens(cluster, level, tiles_.lengths().keys);

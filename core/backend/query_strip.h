@@ -42,11 +42,14 @@ class QueryStrip {
     keys = 0;
     find_lane_chunks(*bound.pass);
     conditions_.begin(*loops_, lane_token, count, lanes_);
+    skips_ = conditions_.skips() && bound.pass->cols.empty() && bound.pass->key_level == 0 &&
+             !tiles_.dense();
     for (std::size_t t = group.first; t < group.last; ++t) {
       const KeyRun& run = bound.runs[t];
       if (keys > 0 && run.band != band_) finish_step(log2_weight, stop, use);
       band_ = run.band;
       const IndexRange cols = columns_of(bound, t, tokens);
+      if (skips_) conditions_.find_attended(cols);
       for (Index p = cols.begin; p < cols.end;) {
         p = fill(bound, {p, cols.end}, rows, tokens, log2_weight);
         if (keys == isa::max_keys) finish_step(log2_weight, stop, use);
@@ -92,6 +95,9 @@ class QueryStrip {
   isa::KeyRange live_[isa::max_lanes / isa::range_lanes] = {};
   const Pass* pass_ = nullptr;
   StripConditions conditions_;
+  // Whether keys that no query of the strip attends have no place in a step. The steps of dense
+  // tiles are the same for a query alone as for it with others.
+  bool skips_ = false;
   std::vector<std::int32_t> lane_chunk_, key_chunk_;                 // [rounds] of all lanes, keys
   std::vector<const std::int32_t*> lane_chunks_of_, key_chunks_of_;  // [rounds] where each begins
 };

@@ -21,6 +21,7 @@ void StripConditions::begin(const isa::Loops& loops, const std::int32_t* lane_to
   consecutive_ = count == lanes;
   for (int lane = 1; lane < count && consecutive_; ++lane)
     consecutive_ = lane_token[lane] == lane_token[lane - 1] + 1;
+  if (skips()) find_bits(count);
   if (!mask_ || !mask_->has_documents()) return;
   for (int lane = 0; lane < lanes; ++lane)
     lane_document_[lane] = mask_->query_document()[static_cast<std::size_t>(lane_token[lane])];
@@ -28,6 +29,34 @@ void StripConditions::begin(const isa::Loops& loops, const std::int32_t* lane_to
   least_document_ = *least;
   greatest_document_ = *greatest;
   near_ = mask_->keys_of_documents(least_document_, greatest_document_);
+}
+
+void StripConditions::find_bits(int count) {
+  const BitRows& pairs = mask_->pairs();
+  const Index stride = pairs.stride();
+  if (!pairs.held()) made_.resize(static_cast<std::size_t>(count * stride));
+  for (int lane = 0; lane < lanes_; ++lane) {
+    const Index query = lane_token_[lane];
+    if (lane >= count) {
+      bits_[lane] = bits_[count - 1];
+    } else if (pairs.held()) {
+      bits_[lane] = pairs.row(query);
+    } else {
+      std::uint32_t* words = made_.data() + lane * stride;
+      pairs.copy_row(query, words);
+      bits_[lane] = words;
+    }
+  }
+  attended_.resize(static_cast<std::size_t>(stride));
+}
+
+void StripConditions::find_attended(IndexRange keys) {
+  if (keys.size() <= 0) return;
+  const Index first = keys.begin / BitMatrix::word_bits,
+              last = (keys.end - 1) / BitMatrix::word_bits;
+  std::fill(attended_.begin() + first, attended_.begin() + last + 1, 0u);
+  for (int lane = 0; lane < lanes_; ++lane)
+    for (Index w = first; w <= last; ++w) attended_[static_cast<std::size_t>(w)] |= bits_[lane][w];
 }
 
 Excluded StripConditions::excluded(const std::int32_t* key_token, int count) const {
@@ -81,8 +110,7 @@ void StripConditions::exclude(float* s, const std::int32_t* key_token, int count
     const Index key = key_token[k];
     if (key / BitMatrix::word_bits != group) {
       group = key / BitMatrix::word_bits;
-      for (int lane = 0; lane < lanes_; ++lane)
-        word_[lane] = mask_->pairs().row(lane_token_[lane])[group];
+      for (int lane = 0; lane < lanes_; ++lane) word_[lane] = bits_[lane][group];
     }
     loops_->keep_bits(s + k * lanes_, lanes_, word_, static_cast<int>(key % BitMatrix::word_bits));
   }

@@ -22,6 +22,12 @@ class StripConditions {
 
   /// All keys that the mask admits for some query of the strip lie between these.
   IndexRange keys() const { return near_; }
+  /// Whether keys are left out one by one that no query of the strip attends.
+  bool skips() const { return mask_ && mask_->has_pairs(); }
+  /// Finds which of the keys some query of the strip attends, for next_key.
+  void find_attended(IndexRange keys);
+  /// The first of the keys that some query of the strip attends; their end if there is none.
+  Index next_key(IndexRange keys) const { return next_bit(attended_.data(), true, keys); }
   /// How many pairs of the strip and some keys the documents exclude.
   Excluded excluded(const std::int32_t* key_token, int count) const;
 
@@ -32,6 +38,7 @@ class StripConditions {
   void exclude(float* s, const std::int32_t* key_token, int count);
 
  private:
+  void find_bits(int count);
   void add_row(float* s, const float* row) const;
 
   const LogitRule* rule_;
@@ -44,6 +51,9 @@ class StripConditions {
   IndexRange near_;
   alignas(64) std::int32_t lane_document_[isa::max_lanes] = {};
   alignas(64) std::uint32_t word_[isa::max_lanes] = {};
+  const std::uint32_t* bits_[isa::max_lanes] = {};  // of the pairs of each lane
+  std::vector<std::uint32_t> made_;                 // rows of bits that are not held
+  std::vector<std::uint32_t> attended_;             // bits of keys
   std::int32_t least_document_ = 0, greatest_document_ = 0;
 };
 

@@ -7,11 +7,15 @@
 namespace fovea {
 
 AttendedRow attend(const Problem& head, Index i) {
+  return attend(head, i, {0, head.keys()});
+}
+
+AttendedRow attend(const Problem& head, Index i, IndexRange some) {
   AttendedRow row{.z = std::vector<double>(static_cast<std::size_t>(head.dv()))};
   std::vector<std::pair<Index, double>> logits;
   double largest = -std::numeric_limits<double>::infinity(), sum = 0;
   const double* sink = head.rule && head.rule->sink ? &*head.rule->sink : nullptr;
-  const IndexRange keys = IndexRange{0, head.keys()}.intersected(head.band().keys(i));
+  const IndexRange keys = some.intersected(head.band().keys(i));
   for (Index j = keys.begin; j < keys.end; ++j)
     if (!head.mask || head.mask->admits(i, j)) {
       logits.emplace_back(j, head.logit(i, j));

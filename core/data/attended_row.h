@@ -17,6 +17,8 @@ struct AttendedRow {
 };
 
 AttendedRow attend(const Problem& head, Index i);
+/// The same of those keys alone; a sink counts beside them.
+AttendedRow attend(const Problem& head, Index i, IndexRange keys);
 
 /// `count` rows from the first to the last, evenly apart; all if there are not as many.
 std::vector<Index> spread_rows(Index rows, Index count);

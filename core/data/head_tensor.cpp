@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <cstdint>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 
 #include "data/error.h"
 #include "data/memory.h"
@@ -53,12 +57,12 @@ Index items_at_once(Index count, Index stride, Index size) {
 
 /// Elements may be unaligned and anywhere, so blocks of them are read into a buffer, and each is
 /// copied from there.
-template <class Word, class Convert>
-void convert(const HeadTensor& from, Index head, Matrix& out, const std::stop_token& stop,
-             Convert to_float) {
+template <class Word, class Number, class Convert>
+void convert(const HeadTensor& from, Index head, Number* out, Index out_stride,
+             const std::stop_token& stop, Convert to_number) {
   constexpr Index size = sizeof(Word);
   const bool swap = from.big_endian != (std::endian::native == std::endian::big);
-  SourceAxis outer{from.rows, from.row_stride, out.stride()}, inner{from.cols, from.col_stride, 1};
+  SourceAxis outer{from.rows, from.row_stride, out_stride}, inner{from.cols, from.col_stride, 1};
   if (inner.stride > outer.stride) std::swap(inner, outer);
   const Index line = (inner.count - 1) * inner.stride + size;  // bytes of all inner elements
   const Index across = items_at_once(inner.count, inner.stride, size),
@@ -75,14 +79,52 @@ void convert(const HeadTensor& from, Index head, Matrix& out, const std::stop_to
                        buffer);
       for (Index l = 0; l < lines; ++l) {
         const std::byte* at = buffer.data() + l * outer.stride;
-        float* to = out.data() + (o + l) * outer.out_stride + i * inner.out_stride;
+        Number* to = out + (o + l) * outer.out_stride + i * inner.out_stride;
         for (Index w = 0; w < words; ++w, at += inner.stride, to += inner.out_stride) {
           Word word;
           std::memcpy(&word, at, sizeof(Word));
-          *to = to_float(swap ? swap_bytes(word) : word);
+          *to = to_number(swap ? swap_bytes(word) : word);
         }
       }
     }
+}
+
+/// A number of a type of the file; infinite and other ones that are no whole number are out of the
+/// range of any list.
+template <class Number, class From>
+Number as(From number) {
+  if constexpr (std::is_same_v<Number, float> || std::is_integral_v<From>)
+    return static_cast<Number>(number);
+  else
+    return std::abs(number) < 0x1p62 ? std::llround(number)
+                                     : std::numeric_limits<std::int64_t>::max();
+}
+
+template <class Number>
+void convert_all(const HeadTensor& from, Index head, Number* out, Index out_stride,
+                 const std::stop_token& stop) {
+  const auto to = [&]<class Word>(Word, auto number) {
+    convert<Word>(from, head, out, out_stride, stop,
+                  [&](Word word) { return as<Number>(number(word)); });
+  };
+  switch (from.type) {
+    case ElementType::f64:
+      return to(std::uint64_t{}, [](std::uint64_t word) { return std::bit_cast<double>(word); });
+    case ElementType::f32:
+      return to(std::uint32_t{}, [](std::uint32_t word) { return std::bit_cast<float>(word); });
+    case ElementType::f16:
+      return to(std::uint16_t{}, from_half);
+    case ElementType::bf16:
+      return to(std::uint16_t{}, from_bfloat16);
+    case ElementType::boolean:
+      return to(std::uint8_t{}, [](std::uint8_t byte) { return byte ? 1 : 0; });
+    case ElementType::i32:
+      return to(std::uint32_t{},
+                [](std::uint32_t word) { return std::bit_cast<std::int32_t>(word); });
+    case ElementType::i64:
+      return to(std::uint64_t{},
+                [](std::uint64_t word) { return std::bit_cast<std::int64_t>(word); });
+  }
 }
 
 }  // namespace
@@ -136,37 +178,18 @@ Matrix HeadTensor::read(Index head, const std::stop_token& stop) const {
   require_memory(sizeof(float) * static_cast<double>(rows) * static_cast<double>(cols),
                  "a head of " + std::to_string(rows) + " x " + std::to_string(cols) + " numbers");
   Matrix out = Matrix::unwritten(rows, cols);  // zeroing gigabytes could not be stopped
-  switch (type) {
-    case ElementType::f64:
-      convert<std::uint64_t>(*this, head, out, stop, [](std::uint64_t word) {
-        return static_cast<float>(std::bit_cast<double>(word));
-      });
-      break;
-    case ElementType::f32:
-      convert<std::uint32_t>(*this, head, out, stop, std::bit_cast<float, std::uint32_t>);
-      break;
-    case ElementType::f16:
-      convert<std::uint16_t>(*this, head, out, stop, from_half);
-      break;
-    case ElementType::bf16:
-      convert<std::uint16_t>(*this, head, out, stop, from_bfloat16);
-      break;
-    case ElementType::boolean:
-      convert<std::uint8_t>(*this, head, out, stop,
-                            [](std::uint8_t byte) { return byte ? 1.0f : 0.0f; });
-      break;
-    case ElementType::i32:
-      convert<std::uint32_t>(*this, head, out, stop, [](std::uint32_t word) {
-        return static_cast<float>(std::bit_cast<std::int32_t>(word));
-      });
-      break;
-    case ElementType::i64:
-      convert<std::uint64_t>(*this, head, out, stop, [](std::uint64_t word) {
-        return static_cast<float>(std::bit_cast<std::int64_t>(word));
-      });
-      break;
-  }
+  convert_all(*this, head, out.data(), out.stride(), stop);
   return out;
+}
+
+void HeadTensor::read_whole(Index head, IndexRange some_rows, IndexRange some_cols,
+                            std::vector<std::int64_t>& out) const {
+  HeadTensor part = *this;
+  part.begin += some_rows.begin * row_stride + some_cols.begin * col_stride;
+  part.rows = some_rows.size();
+  part.cols = some_cols.size();
+  out.resize(static_cast<std::size_t>(part.rows * part.cols));
+  if (!out.empty()) convert_all(part, head, out.data(), part.cols, {});
 }
 
 HeadTensor make_head_tensor(std::vector<Matrix> heads) {

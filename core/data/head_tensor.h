@@ -1,6 +1,7 @@
 // A HeadTensor is an array of matrices, one a head, in the type and layout of its file.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -30,6 +31,10 @@ struct HeadTensor {
   /// [rows, cols] in float32. Throws UsageError for a head that does not exist, UnavailableError
   /// for one that does not fit into memory, Cancelled, and what Bytes::read throws.
   Matrix read(Index head, const std::stop_token& stop = {}) const;
+  /// The numbers of some rows, one row after the other, rounded to whole ones. Throws what
+  /// Bytes::read throws.
+  void read_whole(Index head, IndexRange rows, IndexRange cols,
+                  std::vector<std::int64_t>& out) const;
 };
 
 /// A HeadTensor over owned float32 matrices of the same shape, one a head.

@@ -1,7 +1,6 @@
 #include "data/pair_mask.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "data/error.h"
 
@@ -30,21 +29,8 @@ std::int32_t renumber(std::vector<std::int32_t>& queries, std::vector<std::int32
 
 }  // namespace
 
-Index BitMatrix::count(Index i, IndexRange cols) const {
-  Index sum = 0;
-  const std::uint32_t* words = row(i);
-  for (Index j = cols.begin; j < cols.end;) {
-    const Index bit = j % word_bits, taken = std::min(word_bits - bit, cols.end - j);
-    const std::uint32_t mask =
-        taken == word_bits ? ~std::uint32_t{0} : ((std::uint32_t{1} << taken) - 1) << bit;
-    sum += std::popcount(words[j / word_bits] & mask);
-    j += taken;
-  }
-  return sum;
-}
-
 PairMask::PairMask(std::vector<std::int32_t> query_document, std::vector<std::int32_t> key_document,
-                   BitMatrix pairs)
+                   BitRows pairs)
     : query_document_(std::move(query_document)),
       key_document_(std::move(key_document)),
       pairs_(std::move(pairs)) {
@@ -89,7 +75,7 @@ PairMask PairMask::prefix(Index queries, Index keys) const {
 
 Index PairMask::count(Index i, IndexRange keys) const {
   if (keys.size() <= 0) return 0;
-  if (!has_documents()) return has_pairs() ? pairs_.count(i, keys) : keys.size();
+  if (!has_documents()) return has_pairs() ? count_bits(pairs_.row(i), keys) : keys.size();
   if (!has_pairs()) {
     const auto& its =
         keys_of_[static_cast<std::size_t>(query_document_[static_cast<std::size_t>(i)])];
@@ -100,7 +86,7 @@ Index PairMask::count(Index i, IndexRange keys) const {
   for (IndexRange rest = keys; rest.size() > 0;) {
     const IndexRange run = document_run(i, rest);
     if (run.size() <= 0) break;
-    sum += pairs_.count(i, run);
+    sum += count_bits(pairs_.row(i), run);
     rest.begin = run.end;
   }
   return sum;
@@ -119,17 +105,9 @@ IndexRange PairMask::next_run(Index i, IndexRange keys) const {
   while (keys.size() > 0) {
     const IndexRange run = document_run(i, keys);
     if (!has_pairs() || run.size() <= 0) return run;
-    Index begin = run.begin;
-    while (begin < run.end && !pairs_(i, begin)) {
-      const bool empty_word =
-          begin % BitMatrix::word_bits == 0 && pairs_.row(i)[begin / BitMatrix::word_bits] == 0;
-      begin += empty_word ? BitMatrix::word_bits : 1;
-    }
-    if (begin < run.end) {
-      Index end = begin + 1;
-      while (end < run.end && pairs_(i, end)) ++end;
-      return {begin, end};
-    }
+    const std::uint32_t* row = pairs_.row(i);
+    const Index begin = next_bit(row, true, run);
+    if (begin < run.end) return {begin, next_bit(row, false, {begin, run.end})};
     keys.begin = run.end;
   }
   return {keys.end, keys.end};

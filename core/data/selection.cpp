@@ -1,8 +1,6 @@
 #include "data/selection.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <utility>
 
 #include "data/blocks.h"
@@ -12,18 +10,110 @@
 #include "data/stop.h"
 
 namespace fovea {
+
+/// Reads the lists of one head, a row at a time.
+class ListReader final : public BitRows::Maker {
+ public:
+  /// `heads`: of the layer. `rows` x `cols` blocks. Throws InputError for lists that do not fit.
+  ListReader(const ListTensors& lists, Index head, Index heads, Index rows, Index cols,
+             const std::stop_token& stop)
+      : lists_(lists),
+        rows_(rows),
+        cols_(cols),
+        head_of_entries_(head * lists.entries.heads / heads) {
+    const auto read_all = [&](const HeadTensor& tensor) {
+      check_stop(stop);
+      if (tensor.present())
+        tensor.read_whole(head * tensor.heads / heads, {0, tensor.rows}, {0, tensor.cols}, ends_);
+    };
+    read_all(lists.begins);
+    read_all(lists.counts);
+    if (lists.begins.present()) check_begins();
+    if (lists.counts.present()) check_counts();
+  }
+
+  double entries() const {
+    return static_cast<double>(lists_.entries.rows) * static_cast<double>(lists_.entries.cols);
+  }
+
+  void make(Index row, std::uint32_t* words) const override {
+    ListFaults known;
+    mark(row, words, nullptr, known);
+  }
+
+  /// Sets the bits of the blocks that a row lists in `words`; also in `also`, if it is not null,
+  /// those that `words` had not.
+  void mark(Index row, std::uint32_t* words, std::uint32_t* also, ListFaults& faults) const {
+    thread_local std::vector<std::int64_t> listed;
+    read(row, listed);
+    const bool padded = ends_.empty();
+    for (const std::int64_t block : listed) {
+      if (block < 0 || block >= cols_) {
+        if (padded && block == -1) continue;
+        if (faults.outside++ > 0) continue;
+        faults.first_outside = block;
+        faults.row_of_first = row;
+        continue;
+      }
+      std::uint32_t& word = words[block / BitMatrix::word_bits];
+      const std::uint32_t bit = std::uint32_t{1} << (block % BitMatrix::word_bits);
+      faults.repeats += (word & bit) != 0;
+      if (also && !(word & bit)) also[block / BitMatrix::word_bits] |= bit;
+      word |= bit;
+    }
+  }
+
+ private:
+  void read(Index row, std::vector<std::int64_t>& listed) const {
+    const auto at = static_cast<std::size_t>(row);
+    IndexRange rows{row, row + 1}, cols{0, lists_.entries.cols};
+    if (lists_.begins.present()) {
+      rows = {0, 1};
+      cols = {ends_[at], ends_[at + 1]};
+    } else if (!ends_.empty()) {
+      cols.end = ends_[at];
+    }
+    lists_.entries.read_whole(head_of_entries_, rows, cols, listed);
+  }
+
+  void check_counts() const {
+    for (Index row = 0; row < rows_; ++row)
+      if (const std::int64_t count = ends_[static_cast<std::size_t>(row)];
+          count < 0 || count > lists_.entries.cols)
+        throw InputError(lists_.where, "row " + std::to_string(row) + " counts " +
+                                           std::to_string(count) + " blocks; expected 0 to " +
+                                           std::to_string(lists_.entries.cols) +
+                                           ", the length of its list");
+  }
+
+  void check_begins() const {
+    const auto begin = [&](Index row) { return ends_[static_cast<std::size_t>(row)]; };
+    for (Index row = 0; row < rows_; ++row)
+      if (begin(row) < 0 || begin(row) > begin(row + 1))
+        throw InputError(lists_.where, "indptr goes from " + std::to_string(begin(row)) + " to " +
+                                           std::to_string(begin(row + 1)) + " in row " +
+                                           std::to_string(row) +
+                                           "; expected numbers that ascend from 0");
+    const Index entries = lists_.entries.cols;
+    if (begin(0) != 0 || begin(rows_) > entries)
+      throw InputError(lists_.where, "indptr goes from " + std::to_string(begin(0)) + " to " +
+                                         std::to_string(begin(rows_)) + "; expected 0 to at most " +
+                                         std::to_string(entries) + ", the number of indices");
+  }
+
+  const ListTensors lists_;
+  Index rows_, cols_, head_of_entries_;
+  /// How many entries of each row count, or where the entries of each row begin and the last ones
+  /// end; empty if those count that are not -1.
+  std::vector<std::int64_t> ends_;
+};
+
 namespace {
 
 /// Some rows of a tensor.
 HeadTensor rows_of(HeadTensor tensor, IndexRange rows) {
   tensor.begin += rows.begin * tensor.row_stride;
   tensor.rows = rows.size();
-  return tensor;
-}
-
-HeadTensor cols_of(HeadTensor tensor, IndexRange cols) {
-  tensor.begin += cols.begin * tensor.col_stride;
-  tensor.cols = cols.size();
   return tensor;
 }
 
@@ -35,117 +125,62 @@ class SelectionMaker {
       : tensors_(tensors),
         head_(head),
         stop_(stop),
-        selection_{.lengths = lengths, .block = tensors.block, .blocks = {}} {
-    const Index rows = number_of_blocks(lengths.queries, tensors.block.queries),
-                cols = number_of_blocks(lengths.keys, tensors.block.keys);
-    require_memory(static_cast<double>(rows) * static_cast<double>(cols) / 8,
-                   "the kept pairs of " + lengths.text());
-    selection_.blocks = BitMatrix(rows, cols);
-  }
+        rows_(number_of_blocks(lengths.queries, tensors.block.queries)),
+        cols_(number_of_blocks(lengths.keys, tensors.block.keys)),
+        selection_{.lengths = lengths, .block = tensors.block, .blocks = {}} {}
 
   Selection make() {
-    if (tensors_.mask.present()) mark_mask();
-    if (tensors_.lists.present()) mark_lists(tensors_.lists, nullptr);
-    if (tensors_.partial.present()) {
-      selection_.partial = BitMatrix(selection_.rows(), selection_.blocks.cols());
-      mark_lists(tensors_.partial, &selection_.partial);
+    std::shared_ptr<const ListReader> lists, partial;
+    if (tensors_.lists.present()) lists = reader(tensors_.lists);
+    if (tensors_.partial.present()) partial = reader(tensors_.partial);
+    constexpr double bits_of_entry = 16;
+    const double bits = static_cast<double>(rows_) * static_cast<double>(cols_);
+    if (lists && !partial && bits > bits_of_entry * lists->entries()) {
+      selection_.blocks = BitRows(rows_, cols_, lists);
+      selection_.reader = std::move(lists);
+      return std::move(selection_);
     }
+    require_memory((partial ? 2 : 1) * bits / 8, "the kept pairs of " + selection_.lengths.text());
+    BitMatrix blocks(rows_, cols_), of_partial;
+    if (tensors_.mask.present()) mark_mask(blocks);
+    if (lists) mark_lists(*lists, blocks, nullptr);
+    if (partial) {
+      of_partial = BitMatrix(rows_, cols_);
+      mark_lists(*partial, blocks, &of_partial);
+    }
+    selection_.blocks = std::move(blocks);
+    selection_.partial = std::move(of_partial);
     return std::move(selection_);
   }
 
  private:
-  Matrix read(const HeadTensor& tensor) const {
-    return tensor.read(head_ * tensor.heads / tensors_.heads, stop_);
+  std::shared_ptr<const ListReader> reader(const ListTensors& lists) const {
+    return std::make_shared<const ListReader>(lists, head_, tensors_.heads, rows_, cols_, stop_);
   }
 
-  /// Calls use(rows) for bands of rows of some 2^20 entries.
-  template <class Use>
-  void for_bands(Index entries_of_row, Use use) const {
-    const Index band = std::max<Index>(1, (Index{1} << 20) / std::max<Index>(1, entries_of_row));
-    for (Index begin = 0; begin < selection_.rows(); begin += band) {
+  void mark_mask(BitMatrix& blocks) const {
+    const Index band = std::max<Index>(1, (Index{1} << 20) / cols_);  // some 2^20 entries
+    for (Index begin = 0; begin < rows_; begin += band) {
       check_stop(stop_);
-      use(IndexRange{begin, std::min(selection_.rows(), begin + band)});
-    }
-  }
-
-  void mark_mask() {
-    for_bands(tensors_.mask.cols, [&](IndexRange band) {
-      const Matrix kept = read(rows_of(tensors_.mask, band));
-      for (Index r = 0; r < band.size(); ++r)
+      const IndexRange rows{begin, std::min(rows_, begin + band)};
+      const Matrix kept =
+          rows_of(tensors_.mask, rows).read(head_ * tensors_.mask.heads / tensors_.heads, stop_);
+      for (Index r = 0; r < rows.size(); ++r)
         for (Index c = 0; c < kept.cols(); ++c)
-          if (kept(r, c) != 0) selection_.blocks.set(band.begin + r, c);
-    });
-  }
-
-  void mark_lists(const ListTensors& lists, BitMatrix* also) {
-    if (lists.begins.present()) return mark_compressed(lists);
-    for_bands(lists.entries.cols, [&](IndexRange band) {
-      const Matrix entries = read(rows_of(lists.entries, band));
-      const Matrix counts = lists.counts.present() ? read(rows_of(lists.counts, band)) : Matrix();
-      for (Index r = 0; r < band.size(); ++r) {
-        const Index row = band.begin + r;
-        const Index count = counts.empty() ? entries.cols() : count_of(lists, counts(r, 0), row);
-        for (Index e = 0; e < count; ++e)
-          if (!counts.empty() || entries(r, e) != -1) mark(row, entries(r, e), also);
-      }
-    });
-  }
-
-  static Index count_of(const ListTensors& lists, float count, Index row) {
-    if (!(count >= 0 && count <= static_cast<float>(lists.entries.cols)))
-      throw InputError(lists.where, "row " + std::to_string(row) + " counts " +
-                                        format_plain(double{count}) + " blocks; expected 0 to " +
-                                        std::to_string(lists.entries.cols) +
-                                        ", the length of its list");
-    return static_cast<Index>(count);
-  }
-
-  void mark_compressed(const ListTensors& lists) {
-    const Matrix begins = read(lists.begins);
-    const Index entries = lists.entries.cols;
-    for (Index r = 0; r < selection_.rows(); ++r)
-      if (!(begins(0, r) >= 0 && begins(0, r) <= begins(0, r + 1)))
-        throw InputError(lists.where, "indptr goes from " + format_plain(double{begins(0, r)}) +
-                                          " to " + format_plain(double{begins(0, r + 1)}) +
-                                          " in row " + std::to_string(r) +
-                                          "; expected numbers that ascend from 0");
-    const auto last = static_cast<Index>(begins(0, selection_.rows()));
-    if (begins(0, 0) != 0 || last > entries)
-      throw InputError(lists.where, "indptr goes from " + format_plain(double{begins(0, 0)}) +
-                                        " to " + std::to_string(last) + "; expected 0 to at most " +
-                                        std::to_string(entries) + ", the number of indices");
-    for_bands(entries / selection_.rows(), [&](IndexRange band) {
-      const auto begin = static_cast<Index>(begins(0, band.begin)),
-                 end = static_cast<Index>(begins(0, band.end));
-      if (begin == end) return;
-      const Matrix all = read(cols_of(lists.entries, {begin, end}));
-      for (Index row = band.begin; row < band.end; ++row)
-        for (auto e = static_cast<Index>(begins(0, row));
-             e < static_cast<Index>(begins(0, row + 1)); ++e)
-          mark(row, all(0, e - begin), nullptr);
-    });
-  }
-
-  void mark(Index row, float entry, BitMatrix* also) {
-    ListFaults& faults = selection_.faults;
-    if (!(entry >= 0 && entry < static_cast<float>(selection_.blocks.cols()))) {
-      if (faults.outside++ > 0) return;
-      faults.first_outside = std::llround(entry);
-      faults.row_of_first = row;
-      return;
+          if (kept(r, c) != 0) blocks.set(rows.begin + r, c);
     }
-    const auto block = static_cast<Index>(entry);
-    if (selection_.blocks(row, block)) {
-      ++faults.repeats;
-      return;
-    }
-    selection_.blocks.set(row, block);
-    if (also) also->set(row, block);
+  }
+
+  void mark_lists(const ListReader& lists, BitMatrix& blocks, BitMatrix* also) {
+    for_each_row(rows_, stop_, [&](Index row) {
+      lists.mark(row, blocks.row(row), also ? also->row(row) : nullptr, selection_.faults);
+    });
   }
 
   const SelectionTensors& tensors_;
   Index head_;
   const std::stop_token& stop_;
+  Index rows_, cols_;
   Selection selection_;
 };
 
@@ -154,6 +189,20 @@ class SelectionMaker {
 struct OutsidePairs {
   Index future = 0, future_at_edge = 0, past = 0, past_at_edge = 0, masked = 0;
   Index queries_without_keys = 0;
+
+  void add(const OutsidePairs& others) {
+    future += others.future;
+    future_at_edge += others.future_at_edge;
+    past += others.past;
+    past_at_edge += others.past_at_edge;
+    masked += others.masked;
+    queries_without_keys += others.queries_without_keys;
+  }
+};
+
+struct Faults {
+  ListFaults of_lists;
+  OutsidePairs of_pairs;
 };
 
 Index sum_of_overlaps(const std::vector<IndexRange>& runs, IndexRange keys) {
@@ -162,37 +211,126 @@ Index sum_of_overlaps(const std::vector<IndexRange>& runs, IndexRange keys) {
   return sum;
 }
 
-OutsidePairs outside_pairs(const Selection& selection, const Band& band, const PairMask* mask,
-                           const std::stop_token& stop) {
-  OutsidePairs out;
-  const Index keys = selection.lengths.keys, side = selection.block.keys;
-  const auto keys_of = [&](Index i) { return IndexRange{0, keys}.intersected(band.keys(i)); };
-  const auto admitted = [&](Index i, IndexRange run) {
-    return mask ? mask->count(i, run) : run.size();
-  };
-  for_each_row(selection.rows(), stop, [&](Index row) {
-    const IndexRange queries = selection.queries_of(row);
-    const std::vector<IndexRange> all = selection.runs(row);
+using BlockBits = std::vector<std::uint32_t>;
+
+std::vector<IndexRange> runs_of_blocks(const Selection& selection, const BlockBits& blocks) {
+  std::vector<IndexRange> runs = runs_of_bits(blocks.data(), std::ssize(blocks));
+  for (IndexRange& run : runs)
+    run = {run.begin * selection.block.keys,
+           std::min(selection.lengths.keys, run.end * selection.block.keys)};
+  return runs;
+}
+
+/// Counts the faults of one row of blocks after another.
+class FaultCounter {
+ public:
+  FaultCounter(const Selection& selection, const Band& band, const PairMask* mask)
+      : selection_(selection),
+        band_(band),
+        mask_(mask),
+        row_(static_cast<std::size_t>(selection.blocks.stride())) {}
+
+  void count(Index row) {
+    if (selection_.reader) {
+      std::ranges::fill(row_, 0u);
+      selection_.reader->mark(row, row_.data(), nullptr, faults_.of_lists);
+    } else {
+      selection_.blocks.copy_row(row, row_.data());
+    }
+    if (selection_.block == Lengths{1, 1} && selection_.partial.empty() && !mask_)
+      count_keys(row);
+    else
+      count_blocks(row);
+  }
+
+  const Faults& found() const { return faults_; }
+
+ private:
+  Index keys() const { return selection_.lengths.keys; }
+  IndexRange keys_of(Index i) const { return IndexRange{0, keys()}.intersected(band_.keys(i)); }
+  Index admitted(Index i, IndexRange run) const {
+    return mask_ ? mask_->count(i, run) : run.size();
+  }
+
+  /// As count_blocks, if single pairs are kept and the head has no mask.
+  void count_keys(Index i) {
+    const IndexRange its = keys_of(i);
+    OutsidePairs& outside = faults_.of_pairs;
+    outside.past += count_bits(row_.data(), {0, std::min(its.begin, keys())});
+    outside.future += count_bits(row_.data(), {std::max<Index>(0, its.end), keys()});
+    outside.queries_without_keys += its.size() > 0 && next_bit(row_.data(), true, its) == its.end;
+  }
+
+  void count_blocks(Index row) {
+    const Index side = selection_.block.keys;
+    const IndexRange queries = selection_.queries_of(row);
+    const std::vector<IndexRange> all = runs_of_blocks(selection_, row_);
     const std::vector<IndexRange> whole =
-        selection.partial.empty() ? all : selection.runs(row, true);
+        selection_.partial.empty() ? all : selection_.runs(row, true);
     // Up to here blocks of the row hold pairs that the band counts.
     const Index last = number_of_blocks(keys_of(queries.end - 1).end, side) * side,
                 first = keys_of(queries.begin).begin / side * side;
+    OutsidePairs& outside = faults_.of_pairs;
     for (Index i = queries.begin; i < queries.end; ++i) {
       const IndexRange its = keys_of(i);
-      out.future += sum_of_overlaps(whole, {its.end, keys});
-      out.future_at_edge += sum_of_overlaps(whole, {its.end, std::max(its.end, last)});
-      out.past += sum_of_overlaps(whole, {0, its.begin});
-      out.past_at_edge += sum_of_overlaps(whole, {std::min(first, its.begin), its.begin});
+      outside.future += sum_of_overlaps(whole, {its.end, keys()});
+      outside.future_at_edge += sum_of_overlaps(whole, {its.end, std::max(its.end, last)});
+      outside.past += sum_of_overlaps(whole, {0, its.begin});
+      outside.past_at_edge += sum_of_overlaps(whole, {std::min(first, its.begin), its.begin});
       Index left = 0;
       for (const IndexRange& run : whole)
-        out.masked += run.intersected(its).size() - admitted(i, run.intersected(its));
+        outside.masked += run.intersected(its).size() - admitted(i, run.intersected(its));
       for (const IndexRange& run : all) left += admitted(i, run.intersected(its));
-      out.queries_without_keys += left == 0 && admitted(i, its) > 0;
+      outside.queries_without_keys += left == 0 && admitted(i, its) > 0;
     }
+  }
+
+  const Selection& selection_;
+  const Band& band_;
+  const PairMask* mask_;
+  BlockBits row_;
+  Faults faults_;
+};
+
+Faults count_faults(const Selection& selection, const Band& band, const PairMask* mask,
+                    const ShareOut& share_out) {
+  constexpr Index rows_of_turn = 64;
+  std::vector<Faults> of_turn(
+      static_cast<std::size_t>(number_of_blocks(selection.rows(), rows_of_turn)));
+  share_out(std::ssize(of_turn), [&](Index turn) {
+    FaultCounter counter(selection, band, mask);
+    const Index begin = turn * rows_of_turn;
+    for (Index row = begin; row < std::min(selection.rows(), begin + rows_of_turn); ++row)
+      counter.count(row);
+    of_turn[static_cast<std::size_t>(turn)] = counter.found();
   });
-  return out;
+  Faults all{selection.faults, {}};
+  for (const Faults& faults : of_turn) {
+    all.of_lists.add(faults.of_lists);
+    all.of_pairs.add(faults.of_pairs);
+  }
+  return all;
 }
+
+/// Makes the pairs of a query from its blocks; of those, the ones that the head's mask admits.
+class PairMaker final : public BitRows::Maker {
+ public:
+  PairMaker(Selection selection, std::shared_ptr<const PairMask> mask)
+      : selection_(std::move(selection)), mask_(std::move(mask)) {}
+
+  void make(Index query, std::uint32_t* words) const override {
+    for (const IndexRange& run : selection_.runs(query / selection_.block.queries))
+      set_bits(words, run);
+    if (!mask_ || !mask_->has_pairs()) return;
+    BlockBits admitted(static_cast<std::size_t>(mask_->pairs().stride()));
+    mask_->pairs().copy_row(query, admitted.data());
+    for (const std::uint32_t word : admitted) *words++ &= word;
+  }
+
+ private:
+  Selection selection_;
+  std::shared_ptr<const PairMask> mask_;
+};
 
 /// "2016 kept pairs lie in the future: left out (224 in blocks at the edge of the causal mask)".
 void add_beyond(std::vector<std::string>& clauses, Index count, Index at_edge,
@@ -226,20 +364,30 @@ IndexRange Selection::queries_of(Index row) const {
 }
 
 std::vector<IndexRange> Selection::runs(Index row, bool whole) const {
-  std::vector<IndexRange> found;
-  const bool leaves_out = whole && !partial.empty();
-  for (Index w = 0; w < blocks.stride(); ++w) {
-    std::uint32_t bits = blocks.row(row)[w] & (leaves_out ? ~partial.row(row)[w] : ~0u);
-    for (; bits != 0; bits &= bits - 1) {
-      const Index begin = (w * BitMatrix::word_bits + std::countr_zero(bits)) * block.keys,
-                  end = std::min(lengths.keys, begin + block.keys);
-      if (!found.empty() && found.back().end == begin)
-        found.back().end = end;
-      else
-        found.push_back({begin, end});
-    }
+  std::vector<std::uint32_t> words(static_cast<std::size_t>(blocks.stride()));
+  blocks.copy_row(row, words.data());
+  if (whole && !partial.empty())
+    for (Index w = 0; w < blocks.stride(); ++w)
+      words[static_cast<std::size_t>(w)] &= ~partial.row(row)[w];
+  return runs_of_blocks(*this, words);
+}
+
+void ListFaults::add(const ListFaults& later) {
+  if (outside == 0) {
+    first_outside = later.first_outside;
+    row_of_first = later.row_of_first;
   }
-  return found;
+  outside += later.outside;
+  repeats += later.repeats;
+}
+
+ShareOut on_this_thread(const std::stop_token& stop) {
+  return [stop](Index turns, const auto& turn_of) {
+    for (Index turn = 0; turn < turns; ++turn) {
+      check_stop(stop);
+      turn_of(turn);
+    }
+  };
 }
 
 Selection read_selection(const SelectionTensors& tensors, Index head, Lengths lengths,
@@ -248,9 +396,9 @@ Selection read_selection(const SelectionTensors& tensors, Index head, Lengths le
 }
 
 std::vector<std::string> faults_of(const Selection& selection, const Band& band,
-                                   const PairMask* mask, const std::stop_token& stop) {
+                                   const PairMask* mask, const ShareOut& share_out) {
   std::vector<std::string> clauses;
-  const ListFaults& faults = selection.faults;
+  const auto [faults, outside] = count_faults(selection, band, mask, share_out);
   if (faults.repeats > 0)
     clauses.push_back("the lists repeat " + plural(faults.repeats, "entry") +
                       ": each pair counts once");
@@ -259,7 +407,6 @@ std::vector<std::string> faults_of(const Selection& selection, const Band& band,
                       std::to_string(selection.blocks.cols() - 1) + ", first " +
                       std::to_string(faults.first_outside) + " in row " +
                       std::to_string(faults.row_of_first) + ": left out");
-  const OutsidePairs outside = outside_pairs(selection, band, mask, stop);
   add_beyond(clauses, outside.future, outside.future_at_edge, "in the future", "the causal mask");
   add_beyond(clauses, outside.past, outside.past_at_edge, "before the sliding window",
              "the sliding window");
@@ -274,26 +421,12 @@ std::vector<std::string> faults_of(const Selection& selection, const Band& band,
 }
 
 std::shared_ptr<const PairMask> pairs_of(Selection selection,
-                                         const std::shared_ptr<const PairMask>& mask,
-                                         const std::stop_token& stop) {
+                                         const std::shared_ptr<const PairMask>& mask) {
   const auto [queries, keys] = selection.lengths;
-  const BitMatrix* also = mask && mask->has_pairs() ? &mask->pairs() : nullptr;
-  BitMatrix pairs;
-  if (selection.block == Lengths{1, 1} && !also) {
-    pairs = std::move(selection.blocks);
-  } else {
-    require_memory(static_cast<double>(queries) * static_cast<double>(keys) / 8,
-                   "the kept pairs of " + selection.lengths.text());
-    pairs = BitMatrix(queries, keys);
-    for_each_row(selection.rows(), stop, [&](Index row) {
-      const std::vector<IndexRange> runs = selection.runs(row);
-      const IndexRange its = selection.queries_of(row);
-      for (Index i = its.begin; i < its.end; ++i)
-        for (const IndexRange& run : runs)
-          for (Index j = run.begin; j < run.end; ++j)
-            if (!also || (*also)(i, j)) pairs.set(i, j);
-    });
-  }
+  const bool of_pairs = selection.block == Lengths{1, 1} && !(mask && mask->has_pairs());
+  BitRows pairs = of_pairs ? std::move(selection.blocks)
+                           : BitRows(queries, keys,
+                                     std::make_shared<const PairMaker>(std::move(selection), mask));
   using Documents = std::vector<std::int32_t>;
   return std::make_shared<const PairMask>(mask ? mask->query_document() : Documents(),
                                           mask ? mask->key_document() : Documents(),

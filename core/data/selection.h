@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -44,14 +45,21 @@ struct ListFaults {
   Index repeats = 0, outside = 0;
   std::int64_t first_outside = 0;  // and the row of blocks that lists it
   Index row_of_first = 0;
+
+  /// Adds those of later rows.
+  void add(const ListFaults& later);
 };
+
+class ListReader;
 
 /// The blocks that one head keeps.
 struct Selection {
   Lengths lengths, block;
-  BitMatrix blocks;        // [rows, cols]
-  BitMatrix partial = {};  // those of them of which the pairs are meant that the head admits
+  BitRows blocks;        // [rows, cols]
+  BitRows partial = {};  // those of them of which the pairs are meant that the head admits
   ListFaults faults = {};
+  /// What makes the rows of `blocks`, if they are not held; then `faults` are not known.
+  std::shared_ptr<const ListReader> reader = {};
 
   Index rows() const { return blocks.rows(); }
   IndexRange queries_of(Index row) const;
@@ -59,8 +67,15 @@ struct Selection {
   std::vector<IndexRange> runs(Index row, bool whole = false) const;
 };
 
-/// Reads lists in bands of rows. Throws InputError for lists that do not fit, UnavailableError if
-/// the blocks do not fit into memory, Cancelled, and what HeadTensor::read throws.
+/// Calls its argument for each of so many turns, in any order and on any threads.
+using ShareOut = std::function<void(Index turns, const std::function<void(Index turn)>&)>;
+/// One turn after another on this thread. Throws Cancelled between two.
+ShareOut on_this_thread(const std::stop_token& stop);
+
+/// The blocks are held if their bits take no more than two bytes for each entry of the lists; else
+/// each row is read again when it is asked for, so that memory is at most in proportion to the
+/// lists. Throws InputError for lists that do not fit, UnavailableError if the blocks do not fit
+/// into memory, Cancelled, and what HeadTensor::read throws.
 Selection read_selection(const SelectionTensors& tensors, Index head, Lengths lengths,
                          const std::stop_token& stop = {});
 
@@ -68,12 +83,12 @@ Selection read_selection(const SelectionTensors& tensors, Index head, Lengths le
 /// repeated or out of range, pairs beyond the causal mask, the window (`band`) or `mask` (null
 /// admits all); and queries of which no key is left.
 std::vector<std::string> faults_of(const Selection& selection, const Band& band,
-                                   const PairMask* mask, const std::stop_token& stop = {});
+                                   const PairMask* mask,
+                                   const ShareOut& share_out = on_this_thread({}));
 
-/// The pairs that are kept and that `mask` admits (null admits all). Throws UnavailableError if
-/// they do not fit into memory, Cancelled.
+/// The pairs that are kept and that `mask` admits (null admits all). Those of larger blocks are
+/// made row by row.
 std::shared_ptr<const PairMask> pairs_of(Selection selection,
-                                         const std::shared_ptr<const PairMask>& mask,
-                                         const std::stop_token& stop = {});
+                                         const std::shared_ptr<const PairMask>& mask);
 
 }  // namespace fovea

@@ -58,16 +58,16 @@ class Lists {
 template <class AddRow, class Add>
 void for_pairs(const Plan& plan, const std::stop_token& stop, AddRow add_row, Add add) {
   const Support support(plan);
-  std::vector<bool> attends(static_cast<std::size_t>(plan.keys()));
+  std::vector<IndexRange> attended;
   for (Index i = 0; i < plan.queries(); ++i) {
     if (i % 64 == 0) check_stop(stop);
-    std::fill(attends.begin(), attends.end(), false);
-    support.for_parts(i, {0, plan.keys()}, [&](const Support::Part& part) {
-      std::fill_n(attends.begin() + part.keys.begin, part.keys.size(), true);
-    });
+    attended.clear();
+    support.for_parts(i, {0, plan.keys()},
+                      [&](const Support::Part& part) { attended.push_back(part.keys); });
+    std::ranges::sort(attended, {}, &IndexRange::begin);
     add_row();
-    for (Index j = 0; j < plan.keys(); ++j)
-      if (attends[static_cast<std::size_t>(j)]) add(i, j);
+    for (const IndexRange& keys : attended)
+      for (Index j = keys.begin; j < keys.end; ++j) add(i, j);
   }
 }
 

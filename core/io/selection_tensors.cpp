@@ -330,12 +330,10 @@ class SelectionReader {
     const bool of_heads = begins.shape.size() == 2;
     if (of_heads && !shares_heads(begins.shape[0]))
       tensors_.refuse(all_begins, "one for each of " + heads_text() + " heads");
-    constexpr Index most = Index{1} << 24;  // numbers of entries are exact in fp32 up to here
     if (lists.shape.size() != begins.shape.size() || lists.shape.back() < 1 ||
-        lists.shape.back() > most || (of_heads && lists.shape[0] != begins.shape[0]))
+        (of_heads && lists.shape[0] != begins.shape[0]))
       tensors_.refuse(all, (of_heads ? "[" + std::to_string(begins.shape[0]) + ",entries]"
-                                     : std::string("[entries]")) +
-                               ", at most 16777216 of a head");
+                                     : std::string("[entries]")));
     out_.block = has_rows_of(pairs) ? pairs : *stated_;
     out_.lists = {.where = where(all_begins),
                   .entries = vectors(lists, true),

@@ -85,7 +85,7 @@ Plan plan_of_cache(const Problem& problem, Evictions evicted, Planning& planning
     planning.run.check();
     plan.mask = held_pairs(problem, evicted, planning);
     plan.head_mask = problem.mask;
-    passes.push_back(tiles_of_mask(plan.mask->pairs(), Band{.lo = 0}, planning.run.stop));
+    passes.push_back(tiles_of_mask(plan.mask->pairs(), Band{.lo = 0}, planning));
   }
   plan.structure.set(evicted_name, std::move(evicted));
   return plan;

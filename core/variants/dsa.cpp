@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <span>
 
 #include "analysis/selected_recall.h"
 #include "data/error.h"
@@ -37,6 +38,27 @@ struct DsaParameters {
   }
 };
 
+void set_keys(std::span<const std::int32_t> keys, std::uint32_t* bits) {
+  for (const Index j : keys)
+    if (j >= 0) set_bits(bits, {j, j + 1});
+}
+
+/// Makes the pairs of a query from its selected keys.
+class SelectedPairs final : public BitRows::Maker {
+ public:
+  SelectedPairs(std::vector<std::int32_t> selected, Index tokens)
+      : selected_(std::move(selected)), tokens_(static_cast<std::size_t>(tokens)) {}
+
+  void make(Index query, std::uint32_t* bits) const override {
+    set_keys(std::span(selected_).subspan(static_cast<std::size_t>(query) * tokens_, tokens_),
+             bits);
+  }
+
+ private:
+  std::vector<std::int32_t> selected_;
+  std::size_t tokens_;
+};
+
 class DsaPlanner {
  public:
   DsaPlanner(const Problem& problem, const DsaParameters& p, Planning& planning)
@@ -52,15 +74,15 @@ class DsaPlanner {
       return plan;
     }
     require_memory(static_cast<double>(queries()) *
-                       (4 * static_cast<double>(p_.tokens) + static_cast<double>(keys()) / 8),
+                       (bytes_of_lists() + std::min(bytes_of_lists(), bytes_of_bits())),
                    "the selection of " + plural(p_.tokens, "key") + " for each of " +
-                       std::to_string(queries()) + " queries" + ", and a bit for each pair",
+                       std::to_string(queries()) + " queries, and their pairs",
                    std::string(fewer_tokens) + ", and so do fewer selected keys");
     std::vector<std::int32_t> selected = given();
     if (selected.empty()) selected = select(plan);
     plan.mask = mask_of(selected);
     plan.head_mask = problem_.mask;
-    passes.push_back(tiles_of_mask(plan.mask->pairs(), band, planning_.run.stop));
+    passes.push_back(tiles_of_mask(plan.mask->pairs(), band, planning_));
     plan.structure.set({"selected_keys", {queries(), p_.tokens}, std::move(selected)});
     return plan;
   }
@@ -120,14 +142,25 @@ class DsaPlanner {
     return selected;
   }
 
+  // Bytes for each query.
+  double bytes_of_lists() const { return 4 * static_cast<double>(p_.tokens); }
+  double bytes_of_bits() const { return static_cast<double>(keys()) / 8; }
+
   std::shared_ptr<const PairMask> mask_of(const std::vector<std::int32_t>& selected) const {
-    BitMatrix pairs(queries(), keys());
-    for (Index i = 0; i < queries(); ++i)
-      for (Index r = 0; r < p_.tokens; ++r)
-        if (const std::int32_t j = selected[static_cast<std::size_t>(at(i) + r)]; j >= 0)
-          pairs.set(i, j);
     return std::make_shared<const PairMask>(std::vector<std::int32_t>(),
-                                            std::vector<std::int32_t>(), std::move(pairs));
+                                            std::vector<std::int32_t>(), pairs_of(selected));
+  }
+
+  /// A bit for each pair, or where that takes more memory, the lists once more.
+  BitRows pairs_of(const std::vector<std::int32_t>& selected) const {
+    if (bytes_of_lists() < bytes_of_bits())
+      return {queries(), keys(), std::make_shared<const SelectedPairs>(selected, p_.tokens)};
+    BitMatrix bits(queries(), keys());
+    const std::span all(selected);
+    for (Index i = 0; i < queries(); ++i)
+      set_keys(all.subspan(static_cast<std::size_t>(at(i)), static_cast<std::size_t>(p_.tokens)),
+               bits.row(i));
+    return bits;
   }
 
   const Problem& problem_;

@@ -56,15 +56,18 @@ Pass tiles_of(const Selection& selection, const Band& band, const std::stop_toke
 
 /// Sets what is kept, as tiles or as a mask of the plan.
 void keep(Selection selection, const Problem& problem, Plan& plan, ImportedPlan& form,
-          const std::stop_token& stop) {
-  for (std::string& fault : faults_of(selection, problem.band(), problem.mask.get(), stop))
+          Planning& planning) {
+  const ShareOut share_out = [&](Index turns, const auto& turn_of) {
+    planning.backend.share_out(turns, planning.run, turn_of);
+  };
+  for (std::string& fault : faults_of(selection, problem.band(), problem.mask.get(), share_out))
     plan.notes.push_back(std::move(fault));
   if (selection.block.queries >= least_queries_of_tiles) {
     plan.mask = problem.mask;
-    form.kept = tiles_of(selection, plan.band(), stop);
+    form.kept = tiles_of(selection, plan.band(), planning.run.stop);
   } else {
-    plan.mask = pairs_of(std::move(selection), problem.mask, stop);
-    form.kept = tiles_of_mask(plan.mask->pairs(), plan.band(), stop);
+    plan.mask = pairs_of(std::move(selection), problem.mask);
+    form.kept = tiles_of_mask(plan.mask->pairs(), plan.band(), planning);
   }
 }
 
@@ -85,7 +88,8 @@ Plan plan_imported(const Problem& problem, const ImportedParameters& parameters,
   if (tensors.kept.present()) {
     if (result->p.empty())
       plan.notes.push_back("weights are softmax over the pairs that the file says were kept");
-    keep(read_selection(tensors.kept, head, problem.lengths(), stop), problem, plan, form, stop);
+    keep(read_selection(tensors.kept, head, problem.lengths(), stop), problem, plan, form,
+         planning);
   } else if (!result->p.empty()) {
     plan.mask = pairs_with_weight(result->p, problem, stop);
     form.kept = pass_of_all_pairs(plan);

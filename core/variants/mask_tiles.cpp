@@ -1,10 +1,9 @@
 #include "variants/mask_tiles.h"
 
 #include <algorithm>
-#include <bit>
 #include <vector>
 
-#include "data/stop.h"
+#include "data/blocks.h"
 
 namespace fovea {
 namespace {
@@ -13,37 +12,91 @@ namespace {
 /// another tile would, and all tiles together take less memory than the mask.
 constexpr Index largest_gap = 8;
 
-/// Ascending runs of bits that are set.
-std::vector<IndexRange> runs_of(const std::vector<std::uint32_t>& words) {
-  std::vector<IndexRange> runs;
-  for (std::size_t w = 0; w < words.size(); ++w)
-    for (std::uint32_t bits = words[w]; bits != 0;) {
-      const int first = std::countr_zero(bits), length = std::countr_one(bits >> first);
-      const Index begin = static_cast<Index>(w) * BitMatrix::word_bits + first;
-      if (!runs.empty() && begin - runs.back().end <= largest_gap)
-        runs.back().end = begin + length;
-      else
-        runs.push_back({begin, begin + length});
-      bits =
-          first + length == BitMatrix::word_bits ? 0 : bits >> (first + length) << (first + length);
-    }
-  return runs;
+constexpr Index strip = 64;  // rows of a tile: as many as fill the loops of the back ends
+/// Strips that are one tile if it has at most an eighth more pairs than they have: then a key is
+/// read once for all of them.
+constexpr Index strips_of_tall = 3;
+constexpr Index most_tiles = Index{1} << 19;
+
+using KeyBits = std::vector<std::uint32_t>;
+
+/// A bit for each key that some of the queries attend.
+KeyBits attended_by(const BitRows& pairs, IndexRange queries) {
+  KeyBits attended(static_cast<std::size_t>(pairs.stride()));
+  for (Index i = queries.begin; i < queries.end; ++i) {
+    const std::uint32_t* row = pairs.row(i);
+    for (std::size_t w = 0; w < attended.size(); ++w) attended[w] |= row[w];
+  }
+  return attended;
 }
+
+std::vector<IndexRange> some_runs_of(const KeyBits& keys, Index most_runs) {
+  for (Index gap = largest_gap;; gap *= 2) {
+    std::vector<IndexRange> runs = runs_of_bits(keys.data(), std::ssize(keys), gap);
+    if (std::ssize(runs) <= most_runs) return runs;
+  }
+}
+
+/// The tiles of some queries.
+class TileMaker {
+ public:
+  TileMaker(const BitRows& pairs, const Band& band, Index most_runs)
+      : pairs_(pairs), band_(band), most_runs_(most_runs) {}
+
+  std::vector<Tile> make(IndexRange queries) const {
+    std::vector<Tile> tiles;
+    std::vector<KeyBits> of_strip;
+    KeyBits all(static_cast<std::size_t>(pairs_.stride()));
+    double in_strips = 0;
+    for (Index begin = queries.begin; begin < queries.end; begin += strip) {
+      const IndexRange rows{begin, std::min(begin + strip, queries.end)};
+      of_strip.push_back(attended_by(pairs_, rows));
+      in_strips += pairs_of(rows, of_strip.back());
+      for (std::size_t w = 0; w < all.size(); ++w) all[w] |= of_strip.back()[w];
+    }
+    if (pairs_of(queries, all) <= in_strips * 1.125) {
+      add(queries, all, most_runs_ * std::ssize(of_strip), tiles);
+      return tiles;
+    }
+    for (std::size_t s = 0; s < of_strip.size(); ++s) {
+      const Index begin = queries.begin + static_cast<Index>(s) * strip;
+      add({begin, std::min(begin + strip, queries.end)}, of_strip[s], most_runs_, tiles);
+    }
+    return tiles;
+  }
+
+ private:
+  double pairs_of(IndexRange rows, const KeyBits& keys) const {
+    return static_cast<double>(rows.size() * count_bits(keys.data(), {0, pairs_.cols()}));
+  }
+
+  void add(IndexRange rows, const KeyBits& keys, Index most_runs, std::vector<Tile>& tiles) const {
+    for (const IndexRange& run : some_runs_of(keys, most_runs)) tiles.push_back({rows, run, band_});
+  }
+
+  const BitRows& pairs_;
+  const Band& band_;
+  Index most_runs_;
+};
 
 }  // namespace
 
-Pass tiles_of_mask(const BitMatrix& pairs, const Band& band, const std::stop_token& stop) {
-  constexpr Index strip = 64;  // rows of a tile: as many as one strip of the back ends
+Pass tiles_of_mask(const BitRows& pairs, const Band& band, const Planning& planning) {
+  constexpr Index tall = strips_of_tall * strip;
+  const Index turns = number_of_blocks(pairs.rows(), tall),
+              strips = std::max<Index>(1, number_of_blocks(pairs.rows(), strip));
+  const TileMaker maker(pairs, band, std::max<Index>(1, most_tiles / strips));
+  std::vector<std::vector<Tile>> tiles(static_cast<std::size_t>(turns));
+  planning.backend.share_out(turns, planning.run, [&](Index turn) {
+    tiles[static_cast<std::size_t>(turn)] =
+        maker.make({turn * tall, std::min((turn + 1) * tall, pairs.rows())});
+  });
   Pass pass{.unit = "strip"};
-  std::vector<std::uint32_t> attended(static_cast<std::size_t>(pairs.stride()));
-  for (Index begin = 0; begin < pairs.rows(); begin += strip) {
-    check_stop(stop);
-    const IndexRange rows{begin, std::min(begin + strip, pairs.rows())};
-    std::ranges::fill(attended, 0u);
-    for (Index i = rows.begin; i < rows.end; ++i)
-      for (std::size_t w = 0; w < attended.size(); ++w) attended[w] |= pairs.row(i)[w];
-    for (const IndexRange& keys : runs_of(attended)) pass.tiles.push_back({rows, keys, band});
-  }
+  std::size_t count = 0;
+  for (const std::vector<Tile>& some : tiles) count += some.size();
+  pass.tiles.reserve(count);
+  for (const std::vector<Tile>& some : tiles)
+    pass.tiles.insert(pass.tiles.end(), some.begin(), some.end());
   return pass;
 }
 

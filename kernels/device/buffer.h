@@ -47,6 +47,13 @@ class Buffer {
   void clear() {
     if (count_ > 0) check(cudaMemsetAsync(data_, 0, bytes(), stream_), "clearing memory");
   }
+  /// Copies `values`, which must live until Device::wait, to the elements from `first` on.
+  void upload(std::size_t first, std::span<const T> values) {
+    if (!values.empty())
+      check(cudaMemcpyAsync(data_ + first, values.data(), values.size_bytes(),
+                            cudaMemcpyHostToDevice, stream_),
+            "uploading");
+  }
   /// In the order of the stream: `to` is valid after Device::wait.
   void download(T* to, std::size_t count) const {
     if (count > 0)

@@ -64,7 +64,7 @@ double bytes_of_conditions(const Problem& problem) {
   if (const PairMask* mask = problem.mask.get())
     bytes +=
         int_size * as_double(std::ssize(mask->query_document()) + std::ssize(mask->key_document()) +
-                             std::ssize(mask->pairs().words()));
+                             mask->pairs().rows() * mask->pairs().stride());
   return bytes;
 }
 

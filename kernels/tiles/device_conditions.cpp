@@ -1,6 +1,8 @@
 #include "tiles/device_conditions.h"
 
+#include <algorithm>
 #include <numbers>
+#include <vector>
 
 namespace fovea::cuda {
 
@@ -21,8 +23,23 @@ DeviceConditions::DeviceConditions(const Problem& problem, const Device& device)
     fixed_.excludes = true;
     query_document_ = {device, std::span<const std::int32_t>(mask->query_document())};
     key_document_ = {device, std::span<const std::int32_t>(mask->key_document())};
-    bits_ = {device, std::span<const std::uint32_t>(mask->pairs().words())};
+    upload(mask->pairs(), device);
     fixed_.bits_stride = mask->pairs().stride();
+  }
+}
+
+void DeviceConditions::upload(const BitRows& pairs, const Device& device) {
+  const Index stride = pairs.stride();
+  bits_ = {device, static_cast<std::size_t>(pairs.rows() * stride)};
+  constexpr Index most_words = Index{1} << 18;  // 1 MiB
+  const Index most_rows = std::max<Index>(1, most_words / std::max<Index>(1, stride));
+  std::vector<std::uint32_t> words;
+  for (Index begin = 0; begin < pairs.rows(); begin += most_rows) {
+    const Index rows = std::min(most_rows, pairs.rows() - begin);
+    words.resize(static_cast<std::size_t>(rows * stride));
+    for (Index r = 0; r < rows; ++r) pairs.copy_row(begin + r, words.data() + r * stride);
+    bits_.upload(static_cast<std::size_t>(begin * stride), words);
+    device.wait();
   }
 }
 

@@ -15,6 +15,9 @@ class DeviceConditions {
   HeadConditions head() const;
 
  private:
+  /// A MiB at a time, as rows may be made while they are uploaded.
+  void upload(const BitRows& pairs, const Device& device);
+
   HeadConditions fixed_;  // all but the pointers
   Buffer<float> by_distance_, by_key_, bias_;
   Buffer<std::int32_t> query_document_, key_document_;

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "allocations.h"
+#include "analysis/cost.h"
 #include "data/kept_blocks.h"
 #include "laws/operator_cases.h"
 
@@ -69,4 +70,33 @@ TEST_CASE("law: where values are nearly all that a mixed plan takes, its need is
       CHECK(used.need >= used.peak);
       CHECK(used.need <= 1.25 * used.peak);
     }
+}
+
+TEST_CASE("law: lists of few keys take memory in proportion to them, not to all pairs") {
+  constexpr Index n = 16384, keys = 8;
+  constexpr double list = 4.0 * n * keys, bits = 1.0 * n * n / 8;  // 512 KiB and 32 MiB
+  std::vector<Matrix> one;
+  one.emplace_back(n, keys);
+  for (Index i = 0; i < n; ++i)
+    for (Index e = 0; e < keys; ++e) one.front()(i, e) = static_cast<float>((i * 7919 + e) % n);
+  Problem problem = make_data(Data::gaussian, n, 4, 4, false);
+  std::vector<ImportedTensors> results{
+      {.kept = {.lists = {.where = "", .entries = make_head_tensor(std::move(one))}}}};
+  problem.imported =
+      std::make_shared<const ImportedResults>(ImportedResults{std::move(results), 0});
+  free_kept_blocks();
+  begin_peak();
+  const auto plan = make_plan(*backends().back(), problem, "imported", {});
+  CHECK(count_cost(*plan, 4, 4).pairs == n * keys);
+  // Each thread keeps up to 192 rows of bits.
+  const double of_threads = threads * 192.0 * n / 8;
+  const double of_planning = static_cast<double>(peak_bytes());
+  CHECK(of_planning <= 8 * list + of_threads);
+  Profile profile;
+  Run run{profile};
+  const auto bound = backends().back()->bind(plan, problem, run);
+  (void)bound->apply(problem.v, run);
+  const double need = memory_need(*plan, problem, threads).total();
+  CHECK(static_cast<double>(peak_bytes()) <= of_planning + need);
+  CHECK(of_planning + need < bits);
 }

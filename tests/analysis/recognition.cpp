@@ -230,3 +230,24 @@ TEST_CASE("a sentence says where the wrong rows lie") {
   CHECK(text([](Index i) { return i % 16 == 15 && i < 64; }, 100) ==
         "4 of 100 rows, the first is row 15");
 }
+
+TEST_CASE("keys that a kernel leaves out in some rows are named, also where the tile moves") {
+  const auto found = [](const Problem& head, auto keeps) {
+    return findings(with(head, {.z = tensor(run_kernel(head, to_fp32, keeps).z)}));
+  };
+  const Problem head = make_data(Data::gaussian, 200, 8, 6, false);
+  CHECK(found(head, [](Index i, Index j) { return i < 64 || i >= 128 || j / 32 != 3; }) ==
+        "z is not exact attention of this head, in rows 64 to 127; it equals exact attention "
+        "without keys 96 to 127 in these rows, up to rounding to F32");
+  CHECK(found(head, [](Index, Index j) { return j < 192; }) ==
+        "z is not exact attention of this head, in all 200 rows; it equals exact attention without "
+        "keys 192 to 199 in these rows, up to rounding to F32");
+  const Problem causal = make_data(Data::gaussian, 200, 8, 6, true);
+  CHECK(contains(found(causal, [](Index i, Index j) { return i < 32 || j / 16 != i / 16; }),
+                 "without the 16 keys of each query's own tile in these rows"));
+  CHECK(contains(found(causal, [](Index i, Index j) { return j / 64 != i / 64 - 1; }),
+                 "without the 64 keys 1 tile before each query's own in these rows"));
+  // Single keys are no tile.
+  CHECK(contains(found(head, [](Index i, Index j) { return j != i; }),
+                 ": rounding to F32 does not explain it"));
+}

@@ -73,7 +73,7 @@ TEST_CASE("--mask: kept pairs of another file, for any source") {
   REQUIRE(exact.status == 0);
   CHECK(exact.json()["metrics"][0]["output_rel_fro"].get<double>() < 1e-6);
 
-  // A single array is a mask, whatever its name.
+  // A single array is a mask, whatever its name, if it has a column for each key.
   std::string bytes(64 * 64, '\0');
   for (std::size_t i = 0; i < 64; ++i) std::fill_n(bytes.begin() + long(64 * i), i + 1, '\1');
   write_bytes(folder / "causal.npy", npy_bytes(npy_dict("|b1", "(64, 64)"), bytes));
@@ -81,6 +81,18 @@ TEST_CASE("--mask: kept pairs of another file, for any source") {
   CAPTURE(array.err);
   REQUIRE(array.status == 0);
   CHECK(array.json()["metrics"][0]["density"] == 65.0 / 128);
+
+  // One of integers with a row for each query lists its keys.
+  std::vector<std::int32_t> own;
+  for (std::int32_t i = 0; i < 64; ++i) own.insert(own.end(), {i, -1, i / 2, -1});
+  const auto raw = std::as_bytes(std::span(own));
+  write_bytes(folder / "topk.npy",
+              npy_bytes(npy_dict("<i4", "(64, 4)"),
+                        std::string(reinterpret_cast<const char*>(raw.data()), raw.size())));
+  const Ended lists = compute("synthetic:gaussian?n=64&d=8", "topk.npy");
+  CAPTURE(lists.err);
+  REQUIRE(lists.status == 0);
+  CHECK(lists.json()["metrics"][0]["density"] == 127.0 / 4096);
 
   const Ended other = compute("synthetic:gaussian?n=32&d=8", "mine.safetensors");
   CHECK(other.status == 3);

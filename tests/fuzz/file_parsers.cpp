@@ -53,7 +53,8 @@ void use_head(const Source& source, Index index, Index head) {
     Selection kept = read_selection(imported.kept, head, layer.lengths());
     for (const std::string& fault : faults_of(kept, problem.band(), problem.mask.get()))
       require_printable(fault, "a fault of a selection");
-    (void)pairs_of(std::move(kept), problem.mask);
+    const auto pairs = pairs_of(std::move(kept), problem.mask);
+    (void)pairs->count(layer.queries() - 1, {0, layer.keys()});
   }
 }
 

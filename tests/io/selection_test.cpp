@@ -4,8 +4,10 @@
 
 #include <span>
 
+#include "io/file_bytes.h"
 #include "io/tensor_source.h"
 #include "messages.h"
+#include "temporary_directory.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -271,4 +273,98 @@ TEST_CASE("lists that do not fit are refused with what was found and expected") 
              "at most 3");
   // A file that holds such numbers for other reasons opens.
   CHECK(source_that_keeps({}, {{"block_size", "wide"}}).layers[0].imported.empty());
+}
+
+TEST_CASE("bits of a row, where they are held and where they are made") {
+  class Fifths final : public BitRows::Maker {
+   public:
+    explicit Fifths(Index first) : first_(first) {}
+    void make(Index row, std::uint32_t* words) const override {
+      for (Index j = (row + first_) % 5; j < 100; j += 5) set_bits(words, {j, j + 1});
+    }
+
+   private:
+    Index first_;
+  };
+  BitMatrix bits(200, 100);
+  for (Index i = 0; i < 200; ++i)
+    for (Index j = i % 5; j < 100; j += 5) bits.set(i, j);
+  const BitRows held(bits), made(200, 100, std::make_shared<const Fifths>(0)),
+      others(200, 100, std::make_shared<const Fifths>(1));
+  CHECK(held.held());
+  CHECK_FALSE(made.held());
+  for (const Index i : {0, 192, 1, 193, 0, 199}) {
+    for (Index j = 0; j < 100; ++j) CHECK(made(i, j) == held(i, j));
+    CHECK(others(i, i % 5) == false);
+    CHECK(made(i, i % 5));
+  }
+  std::uint32_t row[4] = {};
+  set_bits(row, {3, 3});
+  CHECK(next_bit(row, true, {0, 100}) == 100);
+  set_bits(row, {30, 70});
+  set_bits(row, {72, 73});
+  set_bits(row, {96, 100});
+  CHECK(count_bits(row, {0, 100}) == 45);
+  CHECK(count_bits(row, {31, 64}) == 33);
+  CHECK(count_bits(row, {64, 64}) == 0);
+  CHECK(next_bit(row, true, {0, 100}) == 30);
+  CHECK(next_bit(row, false, {30, 100}) == 70);
+  CHECK(next_bit(row, true, {73, 90}) == 90);
+  CHECK(runs_of_bits(row, 4) == std::vector<IndexRange>{{30, 70}, {72, 73}, {96, 100}});
+  CHECK(runs_of_bits(row, 4, 2) == std::vector<IndexRange>{{30, 73}, {96, 100}});
+}
+
+TEST_CASE("entries of lists that are read row by row are counted as those that are held") {
+  constexpr std::int32_t n = 200;
+  std::vector<std::int32_t> few, padded;  // the same entries, in lists so long that they are held
+  for (std::int32_t i = 0; i < n; ++i) {
+    const std::int32_t listed[] = {(7 * i) % n, i == 150 ? n : i == 3 ? -5 : (11 * i) % n, i / 2};
+    few.insert(few.end(), std::begin(listed), std::end(listed));
+    padded.insert(padded.end(), std::begin(listed), std::end(listed));
+    padded.insert(padded.end(), 20, -1);
+  }
+  const auto clauses = [](std::vector<std::int32_t> entries, bool held) {
+    const Index most = std::ssize(entries) / n;
+    const NamedTensor lists = list_of("l.indices", {n, most}, std::move(entries));
+    const Selection selection = read_selection({.lists = {.where = "",
+                                                          .entries = {.type = *lists.type,
+                                                                      .bytes = lists.bytes,
+                                                                      .heads = 1,
+                                                                      .rows = n,
+                                                                      .cols = most,
+                                                                      .row_stride = 4 * most,
+                                                                      .col_stride = 4}}},
+                                               0, {n, n});
+    CHECK(selection.blocks.held() == held);
+    return faults_of(selection, band_of(true, 40, 0), nullptr);
+  };
+  const std::vector<std::string> found = clauses(few, false);
+  CHECK(found == clauses(padded, true));
+  REQUIRE(found.size() >= 4);
+  CHECK(contains(found[0], "the lists repeat"));
+  CHECK(contains(found[1], "2 entries of the lists out of the range 0 to 199, first -5 in row 3"));
+  CHECK(contains(found[2], "lie in the future"));
+  CHECK(contains(found[3], "before the sliding window"));
+}
+
+TEST_CASE("lists in a file that was changed since are not read as if they were the same") {
+  constexpr Index n = 100;
+  const TemporaryDirectory folder;
+  const std::string path = folder.write("lists", std::string(n * 4, '\0'));
+  const Selection selection =
+      read_selection({.lists = {.where = path,
+                                .entries = {.type = ElementType::i32,
+                                            .bytes = std::make_shared<const FileBytes>(path),
+                                            .heads = 1,
+                                            .rows = n,
+                                            .cols = 1,
+                                            .row_stride = 4,
+                                            .col_stride = 4}}},
+                     0, {n, n});
+  REQUIRE_FALSE(selection.blocks.held());
+  const auto pairs = pairs_of(selection, nullptr);
+  CHECK(pairs->count(5, {0, n}) == 1);
+  folder.write("lists", std::string(n * 4 + 1, '\1'));
+  CHECK_SAYS(pairs->count(6, {0, n}), path, "was changed after it was opened");
+  CHECK_SAYS(faults_of(selection, {}, nullptr), path, "open it again");
 }

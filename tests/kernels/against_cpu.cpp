@@ -155,3 +155,24 @@ TEST_CASE("cuda: two operators are compared row by row on the device") {
     CHECK(row.norm > 0);
   }
 }
+
+TEST_CASE("law: masks of pairs that reach the device in several pieces are those of the CPU") {
+  constexpr Index n = 4096;  // two pieces of a MiB
+  std::vector<Matrix> lists;
+  lists.emplace_back(n, 2);
+  for (Index i = 0; i < n; ++i) {
+    lists.front()(i, 0) = static_cast<float>(i);
+    lists.front()(i, 1) = static_cast<float>((i + 1) % n);
+  }
+  Problem problem = make_data(Data::gaussian, n, 4, 4, false);
+  std::vector<ImportedTensors> results{
+      {.kept = {.lists = {.where = "", .entries = make_head_tensor(std::move(lists))}}}};
+  problem.imported =
+      std::make_shared<const ImportedResults>(ImportedResults{std::move(results), 0});
+  const std::unique_ptr<Backend> cpu = make_cpu_backend();
+  const Output theirs = make_instance(*cpu, problem, "imported", {}).apply(problem.v),
+               ours = make_instance(*backends().front(), problem, "imported", {}).apply(problem.v);
+  // Both round two exponents, in log2 units, and add two weights.
+  const double unit = 0x1p-23 * (8 + 4 * largest_logit(problem)) + 4 * 0x1p-24;
+  CHECK(distance(ours.z, theirs.z) <= unit * largest_entry(problem.v));
+}

@@ -167,3 +167,46 @@ TEST_CASE("the pointer reads the state of a pair, the score of its block and the
       CHECK(read.block_mass == doctest::Approx(mass).epsilon(1e-5));
     }
 }
+
+TEST_CASE("a selection of lists of few keys takes the memory of its pixels and of the lists") {
+  constexpr Index n = 32768, pixels = 128, each = n / pixels;
+  std::vector<Matrix> lists;
+  lists.emplace_back(n, 2);
+  for (Index i = 0; i < n; ++i) {
+    lists.front()(i, 0) = static_cast<float>(i);
+    lists.front()(i, 1) = static_cast<float>(i / 2);
+  }
+  Problem problem = make_data(Data::gaussian, n, 2, 1, true);
+  std::vector<ImportedTensors> results{
+      {.kept = {.lists = {.where = "", .entries = make_head_tensor(std::move(lists))}}}};
+  problem.imported =
+      std::make_shared<const ImportedResults>(ImportedResults{std::move(results), 0});
+  const Backend& backend = *backends().front();
+  const Variant& variant = find_variant("imported");
+  Profile profile;
+  Run run{profile};
+  begin_peak();
+  const Computation computation =
+      prepare(problem, {.variant = &variant, .values = values_of(variant, {})}, backend, run);
+  const Sequence sequence;
+  const ViewSettings settings;
+  const Panel panel = make_panel(find_view("selection"),
+                                 {.computation = computation,
+                                  .exact = computation,
+                                  .backend = backend,
+                                  .sequence = sequence,
+                                  .settings = settings,
+                                  .rows = {0, n},
+                                  .cols = {0, n},
+                                  .max_pixels = pixels},
+                                 run);
+  CHECK(peak_bytes() < std::size_t{32} << 20);  // a bit for each pair would be 128 MiB
+  const auto& raster = std::get<Raster>(panel.body);
+  REQUIRE(raster.values.rows() == pixels);
+  double shown = 0;
+  for (Index r = 0; r < pixels; ++r)
+    for (Index c = 0; c <= r; ++c)
+      shown += static_cast<double>(raster.values(r, c)) *
+               static_cast<double>(c < r ? each * each : each * (each + 1) / 2);
+  CHECK(shown == doctest::Approx(2 * n - 1).epsilon(1e-6));  // query 0 lists key 0 twice
+}
