@@ -12,13 +12,13 @@ namespace {
 
 /// The token of the crosshair or of the pinned row, over the ticks of its axis.
 void draw_token_label(Ink& ink, const Scene& scene, const Rect& where, bool down, Index token,
-                      Rgba edge) {
+                      Rgba edge, int column = -1) {
   const Lengths& lengths = scene.model.lengths;
   if (token < 0 || token >= (down ? lengths.queries : lengths.keys)) return;
   const TokenAxis axis = down ? scene.queries(where) : scene.keys(where);
   const double at = std::round(axis.pixel(token + 0.5));
   if (at < axis.from || at > axis.to) return;
-  const drawing::TokenNames names = scene.names();
+  const drawing::TokenNames names = scene.names(column);
   const std::string name =
       (down ? names.queries : names.keys).numbered(token, ink.letters, where.width - 10);
   const double width = ink.letters.width(name) + 8;
@@ -45,10 +45,10 @@ void draw_query_axis(Ink& ink, const Scene& scene, int row) {
 void draw_key_axis(Ink& ink, const Scene& scene, int row, int column) {
   const Rect where = scene.grid.key_axis(row, column);
   const drawing::Axes axes{drawing::key_axis({scene.viewport.col_begin, scene.viewport.col_end},
-                                             where.width, ink.letters, scene.names()),
+                                             where.width, ink.letters, scene.names(column)),
                            {}};
   draw_x_axis(ink, {{where.x, where.y, where.width, 0}, axes}, {.numbers = true, .label = false});
-  draw_token_label(ink, scene, where, false, scene.pointer.key, ink.style.faint);
+  draw_token_label(ink, scene, where, false, scene.pointer.key, ink.style.faint, column);
 }
 
 /// The end of the variant's name in a title, behind which stands what tells its columns apart.

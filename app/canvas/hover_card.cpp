@@ -194,8 +194,8 @@ std::vector<Line> card_lines(const Scene& scene, const Panel& panel) {
   const auto token = [&](const std::string& what, Index index, const drawing::AxisNames& names) {
     if (index >= 0) say(what + " " + names.numbered(index, scene.fonts, 180), false);
   };
-  token("query", p.query, scene.names().queries);
-  token("key", p.key, scene.names().keys);
+  token("query", p.query, scene.names(p.column).queries);
+  token("key", p.key, scene.names(p.column).keys);
   if (lines.empty() || p.query < 0) return lines;
   const bool in_table =
       std::holds_alternative<Raster>(panel.body) && !scene.view(p.row)->hover_name.empty();

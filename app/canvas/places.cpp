@@ -58,7 +58,7 @@ PlacedPanel Scene::placed(int row, int column, const PanelPart& part) const {
   const auto& panel = part.cell.panel;
   // A wiped panel is cut like a picture, with its numbers.
   const bool split = part.where && model.comparison->mode == ComparisonMode::split;
-  const auto [body, plot] = place_of(*panel, grid.panel(row, column), fonts, names());
+  const auto [body, plot] = place_of(*panel, grid.panel(row, column), fonts, names(column));
   const auto& scale = scales[row].of[column];
   return {.prepared = prepared.at(panel),
           .body = body,
@@ -69,15 +69,16 @@ PlacedPanel Scene::placed(int row, int column, const PanelPart& part) const {
                        .top = shared_top(*this, row, *panel),
                        .queries = drawing::TokenSpan{viewport.row_begin, viewport.row_end},
                        .keys = drawing::TokenSpan{viewport.col_begin, viewport.col_end},
-                       .names = names()}),
+                       .names = names(column)}),
           .scale = scale ? &*scale : nullptr,
-          .names = names(),
+          .names = names(column),
           .settings = settings,
           .part = split ? part.where : std::nullopt};
 }
 
 drawing::LeafPlace Scene::leaf_place(int row, int column) const {
-  const Rect plot = place_of(*panel(row, column), grid.panel(row, column), fonts, names()).plot;
+  const Rect plot =
+      place_of(*panel(row, column), grid.panel(row, column), fonts, names(column)).plot;
   return {*body<LeafSizes>(row, column), plot, fonts, 1};
 }
 

@@ -83,6 +83,12 @@ std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject, const Res
     model->column_figures.push_back(subject.shows_matrix() ? std::nullopt
                                                            : figures_of(state, causal, recurrence));
     model->held.push_back(session.columns[c].held.has_value());
+    const HeadState& head = results.head_of(state);
+    const auto its = head.held ? head.source : nullptr;
+    const Index layer = head.key.choice.layer;
+    using Tokens = std::shared_ptr<const Sequence>;
+    model->held_sequence.push_back(its ? Tokens(its, &sequence_of(*its, layer)) : nullptr);
+    model->held_key_sequence.push_back(its ? Tokens(its, &key_sequence_of(*its, layer)) : nullptr);
     model->exact_columns.push_back(results.exact_column(state.head));
   }
   return model;

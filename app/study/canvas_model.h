@@ -68,7 +68,9 @@ struct CanvasModel {
   std::optional<int> selected_column;
   std::vector<std::optional<int>> exact_columns;  // of each column: that with exact of its head
   std::vector<bool> held;                         // of each column: whether it holds a head
-  std::optional<Comparison> comparison;           // of two of the columns
+  // The tokens of the head that a column holds. Null for those of the model.
+  std::vector<std::shared_ptr<const Sequence>> held_sequence, held_key_sequence;
+  std::optional<Comparison> comparison;  // of two of the columns
   bool causal = false, dark = true;
   std::string opening;  // the name of what is being opened, where nothing is open yet
   /// The model whose pictures are replaced for a while, by those of exact: its colour ranges and

@@ -156,6 +156,29 @@ TEST_CASE("a held head of another file is read beside the opened one, with that 
   CHECK(study.title_of(1) == "H-Transformer-1D, layer 0, head 1 of " + name);
 }
 
+TEST_CASE("a held head of another text has the tokens of that text") {
+  const TemporaryDirectory directory;
+  const auto text = [&](const char* name, const std::string& word) {
+    std::string words;
+    for (int i = 0; i < 40; ++i) words += word + " ";
+    return "content:" + directory.write(name, words);
+  };
+  const std::string opened = text("opened.txt", "opened"), held = text("held.txt", "holden");
+  Study study(std::make_unique<CpuLike>());
+  open(study, opened, {"exact", "h1d"}, {find_view("heatmap")});
+  Session session = study.session();
+  session.columns[1].held = HeldHead{held, 0, 0};
+  study.set_session(session);
+  REQUIRE(settle(study));
+  const CanvasModel& model = *study.model();
+  REQUIRE(model.held_sequence.size() == 2);
+  CHECK(model.held_sequence[0] == nullptr);
+  REQUIRE(model.held_sequence[1]);
+  CHECK(model.sequence->tokens[0] == "opened");
+  CHECK(model.held_sequence[1]->tokens[0] == "holden");
+  CHECK(model.held_key_sequence[1]->tokens[0] == "holden");
+}
+
 TEST_CASE("opening another source leaves a held column with the head of the one before") {
   Study study(std::make_unique<CpuLike>());
   open(study, heads, {"exact", "h1d", "h1d"}, {find_view("heatmap"), find_view("error")});
