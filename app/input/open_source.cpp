@@ -273,14 +273,35 @@ Source open_alone(const std::string& what, const OpenOptions& options) {
   return source;
 }
 
-/// Whether an array of integers has a row for each query, but not a column for each key.
-bool lists_keys(const NamedTensor& array, const Source& source) {
+/// Whether an array of integers, which lie one after the other, has others than 0 and 1.
+bool has_more_than_bits(const NamedTensor& array, const std::stop_token& stop) {
+  const Index size = array.type == ElementType::i64 ? 8 : 4,
+              lowest = array.big_endian ? size - 1 : 0;
+  Index left = size;
+  for (const Index extent : array.shape) left *= extent;
+  std::vector<std::byte> piece(std::size_t{1} << 20);
+  for (Index begin = array.begin; left > 0;) {
+    const std::span some(piece.data(), std::min<std::size_t>(piece.size(), left));
+    read_in_pieces(*array.bytes, begin, some, stop);
+    for (std::size_t b = 0; b < some.size(); ++b) {
+      const bool is_lowest = static_cast<Index>(b) % size == lowest;
+      if (some[b] > std::byte{is_lowest ? std::uint8_t{1} : std::uint8_t{0}}) return true;
+    }
+    begin += std::ssize(some);
+    left -= std::ssize(some);
+  }
+  return false;
+}
+
+/// Whether an array has a row for each query, of integers that are not those of a mask.
+bool lists_keys(const NamedTensor& array, const Source& source, const std::stop_token& stop) {
   const std::size_t rank = array.shape.size();
   return (array.type == ElementType::i32 || array.type == ElementType::i64) && rank >= 2 &&
-         std::ranges::any_of(source.layers, [&](const Layer& layer) {
-           return layer.has_qk() && array.shape[rank - 2] == layer.queries() &&
-                  array.shape[rank - 1] != layer.keys();
-         });
+         std::ranges::any_of(source.layers,
+                             [&](const Layer& layer) {
+                               return layer.has_qk() && array.shape[rank - 2] == layer.queries();
+                             }) &&
+         has_more_than_bits(array, stop);
 }
 
 /// A single array without a known name lists the keys of each query, or is a mask.
@@ -295,7 +316,8 @@ TensorFile read_kept(const std::string& path, const Source& source, const OpenOp
                                "; --mask expects .safetensors, .npz, .npy or a directory of .npy");
   TensorFile file = read_npy_file(path);
   NamedTensor& array = file.tensors.front();
-  if (!may_be_selection(array.name)) array.name = lists_keys(array, source) ? "indices" : "kept";
+  if (!may_be_selection(array.name))
+    array.name = lists_keys(array, source, options.stop) ? "indices" : "kept";
   return file;
 }
 

@@ -84,7 +84,7 @@ std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject, const Res
                                                            : figures_of(state, causal, recurrence));
     model->held.push_back(session.columns[c].held.has_value());
     const HeadState& head = results.head_of(state);
-    const auto its = head.held ? head.source : nullptr;
+    const auto its = head.held && problem ? head.source : nullptr;
     const Index layer = head.key.choice.layer;
     using Tokens = std::shared_ptr<const Sequence>;
     model->held_sequence.push_back(its ? Tokens(its, &sequence_of(*its, layer)) : nullptr);

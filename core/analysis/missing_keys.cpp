@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <set>
 #include <vector>
 
 #include "analysis/rounding_budget.h"
@@ -22,27 +23,38 @@ class RowOfTiles {
     for (Index begin = 0; begin < head.keys() && all_.any; begin += least_side) {
       AttendedRow tile = attend(head, row, {begin, std::min(head.keys(), begin + least_side)});
       tile.lse = tile.any ? std::exp(tile.lse - all_.lse) : 0;  // the tile's share of the row
+      with_keys_ += tile.any;
       tiles_.push_back(std::move(tile));
     }
   }
 
-  /// Tiles of `side` keys without which the row is `z`, ascending.
-  std::vector<Index> missing(Index side, const float* z, const RoundingBudget& budget,
-                             Index row) const {
-    std::vector<Index> found;
+  /// Tiles of keys, ascending.
+  struct Missing {
+    std::vector<Index> possible;  // without them the row is z, or has no keys and may hold anything
+    std::vector<Index> shown;     // without them the row is z
+  };
+  Missing missing(Index side, const float* z, const RoundingBudget& budget, Index row) const {
+    Missing found;
     const Index of_tile = side / least_side;
-    for (Index t = 0; t * of_tile < std::ssize(tiles_); ++t)
-      if (fits({t * of_tile, std::min((t + 1) * of_tile, std::ssize(tiles_))}, z, budget, row))
-        found.push_back(t);
+    for (Index t = 0; t * of_tile < std::ssize(tiles_); ++t) {
+      const IndexRange tiles{t * of_tile, std::min((t + 1) * of_tile, std::ssize(tiles_))};
+      const bool has_keys = keys_without(tiles) > 0;
+      if (has_keys && !fits(tiles, z, budget, row)) continue;
+      found.possible.push_back(t);
+      if (has_keys) found.shown.push_back(t);
+    }
     return found;
   }
 
  private:
+  /// Least tiles that have keys of the row, without some.
+  Index keys_without(IndexRange tiles) const {
+    Index left = with_keys_;
+    for (Index t = tiles.begin; t < tiles.end; ++t) left -= tiles_[static_cast<std::size_t>(t)].any;
+    return left;
+  }
+
   bool fits(IndexRange tiles, const float* z, const RoundingBudget& budget, Index row) const {
-    bool any_left = false;
-    for (Index t = 0; t < std::ssize(tiles_); ++t)
-      any_left |= tiles_[static_cast<std::size_t>(t)].any && !tiles.contains(t);
-    if (!any_left) return true;  // a row without keys may hold anything
     double rest = 1, spread = all_.spread, norm = 0, error = 0;
     std::vector<double> sum = all_.z;
     for (Index t = tiles.begin; t < tiles.end; ++t) {
@@ -62,6 +74,7 @@ class RowOfTiles {
 
   AttendedRow all_;
   std::vector<AttendedRow> tiles_;  // `lse` is the share of the row
+  Index with_keys_ = 0;             // tiles
 };
 
 /// The numbers that both lists have; both ascend.
@@ -72,7 +85,8 @@ std::vector<Index> in_both(const std::vector<Index>& a, const std::vector<Index>
 }
 
 Index own_tile(const Lengths& lengths, Index query, Index side) {
-  return (query + lengths.offset()) / side;
+  const Index key = query + lengths.offset();
+  return (key < 0 ? key - side + 1 : key) / side;
 }
 
 }  // namespace
@@ -108,17 +122,24 @@ std::optional<MissingKeys> missing_keys(const Problem& head, MatrixView z, Eleme
   }
   for (Index side = least_side; side <= most_side; side *= 2) {
     std::vector<Index> fixed, moving;
+    std::set<Index> shown_fixed, shown_moving;
     for (std::size_t r = 0; r < some.size(); ++r) {
-      const Index i = some[r];
-      const std::vector<Index> found = of_rows[r].missing(side, z.row(i), budget, i);
+      run.check();
+      const Index i = some[r], own = own_tile(head.lengths(), i, side);
+      const auto [possible, shown] = of_rows[r].missing(side, z.row(i), budget, i);
       std::vector<Index> before;
-      for (auto t = found.rbegin(); t != found.rend(); ++t)
-        before.push_back(own_tile(head.lengths(), i, side) - *t);
-      fixed = r == 0 ? found : in_both(fixed, found);
+      for (auto t = possible.rbegin(); t != possible.rend(); ++t) before.push_back(own - *t);
+      fixed = r == 0 ? possible : in_both(fixed, possible);
       moving = r == 0 ? before : in_both(moving, before);
+      for (const Index t : shown) {
+        shown_fixed.insert(t);
+        shown_moving.insert(own - t);
+      }
     }
-    if (!fixed.empty()) return MissingKeys{side, fixed.front(), false};
-    if (!moving.empty()) return MissingKeys{side, moving.front(), true};
+    for (const Index t : fixed)
+      if (shown_fixed.contains(t)) return MissingKeys{side, t, false};
+    for (const Index t : moving)
+      if (shown_moving.contains(t)) return MissingKeys{side, t, true};
   }
   return {};
 }

@@ -1,5 +1,5 @@
-// Missing keys are a tile of keys that some rows of a result leave out, as a kernel does whose loop
-// over keys skips one.
+// Missing keys are a tile of keys that some rows of a result leave out, as if the loop of a kernel
+// had skipped it.
 #pragma once
 
 #include <optional>

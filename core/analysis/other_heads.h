@@ -16,7 +16,7 @@ struct Run;
 
 /// The exact attention of the first of these heads, the likely ones first, that `fits`, in words:
 /// "exact attention over all pairs". Nothing if none does. `tensors` and `result` are of the head,
-/// and rows `wrong` of z are not what it gives; they ascend, and there are some.
+/// and `wrong` are the rows of z that differ from its attention, ascending, at least one.
 /// Throws UnavailableError if the kept pairs do not fit into memory, Cancelled.
 std::optional<std::string> first_of_other_heads(const Problem& head, const ImportedTensors& tensors,
                                                 const ImportedResult& result,

@@ -22,7 +22,7 @@ class StripConditions {
 
   /// All keys that the mask admits for some query of the strip lie between these.
   IndexRange keys() const { return near_; }
-  /// Whether keys are left out one by one that no query of the strip attends.
+  /// Whether find_attended and next_key apply: the mask has pairs.
   bool skips() const { return mask_ && mask_->has_pairs(); }
   /// Finds which of the keys some query of the strip attends, for next_key.
   void find_attended(IndexRange keys);

@@ -17,7 +17,7 @@ struct AttendedRow {
 };
 
 AttendedRow attend(const Problem& head, Index i);
-/// The same of those keys alone; a sink counts beside them.
+/// Attends `keys` alone; a sink counts as well.
 AttendedRow attend(const Problem& head, Index i, IndexRange keys);
 
 /// `count` rows from the first to the last, evenly apart; all if there are not as many.

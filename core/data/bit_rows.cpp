@@ -11,7 +11,7 @@ namespace {
 
 constexpr Index word_bits = BitMatrix::word_bits;
 
-/// The bits of a word that belong to columns, which it has some of.
+/// The bits of a word within columns; the word has at least one of them.
 std::uint32_t bits_of_columns(Index word, IndexRange cols) {
   const Index begin = std::max<Index>(0, cols.begin - word * word_bits),
               end = std::min(word_bits, cols.end - word * word_bits);
@@ -91,9 +91,10 @@ void BitRows::copy_row(Index i, std::uint32_t* to) const {
 const std::uint32_t* BitRows::made(Index i) const {
   thread_local MadeRows made;
   if (made.number != number_) {
-    made.number = number_;
-    made.words.resize(static_cast<std::size_t>(MadeRows::count * stride_));
+    made.number = 0;  // also if there is no memory for more words
     made.row.fill(-1);
+    made.words.resize(static_cast<std::size_t>(MadeRows::count * stride_));
+    made.number = number_;
   }
   Index& row = made.row[static_cast<std::size_t>(i % MadeRows::count)];
   std::uint32_t* words = made.words.data() + i % MadeRows::count * stride_;

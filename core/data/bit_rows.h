@@ -50,8 +50,8 @@ Index next_bit(const std::uint32_t* row, bool is_set, IndexRange cols);
 /// most `largest_gap` bits are one.
 std::vector<IndexRange> runs_of_bits(const std::uint32_t* row, Index words, Index largest_gap = 0);
 
-/// A [rows, cols] array of bits that cannot be changed. Where they would take more memory than what
-/// says them, they are not held: a Maker makes a row of them.
+/// A [rows, cols] array of bits that cannot be changed. Rows that would take more memory than the
+/// lists or blocks they come from are not held: a Maker makes each one on request.
 class BitRows {
  public:
   class Maker {
@@ -72,8 +72,8 @@ class BitRows {
   Index stride() const { return stride_; }  // words of a row
   bool empty() const { return !maker_ && held_.empty(); }
   bool held() const { return !maker_; }
-  /// One that is made may be overwritten when this thread asks for a row of other BitRows, or for
-  /// one whose number is the same modulo 192.
+  /// A made row is valid until this thread asks for a row of other BitRows, or for row i + 192 m of
+  /// these. Throws what Maker::make throws.
   const std::uint32_t* row(Index i) const { return maker_ ? made(i) : held_.row(i); }
   void copy_row(Index i, std::uint32_t* to) const;
   bool operator()(Index i, Index j) const {

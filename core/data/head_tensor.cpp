@@ -89,8 +89,7 @@ void convert(const HeadTensor& from, Index head, Number* out, Index out_stride,
     }
 }
 
-/// A number of a type of the file; infinite and other ones that are no whole number are out of the
-/// range of any list.
+/// Rounds to a whole number; infinite numbers and NaN become the largest one, which no list admits.
 template <class Number, class From>
 Number as(From number) {
   if constexpr (std::is_same_v<Number, float> || std::is_integral_v<From>)

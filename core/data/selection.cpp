@@ -41,8 +41,8 @@ class ListReader final : public BitRows::Maker {
     mark(row, words, nullptr, known);
   }
 
-  /// Sets the bits of the blocks that a row lists in `words`; also in `also`, if it is not null,
-  /// those that `words` had not.
+  /// Sets the bits of a row's blocks in `words`, and those that were not set there in `also`, which
+  /// may be null.
   void mark(Index row, std::uint32_t* words, std::uint32_t* also, ListFaults& faults) const {
     thread_local std::vector<std::int64_t> listed;
     read(row, listed);
@@ -103,8 +103,7 @@ class ListReader final : public BitRows::Maker {
 
   const ListTensors lists_;
   Index rows_, cols_, head_of_entries_;
-  /// How many entries of each row count, or where the entries of each row begin and the last ones
-  /// end; empty if those count that are not -1.
+  /// Lengths of the rows; of CSR [rows + 1] offsets; empty if entries of -1 do not count.
   std::vector<std::int64_t> ends_;
 };
 

@@ -46,7 +46,7 @@ struct ListFaults {
   std::int64_t first_outside = 0;  // and the row of blocks that lists it
   Index row_of_first = 0;
 
-  /// Adds those of later rows.
+  /// Adds the faults of later rows.
   void add(const ListFaults& later);
 };
 
@@ -56,9 +56,10 @@ class ListReader;
 struct Selection {
   Lengths lengths, block;
   BitRows blocks;        // [rows, cols]
-  BitRows partial = {};  // those of them of which the pairs are meant that the head admits
+  BitRows partial = {};  // the blocks that keep only pairs which the head admits
   ListFaults faults = {};
-  /// What makes the rows of `blocks`, if they are not held; then `faults` are not known.
+  /// The maker of `blocks`; null if they are held. With a maker, `faults` is empty: faults_of
+  /// counts them.
   std::shared_ptr<const ListReader> reader = {};
 
   Index rows() const { return blocks.rows(); }

@@ -22,8 +22,8 @@ std::vector<std::vector<std::int32_t>> keys_that_leave(const Evictions& evicted)
   return leave;
 }
 
-/// Each thread sets whole rows, so that no two threads write the same word. A query attends what
-/// the one before it does, but for the keys that leave, and itself.
+/// Each thread sets whole rows, so that no two threads write the same word. A query attends itself
+/// and what the query before it attends, without the keys that leave.
 std::shared_ptr<const PairMask> held_pairs(const Problem& problem, const Evictions& evicted,
                                            Planning& planning) {
   constexpr Index strip = 64;

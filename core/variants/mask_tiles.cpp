@@ -13,8 +13,8 @@ namespace {
 constexpr Index largest_gap = 8;
 
 constexpr Index strip = 64;  // rows of a tile: as many as fill the loops of the back ends
-/// Strips that are one tile if it has at most an eighth more pairs than they have: then a key is
-/// read once for all of them.
+/// Up to this many neighbouring strips are one tile if that adds at most an eighth of their pairs.
+/// A key is then read once for all of them.
 constexpr Index strips_of_tall = 3;
 constexpr Index most_tiles = Index{1} << 19;
 

@@ -48,6 +48,7 @@ class Sweeping {
   Sweep on_tensor_cores(const Values& values) {
     Rows16 v = values.rounded->parts.rows();
     v.data += values.first;
+    v.first = static_cast<int>(values.first);
     const MmaOperands operands = bound_.mma_operands(v, values.factor);
     kernel_ = "wgmma";
     if constexpr (wgmma_built)

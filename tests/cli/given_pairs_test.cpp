@@ -82,7 +82,7 @@ TEST_CASE("--mask: kept pairs of another file, for any source") {
   REQUIRE(array.status == 0);
   CHECK(array.json()["metrics"][0]["density"] == 65.0 / 128);
 
-  // One of integers with a row for each query lists its keys.
+  // One of other integers than 0 and 1 with a row for each query lists its keys.
   std::vector<std::int32_t> own;
   for (std::int32_t i = 0; i < 64; ++i) own.insert(own.end(), {i, -1, i / 2, -1});
   const auto raw = std::as_bytes(std::span(own));
@@ -93,6 +93,31 @@ TEST_CASE("--mask: kept pairs of another file, for any source") {
   CAPTURE(lists.err);
   REQUIRE(lists.status == 0);
   CHECK(lists.json()["metrics"][0]["density"] == 127.0 / 4096);
+
+  // Integers that are all 0 or 1 are a mask: here of one query by 8 keys, each second block.
+  std::vector<std::int32_t> blocks;
+  for (int i = 0; i < 64 * 8; ++i) blocks.push_back(i % 2);
+  const auto raw_blocks = std::as_bytes(std::span(blocks));
+  write_bytes(
+      folder / "blocks.npy",
+      npy_bytes(npy_dict("<i4", "(64, 8)"),
+                std::string(reinterpret_cast<const char*>(raw_blocks.data()), raw_blocks.size())));
+  const Ended mask = compute("synthetic:gaussian?n=64&d=8", "blocks.npy");
+  CAPTURE(mask.err);
+  REQUIRE(mask.status == 0);
+  CHECK(mask.json()["metrics"][0]["density"] == 0.5);
+  // Lists may be as long as there are keys.
+  std::vector<std::int32_t> long_lists(64 * 64, -1);
+  for (std::size_t i = 0; i < 64; ++i) long_lists[64 * i] = static_cast<std::int32_t>(i);
+  const auto raw_lists = std::as_bytes(std::span(long_lists));
+  write_bytes(
+      folder / "long.npy",
+      npy_bytes(npy_dict("<i4", "(64, 64)"),
+                std::string(reinterpret_cast<const char*>(raw_lists.data()), raw_lists.size())));
+  const Ended padded = compute("synthetic:gaussian?n=64&d=8", "long.npy");
+  CAPTURE(padded.err);
+  REQUIRE(padded.status == 0);
+  CHECK(padded.json()["metrics"][0]["density"] == 1.0 / 64);
 
   const Ended other = compute("synthetic:gaussian?n=32&d=8", "mine.safetensors");
   CHECK(other.status == 3);

@@ -186,6 +186,7 @@ TEST_CASE("law: a figure of a session carries the session, each of its fields al
     CAPTURE(ended.err);
     REQUIRE(ended.status == 0);
     Session carried = read_session(figure).session;
+    given.validated_on.clear();  // no figure shows a validation
     for_fields<Session>([&](auto field) {
       CAPTURE(field.value);
       CHECK(std::get<field.value>(fields_of(carried)) == std::get<field.value>(fields_of(given)));

@@ -282,6 +282,7 @@ TEST_CASE("task 11: the wrong tile of a kernel") {
   REQUIRE(window.settle());
   select_by_click(window, "imported");
   REQUIRE(window.settle());
+  CAPTURE(text_of(window, "column_warnings").toStdString());
   CHECK(text_of(window, "column_warnings")
             .startsWith("z is not what the kept pairs give, in rows 32 to 47: rounding to F32 does "
                         "not explain it"));
