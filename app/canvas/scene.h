@@ -122,12 +122,9 @@ struct Scene {
   TokenAxis keys(const Rect& panel) const {  // to the right
     return {viewport.col_begin, viewport.col_end, panel.x, panel.right()};
   }
-  /// The tokens of the opened head, or those of the head that a column holds.
+  /// The tokens of the head that a column shows; those of the opened head for -1.
   drawing::TokenNames names(int column = -1) const {
-    const auto c = static_cast<std::size_t>(column);
-    const bool held = column >= 0 && c < model.held_sequence.size() && model.held_sequence[c];
-    return held ? drawing::TokenNames{*model.held_sequence[c], *model.held_key_sequence[c]}
-                : drawing::TokenNames{*model.sequence, *model.key_sequence};
+    return {model.queries_of(column), model.keys_of(column)};
   }
   /// For a cell that has a panel.
   PlacedPanel placed(int row, int column) const;

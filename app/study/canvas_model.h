@@ -78,6 +78,9 @@ struct CanvasModel {
   std::shared_ptr<const CanvasModel> in_place_of;
   std::vector<Index> marked_queries, marked_keys;  // ascending; of a chosen leaf: drawn everywhere
 
+  /// The tokens of the head that a column shows; those of the opened head for -1.
+  const Sequence& queries_of(int column) const { return of(column, held_sequence, *sequence); }
+  const Sequence& keys_of(int column) const { return of(column, held_key_sequence, *key_sequence); }
   std::optional<int> exact_of(int column) const {
     const auto c = static_cast<std::size_t>(column);
     return c < exact_columns.size() ? exact_columns[c] : std::nullopt;
@@ -88,6 +91,13 @@ struct CanvasModel {
     return c < held.size() && held[c];
   }
   friend bool operator==(const CanvasModel&, const CanvasModel&) = default;
+
+ private:
+  static const Sequence& of(int column, const std::vector<std::shared_ptr<const Sequence>>& held,
+                            const Sequence& opened) {
+    const auto c = static_cast<std::size_t>(column);
+    return column >= 0 && c < held.size() && held[c] ? *held[c] : opened;
+  }
 };
 
 std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject, const Results& results,

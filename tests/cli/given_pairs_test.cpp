@@ -83,12 +83,16 @@ TEST_CASE("--mask: kept pairs of another file, for any source") {
   CHECK(array.json()["metrics"][0]["density"] == 65.0 / 128);
 
   // One of other integers than 0 and 1 with a row for each query lists its keys.
+  const auto write_integers = [&](const char* name, const char* shape,
+                                  const std::vector<std::int32_t>& numbers) {
+    const auto raw = std::as_bytes(std::span(numbers));
+    write_bytes(folder / name,
+                npy_bytes(npy_dict("<i4", shape),
+                          std::string(reinterpret_cast<const char*>(raw.data()), raw.size())));
+  };
   std::vector<std::int32_t> own;
   for (std::int32_t i = 0; i < 64; ++i) own.insert(own.end(), {i, -1, i / 2, -1});
-  const auto raw = std::as_bytes(std::span(own));
-  write_bytes(folder / "topk.npy",
-              npy_bytes(npy_dict("<i4", "(64, 4)"),
-                        std::string(reinterpret_cast<const char*>(raw.data()), raw.size())));
+  write_integers("topk.npy", "(64, 4)", own);
   const Ended lists = compute("synthetic:gaussian?n=64&d=8", "topk.npy");
   CAPTURE(lists.err);
   REQUIRE(lists.status == 0);
@@ -97,11 +101,7 @@ TEST_CASE("--mask: kept pairs of another file, for any source") {
   // Integers that are all 0 or 1 are a mask: here of one query by 8 keys, each second block.
   std::vector<std::int32_t> blocks;
   for (int i = 0; i < 64 * 8; ++i) blocks.push_back(i % 2);
-  const auto raw_blocks = std::as_bytes(std::span(blocks));
-  write_bytes(
-      folder / "blocks.npy",
-      npy_bytes(npy_dict("<i4", "(64, 8)"),
-                std::string(reinterpret_cast<const char*>(raw_blocks.data()), raw_blocks.size())));
+  write_integers("blocks.npy", "(64, 8)", blocks);
   const Ended mask = compute("synthetic:gaussian?n=64&d=8", "blocks.npy");
   CAPTURE(mask.err);
   REQUIRE(mask.status == 0);
@@ -109,11 +109,7 @@ TEST_CASE("--mask: kept pairs of another file, for any source") {
   // Lists may be as long as there are keys.
   std::vector<std::int32_t> long_lists(64 * 64, -1);
   for (std::size_t i = 0; i < 64; ++i) long_lists[64 * i] = static_cast<std::int32_t>(i);
-  const auto raw_lists = std::as_bytes(std::span(long_lists));
-  write_bytes(
-      folder / "long.npy",
-      npy_bytes(npy_dict("<i4", "(64, 64)"),
-                std::string(reinterpret_cast<const char*>(raw_lists.data()), raw_lists.size())));
+  write_integers("long.npy", "(64, 64)", long_lists);
   const Ended padded = compute("synthetic:gaussian?n=64&d=8", "long.npy");
   CAPTURE(padded.err);
   REQUIRE(padded.status == 0);

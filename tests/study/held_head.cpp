@@ -177,6 +177,8 @@ TEST_CASE("a held head of another text has the tokens of that text") {
   CHECK(model.sequence->tokens[0] == "opened");
   CHECK(model.held_sequence[1]->tokens[0] == "holden");
   CHECK(model.held_key_sequence[1]->tokens[0] == "holden");
+  for (const int column : {-1, 0, 7}) CHECK(model.queries_of(column).tokens[0] == "opened");
+  CHECK(model.keys_of(1).tokens[0] == "holden");
 }
 
 TEST_CASE("opening another source leaves a held column with the head of the one before") {

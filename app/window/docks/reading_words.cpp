@@ -12,11 +12,13 @@ QString weight_text(double value, int digits) {
 }
 
 QString query_text(const Study& study, Index query) {
-  return study.source() ? to_qt(study.sequence().numbered(query)) : QString::number(query);
+  return study.model() ? to_qt(study.model()->queries_of(study.selected_column()).numbered(query))
+                       : QString::number(query);
 }
 
 QString key_text(const Study& study, Index key) {
-  return study.source() ? to_qt(study.key_sequence().numbered(key)) : QString::number(key);
+  return study.model() ? to_qt(study.model()->keys_of(study.selected_column()).numbered(key))
+                       : QString::number(key);
 }
 
 QString range_text(IndexRange range) {

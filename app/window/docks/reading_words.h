@@ -14,7 +14,7 @@ inline const QString not_known = "–";
 
 /// A weight, or a dash where those of a column are not known.
 QString weight_text(double value, int digits = 4);
-/// "145: the".
+/// "145: the", of the head that the selected column shows.
 QString query_text(const Study& study, Index query);
 QString key_text(const Study& study, Index key);
 /// "16–31".
