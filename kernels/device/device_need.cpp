@@ -116,7 +116,11 @@ DeviceNeed tiles_need(const TilePlan& plan, const Problem& problem, Precision pr
   // The keys of few query tiles are divided, whose parts have as many states again. Sums stay.
   const double swept = 2 * (matrix_bytes(states, cols) + 2 * float_size * as_double(states)) +
                        3 * float_size * as_double(lengths.queries);
-  const TensorBytes values = tensors.bytes(first_columns(problem.v, cols), key_top);
+  // What other columns keep of wider values may be parts of another width.
+  constexpr Index least_columns_of_pass = 64;
+  const TensorBytes values =
+      (problem.dv() <= least_columns_of_pass ? tensors : Tensors(problem, precision, nullptr))
+          .bytes(first_columns(problem.v, cols), key_top);
   need.applied = precision == Precision::fp32 ? values.fp32 + swept
                                               : values.of_16 + std::max(values.fp32, swept);
   return need;

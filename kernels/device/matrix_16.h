@@ -17,7 +17,6 @@ struct Rows16 {
   const std::uint16_t* data = nullptr;
   int stride = 0;
   std::int64_t low = 0;  // of a split matrix: how far behind the high part of a row its low part is
-  int first = 0;         // how many values of a row are before `data`
 };
 
 struct RoundArgs {

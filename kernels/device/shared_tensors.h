@@ -30,7 +30,7 @@ struct Form {
       1;  // in bf16 and fp16: what its numbers were multiplied by before they were rounded
 };
 
-/// Values are on the device in slices of at most this many columns.
+/// Values are on the device in slices of at most this many columns, and tiles take fewer at a time.
 inline constexpr Index columns_of_slice = 256;
 
 class SharedTensors {

@@ -34,8 +34,7 @@ bool has_tensor_maps() {
 
 CUtensorMap tensor_map(Rows16 matrix, Index rows, Precision precision, int box_rows) {
   CUtensorMap map{};
-  const cuuint64_t size[] = {static_cast<cuuint64_t>(matrix.stride - matrix.first),
-                             static_cast<cuuint64_t>(rows)},
+  const cuuint64_t size[] = {static_cast<cuuint64_t>(matrix.stride), static_cast<cuuint64_t>(rows)},
                    row_bytes[] = {2 * static_cast<cuuint64_t>(matrix.stride)};
   const cuuint32_t box[] = {64, static_cast<cuuint32_t>(box_rows)}, every[] = {1, 1};
   const Encode encode = encode_function();

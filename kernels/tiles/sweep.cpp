@@ -35,8 +35,7 @@ class Sweeping {
   }
 
   Sweep in_fp32(const Values& values) {
-    const Rows v =
-        values.fp32 ? Rows{values.fp32->data() + values.first, values.fp32->stride()} : Rows{};
+    const Rows v = values.fp32 ? Rows{values.fp32->data(), values.fp32->stride()} : Rows{};
     const Fp32Operands operands = bound_.fp32_operands(v);
     kernel_ = "fp32";
     attend_all([&](const AttendArgs& args) {
@@ -46,10 +45,7 @@ class Sweeping {
   }
 
   Sweep on_tensor_cores(const Values& values) {
-    Rows16 v = values.rounded->parts.rows();
-    v.data += values.first;
-    v.first = static_cast<int>(values.first);
-    const MmaOperands operands = bound_.mma_operands(v, values.factor);
+    const MmaOperands operands = bound_.mma_operands(values.rounded->parts.rows(), values.factor);
     kernel_ = "wgmma";
     if constexpr (wgmma_built)
       if (query_tiles_.warpgroups && bound_.device().wgmma() &&

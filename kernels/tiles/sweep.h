@@ -19,20 +19,11 @@ struct Sweep {
 
 /// Columns of V, with the means of clusters, in one precision.
 struct Values {
-  Index cols = 0;   // 0: only the sums are needed, in fp32
-  Index first = 0;  // of the tensor below, a multiple of 8
+  Index cols = 0;  // 0: only the sums are needed, in fp32
   Precision precision = Precision::fp32;
   std::shared_ptr<const DeviceMatrix> fp32 = {};    // null in any other precision
   std::shared_ptr<const SplitMatrix> rounded = {};  // null in fp32
   float factor = 1;                                 // see MmaOperands
-
-  /// Some of these columns.
-  Values part(IndexRange its) const {
-    Values out = *this;
-    out.cols = its.size();
-    out.first = first + its.begin;
-    return out;
-  }
 };
 
 /// In fp32 instead of fp32_split where the rows are too unlike to be split. Throws UnavailableError

@@ -67,16 +67,12 @@ class TileOperator final : public DeviceOperator {
     if (wanted.to) maps.emplace(device(), query_tiles, plan().keys(), wanted.pixel);
     Output out{Matrix::unwritten(rows, v.cols), std::vector<float>(static_cast<std::size_t>(rows))};
     Sweep swept;
-    Values slice;
     for (Index first = 0, cols = 0; first < v.cols; first += cols) {
-      const IndexRange all{first / columns_of_slice * columns_of_slice,
-                           std::min((first / columns_of_slice + 1) * columns_of_slice, v.cols)};
-      cols = std::min(all.end - first, columns_per_pass(query_tiles.height, query_tiles.precision));
+      cols = std::min(v.cols - first, columns_per_pass(query_tiles.height, query_tiles.precision));
       if (maps) cols = std::min(cols, map_values);
       Timeline timeline(device());
       swept = {};  // its memory is needed again
-      if (first == all.begin) slice = values_of(v, all, query_tiles.precision, timeline);
-      const Values values = slice.part({first - all.begin, first - all.begin + cols});
+      const Values values = values_of(v, {first, first + cols}, query_tiles.precision, timeline);
       if (values.precision != query_tiles.precision) {
         timeline.finish(run.profile);
         return apply_query_tiles(
@@ -109,9 +105,9 @@ class TileOperator final : public DeviceOperator {
   }
 
   Values values_of(MatrixView v, IndexRange cols, Precision precision, Timeline& timeline) const {
-    const Tensor slice = columns(v, cols);
-    Values values = make_values(bound_, slice, precision, timeline);
-    if (slice.owner && cols.size() == v.cols) kept_ = values;
+    const Tensor part = columns(v, cols);
+    Values values = make_values(bound_, part, precision, timeline);
+    if (part.owner && cols.size() == v.cols) kept_ = values;
     return values;
   }
 
@@ -214,7 +210,7 @@ class TileOperator final : public DeviceOperator {
   const ResidentQueryTiles query_tiles_;
   // An Operator is used from one thread at a time.
   mutable RowSums sums_;
-  mutable Values kept_;  // the head's own, in one slice, for all who share it
+  mutable Values kept_;  // the head's own, if one pass takes them, for all who share them
 };
 
 }  // namespace

@@ -87,27 +87,6 @@ TEST_CASE("q, k and v go to the device once for a column, and not again for the 
   }
 }
 
-TEST_CASE("wide values go to the device once, whatever the kernels take of them at a time") {
-  for (const std::string precision : {"fp32", "fp32-split", "bf16"})
-    for (const Index dv : {128, 256}) {
-      CAPTURE(precision);
-      CAPTURE(dv);
-      const auto backend = on_gpu(precision);
-      const Problem problem = make_data(Data::gaussian, n, d, dv, false);
-      const auto exact = bound(*backend, problem, {.id = "exact"});
-      const Matrix z = applied(*exact);
-      const std::size_t z_bytes = static_cast<std::size_t>(n * dv) * sizeof(float);
-      // Z comes back.
-      for (const Index width : {8, 16})
-        CHECK(copied_for(*backend, problem,
-                         {.id = "window", .settings = {{"width", std::to_string(width)}}}) <
-              z_bytes + list_bytes);
-      const auto cpu = make_cpu_backend();
-      const double bound_of_error = precision == "bf16" ? 0.05 : 1e-5;  // roundings of values
-      CHECK(distance(z, applied(*bound(*cpu, problem, {.id = "exact"})), n, dv) < bound_of_error);
-    }
-}
-
 TEST_CASE("twenty columns of a head have its tensors on the device once") {
   for (const std::string precision : {"fp32", "fp32-split", "bf16"}) {
     CAPTURE(precision);
