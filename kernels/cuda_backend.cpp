@@ -26,18 +26,18 @@ class CudaBackend final : public Backend {
  public:
   CudaBackend(Precision precision, const CudaOptions& options)
       : precision_(precision),
-        device_(std::make_shared<const Device>(options.poison, options.wgmma)),
-        tensors_(std::make_shared<SharedTensors>(device_)),
+        tensors_(std::make_shared<SharedTensors>(
+            std::make_shared<const Device>(options.poison, options.wgmma))),
         host_(make_cpu_backend({.threads = options.threads})) {
-    if (precision != Precision::fp32 && device_->architecture() < mma_architecture)
+    if (precision != Precision::fp32 && gpu().architecture() < mma_architecture)
       throw UnavailableError("CUDA: precision " + name_of(precision) +
-                             " needs compute capability 8.0 or more; " + device_->name() + " has " +
-                             std::to_string(device_->architecture() / 10) + "." +
-                             std::to_string(device_->architecture() % 10) + " (fp32 works on it)");
+                             " needs compute capability 8.0 or more; " + gpu().name() + " has " +
+                             std::to_string(gpu().architecture() / 10) + "." +
+                             std::to_string(gpu().architecture() % 10) + " (fp32 works on it)");
   }
 
   std::string id() const override { return "cuda"; }
-  std::string device() const override { return device_->name(); }
+  std::string device() const override { return gpu().name(); }
   std::string precision() const override { return name_of(precision_); }
 
   const Backend& backend_of(const Plan& plan) const override {
@@ -91,7 +91,7 @@ class CudaBackend final : public Backend {
   std::vector<std::int32_t> stable_order(std::span<const std::int32_t> keys, std::int32_t key_count,
                                          Run& run) const override {
     run.check();
-    return cuda::stable_order(*device_, keys, key_count);
+    return cuda::stable_order(gpu(), keys, key_count);
   }
 
   // On a stream of its own and before what waits on the other: a step of some 50 us does not wait
@@ -99,23 +99,24 @@ class CudaBackend final : public Backend {
   std::optional<MembershipGradient> leaf_loss(const TokenBatch& batch, Run& run) const override {
     const std::scoped_lock lock(learning_);  // heads that learn side by side share the stream
     if (!for_learning_)
-      for_learning_ = std::make_unique<const Device>(device_->poison(), false, Priority::high);
+      for_learning_ = std::make_unique<const Device>(gpu().poison(), false, Priority::high);
     return cuda::leaf_loss(*for_learning_, batch, run);
   }
 
   Spectra singular_values(std::span<const MatrixView> blocks, Run& run) const override {
-    return cuda::singular_values(blocks, *device_, *host_, run);
+    return cuda::singular_values(blocks, gpu(), *host_, run);
   }
 
  private:
+  const Device& gpu() const { return tensors_->device(); }
+
   void require_room(const Plan& plan, const Problem& problem) const {
     const double bytes = device_need(plan, problem, precision_, tensors_.get()).total();
     if (bytes < static_cast<double>(smallest_checked)) return;
-    require_device_memory(bytes, device_->free_bytes(), need_text(plan), device_->name());
+    require_device_memory(bytes, gpu().free_bytes(), need_text(plan), gpu().name());
   }
 
   Precision precision_;
-  std::shared_ptr<const Device> device_;
   std::shared_ptr<SharedTensors> tensors_;
   // Builds trees, decomposes blocks whose rank is too high for the device, and multiplies plain
   // matrices.

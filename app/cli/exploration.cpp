@@ -140,9 +140,7 @@ Document begin_json(const Exploration& exploration) {
 }
 
 std::vector<std::string> notes_of_source(const Exploration& exploration) {
-  std::vector<Index> layers;
-  for (const ExploredHead& head : exploration.heads) layers.push_back(head.layer);
-  return notes_of(exploration.source, layers);
+  return notes_of(exploration.source, layers_of(exploration.heads));
 }
 
 std::vector<std::string> notes_of(const Exploration& exploration) {

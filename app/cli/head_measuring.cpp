@@ -64,9 +64,7 @@ std::vector<MeasuredHeadRow> rows_of(const Source& source, const HeadOptions& op
 void add_input(const Source& source, std::vector<MeasuredHeadRow> rows, MeasuredInputs& out) {
   if (out.inputs.empty()) {
     out.name = source.name;
-    std::vector<Index> layers;
-    for (const MeasuredHeadRow& row : rows) layers.push_back(row.layer);
-    for (const std::string& note : notes_of(source, layers)) out.notes.push_back(note);
+    for (const std::string& note : notes_of(source, layers_of(rows))) out.notes.push_back(note);
     out.heads = std::move(rows);
   } else {
     for (std::size_t row = 0; row < rows.size(); ++row)

@@ -155,9 +155,8 @@ void write_config(const TriageOptions& triage, TriagedSource& triaged) {
 void triage_heads(const ExplorationOptions& options, const TriageOptions& triage, bool json,
                   bool csv, const Console& console) {
   TriagedSource found = triaged(options, triage, console);
-  std::vector<Index> layers;
-  for (const TriagedHeadRow& head : found.heads) layers.push_back(head.layer);
-  for (const std::string& note : notes_of(found.source, layers)) found.notes.push_back(note);
+  for (const std::string& note : notes_of(found.source, layers_of(found.heads)))
+    found.notes.push_back(note);
   if (const std::string note = short_note(found.heads); !note.empty()) found.notes.push_back(note);
   if (!triage.output.empty()) write_config(triage, found);
   if (json) {

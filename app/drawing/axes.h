@@ -2,6 +2,7 @@
 // upwards; only in a Strip, whose queries run downwards, they run to the right.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
 #include "data/sequence.h"
@@ -48,10 +49,12 @@ struct PanelAxis {
   double zeros = 0;          // share of a logarithmic axis, at its low end, that is left for zeros
 
   double place(double value, double from, double to) const;
-  /// Whether both read the same, so that one set of numbers serves both.
+  /// Whether both read the same, so that one set of numbers, or of names, serves both.
   bool same_as(const PanelAxis& other) const {
     return low == other.low && high == other.high && label == other.label &&
-           logarithmic == other.logarithmic;
+           logarithmic == other.logarithmic &&
+           (!(named && other.named) ||
+            std::ranges::equal(ticks, other.ticks, {}, &Tick::label, &Tick::label));
   }
 };
 

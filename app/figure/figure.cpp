@@ -116,7 +116,6 @@ void draw_cell(Ink& ink, const CellLayout& cell, const Figure& figure, const Tok
 void draw_layout(Ink& ink, const Figure& figure, const FigureLayout& layout, const Run& run) {
   ink.write_lines(layout.title_box, layout.title, Align::left, ink.style.text, layout.title_face);
   layout.legend.draw(ink, layout.legend_at);
-  const TokenNames names = names_of(figure);
   const auto rows = double(layout.rows.size());
   for (std::size_t r = 0; r < layout.rows.size(); ++r) {
     const RowLayout& row = layout.rows[r];
@@ -125,7 +124,7 @@ void draw_layout(Ink& ink, const Figure& figure, const FigureLayout& layout, con
       run.check();
       run.reached((double(r) + double(c) / double(row.cells.size())) / rows);
       draw_words(ink, cell, layout.panel_title_face);
-      draw_cell(ink, cell, figure, names);
+      draw_cell(ink, cell, figure, names_of(figure, c));
     }
     draw_row_name(ink, row);
     if (row.bar) row.bar->draw(ink, row.bar_at);

@@ -47,7 +47,9 @@ struct Figure {
   FigureStyle style;
   std::shared_ptr<const Sequence> sequence = nullptr;  // names of tokens for the axes; may be null
   std::shared_ptr<const Sequence> key_sequence = nullptr;  // if keys have other names
-  std::optional<Index> pinned_query = {};                  // framed in every panel of tokens
+  /// The tokens of the head that a column holds; null, or none at all, if it holds none.
+  std::vector<std::shared_ptr<const Sequence>> held_sequence = {}, held_key_sequence = {};
+  std::optional<Index> pinned_query = {};  // framed in every panel of tokens
   std::optional<std::pair<IndexRange, IndexRange>> selection = {};  // queries, keys; the same
   Recipe recipe = {};                                               // in its file
   std::string subject = {};  // "minilm, layer 4, head 10, n = 341", for a caption in the paper

@@ -104,7 +104,6 @@ class Layouter {
  public:
   Layouter(const Figure& figure, const PaperLettering& letters)
       : figure_(figure), letters_(letters) {
-    names_ = names_of(figure);
     layout_.width = figure.style.width;
     for (const auto& row : figure.rows) {
       columns_ = std::max(columns_, row.size());
@@ -173,11 +172,12 @@ class Layouter {
     const double about = (inner() - 22) / std::max<std::size_t>(1, columns_) - kGutter;
     for (std::size_t r = 0; r < figure_.rows.size(); ++r) {
       for (std::size_t c = 0; c < figure_.rows[r].size(); ++c) {
-        const double height = natural_height(panel(r, c), about, letters_, names_);
+        const TokenNames names = names_of(figure_, c);
+        const double height = natural_height(panel(r, c), about, letters_, names);
         cell(r, c).axes = axes_of(panel(r, c), {.size = {about, height},
                                                 .letters = letters_,
                                                 .top = shared_top(r, c),
-                                                .names = names_});
+                                                .names = names});
       }
       lend_axes(r);
     }
@@ -271,8 +271,8 @@ class Layouter {
     for (std::size_t r = 0; r < figure_.rows.size(); ++r) {
       if (figure_.rows[r].empty() || !panel(r, 0).view) continue;
       double high = 6 * letters_.size();
-      for (const Panel& shown : figure_.rows[r])
-        high = std::max(high, natural_height(shown, about, letters_, names_));
+      for (std::size_t c = 0; c < figure_.rows[r].size(); ++c)
+        high = std::max(high, natural_height(panel(r, c), about, letters_, names_of(figure_, c)));
       auto& name = layout_.rows[r].name;
       name = letters_.wrapped(label_of(panel(r, 0).view), high, 3);
       names_room_ = std::max(names_room_, height_of(name, letters_) + 2);
@@ -427,13 +427,14 @@ class Layouter {
     const RowLayout& row = layout_.rows[r];
     RowHeights high{.bar = row.bar ? row.bar->height() : 0};
     const double strip_bar = row.strip_bar ? row.strip_bar->height() : 0;
-    for (const CellLayout& here : row.cells) {
+    for (std::size_t c = 0; c < row.cells.size(); ++c) {
+      const CellLayout& here = row.cells[c];
       high.heading =
           std::max(high.heading, height_of(here.title, letters_, layout_.panel_title_face) +
                                      height_of(here.subtitle, letters_));
       if (!here.left_out)
-        high.body = std::max(high.body,
-                             natural_height(*here.prepared.panel, panel_width_, letters_, names_));
+        high.body = std::max(high.body, natural_height(*here.prepared.panel, panel_width_, letters_,
+                                                       names_of(figure_, c)));
       if (here.axes.x)
         high.axis = std::max(high.axis, x_axis_height(*here.axes.x, letters_, here.x_words()));
       high.caption = std::max(high.caption, height_of(here.caption, letters_));
@@ -448,7 +449,8 @@ class Layouter {
 
   /// The part of the body inside the axes: matrices keep square cells, plots leave room for their
   /// headings.
-  Rect plot_of(const Panel& shown, const Rect& body, double curves_heading) const {
+  Rect plot_of(const Panel& shown, const Rect& body, double curves_heading,
+               const TokenNames& names) const {
     if (const auto shape = shape_of(shown)) {
       const double width = std::min(body.width, body.height / *shape);
       // Only a fixed height makes a body too low; the panel is then centred.
@@ -456,7 +458,7 @@ class Layouter {
     }
     const double heading = std::holds_alternative<RowCurve>(shown.body)
                                ? curves_heading
-                               : heading_height(shown, body, letters_, names_);
+                               : heading_height(shown, body, letters_, names);
     return body.without(0, std::min(heading, 0.8 * body.height), 0, 0);
   }
 
@@ -464,10 +466,10 @@ class Layouter {
   /// axis.
   double curves_heading(std::size_t r) const {
     double heading = 0;
-    for (const Panel& shown : figure_.rows[r])
-      if (std::holds_alternative<RowCurve>(shown.body))
-        heading = std::max(
-            heading, heading_height(shown, {0, 0, panel_width_, panel_width_}, letters_, names_));
+    for (std::size_t c = 0; c < figure_.rows[r].size(); ++c)
+      if (std::holds_alternative<RowCurve>(panel(r, c).body))
+        heading = std::max(heading, heading_height(panel(r, c), {0, 0, panel_width_, panel_width_},
+                                                   letters_, names_of(figure_, c)));
     return heading;
   }
 
@@ -480,7 +482,8 @@ class Layouter {
       CellLayout& here = row.cells[c];
       here.heading = {lefts_[c], top, panel_width_, high.heading};
       here.body = {lefts_[c], body_top, panel_width_, high.body};
-      here.plot = plot_of(panel(r, here.stands_in_for.value_or(c)), here.body, curves);
+      here.plot = plot_of(panel(r, here.stands_in_for.value_or(c)), here.body, curves,
+                          names_of(figure_, c));
       here.caption_box = {lefts_[c], caption_top, panel_width_, high.caption};
       place_bar(here.bar, here.bar_at, here.plot, bar_top);
     }
@@ -563,7 +566,6 @@ class Layouter {
   const Figure& figure_;
   const PaperLettering& letters_;
   const double margin_ = std::max(2.0, 0.28 * letters_.size());  // around the figure
-  TokenNames names_;
   FigureLayout layout_;
   std::size_t columns_ = 0;
   double panel_width_ = 0;
@@ -577,7 +579,9 @@ class Layouter {
 
 }  // namespace
 
-TokenNames names_of(const Figure& figure) {
+TokenNames names_of(const Figure& figure, std::size_t column) {
+  if (column < figure.held_sequence.size() && figure.held_sequence[column])
+    return {*figure.held_sequence[column], *figure.held_key_sequence[column]};
   if (!figure.sequence) return {};
   return {*figure.sequence, figure.key_sequence ? *figure.key_sequence : *figure.sequence};
 }

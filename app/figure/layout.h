@@ -48,8 +48,8 @@ struct FigureLayout {
   std::vector<RowLayout> rows;
 };
 
-/// The names of the tokens on a figure's axes. The figure must outlive them.
-drawing::TokenNames names_of(const Figure& figure);
+/// The names of the tokens on the axes of a column. The figure must outlive them.
+drawing::TokenNames names_of(const Figure& figure, std::size_t column);
 
 /// The figure must outlive it.
 FigureLayout lay_out(const Figure& figure, const PaperLettering& letters);

@@ -48,6 +48,8 @@ Figure figure_of(const CanvasModel& model, double border, const QString& footer,
                 .style = style,
                 .sequence = model.sequence,
                 .key_sequence = model.key_sequence,
+                .held_sequence = model.held_sequence,
+                .held_key_sequence = model.held_key_sequence,
                 .pinned_query = model.pinned_query,
                 .selection = model.selection};
   figure.style.settings = model.settings;
@@ -69,6 +71,8 @@ Figure figure_of_panel(const CanvasModel& model, double border, std::size_t row,
   for (const Panel& panel : figure.rows[row]) panels.push_back(&panel);
   const auto scale = drawing::scales_of_row(model.views[row], panels, model.settings).of[column];
   figure.rows = {{figure.rows[row][column]}};
+  for (auto* held : {&figure.held_sequence, &figure.held_key_sequence})
+    if (column < held->size()) *held = {(*held)[column]};
   figure.style.settings.ranges.clear();
   if (scale && scale->is_amounts())
     figure.style.settings.ranges = {{figure.rows[0][0].view, -1, scale->low, scale->high}};

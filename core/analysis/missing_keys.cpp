@@ -10,6 +10,7 @@
 #include "backend/operator.h"
 #include "data/attended_row.h"
 #include "data/blocks.h"
+#include "data/memory.h"
 
 namespace fovea {
 namespace {
@@ -115,6 +116,9 @@ std::optional<MissingKeys> missing_keys(const Problem& head, MatrixView z, Eleme
   std::vector<Index> some;
   for (const Index at : spread_rows(std::ssize(rows), most_rows))
     some.push_back(rows[static_cast<std::size_t>(at)]);
+  require_memory(sizeof(double) * static_cast<double>(std::ssize(some) * head.dv()) *
+                     static_cast<double>(number_of_blocks(head.keys(), least_side)),
+                 "tiles of keys of " + head.lengths().text());
   std::vector<RowOfTiles> of_rows;
   for (const Index i : some) {
     run.check();

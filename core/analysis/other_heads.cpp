@@ -62,10 +62,7 @@ class PairsWithoutKeys final : public BitRows::Maker {
     const IndexRange keys = has_all ? IndexRange{0, 0} : missing_.of(lengths_, query);
     set_bits(bits, {0, keys.begin});
     set_bits(bits, {keys.end, lengths_.keys});
-    if (!mask_ || !mask_->has_pairs()) return;
-    std::vector<std::uint32_t> admitted(static_cast<std::size_t>(mask_->pairs().stride()));
-    mask_->pairs().copy_row(query, admitted.data());
-    for (const std::uint32_t word : admitted) *bits++ &= word;
+    if (mask_ && mask_->has_pairs()) mask_->pairs().keep_row(query, bits);
   }
 
  private:

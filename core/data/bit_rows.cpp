@@ -88,6 +88,12 @@ void BitRows::copy_row(Index i, std::uint32_t* to) const {
   maker_->make(i, to);
 }
 
+void BitRows::keep_row(Index i, std::uint32_t* words) const {
+  std::vector<std::uint32_t> row(static_cast<std::size_t>(stride_));
+  copy_row(i, row.data());
+  for (const std::uint32_t word : row) *words++ &= word;
+}
+
 const std::uint32_t* BitRows::made(Index i) const {
   thread_local MadeRows made;
   if (made.number != number_) {

@@ -76,6 +76,8 @@ class BitRows {
   /// these. Throws what Maker::make throws.
   const std::uint32_t* row(Index i) const { return maker_ ? made(i) : held_.row(i); }
   void copy_row(Index i, std::uint32_t* to) const;
+  /// Clears the bits of `words` that row i does not have. Takes memory for a row.
+  void keep_row(Index i, std::uint32_t* words) const;
   bool operator()(Index i, Index j) const {
     return row(i)[j / BitMatrix::word_bits] >> (j % BitMatrix::word_bits) & 1;
   }

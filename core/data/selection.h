@@ -68,7 +68,7 @@ struct Selection {
   std::vector<IndexRange> runs(Index row, bool whole = false) const;
 };
 
-/// Calls its argument for each of so many turns, in any order and on any threads.
+/// Calls a function for each of a number of turns, in any order and on any threads.
 using ShareOut = std::function<void(Index turns, const std::function<void(Index turn)>&)>;
 /// One turn after another on this thread. Throws Cancelled between two.
 ShareOut on_this_thread(const std::stop_token& stop);

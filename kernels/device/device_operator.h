@@ -24,6 +24,10 @@ class DeviceOperator : public Operator {
 
   /// Columns of the values that the operator is applied to. They are shared if they are the head's.
   Tensor columns(MatrixView v, IndexRange cols) const;
+  /// Keeps a form of the head's own values for all who share it, if these are all their columns.
+  void keep(const Tensor& values, std::shared_ptr<const void> form) const {
+    if (values.owner && values.rows.cols == problem().dv()) kept_ = std::move(form);
+  }
 
   /// All entries, in several parts where the device has too little memory for them at once.
   Matrix entries(IndexRange rows, IndexRange cols, Run& run) const;
@@ -46,6 +50,7 @@ class DeviceOperator : public Operator {
                     Difference kind, Run& run) const;
 
   const std::shared_ptr<SharedTensors> tensors_;
+  mutable std::shared_ptr<const void> kept_;
 };
 
 }  // namespace fovea::cuda

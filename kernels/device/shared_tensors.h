@@ -26,8 +26,8 @@ struct Tensor {
 struct Form {
   Precision precision = Precision::fp32;
   int top = 0;  // with the means of clusters up to this level (tiles/pyramid.h)
-  float factor =
-      1;  // in bf16 and fp16: what its numbers were multiplied by before they were rounded
+  /// What its numbers were multiplied by before they were rounded to bf16 or fp16.
+  float factor = 1;
 };
 
 /// Values are on the device in slices of at most this many columns, and tiles take fewer at a time.

@@ -90,7 +90,7 @@ class FeatureOperator final : public DeviceOperator {
         values.carry = {device(), static_cast<std::size_t>(count_ * values.v->stride())};
         values.carry.clear();
       }
-      if (part.owner && cols == v.cols) kept_ = values.v;
+      keep(part, values.v);
       sum(&values, timeline, run);
       {
         const auto stage = timeline.stage("download");
@@ -271,8 +271,6 @@ class FeatureOperator final : public DeviceOperator {
   const Index count_;   // features
   const Index chunks_;  // of all tokens
   std::shared_ptr<const DeviceMatrix> q_, k_;
-  // The head's own values, in one slice, for all who share it.
-  mutable std::shared_ptr<const DeviceMatrix> kept_;
   DeviceMatrix directions_;  // times sqrt(scale) log2 e
   // Null: not known yet. (An Operator is used from one thread at a time.)
   mutable std::unique_ptr<const Sums> sums_;

@@ -101,7 +101,7 @@ class NodeOperator final : public DeviceOperator {
         const auto stage = timeline.stage("upload");
         values = tensors().uploaded(part);
       }
-      if (part.owner && cols == v.cols) kept_ = values;
+      keep(part, values);
       const DeviceMatrix z(device(), queries(), cols);
       if (plan().causal)
         sum_prefixes(*values, z, timeline, run);
@@ -299,8 +299,6 @@ class NodeOperator final : public DeviceOperator {
   Buffer<Range32> children_;  // as in NodeSlots
   Buffer<float> alpha_;       // as in NodePlan
   DevicePieces pieces_;       // causal: of every depth whose alpha is not 0; else of the leaves
-  // The head's own values, in one slice, for all who share it.
-  mutable std::shared_ptr<const DeviceMatrix> kept_;
 };
 
 }  // namespace

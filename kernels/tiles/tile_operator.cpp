@@ -107,7 +107,7 @@ class TileOperator final : public DeviceOperator {
   Values values_of(MatrixView v, IndexRange cols, Precision precision, Timeline& timeline) const {
     const Tensor part = columns(v, cols);
     Values values = make_values(bound_, part, precision, timeline);
-    if (part.owner && cols.size() == v.cols) kept_ = values;
+    keep(part, values.rounded ? std::shared_ptr<const void>(values.rounded) : values.fp32);
     return values;
   }
 
@@ -210,7 +210,6 @@ class TileOperator final : public DeviceOperator {
   const ResidentQueryTiles query_tiles_;
   // An Operator is used from one thread at a time.
   mutable RowSums sums_;
-  mutable Values kept_;  // the head's own, if one pass takes them, for all who share them
 };
 
 }  // namespace

@@ -360,6 +360,35 @@ TEST_CASE("titles of narrow panels are whole, on several lines or in smaller let
     }
 }
 
+TEST_CASE("the axes of a column that holds a head have the tokens of that head") {
+  example::application();
+  const auto tokens = [](const char* word) {
+    auto sequence = std::make_shared<Sequence>();
+    sequence->tokens.assign(16, word);
+    return sequence;
+  };
+  Figure figure{.rows = {std::vector<Panel>(2, example::heatmap(16, 7, "a panel"))},
+                .sequence = tokens("opened"),
+                .held_sequence = {nullptr, tokens("held")},
+                .held_key_sequence = {nullptr, tokens("key")}};
+  const auto names = [&](std::size_t column) {
+    const drawing::TokenNames its = names_of(figure, column);
+    return its.queries.numbered(3, PaperLettering(figure.style), 1e3) + ", " +
+           its.keys.numbered(3, PaperLettering(figure.style), 1e3);
+  };
+  CHECK(names(0).find("opened") != std::string::npos);
+  CHECK(names(0).find("key") == std::string::npos);
+  CHECK(names(1).find("held") != std::string::npos);
+  CHECK(names(1).find("key") != std::string::npos);
+  CHECK(names(2) == names(0));
+  // The queries of the second column are not those of the first, which stand beside it.
+  const PaperLettering letters(figure.style);
+  const auto shown = [&] { return lay_out(figure, letters).rows[0].cells[1].show_y; };
+  CHECK(shown());
+  figure.held_sequence.clear();
+  CHECK_FALSE(shown());
+}
+
 TEST_CASE("names of many series leave room for the plot if the height is given") {
   example::application();
   SeriesPlot plot{.x_label = "cost", .y_label = "error", .scattered = true};

@@ -254,7 +254,7 @@ TEST_CASE("all models of the cache are listed, the last used first") {
   CHECK(models[3].problem.empty());
 }
 
-TEST_CASE("law: what is told of a model is what its files say, whatever they call the counts") {
+TEST_CASE("law: counts of a model are those of its files, whatever their names") {
   const TemporaryDirectory folder;
   const std::string file = folder.write("small.gguf", small_gguf().bytes());
   const ModelFacts of_file = model_facts(file);

@@ -2,6 +2,7 @@
 // pairs.
 #include <doctest/doctest.h>
 
+#include <cstring>
 #include <span>
 
 #include "io/file_bytes.h"
@@ -345,6 +346,47 @@ TEST_CASE("entries of lists that are read row by row are counted as those that a
   CHECK(contains(found[1], "2 entries of the lists out of the range 0 to 199, first -5 in row 3"));
   CHECK(contains(found[2], "lie in the future"));
   CHECK(contains(found[3], "before the sliding window"));
+}
+
+TEST_CASE("lists whose columns follow one another are read by columns, once") {
+  constexpr Index n = 3000, most = 4;
+  class Counted final : public Bytes {
+   public:
+    explicit Counted(std::vector<std::int32_t> values) : values_(std::move(values)) {}
+    void read(Index begin, std::span<std::byte> out) const override {
+      ++reads;
+      std::memcpy(out.data(), reinterpret_cast<const std::byte*>(values_.data()) + begin,
+                  out.size());
+    }
+    mutable int reads = 0;
+
+   private:
+    std::vector<std::int32_t> values_;
+  };
+  const auto key = [](Index i, Index e) {
+    return static_cast<std::int32_t>((i * 7 + e * 911) % n);
+  };
+  std::vector<std::int32_t> by_columns;
+  for (Index e = 0; e < most; ++e)
+    for (Index i = 0; i < n; ++i) by_columns.push_back(key(i, e));
+  const auto bytes = std::make_shared<const Counted>(std::move(by_columns));
+  const Selection selection = read_selection({.lists = {.where = "",
+                                                        .entries = {.type = ElementType::i32,
+                                                                    .bytes = bytes,
+                                                                    .heads = 1,
+                                                                    .rows = n,
+                                                                    .cols = most,
+                                                                    .row_stride = 4,
+                                                                    .col_stride = 4 * n}}},
+                                             0, {n, n});
+  REQUIRE_FALSE(selection.blocks.held());
+  bool same = true;
+  for (Index i = 0; i < n; ++i) {
+    same &= count_bits(selection.blocks.row(i), {0, n}) == most;
+    for (Index e = 0; e < most; ++e) same &= selection.blocks(i, key(i, e));
+  }
+  CHECK(same);
+  CHECK(bytes->reads == most);
 }
 
 TEST_CASE("lists in a file that was changed since are not read as if they were the same") {

@@ -35,6 +35,24 @@ double recall_by_hand(const Matrix& exact, const Matrix& approximate, Index i) {
   return static_cast<double>(found) / static_cast<double>(k);
 }
 
+/// The view of all pairs of a computation.
+Panel whole_selection(const Computation& computation, const Backend& backend, Index pixels,
+                      Run& run) {
+  const Lengths lengths = computation.op->plan().lengths;
+  const Sequence sequence;
+  const ViewSettings settings;
+  return make_panel(find_view("selection"),
+                    {.computation = computation,
+                     .exact = computation,
+                     .backend = backend,
+                     .sequence = sequence,
+                     .settings = settings,
+                     .rows = {0, lengths.queries},
+                     .cols = {0, lengths.keys},
+                     .max_pixels = pixels},
+                    run);
+}
+
 }  // namespace
 
 TEST_CASE("a selection's strip has the recall of each query, or the mass that it caught") {
@@ -113,19 +131,8 @@ TEST_CASE("a selection of 131072 tokens takes the memory of its pixels, and coun
       problem,
       {.variant = &variant, .values = values_of(variant, {{"block", "512"}, {"blocks", "3"}})},
       backend, run);
-  const Sequence sequence;
-  const ViewSettings settings;
   begin_peak();
-  const Panel panel = make_panel(find_view("selection"),
-                                 {.computation = computation,
-                                  .exact = computation,
-                                  .backend = backend,
-                                  .sequence = sequence,
-                                  .settings = settings,
-                                  .rows = {0, n},
-                                  .cols = {0, n},
-                                  .max_pixels = pixels},
-                                 run);
+  const Panel panel = whole_selection(computation, backend, pixels, run);
   CHECK(peak_bytes() < std::size_t{64} << 20);  // a bit for each pair would be 2 GiB
   const auto& raster = std::get<Raster>(panel.body);
   REQUIRE(raster.values.rows() == pixels);
@@ -188,18 +195,7 @@ TEST_CASE("a selection of lists of few keys takes the memory of its pixels and o
   begin_peak();
   const Computation computation =
       prepare(problem, {.variant = &variant, .values = values_of(variant, {})}, backend, run);
-  const Sequence sequence;
-  const ViewSettings settings;
-  const Panel panel = make_panel(find_view("selection"),
-                                 {.computation = computation,
-                                  .exact = computation,
-                                  .backend = backend,
-                                  .sequence = sequence,
-                                  .settings = settings,
-                                  .rows = {0, n},
-                                  .cols = {0, n},
-                                  .max_pixels = pixels},
-                                 run);
+  const Panel panel = whole_selection(computation, backend, pixels, run);
   CHECK(peak_bytes() < std::size_t{32} << 20);  // a bit for each pair would be 128 MiB
   const auto& raster = std::get<Raster>(panel.body);
   REQUIRE(raster.values.rows() == pixels);

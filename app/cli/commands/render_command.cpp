@@ -149,19 +149,26 @@ std::vector<std::vector<Panel>> panels_of(const RenderOptions& options, const So
   session = session_of(options, source, columns, problem.lengths());
   if (!options.data.empty())
     check_numbers_name(options.data, columns.size() * options.views.size());
-  const PanelGrid grid(
-      {.problem = problem,
-       .source = source,
-       .layer = options.heads.layer_in(source),
-       .backend = *backend,
-       .settings = options.settings,
-       .columns = columns,
-       .held = held_problems(options, columns, source, problem.lengths(), run.stop),
-       .viewport = options.session ? options.session->viewport : Viewport{},
-       .query = options.session ? options.session->pinned_query : std::nullopt,
-       .max_pixels = pixels_of_a_panel(options, figure.style, columns.size()),
-       .estimate = options.estimate},
-      run);
+  const auto held = held_problems(options, columns, source, problem.lengths(), run.stop);
+  for (const auto& its : held) {
+    using Tokens = std::shared_ptr<const Sequence>;
+    const auto layer = its ? its->held.layer : 0;
+    figure.held_sequence.push_back(its ? Tokens(its, &sequence_of(its->source, layer)) : nullptr);
+    figure.held_key_sequence.push_back(its ? Tokens(its, &key_sequence_of(its->source, layer))
+                                           : nullptr);
+  }
+  const PanelGrid grid({.problem = problem,
+                        .source = source,
+                        .layer = options.heads.layer_in(source),
+                        .backend = *backend,
+                        .settings = options.settings,
+                        .columns = columns,
+                        .held = held,
+                        .viewport = options.session ? options.session->viewport : Viewport{},
+                        .query = options.session ? options.session->pinned_query : std::nullopt,
+                        .max_pixels = pixels_of_a_panel(options, figure.style, columns.size()),
+                        .estimate = options.estimate},
+                       run);
   figure.footer = head_text(options, source) + ", " + problem.lengths().text() +
                   ", d = " + std::to_string(problem.d()) + (problem.causal ? ", causal; " : "; ") +
                   backend->device() + ", " + backend->precision();

@@ -47,6 +47,13 @@ struct ComputeReport {
 /// Everything that qualifies numbers from these layers of a source: a guessed layout, content
 /// features, a mask that one of the layers does not state, notes.
 std::vector<std::string> notes_of(const Source& source, const std::vector<Index>& layers);
+/// The layers of rows of a table.
+template <class Rows>
+std::vector<Index> layers_of(const Rows& rows) {
+  std::vector<Index> layers;
+  for (const auto& row : rows) layers.push_back(row.layer);
+  return layers;
+}
 
 Document to_json(const ComputeReport& report);
 void print(std::ostream& out, const ComputeReport& report);
