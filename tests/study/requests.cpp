@@ -231,14 +231,16 @@ TEST_CASE("memory: a request that cannot be submitted is not pending, and can be
   for (bool reached = true; reached; ++number) {
     CAPTURE(number);
     Fixture f;
-    std::promise<void> begin;  // the engine takes none of the allocations
+    std::promise<void> occupied, end;  // in a piece, the engine takes none of the allocations
     f.requests.start_pieces(
         second, 1,
-        [begun = begin.get_future().share()](const Backend&, Run&) {
-          begun.wait();
+        [&occupied, ended = end.get_future().share()](const Backend&, Run&) {
+          occupied.set_value();
+          ended.wait();
           return false;
         },
         [](const std::string&) {});
+    occupied.get_future().wait();
     int taken = 0;
     const auto start = [&] {
       f.requests.start_pieces(
@@ -258,7 +260,7 @@ TEST_CASE("memory: a request that cannot be submitted is not pending, and can be
     CHECK(submitted != reached);
     CHECK(f.requests.is_pending(first) == submitted);
     start();
-    begin.set_value();
+    end.set_value();
     wait_idle(f.requests);
     CHECK(taken == 1);
   }
