@@ -22,10 +22,20 @@ class Measures(unittest.TestCase):
         self.random = numpy.random.default_rng(0)
 
     def outputs(self, logits, hidden=()):
-        from fovea.effect import Outputs
+        from fovea.outputs import Outputs
 
         torch = self.torch
         return Outputs(None if logits is None else torch.tensor(logits), [torch.tensor(h) for h in hidden], 1.0)
+
+    def compare(self, exact, replaced, ids):
+        from fovea.outputs import Reference
+
+        return Reference(exact, ids).compare(replaced)
+
+    def drift_of(self, replaced, exact):
+        from fovea.outputs import drift_of
+
+        return drift_of(replaced, exact, exact.double().square().sum(1))
 
     def log_softmax(self, x):
         x = x.astype("float64")
@@ -33,12 +43,10 @@ class Measures(unittest.TestCase):
         return x - most - self.numpy.log(self.numpy.exp(x - most).sum(-1, keepdims=True))
 
     def test_losses_and_divergences_are_the_formulas(self):
-        from fovea.effect import compare
-
         n, words = 150, 31  # more rows than are looked at together
         exact, replaced = (self.random.normal(0, 3, (n, words)).astype("float32") for _ in range(2))
         ids = self.random.integers(0, words, n).tolist()
-        found = compare(self.outputs(exact), self.outputs(replaced), ids)
+        found = self.compare(self.outputs(exact), self.outputs(replaced), ids)
         p, q = self.log_softmax(exact), self.log_softmax(replaced)
         loss = [-q[i, ids[i + 1]] for i in range(n - 1)]
         kl = (self.numpy.exp(p) * (p - q)).sum(-1)
@@ -55,12 +63,30 @@ class Measures(unittest.TestCase):
         self.assertAlmostEqual(chance, math.exp(q[149].max()), 12)
         self.assertEqual(len(found["exact_likeliest"][0]), 5)
 
-    def test_equal_outputs_have_no_effect(self):
-        from fovea.effect import compare
+    def test_rows_that_did_not_change_and_tokens_that_cannot_follow_are_as_the_formulas_say(self):
+        n, words = 40, 9
+        exact = self.random.normal(0, 3, (n, words)).astype("float32")
+        replaced = exact.copy()
+        replaced[[3, 35]] += 1 + self.random.normal(0, 1, (2, words)).astype("float32")  # others are equal
+        exact[:, 7] = replaced[:, 7] = -math.inf
+        ids = [int(token) for token in self.random.integers(0, 7, n)]
+        found = self.compare(self.outputs(exact), self.outputs(replaced), ids)
+        p, q = self.log_softmax(exact), self.log_softmax(replaced)
+        finite = [token for token in range(words) if token != 7]
+        kl = (self.numpy.exp(p)[:, finite] * (p[:, finite] - q[:, finite])).sum(-1)
+        self.numpy.testing.assert_allclose(found["kl"], kl, rtol=1e-12, atol=1e-15)
+        self.assertEqual([i for i, one in enumerate(found["kl"]) if one > 1e-12], [3, 35])
+        self.numpy.testing.assert_allclose(found["loss"], [-q[i, ids[i + 1]] for i in range(n - 1)], rtol=1e-12)
+        self.assertEqual(found["top1"], (p.argmax(-1) == q.argmax(-1)).tolist())
+        for i in range(n):
+            token, chance = found["likeliest"][i][0]
+            self.assertEqual(token, int(q[i].argmax()))
+            self.assertAlmostEqual(chance, math.exp(q[i].max()), 12)
 
+    def test_equal_outputs_have_no_effect(self):
         logits = self.random.normal(0, 1, (4, 7)).astype("float32")
         hidden = [self.random.normal(0, 1, (4, 3)).astype("float32")] * 2
-        found = compare(self.outputs(logits, hidden), self.outputs(logits, hidden), [1, 2, 3, 4])
+        found = self.compare(self.outputs(logits, hidden), self.outputs(logits, hidden), [1, 2, 3, 4])
         self.assertEqual(found["perplexity"], found["exact_perplexity"])
         self.assertEqual((found["kl_max"], found["top1_agreement"]), (0, 1))
         for drift in found["drift"]:
@@ -68,10 +94,8 @@ class Measures(unittest.TestCase):
             self.assertAlmostEqual(drift["least_cosine"], 1, 12)
 
     def test_drift_is_the_formula(self):
-        from fovea.effect import compare, drift_of
-
         a, b = (self.random.normal(0, 1, (9, 5)).astype("float32") for _ in range(2))
-        found = compare(self.outputs(None, [a]), self.outputs(None, [b]), list(range(9)))
+        found = self.compare(self.outputs(None, [a]), self.outputs(None, [b]), list(range(9)))
         a, b = a.astype("float64"), b.astype("float64")
         cosines = (a * b).sum(1) / self.numpy.linalg.norm(a, axis=1) / self.numpy.linalg.norm(b, axis=1)
         drift = found["drift"][0]
@@ -84,22 +108,20 @@ class Measures(unittest.TestCase):
         self.assertAlmostEqual(found["class_cosine"], cosines[0], 12)
         self.assertIsNone(found["perplexity"])
         zero = self.torch.zeros(2, 3)
-        self.assertEqual(drift_of(zero, zero),
+        self.assertEqual(self.drift_of(zero, zero),
                          {"relative": 0.0, "cosine": 1.0, "least_cosine": 1.0, "rows_not_finite": 0})
-        self.assertEqual(drift_of(zero + 1, zero),
+        self.assertEqual(self.drift_of(zero + 1, zero),
                          {"relative": math.inf, "cosine": 0.0, "least_cosine": 0.0, "rows_not_finite": 0})
 
     def test_rows_that_are_not_finite_have_no_cosine_and_are_counted(self):
-        from fovea.effect import drift_of
-
         a, b = (self.torch.tensor(self.random.normal(0, 1, (6, 5))) for _ in range(2))
-        finite = drift_of(a[2:], b[2:])
+        finite = self.drift_of(a[2:], b[2:])
         a[0, 3], a[1, 0] = math.nan, math.inf
-        found = drift_of(a, b)
+        found = self.drift_of(a, b)
         self.assertEqual(found["rows_not_finite"], 2)
         self.assertEqual((found["cosine"], found["least_cosine"]), (finite["cosine"], finite["least_cosine"]))
         self.assertFalse(math.isfinite(found["relative"]))
-        none = drift_of(a[:2], b[:2])
+        none = self.drift_of(a[:2], b[:2])
         self.assertTrue(math.isnan(none["cosine"]) and math.isnan(none["least_cosine"]))
 
     @needs("transformers")

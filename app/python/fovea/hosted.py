@@ -33,8 +33,7 @@ class HostedModel(ReadingModel):
             measured.pop(name, None)
         for name, numbers in zip(("multiply_adds", "exact_multiply_adds"), replacing.costs()):
             arrays[name] = numpy.asarray(numbers)
-        _, ids = self.inputs_of(request)
-        return {**measured, "labels": labels(ids)}, arrays
+        return {**measured, "labels": labels(measured.pop("ids"))}, arrays
 
     def effect_time(self, request: Request, content: Dict[str, Any]) -> Dict[str, Any]:
         """The seconds of Effects.time."""

@@ -75,11 +75,13 @@ class ReadingModel:
         limit = min(request.max_tokens, self._positions() or request.max_tokens)
         whole = request.text or ""
         text = whole[: LETTERS_A_TOKEN * limit]
-        inputs = self.tokenizer(text, truncation=True, max_length=limit, return_tensors="pt")
+        says_where = {"return_offsets_mapping": True} if getattr(self.tokenizer, "is_fast", False) else {}
+        inputs = self.tokenizer(text, truncation=True, max_length=limit, return_tensors="pt", **says_where)
+        offsets = inputs.pop("offset_mapping", None)
         ids = inputs["input_ids"]
         if ids.shape[-1] == 0 or not text.strip():
             raise FoveaError("the text has no token; expected at least one word")
-        end = self._end_of(inputs, text)
+        end = None if offsets is None else int(offsets[..., 1].max())  # of the last token, in the text
         if notes is not None and end is not None and whole[end:].strip():
             why = f"the limit is {limit} tokens" if limit == request.max_tokens else f"it has {limit} positions"
             notes.append(f"the model reads the first {ids.shape[-1]} tokens: {len(whole) - end} characters of the text "
@@ -125,14 +127,6 @@ class ReadingModel:
     def _on_device(self, inputs: Dict[str, Any]) -> Dict[str, Any]:
         device = self._device()
         return {name: value.to(device) if hasattr(value, "to") else value for name, value in inputs.items()}
-
-    def _end_of(self, inputs: Any, text: str) -> Optional[int]:
-        """Returns the place in the text where its tokens end; None if the tokenizer does not say."""
-        if not getattr(self.tokenizer, "is_fast", False):
-            return None
-        offsets = self.tokenizer(text, truncation=True, max_length=inputs["input_ids"].shape[-1],
-                                 return_offsets_mapping=True)["offset_mapping"]
-        return max(end for _, end in offsets)
 
     def _grid(self, pixels: Any, arrays: Dict[str, Any]) -> Optional[Dict[str, Any]]:
         config = getattr(self.model, "config", None)
