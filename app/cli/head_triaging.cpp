@@ -27,25 +27,13 @@ std::vector<ExploredHead> heads_of_one_sequence(const Exploration& opened,
     throw InputError(opened.source.path,
                      "attention matrices without q and k; expected them, since blocks are chosen "
                      "by mean queries and mean keys");
-  std::vector<ExploredHead> heads;
-  Index recurrences = 0;
-  for (const ExploredHead& head : opened.heads) {
-    const Layer& layer = opened.source.layers[static_cast<std::size_t>(head.layer)];
-    if (layer.conditions.recurrence.present())
-      ++recurrences;
-    else if (!has_own_keys(opened.source, head.layer))
-      heads.push_back(head);
-  }
+  std::vector<std::string> left_out;
+  std::vector<ExploredHead> heads = heads_with_patterns(opened.source, opened.heads, left_out);
   if (heads.empty())
-    throw InputError(opened.source.path,
-                     recurrences > 0
-                         ? "heads that are recurrences; expected softmax attention"
-                         : "keys of other tokens than the queries; expected those of one sequence");
-  if (recurrences > 0)
-    notes.push_back(plural(recurrences, "head") + " without softmax attention: left out");
-  if (const auto others = std::ssize(opened.heads) - std::ssize(heads) - recurrences; others > 0)
-    notes.push_back(plural(others, "head") +
-                    " with keys of other tokens than the queries: left out");
+    throw InputError(opened.source.path, join(left_out) +
+                                             "; expected softmax attention with queries and keys "
+                                             "of one sequence");
+  notes.insert(notes.end(), left_out.begin(), left_out.end());
   return heads;
 }
 
@@ -87,32 +75,6 @@ TriagedSource triaged(const ExplorationOptions& options, const TriageOptions& tr
   return out;
 }
 
-std::string short_note(const std::vector<TriagedHeadRow>& heads) {
-  constexpr Index long_enough = 2048;
-  const auto n_of = [](const TriagedHeadRow& head) { return head.triage.n; };
-  const Index n = n_of(*std::ranges::min_element(heads, {}, n_of));
-  if (n >= long_enough) return "";
-  return "sparse prefill is for thousands of tokens: with " + plural(n, "token") +
-         " the budget leaves few keys for each query";
-}
-
-std::string recall_text(const Estimate& recall) {
-  constexpr double shown = 0.0005;  // by three decimals
-  const std::string text = format_fixed(recall.value, 3);
-  if (!(recall.standard_error > 0)) return text;
-  if (recall.standard_error < shown) return "≈ " + text;
-  return "≈ " + text + " ± " + format_fixed(recall.standard_error, 3);
-}
-
-std::string remark_of(const TriagedHead& head, const TriageRule& rule) {
-  std::string remark, others;
-  for (const HeadPattern pattern : head.as_good) add_item(others, pattern_name(pattern));
-  if (!others.empty()) remark = others + (head.as_good.size() > 1 ? " are" : " is") + " as good";
-  if (head.near_keep)
-    add_item(remark, "the error leaves open whether it keeps " + format_plain(rule.keep));
-  return remark;
-}
-
 void print_triage(std::ostream& out, const TriagedSource& triaged, const TriageOptions& triage) {
   const TriageRule& rule = triage.rule;
   out << triaged.source.name << ", " << plural(std::ssize(triaged.heads), "head") << '\n'
@@ -124,11 +86,9 @@ void print_triage(std::ostream& out, const TriagedSource& triaged, const TriageO
   table.header.insert(table.header.end(), {"pairs kept", "<remarks"});
   for (const TriagedHeadRow& head : triaged.heads) {
     const TriagedHead& its = head.triage;
-    const PatternSizes sizes =
-        its.pattern == HeadPattern::full ? PatternSizes{} : its.of(its.pattern).sizes;
     auto& row = table.rows.emplace_back();
     row = {head.layer_label, std::to_string(head.head), pattern_name(its.pattern),
-           to_text(its.pattern, sizes)};
+           to_text(its.pattern, its.sizes())};
     for (const PatternRecall& recall : its.patterns) row.push_back(recall_text(recall.recall));
     row.insert(row.end(), {format_share(its.pairs()), remark_of(its, rule)});
   }
@@ -142,12 +102,8 @@ void print_triage(std::ostream& out, const TriagedSource& triaged, const TriageO
 void write_config(const TriageOptions& triage, TriagedSource& triaged) {
   const MInferenceConfig config = minference_config(triaged.heads, triaged.source);
   write_atomically(triage.output, text_of(config.layers) + '\n');
-  std::string layers;
-  for (const Index layer : config.incomplete) add_item(layers, std::to_string(layer));
-  if (!layers.empty())
-    triaged.notes.push_back("MInference takes 1000 columns and 6096 diagonals in heads that " +
-                            triage.output + " does not name, which are in " +
-                            (config.incomplete.size() == 1 ? "layer " : "layers ") + layers);
+  if (const std::string note = note_of(config, triage.output); !note.empty())
+    triaged.notes.push_back(note);
 }
 
 }  // namespace

@@ -106,6 +106,32 @@ std::string counts_text(const std::vector<TriagedHeadRow>& heads) {
   return text;
 }
 
+std::string short_note(const std::vector<TriagedHeadRow>& heads) {
+  constexpr Index long_enough = 2048;
+  const auto n_of = [](const TriagedHeadRow& head) { return head.triage.n; };
+  const Index n = n_of(*std::ranges::min_element(heads, {}, n_of));
+  if (n >= long_enough) return "";
+  return "sparse prefill is for thousands of tokens: with " + plural(n, "token") +
+         " the budget leaves few keys for each query";
+}
+
+std::string recall_text(const Estimate& recall) {
+  constexpr double shown = 0.0005;  // by three decimals
+  const std::string text = format_fixed(recall.value, 3);
+  if (!(recall.standard_error > 0)) return text;
+  if (recall.standard_error < shown) return "≈ " + text;
+  return "≈ " + text + " ± " + format_fixed(recall.standard_error, 3);
+}
+
+std::string remark_of(const TriagedHead& head, const TriageRule& rule) {
+  std::string remark, others;
+  for (const HeadPattern pattern : head.as_good) add_item(others, pattern_name(pattern));
+  if (!others.empty()) remark = others + (head.as_good.size() > 1 ? " are" : " is") + " as good";
+  if (head.near_keep)
+    add_item(remark, "the error leaves open whether it keeps " + format_plain(rule.keep));
+  return remark;
+}
+
 Document to_json(const std::vector<TriagedHeadRow>& heads, const TriageRule& rule) {
   Document counts, rows = Document::array();
   for (const HeadPattern pattern : all_patterns) counts[id_of(pattern)] = count_of(heads, pattern);
@@ -159,6 +185,13 @@ MInferenceConfig minference_config(const std::vector<TriagedHeadRow>& heads, con
   for (std::size_t number = 0; number < missing.size(); ++number)
     if (missing[number] != 0) out.incomplete.push_back(static_cast<Index>(number));
   return out;
+}
+
+std::string note_of(const MInferenceConfig& config, const std::string& file) {
+  if (config.incomplete.empty()) return "";
+  return "MInference takes 1000 columns and 6096 diagonals in heads that " + file +
+         " does not name, which are in " + (config.incomplete.size() == 1 ? "layer " : "layers ") +
+         join(config.incomplete, [](Index layer) { return std::to_string(layer); });
 }
 
 }  // namespace fovea

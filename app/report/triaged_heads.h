@@ -19,6 +19,13 @@ struct TriagedHeadRow {
 /// "12 streaming, 30 vertical-slash, 2 block, 4 full".
 std::string counts_text(const std::vector<TriagedHeadRow>& heads);
 
+/// "≈ 0.912 ± 0.004"; without the signs if no rows were sampled.
+std::string recall_text(const Estimate& recall);
+/// Which patterns are as good, and whether the error leaves open that its pattern is worth using.
+std::string remark_of(const TriagedHead& head, const TriageRule& rule);
+/// What to know of heads that are short for sparse prefill; empty if none is.
+std::string short_note(const std::vector<TriagedHeadRow>& heads);
+
 /// {"budget", "keep", "counts": {"streaming", ...}, "heads": [{layer, layer_label, head, n, rows,
 /// causal, pattern, recall, pairs, as_good, near_keep, patterns}]}. `patterns` has for each of
 /// "streaming", "vertical_slash" and "block" its sizes, its share of the admitted pairs and its
@@ -40,5 +47,7 @@ struct MInferenceConfig {
 /// layers do not number them. The list ends with the last layer of the source. MInference has no
 /// entry for a full head: all diagonals are the same.
 MInferenceConfig minference_config(const std::vector<TriagedHeadRow>& heads, const Source& source);
+/// What MInference does with heads that `file` does not name; empty if it names all.
+std::string note_of(const MInferenceConfig& config, const std::string& file);
 
 }  // namespace fovea

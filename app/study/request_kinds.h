@@ -50,6 +50,7 @@ enum class RequestKind : int {
   trials,       // some settings that are tried on heads
   learning,     // some steps of a tree that learns
   effect,       // a model with replaced attention
+  triage,       // the pattern of sparse prefill of a head
   validation,   // a learned tree on a head of another source
   exact_rows,   // exact attention of a long head, band by band
   spans,        // attention mass between groups of tokens

@@ -290,6 +290,8 @@ class Actions : public QObject {
         [this] { window_.docks().show_exploration(ExploreDock::Page::heads); });
     add(menu, "measures", "What heads d&o", "Ctrl+Shift+H",
         [this] { window_.docks().show_exploration(ExploreDock::Page::measures); });
+    add(menu, "triage", "Tria&ge for sparse prefill", "Ctrl+Shift+T",
+        [this] { window_.docks().show_exploration(ExploreDock::Page::triage); });
     add(menu, "sweep", "Sweep over &n…", "Ctrl+T", [this] { window_.show_sweep(); });
     menu->addSeparator();
     const auto causal = [this] {

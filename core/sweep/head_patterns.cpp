@@ -213,21 +213,26 @@ std::string to_text(HeadPattern pattern, const PatternSizes& sizes) {
   return "all pairs";
 }
 
+FixedLines fixed_lines(Index n) {
+  constexpr Index from = 8192;
+  const auto in_proportion = [n](Index lines) { return std::min(lines, lines * n / from); };
+  return {.columns = in_proportion(30), .diagonals = in_proportion(100)};
+}
+
 double admitted_pairs(const Problem& problem) {
   return admitted_pairs_in(problem, {0, problem.queries()}, {0, problem.keys()});
 }
 
 std::vector<FittedPattern> patterns_within(const Problem& problem, double pairs,
                                            const Backend& backend, Run& run) {
-  constexpr Index last = 64, first = 30, nearest = 100, from = 8192;
   constexpr double column_shares[] = {1.0 / 16, 0.25, 0.5, 0.75, 15.0 / 16};
   const Index n = problem.n();
-  const auto in_proportion = [n](Index lines) { return std::min(lines, lines * n / from); };
-  const LineMasses masses = line_masses(problem, last, backend, run);
+  const FixedLines fixed = fixed_lines(n);
+  const LineMasses masses = line_masses(problem, fixed.last_queries, backend, run);
   Lines in_sequence(static_cast<std::size_t>(n));
   std::iota(in_sequence.begin(), in_sequence.end(), 0);
-  const Lines columns = lines_by_mass(masses.of_keys, in_proportion(first)),
-              diagonals = lines_by_mass(masses.of_distances, in_proportion(nearest));
+  const Lines columns = lines_by_mass(masses.of_keys, fixed.columns),
+              diagonals = lines_by_mass(masses.of_distances, fixed.diagonals);
   LinePairs line_pairs(problem, run);
   std::vector<FittedPattern> patterns;
   for (const double share : column_shares) {

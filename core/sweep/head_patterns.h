@@ -42,13 +42,20 @@ struct FittedPattern {
 /// The pairs that the head's masks admit.
 double admitted_pairs(const Problem& problem);
 
+/// Lines that patterns of a head of n tokens keep before all others, whatever their mass, and the
+/// queries whose mass chooses the others: as MInference has them, in proportion for short heads.
+struct FixedLines {
+  Index columns = 0, diagonals = 0;  // the first keys, the nearest distances
+  Index last_queries = 64;
+};
+FixedLines fixed_lines(Index n);
+
 /// The patterns that keep at most `pairs` pairs of a head with as many queries as keys. Lines share
 /// the pairs in five ways, from nearly all for diagonals to nearly all for columns. As MInference
-/// chooses them, columns and diagonals are those of the largest mass in the last 64 queries, the
-/// first 30 keys and the 100 nearest diagonals (in heads below 8192 tokens fewer in proportion)
-/// before all others, and blocks, of 64 tokens or fewer in short heads, are those of the largest
-/// products of mean query and mean key. Throws UnavailableError if the rows of the last queries do
-/// not fit into memory, Cancelled.
+/// chooses them, columns and diagonals are those of the largest mass in the last queries, the fixed
+/// lines before all others, and blocks, of 64 tokens or fewer in short heads, are those of the
+/// largest products of mean query and mean key. Throws UnavailableError if the rows of the last
+/// queries do not fit into memory, Cancelled.
 std::vector<FittedPattern> patterns_within(const Problem& problem, double pairs,
                                            const Backend& backend, Run& run);
 

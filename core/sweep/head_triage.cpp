@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <numeric>
+
+#include "data/number_text.h"
+#include "session/session.h"
 
 namespace fovea {
 namespace {
@@ -94,6 +98,10 @@ double TriagedHead::pairs() const {
   return pattern == HeadPattern::full ? 1 : of(pattern).pairs;
 }
 
+PatternSizes TriagedHead::sizes() const {
+  return pattern == HeadPattern::full ? PatternSizes{} : of(pattern).sizes;
+}
+
 TriagedHead triage_head(const Operator& exact, const TriageRule& rule, const Backend& backend,
                         Run& run, double max_entries, std::uint64_t seed) {
   const Problem& problem = exact.problem();
@@ -112,6 +120,51 @@ TriagedHead triage_head(const Operator& exact, const TriageRule& rule, const Bac
   }
   choose(out, rule.keep, mass, best);
   return out;
+}
+
+std::vector<ExploredHead> heads_with_patterns(const Source& source,
+                                              const std::vector<ExploredHead>& heads,
+                                              std::vector<std::string>& left_out) {
+  std::vector<ExploredHead> out;
+  Index without_keys = 0, recurrences = 0, of_two_sequences = 0;
+  for (const ExploredHead& head : heads) {
+    const Layer& layer = source.layers[static_cast<std::size_t>(head.layer)];
+    if (!layer.has_qk())
+      ++without_keys;
+    else if (layer.conditions.recurrence.present())
+      ++recurrences;
+    else if (has_own_keys(source, head.layer))
+      ++of_two_sequences;
+    else
+      out.push_back(head);
+  }
+  const auto add = [&](Index count, const char* which) {
+    if (count > 0) left_out.push_back(plural(count, "head") + ' ' + which + ": left out");
+  };
+  add(without_keys, "without queries and keys");
+  add(recurrences, "without softmax attention");
+  add(of_two_sequences, "with keys of other tokens than the queries");
+  return out;
+}
+
+std::optional<OwnSetting> variant_of(HeadPattern pattern, const PatternSizes& sizes, Index n) {
+  const auto with = [n](const char* id, const std::map<std::string, Index>& sizes_of) {
+    std::map<std::string, std::string> settings;
+    for (const auto& [field, size] : sizes_of) settings[field] = std::to_string(size);
+    const Variant& variant = find_variant(id);
+    return OwnSetting{
+        .variant = &variant, .values = values_for_length(variant, n, settings), .n = n};
+  };
+  if (sizes.diagonals < 1) return {};  // neither variant is without the diagonal
+  if (pattern == HeadPattern::streaming)
+    return with("window", {{"width", sizes.diagonals - 1}, {"sinks", sizes.columns}});
+  if (pattern != HeadPattern::vertical_slash || sizes.columns < 1) return {};
+  const FixedLines fixed = fixed_lines(n);
+  return with("vertical_slash", {{"vertical", sizes.columns},
+                                 {"slash", sizes.diagonals},
+                                 {"last", fixed.last_queries},
+                                 {"first", fixed.columns},
+                                 {"nearest", fixed.diagonals}});
 }
 
 }  // namespace fovea

@@ -5,10 +5,13 @@
 #include <array>
 #include <cstdint>
 #include <iterator>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "analysis/estimate.h"
 #include "analysis/row_bands.h"
+#include "sweep/explorer.h"
 #include "sweep/head_patterns.h"
 
 namespace fovea {
@@ -19,6 +22,7 @@ struct TriageRule {
   double budget = 0.1;
   /// The least recall of a pattern that is worth using, as γ of FlexPrefill and τ of XAttention.
   double keep = 0.9;
+  friend bool operator==(const TriageRule&, const TriageRule&) = default;
 };
 
 struct PatternRecall {
@@ -39,9 +43,10 @@ struct TriagedHead {
   const PatternRecall& of(HeadPattern sparse) const {
     return patterns[static_cast<std::size_t>(sparse)];
   }
-  /// The recall and the pairs of its pattern; 1 if the head is full.
+  /// The recall, the pairs and the sizes of its pattern; 1, 1 and none if the head is full.
   double recall() const;
   double pairs() const;
+  PatternSizes sizes() const;
 };
 
 /// The recall of a pattern is the sum of exact P over the pairs that it keeps, over all queries,
@@ -53,5 +58,15 @@ struct TriagedHead {
 /// attention of a head with as many queries as keys. Throws what patterns_within does.
 TriagedHead triage_head(const Operator& exact, const TriageRule& rule, const Backend& backend,
                         Run& run, double max_entries = most_read_entries, std::uint64_t seed = 0);
+
+/// Those of the heads that have a pattern of sparse prefill: softmax attention with queries and
+/// keys of one sequence. Adds to `left_out` how many others there are, and why.
+std::vector<ExploredHead> heads_with_patterns(const Source& source,
+                                              const std::vector<ExploredHead>& heads,
+                                              std::vector<std::string>& left_out);
+
+/// The variant with the pairs of a pattern: window, or vertical_slash. Nothing for blocks, which no
+/// variant chooses alike, and for all pairs. `n`: tokens of the head.
+std::optional<OwnSetting> variant_of(HeadPattern pattern, const PatternSizes& sizes, Index n);
 
 }  // namespace fovea

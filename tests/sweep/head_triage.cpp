@@ -267,29 +267,31 @@ TEST_CASE("triage: recall, pairs and sizes are those of sums in double over all 
   check_against_dense(make_data(Data::gaussian, 290, 6, 3, true), 0.05);
 }
 
-TEST_CASE("triage: a pattern keeps the mass that the variant of the same sizes keeps") {
-  const Problem problem = columns_and_diagonals();
-  const TriagedHead head = triaged(problem);
+TEST_CASE("triage: a pattern keeps the mass that its variant keeps") {
   Profile profile;
   Run run{profile};
-  const auto mass_of = [&](const std::string& id, const Settings& settings) {
-    const Instance exact = make_instance(*backends().back(), problem, "exact", {}),
-                   variant = make_instance(*backends().back(), problem, id, settings);
-    return compare(*variant.bound, variant.apply(problem.v), *exact.bound, exact.apply(problem.v),
-                   run)
-        .mass_kept.value;
-  };
-  const PatternSizes lines = head.of(HeadPattern::vertical_slash).sizes,
-                     streaming = head.of(HeadPattern::streaming).sizes;
-  CHECK(head.of(HeadPattern::vertical_slash).recall.value ==
-        doctest::Approx(mass_of("vertical_slash", {{"vertical", std::to_string(lines.columns)},
-                                                   {"slash", std::to_string(lines.diagonals)},
-                                                   {"last", "64"},
-                                                   {"first", "3"},
-                                                   {"nearest", "12"}})));
-  CHECK(head.of(HeadPattern::streaming).recall.value ==
-        doctest::Approx(mass_of("window", {{"width", std::to_string(streaming.diagonals - 1)},
-                                           {"sinks", std::to_string(streaming.columns)}})));
+  const Backend& backend = *backends().back();
+  // 57 tokens have no fixed lines, 300 have first keys and nearest diagonals.
+  for (const Problem& problem : {columns_and_diagonals(), make_data(Data::gaussian, 57, 4, 2, true),
+                                 make_data(Data::gaussian, 300, 4, 2, false)}) {
+    CAPTURE(problem.n());
+    const TriagedHead head = triaged(problem, {.budget = 0.3});
+    const Instance exact = make_instance(backend, problem, "exact", {});
+    for (const HeadPattern pattern : {HeadPattern::streaming, HeadPattern::vertical_slash}) {
+      CAPTURE(pattern_name(pattern));
+      const auto setting = variant_of(pattern, head.of(pattern).sizes, problem.n());
+      REQUIRE(setting);
+      const Computation computed =
+          prepare(problem, {.variant = setting->variant, .values = setting->values}, backend, run);
+      const double kept = compare(*computed.op, computed.op->apply(problem.v, run), *exact.bound,
+                                  exact.apply(problem.v), run)
+                              .mass_kept.value;
+      CHECK(head.of(pattern).recall.value == doctest::Approx(kept));
+    }
+  }
+  CHECK_FALSE(variant_of(HeadPattern::block, {.block = 64, .blocks = 3}, 512));
+  CHECK_FALSE(variant_of(HeadPattern::full, {}, 512));
+  CHECK_FALSE(variant_of(HeadPattern::streaming, {.columns = 4}, 512));  // no diagonal
 }
 
 TEST_CASE("triage: all pairs are all mass, none are none") {

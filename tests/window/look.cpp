@@ -26,6 +26,7 @@
 #include "window/dialogs/sweep_dialog.h"
 #include "window/docks/explore_dock.h"
 #include "window/docks/measures_page.h"
+#include "window/docks/triage_page.h"
 #include "window/main_window.h"
 
 namespace {
@@ -65,9 +66,12 @@ int look_at_exploration(MainWindow& window, ExploreDock::Page page, const QStrin
   return window.grab().save(path) ? 0 : 1;
 }
 
-int look_at_measures(MainWindow& window, const QString& path) {
-  window.docks().show_exploration(ExploreDock::Page::measures);
-  const auto complete = [&] { return !window.exploration()->measures().state().progress; };
+int look_at_measures(MainWindow& window, ExploreDock::Page page, const QString& path) {
+  window.docks().show_exploration(page);
+  const MeasuringPage& measuring = page == ExploreDock::Page::triage
+                                       ? static_cast<MeasuringPage&>(window.exploration()->triage())
+                                       : window.exploration()->measures();
+  const auto complete = [&] { return !measuring.state().progress; };
   if (!QTest::qWaitFor(complete, 120000)) std::puts("not all heads are measured");
   QTest::qWait(200);
   return window.grab().save(path) ? 0 : 1;
@@ -169,7 +173,10 @@ int look(const QStringList& arguments) {
     return look_at_exploration(window, ExploreDock::Page::plot, argument(1));
   if (argument(7) == "heads")
     return look_at_exploration(window, ExploreDock::Page::heads, argument(1));
-  if (argument(7) == "measures") return look_at_measures(window, argument(1));
+  if (argument(7) == "measures")
+    return look_at_measures(window, ExploreDock::Page::measures, argument(1));
+  if (argument(7) == "triage")
+    return look_at_measures(window, ExploreDock::Page::triage, argument(1));
   for (const char* dialog : {"keys", "export", "goto", "scale"})
     if (argument(7) == dialog) return look_at_dialog(window, dialog, argument(1));
   if (argument(7) == "find") window.findChild<QAction*>("find")->trigger();

@@ -25,6 +25,7 @@
 #include "window/docks/heads_page.h"
 #include "window/docks/measures_page.h"
 #include "window/docks/pareto_page.h"
+#include "window/docks/triage_page.h"
 #include "window/docks/variant_choice.h"
 #include "window/main_window.h"
 #include "window/widgets/form.h"
@@ -56,6 +57,7 @@ ExploreDock::ExploreDock(MainWindow& window)
   pages_->addTab(pareto_ = new ParetoPage, "&Error against cost");
   pages_->addTab(heads_ = new HeadsPage, "&Heads × variants");
   pages_->addTab(measures_ = new MeasuresPage(study_), "&What heads do");
+  pages_->addTab(triage_ = new TriagePage(study_), "&Triage");
   column->addWidget(
       footer_ = new MeasuringFooter(
           "explore_state",
@@ -74,9 +76,21 @@ ExploreDock::ExploreDock(MainWindow& window)
   connect(&pareto_->plot(), &ParetoPlot::budget_moved, this, &ExploreDock::set_cost);
   connect(heads_, &HeadsPage::budget_chosen, this, &ExploreDock::refresh_page);
   connect(heads_, &HeadsPage::trial_chosen, this, &ExploreDock::show_trial);
-  connect(measures_, &MeasuresPage::changed, this, &ExploreDock::refresh_state);
-  connect(measures_, &MeasuresPage::head_chosen, this,
-          [this](const auto& head) { window_.editor().choose_head(head.first, head.second); });
+  for (MeasuringPage* its : std::initializer_list<MeasuringPage*>{measures_, triage_}) {
+    connect(its, &MeasuringPage::changed, this, &ExploreDock::refresh_state);
+    connect(its, &MeasuringPage::head_chosen, this,
+            [this](const auto& head) { window_.editor().choose_head(head.first, head.second); });
+  }
+  connect(
+      triage_, &TriagePage::pattern_chosen, this, [this](const auto& head, const auto& setting) {
+        window_.editor().choose_head(head.first, head.second);
+        window_.editor().add_columns({{.variant = setting.variant->id, .values = setting.values}});
+      });
+  connect(triage_, &TriagePage::config_wanted, this, [this] {
+    const QString path = ask_new_file(*this, "Export for MInference",
+                                      in_export_directory("minference.json"), {"JSON (*.json)"});
+    if (!path.isEmpty()) export_config(path);
+  });
   for (const auto signal : {&Study::session_changed, &Study::columns_changed})
     connect(&study_, signal, this, &ExploreDock::follow_study);
   show_budget();
@@ -146,15 +160,20 @@ ExploreDock::Page ExploreDock::page() const {
   return Page(pages_->currentIndex());
 }
 
-// Measures are only wanted while their page is seen; trials go on until they are done.
+MeasuringPage* ExploreDock::measuring_page() const {
+  return qobject_cast<MeasuringPage*>(pages_->currentWidget());
+}
+
+// Heads are measured only while the page is seen; trials go on until they are done.
 void ExploreDock::turn_page() {
-  const bool shows_measures = page() == Page::measures;
-  controls_->setVisible(!shows_measures);
-  answer_text_->setVisible(!shows_measures);
+  MeasuringPage* measuring = measuring_page();
+  for (QWidget* of_trials : std::initializer_list<QWidget*>{controls_, answer_text_, start_})
+    of_trials->setVisible(!measuring);
   footer_->set_outcome({});
   start_if_new();
   refresh();
-  measures_->measure(seen_ && shows_measures);
+  for (MeasuringPage* its : std::initializer_list<MeasuringPage*>{measures_, triage_})
+    its->measure(seen_ && its == measuring);
 }
 
 void ExploreDock::set_seen(bool seen) {
@@ -177,7 +196,8 @@ void ExploreDock::open() {
       heads_->table().setFocus();
       return try_as_chosen();
     case Page::measures:
-      measures_->table().setFocus();
+    case Page::triage:
+      measuring_page()->table().setFocus();
   }
 }
 
@@ -191,17 +211,18 @@ void ExploreDock::try_as_chosen() {
 void ExploreDock::stop() {
   run_.stop();
   measures_->measure(false);
+  triage_->measure(false);
 }
 
 // A dock that is open from the beginning tries settings as soon as there is a head.
 void ExploreDock::start_if_new() {
-  if (seen_ && page() != Page::measures && run_.total() == 0 && study_.problem()) start();
+  if (seen_ && !measuring_page() && run_.total() == 0 && study_.problem()) start();
 }
 
 void ExploreDock::follow_study() {
   if (!seen_) return;
   start_if_new();
-  if (page() != Page::measures && is_tried()) run_.try_new_columns();
+  if (!measuring_page() && is_tried()) run_.try_new_columns();
   refresh_state();
   if (std::exchange(columns_, study_.session().columns) != columns_ || !is_of_this_source())
     refresh();
@@ -300,7 +321,7 @@ void ExploreDock::refresh_answer() {
 }
 
 void ExploreDock::refresh_state() {
-  if (page() == Page::measures) return footer_->show_state(measures_->state());
+  if (const auto* its = measuring_page()) return footer_->show_state(its->state());
   start_->setText(run_.running()                    ? stop_trials
                   : is_tried() && run_.can_resume() ? resume_trials
                                                     : start_trials);
@@ -356,7 +377,7 @@ void ExploreDock::copy() {
   QApplication::clipboard()->setText(to_qt(page() == Page::plot
                                                ? to_csv(plot.settings(), plot.x(), plot.y())
                                            : page() == Page::heads ? to_csv(heads_->head_table())
-                                                                   : measures_->csv()));
+                                                                   : measuring_page()->csv()));
 }
 
 void ExploreDock::export_by_dialog() {
@@ -368,12 +389,12 @@ void ExploreDock::export_by_dialog() {
       export_plot(wanted->path, wanted->style, wanted->carries_session);
     return;
   }
+  const auto* its = measuring_page();
+  const auto [title, file] =
+      its ? its->words_of_export()
+          : std::pair{"Export the best choice for each head" + part, QString("heads.json")};
   const QString path =
-      page() == Page::measures
-          ? ask_new_file(*this, "Export what each head does", in_export_directory("measures.json"),
-                         {"JSON (*.json)", "CSV (*.csv)"})
-          : ask_new_file(*this, "Export the best choice for each head" + part,
-                         in_export_directory("heads.json"), {"JSON (*.json)", "CSV (*.csv)"});
+      ask_new_file(*this, title, in_export_directory(file), {"JSON (*.json)", "CSV (*.csv)"});
   if (!path.isEmpty()) export_heads(path);
 }
 
@@ -394,8 +415,8 @@ void ExploreDock::export_plot(const QString& path, const FigureStyle& style, boo
 void ExploreDock::export_heads(const QString& path) {
   remember_export(path);
   std::string text;
-  if (page() == Page::measures) {
-    text = path.endsWith(".csv") ? measures_->csv() : measures_->json();
+  if (const auto* its = measuring_page()) {
+    text = path.endsWith(".csv") ? its->csv() : its->json();
   } else {
     Document document{{"source", run_.source()->path},
                       {"computed_on", run_.provenance().toStdString()},
@@ -405,6 +426,15 @@ void ExploreDock::export_heads(const QString& path) {
     document.update(to_json(heads_->head_table(), *run_.source()));
     text = path.endsWith(".csv") ? to_csv(heads_->head_table()) : text_of(document, 2) + "\n";
   }
+  write_text(path, text);
+}
+
+void ExploreDock::export_config(const QString& path) {
+  remember_export(path);
+  write_text(path, triage_->config());
+}
+
+void ExploreDock::write_text(const QString& path, const std::string& text) {
   footer_->write(window_.background(), path, [path = path.toStdString(), text] {
     write_atomically(path, [&](std::ostream& out) { out << text; });
   });

@@ -21,8 +21,10 @@ class HeadsPage;
 class MainWindow;
 class MeasuresPage;
 class MeasuringFooter;
+class MeasuringPage;
 class ParetoPage;
 class ParetoPlot;
+class TriagePage;
 class VariantChoice;
 struct Figure;
 struct FigureStyle;
@@ -31,14 +33,14 @@ class ExploreDock : public QWidget {
   Q_OBJECT
 
  public:
-  enum class Page { plot, heads, measures };
+  enum class Page { plot, heads, measures, triage };
 
   explicit ExploreDock(MainWindow& window);
   ~ExploreDock() override;
 
   /// Turns to a page without trying anything.
   void choose(Page page);
-  /// Tries settings, unless all were tried on the present heads; or measures what heads do. The
+  /// Tries settings, unless all were tried on the present heads; or measures all heads. The
   /// page is the chosen one, and the dock is shown already.
   void open();
   /// Whether a person sees it: it is not closed or behind another dock.
@@ -54,11 +56,14 @@ class ExploreDock : public QWidget {
   void export_plot(const QString& path, const FigureStyle& style, bool carries_session = true);
   /// The table of heads that is shown, .json or .csv.
   void export_heads(const QString& path);
+  /// The patterns of heads, as the configuration that MInference reads.
+  void export_config(const QString& path);
   void copy();
   ExplorationRun& run() { return run_; }
   ParetoPlot& plot();
   QTableView& heads();
   MeasuresPage& measures() { return *measures_; }
+  TriagePage& triage() const { return *triage_; }
   /// The text below plot and table.
   QString message_text() const;
 
@@ -66,6 +71,8 @@ class ExploreDock : public QWidget {
   QWidget* make_controls();
   QLayout* make_answer();
   Page page() const;
+  /// The page that is turned to, if it measures all heads itself.
+  MeasuringPage* measuring_page() const;
   void turn_page();
   ExploreOptions options() const;
   HeadScope scope() const;
@@ -83,6 +90,7 @@ class ExploreDock : public QWidget {
   QString message() const;
   void show_settings(const std::vector<std::size_t>& places);
   void show_trial(const Trial& trial);
+  void write_text(const QString& path, const std::string& text);
   void export_by_dialog();
   Figure plot_figure(const FigureStyle& style, bool carries_session) const;
 
@@ -102,6 +110,7 @@ class ExploreDock : public QWidget {
   ParetoPage* pareto_;
   HeadsPage* heads_;
   MeasuresPage* measures_;
+  TriagePage* triage_;
   MeasuringFooter* footer_;
 };
 

@@ -2,16 +2,12 @@
 // as points by any two of these.
 #pragma once
 
-#include <QWidget>
 #include <memory>
-#include <utility>
 
-#include "data/matrix.h"
-#include "window/widgets/measuring_footer.h"
+#include "window/docks/measuring_page.h"
 
 class QComboBox;
 class QLabel;
-class QTableView;
 
 namespace fovea {
 
@@ -20,25 +16,21 @@ class MeasuresModel;
 class SortedRows;
 class Study;
 
-class MeasuresPage : public QWidget {
+class MeasuresPage : public MeasuringPage {
   Q_OBJECT
 
  public:
   explicit MeasuresPage(Study& study);
 
-  QTableView& table() { return *view_; }
+  QTableView& table() override { return *view_; }
   HeadScatterPlot& plot() { return *plot_; }
-  /// All heads are measured, in the background, while it is on.
-  void measure(bool on);
-  /// How far it is.
-  MeasuringFooter::State state() const;
-  /// The heads that are measured, as files (report/measured_heads.h).
-  std::string csv() const;
-  std::string json() const;
-
- signals:
-  void changed();
-  void head_chosen(const std::pair<fovea::Index, fovea::Index>& head);  // layer, head
+  void measure(bool on) override;
+  MeasuringFooter::State state() const override;
+  std::string csv() const override;
+  std::string json() const override;
+  std::pair<QString, QString> words_of_export() const override {
+    return {"Export what each head does", "measures.json"};
+  }
 
  private:
   QWidget* make_table();

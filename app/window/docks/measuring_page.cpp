@@ -1,0 +1,3 @@
+#include "window/docks/measuring_page.h"
+
+#include "moc_measuring_page.cpp"

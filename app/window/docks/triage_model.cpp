@@ -1,0 +1,145 @@
+#include "window/docks/triage_model.h"
+
+#include <QFont>
+#include <array>
+#include <cmath>
+
+#include "data/number_text.h"
+#include "report/triaged_heads.h"
+#include "window/widgets/text.h"
+
+namespace fovea {
+namespace {
+
+struct ColumnWords {
+  const char *text, *hint;
+};
+
+ColumnWords words_of(int section) {
+  static const std::array<ColumnWords, 4> first{{
+      {"layer", "The layer, as the file calls it"},
+      {"head", "The head, counted from 0"},
+      {"pattern", "The cheapest pattern whose recall is no different from the best one"},
+      {"sizes", "The lines or blocks that the pattern keeps"},
+  }};
+  static const std::array<const char*, std::size(sparse_patterns)> recalls{
+      "The mass of exact attention in the first keys and the nearest ones",
+      "The mass of exact attention in columns and diagonals, those of the largest mass in the last "
+      "64 queries",
+      "The mass of exact attention in blocks of keys, those of the largest products of mean query "
+      "and mean key"};
+  static const std::array<std::string, std::size(sparse_patterns)> names{
+      pattern_name(sparse_patterns[0]), pattern_name(sparse_patterns[1]),
+      pattern_name(sparse_patterns[2])};
+  if (section < TriageModel::first_recall) return first[std::size_t(section)];
+  if (section == TriageModel::pairs)
+    return {"pairs kept", "The share of the admitted pairs that the pattern keeps"};
+  if (section == TriageModel::remarks) return {"remarks", "Other patterns that are as good"};
+  const auto which = std::size_t(section - TriageModel::first_recall);
+  return {names[which].c_str(), recalls[which]};
+}
+
+}  // namespace
+
+void TriageModel::refresh() {
+  const int rows = int(run_.rows().size());
+  if (rows != rows_ || run_.source() != source_.lock()) {
+    beginResetModel();
+    rows_ = rows;
+    source_ = run_.source();
+    endResetModel();
+  } else if (rows > 0 && done_ != run_.done()) {
+    emit dataChanged(index(0, 0), index(rows - 1, columnCount() - 1));
+  }
+  done_ = run_.done();
+}
+
+int TriageModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : rows_;
+}
+
+int TriageModel::columnCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : remarks + 1;
+}
+
+QString TriageModel::text_at(const QModelIndex& index) const {
+  const TriageRun::Row& its = row(index.row());
+  if (index.column() == layer) return to_qt(layer_label(*run_.source(), its.head.layer));
+  if (index.column() == head) return QString::number(its.head.head);
+  if (!its.triage) return its.error.empty() ? "…" : "–";
+  const TriagedHead& triage = *its.triage;
+  switch (index.column()) {
+    case pattern:
+      return to_qt(pattern_name(triage.pattern));
+    case sizes:
+      return to_qt(to_text(triage.pattern, triage.sizes()));
+    case pairs:
+      return to_qt(format_share(triage.pairs()));
+    case remarks:
+      return to_qt(remark_of(triage, run_.rule()));
+    default:
+      return to_qt(recall_text(triage.patterns[std::size_t(index.column() - first_recall)].recall));
+  }
+}
+
+QVariant TriageModel::number_at(const QModelIndex& index) const {
+  const TriageRun::Row& its = row(index.row());
+  const int column = index.column();
+  if (column == layer) return qlonglong(its.head.layer);
+  if (column == head) return qlonglong(its.head.head);
+  if (!its.triage) return {};
+  if (column == pattern) return int(its.triage->pattern);
+  if (column == pairs) return its.triage->pairs();
+  if (is_words(column)) return text_at(index);
+  const double recall = its.triage->patterns[std::size_t(column - first_recall)].recall.value;
+  return std::isnan(recall) ? QVariant() : QVariant(recall);
+}
+
+QString TriageModel::hint_at(const QModelIndex& index) const {
+  const TriageRun::Row& its = row(index.row());
+  QStringList lines;
+  if (!its.error.empty()) lines << to_qt(its.error);
+  if (its.triage) {
+    const int column = index.column();
+    if (column >= first_recall && column < pairs) {
+      const auto which = std::size_t(column - first_recall);
+      const PatternRecall& recall = its.triage->patterns[which];
+      lines << to_qt(to_text(sparse_patterns[which], recall.sizes) + ": " +
+                     format_share(recall.pairs) + " of the pairs");
+    }
+    if (its.triage->rows < its.triage->n)
+      lines << QString("From %1 of %2 queries").arg(its.triage->rows).arg(its.triage->n);
+  }
+  lines << "Double-click: open this head, and show the pattern as a column";
+  return lines.join("\n");
+}
+
+QVariant TriageModel::data(const QModelIndex& index, int role) const {
+  if (!index.isValid() || index.row() >= int(run_.rows().size())) return {};
+  if (role == Qt::DisplayRole) return text_at(index);
+  if (role == sort_role) return number_at(index);
+  if (role == Qt::ToolTipRole) return plain_tip(hint_at(index));
+  if (role == Qt::TextAlignmentRole)
+    return int(Qt::AlignVCenter | (is_words(index.column()) ? Qt::AlignLeft : Qt::AlignRight));
+  const TriageRun::Row& its = row(index.row());
+  if (role == Qt::FontRole && its.triage && its.triage->pattern != HeadPattern::full &&
+      index.column() == first_recall + int(its.triage->pattern)) {
+    QFont bold;
+    bold.setBold(true);
+    return bold;
+  }
+  return {};
+}
+
+QVariant TriageModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (role == Qt::TextAlignmentRole)
+    return int(Qt::AlignVCenter | (is_words(section) ? Qt::AlignLeft : Qt::AlignRight));
+  if (orientation != Qt::Horizontal) return {};
+  if (role == Qt::DisplayRole) return QString::fromUtf8(words_of(section).text);
+  if (role == Qt::ToolTipRole) return plain_tip(QString::fromUtf8(words_of(section).hint));
+  return {};
+}
+
+}  // namespace fovea
+
+#include "moc_triage_model.cpp"
