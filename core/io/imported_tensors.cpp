@@ -13,7 +13,7 @@
 namespace fovea {
 namespace {
 
-constexpr std::string_view result_words[] = {"z", "lse", "p"},
+constexpr std::string_view result_words[] = {"z", "z_runs", "lse", "p"},
                            gradient_words[] = {"do", "dz", "dq", "dk", "dv"};
 
 std::string in_lower_case(std::string text) {
@@ -85,14 +85,15 @@ class ImportedReader {
       if (const auto tensor = found.find(word); tensor != found.end()) to = as(tensor->second);
     };
     const Index heads = layer_.heads(), queries = layer_.queries();
-    if (layer_.has_values())  // otherwise there is nothing to compare z with
-      read("z", result.z, [&](const NamedTensor& tensor) {
-        const bool tokens_first =
-            heads != queries &&
-            tensors_.of_batch(tensor, 3).shape == std::vector<Index>{queries, heads, layer_.dv()};
-        return tensors_.matrices(tokens_first ? heads_first(tensor) : tensor, heads, queries,
-                                 layer_.dv());
-      });
+    if (layer_.has_values()) {  // otherwise there is nothing to compare z with
+      read("z", result.z, [&](const NamedTensor& tensor) { return output(tensor); });
+      if (const auto runs = found.find("z_runs"); runs != found.end())
+        result.z_runs = outputs_of_runs(runs->second);
+      if (!result.z.present() && !result.z_runs.empty()) {
+        result.z = result.z_runs.front();
+        result.z_runs.erase(result.z_runs.begin());
+      }
+    }
     read("p", result.p, [&](const NamedTensor& tensor) {
       return tensors_.matrices(tensor, heads, queries, layer_.keys());
     });
@@ -106,6 +107,35 @@ class ImportedReader {
     }
     result.kept = selection_of(found, tensors_, layer_, prefixes);
     return result;
+  }
+
+  HeadTensor output(const NamedTensor& tensor) const {
+    const Index heads = layer_.heads(), queries = layer_.queries();
+    const bool tokens_first =
+        heads != queries &&
+        tensors_.of_batch(tensor, 3).shape == std::vector<Index>{queries, heads, layer_.dv()};
+    return tensors_.matrices(tokens_first ? heads_first(tensor) : tensor, heads, queries,
+                             layer_.dv());
+  }
+
+  std::vector<HeadTensor> outputs_of_runs(const NamedTensor& whole) const {
+    constexpr Index most_runs = 1024;
+    const NamedTensor runs = tensors_.of_batch(whole, 4);
+    const bool of_runs = runs.shape.size() == 4 || (runs.shape.size() == 3 && layer_.heads() == 1);
+    if (!of_runs || runs.shape[0] > most_runs)
+      tensors_.refuse(whole, "the outputs of at most " + std::to_string(most_runs) +
+                                 " runs, [runs, " + std::to_string(layer_.heads()) + ", " +
+                                 std::to_string(layer_.queries()) + ", " +
+                                 std::to_string(layer_.dv()) + "]");
+    std::vector<HeadTensor> out;
+    for (Index run = 0; run < runs.shape[0]; ++run) {
+      NamedTensor one = runs;
+      one.begin += run * runs.strides[0];
+      one.shape.erase(one.shape.begin());
+      one.strides.erase(one.strides.begin());
+      out.push_back(output(one));
+    }
+    return out;
   }
 
   /// A result without dz has that of the layer.
@@ -152,9 +182,10 @@ class ImportedReader {
   }
 
   static constexpr std::string_view z_names_[] = {"z", "attn_output"}, lse_names_[] = {"lse"},
-                                    p_names_[] = {"p"}, hook_names_[] = {"hook_z"};
+                                    p_names_[] = {"p"}, run_names_[] = {"z_runs"},
+                                    hook_names_[] = {"hook_z"};
   static constexpr std::pair<std::string_view, Names> unnamed_[] = {
-      {"z", z_names_}, {"lse", lse_names_}, {"p", p_names_}};
+      {"z", z_names_}, {"z_runs", run_names_}, {"lse", lse_names_}, {"p", p_names_}};
 
   const LayerTensors& tensors_;
   const Layer& layer_;

@@ -6,6 +6,7 @@
 
 #include "analysis/gradients.h"
 #include "analysis/rounding_budget.h"
+#include "analysis/run_figures.h"
 #include "analysis/selected_recall.h"
 #include "analysis/support.h"
 #include "data/error.h"
@@ -115,7 +116,7 @@ Variant make_imported_variant() {
   return make_variant<ImportedParameters>(
       {.id = "imported",
        .label = "Imported",
-       .paper = "tensors z, lse, p, kept and lists of pairs of the file",
+       .paper = "tensors z, z_runs, lse, p, kept and lists of pairs of the file",
        .formula = "Z̃, P̃ as the file holds them, or P̃ = softmax of S over the pairs that it keeps",
        .summary =
            "What another program computed from the same queries, keys and values, or the pairs "
@@ -124,7 +125,7 @@ Variant make_imported_variant() {
        .rows_sum_to_one = false,
        .signed_entries = true,
        .imported = true,
-       .diagnostics = {imported_figures, gradient_figures, given_selection_figures}},
+       .diagnostics = {imported_figures, run_figures, gradient_figures, given_selection_figures}},
       plan_imported);
 }
 

@@ -194,6 +194,56 @@ TEST_CASE("a tile that a kernel skips is beyond rounding in its rows alone, and 
   CHECK(beyond == 16);
 }
 
+TEST_CASE("runs of one input: the same bits, another order of sums, or a race") {
+  const Problem problem = make_data(Data::gaussian, 64, 8, 6, true);
+  const Matrix first = run_kernel(problem, to_fp32, everything).z;
+  const auto sentence_of = [](const AgainstExact& x) {
+    for (const Diagnostic& figure : x.figures)
+      if (figure.words.starts_with("3 runs")) return figure.words;
+    return std::string();
+  };
+  const auto compared = [&](const Matrix& second, const Matrix& third) {
+    ImportedTensors result{.z = tensor(Matrix::copy_of(first))};
+    result.z_runs = {tensor(Matrix::copy_of(second)), tensor(Matrix::copy_of(third))};
+    return AgainstExact(with(problem, result));
+  };
+  const AgainstExact same = compared(first, first);
+  CHECK(same.figure("runs") == 3);
+  CHECK(same.figure("rows_that_differ") == 0);
+  CHECK(same.figure("spread_of_runs") == 0);
+  CHECK(sentence_of(same) == "3 runs of one input give the same bits");
+  // Rounding of one number the other way, in a row of each of the other runs.
+  Matrix second = Matrix::copy_of(first), third = Matrix::copy_of(first);
+  second(5, 2) = std::nextafter(first(5, 2), 9.0f);
+  third(9, 1) = std::nextafter(first(9, 1), -9.0f);
+  const AgainstExact rounded = compared(second, third);
+  CHECK(rounded.figure("rows_that_differ") == 2);
+  CHECK(rounded.figure("rows_that_differ_beyond_rounding") == 0);
+  double norm = 0;
+  for (Index i = 0; i < 64; ++i)
+    for (Index c = 0; c < 6; ++c) norm += std::pow(double{first(i, c)}, 2);
+  const double apart = std::max(std::abs(double{second(5, 2)} - double{first(5, 2)}),
+                                std::abs(double{third(9, 1)} - double{first(9, 1)}));
+  CHECK(rounded.figure("spread_of_runs") == doctest::Approx(apart / std::sqrt(norm)));
+  CHECK(sentence_of(rounded).find("2 of 64 rows") != std::string::npos);
+  CHECK(sentence_of(rounded).find("another order") != std::string::npos);
+  // The third run misses a tile in the last rows, and is NaN in one.
+  for (Index i = 48; i < 64; ++i) third(i, 0) += 1;
+  third(63, 3) = NAN;
+  const AgainstExact race = compared(second, third);
+  CHECK(race.figure("rows_that_differ") == 18);
+  CHECK(race.figure("rows_that_differ_beyond_rounding") == 16);
+  CHECK(sentence_of(race) ==
+        "3 runs of one input differ by more than rounding explains in rows 48 to 63, the last 16: "
+        "a race, or memory that is read before it is written");
+  CHECK(std::isnan(race.figure("spread_of_runs")));
+  // Zeros of both signs are different bits.
+  Matrix zero = Matrix::copy_of(first), negative = Matrix::copy_of(first);
+  negative(0, 0) = -0.0f;
+  zero(0, 0) = 0.0f;
+  CHECK(compared(zero, negative).figure("rows_that_differ") == 1);
+}
+
 TEST_CASE("a row of NaN is none that rounding explains") {
   const Problem problem = make_data(Data::gaussian, 24, 8, 6, false);
   Kernel kernel = run_kernel(problem, to_fp32, everything);

@@ -13,6 +13,7 @@
 #include "data/imported_result.h"
 #include "harness.h"
 #include "kernels/round_16.h"
+#include "variants/variant.h"
 
 namespace fovea::test {
 
@@ -90,7 +91,10 @@ struct AgainstExact {
     Run run{profile};
     const Output a = imported.apply(problem.v), b = exact.apply(problem.v);
     metrics = compare(*imported.bound, a, *exact.bound, b, run);
-    figures = imported_figures({*imported.bound, a, *exact.bound, b, *backends().front()}, run);
+    for (const DiagnosticSource& source : find_variant("imported").diagnostics)
+      for (Diagnostic& figure :
+           source({*imported.bound, a, *exact.bound, b, *backends().front()}, run))
+        figures.push_back(std::move(figure));
   }
   double figure(const std::string& id) const {
     const auto found = std::ranges::find(figures, id, &Diagnostic::id);

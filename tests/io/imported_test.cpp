@@ -64,6 +64,30 @@ TEST_CASE("results are found by their names, with a prefix and without") {
   CHECK(names_of(source_with_results({counted("layer3.attention", {2, 6, 6})}).layers[0]) == ":p");
 }
 
+TEST_CASE("runs of one input are results, and the first is z where z is not given") {
+  const auto runs_of = [](std::vector<NamedTensor> more) {
+    const Source source = source_with_results(std::move(more));
+    REQUIRE(source.layers[0].imported.size() == 1);
+    return source.layers[0].imported[0];
+  };
+  const ImportedTensors beside =
+      runs_of({counted("layer3.z", {2, 6, 3}), counted("layer3.z_runs", {4, 2, 6, 3}, 100)});
+  REQUIRE(beside.z_runs.size() == 4);
+  CHECK(beside.z.read(1)(0, 0) == 18);  // 6 x 3 numbers of a head
+  CHECK(beside.z_runs[3].read(1)(5, 2) == 100 + 4 * 36 - 1);
+  const ImportedTensors alone = runs_of({counted("layer3.flash.z_runs", {3, 2, 6, 3})});
+  CHECK(alone.name == "flash");
+  REQUIRE(alone.z_runs.size() == 2);
+  CHECK(alone.z.read(0)(0, 0) == 0);
+  CHECK(alone.z_runs[0].read(0)(0, 0) == 36);
+  const ImportedTensors tokens_first = runs_of({counted("layer3.z_runs", {2, 6, 2, 3})});
+  CHECK(tokens_first.z_runs[0].read(1)(0, 0) == 36 + 3);
+  for (const std::vector<Index>& shape :
+       {std::vector<Index>{3, 2, 6, 4}, {3, 2, 5, 3}, {2, 6, 3}, {1025, 2, 6, 3}})
+    CHECK_THROWS_WITH_AS(source_with_results({counted("layer3.z_runs", shape)}),
+                         doctest::Contains("z_runs"), InputError);
+}
+
 TEST_CASE("gradients are found by their names, and dz is common to all results of a layer") {
   const auto text_of = [](const Source& source) {
     std::string text;

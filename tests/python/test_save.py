@@ -317,6 +317,20 @@ class Save(InFolder):
                          {"layer0.dz": (4, 6, 3), "layer0.dq": (4, 6, 3), "layer0.dk": (2, 6, 3),
                           "layer0.dv": (4, 6, 3)})
 
+    def test_runs_of_one_input_are_written_and_refused_where_they_do_not_fit(self):
+        q, k, v = self.np.ones((4, 6, 3), "f4"), self.np.ones((2, 7, 3), "f4"), self.np.ones((2, 7, 5), "f4")
+        z = self.np.zeros((4, 6, 5), "f4")
+        for runs in ([z, z + 1], self.np.stack([z, z + 1]), [z[None], z[None] + 1]):
+            self.fovea.save(self.path(), q, k, v, z_runs=runs)
+            written = self.fovea.read(self.path()).arrays["layer0.z_runs"]
+            self.assertEqual(written.shape, (2, 4, 6, 5))
+            self.assertTrue((written[1] == 1).all() and (written[0] == 0).all())
+        with self.assertRaises(self.fovea.FoveaError) as error:
+            self.fovea.save(self.path(), q, k, v, z_runs=[z, z[:3]])
+        self.assertIn("z_runs has the shape [3, 6, 5]; expected [4, 6, 5]", str(error.exception))
+        with self.assertRaisesRegex(self.fovea.FoveaError, "z_runs without v"):
+            self.fovea.save(self.path(), q, k, None, z_runs=[z])
+
     def test_gradients_of_one_head_and_of_a_batch_of_one(self):
         q, v = self.np.ones((6, 3), "f4"), self.np.ones((6, 5), "f4")
         for gradients in ({"dz": v, "dk": q}, {"dz": v[None, None], "dk": q[None], "dq": None}):

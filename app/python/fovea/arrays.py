@@ -1,7 +1,7 @@
 """Tensors of PyTorch and of NumPy, seen alike: their type, their shape and their bytes."""
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Tuple
+from typing import Any, NamedTuple, Sequence, Tuple
 
 from .errors import FoveaError, need
 
@@ -83,6 +83,15 @@ def numbers_of(array: Any) -> Any:
     if array.dtype.kind == "f" and array.dtype.itemsize < 4 or array.dtype.name == "bfloat16":
         return array.astype(numpy.float32)
     return array
+
+
+def stacked(arrays: Sequence[Any]) -> Any:
+    """Arrays of one shape behind a new first axis; None if there are none."""
+    if not arrays:
+        return None
+    if is_torch(arrays[0]):
+        return need("torch", "Stacking tensors of PyTorch").stack([array.detach().cpu() for array in arrays])
+    return need("numpy", "Stacking arrays").stack(arrays)
 
 
 def _from_torch(array: Any, as_bits: bool = False) -> Any:

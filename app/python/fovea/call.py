@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Any, Dict, List, Optional, Sequence, Union
 
+from .arrays import stacked
 from .conditions import Conditions, check_segments
 from .errors import FoveaError, need
 from .gradients import check_shapes
@@ -27,6 +28,7 @@ class Call:
     key_tokens: Optional[Sequence[str]] = None  # of the keys, where they are other tokens
     model: Optional[str] = None
     module: Optional[str] = None
+    z_runs: List[Any] = field(default_factory=list)  # [H, nq, dv] each, outputs of runs on the same input
     kept: Dict[str, Any] = field(default_factory=dict)  # what says which pairs are kept (selection.py)
     recurrence: Optional[Recurrence] = None  # in place of the softmax
     gradients: Dict[str, Any] = field(default_factory=dict)  # by their names (gradients.py)
@@ -54,11 +56,12 @@ class Call:
                              "expected q [H, nq, d], k [Hkv, nk, d] and v [Hkv, nk, dv]")
         if self.heads % max(1, int(self.k.shape[0])):
             raise FoveaError(f"{self.heads} query heads cannot share {int(self.k.shape[0])} key heads evenly")
-        if self.z is not None and self.v is None:
-            raise FoveaError("z without v: there is nothing to compare it with")
-        if self.z is not None and list(self.z.shape) != [self.heads, self.queries, int(self.v.shape[2])]:
-            raise FoveaError(f"z has the shape {list(self.z.shape)}; expected "
-                             f"{[self.heads, self.queries, int(self.v.shape[2])]}")
+        for name, array in (("z", self.z), *(("z_runs", each) for each in self.z_runs)):
+            if array is not None and self.v is None:
+                raise FoveaError(f"{name} without v: there is nothing to compare it with")
+            if array is not None and list(array.shape) != [self.heads, self.queries, int(self.v.shape[2])]:
+                raise FoveaError(f"{name} has the shape {list(array.shape)}; expected "
+                                 f"{[self.heads, self.queries, int(self.v.shape[2])]}")
         pairs = [self.heads, self.queries, self.keys]
         for name, array in (("mask", self.conditions.mask), ("bias", self.conditions.bias)):
             if array is not None and list(array.shape) not in (pairs[2:], pairs[1:], pairs):
@@ -93,14 +96,16 @@ class Call:
         if heads != [head for share in shares for head in share] or len({len(s) for s in shares}) > 1:
             used = [head // group for head in heads]  # uneven shares: one for each query head
         return replace(self, q=self.q[heads], k=self.k[used], v=None if self.v is None else self.v[used],
-                       z=None if self.z is None else self.z[heads], conditions=self.conditions.of_heads(heads),
+                       z=None if self.z is None else self.z[heads],
+                       z_runs=[z[heads] for z in self.z_runs], conditions=self.conditions.of_heads(heads),
                        recurrence=self.recurrence and self.recurrence.of_heads(heads), gradients={})
 
     def arrays(self) -> Dict[str, Any]:
         """The tensors by the names that they have in a file, without the prefix."""
         numpy = need("numpy", "Writing tensors")
         c = self.conditions
-        arrays = {"q": self.q, "k": self.k, "v": self.v, "z": self.z, "mask": c.mask, "bias": c.bias}
+        arrays = {"q": self.q, "k": self.k, "v": self.v, "z": self.z, "z_runs": stacked(self.z_runs), "mask": c.mask,
+                  "bias": c.bias}
         for name, array, kind in (("alibi", c.alibi, numpy.float32), ("sinks", c.sinks, numpy.float32),
                                   ("segments", c.segments, numpy.int32)):
             arrays[name] = None if array is None else numpy.asarray(array, dtype=kind)

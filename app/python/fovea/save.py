@@ -17,15 +17,18 @@ from .writer import TensorBytes, TensorWriter
 
 def save(path: "str | os.PathLike[str]", q: Any, k: Any, v: Any, *, tokens: Any = None, key_tokens: Any = None,
          name: Optional[str] = None, scale: Optional[float] = None, causal: Optional[bool] = None,
-         window: Optional[int] = None, softcap: Optional[float] = None, z: Any = None, mask: Any = None,
-         bias: Any = None, alibi: Any = None, sinks: Any = None, segments: Any = None, beta: Any = None,
-         log_decay: Any = None, recurrence: Optional[str] = None, kept: Any = None, indices: Any = None,
-         block_indices: Any = None, block_size: Any = None, gradients: Optional[Mapping[str, Any]] = None,
-         model: Optional[str] = None, stream: Optional[str] = None, step: Optional[int] = None) -> None:
+         window: Optional[int] = None, softcap: Optional[float] = None, z: Any = None, z_runs: Any = None,
+         mask: Any = None, bias: Any = None, alibi: Any = None, sinks: Any = None, segments: Any = None,
+         beta: Any = None, log_decay: Any = None, recurrence: Optional[str] = None, kept: Any = None,
+         indices: Any = None, block_indices: Any = None, block_size: Any = None,
+         gradients: Optional[Mapping[str, Any]] = None, model: Optional[str] = None, stream: Optional[str] = None,
+         step: Optional[int] = None) -> None:
     """Writes q, k and v, tensors of PyTorch or NumPy, to a .safetensors file that Fovea opens.
 
     q is [H, nq, d], k [Hkv, nk, d] and v [Hkv, nk, dv]; [n, d] is one head, [1, H, n, d] a batch of one. v may be
-    None: then Fovea shows weights, and outputs are not known. z, the output of a model, is [H, nq, dv]. `mask` is
+    None: then Fovea shows weights, and outputs are not known. z, the output of a model, is [H, nq, dv]. `z_runs` are
+    outputs of a kernel that ran several times on this input, a list of such arrays or [runs, H, nq, dv]: Fovea says
+    which rows are not the same each time. `mask` is
     Boolean or of integers 0 and 1, as a tokenizer's attention_mask (true, 1: may attend), or float (added to the
     logits), [nk], [nq, nk] or [H, nq, nk]; `bias` likewise, float; `alibi` and `sinks` are [H]. `segments` is [nk]:
     tokens of different segments do not meet; query i belongs to the segment of key i + nk - nq. `tokens` and
@@ -47,8 +50,8 @@ def save(path: "str | os.PathLike[str]", q: Any, k: Any, v: Any, *, tokens: Any 
     all that the program would refuse.
     """
     call = call_of(q, k, v, tokens=tokens, key_tokens=key_tokens, scale=scale, causal=causal, window=window,
-                   softcap=softcap, z=z, mask=mask, bias=bias, alibi=alibi, sinks=sinks, segments=segments, beta=beta,
-                   log_decay=log_decay, recurrence=recurrence, kept=kept, indices=indices,
+                   softcap=softcap, z=z, z_runs=z_runs, mask=mask, bias=bias, alibi=alibi, sinks=sinks,
+                   segments=segments, beta=beta, log_decay=log_decay, recurrence=recurrence, kept=kept, indices=indices,
                    block_indices=block_indices, block_size=block_size, gradients=gradients, model=model)
     with TensorWriter(path) as file:
         file.finish(write_call(file, call, name, stream, step))
@@ -67,11 +70,11 @@ def write_call(file: Union[TensorWriter, TensorBytes], call: Call, name: Optiona
 
 
 def call_of(q: Any, k: Any, v: Any, *, tokens: Any = None, key_tokens: Any = None, scale: Optional[float] = None,
-            causal: Optional[bool] = None, window: Optional[int] = None, softcap: Optional[float] = None, z: Any = None,
-            mask: Any = None, bias: Any = None, alibi: Any = None, sinks: Any = None, segments: Any = None,
-            beta: Any = None, log_decay: Any = None, recurrence: Optional[str] = None, kept: Any = None,
-            indices: Any = None, block_indices: Any = None, block_size: Any = None,
-            gradients: Optional[Mapping[str, Any]] = None, model: Optional[str] = None) -> Call:
+            causal: Optional[bool] = None, window: Optional[int] = None, softcap: Optional[float] = None,
+            z: Any = None, z_runs: Any = None, mask: Any = None, bias: Any = None, alibi: Any = None,
+            sinks: Any = None, segments: Any = None, beta: Any = None, log_decay: Any = None,
+            recurrence: Optional[str] = None, kept: Any = None, indices: Any = None, block_indices: Any = None,
+            block_size: Any = None, gradients: Optional[Mapping[str, Any]] = None, model: Optional[str] = None) -> Call:
     """The call of the arrays that `save` takes. Raises FoveaError for what does not fit."""
     q, k = _heads(q, "q"), _heads(k, "k")
     v, z = (None if array is None else _heads(array, name) for array, name in ((v, "v"), (z, "z")))
@@ -86,6 +89,7 @@ def call_of(q: Any, k: Any, v: Any, *, tokens: Any = None, key_tokens: Any = Non
     if gates is not None and conditions.causal is None:
         conditions.causal = True
     return Call(q, k, v, z, conditions, tokens_given(tokens, "tokens"), tokens_given(key_tokens, "key_tokens"), model,
+                z_runs=[] if z_runs is None else [_heads(each, "z_runs") for each in z_runs],
                 kept=selection_of(kept, indices, block_indices, block_size), recurrence=gates,
                 gradients={} if gradients is None else _gradients(gradients))
 

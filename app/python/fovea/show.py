@@ -27,12 +27,12 @@ _paused: Dict[Address, float] = {}  # until when an address is left alone
 
 def show(q: Any, k: Any, v: Any, *, name: str = "live", step: Optional[int] = None, tokens: Any = None,
          key_tokens: Any = None, scale: Optional[float] = None, causal: Optional[bool] = None,
-         window: Optional[int] = None, softcap: Optional[float] = None, z: Any = None, mask: Any = None,
-         bias: Any = None, alibi: Any = None, sinks: Any = None, segments: Any = None, beta: Any = None,
-         log_decay: Any = None, recurrence: Optional[str] = None, kept: Any = None, indices: Any = None,
-         block_indices: Any = None, block_size: Any = None, gradients: Optional[Mapping[str, Any]] = None,
-         model: Optional[str] = None, address: Optional[str] = None, token: Optional[str] = None, start: bool = True,
-         strict: bool = False, timeout: float = 2.0) -> bool:
+         window: Optional[int] = None, softcap: Optional[float] = None, z: Any = None, z_runs: Any = None,
+         mask: Any = None, bias: Any = None, alibi: Any = None, sinks: Any = None, segments: Any = None,
+         beta: Any = None, log_decay: Any = None, recurrence: Optional[str] = None, kept: Any = None,
+         indices: Any = None, block_indices: Any = None, block_size: Any = None,
+         gradients: Optional[Mapping[str, Any]] = None, model: Optional[str] = None, address: Optional[str] = None,
+         token: Optional[str] = None, start: bool = True, strict: bool = False, timeout: float = 2.0) -> bool:
     """Shows q, k and v in the window of Fovea. Returns whether the window has them.
 
     A training loop may call it at every step: the window follows the stream called `name`, and earlier steps can be
@@ -56,8 +56,8 @@ def show(q: Any, k: Any, v: Any, *, name: str = "live", step: Optional[int] = No
     if step is not None and int(step) < 0:
         raise FoveaError(f"step is {step}; expected a whole number from 0")
     call = call_of(q, k, v, tokens=tokens, key_tokens=key_tokens, scale=scale, causal=causal, window=window,
-                   softcap=softcap, z=z, mask=mask, bias=bias, alibi=alibi, sinks=sinks, segments=segments, beta=beta,
-                   log_decay=log_decay, recurrence=recurrence, kept=kept, indices=indices,
+                   softcap=softcap, z=z, z_runs=z_runs, mask=mask, bias=bias, alibi=alibi, sinks=sinks,
+                   segments=segments, beta=beta, log_decay=log_decay, recurrence=recurrence, kept=kept, indices=indices,
                    block_indices=block_indices, block_size=block_size, gradients=gradients, model=model)
     call.check()
     deadline = time.monotonic() + timeout

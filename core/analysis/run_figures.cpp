@@ -1,0 +1,123 @@
+#include "analysis/run_figures.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "analysis/rounding_budget.h"
+#include "analysis/wrong_rows.h"
+#include "data/larger.h"
+
+namespace fovea {
+namespace {
+
+/// What other runs did to each row of the first one.
+class RowsOfRuns {
+ public:
+  explicit RowsOfRuns(const Matrix& first)
+      : first_(first), distances_(static_cast<std::size_t>(first.rows())) {
+    for (Index i = 0; i < first.rows(); ++i)
+      for (Index l = 0; l < first.cols(); ++l) norm_ += square(first(i, l));
+    norm_ = std::sqrt(norm_);
+  }
+
+  void add(const Matrix& other) {
+    double all = 0;
+    for (Index i = 0; i < first_.rows(); ++i) {
+      const auto bytes = static_cast<std::size_t>(first_.cols()) * sizeof(float);
+      if (std::memcmp(first_.row(i), other.row(i), bytes) == 0) continue;
+      double sum = 0;
+      for (Index l = 0; l < first_.cols(); ++l) sum += square(double{other(i, l)} - first_(i, l));
+      Row& row = distances_[static_cast<std::size_t>(i)];
+      row.differs = true;
+      row.distance = larger_or_nan(row.distance, std::sqrt(sum));
+      all += sum;
+    }
+    largest_ = larger_or_nan(largest_, std::sqrt(all));
+  }
+
+  std::vector<Index> that_differ() const {
+    return rows([](const Row& row, float) { return row.differs; }, {});
+  }
+  std::vector<Index> beyond(const std::vector<float>& budget) const {
+    return rows(
+        [](const Row& row, float bound) { return row.differs && !(row.distance <= 2.0 * bound); },
+        budget);
+  }
+  /// |Z_r - Z_1| / |Z_1| of the run that is farthest from the first.
+  double spread() const { return largest_ == 0 ? 0 : largest_ / norm_; }
+
+ private:
+  struct Row {
+    bool differs = false;
+    double distance = 0;
+  };
+  static double square(double x) { return x * x; }
+
+  template <class Wanted>
+  std::vector<Index> rows(Wanted wanted, const std::vector<float>& budget) const {
+    std::vector<Index> out;
+    for (std::size_t i = 0; i < distances_.size(); ++i)
+      if (wanted(distances_[i], budget.empty() ? 0 : budget[i]))
+        out.push_back(static_cast<Index>(i));
+    return out;
+  }
+
+  const Matrix& first_;
+  std::vector<Row> distances_;
+  double norm_ = 0, largest_ = 0;
+};
+
+std::string finding(std::size_t runs, const std::vector<Index>& differing,
+                    const std::vector<Index>& beyond, Index all) {
+  const std::string subject = std::to_string(runs) + " runs of one input ";
+  if (differing.empty()) return subject + "give the same bits";
+  if (beyond.empty())
+    return subject + "differ in " + place_text(differing, all) +
+           ", by no more than rounding explains: sums are in another order each time";
+  return subject + "differ by more than rounding explains in " + place_text(beyond, all) +
+         ": a race, or memory that is read before it is written";
+}
+
+}  // namespace
+
+std::vector<Diagnostic> run_figures(const Diagnosis& of, Run& run) {
+  const auto* plan = of.approximate.plan().as<ImportedPlan>();
+  if (!plan || !of.exact.problem().imported || plan->result->z.empty()) return {};
+  const ImportedResults& results = *of.exact.problem().imported;
+  const std::vector<HeadTensor>& others = results.named(plan->result->name).z_runs;
+  if (others.empty()) return {};
+  RowsOfRuns rows(plan->result->z);
+  for (const HeadTensor& other : others) {
+    run.check();
+    rows.add(other.read(results.head, run.stop));
+  }
+  const std::vector<Index> differing = rows.that_differ();
+  const std::vector<Index> beyond =
+      differing.empty()
+          ? differing
+          : rows.beyond(rounding_budget(of.exact, of.exact_output, plan->result->type, run));
+  const std::size_t runs = others.size() + 1;
+  return {{.id = "runs",
+           .label = "Runs of one input",
+           .value = static_cast<double>(runs),
+           .meaning = "Outputs of the same program on the same input that the file holds."},
+          {.id = "rows_that_differ",
+           .label = "Rows that differ between runs",
+           .value = static_cast<double>(differing.size()),
+           .meaning = "Queries whose outputs are not bit by bit the same in all runs."},
+          {.id = "rows_that_differ_beyond_rounding",
+           .label = "Rows that differ by more than rounding explains",
+           .value = static_cast<double>(beyond.size()),
+           .meaning = "Queries of which a run is farther from the first one than twice the bound "
+                      "of rounding: no order of sums explains it."},
+          {.id = "spread_of_runs",
+           .label = "Largest relative difference of a run",
+           .value = rows.spread(),
+           .meaning = "max over runs of |Z_r − Z_1| / |Z_1| (Frobenius norms)."},
+          {.id = "finding",
+           .label = "Finding",
+           .meaning = "",
+           .words = finding(runs, differing, beyond, plan->result->z.rows())}};
+}
+
+}  // namespace fovea
