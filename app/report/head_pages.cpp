@@ -210,7 +210,8 @@ class HeadPages {
       const Variant& described = described_variant(variant, &its.op->problem());
       Facts facts{in_.grid.title_of(c) + ": " + described.paper,
                   {{"Formula", described.formula},
-                   {"Parameters", parameters_text(variant, its.values, in_.columns[c].seed)},
+                   {"Parameters", parameters_text(variant, its.values, in_.columns[c].seed,
+                                                  its.op->problem().recurrence.get())},
                    {"Cost", cost_text(its.cost)}}};
       for (const std::string& note : its.op->plan().notes) facts.rows.emplace_back("Note", note);
       const std::vector<Diagnostic>& figures = in_.grid.evaluated(c).diagnostics;
@@ -226,9 +227,10 @@ class HeadPages {
   }
 
   static std::string parameters_text(const Variant& variant, const Values& values,
-                                     std::uint64_t seed) {
-    std::string text;
-    for (std::size_t i = 0; i < variant.schema.size(); ++i) {
+                                     std::uint64_t seed, const Recurrence* recurrence) {
+    const std::size_t first = first_parameter(variant, recurrence);
+    std::string text = first > 0 ? "gates of the head" : "";
+    for (std::size_t i = first; i < variant.schema.size(); ++i) {
       const std::string value = to_text(values[i]);
       if (value.empty() || !is_used(variant.schema[i], variant.schema, values)) continue;
       add_item(text, variant.schema[i].id + " = " + value);

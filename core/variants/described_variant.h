@@ -1,4 +1,4 @@
-// Which variant's words describe a column.
+// Which words describe a column on a head: the variant's own, or those of the head's recurrence.
 #pragma once
 
 #include "variants/variant.h"
@@ -14,5 +14,9 @@ inline const Variant& described_variant(const Variant& variant, const Problem* h
                       : recurrence.level_weights.empty() ? "ssd"
                                                          : "loglinear");
 }
+
+/// The place of the first parameter of a variant that counts: the gates of a head that is a
+/// recurrence take the place of those before it. `recurrence` is that of the head, or null.
+std::size_t first_parameter(const Variant& variant, const Recurrence* recurrence);
 
 }  // namespace fovea

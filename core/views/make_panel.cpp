@@ -5,6 +5,7 @@
 
 #include "data/utf8.h"
 #include "evaluate/not_finite.h"
+#include "variants/described_variant.h"
 #include "views/parts.h"
 #include "views/views.h"
 
@@ -117,16 +118,6 @@ std::string shortened(const std::string& text) {
   return text.substr(0, end) + " …";
 }
 
-/// The first parameter that counts beside the gates of a head, which take the place of the first
-/// two.
-std::size_t own_parameters_from(const Variant& variant, const Recurrence& recurrence) {
-  constexpr std::size_t gates = 2;
-  const bool has_levels = std::ranges::find(variant.structure, "level_weights",
-                                            &TensorField::name) != variant.structure.end();
-  const bool counts = has_levels ? recurrence.level_weights.empty() : !recurrence.erases;
-  return counts ? gates : variant.schema.size();
-}
-
 }  // namespace
 
 std::string parameters_of(const Variant& variant, const Values& values, bool causal,
@@ -135,11 +126,8 @@ std::string parameters_of(const Variant& variant, const Values& values, bool cau
   constexpr int most = 2;
   std::string text;
   int shown = 0;
-  std::size_t first = 0;
-  if (variant.has_recurrent_form && recurrence) {
-    text = "gates of the head";
-    first = own_parameters_from(variant, *recurrence);
-  }
+  const std::size_t first = first_parameter(variant, recurrence);
+  if (first > 0) text = "gates of the head";
   for (std::size_t f = first; f < variant.schema.size() && shown < most; ++f) {
     const Field& field = variant.schema[f];
     const std::string value = shortened(to_text(values[f]));

@@ -4,13 +4,19 @@
 #include <QComboBox>
 #include <QDockWidget>
 #include <QDoubleSpinBox>
+#include <QLabel>
 #include <QScrollArea>
 #include <QSlider>
 #include <QWheelEvent>
 #include <cmath>
 
+#include "io/safetensors_writer.h"
+#include "temporary_directory.h"
+#include "variants/described_variant.h"
+#include "window/docks/parameter_form.h"
 #include "window/pointer.h"
 #include "window/setting_fields.h"
+#include "window/widgets/field_editor.h"
 
 namespace fovea::test {
 
@@ -117,6 +123,39 @@ TEST_CASE("all of a slider can be grabbed, wheel and arrows step, a double click
   CHECK(values() != usual);
   QTest::mouseDClick(block, Qt::LeftButton, {}, {3, 3});
   CHECK(values() == usual);
+}
+
+TEST_CASE("parameters that the gates of a head replace are not offered") {
+  const TemporaryDirectory folder;
+  std::vector<OutTensor> tensors;
+  for (const char* name : {"q", "k", "v"}) {
+    std::vector<float> numbers(24 * 4);
+    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = float(i % 7) / 7;
+    tensors.push_back({name, {1, 24, 4}, std::move(numbers)});
+  }
+  tensors.push_back({"log_decay", {1, 24}, std::vector<float>(24, -0.1f)});
+  const std::string file = folder / "linear.safetensors";
+  write_safetensors(file, tensors, {{"recurrence", "linear"}});
+  Window window(QString::fromStdString(file));
+  REQUIRE(window.settle());
+  for (const char* id : {"delta", "ssd", "loglinear"}) {
+    CAPTURE(id);
+    window->editor().change("columns", [&](Session& session) {
+      const Variant& variant = find_variant(id);
+      session.columns = {{.variant = "exact", .values = {}},
+                         {.variant = id, .values = values_for_length(variant, 24)}};
+    });
+    window.study().select_column(1);
+    REQUIRE(window.settle());
+    auto* form = window->findChild<QDockWidget*>("Column")->findChild<ParameterForm*>();
+    int offered = 0;
+    for (const FieldEditor* field : form->findChildren<FieldEditor*>())
+      offered += field->isVisibleTo(form);
+    // The delta rule of a head without one may take other vectors, and levels without weights of
+    // the head fall off.
+    CHECK(offered == (std::string(id) == "ssd" ? 0 : 1));
+    CHECK(form->findChild<QLabel*>("parameters_of_head")->isVisibleTo(form));
+  }
 }
 
 }  // namespace fovea::test

@@ -1,11 +1,13 @@
 #include "window/docks/parameter_form.h"
 
+#include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QRegularExpressionValidator>
 
 #include "study/session_editor.h"
 #include "study/study.h"
+#include "variants/described_variant.h"
 #include "window/widgets/field_editor.h"
 #include "window/widgets/form.h"
 
@@ -16,6 +18,10 @@ ParameterForm::ParameterForm(Study& study, SessionEditor& editor) : study_(study
   fields_ = new QWidget;
   field_layout_ = make_inner<QVBoxLayout>(fields_);
   field_layout_->setSpacing(rhythm / 2);
+  column->addWidget(gates_ = make_note("The gates of the head take the place of parameters."));
+  gates_->setObjectName("parameters_of_head");
+  gates_->setWordWrap(true);
+  gates_->hide();
   column->addWidget(fields_);
   column->addWidget(seed_row_ = make_seed_row());
   reset_ = new QPushButton("Reset parameters");
@@ -60,13 +66,22 @@ void ParameterForm::show_column(std::size_t index) {
     rebuild(column);
   }
   const Schema& schema = find_variant(column.variant).schema;
+  const std::size_t first = first_parameter(find_variant(column.variant), recurrence());
   for (std::size_t f = 0; f < editors_.size(); ++f) {
     editors_[f]->set_value(column.values[f]);
-    editors_[f]->setVisible(is_used(schema[f], schema, column.values));
+    editors_[f]->setVisible(f >= first && is_used(schema[f], schema, column.values));
   }
+  gates_->setVisible(first > 0);
+  reset_->setVisible(first < editors_.size());
   const QString seed = QString::number(column.seed);
   // What is being typed stays, and so does the cursor in what is shown already.
   if (other || (!seed_->isModified() && seed_->text() != seed)) seed_->setText(seed);
+}
+
+const Recurrence* ParameterForm::recurrence() const {
+  if (shown_column_ >= study_.columns().size()) return nullptr;
+  const auto& head = study_.head_of(study_.columns()[shown_column_]).problem;
+  return head ? head->recurrence.get() : nullptr;
 }
 
 void ParameterForm::start_editing() {

@@ -8,6 +8,7 @@
 
 #include "session/session.h"
 
+class QLabel;
 class QLineEdit;
 class QPushButton;
 class QVBoxLayout;
@@ -17,6 +18,7 @@ namespace fovea {
 class FieldEditor;
 class SessionEditor;
 class Study;
+struct Recurrence;
 
 class ParameterForm : public QWidget {
   Q_OBJECT
@@ -34,6 +36,8 @@ class ParameterForm : public QWidget {
  private:
   QWidget* make_seed_row();
   void rebuild(const Column& column);
+  /// That of the head that the column shows; null if it is softmax attention.
+  const Recurrence* recurrence() const;
   void change(const std::function<void(Column&)>& edit);
 
   Study& study_;
@@ -41,6 +45,7 @@ class ParameterForm : public QWidget {
   std::size_t shown_column_ = 0;
   std::string shown_variant_;
   Index shown_n_ = 0;
+  QLabel* gates_;  // says that gates of the head take the place of parameters
   QWidget *fields_, *seed_row_;
   QVBoxLayout* field_layout_;
   QLineEdit* seed_;
