@@ -46,6 +46,8 @@ class CanvasKeys : public QObject {
     }
     on_canvas("pin", "Pin the crosshair's query", Qt::Key_Return,
               [this] { navigation_.pin_crosshair(); });
+    on_canvas("play", "Play the queries one after the other, or stop", Qt::Key_J,
+              [this] { navigation_.play(); });
     on_canvas("corner", "Corner of a selection at the crosshair", Qt::Key_M,
               [this] { navigation_.mark_corner(); });
     on_canvas("block", "Singular values of the block at the crosshair", Qt::Key_B,

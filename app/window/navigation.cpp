@@ -23,6 +23,8 @@ double middle(double begin, double end) {
 Navigation::Navigation(MainWindow& window)
     : window_(window), study_(window.study()), editor_(window.editor()), canvas_(window.canvas()) {
   const Docks& docks = window.docks();
+  player_.setInterval(100);
+  QObject::connect(&player_, &QTimer::timeout, &window, [this] { play_next(); });
   QObject::connect(&canvas_, &Canvas::hovered, &window,
                    [this](Index query, Index key, int column, int view) {
                      const auto model = study_.model();
@@ -55,6 +57,7 @@ Navigation::Navigation(MainWindow& window)
 }
 
 void Navigation::reset() {
+  player_.stop();
   column_ = study_.selected_column();
   view_ = 0;
   corner_.reset();
@@ -168,6 +171,28 @@ void Navigation::move_crosshair(double rows, double cols) {
 void Navigation::pin_crosshair() {
   if (study_.hovered_query() < 0) return move_crosshair(0, 0);
   editor_.pin(study_.hovered_query());
+}
+
+void Navigation::play() {
+  if (is_playing()) return player_.stop();
+  const Index last = study_.lengths().queries - 1;
+  if (last < 1) return;
+  if (!has_crosshair()) move_crosshair(0, 0);
+  if (study_.hovered_query() == last)
+    point_to(Index(study_.session().viewport.row_begin), study_.hovered_key());
+  played_ = study_.hovered_query();
+  player_.start();
+  window_.show_status("Playing the queries: J or Esc stops");
+}
+
+// Queries of a long head are played in steps: all that are seen take half a minute.
+void Navigation::play_next() {
+  const Viewport& v = study_.session().viewport;
+  constexpr double steps = 300;
+  if (!has_crosshair() || study_.hovered_query() != played_) return player_.stop();
+  move_crosshair(std::max(1.0, (v.row_end - v.row_begin) / steps), 0);
+  played_ = study_.hovered_query();
+  if (played_ == study_.lengths().queries - 1) player_.stop();
 }
 
 namespace {
@@ -299,6 +324,7 @@ void Navigation::enlarge_panel() {
 
 void Navigation::go_back() {
   if (window_.find_bar().isVisible()) return window_.find_bar().close_bar();
+  if (is_playing()) return player_.stop();
   if (canvas_.show_grid() || window_.comparing().end()) return;
   if (window_.can_cancel()) return window_.cancel();
   corner_.reset();

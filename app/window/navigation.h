@@ -2,6 +2,7 @@
 // and pointer.
 #pragma once
 
+#include <QTimer>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -36,6 +37,10 @@ class Navigation {
   /// Moves by whole tokens, at least one along an axis that is not 0; the visible part follows.
   void move_crosshair(double rows, double cols);
   void pin_crosshair();
+  /// Moves the crosshair from query to query, as a model writes them, to the last one. Again, or if
+  /// a person points at another query meanwhile, it stops.
+  void play();
+  bool is_playing() const { return player_.isActive(); }
   /// Pins the query with the largest output error in the selected column, then the next one in
   /// order, or with -1 the one before, until another query is pinned. The crosshair goes to the key
   /// whose weight has fallen most, once it is known.
@@ -55,14 +60,15 @@ class Navigation {
   /// Lets keys act on the selected column, and replaces an enlarged panel by that of the column.
   void follow_column();
   void enlarge_panel();
-  /// Closes the search, else leaves the enlarged panel, else ends a comparison, else cancels the
-  /// running work, else unselects everything but the pinned query.
+  /// Closes the search, else ends playing, else leaves the enlarged panel, else ends a comparison,
+  /// else cancels the running work, else unselects everything but the pinned query.
   void go_back();
   /// To be called when another source was opened.
   void reset();
 
  private:
   bool has_crosshair() const;
+  void play_next();
   /// Pins a query and puts the crosshair on the key whose weight has fallen most, once it is known.
   void go_to_loss_of(Index query);
   void find_loss();
@@ -72,6 +78,8 @@ class Navigation {
   SessionEditor& editor_;
   Canvas& canvas_;
   int column_ = 0, view_ = 0;
+  QTimer player_;
+  Index played_ = -1;                      // the query that play_next() moved to
   std::optional<Index> worst_;             // the query that step_worst() pinned last
   std::weak_ptr<const Metrics> worst_of_;  // the errors by which it is the worst
   std::optional<Index> loss_sought_;       // the query of go_to_loss_of() until its key is known

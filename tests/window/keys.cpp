@@ -18,6 +18,36 @@
 namespace fovea::test {
 namespace {}  // namespace
 
+TEST_CASE("queries are played one after the other, until a key or the pointer stops them") {
+  Window window(small);
+  take_focus(window);
+  const Navigation& navigation = window->navigation();
+  const auto query = [&] { return window.study().hovered_query(); };
+  window->navigation().point_to(5, 3);
+  press(window, Qt::Key_J);
+  CHECK(navigation.is_playing());
+  REQUIRE(wait_until([&] { return query() == 8; }));
+  CHECK(window.study().hovered_key() == 3);
+  press(window, Qt::Key_J);
+  CHECK_FALSE(navigation.is_playing());
+  press(window, Qt::Key_J);
+  window->navigation().point_to(50, 3);  // a person points elsewhere
+  REQUIRE(wait_until([&] { return !navigation.is_playing(); }));
+  CHECK(query() == 50);
+  press(window, Qt::Key_J);
+  press(window, Qt::Key_Escape);
+  CHECK_FALSE(navigation.is_playing());
+  CHECK(query() >= 50);  // Esc stops playing, and leaves the crosshair
+  // It ends at the last query, and begins again at the first one that is seen.
+  window->navigation().point_to(126, 3);
+  press(window, Qt::Key_J);
+  REQUIRE(wait_until([&] { return query() == 127 && !navigation.is_playing(); }));
+  press(window, Qt::Key_J);
+  CHECK(query() == 0);
+  CHECK(navigation.is_playing());
+  window->navigation().play();
+}
+
 TEST_CASE("keys alone: crosshair, pin, selection, panel, leaf and block") {
   Window window(small);
   take_focus(window);
