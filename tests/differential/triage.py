@@ -35,8 +35,8 @@ def by_mass(mass, first):
     """The first lines, then the others by their mass."""
     others = np.argsort(-mass[first:], kind="stable") + first
     ordered = mass[others]
-    equal = np.diff(ordered)
-    if (np.abs(equal)[ordered[1:] > 0] <= NEAR * ordered[0]).any():
+    near = np.abs(np.diff(ordered)) <= NEAR * ordered[1:]
+    if near[ordered[1:] > 0].any():
         raise Unsure
     return np.concatenate([np.arange(first), others])
 
@@ -142,7 +142,7 @@ def of_head(head, p, budget, keep, where):
     if defined:
         top = max(defined, key=defined.get)
         error = expected.get(f"{where}patterns.{top}.recall_standard_error", (0, 0))[0]
-        near_keep = error > 0 and abs(defined[top] - keep) <= ERRORS * error
+        near_keep = bool(error > 0 and abs(defined[top] - keep) <= ERRORS * error)
         if any(abs(recall - keep) <= NEAR for recall in defined.values()):
             raise Unsure
         if defined[top] >= keep:
@@ -163,10 +163,10 @@ def of_head(head, p, budget, keep, where):
     return expected, chosen
 
 
-def check(program, layer, exact, _):
+def check(program, layer, exact, _, budget=None):
     if layer.queries != layer.keys:
         return []
-    budget, keep = layer.draw.of([0.02, 0.1, 0.3, 1.0]), layer.draw.of([0.3, 0.9])
+    budget, keep = budget or layer.draw.of([0.02, 0.1, 0.3, 1.0]), layer.draw.of([0.3, 0.9])
     document = program.json("heads", *layer.source, "--triage", "--budget", budget, "--keep", keep)
     expected = {"seed": (0, 0), "budget": (budget, 0), "keep": (keep, 0)}
     patterns = []
