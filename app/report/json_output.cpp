@@ -16,17 +16,21 @@ const char* type_of(const Field& field) {
       field.standard);
 }
 
+/// Null for a number that is not finite, which has none.
+Document standard_error_json(const Estimate& estimate) {
+  return std::isfinite(estimate.value) ? number_json(estimate.standard_error) : Document();
+}
+
 void put_estimate(Document& out, const std::string& id, const Estimate& estimate, bool sampled) {
   out[id] = number_json(estimate.value);
-  if (sampled) out[id + "_standard_error"] = number_json(estimate.standard_error);
+  if (sampled) out[id + "_standard_error"] = standard_error_json(estimate);
 }
 
 /// If the divergence is infinite in some rows, the mean is null beside their count.
 Document divergence_json(const Divergence& divergence, bool sampled) {
   const bool infinite = divergence.infinite_rows > 0;
   Document out{{"mean", infinite ? Document() : number_json(divergence.value)}};
-  if (sampled)
-    out["standard_error"] = infinite ? Document() : number_json(divergence.standard_error);
+  if (sampled) out["standard_error"] = standard_error_json(divergence);
   out["infinite_rows"] = divergence.infinite_rows;
   if (sampled) put_estimate(out, "infinite_share", divergence.infinite_share, sampled);
   return out;
@@ -90,8 +94,7 @@ void put_attention(Document& out, const Metrics& metrics) {
   const bool sampled = metrics.sampled();
   put_estimate(out, "attention_rel_fro", metrics.attention_rel_fro, sampled);
   out["attention_tv"] = {{"mean", number_json(metrics.attention_tv.value)}};
-  if (sampled)
-    out["attention_tv"]["standard_error"] = number_json(metrics.attention_tv.standard_error);
+  if (sampled) out["attention_tv"]["standard_error"] = standard_error_json(metrics.attention_tv);
   put_estimate(out["attention_tv"], "p90", metrics.attention_tv_p90, sampled);
   out["attention_tv"]["max"] = number_json(metrics.attention_tv_max);
   out["attention_kl"] = divergence_json(metrics.attention_kl, sampled);

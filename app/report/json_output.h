@@ -25,7 +25,8 @@ void put_speed_up(Document& out, const std::string& id, const SpeedUp& ratio);
 /// ...}; stages learned beforehand are "learning" and in no total.
 Document timing_json(const Timing& timing);
 Document metrics_json(const Metrics& metrics, const std::vector<Diagnostic>& diagnostics);
-/// A figure of a sample with its standard error: "kappa", "kappa_standard_error".
+/// A figure of a sample with its standard error: "evicted_mass", "evicted_mass_standard_error";
+/// null if it has none, as the first of the sample has not.
 void put_diagnostic(Document& out, const Diagnostic& diagnostic);
 Document field_json(const Field& field);
 

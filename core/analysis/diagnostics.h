@@ -19,7 +19,7 @@ struct Diagnostic {
   std::string meaning;           // for a tool tip
   bool sampled = false;          // from a sample of rows, or of blocks
   bool left_out = false;         // not computed, value NaN; the meaning says why
-  double standard_error = 0;     // of a sampled figure
+  double standard_error = 0;     // of a sampled figure; NaN if it has none
   std::string words = {};        // a sentence in place of a number, shown among the notes
   std::vector<float> rows = {};  // [queries] of which it is the mean; NaN: not read; may be empty
 };

@@ -72,8 +72,10 @@ std::vector<Diagnostic> eviction_figures(const Diagnosis& of, Run& run) {
        .value = first,
        .meaning =
            "The first query whose heaviest key in exact attention was evicted before; ∞ "
-           "if there is none. If rows are sampled, it is the first such query of the sample.",
-       .sampled = rows.sampled()}};
+           "if there is none. If rows are sampled, it is the first such query of the sample, and "
+           "earlier ones may have missed theirs.",
+       .sampled = rows.sampled(),
+       .standard_error = rows.sampled() ? std::numeric_limits<double>::quiet_NaN() : 0}};
 }
 
 }  // namespace fovea

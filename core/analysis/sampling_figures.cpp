@@ -70,8 +70,9 @@ Pass outside_of(const Pass& blocks, const Plan& plan) {
   return out;
 }
 
-// max_i / min_i <1 - M_i, A_i>.
+// max_i / min_i <1 - M_i, A_i>; NaN, not defined, without rows.
 double row_sum_ratio(const std::vector<float>& log_outside, const std::vector<std::size_t>& rows) {
+  if (rows.empty()) return std::numeric_limits<double>::quiet_NaN();
   double least = infinity, most = -infinity;
   for (const std::size_t i : rows) {
     const double log = static_cast<double>(log_outside[i]);

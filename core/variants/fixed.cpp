@@ -1,7 +1,9 @@
 // Factorized attention, fixed pattern: the own block and the summary columns that end every block.
 #include <algorithm>
 
+#include "analysis/support.h"
 #include "data/error.h"
+#include "data/stop.h"
 #include "variants/factorized.h"
 #include "variants/sinks.h"
 #include "variants/variant.h"
@@ -97,7 +99,24 @@ Pass all_summaries(Index n, Index stride, Summaries summaries, bool causal) {
   return pass;
 }
 
-Plan plan_fixed(const Problem& problem, const FixedParameters& p, Planning&) {
+/// Queries that the tiles give no key, though the head has some for them. The head's are the last
+/// ones where it has fewer queries than keys.
+Index queries_without_keys(Plan plan, const Problem& problem, Index queries,
+                           const std::stop_token& stop) {
+  plan.window = problem.window;
+  plan.mask = problem.mask;
+  for (Pass& pass : std::get<TilePlan>(plan.form).passes)
+    for (Tile& tile : pass.tiles) tile.band = tile.band & problem.band();
+  const Support support(plan);
+  Index count = 0;
+  for (Index i = plan.queries() - queries; i < plan.queries(); ++i) {
+    check_stop(stop);
+    count += support.count(i) == 0 && admissible_keys(plan, i) > 0;
+  }
+  return count;
+}
+
+Plan plan_fixed(const Problem& problem, const FixedParameters& p, Planning& planning) {
   check(p);
   const Index n = problem.n(), stride = std::min(p.stride, n), group = problem.head % p.subblocks;
   const bool causal = problem.causal;
@@ -105,12 +124,6 @@ Plan plan_fixed(const Problem& problem, const FixedParameters& p, Planning&) {
   Summaries summaries(n, p.stride,
                       {p.stride - (group + 1) * p.summary, p.stride - group * p.summary});
   Plan plan{.lengths = {n, n}, .causal = causal, .form = {}};
-  if (sets == HeadSets::second && p.sinks == 0) {
-    const Index none = summaries.columns.empty() ? n : causal ? summaries.columns.front() : 0;
-    if (none > 0)
-      plan.notes.push_back(std::to_string(none) + " of " + std::to_string(n) +
-                           " queries have no summary column to attend: Z = 0");
-  }
   TilePlan tiles;
   if (sets != HeadSets::second)
     tiles.passes.push_back(own_block(n, stride, causal ? Band{.lo = 0} : Band{}));
@@ -121,6 +134,13 @@ Plan plan_fixed(const Problem& problem, const FixedParameters& p, Planning&) {
   std::erase_if(tiles.passes, [](const Pass& pass) { return pass.tiles.empty(); });
   add_sinks(tiles.passes, p.sinks, n, causal);
   plan.form = std::move(tiles);
+  if (sets != HeadSets::second) return plan;
+  const Index queries = std::ranges::find(planning.sizes, "nq", &Sizes::value_type::first)->second;
+  const Index none = queries_without_keys(plan, problem, queries, planning.run.stop);
+  if (none > 0)
+    plan.notes.push_back(std::to_string(none) + " of " + std::to_string(queries) +
+                         " queries have no summary column" + (p.sinks > 0 ? " or sink" : "") +
+                         " to attend: Z = 0");
   return plan;
 }
 

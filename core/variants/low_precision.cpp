@@ -38,9 +38,11 @@ std::vector<TypedField<P>> block_fields() {
 
 enum class ValueFormat { as_given, fp8 };
 
+/// SageAttention leaves values as they are; SageAttention2, which has INT4, rounds them to FP8.
+template <NumberFormat format>
 struct IntegerParameters : BlockSizes {
   Smoothing keys = Smoothing::smoothed;
-  ValueFormat values = ValueFormat::as_given;
+  ValueFormat values = format == NumberFormat::int4 ? ValueFormat::fp8 : ValueFormat::as_given;
 
   static std::vector<TypedField<IntegerParameters>> fields() {
     std::vector<TypedField<IntegerParameters>> fields{smoothing_field<IntegerParameters>()};
@@ -114,7 +116,7 @@ Plan plan_low_precision(const Problem& problem, const HeadRounding& rule, const 
 }
 
 template <NumberFormat format>
-Plan plan_integers(const Problem& problem, const IntegerParameters& p, Planning& planning) {
+Plan plan_integers(const Problem& problem, const IntegerParameters<format>& p, Planning& planning) {
   HeadRounding rule{.q = RoundingRule{format, {p.query_block, problem.d()}},
                     .k = {format, {p.key_block, problem.d()}},
                     .smooth_k = p.keys == Smoothing::smoothed};
@@ -161,7 +163,7 @@ Variant low_precision(Variant row) {
 
 template <NumberFormat format>
 Variant integer_variant(const std::string& bits, const char* paper) {
-  return make_variant<IntegerParameters>(
+  return make_variant<IntegerParameters<format>>(
       low_precision(
           {.id = "int" + bits,
            .label = "INT" + bits,

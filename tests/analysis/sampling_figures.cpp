@@ -185,6 +185,18 @@ TEST_CASE("figures of sampling: a row without keys has no say in any of them") {
   CHECK(figures.at("block_mass").value < 1);
 }
 
+TEST_CASE("figures of sampling: ratios of rows are not defined where none has a key") {
+  Problem problem = make_data(Data::gaussian, 90, 6, 4, false);
+  problem.mask = std::make_shared<const PairMask>(std::vector<std::int32_t>(),
+                                                  std::vector<std::int32_t>(), BitMatrix(90, 90));
+  auto figures =
+      figures_of(make_instance(*backends().front(), problem, "hyper", settings_of("practical")));
+  for (const char* id : {"kappa", "lemma_1_samples", "block_mass", "row_sum_error"}) {
+    CAPTURE(id);
+    CHECK(std::isnan(figures.at(id).value));
+  }
+}
+
 TEST_CASE("figures of sampling: a row whose keys are all left out makes the errors infinite") {
   // Query 5 may attend one key alone, which is in another block and is not sampled.
   Problem problem = make_data(Data::gaussian, 90, 6, 4, false);

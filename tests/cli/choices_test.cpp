@@ -11,6 +11,7 @@
 #include "io/bytes.h"
 #include "io/safetensors_writer.h"
 #include "io/tensor_file.h"
+#include "messages.h"
 #include "session/session.h"
 #include "views/views.h"
 
@@ -376,6 +377,23 @@ TEST_CASE("a group leaves out what has no causal form, and says so, but a name i
     CHECK(bidirectional.err.find("no causal form") == std::string::npos);
     CHECK(bidirectional.out.find("linformer") != std::string::npos);
   }
+}
+
+TEST_CASE("figures of papers that run no model need none that came with Fovea") {
+  const TemporaryDirectory folder;
+  const auto without_models = [&](const std::string& figure) {
+    const std::string copy = folder / "fovea";
+    Running program({"paper", figure, "--json"}, "",
+                    {"/bin/sh", "-c", "cp \"$0\" " + copy + " && exec " + copy + " \"$@\""});
+    return program.wait();
+  };
+  const Ended made = without_models("summary-columns");
+  CAPTURE(made.err);
+  CHECK(made.status == 0);
+  CHECK_FALSE(made.json()["numbers"].empty());
+  const Ended refused = without_models("replaced-layers");
+  CHECK(refused.status == 2);
+  check_says(refused.err, {"bundled model was not installed", "--model with --text or --input"});
 }
 
 TEST_CASE("the papers' numbers are listed, computed, drawn, and refused by a wrong name") {

@@ -10,10 +10,11 @@ from computed import Computed
 
 TEXTS = ("source", "backend", "device", "precision", "notes", "not_tried[", "x.", "y.", "settings[", "trials[", "refused",
          "budget.", "heads[", "answer.")
-MORE_IS_BETTER = ("mass_kept", "top1_recall", "top8_recall", "top64_recall", "speed_up")
+MORE_IS_BETTER = ("mass_kept", "top1_recall", "top8_recall", "top64_recall", "output_cosine", "output_min_cosine",
+                  "output_pearson")
 SMALL = {"output_rel_fro": 0.1, "row_rel_error_p90": 0.1, "attention_tv": 0.1, "mass_kept": 0.9}
 BOUND = "oracle"  # no attention to use
-COSTS = ("multiply_adds", "ratio_to_exact", "bytes")
+COSTS = MEASURES = ("multiply_adds", "ratio_to_exact", "bytes")
 
 
 def defined(value):
@@ -46,23 +47,32 @@ def setting_of(trial):
     return trial["variant"], str(trial["parameters"])
 
 
+def value_of(trial, axis):
+    """A measure, or a parameter of the variant."""
+    return number(trial["parameters"].get(axis) if axis in trial["parameters"] else trial["measures"].get(axis))
+
+
 def settings_differ(document, x, y):
-    """What is said of each setting over the heads, from the trials."""
+    """What is said of each setting over the heads, or over seeds of one head, from the trials."""
     places, wrong = {}, []
     for trial in document["trials"]:
-        places.setdefault(setting_of(trial), []).append(trial)
+        if x in MEASURES or x in trial["parameters"]:  # what has no such parameter is not drawn
+            places.setdefault(setting_of(trial), []).append(trial)
     found = document["settings"]
     expected = {}
     medians = []
     for number_of, trials in enumerate(places.values()):
         refused = [t for t in trials if "refused" in t]
-        both = [(number(t["measures"].get(x)), number(t["measures"].get(y))) for t in trials if "refused" not in t]
+        both = [(value_of(t, x), value_of(t, y)) for t in trials if "refused" not in t]
         pairs = [(a, b) for a, b in both if defined(a) and defined(b)]
         where = f"settings[{number_of}]."
         expected[where + "n"] = (trials[0]["n"], 0)
-        expected[where + "heads"] = (len(pairs), 0)
-        expected[where + "seeds"] = (1, 0)
-        interval = median_interval([b for _, b in pairs]) if pairs else None
+        seeds = max(1, len({t["seed"] for t in trials}))
+        expected[where + "heads"] = (len(pairs) // seeds, 0)
+        expected[where + "seeds"] = (seeds, 0)
+        expected |= {f"{where}parameters.{path}": (number(value), 0) for path, value in leaves(trials[0]["parameters"])}
+        errors = [b for _, b in pairs]
+        interval = median_interval(errors) if pairs and (seeds == 1 or min(errors) < max(errors)) else None
         if interval:
             expected |= {where + f"interval[{end}]": (interval[end], 0) for end in (0, 1)}
         elif pairs:
@@ -77,8 +87,10 @@ def settings_differ(document, x, y):
             for name, share in (("median", 0.5), ("p10", 0.1), ("p90", 0.9)) if numbers else ():
                 value = quantile(numbers, share)
                 expected[where + f"{axis}.{name}"] = (value, 1e-12 * abs(value) if math.isfinite(value) else 0)
-        medians.append((quantile([a for a, _ in pairs], 0.5), quantile([b for _, b in pairs], 0.5), len(pairs))
+        medians.append((quantile([a for a, _ in pairs], 0.5), quantile([b for _, b in pairs], 0.5), len(pairs) // seeds)
                        if pairs else (math.inf, math.inf, 0))
+    if any(x in trial["parameters"] for trial in document["trials"]):  # no cost, so that there is no front
+        medians = [(math.inf, math.inf, 0)] * len(medians)
     most = max([1] + [count for _, _, count in medians])
     signed = [(-a if x in MORE_IS_BETTER else a, -b if y in MORE_IS_BETTER else b,
                count == most and variant != BOUND)
@@ -92,12 +104,12 @@ def settings_differ(document, x, y):
     return expected, wrong
 
 
-def trials_differ(program, layer, document, seed):
+def trials_differ(program, layer, document):
     """Some settings once more by compute: the same functions give the same numbers."""
     wrong = []
     places = {}
     for place, trial in enumerate(document["trials"]):
-        places.setdefault(setting_of(trial), []).append((place, trial))
+        places.setdefault((setting_of(trial), trial["seed"]), []).append((place, trial))
     exact = None
     names = list(places)
     for which in [names[0]] + [names[i] for i in layer.draw.random.permutation(len(names))[:3]]:
@@ -106,7 +118,7 @@ def trials_differ(program, layer, document, seed):
             continue
         values = {key: ",".join(map(str, value)) if isinstance(value, list) else value
                   for key, value in trials[0][1]["parameters"].items() if value != []}
-        computed = Computed(program, layer, which[0], values, seed)
+        computed = Computed(program, layer, which[0][0], values, which[1])
         exact = exact or computed
         wrong += compute.check(layer, exact, computed)
         total = {cost: 0.0 for cost in COSTS}
@@ -163,11 +175,18 @@ def answer_expected(document, y, at_most):
         pairs = [(a, b) for a, b in pairs if defined(a) and defined(b)]
         if pairs:
             errors = [b for _, b in pairs]
+            one_seed = len({t["seed"] for t in trials}) == 1
+            interval = median_interval(errors) if one_seed or min(errors) < max(errors) else None
             points.append((worse * quantile(errors, 0.5), quantile([a for a, _ in pairs], 0.5), len(points), trials,
-                           median_interval(errors)))
-    most = max((len([t for t in p[3] if "refused" not in t and defined(t["measures"].get(y))]) for p in points), default=0)
+                           interval))
+
+    def heads(point):
+        return len({t["head"] for t in point[3] if "refused" not in t
+                    and all(defined(t["measures"].get(name)) for name in ("ratio_to_exact", y))})
+
+    most = max(map(heads, points), default=0)
     points = [p for p in points if p[3][0]["variant"] not in ("exact", BOUND) and math.isfinite(p[0]) and math.isfinite(p[1])
-              and len([t for t in p[3] if "refused" not in t and defined(t["measures"].get(y))]) == most]
+              and heads(p) == most]
     kept = sorted(p for p in points if p[1] <= at_most)
     best = kept[0] if kept else None
     others = [p for p in kept if best and p[3][0]["variant"] != best[3][0]["variant"]]
@@ -193,6 +212,19 @@ def answer_expected(document, y, at_most):
     return expected
 
 
+def undecided(document, y):
+    """Whether both errors, head by head, have a ratio whose median may be 1."""
+    best_one, other = document["answer"]["best"], document["answer"]["next"]
+    if not best_one or not other:
+        return False
+    errors = [{t["head"]: number(t["measures"].get(y)) for t in document["trials"]
+               if setting_of(t) == setting_of(one) and t["seed"] == one["seed"]} for one in (best_one, other)]
+    ratios = [errors[1][head] / a for head, a in errors[0].items()
+              if defined(a) and a > 0 and defined(errors[1].get(head))]
+    interval = median_interval(ratios)
+    return bool(interval and interval[0] <= 1 <= interval[1])
+
+
 def heads_differ(program, layer, trials, words, seed):
     by_cost = bool(layer.draw.one_in(2))
     most = layer.draw.of([0.2, 0.5, 1.5] if by_cost else [0.05, 0.5, 2.0])
@@ -201,7 +233,6 @@ def heads_differ(program, layer, trials, words, seed):
     limited, wanted = ("ratio_to_exact", "output_rel_fro") if by_cost else ("output_rel_fro", "ratio_to_exact")
     plain = {"seed": seed, "budget.most": most, "budget.measure": limited, "budget.least": wanted}
     expected = {name: (value, 0) for name, value in plain.items()}
-    document.pop("seconds")
     for head in range(layer.heads):
         own = [t for t in trials if t["head"] == head]
         found = best(own, limited, most, wanted)
@@ -244,30 +275,33 @@ def numbers_equal(text, other):
     return parsed(text) == parsed(other)
 
 
-def check(program, layer, variants, seed):
-    words = [word for variant in variants for word in ("--variant", variant)] + ["--settings", 4, "--seed", seed, "--no-learn"]
-    x = layer.draw.of(["multiply_adds", "ratio_to_exact", "bytes"])
-    y = layer.draw.of(["output_rel_fro", "attention_tv", "attention_kl", "mass_kept", "row_rel_error_p90"]
-                      if layer.dv else ["attention_tv", "attention_kl", "mass_kept"])
-    at_most = layer.draw.of([0.1, 0.3, 1.0])
-    document = program.json("pareto", *layer.source, *words, "--x", x, "--y", y, "--seeds", 1, "--cost", at_most)
-    document.pop("seconds")  # times
+def check(program, layer, variants, seed, x=None, y=None, at_most=None, seeds=1,
+          more=("--no-learn",)):
+    words = [word for variant in variants for word in ("--variant", variant)] + ["--settings", 4, "--seed", seed, *more]
+    x = x or layer.draw.of(["multiply_adds", "ratio_to_exact", "bytes"])
+    y = y or layer.draw.of(["output_rel_fro", "attention_tv", "attention_kl", "mass_kept", "row_rel_error_p90"]
+                           if layer.dv else ["attention_tv", "attention_kl", "mass_kept"])
+    at_most = at_most or layer.draw.of([0.1, 0.3, 1.0])
+    document = program.json("pareto", *layer.source, *words, "--x", x, "--y", y, "--seeds", seeds, "--cost", at_most)
     expected, wrong = settings_differ(document, x, y)
     expected["seed"] = (seed, 0)
     expected |= {"x.id": (x, 0), "y.id": (y, 0)} | answer_expected(document, y, at_most)
-    # Whether heads tell the best from the next is left to the tests of the answer.
-    expected["answer.undecided"] = (document["answer"]["undecided"], 0)
+    if x not in MEASURES:
+        expected["x.parameter"] = (True, 0)
+    expected["answer.undecided"] = (undecided(document, y), 0)
+    tried = {}  # how many seeds each setting had
     for place, trial in enumerate(document["trials"]):
         where = f"trials[{place}]."
-        plain = {"layer": 0, "n": layer.keys, "seed": seed, "scale": layer.scale, "causal": layer.causal}
+        own = tried[setting_of(trial), trial["head"]] = tried.get((setting_of(trial), trial["head"]), -1) + 1
+        plain = {"layer": 0, "n": layer.keys, "seed": seed + own, "scale": layer.scale, "causal": layer.causal}
+        if "refused" in trial:
+            plain["scale"], plain["causal"] = trial["scale"], trial["causal"]
         expected |= {where + name: (value, 0) for name, value in plain.items()}
         # Numbers of a trial are those of compute, which trials_differ compares.
         expected |= {where + path: (number(value), 0) for path, value in leaves(trial)
                      if path.split(".")[0].split("[")[0] in ("measures", "parameters", "head")}
-    expected |= {f"settings[{place}].parameters.{path}": (value, 0)
-                 for place, setting in enumerate(document["settings"]) for path, value in leaves(setting["parameters"])}
     wrong += differences(document, expected, TEXTS) + ratios_differ(document)
-    wrong += trials_differ(program, layer, document, seed)
-    if layer.dv:
+    wrong += trials_differ(program, layer, document)
+    if layer.dv and x in MEASURES and seeds == 1:
         wrong += heads_differ(program, layer, document["trials"], words, seed)
     return wrong

@@ -3,7 +3,7 @@ import math
 import os
 
 import tensor_file
-from compared import leaves, number
+from compared import SET, leaves, number
 
 # Where other commands and tables call a number otherwise.
 CALLED = {"row_rel_error_p50": "row_rel_error.p50", "row_rel_error_p90": "row_rel_error.p90",
@@ -27,6 +27,7 @@ class Computed:
         dense = ["--dense"] if has_p else []
         self.document = program.json("compute", *layer.source, *self.words, *dense, "-o", name)
         self.tensors, self.metadata = tensor_file.read(os.path.join(program.folder, name))
+        SET.update((variant, name) for name in values)
         self.variant, self.values, self.seed = variant, values, seed
         # Parameters that were not set are taken from the program.
         self.chosen = dict(leaves({name: list_of(value) for name, value in values.items()}))

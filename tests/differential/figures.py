@@ -7,11 +7,14 @@ import math
 
 import numpy as np
 
+import sampling
+
 UNIT = 2.0 ** -24  # half of the distance of float32 numbers at 1
 LEAST = 2.0 ** -149  # float32 number
 GREATEST = float(np.finfo(np.float32).max)
 SUMS = 1e-10  # of sums of up to 10^4 terms in float64, in another order, and of square roots of what cancels in them
 NORM = 4e-6  # of quotients and squares of norms that the program finds by iterations, each to about 1e-6
+ROWS_OF_REACH = 256  # from how many the two-hop reach is found
 ROUNDED_SUM = 1e-5  # a row of weights in float32 sums to 1 within this
 
 
@@ -73,16 +76,29 @@ def place_of_largest(errors):
     return {f"output_max_abs_at[{axis}]": (int(index), math.inf if near else 0) for axis, index in enumerate(place)}
 
 
-def top(weights, count):
-    """The keys of the largest positive weights, the lower key first among equals."""
-    order = np.argsort(-weights, kind="stable")[:count]
-    return set(order[weights[order] > 0])
+def estimate(name, found, error, rows, standard_error=None):
+    """A figure that is a mean over rows, and its standard error if these are a sample."""
+    figures = {name: (found[0], error)}
+    if rows.sampled:
+        # Rows have errors, and where nearly all of them have the same number little else is left.
+        figures[standard_error or name + "_standard_error"] = (found[1], SUMS + 1e-6 * (found[1] or 0) + error)
+    return figures
+
+
+def by_weight(weights, count):
+    """The keys of the largest positive weights in their order, the lower key first among equals."""
+    if count < len(weights):
+        keys = np.flatnonzero(weights >= np.partition(weights, -count)[-count])
+    else:
+        keys = np.arange(len(weights))
+    keys = keys[np.argsort(-weights[keys], kind="stable")][:count]
+    return keys[weights[keys] > 0]
 
 
 def recall(exact, approximate, count):
-    """Of a row; 1 where the query has no key."""
-    wanted = top(exact, count)
-    return len(wanted & top(approximate, len(wanted))) / len(wanted) if wanted else 1.0
+    """Of a row, from keys by weight; 1 where the query has no key."""
+    wanted = exact[:count]
+    return len(np.intersect1d(wanted, approximate[:len(wanted)])) / len(wanted) if len(wanted) else 1.0
 
 
 def with_sink(head, p, lse):
@@ -102,22 +118,28 @@ def divergence(p, q):
     return terms.sum(axis=1), finite.sum(axis=1)
 
 
-def mean_divergence(name, p, q):
+def mean_divergence(name, p, q, sample):
     rows, magnitudes = divergence(p, q)
-    infinite = int(np.isinf(rows).sum())
-    mean = None if infinite else rows.mean()
-    return {name + ".mean": (mean, SUMS + 1e-13 * magnitudes.mean()), name + ".infinite_rows": (infinite, 0)}
+    infinite = np.isinf(rows)
+    mean = (None, None) if infinite.any() else sample.mean(rows)
+    figures = estimate(name + ".mean", mean, SUMS + 1e-13 * magnitudes.mean(), sample, name + ".standard_error")
+    figures[name + ".infinite_rows"] = (int(infinite.sum()), 0)
+    if sample.sampled:
+        figures |= estimate(name + ".infinite_share", sample.mean(infinite), SUMS, sample)
+    return figures
 
 
-def kept_mass(head, p, support):
-    """The share of exact weights on the support, of each row; from logits where a sink leaves them no digits."""
-    kept = np.ones(head.queries)
-    for i in np.nonzero(head.allowed.any(axis=1))[0]:
+def kept_mass(head, p, support, rows):
+    """The share of exact weights on the support, of some rows; from logits where a sink leaves them no digits."""
+    kept = np.ones(len(rows))
+    for at, i in enumerate(rows):
+        if not head.allowed[i].any():
+            continue
         weights = p[i]
         if weights.max() < 1e-30:
             logits = np.where(head.allowed[i], head.logits()[i], -np.inf)
             weights = np.exp(logits - logits.max())
-        kept[i] = min(1, weights[support[i]].sum() / weights.sum())
+        kept[at] = min(1, weights[support[i]].sum() / weights.sum())
     return kept
 
 
@@ -129,44 +151,67 @@ class Written:
         self.exact_z, self.approximate_z = exact.of_head("z", head), approximate.of_head("z", head)
         self.exact_lse, self.approximate_lse = exact.of_head("lse", head), approximate.of_head("lse", head)
 
+    def lse_of(self, which, rows):
+        lse = self.exact_lse if which == "exact" else self.approximate_lse
+        return None if lse is None else lse[rows]
+
+
+def sample_of(head, written):
+    """The rows that metrics read: of a long head those that may have much of the error more often."""
+    if head.queries * head.keys <= sampling.MOST_ENTRIES:
+        return sampling.Rows(head.queries, head.keys)
+    return sampling.SizedRows(sampling.sizes(written), head.keys)
+
 
 def of_attention(head, made, written):
-    exact, approximate = written.exact, written.approximate
-    p = with_sink(head, exact, written.exact_lse)
-    q = with_sink(head, approximate, None if made.given else written.approximate_lse)
-    difference = approximate - exact
-    norm = math.sqrt((exact ** 2).sum())
-    error = math.sqrt((difference ** 2).sum())
-    relative = 0.0 if error == 0 else math.inf if norm == 0 else error / norm
+    sample = sample_of(head, written)
+    some = sample.rows if sample.sampled else slice(None)
+    exact, approximate = written.exact[some], written.approximate[some]
+    p = with_sink(head, exact, written.lse_of("exact", some))
+    q = with_sink(head, approximate, None if made.given else written.lse_of("approximate", some))
+    error, standard_error = sample.ratio(((approximate - exact) ** 2).sum(axis=1), (exact ** 2).sum(axis=1))
+    if (approximate == exact).all():
+        error = 0.0
+    relative = math.sqrt(error)
+    if standard_error and relative > 0:
+        standard_error /= 2 * relative
     variation = np.abs(q - p).sum(axis=1) / 2
     variation = np.where((variation > 1) & (variation < 1 + ROUNDED_SUM), 1, variation)
     near = 1e-14  # of what a sink leaves beside it, where it takes nearly all
-    figures = {"attention_rel_fro": (relative, SUMS * relative if np.isfinite(relative) else 0),
-               "attention_tv.mean": (variation.mean(), SUMS * variation.mean() + near),
-               "attention_tv.p90": (quantile(variation, 0.9), SUMS * variation.max() + near),
-               "attention_tv.max": (variation.max(), SUMS * variation.max() + near)}
+    figures = estimate("attention_rel_fro", (relative, standard_error),
+                       SUMS * relative if np.isfinite(relative) else 0, sample)
+    figures |= estimate("attention_tv.mean", sample.mean(variation), SUMS * variation.mean() + near, sample,
+                        "attention_tv.standard_error")
+    figures |= estimate("attention_tv.p90", sample.quantile(variation, 0.9) if sample.sampled else
+                        (quantile(variation, 0.9), 0), SUMS * variation.max() + near, sample)
+    figures["attention_tv.max"] = (variation.max(), SUMS * variation.max() + near)
     if (approximate < 0).any():  # no divergence is defined
-        figures["attention_kl.mean"] = (None, 0)
+        figures |= estimate("attention_kl.mean", (None, None), 0, sample, "attention_kl.standard_error")
         figures["attention_kl.infinite_rows"] = (0, 0)
+        if sample.sampled:
+            figures |= estimate("attention_kl.infinite_share", (0.0, 0.0), 0, sample)
     else:
-        figures |= mean_divergence("attention_kl", p, q) | mean_divergence("attention_reverse_kl", q, p)
-    mass = kept_mass(head, exact, made.support)
+        figures |= mean_divergence("attention_kl", p, q, sample) | mean_divergence("attention_reverse_kl", q, p, sample)
+    mass = kept_mass(head, written.exact, made.support, sample.rows)
     scarce = exact.max(axis=1, initial=0) < 1e-30
-    figures["mass_kept"] = (mass.mean(), SUMS + (logit_error(head, made) if scarce.any() else 0))
+    figures |= estimate("mass_kept", sample.mean(mass), SUMS + (logit_error(head, made) if scarce.any() else 0), sample)
+    tops = [(by_weight(a, 64), by_weight(b, 64)) for a, b in zip(exact, approximate)]
     for count in (1, 8, 64):
-        rows = [recall(a, b, count) for a, b in zip(exact, approximate)]
-        figures[f"top{count}_recall"] = (np.mean(rows), SUMS)
+        rows = [recall(a, b, count) for a, b in tops]
+        figures |= estimate(f"top{count}_recall", sample.mean(rows), SUMS, sample)
     figures["density"] = (made.support.sum() / made.support.size, SUMS)
-    equal = equal_rows(head, exact)
+    equal = equal_rows(head.allowed[some], exact)
     if equal:
         figures["rows_of_equal_weights"] = (equal, 0)
+    if sample.sampled:
+        figures["sampled_rows"] = (len(sample.rows), 0)
     return figures
 
 
-def equal_rows(head, exact):
+def equal_rows(all_allowed, exact):
     """Rows of at least two keys whose weights are all equal within 1e-6, some 16 roundings."""
     count = 0
-    for weights, allowed in zip(exact, head.allowed):
+    for weights, allowed in zip(exact, all_allowed):
         own = weights[allowed]
         if len(own) > 1 and own.max() <= np.float32(own.min()) * np.float32(1 + 1e-6):
             count += 1
@@ -195,14 +240,16 @@ def of_gates(head, drawn, parameters, p):
             squares = (squares > 0).astype(float)
         figures["erased_share"] = ((drawn["beta"] * squares).mean(), 2e-7 * (drawn["beta"] * squares).mean())
     if "level_weights" in drawn:
-        sums = np.zeros(math.ceil(math.log2(head.keys)) + 1)
-        for i in range(head.keys):
-            for j in range(i + 1):
-                sums[(i ^ j).bit_length()] += abs(p[i, j])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            shares = sums / sums.sum()
-        figures |= {f"level_share_{level}": (share if math.isfinite(share) else None, SUMS)
-                    for level, share in enumerate(shares)}
+        token = np.arange(head.keys)
+        differing = token[:, None] ^ token
+        level = np.where(differing > 0, np.frexp(differing.astype(np.float32))[1], 0)
+        magnitudes = np.tril(np.abs(p))
+        rows = sampling.Rows(head.keys, head.keys)
+        whole = magnitudes.sum(axis=1)[rows.rows]
+        for own in range(math.ceil(math.log2(head.keys)) + 1):
+            share, standard_error = rows.ratio(np.where(level == own, magnitudes, 0).sum(axis=1)[rows.rows], whole)
+            known = (share, standard_error) if math.isfinite(share) else (None, None)
+            figures |= estimate(f"level_share_{own}", known, SUMS, rows)
     return figures
 
 
@@ -225,8 +272,10 @@ def of_key_sets(head, made):
     figures = exactly(row_size_mean=sizes.mean(), row_size_max=sizes.max())
     if head.queries == head.keys:
         hops = made.support.astype(float)
-        reached = (hops @ hops > 0) & head.allowed
-        figures |= exactly(two_hop_reach=reached.sum() / head.allowed.sum() if head.allowed.any() else 0)
+        rows = sampling.Rows(head.queries, head.keys, most=ROWS_OF_REACH)
+        reached = ((hops[rows.rows] @ hops > 0) & head.allowed[rows.rows]).sum(axis=1)
+        allowed = head.allowed.sum(axis=1)[rows.rows]
+        figures |= estimate("two_hop_reach", rows.ratio(reached, allowed) if allowed.any() else (0, 0), SUMS, rows)
     return figures
 
 
@@ -240,11 +289,12 @@ def of_recall(head, made, written):
     """Only where not all that exact attention sees is selected."""
     if made.support.sum() == head.allowed.sum():
         return {}
-    rows = []
-    for weights, support in zip(written.exact, made.support):
-        most = top(weights, int(support.sum()))
-        rows.append(len(most & set(np.flatnonzero(support))) / len(most) if most else 1)
-    return exactly(selected_recall=np.mean(rows))
+    rows, recalls = sampling.Rows(head.queries, head.keys), []
+    for i in rows.rows:
+        count = int(made.support[i].sum())
+        most = by_weight(written.exact[i], count) if count else []
+        recalls.append(made.support[i, most].mean() if len(most) else 1)
+    return estimate("selected_recall", rows.mean(recalls), SUMS, rows)
 
 
 def of_evictions(head, evicted, written):
@@ -256,9 +306,14 @@ def of_evictions(head, evicted, written):
     weights = np.asarray(written.exact, float)
     top = weights.argmax(axis=1)
     missed = gone[np.arange(head.queries), top] & (weights.max(axis=1) > 0)
-    first = float(np.flatnonzero(missed)[0]) if missed.any() else math.inf
-    return exactly(evicted_mass=np.where(gone, weights, 0).sum(axis=1).mean(), evicted_top=missed.mean()) | {
-        "first_miss": (first, 0)}
+    rows = sampling.Rows(head.queries, head.keys)
+    first = float(rows.rows[np.flatnonzero(missed[rows.rows])[0]]) if missed[rows.rows].any() else math.inf
+    mass = np.where(gone, weights, 0).sum(axis=1)[rows.rows]
+    figures = estimate("evicted_mass", rows.mean(mass), SUMS, rows) | estimate(
+        "evicted_top", rows.mean(missed[rows.rows]), SUMS, rows) | {"first_miss": (first, 0)}
+    if rows.sampled:  # the first of the sample is no mean, and has no standard error
+        figures["first_miss_standard_error"] = (None, 0)
+    return figures
 
 
 def of_levels(head, made, written, coarse_query):
@@ -269,11 +324,12 @@ def of_levels(head, made, written, coarse_query):
     figures = {}
     token = np.arange(head.keys)
     logits = head.logits()
+    rows = sampling.Rows(head.queries, head.keys)
     for level in range(top_level + 1):
         own = (made.levels == level) & head.allowed
         for name, p in (("exact", written.exact), ("approximate", written.approximate)):
-            mass = np.minimum(1, np.where(own, p, 0).sum(axis=1)).mean()
-            figures[f"level_mass_{name}_{level}"] = (mass, SUMS)
+            mass = np.minimum(1, np.where(own, p, 0).sum(axis=1))[rows.rows]
+            figures |= estimate(f"level_mass_{name}_{level}", rows.mean(mass), SUMS, rows)
         if level == 0:
             continue
         row = token if coarse_query == "fine" and head.causal else token >> level
@@ -282,10 +338,23 @@ def of_levels(head, made, written, coarse_query):
         count, one = np.bincount(where), logits[own]
         mean = np.bincount(where, one) / count
         variance = np.bincount(where, (one - mean[where]) ** 2) / count
-        spread = math.sqrt(variance.mean())
-        # Logits are found in float64 or float32; a spread of 0 has the spread of their roundings.
-        figures[f"block_spread_{level}"] = (spread, logit_error(head, made))
+        figures |= of_spread(f"block_spread_{level}", variance, count, logit_error(head, made))
     return figures
+
+
+def of_spread(name, variance, count, rounding):
+    """The root of the mean variance of a level's blocks, of which as many as have 2^21 logits are drawn."""
+    spread = math.sqrt(variance.mean())
+    if count.sum() <= 2 ** 21:
+        # Logits are found in float64 or float32; a spread of 0 has the spread of their roundings.
+        return {name: (spread, rounding)}
+    draws = max(64, int(2 ** 21 // min(count.mean(), 32 * 32)))
+    expected = variance.std() / math.sqrt(draws) / (2 * spread)
+    # Which blocks are drawn is left to the program. Its estimate is off by 6 standard errors once in 5e8; of blocks with
+    # more than 32 tokens a side some logits are drawn, so that the standard error is larger than that of whole blocks.
+    whole = count.max() <= 32 * 32
+    return {name: (spread, 6 * expected if whole else 0.05 * spread),
+            name + "_standard_error": (expected, 0.3 * expected) if whole else (0.01 * spread, 0.01 * spread)}
 
 
 def of_sampling(head, made, p, written):
@@ -298,9 +367,9 @@ def of_sampling(head, made, p, written):
     logits = np.where(head.allowed, head.logits(), -np.inf)
     with np.errstate(divide="ignore"):
         outside = np.logaddexp.reduce(np.where(made.blocks, -np.inf, logits), axis=1)[some]
-    if head.causal:
+    if head.causal or not len(outside):
         figures["kappa"] = figures["lemma_1_samples"] = (None, 0)
-    elif len(outside):
+    else:
         with np.errstate(over="ignore"):
             kappa = math.inf if np.isinf(outside).any() else float(np.exp(outside.max() - outside.min()))
         figures["kappa"] = (kappa, relative * kappa if np.isfinite(kappa) else 0)
@@ -325,6 +394,9 @@ def of_sampling(head, made, p, written):
 def of_norms(head, written, relative):
     """From singular values of what was written; squares are summed of weights that are found again."""
     exact, approximate = written.exact, written.approximate
+    if exact.size > sampling.MOST_ENTRIES:
+        return dict.fromkeys(("stable_rank", "operator_error", "row_sum_epsilon", "spectral_epsilon", "value_epsilon",
+                              "lemma_2_samples"), (None, 0))
     norm = np.linalg.norm(exact, 2)
     rank = (exact ** 2).sum() / norm ** 2 if norm else None
     figures = {"stable_rank": (rank, (NORM + relative) * (rank or 0))}

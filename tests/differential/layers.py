@@ -115,6 +115,7 @@ class Layer:
         self._draw_rows()
         self.offset = self.keys - self.queries
         self._draw_conditions()
+        self.gradients = {}  # what figures say of those in the file, by head
         self.imported = {}  # what another program computed, as it is read: z, lse, p, kept
         if self.dv and draw.one_in(5):
             self._draw_imported()

@@ -1,12 +1,14 @@
 """`fovea rankmap --json`: blocks, singular values, ranks, and what they would take to store."""
 import math
+import os
 
 import numpy as np
 
 import figures
-from compared import differences, leaves
+import tensor_file
+from compared import differences, leaves, number
 
-TEXTS = ("of", "variant", "partition", "notes[")
+TEXTS = ("of", "variant", "partition", "notes[", "maps[")
 
 
 def blocks_of(queries, keys, leaf, hierarchy):
@@ -41,11 +43,31 @@ def matrix_of(what, head, exact, computed):
     if what == "error":  # in float32
         return (computed.astype(np.float32) - exact.astype(np.float32)).astype(float), 0
     logits = head.logits()
+    of_bias = figures.UNIT * np.abs(head.bias)  # slopes times distances are rounded to float32
     if what == "logits":
-        return logits, figures.UNIT * np.abs(logits) + figures.LEAST
+        return logits, figures.UNIT * np.abs(logits) + of_bias + figures.LEAST
     with np.errstate(over="ignore"):
         entries = np.where(head.allowed, np.exp(logits), 0)
-    return entries, 2 * figures.UNIT * entries + figures.LEAST
+    return entries, (2 * figures.UNIT + np.expm1(of_bias)) * entries + figures.LEAST
+
+
+def several_differ(program, layer, computed, words, document):
+    """Maps of several variants are those of each alone."""
+    if computed.variant in ("exact", "imported"):
+        return []
+    words = [word for word in words if word != "--variant" and word != computed.variant]
+    both = program.json("rankmap", *layer.source, "--variant", "exact", computed.variant, *words)
+    alone = dict(document)
+    alone.pop("notes")
+    expected = {f"maps[1].{path}": (number(value), 0) for path, value in leaves(alone)}
+    both["maps"][0] = {}
+    return differences(both, expected, TEXTS)
+
+
+def of_matrix(program, matrix, words):
+    """A file that holds an attention matrix alone."""
+    tensor_file.write(os.path.join(program.folder, "matrix.safetensors"), {"attention": ("F32", matrix[None])}, {})
+    return program.json("rankmap", "matrix.safetensors", *words)
 
 
 def check(program, layer, exact, computed):
@@ -58,19 +80,28 @@ def check(program, layer, exact, computed):
     what = draw.of(["attention", "error", "logits", "unnormalised"])
     hierarchy = layer.queries == layer.keys and not draw.one_in(3)
     leaf, tolerance, relative = draw.size(1, layer.keys), draw.of([0.5, 1e-2, 1e-3]), bool(draw.one_in(2))
-    document = program.json("rankmap", *layer.source, *computed.words, "--head", index, "--of", what,
-                            "--leaf", leaf, "--tolerance", tolerance, "--partition",
-                            "hierarchy" if hierarchy else "uniform", *(["--relative"] if relative else []))
+    words = ["--leaf", leaf, "--tolerance", tolerance, "--partition", "hierarchy" if hierarchy else "uniform",
+             *(["--relative"] if relative else [])]
+    alone = what == "attention" and layer.dv % 3 == 1
+    if alone:
+        document = of_matrix(program, computed.of_head("p", index).astype(np.float32), words)
+    else:
+        words = [*computed.words, "--head", index, "--of", what, *words]
+        document = program.json("rankmap", *layer.source, *words)
     matrix, error = matrix_of(what, head, exact.of_head("p", index), computed.of_head("p", index))
     if not np.abs(matrix).max() < np.finfo(np.float32).max:  # exp of a logit may be infinite in float32
         return []
-    expected = {"n": layer.keys, "queries": layer.queries, "keys": layer.keys, "seed": computed.seed, "leaf": leaf,
+    seed = None if alone else computed.seed
+    expected = {"n": layer.keys, "queries": layer.queries, "keys": layer.keys, "seed": seed, "leaf": leaf,
                 "tolerance": tolerance, "relative": relative, "left_to_cpu": 0}
     expected = {name: (value, 0) for name, value in expected.items()}
-    expected |= {"parameters." + path: (value, 0) for path, value in leaves(document["parameters"])}
+    if alone:
+        expected |= {"variant": (None, 0), "parameters": (None, 0)}
+    else:
+        expected |= {"parameters." + path: (value, 0) for path, value in leaves(computed.document["parameters"])}
     stored = dense = 0
     counted = np.ones_like(matrix, bool)
-    if layer.causal and what != "logits":
+    if layer.causal and what != "logits" and not alone:
         counted = np.arange(layer.keys)[None] <= np.arange(layer.queries)[:, None] + layer.offset
     for number, (rows, cols, level) in enumerate(blocks_of(layer.queries, layer.keys, leaf, hierarchy)):
         block = matrix[rows, cols]
@@ -102,4 +133,5 @@ def check(program, layer, exact, computed):
     expected["stored_entries"] = (stored, 0)
     ratio = dense / stored if stored else math.inf if dense else None
     expected["compression"] = (ratio, 1e-12 * ratio if stored else 0)
-    return differences(document, expected, TEXTS)
+    wrong = differences(document, expected, TEXTS)
+    return wrong if alone else wrong + several_differ(program, layer, computed, words, document)

@@ -15,18 +15,24 @@ def steps(head, drawn, erases, vectors_of_length_one):
     """P_ij = lambda_ij b_j q_i^T M_i ... M_(j+1) k_j with M_t = (I - b_t k_t k_t^T) A_t."""
     q, k = (unit(head.q), unit(head.k)) if vectors_of_length_one else (head.q, head.k)
     n, d = q.shape
-    beta, decay = drawn["beta"], drawn["log_decay"].reshape(n, -1)
+    beta, decay = drawn["beta"].reshape(n).astype(float), drawn["log_decay"].reshape(n, -1).astype(float)
     p, bound = np.zeros((2, n, n))
-    for i in range(n):
-        r, length = head.scale * q[i], head.scale * np.linalg.norm(q[i])
+    token = np.arange(n)
+    weight = np.tril(np.broadcast_to(beta, (n, n)))
+    if "level_weights" in drawn:
+        level = np.frexp((token[:, None] ^ token).astype(np.float32))[1]
+        weight = weight * np.take_along_axis(drawn["level_weights"], level, axis=1)
+    lengths = head.scale * np.linalg.norm(q, axis=1)[:, None] * np.linalg.norm(k, axis=1)
+    if not erases:  # the decay is the same for all channels
+        since = np.cumsum(decay[:, 0])
+        left = np.exp(np.minimum(since[:, None] - since, 0))
+        p, bound = weight * left * (q @ k.T) * head.scale, np.abs(weight) * left * lengths
+    for i in range(n if erases else 0):
+        r, length = head.scale * q[i], 1.0
         for j in range(i, -1, -1):
-            level = (i ^ j).bit_length()
-            weight = beta[j] * (drawn["level_weights"][i, level] if "level_weights" in drawn else 1)
-            p[i, j] = weight * (r @ k[j])
-            bound[i, j] = abs(weight) * length * np.linalg.norm(k[j])
-            if erases:
-                r = r - beta[j] * (r @ k[j]) * k[j]
-            r = r * np.exp(decay[j])
+            p[i, j] = weight[i, j] * (r @ k[j])
+            bound[i, j] = abs(weight[i, j]) * length * lengths[i, j]
+            r = (r - beta[j] * (r @ k[j]) * k[j]) * np.exp(decay[j])
             length *= math.exp(decay[j].max())
     made = variants.Attention(p, head.allowed)
     made.bound = bound

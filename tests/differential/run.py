@@ -20,14 +20,19 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy comes: matrices ar
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import bench
+import cases
 import choices
+import compared
 import compute
+import coverage
+import long_heads
 import measures
 import rankmap
 import report
 import settings
 import spans
 import sweep
+import triage
 from computed import Computed
 from layers import Layer
 from program import Program, Refused
@@ -35,7 +40,7 @@ from program import Program, Refused
 ROOT = pathlib.Path(__file__).parents[2]
 MOST_LINES = 8  # of one command
 # One time in so many.
-SOMETIMES = ((4, rankmap.check), (4, spans.check), (8, measures.check), (15, report.check), (15, sweep.check),
+SOMETIMES = ((4, rankmap.check), (4, spans.check), (8, measures.check), (8, triage.check), (15, report.check), (15, sweep.check),
              (60, bench.check))
 VARIANTS = settings.PAIRS + settings.CAP_AND_SINK + settings.NOTHING
 
@@ -98,7 +103,14 @@ def try_layer(task):
         layer.write(folder)
         trial = Trial(layer, Program(path, folder))
         trial.run()
-        return trial.counts, trial.refusals, trial.lines
+        return trial.counts, trial.refusals, trial.lines, (compared.SEEN, compared.COMPARED, compared.SET)
+
+
+def everything(path):
+    """The cases beside random layers: what is wrong in them."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = Program(path, folder)
+        return cases.check(program) + long_heads.check(program)
 
 
 def program_path():
@@ -113,20 +125,27 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--layer", type=int, help="try this one alone")
+    parser.add_argument("--random", action="store_true", help="random layers alone, without the cases beside them")
     parser.add_argument("--longest", type=int, default=96, help="most tokens")
     options = parser.parse_args()
     path = program_path()
     if not path:
         sys.exit("the program is not built; expected its path in FOVEA_PROGRAM, or it in build/tests/bin")
+    alone = options.layer is not None
+    whole = not alone and not options.random
+    lines = everything(path) if whole else []
+    for line in lines:
+        print(line, flush=True)
     first = options.layer if options.layer is not None else 1
     # A layer has a head at least.
     tasks = [(options.seed, number, options.longest, path) for number in range(first, first + options.heads)]
-    counts, refusals, wrong = collections.Counter(), collections.Counter(), 0
+    counts, refusals, wrong = collections.Counter(), collections.Counter(), bool(lines)
     with multiprocessing.Pool(options.jobs) as pool:
-        alone = options.layer is not None
-        for more, refused, lines in [try_layer(tasks[0])] if alone else pool.imap(try_layer, tasks):
+        for more, refused, lines, noted in [try_layer(tasks[0])] if alone else pool.imap(try_layer, tasks):
             counts += more
             refusals += refused
+            for known, new in zip((compared.SEEN, compared.COMPARED, compared.SET), noted):
+                known |= new
             wrong += bool(lines)
             for line in lines:
                 print(line, flush=True)
@@ -135,6 +154,9 @@ def main():
                 break
     print(f"{counts.total()} heads, {wrong} layers with differences; "
           + ", ".join(f"{variant} {count}" for variant, count in sorted(counts.items())))
+    for line in coverage.gaps(Program(path, None)) if whole else []:
+        print(line)
+        wrong += 1
     for text, count in refusals.most_common():
         print(f"refused {count} times: {text}")
     return 1 if wrong else 0

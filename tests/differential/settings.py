@@ -51,7 +51,9 @@ def drawn(variant, layer, draw):
     if variant == "strided":
         return {"stride": size(), "heads": draw.of(["merged", "first", "second", "split"]), "sinks": sinks()}
     if variant in ("tf", "tc"):
-        tree = {"tree": draw.of(["median", "median", "random"])}
+        tree = {"tree": draw.of(["median", "median", "random", "single"])}
+        if layer.dv and draw.one_in(8):
+            tree = {"tree": "learned", "steps": draw.size(1, 4), "cost": draw.of([0.5, 1.15, 4.0])}
         tree |= ({"branching": draw.of(["3", "2,3", "5,2", "3,2"])} if draw.one_in(3) else
                  {"height": draw.size(0, 6)})
         if variant == "tf":

@@ -322,7 +322,9 @@ std::vector<Golden> table() {
           {"query_block", "4"}, {"key_block", "2"}, {"keys", "unsmoothed"}, {"values", "fp8"}};
   rows.push_back({"INT8", "int8", blocks, false, {3.215986, -.153680}, 229.223109});
   rows.push_back({"INT8 unsmoothed", "int8", as_they_are, true, {2.470145, -.068459}, 176.461248});
-  rows.push_back({"INT4", "int4", blocks, true, {2.435180, -.095846}, 176.707731});
+  Settings values_as_given = blocks;
+  values_as_given.emplace_back("values", "as_given");
+  rows.push_back({"INT4", "int4", values_as_given, true, {2.435180, -.095846}, 176.707731});
   rows.push_back({"INT4 unsmoothed", "int4", as_they_are, false, {3.231126, -.190263}, 229.616959});
   rows.push_back({"FP8", "fp8", {}, true, {2.472288, -.074016}, 175.633746});
   rows.push_back({"FP8 of a cache",

@@ -401,3 +401,39 @@ TEST_CASE("law: plans carry the notes that the user must see") {
   CHECK(notes("fixed", {{"stride", "16"}, {"summary", "2"}, {"heads", "second"}}, true) ==
         "14 of 64 queries have no summary column to attend: Z = 0");
 }
+
+TEST_CASE(
+    "values are as they are in INT8 and in FP8 beside INT4, as in the papers, unless chosen") {
+  const auto rounds_values = [](const char* id) {
+    const auto plan =
+        make_plan(*backends().front(), make_data(Data::gaussian, 64, 4, 4, false), id, {});
+    return std::ranges::any_of(plan->rounded->tensors,
+                               [](const TensorRounding& its) { return its.tensor == "v"; });
+  };
+  CHECK_FALSE(rounds_values("int8"));
+  CHECK(rounds_values("int4"));
+}
+
+TEST_CASE("a note counts the queries without a summary column under all masks of the head") {
+  const auto note = [](const Problem& problem, const char* sinks = "0") {
+    const Settings settings{
+        {"stride", "10"}, {"summary", "1"}, {"heads", "second"}, {"sinks", sinks}};
+    const auto plan = make_plan(*backends().front(), problem, "fixed", settings);
+    return plan->notes.empty() ? std::string() : plan->notes.front();
+  };
+  Problem problem = make_data(Data::gaussian, 30, 4, 1, true);
+  // Columns 9, 19 and 29.
+  CHECK(note(problem) == "9 of 30 queries have no summary column to attend: Z = 0");
+  Problem last = problem;
+  last.q = last.q.slice({0, 7});
+  CHECK(note(last) == "");
+  Problem near = problem;
+  near.window = 3;  // a column, and two queries after it
+  CHECK(note(near) == "23 of 30 queries have no summary column to attend: Z = 0");
+  Problem documents = problem;  // of 15 tokens: the second has the columns 19 and 29
+  std::vector<std::int32_t> document(30, 1);
+  std::fill_n(document.begin(), 15, 0);
+  documents.mask = std::make_shared<const PairMask>(document, document, BitMatrix());
+  CHECK(note(documents) == "13 of 30 queries have no summary column to attend: Z = 0");
+  CHECK(note(documents, "1") == "4 of 30 queries have no summary column or sink to attend: Z = 0");
+}

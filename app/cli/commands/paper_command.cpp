@@ -141,9 +141,11 @@ void run_paper(const PaperOptions& options, const Console& console) {
     throw UsageError("--model is for replaced-layers; " + figure.id + " runs no model");
   const std::string model =
       options.model.what.empty() ? standard_example() : options.model.address();
-  if (!is_model_address(model))
-    throw UsageError("--model " + fovea::quoted(options.model.what) +
-                     " is no model; expected one with --text or --input");
+  if (figure.reads_model && !is_model_address(model))
+    throw UsageError((options.model.what.empty()
+                          ? "the bundled model was not installed with Fovea"
+                          : "--model " + fovea::quoted(options.model.what) + " is no model") +
+                     std::string("; expected --model with --text or --input"));
   if (!options.output.empty()) {
     check_figure_name(options.output);
     require_writable(options.output);

@@ -170,7 +170,10 @@ VariantLaws laws_of_precision(const char* id, std::vector<Case> cases) {
 
 std::vector<Case> integer_cases() {
   return {{.settings = {}},
-          {.settings = {{"query_block", "8"}, {"key_block", "3"}, {"keys", "unsmoothed"}}},
+          {.settings = {{"query_block", "8"},
+                        {"key_block", "3"},
+                        {"keys", "unsmoothed"},
+                        {"values", "as_given"}}},
           {.settings = {{"query_block", "1"}, {"key_block", "1"}, {"values", "fp8"}}}};
 }
 
