@@ -451,6 +451,20 @@ def from_own_output(written, own):
 ROUNDING = {"F64": 2.0 ** -53, "F32": UNIT, "F16": 2.0 ** -11, "BF16": 2.0 ** -8}
 
 
+def of_runs(first, others, budget, near):
+    """In how many rows other runs differ from the first one, and by how much (core/analysis/run_figures.h)."""
+    differ = [(first.astype(np.float32).view(np.uint32) != other.astype(np.float32).view(np.uint32)).any(1)
+              for other in others]
+    apart = np.stack([np.linalg.norm(other - first, axis=1) for other in others])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = np.where(apart == 0, 0, apart / (2 * budget)).max(0)
+        spread = np.linalg.norm(apart, axis=1).max() / np.linalg.norm(first)
+    return {"runs": (len(others) + 1, 0),
+            "rows_that_differ": (np.any(differ, 0).sum(), 0),
+            "rows_that_differ_beyond_rounding": ((shares > 1).sum(), (np.abs(shares - 1) < near).sum()),
+            "spread_of_runs": (spread if apart.any() else 0, 1e-12 * spread)}
+
+
 def of_imported(layer, head, exact, made, written):
     """How much of the errors of a result rounding to its type explains (core/analysis/rounding_budget.h)."""
     figures = {}
@@ -471,6 +485,8 @@ def of_imported(layer, head, exact, made, written):
         near = 1e-6 + 2 * logit_error(head, exact) + LEAST / budget + weights * tiny / (budget - weights * tiny)
         figures["rows_beyond_rounding"] = ((shares > 1).sum(), (np.abs(shares - 1) < near).sum())
         figures["largest_share_of_rounding"] = (shares.max(), (near * shares).max())
+        if layer.runs is not None:
+            figures |= of_runs(written.approximate_z, layer.runs[:, head.index], budget, near)
     if made.lse is not None:
         with np.errstate(invalid="ignore"):
             apart = np.where(made.lse == written.exact_lse, 0, np.abs(made.lse - written.exact_lse))

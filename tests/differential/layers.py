@@ -117,6 +117,7 @@ class Layer:
         self._draw_conditions()
         self.gradients = {}  # what figures say of those in the file, by head
         self.imported = {}  # what another program computed, as it is read: z, lse, p, kept
+        self.runs = None  # [runs, H, n, dv], outputs of its other runs
         if self.dv and draw.one_in(5):
             self._draw_imported()
 
@@ -274,6 +275,18 @@ class Layer:
         if "kept" in parts:
             self.imported["kept"] = np.broadcast_to(kept, self.allowed.shape)
             self._put(["kept"], draw.of(["BOOL", "U8"]), kept[0] if len(kept) == 1 else kept)
+        if "z" in parts and draw.one_in(2):
+            self._draw_runs()
+
+    def _draw_runs(self):
+        """Outputs of more runs, in which some rows differ from z a little, by rounding or by a lot."""
+        draw, z = self.draw, self.imported["z"]
+        runs = []
+        for _ in range(draw.size(1, 3)):
+            rows = draw.random.uniform(size=z.shape[:2]) < draw.of([0, 0.2, 1])
+            by = 1 + draw.of([1e-7, 1e-4, 0.5]) * draw.normal(*z.shape)
+            runs.append(np.where(rows[..., None], np.clip(z * by, -6e4, 6e4) if self.type == "F16" else z * by, z))
+        self.runs = self._store("z_runs", np.stack(runs), "[R,H,n,d]")
 
     def head(self, h):
         kv = h // (self.heads // self.kv_heads)
