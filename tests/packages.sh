@@ -69,7 +69,7 @@ $scratch/venv/bin/pip install -q $scratch/python
 find $scratch/python | sort | diff $scratch/before -
 (cd / && "$OLDPWD/$scratch/venv/bin/python" -c 'import fovea; print(fovea.__version__)')
 [ ! -e $scratch/venv/bin/fovea ]
-[ -z "$(find $scratch/venv -path '*fovea/program*')" ]
+[ -z "$(find $scratch/venv -path '*fovea/program/*')" ]
 
 echo "== windows"
 for package in "${packages[@]}"; do
