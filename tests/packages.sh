@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Makes the packages and tries each in a bare Debian 12, a minimal root of its own:  bash tests/packages.sh [DISTDIR]
+# Makes the packages and tries each in a bare Debian 12, a minimal root of its own; the .tar.gz and the wheel in Debian 13,
+# too, and the wheel in Ubuntu 22.04:  bash tests/packages.sh [DISTDIR]
 #
 # The .deb, the .tar.gz with its own libraries, and the wheel are written to DISTDIR (build/dist); with the CUDA back
 # end where nvcc is found, or where CUDACXX names one. Takes some 10 minutes, with nvcc half an hour at first. Needs root,
-# debootstrap and a Debian mirror; where one is missing it says so and fails. Pictures of the windows lie in
+# debootstrap and mirrors of Debian and Ubuntu; where one is missing it says so and fails. Pictures of the windows lie in
 # build/packages/tried.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -46,18 +47,19 @@ for binary in build/packages/bin/fovea $scratch/$tree/bin/fovea; do
   bash tests/install/hardening.sh $binary release
 done
 
-echo "== a bare root"
-make_base
 tried=$PWD/build/packages/tried
 rm -rf "$tried" && mkdir -p "$tried"
-
-for kind in deb tree wheel; do
-  echo "== $kind"
-  make_root "$kind"
-  cp "$dist"/* "$roots/$kind/srv/"
-  cp tests/packages/try_*.sh "$roots/$kind/srv/"
-  in_root "$kind" bash "/srv/try_$kind.sh"
-  cp "$roots/$kind"/tmp/tried/heads.* "$tried/" && mv "$tried/heads.png" "$tried/$kind-heads.png"
+remove_roots
+packages=(deb-bookworm tree-bookworm wheel-bookworm tree-trixie wheel-trixie wheel-jammy)
+for package in "${packages[@]}"; do
+  echo "== $package"
+  kind=${package%-*} suite=${package#*-}
+  [ -d "$roots/$suite" ] || make_base "$suite"
+  make_root "$package" "$suite"
+  cp "$dist"/* "$roots/$package/srv/"
+  cp tests/packages/try_*.sh "$roots/$package/srv/"
+  in_root "$package" bash "/srv/try_$kind.sh"
+  cp "$roots/$package"/tmp/tried/heads.* "$tried/" && mv "$tried/heads.png" "$tried/$package-heads.png"
 done
 
 echo "== from the sources, the Python package stays pure, and the sources as they are"
@@ -67,14 +69,14 @@ $scratch/venv/bin/pip install -q $scratch/python
 find $scratch/python | sort | diff $scratch/before -
 (cd / && "$OLDPWD/$scratch/venv/bin/python" -c 'import fovea; print(fovea.__version__)')
 [ ! -e $scratch/venv/bin/fovea ]
-[ -z "$(find $scratch/venv -path '*fovea/program*')" ]
+[ -z "$(find $scratch/venv -path '*fovea/program/*')" ]
 
 echo "== windows"
-for kind in deb tree wheel; do
-  show_window "$kind" "$tried/$kind-window.png"
+for package in "${packages[@]}"; do
+  show_window "$package" "$tried/$package-window.png"
 done
 
 echo "== removed"
-in_root deb bash /srv/try_removal.sh
+in_root deb-bookworm bash /srv/try_removal.sh
 remove_roots
 echo "fovea: all packages work: $dist"

@@ -16,20 +16,19 @@ namespace {
 constexpr std::string_view result_words[] = {"z", "z_runs", "lse", "p"},
                            gradient_words[] = {"do", "dz", "dq", "dk", "dv"};
 
-std::string in_lower_case(std::string text) {
-  std::ranges::transform(text, text.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
+bool is_in_lower_case(std::string_view word, std::string_view text) {
+  return std::ranges::equal(word, text,
+                            [](char a, unsigned char b) { return a == std::tolower(b); });
 }
 
 /// The word that a tensor of a result ends in; empty if it is none.
-std::string_view word_of(const std::string& end) {
+std::string_view word_of(std::string_view end) {
   for (const std::string_view word : result_words)
     if (end == word) return word;
   for (const std::string_view word : gradient_words)
     if (end == word) return word;
   for (const std::string_view word : selection_words)
-    if (in_lower_case(end) == word) return word;
+    if (is_in_lower_case(word, end)) return word;
   return {};
 }
 
@@ -69,13 +68,13 @@ class ImportedReader {
   }
 
   // P.NAME.z, unless P.NAME is a layer of its own.
-  void add_if_named(const std::string& rest, const NamedTensor& tensor) {
-    const std::size_t dot = rest.rfind('.');
-    if (dot == std::string::npos || dot == 0) return;
-    const std::string name = rest.substr(0, dot);
+  void add_if_named(std::string_view rest, const NamedTensor& tensor) {
+    const std::size_t dot = rest.find('.');
+    if (dot == rest.npos || dot == 0) return;
     const std::string_view word = word_of(rest.substr(dot + 1));
-    if (name.find('.') == std::string::npos && !word.empty() &&
-        !tensors_.is_layer_within(name, tensor))
+    if (word.empty()) return;
+    const std::string name(rest.substr(0, dot));
+    if (!tensors_.is_layer_within(name, tensor))
       found_[printable(name)].insert_or_assign(word, tensor);
   }
 

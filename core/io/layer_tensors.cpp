@@ -34,23 +34,26 @@ TensorIndex::TensorIndex(const TensorFile& file, std::span<const TensorGroup> gr
     : file_(file) {
   for (const NamedTensor& tensor : file.tensors) {
     by_name_.push_back(&tensor);
-    // None of the words that are searched for has one of these marks.
-    if (tensor.name.find_first_of("./:-") == std::string::npos)
-      without_prefix_.try_emplace(lower_case(tensor.name), &tensor);
+    add(without_prefix_, tensor.name, tensor);
   }
-  std::ranges::sort(by_name_, {}, &NamedTensor::name);
+  if (!std::ranges::is_sorted(by_name_, {}, &NamedTensor::name))
+    std::ranges::sort(by_name_, {}, &NamedTensor::name);
   for (const TensorGroup& group : groups) layers_.insert(group.prefix);
+}
+
+void TensorIndex::add(ByName& tensors, std::string_view name, const NamedTensor& tensor) {
+  if (name.find_first_of("./:-") == name.npos)
+    tensors.try_emplace(lower_case(std::string(name)), &tensor);
 }
 
 // A tensor is listed once for each layer whose prefix begins its name, so at most once for each
 // byte of its name. This bounds the work of all layers together.
 std::vector<const NamedTensor*> TensorIndex::beginning_with(std::string_view prefix) const {
-  const auto beginning = [&](const NamedTensor* tensor) {
-    return std::string_view(tensor->name).substr(0, prefix.size());
-  };
-  std::vector<const NamedTensor*> tensors(
-      std::ranges::lower_bound(by_name_, prefix, {}, beginning),
-      std::ranges::upper_bound(by_name_, prefix, {}, beginning));
+  std::vector<const NamedTensor*> tensors;
+  const auto name = [](const NamedTensor* tensor) { return std::string_view(tensor->name); };
+  for (auto at = std::ranges::lower_bound(by_name_, prefix, {}, name);
+       at != by_name_.end() && name(*at).starts_with(prefix); ++at)
+    tensors.push_back(*at);
   std::ranges::sort(tensors);  // addresses within one vector
   return tensors;
 }
@@ -76,8 +79,8 @@ LayerTensors::LayerTensors(const TensorIndex& index, std::string prefix, Index b
       if (rest.empty() || !is_separator(rest[0])) continue;
       rest.remove_prefix(1);
     }
-    all_.push_back({std::string(rest), tensor});
-    by_name_.try_emplace(lower_case(all_.back().name), tensor);
+    all_.push_back({rest, tensor});
+    TensorIndex::add(by_name_, rest, *tensor);
   }
 }
 

@@ -33,7 +33,9 @@ class TensorIndex {
 
  private:
   friend class LayerTensors;
-  using ByName = std::map<std::string, const NamedTensor*, std::less<>>;  // in lower case
+  // In lower case. Only names without marks are there, as no word that is searched for has one.
+  using ByName = std::map<std::string, const NamedTensor*, std::less<>>;
+  static void add(ByName& tensors, std::string_view name, const NamedTensor& tensor);
   static const NamedTensor* first_of(const ByName& tensors, Names names);
 
   const TensorFile& file_;
@@ -45,7 +47,7 @@ class TensorIndex {
 class LayerTensors {
  public:
   struct Named {
-    std::string name;  // without the prefix and its separator: "flash.z" of "layer3.flash.z"
+    std::string_view name;  // without the prefix and its separator: "flash.z" of "layer3.flash.z"
     const NamedTensor* tensor;
   };
 

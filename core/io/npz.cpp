@@ -74,11 +74,13 @@ class ArchiveBytes {
   }
 
   zip_int64_t read(std::span<std::byte> out) {
-    out = out.first(std::min(out.size(), static_cast<std::size_t>(file_.size()) - at_));
+    const auto all = static_cast<std::size_t>(file_.size());
+    out = out.first(std::min(out.size(), all - at_));
     try {
-      file_.read(static_cast<Index>(at_), out);
+      read_through_window(out);
     } catch (...) {  // exceptions cannot pass through the library
       failed_ = std::current_exception();
+      window_.clear();
       zip_error_set(&error_, ZIP_ER_READ, 0);
       return -1;
     }
@@ -86,8 +88,23 @@ class ArchiveBytes {
     return static_cast<zip_int64_t>(out.size());
   }
 
+  /// The library reads headers in pieces of a few bytes, some nine for an array: they come from a
+  /// part of the file that is read at once.
+  void read_through_window(std::span<std::byte> out) {
+    constexpr std::size_t most = std::size_t{1} << 16;
+    if (out.size() >= most) return file_.read(static_cast<Index>(at_), out);
+    if (at_ < window_begin_ || at_ + out.size() > window_begin_ + window_.size()) {
+      window_.resize(std::min(most, static_cast<std::size_t>(file_.size()) - at_));
+      window_begin_ = at_;
+      file_.read(static_cast<Index>(at_), window_);
+    }
+    std::ranges::copy(std::span(window_).subspan(at_ - window_begin_, out.size()), out.begin());
+  }
+
   const FileBytes& file_;
   zip_uint64_t at_ = 0;
+  std::vector<std::byte> window_;  // the bytes of the file from window_begin_ on
+  zip_uint64_t window_begin_ = 0;
   zip_error_t error_;
   std::exception_ptr failed_;
 };

@@ -6,8 +6,10 @@
 
 #include "data/error.h"
 #include "data/memory.h"
+#include "data/stop.h"
 #include "io/file_bytes.h"
 #include "io/json_place.h"
+#include "io/plain_header.h"
 #include "io/tensor_file.h"
 
 namespace fovea {
@@ -45,9 +47,12 @@ constexpr DType dtypes[] = {
     {"F4", 4, {}},
 };
 
+constexpr const char* metadata_name = "__metadata__";
+
+/// The bytes of a tensor, within the data.
 struct Extent {
   Index begin = 0, end = 0;
-  std::string name;
+  std::size_t tensor = 0;
 };
 
 std::string header_text(const std::string& path, const Bytes& file, Index size,
@@ -73,7 +78,7 @@ std::string header_text(const std::string& path, const Bytes& file, Index size,
   return text;
 }
 
-InputError twice(const std::string& where, const std::string& name) {
+InputError twice(const std::string& where, std::string_view name) {
   return InputError(where, "the name " + fovea::quoted(name) + " occurs twice; expected once");
 }
 
@@ -86,57 +91,80 @@ std::vector<Index> counts(const JsonPlace& list) {
   return out;
 }
 
-/// Refuses a tensor of the file.
-InputError refusal(const std::string& path, const std::string& name, const std::string& message) {
-  return InputError(path + ", " + fovea::quoted(name), message);
-}
+/// Makes a TensorFile of the entries of a header.
+class HeaderReader {
+ public:
+  /// The data are the bytes [begin, size) of the file.
+  HeaderReader(const std::string& path, std::shared_ptr<const Bytes> bytes, Index begin, Index size)
+      : file_{.path = path, .kind = "safetensors"},
+        bytes_(std::move(bytes)),
+        begin_(begin),
+        available_(size - begin) {}
 
-Extent read_extent(const std::string& path, const std::string& name, const JsonPlace& entry,
-                   Index available) {
-  const auto offsets = counts(entry.at("data_offsets"));
-  if (offsets.size() != 2 || offsets[0] > offsets[1])
-    throw refusal(path, name, "data_offsets are " + shape_text(offsets) + "; expected [begin,end]");
-  if (offsets[1] > available)
-    throw refusal(path, name,
-                  "data_offsets are " + shape_text(offsets) + " but the file holds " +
-                      std::to_string(available) + " bytes of data");
-  return {offsets[0], offsets[1], name};
-}
+  /// Nothing if the header has another form than programs write.
+  std::optional<TensorFile> read_plain(std::string_view text, const std::stop_token& stop) &&;
+  TensorFile read_json(std::string_view text, const std::stop_token& stop) &&;
 
-NamedTensor read_entry(const std::string& path, const std::string& name, const JsonPlace& entry,
-                       const Extent& extent) {
-  NamedTensor tensor;
+ private:
+  std::string header() const { return file_.path + ", header"; }
+  /// Refuses a tensor of the file.
+  InputError refusal(const NamedTensor& tensor, const std::string& message) const {
+    return InputError(file_.path + ", " + fovea::quoted(tensor.name), message);
+  }
+  void add(std::string_view name, std::string_view dtype, std::vector<Index> shape,
+           const std::vector<Index>& offsets);
+  void add_metadata(const Json& entry);
+  void check_no_holes();
+  TensorFile take();
+
+  TensorFile file_;
+  const std::shared_ptr<const Bytes> bytes_;
+  const Index begin_, available_;
+  std::vector<Extent> extents_;
+};
+
+void HeaderReader::add(std::string_view name, std::string_view dtype, std::vector<Index> shape,
+                       const std::vector<Index>& offsets) {
+  NamedTensor& tensor = file_.tensors.emplace_back();
   tensor.name = name;
-  tensor.dtype = entry.at("dtype").as<std::string>();
-  tensor.shape = counts(entry.at("shape"));
-  const auto known = std::ranges::find(dtypes, tensor.dtype, &DType::name);
-  if (known == std::end(dtypes)) return tensor;  // a newer type: an error when it is used
+  tensor.dtype = dtype;
+  tensor.shape = std::move(shape);
+  if (offsets.size() != 2 || offsets[0] > offsets[1])
+    throw refusal(tensor, "data_offsets are " + shape_text(offsets) + "; expected [begin,end]");
+  if (offsets[1] > available_)
+    throw refusal(tensor, "data_offsets are " + shape_text(offsets) + " but the file holds " +
+                              std::to_string(available_) + " bytes of data");
+  extents_.push_back({offsets[0], offsets[1], extents_.size()});
+  tensor.bytes = bytes_;
+  tensor.begin = begin_ + offsets[0];
+  const auto known = std::ranges::find(dtypes, dtype, &DType::name);
+  if (known == std::end(dtypes)) return;  // a newer type: an error when it is used
   tensor.type = known->type;
-  const auto bytes = packed_bytes(tensor.shape, known->bits);
-  const Index found = extent.end - extent.begin;
-  if (!bytes || *bytes != found)
-    throw refusal(path, name,
-                  tensor.dtype + " of shape " + shape_text(tensor.shape) + " needs " +
-                      (bytes ? std::to_string(*bytes) : "more than 2^63") +
-                      " bytes, its data_offsets span " + std::to_string(found));
+  const auto needed = packed_bytes(tensor.shape, known->bits);
+  const Index found = offsets[1] - offsets[0];
+  if (!needed || *needed != found)
+    throw refusal(tensor, tensor.dtype + " of shape " + shape_text(tensor.shape) + " needs " +
+                              (needed ? std::to_string(*needed) : "more than 2^63") +
+                              " bytes, its data_offsets span " + std::to_string(found));
   tensor.strides = packed_strides(tensor.shape, known->bits / 8);
-  return tensor;
 }
 
-/// One of two equal names would be lost, and nobody knows which one was meant.
-void check_names(const std::string& where, const std::vector<NamedTensor>& sorted) {
-  const auto same = std::ranges::adjacent_find(sorted, {}, &NamedTensor::name);
-  if (same != sorted.end()) throw twice(where, same->name);
+void HeaderReader::add_metadata(const Json& entry) {
+  const std::string name = metadata_name;
+  if (!entry.is_object()) throw JsonPlace(file_.path, entry, name).refusal("an object");
+  for (const auto& [key, value] : entry.items())
+    file_.metadata[key] = JsonPlace(file_.path, value, name + "." + key).as<std::string>();
 }
 
-void check_no_holes(const std::string& path, std::vector<Extent> extents, Index available) {
-  std::ranges::sort(extents, {}, [](const Extent& e) { return std::pair(e.begin, e.end); });
+void HeaderReader::check_no_holes() {
+  std::ranges::sort(extents_, {}, [](const Extent& e) { return std::pair(e.begin, e.end); });
   Index end = 0;
-  for (const Extent& extent : extents) {
+  for (const Extent& extent : extents_) {
     const auto at = [&](const char* what) {
-      return InputError(path,
+      return InputError(file_.path,
                         std::string(what) + " at byte " + std::to_string(extent.begin) +
-                            " of the data, where " + fovea::quoted(extent.name) +
+                            " of the data, where " +
+                            fovea::quoted(file_.tensors[extent.tensor].name) +
                             " begins; expected tensors side by side, the one before ends at " +
                             std::to_string(end));
     };
@@ -144,16 +172,69 @@ void check_no_holes(const std::string& path, std::vector<Extent> extents, Index 
     if (extent.begin > end) throw at("a hole");
     end = extent.end;
   }
-  if (end != available)
-    throw InputError(path, "the tensors end at byte " + std::to_string(end) + " of " +
-                               std::to_string(available) + " bytes of data; expected no remainder");
+  if (end != available_)
+    throw InputError(file_.path, "the tensors end at byte " + std::to_string(end) + " of " +
+                                     std::to_string(available_) +
+                                     " bytes of data; expected no remainder");
 }
 
-void read_metadata(const std::string& path, const std::string& name, const Json& entry,
-                   TensorFile& file) {
-  if (!entry.is_object()) throw JsonPlace(path, entry, name).refusal("an object");
-  for (const auto& [key, value] : entry.items())
-    file.metadata[key] = JsonPlace(path, value, name + "." + key).as<std::string>();
+TensorFile HeaderReader::take() {
+  struct Named {
+    std::string_view name;
+    std::size_t tensor;
+  };
+  std::vector<Named> order;
+  order.reserve(file_.tensors.size());
+  for (const NamedTensor& tensor : file_.tensors) order.push_back({tensor.name, order.size()});
+  // Merges the runs that are in order: of names of layers in the order of their numbers there are
+  // few.
+  std::ranges::stable_sort(order, {}, &Named::name);
+  // One of two equal names would be lost, and nobody knows which one was meant.
+  const auto same = std::ranges::adjacent_find(order, {}, &Named::name);
+  if (same != order.end()) throw twice(header(), same->name);
+  check_no_holes();
+  // A second list of all tensors would need more memory than anything else here.
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    NamedTensor first = std::move(file_.tensors[i]);
+    std::size_t to = i;
+    for (std::size_t from = order[i].tensor; from != i; from = order[to].tensor) {
+      file_.tensors[to] = std::move(file_.tensors[from]);
+      order[to].tensor = to;
+      to = from;
+    }
+    file_.tensors[to] = std::move(first);
+    order[to].tensor = to;
+  }
+  return std::move(file_);
+}
+
+std::optional<TensorFile> HeaderReader::read_plain(std::string_view text,
+                                                   const std::stop_token& stop) && {
+  require_memory(json_bytes(text), header() + ", as JSON");  // tensors take less
+  const auto tensor = [&](const HeaderEntry& entry) {
+    check_stop(stop);
+    add(entry.name, entry.dtype, entry.shape, entry.offsets);
+  };
+  const auto metadata = [&](std::string_view json) {
+    add_metadata(parse_json(header(), json, stop));
+  };
+  if (!read_plain_header(text, tensor, metadata)) return {};
+  return take();
+}
+
+TensorFile HeaderReader::read_json(std::string_view text, const std::stop_token& stop) && {
+  bool has_metadata = false;
+  parse_entries(header(), text, stop, [&](const std::string& name, const Json& entry) {
+    if (name == metadata_name) {
+      if (std::exchange(has_metadata, true)) throw twice(header(), name);
+      return add_metadata(entry);
+    }
+    const JsonPlace place(file_.path, entry, name);
+    const std::vector<Index> offsets = counts(place.at("data_offsets"));
+    const auto dtype = place.at("dtype").as<std::string>();
+    add(name, dtype, counts(place.at("shape")), offsets);
+  });
+  return take();
 }
 
 }  // namespace
@@ -168,30 +249,10 @@ TensorFile read_safetensors(const std::string& path, const std::stop_token& stop
 TensorFile read_safetensors(const std::string& path, std::shared_ptr<const Bytes> bytes, Index size,
                             const std::stop_token& stop) {
   const std::string text = header_text(path, *bytes, size, stop);
-  const std::string where = path + ", header";
-
-  TensorFile file{.path = path, .kind = "safetensors"};
   const auto data_begin = static_cast<Index>(8 + text.size());
-  const Index available = size - data_begin;
-  std::vector<Extent> extents;
-  bool has_metadata = false;
-  parse_entries(where, text, stop, [&](const std::string& name, const Json& entry) {
-    if (name == "__metadata__") {
-      if (std::exchange(has_metadata, true)) throw twice(where, name);
-      return read_metadata(path, name, entry, file);
-    }
-    const JsonPlace place(path, entry, name);
-    Extent extent = read_extent(path, name, place, available);
-    NamedTensor tensor = read_entry(path, name, place, extent);
-    tensor.bytes = bytes;
-    tensor.begin = data_begin + extent.begin;
-    extents.push_back(std::move(extent));
-    file.tensors.push_back(std::move(tensor));
-  });
-  std::ranges::sort(file.tensors, {}, &NamedTensor::name);
-  check_names(where, file.tensors);
-  check_no_holes(path, std::move(extents), available);
-  return file;
+  const auto reader = [&] { return HeaderReader(path, bytes, data_begin, size); };
+  if (auto file = reader().read_plain(text, stop)) return *std::move(file);
+  return reader().read_json(text, stop);
 }
 
 }  // namespace fovea

@@ -23,12 +23,12 @@ std::string TensorGroup::complaint() const {
 
 std::vector<TensorGroup> groups_of(const TensorFile& file) {
   std::vector<TensorGroup> groups;
-  std::map<std::string, std::size_t> place;
+  std::map<std::string_view, std::size_t> place;
   for (const NamedTensor& tensor : file.tensors) {
     const auto name = parse_tensor_name(tensor.name);
     if (!name) continue;
     const auto [at, fresh] = place.try_emplace(name->prefix, groups.size());
-    if (fresh) groups.push_back({.prefix = name->prefix});
+    if (fresh) groups.push_back({.prefix = std::string(name->prefix)});
     auto& slot = groups[at->second].tensors[static_cast<std::size_t>(name->role)];
     const auto rotated = [](const NamedTensor& of) { return parse_tensor_name(of.name)->rotated; };
     if (slot && rotated(*slot) != name->rotated) {
@@ -45,7 +45,7 @@ std::vector<TensorGroup> groups_of(const TensorFile& file) {
       throw InputError(file.path, fovea::quoted(group[Role::qkv]->name) + " and " +
                                       fovea::quoted(group[Role::q]->name) +
                                       " could both be meant; expected one of them");
-  std::ranges::sort(groups, natural_less, &TensorGroup::prefix);
+  std::ranges::stable_sort(groups, natural_less, &TensorGroup::prefix);  // merges runs in order
   return groups;
 }
 

@@ -1,8 +1,8 @@
 #include "io/tensor_names.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
-#include <string_view>
 
 namespace fovea {
 namespace {
@@ -46,6 +46,12 @@ constexpr Ending endings[] = {
     {"a", Role::attention},
 };
 
+constexpr std::size_t longest_ending = [] {
+  std::size_t longest = 0;
+  for (const Ending& ending : endings) longest = std::max(longest, ending.word.size());
+  return longest;
+}();
+
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
@@ -61,16 +67,19 @@ std::string_view number_at(const std::string& text, std::size_t& at) {
 
 }  // namespace
 
-std::optional<TensorName> parse_tensor_name(const std::string& name) {
-  std::string lower = name;
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
+std::optional<TensorName> parse_tensor_name(std::string_view name) {
+  std::array<char, longest_ending> end;
+  const std::string_view tail = name.substr(name.size() - std::min(name.size(), end.size()));
+  std::ranges::transform(tail, end.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string_view lower(end.data(), tail.size());
   for (const auto& [word, role, hook, rotated] : endings) {
     if (!lower.ends_with(word)) continue;
-    if (lower.size() == word.size()) return TensorName{role, "", hook, rotated};
-    const std::size_t mark = lower.size() - word.size() - 1;
-    if (std::string_view("./:_-").find(lower[mark]) == std::string_view::npos) continue;
+    if (name.size() == word.size()) return TensorName{role, "", hook, rotated};
+    const std::size_t mark = name.size() - word.size() - 1;
+    if (std::string_view("./:_-").find(name[mark]) == std::string_view::npos) continue;
     // A final "a" may be an article or one half of a LoRA pair, unless it is a component by itself.
-    if (word == "a" && (lower[mark] == '_' || lower[mark] == '-')) continue;
+    if (word == "a" && (name[mark] == '_' || name[mark] == '-')) continue;
     return TensorName{role, name.substr(0, mark), hook, rotated};
   }
   return std::nullopt;

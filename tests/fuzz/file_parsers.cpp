@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <filesystem>
 #include <map>
 
@@ -12,6 +13,7 @@
 #include "input/open_source.h"
 #include "input/text_file.h"
 #include "io/fit_file.h"
+#include "io/safetensors.h"
 #include "io/safetensors_writer.h"
 #include "io/structure_file.h"
 #include "io/tensor_source.h"
@@ -79,6 +81,12 @@ void use(const Source& source) {
 }  // namespace
 
 void parse_safetensors(const std::string& bytes) {
+  if (bytes.size() > 8) {
+    std::uint64_t length = 0;
+    std::memcpy(&length, bytes.data(), 8);
+    require(agrees_with_json(std::string_view(bytes).substr(8, length)),
+            "a header is read otherwise than as JSON");
+  }
   use(source_from_tensors(read_safetensors(file_of(bytes, "x.safetensors"))));
 }
 

@@ -107,6 +107,17 @@ TEST_CASE("fuzz: safetensors") {
   CHECK(loaded < rounds);
 }
 
+TEST_CASE("fuzz: a header of safetensors that is read without JSON is JSON of the same entries") {
+  const std::string file = seed_safetensors(), header = file.substr(8, file.size() - 8 - 48);
+  REQUIRE(agrees_with_json(header));
+  Random random(2026, 8);
+  for (int round = 0; round < 10 * rounds; ++round) {
+    const std::string text = mutate(header, random);
+    CAPTURE(text);
+    REQUIRE(agrees_with_json(text));
+  }
+}
+
 TEST_CASE("fuzz: npz, stored and deflated") {
   const auto load = [](const std::string& path) { use(source_from_tensors(read_npz(path))); };
   CHECK(fuzz(archive_bytes(write_zip), "x.npz", 2, load) < rounds);

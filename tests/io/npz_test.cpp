@@ -1,10 +1,12 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "io/npy.h"
 #include "io/tensor_file.h"
+#include "io/watched_reads.h"
 #include "messages.h"
 
 using namespace fovea;
@@ -40,6 +42,20 @@ TEST_CASE("npz: stored and deflated arrays are the same, other members are ignor
     REQUIRE(file.notes.size() == 1);
     CHECK(contains(file.notes[0], "notes.txt"));
   }
+}
+
+TEST_CASE("npz: small arrays are not read from the file one by one") {
+  const TemporaryDirectory directory;
+  std::vector<ZipMember> members;
+  for (int i = 0; i < 300; ++i) members.push_back({std::to_string(i) + ".npy", small_array()});
+  write_zip(directory / "x.npz", members);
+  // 90 KB, of which each part is read some three times: by the library, for sizes, and for content.
+  interruption = {.file = inode_of(directory / "x.npz"), .reads = 30, .change = [] {}};
+  const TensorFile file = read_npz(directory / "x.npz");
+  const bool more = std::exchange(interruption, {}).done;
+  CHECK_FALSE(more);
+  REQUIRE(file.tensors.size() == 300);
+  for (const NamedTensor& tensor : file.tensors) CHECK(data_of(tensor, 24) == floats(6));
 }
 
 TEST_CASE("npz: while arrays are unpacked, it tells which share of all has been read") {

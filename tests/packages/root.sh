@@ -1,5 +1,5 @@
-# Sourced by tests/packages.sh: bare roots of Debian 12, in build/package-roots, and what is run in them. Each command
-# has mounts of its own, so that none remains, however it ends.
+# Sourced by tests/packages.sh: bare roots of Debian and Ubuntu, in build/package-roots, and what is run in them. Each
+# command has mounts of its own, so that none remains, however it ends.
 roots=$PWD/build/package-roots
 
 fail() {
@@ -18,21 +18,24 @@ require_roots() {
 
 remove_roots() { rm -rf --one-file-system "$roots"; }
 
-# make_base: the root that the others are copies of, with what this machine needs to reach the network.
+# make_base SUITE: the root that those of this suite are copies of, with what this machine needs to reach the network.
 make_base() {
-  remove_roots
-  mkdir -p "$roots/base"
+  local base=$roots/$1 from=$mirror components=main
+  # Ubuntu's venv for Python is not in its main component. Without Ubuntu's keyring its signature is not checked.
+  [ "$1" != jammy ] || from=http://archive.ubuntu.com/ubuntu components=main,universe
+  mkdir -p "$base"
   # In mounts of its own: debootstrap may leave /proc behind in the root, which would then be copied.
   unshare --mount --propagation private \
-    debootstrap --variant=minbase --include=ca-certificates bookworm "$roots/base" "$mirror" >"$roots/base.log" ||
-    { tail -n 20 "$roots/base.log" >&2; fail "debootstrap has failed"; }
-  cp -f /etc/resolv.conf "$roots/base/etc/"
-  grep -ls '^Acquire' /etc/apt/apt.conf.d/* | xargs -r cp -t "$roots/base/etc/apt/apt.conf.d"
+    debootstrap --variant=minbase --include=ca-certificates --components=$components "$1" "$base" "$from" >"$base.log" ||
+    { tail -n 20 "$base.log" >&2; fail "debootstrap has failed"; }
+  cp -f /etc/resolv.conf "$base/etc/"
+  grep -ls '^Acquire' /etc/apt/apt.conf.d/* | xargs -r cp -t "$base/etc/apt/apt.conf.d"
 }
 
+# make_root NAME SUITE
 make_root() {
   rm -rf --one-file-system "${roots:?}/$1"
-  cp -a --one-file-system "$roots/base" "$roots/$1"
+  cp -a --one-file-system "$roots/$2" "$roots/$1"
 }
 
 # in_root NAME COMMAND...: with nothing of this machine's environment but its proxies, and $DISPLAY if given.
