@@ -1,4 +1,4 @@
-// The twelve tasks of tests/gui/tasks.md, with the gestures that they name.
+// The fourteen tasks of tests/gui/tasks.md, with the gestures that they name.
 #include <doctest/doctest.h>
 
 #include <QAction>
@@ -21,6 +21,7 @@
 #include "window/docks/explore_dock.h"
 #include "window/docks/head_gallery.h"
 #include "window/docks/pareto_plot.h"
+#include "window/docks/triage_page.h"
 #include "window/pointer.h"
 
 namespace fovea::test {
@@ -310,6 +311,51 @@ TEST_CASE("task 12: a mask drawn by hand, its error, and a file for a kernel") {
   CHECK(window.study().columns()[1].metrics);
   const QString path = folder.filePath("mine.safetensors");
   window->exports().save_pairs_to(path, {SelectionForm::blocks, {16, 16}});
+  CHECK(wait_until([&] { return QFileInfo::exists(path); }));
+}
+
+TEST_CASE("task 13: a kernel that does not give the same result each time") {
+  const QTemporaryDir folder;
+  const QString path = folder.filePath("runs.safetensors");
+  const std::vector<float> zeros(64 * 8), ones(64 * 8, 1.0f);
+  std::vector<float> runs(3 * 64 * 8, 1.0f);  // means of equal values
+  std::fill(runs.begin() + 2 * 64 * 8 + 16 * 8, runs.begin() + 2 * 64 * 8 + 24 * 8, 0.9f);
+  const std::vector<OutTensor> tensors{{"q", {1, 64, 8}, zeros},
+                                       {"k", {1, 64, 8}, zeros},
+                                       {"v", {1, 64, 8}, ones},
+                                       {"z_runs", {3, 1, 64, 8}, runs}};
+  write_safetensors(path.toStdString(), tensors, {{"causal", "false"}});
+  Window window(path);
+  show(window, {find_view("heatmap"), find_view("error")}, {"exact", "imported"});
+  REQUIRE(window.settle());
+  select_by_click(window, "imported");
+  REQUIRE(window.settle());
+  CAPTURE(text_of(window, "column_warnings").toStdString());
+  CHECK(
+      text_of(window, "column_warnings")
+          .contains("3 runs of one input differ by more than rounding explains in rows 16 to 23"));
+}
+
+TEST_CASE("task 14: the heads that can run sparse, and the file for a runtime") {
+  const QTemporaryDir folder;
+  Window window("synthetic:clusters?n=256&d=8&heads=2&seed=3");
+  window.trigger("causal");
+  REQUIRE(window.settle());
+  window.trigger("triage");
+  ExploreDock& dock = *window->exploration();
+  const TriageRun& run = dock.triage().run();
+  REQUIRE(wait_until([&] { return run.source() && run.complete() && !run.running(); }));
+  dock.findChild<QDoubleSpinBox*>("triage_budget")->setValue(0.5);
+  dock.findChild<QDoubleSpinBox*>("triage_keep")->setValue(0.1);
+  REQUIRE(wait_until([&] {
+    return run.rule() == TriageRule{.budget = 0.5, .keep = 0.1} && run.complete() && !run.running();
+  }));
+  QTableView& table = dock.triage().table();
+  REQUIRE(table.model()->rowCount() == 2);
+  emit table.activated(table.model()->index(1, 2));
+  CHECK(window.study().session().head == 1);
+  const QString path = folder.filePath("minference.json");
+  dock.export_config(path);
   CHECK(wait_until([&] { return QFileInfo::exists(path); }));
 }
 
