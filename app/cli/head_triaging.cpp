@@ -33,7 +33,7 @@ std::vector<ExploredHead> heads_of_one_sequence(const Exploration& opened,
     throw InputError(opened.source.path, join(left_out) +
                                              "; expected softmax attention with queries and keys "
                                              "of one sequence");
-  notes.insert(notes.end(), left_out.begin(), left_out.end());
+  for (const std::string& others : left_out) notes.push_back(others + ": left out");
   return heads;
 }
 

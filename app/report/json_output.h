@@ -26,7 +26,7 @@ void put_speed_up(Document& out, const std::string& id, const SpeedUp& ratio);
 Document timing_json(const Timing& timing);
 Document metrics_json(const Metrics& metrics, const std::vector<Diagnostic>& diagnostics);
 /// A figure of a sample with its standard error: "evicted_mass", "evicted_mass_standard_error";
-/// null if it has none, as the first of the sample has not.
+/// null if the figure has no standard error, such as a first query.
 void put_diagnostic(Document& out, const Diagnostic& diagnostic);
 Document field_json(const Field& field);
 

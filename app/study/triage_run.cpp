@@ -40,7 +40,10 @@ TriageRun::Row triaged(const Source& source, const HeadChoice& choice, const Exp
 }  // namespace
 
 TriageRun::TriageRun(Study& study, QObject* parent) : QObject(parent), study_(study) {
-  connect(&steps_, &BackgroundRun::changed, this, &TriageRun::changed);
+  connect(&steps_, &BackgroundRun::changed, this, [this] {
+    halted_ = !running();
+    emit changed();
+  });
   for (const auto other_source : {&Study::source_continued, &Study::leaving})
     connect(&study_, other_source, this, &TriageRun::leave);
 }
@@ -59,11 +62,20 @@ void TriageRun::want(const TriageRule& rule) {
   Subject of = present(rule);
   if (!of.source) return;
   if (!(of == of_)) begin(std::move(of));
-  if (!complete() && !running()) go_on();
+  if (!halted_) resume();
+}
+
+void TriageRun::pause() {
+  stop();
+  halted_ = false;
+}
+
+void TriageRun::resume() {
+  if (of_.source && !complete() && !running()) go_on();
 }
 
 void TriageRun::begin(Subject of) {
-  stop();
+  pause();
   of_ = std::move(of);
   rows_.clear();
   left_out_.clear();
@@ -86,6 +98,7 @@ void TriageRun::leave() {
 }
 
 void TriageRun::go_on() {
+  halted_ = false;
   std::vector<ExploredHead> heads;
   for (const Row& row : rows_) heads.push_back(row.head);
   // The engine's thread reads the place of the next head, and take() moves it on.

@@ -19,11 +19,16 @@ class TriageRun : public QObject {
   explicit TriageRun(Study& study, QObject* parent = nullptr);
   ~TriageRun() override;
 
-  /// Triages the heads by this rule, with the mask and the scale of the session. Goes on where it
-  /// was stopped if nothing has changed since.
+  /// Triages the heads by this rule, with the mask and the scale of the session. If nothing has
+  /// changed since the last call, it goes on after pause(), and nothing happens after stop(), an
+  /// error, or the end of all work.
   void want(const TriageRule& rule);
-  /// What was found is kept.
+  /// Stops until want() or resume(). What was found is kept.
+  void pause();
+  /// Stops until resume(), or until want() is called for something else. What was found is kept.
   void stop() { steps_.stop(); }
+  /// Goes on where it was stopped.
+  void resume();
   bool running() const { return steps_.running(); }
   bool waiting() const { return steps_.waiting(); }  // for other requests
 
@@ -40,7 +45,7 @@ class TriageRun : public QObject {
   /// How many other heads there are, and why.
   const std::vector<std::string>& left_out() const { return left_out_; }
   const TriageRule& rule() const { return of_.rule; }
-  /// That the rows are of; null before want(), and once another one is opened.
+  /// The source of the rows; null before want(), and after another source was opened.
   std::shared_ptr<const Source> source() const { return of_.source; }
   /// What computed, "12th Gen Intel, float32".
   const std::string& computed_on() const { return computed_on_; }
@@ -68,6 +73,7 @@ class TriageRun : public QObject {
   Subject of_;
   std::vector<Row> rows_;
   std::size_t done_ = 0;
+  bool halted_ = false;  // it ended before all heads were done, but not by pause()
   std::vector<std::string> left_out_;
   std::string computed_on_;
 };

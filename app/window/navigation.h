@@ -37,8 +37,8 @@ class Navigation {
   /// Moves by whole tokens, at least one along an axis that is not 0; the visible part follows.
   void move_crosshair(double rows, double cols);
   void pin_crosshair();
-  /// Moves the crosshair from query to query, as a model writes them, to the last one. Again, or if
-  /// a person points at another query meanwhile, it stops.
+  /// Moves the crosshair from query to query, as a model writes them, to the last one. Called
+  /// again, it stops. It also stops if a person points at another query.
   void play();
   bool is_playing() const { return player_.isActive(); }
   /// Pins the query with the largest output error in the selected column, then the next one in

@@ -67,15 +67,24 @@ class RowsOfRuns {
   double norm_ = 0, largest_ = 0;
 };
 
+/// The type with the largest rounding errors among those of the runs.
+ElementType coarsest(ElementType first, const std::vector<HeadTensor>& others) {
+  for (const HeadTensor& other : others)
+    if (unit_roundoff(other.type) > unit_roundoff(first)) first = other.type;
+  return first;
+}
+
 std::string finding(std::size_t runs, const std::vector<Index>& differing,
-                    const std::vector<Index>& beyond, Index all) {
+                    const std::vector<Index>& beyond, Index all, bool in_fp32) {
   const std::string subject = std::to_string(runs) + " runs of one input ";
-  if (differing.empty()) return subject + "give the same bits";
+  if (differing.empty())
+    return subject + (in_fp32 ? "give the same numbers in fp32" : "give the same bits");
   if (beyond.empty())
     return subject + "differ in " + place_text(differing, all) +
            ", by no more than rounding explains: sums are in another order each time";
   return subject + "differ by more than rounding explains in " + place_text(beyond, all) +
-         ": a race, or memory that is read before it is written";
+         ": no order of sums does that, but a race, memory that is read before it is written, or "
+         "random numbers do";
 }
 
 }  // namespace
@@ -92,10 +101,10 @@ std::vector<Diagnostic> run_figures(const Diagnosis& of, Run& run) {
     rows.add(other.read(results.head, run.stop));
   }
   const std::vector<Index> differing = rows.that_differ();
+  const ElementType type = coarsest(plan->result->type, others);
   const std::vector<Index> beyond =
-      differing.empty()
-          ? differing
-          : rows.beyond(rounding_budget(of.exact, of.exact_output, plan->result->type, run));
+      differing.empty() ? differing
+                        : rows.beyond(rounding_budget(of.exact, of.exact_output, type, run));
   const std::size_t runs = others.size() + 1;
   return {{.id = "runs",
            .label = "Runs of one input",
@@ -104,7 +113,9 @@ std::vector<Diagnostic> run_figures(const Diagnosis& of, Run& run) {
           {.id = "rows_that_differ",
            .label = "Rows that differ between runs",
            .value = static_cast<double>(differing.size()),
-           .meaning = "Queries whose outputs are not bit by bit the same in all runs."},
+           .meaning =
+               "Queries whose outputs are not bit by bit the same in all runs. Numbers of fp64 are "
+               "compared in fp32."},
           {.id = "rows_that_differ_beyond_rounding",
            .label = "Rows that differ by more than rounding explains",
            .value = static_cast<double>(beyond.size()),
@@ -117,7 +128,8 @@ std::vector<Diagnostic> run_figures(const Diagnosis& of, Run& run) {
           {.id = "finding",
            .label = "Finding",
            .meaning = "",
-           .words = finding(runs, differing, beyond, plan->result->z.rows())}};
+           .words = finding(runs, differing, beyond, plan->result->z.rows(),
+                            plan->result->type == ElementType::f64)}};
 }
 
 }  // namespace fovea

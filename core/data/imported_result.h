@@ -23,12 +23,12 @@ struct GradientTensors {
   ElementType type() const { return dq.present() ? dq.type : dk.present() ? dk.type : dv.type; }
 };
 
-/// As the file holds it: at least z, p, kept or gradients. The first of several runs is z if z is
-/// not given beside them.
+/// As the file holds it: at least z, p, kept or gradients. If runs are given without z, the first
+/// of them is z.
 struct ImportedTensors {
   std::string name;                     // "flash" of layer3.flash.z; empty for layer3.z
   HeadTensor z;                         // [H, nq, dv]
-  std::vector<HeadTensor> z_runs = {};  // outputs of other runs on the same input, as z
+  std::vector<HeadTensor> z_runs = {};  // outputs of more runs on the same input, as z
   HeadTensor lse;                       // [H, nq, 1], natural logarithms
   HeadTensor p;                         // [H, nq, nk]
   SelectionTensors kept = {};           // the pairs with weight

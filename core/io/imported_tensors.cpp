@@ -119,13 +119,20 @@ class ImportedReader {
 
   std::vector<HeadTensor> outputs_of_runs(const NamedTensor& whole) const {
     constexpr Index most_runs = 1024;
+    const Index heads = layer_.heads(), queries = layer_.queries(), dv = layer_.dv();
+    const bool batched = tensors_.batches() > 1;
     const NamedTensor runs = tensors_.of_batch(whole, 4);
-    const bool of_runs = runs.shape.size() == 4 || (runs.shape.size() == 3 && layer_.heads() == 1);
-    if (!of_runs || runs.shape[0] > most_runs)
-      tensors_.refuse(whole, "the outputs of at most " + std::to_string(most_runs) +
-                                 " runs, [runs, " + std::to_string(layer_.heads()) + ", " +
-                                 std::to_string(layer_.queries()) + ", " +
-                                 std::to_string(layer_.dv()) + "]");
+    std::vector<Index> of_one = runs.shape;
+    if (!of_one.empty()) of_one.erase(of_one.begin());
+    const bool fits = of_one == std::vector{heads, queries, dv} ||
+                      of_one == std::vector{queries, heads, dv} ||
+                      (heads == 1 && of_one == std::vector{queries, dv});
+    // Fewer axes would leave open whether the first one is that of the batch.
+    if (!fits || runs.shape[0] > most_runs || (batched && whole.shape.size() != 5))
+      tensors_.refuse(whole, std::string(batched ? "[batch, runs, " : "[runs, ") +
+                                 std::to_string(heads) + ", " + std::to_string(queries) + ", " +
+                                 std::to_string(dv) + "], at most " + std::to_string(most_runs) +
+                                 " runs");
     std::vector<HeadTensor> out;
     for (Index run = 0; run < runs.shape[0]; ++run) {
       NamedTensor one = runs;

@@ -12,7 +12,7 @@ namespace fovea {
 /// Adds to a layer that has its q, k and v the results that the file holds for it, those without a
 /// name first. P is the layer's prefix:
 ///   P.z, P.attn_output, P.NAME.z   [H, nq, dv] outputs; P.hook_z [nq, H, dv]
-///   P.z_runs, P.NAME.z_runs        [runs, H, nq, dv] outputs of runs on the same input
+///   P.z_runs, P.NAME.z_runs        [runs, H, nq, dv] outputs of more runs on the same input
 ///   P.lse, P.NAME.lse              [H, nq] natural logarithms of the row sums
 ///   P.p, P.NAME.p                  [H, nq, nk] weights; an attention matrix beside q, k and v, too
 ///   P.kept, P.NAME.kept            and the other words of io/selection_tensors.h: the pairs with

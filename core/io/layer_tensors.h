@@ -55,6 +55,7 @@ class LayerTensors {
   LayerTensors(const TensorIndex& index, std::string prefix, Index batches);
 
   void choose_member(Index batch) { batch_ = batch; }
+  Index batches() const { return batches_; }
   const TensorFile& file() const { return index_.file(); }
   /// The tensor of the layer itself, or else that of all layers; null if there is neither.
   const NamedTensor* find(Names names) const;

@@ -42,11 +42,11 @@ struct FittedPattern {
 /// The pairs that the head's masks admit.
 double admitted_pairs(const Problem& problem);
 
-/// Lines that patterns of a head of n tokens keep before all others, whatever their mass, and the
-/// queries whose mass chooses the others: as MInference has them, in proportion for short heads.
+/// How MInference chooses lines in a head of n tokens. Short heads have fewer in proportion.
 struct FixedLines {
-  Index columns = 0, diagonals = 0;  // the first keys, the nearest distances
-  Index last_queries = 64;
+  Index columns = 0;        // the first keys, which are columns whatever their mass
+  Index diagonals = 0;      // the nearest distances, which are diagonals whatever their mass
+  Index last_queries = 64;  // their mass chooses all other lines
 };
 FixedLines fixed_lines(Index n);
 

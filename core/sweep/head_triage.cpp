@@ -139,7 +139,7 @@ std::vector<ExploredHead> heads_with_patterns(const Source& source,
       out.push_back(head);
   }
   const auto add = [&](Index count, const char* which) {
-    if (count > 0) left_out.push_back(plural(count, "head") + ' ' + which + ": left out");
+    if (count > 0) left_out.push_back(plural(count, "head") + ' ' + which);
   };
   add(without_keys, "without queries and keys");
   add(recurrences, "without softmax attention");

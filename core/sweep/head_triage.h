@@ -59,14 +59,15 @@ struct TriagedHead {
 TriagedHead triage_head(const Operator& exact, const TriageRule& rule, const Backend& backend,
                         Run& run, double max_entries = most_read_entries, std::uint64_t seed = 0);
 
-/// Those of the heads that have a pattern of sparse prefill: softmax attention with queries and
-/// keys of one sequence. Adds to `left_out` how many others there are, and why.
+/// The heads that have a pattern of sparse prefill: softmax attention with queries and keys of one
+/// sequence. Adds to `left_out` how many others there are: "3 heads without softmax attention".
 std::vector<ExploredHead> heads_with_patterns(const Source& source,
                                               const std::vector<ExploredHead>& heads,
                                               std::vector<std::string>& left_out);
 
 /// The variant with the pairs of a pattern: window, or vertical_slash. Nothing for blocks, which no
-/// variant chooses alike, and for all pairs. `n`: tokens of the head.
+/// variant chooses in the same way, for all pairs, and for lines without a diagonal, or in
+/// vertical_slash without a column. `n`: tokens of the head.
 std::optional<OwnSetting> variant_of(HeadPattern pattern, const PatternSizes& sizes, Index n);
 
 }  // namespace fovea

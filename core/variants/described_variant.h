@@ -15,8 +15,8 @@ inline const Variant& described_variant(const Variant& variant, const Problem* h
                                                          : "loglinear");
 }
 
-/// The place of the first parameter of a variant that counts: the gates of a head that is a
-/// recurrence take the place of those before it. `recurrence` is that of the head, or null.
+/// The place of the first parameter of a variant that counts. A head that is a recurrence has gates
+/// of its own, which replace the parameters before that place. `recurrence`: of the head, or null.
 std::size_t first_parameter(const Variant& variant, const Recurrence* recurrence);
 
 }  // namespace fovea

@@ -5,6 +5,7 @@
 #include "data/error.h"
 #include "data/stop.h"
 #include "variants/factorized.h"
+#include "variants/last_queries.h"
 #include "variants/sinks.h"
 #include "variants/variant.h"
 
@@ -99,17 +100,14 @@ Pass all_summaries(Index n, Index stride, Summaries summaries, bool causal) {
   return pass;
 }
 
-/// Queries that the tiles give no key, though the head has some for them. The head's are the last
-/// ones where it has fewer queries than keys.
-Index queries_without_keys(Plan plan, const Problem& problem, Index queries,
-                           const std::stop_token& stop) {
-  plan.window = problem.window;
-  plan.mask = problem.mask;
-  for (Pass& pass : std::get<TilePlan>(plan.form).passes)
-    for (Tile& tile : pass.tiles) tile.band = tile.band & problem.band();
+/// The queries of the head to which `plan`, over its positions, gives no key, though the head has
+/// keys for them.
+Index queries_without_keys(Plan plan, const Problem& head, const std::stop_token& stop) {
+  if (!head.lengths().equal()) keep_last_queries(plan, head.queries());
+  set_conditions(plan, head);
   const Support support(plan);
   Index count = 0;
-  for (Index i = plan.queries() - queries; i < plan.queries(); ++i) {
+  for (Index i = 0; i < plan.queries(); ++i) {
     check_stop(stop);
     count += support.count(i) == 0 && admissible_keys(plan, i) > 0;
   }
@@ -135,10 +133,9 @@ Plan plan_fixed(const Problem& problem, const FixedParameters& p, Planning& plan
   add_sinks(tiles.passes, p.sinks, n, causal);
   plan.form = std::move(tiles);
   if (sets != HeadSets::second) return plan;
-  const Index queries = std::ranges::find(planning.sizes, "nq", &Sizes::value_type::first)->second;
-  const Index none = queries_without_keys(plan, problem, queries, planning.run.stop);
+  const Index none = queries_without_keys(plan, *planning.head, planning.run.stop);
   if (none > 0)
-    plan.notes.push_back(std::to_string(none) + " of " + std::to_string(queries) +
+    plan.notes.push_back(std::to_string(none) + " of " + std::to_string(planning.head->queries()) +
                          " queries have no summary column" + (p.sinks > 0 ? " or sink" : "") +
                          " to attend: Z = 0");
   return plan;

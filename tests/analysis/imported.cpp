@@ -235,8 +235,15 @@ TEST_CASE("runs of one input: the same bits, another order of sums, or a race") 
   CHECK(race.figure("rows_that_differ_beyond_rounding") == 16);
   CHECK(sentence_of(race) ==
         "3 runs of one input differ by more than rounding explains in rows 48 to 63, the last 16: "
-        "a race, or memory that is read before it is written");
+        "no order of sums does that, but a race, memory that is read before it is written, or "
+        "random numbers do");
   CHECK(std::isnan(race.figure("spread_of_runs")));
+  // Runs of a coarser type than z differ from it by their own rounding.
+  ImportedTensors of_types{.z = tensor(Matrix::copy_of(first))};
+  of_types.z_runs = {tensor_of_bf16(first), tensor_of_bf16(first)};
+  const AgainstExact types(with(problem, of_types));
+  CHECK(types.figure("rows_that_differ") == 64);
+  CHECK(types.figure("rows_that_differ_beyond_rounding") == 0);
   // Zeros of both signs are different bits.
   Matrix zero = Matrix::copy_of(first), negative = Matrix::copy_of(first);
   negative(0, 0) = -0.0f;

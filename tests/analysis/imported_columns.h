@@ -71,6 +71,21 @@ inline HeadTensor tensor(Matrix m) {
   return make_head_tensor(std::move(heads));
 }
 
+/// The numbers rounded to bf16, as a file holds them.
+inline HeadTensor tensor_of_bf16(const Matrix& m) {
+  auto kept = std::make_shared<std::vector<std::uint16_t>>();
+  for (Index i = 0; i < m.rows(); ++i)
+    for (Index c = 0; c < m.cols(); ++c) kept->push_back(to_bf16(m(i, c)));
+  HeadTensor out = tensor(Matrix::copy_of(m));
+  out.type = ElementType::bf16;
+  out.bytes = bytes_in_memory(std::as_bytes(std::span(*kept)), kept);
+  out.begin = 0;
+  out.head_stride = m.rows() * m.cols() * 2;
+  out.row_stride = m.cols() * 2;
+  out.col_stride = 2;
+  return out;
+}
+
 inline Problem with(Problem problem, ImportedTensors result) {
   problem.imported =
       std::make_shared<const ImportedResults>(ImportedResults{{std::move(result)}, 0});

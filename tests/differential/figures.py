@@ -96,7 +96,7 @@ def by_weight(weights, count):
 
 
 def recall(exact, approximate, count):
-    """Of a row, from keys by weight; 1 where the query has no key."""
+    """The recall of a row, from its keys by weight; 1 if the query has no key."""
     wanted = exact[:count]
     return len(np.intersect1d(wanted, approximate[:len(wanted)])) / len(wanted) if len(wanted) else 1.0
 

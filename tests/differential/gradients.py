@@ -11,7 +11,7 @@ from long_heads import FixedLayer
 
 
 def budgets(head, p, dz, of_q, of_k, of_v):
-    """Of each row: the largest error that rounding explains in a kernel of float32 (core/analysis/gradients.h)."""
+    """The largest error of each row that rounding explains in a kernel of float32 (core/analysis/gradients.h)."""
     lengths = [np.linalg.norm(x, axis=1) for x in (head.q, head.k, head.v, dz)]
     of_queries, of_keys, of_values, of_dz = lengths
     n = max(p.shape)

@@ -65,7 +65,7 @@ def quadrature(p, steps):
 
 
 def estimated_rank(p):
-    """And its standard error: that of the entropy, linearised in both sums, and what the later half of the steps moved."""
+    """The rank and its standard error: that of the entropy, linearised in both sums, and what later steps moved."""
     each = quadrature(p, 64)
     values, logs = each.mean(axis=0)
     rank, before = rank_of(values, logs), rank_of(*quadrature(p, 32).mean(axis=0))

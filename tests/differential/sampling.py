@@ -59,7 +59,7 @@ class Rows:
             self.rows = in_sequence(Stream(seed, ROWS, 0, queries).words(), count)
 
     def ratio(self, above, below):
-        """Of the sums over all rows: the estimate, and its standard error by linearisation (Särndal et al. 1992, 5.6)."""
+        """The ratio of the sums over all rows, and its standard error by linearisation (Särndal et al. 1992, 5.6)."""
         weight = 1 / self.chance
         denominator = (below * weight).sum()
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -79,7 +79,7 @@ class Rows:
         return self.ratio(np.asarray(values, float), np.ones(len(values)))
 
     def quantile(self, values, share):
-        """And half of the distance between the quantiles that lie a standard error of the share to both sides."""
+        """The quantile, and its standard error: half of the distance between those of the share plus and minus its own."""
         order = np.argsort(values, kind="stable")
         sums = np.cumsum((1 / self.chance)[order])
 
@@ -122,7 +122,7 @@ def shares(parts):
 
 
 def sizes(written):
-    """Of rows: their shares of the differences of sums, of the outputs' distances from their mean, of the errors."""
+    """The sizes of rows: shares of the differences of sums, of the distances of outputs from their mean, of the errors."""
     z, exact_z, lse, exact_lse = written.approximate_z, written.exact_z, written.approximate_lse, written.exact_lse
     size = np.zeros(len(exact_z))
     if lse is not None and exact_lse is not None:

@@ -56,7 +56,7 @@ def check(program, layer, exact, computed):
 
 
 def check_long(program, layer, computed):
-    """Of a head of which queries are sampled: equally many of each part, or all that it has."""
+    """Spans of a head whose queries are sampled: equally many of each part, or all that the part has."""
     n = layer.keys
     parts = {"first": np.arange(700), "second": np.arange(700, n)}
     document = program.json("spans", *layer.source, *computed.words, "--span", "first=0:700", "--span", f"second=700:{n}")

@@ -22,8 +22,8 @@ if [ "${2:-}" = release ]; then
   has "checked functions of the C library (_FORTIFY_SOURCE)" grep -qE '__(memcpy|memmove|read|snprintf|fdelt)_chk' <<<"$symbols"
   has "assertions of the standard library" grep -q '__glibcxx_assert_fail' <<<"$symbols"
   if [ "$(uname -m)" = x86_64 ]; then
-    # Of our own code: the linker writes its note only where all libraries that are linked in have it. The first code gives
-    # the address of main to the C library; a package's program, which is stripped, has no name for it.
+    # Look at our own code, as the linker writes a note only if all libraries that are linked in have one. The program's first
+    # instructions give the address of main to the C library: a stripped program has no name for it.
     entry=$(readelf -hW "$program" | sed -n 's/.*Entry point address: *//p')
     main=$(objdump -d --start-address="$entry" --stop-address=$((entry + 48)) "$program" |
       sed -n 's/.*,%rdi *# \([0-9a-f]*\).*/0x\1/p')

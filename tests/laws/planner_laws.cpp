@@ -435,5 +435,10 @@ TEST_CASE("a note counts the queries without a summary column under all masks of
   std::fill_n(document.begin(), 15, 0);
   documents.mask = std::make_shared<const PairMask>(document, document, BitMatrix());
   CHECK(note(documents) == "13 of 30 queries have no summary column to attend: Z = 0");
+  Problem last_of_document = problem;  // queries 18 to 29, of which 18 has no column
+  last_of_document.q = problem.q.slice({0, 12});
+  last_of_document.mask =
+      std::make_shared<const PairMask>(std::vector<std::int32_t>(12, 1), document, BitMatrix());
+  CHECK(note(last_of_document) == "1 of 12 queries have no summary column to attend: Z = 0");
   CHECK(note(documents, "1") == "4 of 30 queries have no summary column or sink to attend: Z = 0");
 }

@@ -83,6 +83,31 @@ class Measures(unittest.TestCase):
             self.assertEqual(token, int(q[i].argmax()))
             self.assertAlmostEqual(chance, math.exp(q[i].max()), 12)
 
+    def test_rows_of_nan_are_hidden_by_no_number(self):
+        exact = self.random.normal(0, 3, (40, 9)).astype("float32")
+        replaced = exact + 1 + self.random.normal(0, 1, (40, 9)).astype("float32")
+        replaced[7, 3] = math.nan
+        found = self.compare(self.outputs(exact), self.outputs(replaced), [0] * 40)
+        for name in ("perplexity", "loss_per_token", "kl_mean", "kl_max"):
+            self.assertTrue(math.isnan(found[name]), name)
+        self.assertEqual(found["kl_max_at"], 7)
+        self.assertFalse(found["top1"][7])
+        self.assertFalse(math.isnan(found["exact_perplexity"]))
+
+    def test_outputs_in_bfloat16_are_compared_as_they_are(self):
+        torch = self.torch
+        logits, other = (torch.tensor(self.random.normal(0, 3, (20, 9))).bfloat16() for _ in range(2))
+        hidden, moved = (torch.tensor(self.random.normal(0, 1, (20, 4))).bfloat16() for _ in range(2))
+        from fovea.outputs import Outputs
+
+        found = self.compare(Outputs(logits, [hidden, hidden], 1.0), Outputs(other, [hidden, moved], 1.0), [1] * 20)
+        a, b = moved.double().numpy(), hidden.double().numpy()
+        self.assertEqual(found["drift"][0]["relative"], 0)
+        relative = self.numpy.linalg.norm(a - b) / self.numpy.linalg.norm(b)
+        self.assertAlmostEqual(found["drift"][1]["relative"], relative, 12)
+        q = self.log_softmax(other.double().numpy())
+        self.numpy.testing.assert_allclose(found["loss"], -q[:19, 1], rtol=1e-12)
+
     def test_equal_outputs_have_no_effect(self):
         logits = self.random.normal(0, 1, (4, 7)).astype("float32")
         hidden = [self.random.normal(0, 1, (4, 3)).astype("float32")] * 2

@@ -328,6 +328,10 @@ class Save(InFolder):
         with self.assertRaises(self.fovea.FoveaError) as error:
             self.fovea.save(self.path(), q, k, v, z_runs=[z, z[:3]])
         self.assertIn("z_runs has the shape [3, 6, 5]; expected [4, 6, 5]", str(error.exception))
+        for runs, said in (([z] * 1025, "z_runs has 1025 runs; expected at most 1024"), (3, "z_runs is a int"),
+                           ([z, z.astype("f8")], "several types")):
+            with self.assertRaisesRegex(self.fovea.FoveaError, said):
+                self.fovea.save(self.path(), q, k, v, z_runs=runs)
         with self.assertRaisesRegex(self.fovea.FoveaError, "z_runs without v"):
             self.fovea.save(self.path(), q, k, None, z_runs=[z])
 

@@ -11,6 +11,7 @@
 #include <QPushButton>
 #include <QTableView>
 #include <QTemporaryDir>
+#include <QTest>
 
 #include "report/triaged_heads.h"
 #include "session/held_head.h"
@@ -99,6 +100,38 @@ TEST_CASE("triage: all heads take a pattern, by the rule that is chosen") {
   CHECK_FALSE(dock.findChild<QPushButton*>("triage_config")->isEnabled());
 }
 
+TEST_CASE("triage: it stops by its button and by Esc, and goes on where it was") {
+  Window window(heads_to_triage);
+  REQUIRE(window.settle());
+  ExploreDock& dock = open_triage(window);
+  TriagePage& page = dock.triage();
+  auto* button = dock.findChild<QPushButton*>("triage_stop");
+  CHECK_FALSE(button->isEnabled());  // all heads are done
+  dock.findChild<QDoubleSpinBox*>("triage_budget")->setValue(0.2);
+  CHECK(button->text() == "&Stop");
+  button->click();
+  CHECK_FALSE(page.run().running());
+  CHECK(page.state().text.startsWith("Stopped: "));
+  CHECK_FALSE(page.state().progress);
+  const std::size_t done = page.run().done();
+  window->change("pin", [](Session& s) { s.pinned_query = 7; });  // the page follows the session
+  QTest::qWait(200);
+  CHECK(page.run().done() == done);
+  CHECK(button->text() == "&Continue");
+  button->click();
+  REQUIRE(wait_until([&] { return page.run().complete() && !page.run().running(); }));
+  check_rows(window, page.run(), {.budget = 0.2});
+  // Esc ends all work.
+  dock.findChild<QDoubleSpinBox*>("triage_budget")->setValue(0.3);
+  window->cancel();
+  REQUIRE(wait_until([&] { return !page.run().running(); }));
+  if (!page.run().complete()) {
+    button->click();
+    REQUIRE(wait_until([&] { return page.run().complete() && !page.run().running(); }));
+  }
+  check_rows(window, page.run(), {.budget = 0.3});
+}
+
 TEST_CASE("triage: a double-click opens the head and shows its pattern as a column") {
   Window window(heads_to_triage);
   REQUIRE(window.settle());
@@ -145,7 +178,7 @@ TEST_CASE("triage: heads without a pattern are left out, and that is said") {
   CHECK(dock.triage().table().model()->rowCount() == 0);
   CHECK(dock.findChild<QLabel*>("triage_summary")
             ->text()
-            .contains("1 head without queries and keys: left out"));
+            .contains("1 head without queries and keys: sparse prefill is for"));
   CHECK_FALSE(dock.findChild<QPushButton*>("triage_config")->isEnabled());
   // A source with heads takes its place.
   window->open(heads_to_triage);

@@ -6,13 +6,16 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Any, Dict, List, Optional, Sequence, Union
 
-from .arrays import stacked
+from .arrays import is_torch, stacked, type_of
 from .conditions import Conditions, check_segments
 from .errors import FoveaError, need
 from .gradients import check_shapes
 from .recurrence import Recurrence
 from .selection import check_selection
 from .writer import TensorBytes, TensorMemory, TensorWriter
+
+
+MOST_RUNS = 1024  # of a kernel on one input
 
 
 @dataclass
@@ -56,6 +59,10 @@ class Call:
                              "expected q [H, nq, d], k [Hkv, nk, d] and v [Hkv, nk, dv]")
         if self.heads % max(1, int(self.k.shape[0])):
             raise FoveaError(f"{self.heads} query heads cannot share {int(self.k.shape[0])} key heads evenly")
+        if len(self.z_runs) > MOST_RUNS:
+            raise FoveaError(f"z_runs has {len(self.z_runs)} runs; expected at most {MOST_RUNS}")
+        if len({type_of(each) for each in self.z_runs}) > 1 or len({is_torch(each) for each in self.z_runs}) > 1:
+            raise FoveaError("z_runs has tensors of several types; expected the outputs of one kernel")
         for name, array in (("z", self.z), *(("z_runs", each) for each in self.z_runs)):
             if array is not None and self.v is None:
                 raise FoveaError(f"{name} without v: there is nothing to compare it with")

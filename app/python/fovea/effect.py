@@ -142,7 +142,7 @@ def outputs_of(model: ReadingModel, inputs: Dict[str, Any], request: Request, be
     seconds = time.perf_counter() - begin
     hidden = getattr(out, "hidden_states", None) or ()
     logits = out.logits[0] if predicts_next_token(model.model) and hasattr(out, "logits") else None
-    return Outputs(logits, [state[0].float() for state in hidden[1:]], seconds)
+    return Outputs(logits, [state[0] for state in hidden[1:]], seconds)
 
 
 def _finish(torch: Any) -> None:

@@ -14,7 +14,7 @@ class Outputs(NamedTuple):
     """What a model gives for n tokens."""
 
     logits: Any  # [n, vocabulary]; None: the model does not predict the next token
-    hidden: List[Any]  # [n, width] after each layer, as the model returns them
+    hidden: List[Any]  # [n, width] after each layer, in the type of the model
     seconds: float  # of the forward pass
 
 
@@ -22,7 +22,7 @@ class Predictions(NamedTuple):
     """What logits say of the next token, after each token."""
 
     loss: List[float]  # -log p of the token that follows, in nats; the last token is followed by none
-    best: List[int]  # the likeliest token
+    best: List[int]  # the likeliest token; -1 if a logit is NaN
     likeliest: List[List[Tuple[int, float]]]  # ids and probabilities of the likeliest tokens
 
     def extend(self, more: "Predictions") -> None:
@@ -46,7 +46,7 @@ class Reference:
             return
         self._log_sums = torch.cat([outputs.logits[rows].double().logsumexp(-1, keepdim=True)
                                     for rows in self._blocks()])
-        self._excludes = bool((outputs.logits == -math.inf).any())  # tokens that cannot follow
+        self._excludes = any(bool((outputs.logits[rows] == -math.inf).any()) for rows in self._blocks())
         for rows in self._blocks():
             self._predictions.extend(self._predicted(rows, outputs.logits[rows], self._log_p(rows)))
 
@@ -87,11 +87,11 @@ class Reference:
 
     def _predicted(self, rows: slice, logits: Any, log_p: Any) -> Predictions:
         following = self._ids[rows.start + 1 : rows.stop + 1]
-        best = logits.topk(min(LIKELIEST, logits.shape[-1]), -1).indices
-        chances = log_p.gather(-1, best).exp().tolist()
-        return Predictions([-float(log_p[i, token]) for i, token in enumerate(following)],
-                           logits.argmax(-1).tolist(),
-                           [list(zip(*row)) for row in zip(best.tolist(), chances)])
+        likeliest = logits.topk(min(LIKELIEST, logits.shape[-1]), -1).indices
+        chances = log_p.gather(-1, likeliest).exp()
+        best = likeliest[:, 0].masked_fill(chances[:, 0].isnan(), -1)
+        return Predictions([-float(log_p[i, token]) for i, token in enumerate(following)], best.tolist(),
+                           [list(zip(*row)) for row in zip(likeliest.tolist(), chances.tolist())])
 
     def _compare_logits(self, logits: Any) -> Dict[str, Any]:
         torch = need("torch", "Comparing outputs")
@@ -108,13 +108,14 @@ class Reference:
             if self._excludes:
                 terms.masked_fill_(log_p == -math.inf, 0)  # 0 log 0 is 0
             kl += terms.sum(-1).clamp_min(0).tolist()
-        top1 = [one == other for one, other in zip(exact.best, replaced.best)]
+        top1 = [one == other >= 0 for one, other in zip(exact.best, replaced.best)]
+        worst = max(range(len(kl)), key=lambda i: math.inf if math.isnan(kl[i]) else kl[i])  # NaN is the worst
         means = [sum(each.loss) / len(each.loss) for each in (exact, replaced)]
         return {"exact_loss": exact.loss, "loss": replaced.loss, "kl": kl, "top1": top1,
                 "exact_likeliest": exact.likeliest, "likeliest": replaced.likeliest,
                 "exact_loss_per_token": means[0], "loss_per_token": means[1],
                 "exact_perplexity": _exp(means[0]), "perplexity": _exp(means[1]),
-                "kl_mean": sum(kl) / len(kl), "kl_max": max(kl), "kl_max_at": kl.index(max(kl)),
+                "kl_mean": sum(kl) / len(kl), "kl_max": kl[worst], "kl_max_at": worst,
                 "top1_agreement": sum(top1) / len(top1)}
 
 
@@ -125,7 +126,7 @@ def drift_of(replaced: Any, exact: Any, exact_squares: Any) -> Dict[str, float]:
     with NaN or infinity have no cosine: "rows_not_finite" is their number.
     """
     finite = exact_squares.isfinite()
-    if replaced.data_ptr() == exact.data_ptr() and bool(finite.all()):  # what a layer gave is used again
+    if _is_same(replaced, exact) and bool(finite.all()):  # what a layer gave is used again
         return {"relative": 0.0, "cosine": 1.0, "least_cosine": 1.0, "rows_not_finite": 0}
     a, b = replaced.double(), exact.double()
     squares, products, differences = _dots(a, a), _dots(a, b), _dots(a - b, a - b)
@@ -140,12 +141,17 @@ def drift_of(replaced: Any, exact: Any, exact_squares: Any) -> Dict[str, float]:
             "rows_not_finite": int((~finite).sum())}
 
 
+def _is_same(a: Any, b: Any) -> bool:
+    """Whether both are the same numbers at the same place of memory."""
+    return (a.data_ptr(), a.dtype, a.shape, a.stride()) == (b.data_ptr(), b.dtype, b.shape, b.stride())
+
+
 def _dots(a: Any, b: Any) -> Any:
     return need("torch", "Comparing outputs").linalg.vecdot(a, b)
 
 
 def _exp(loss: float) -> float:
-    return math.exp(loss) if loss < 700 else math.inf
+    return math.inf if loss >= 700 else math.exp(loss)
 
 
 def _cosine(a: Any, b: Any) -> float:

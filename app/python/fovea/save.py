@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, Mapping, Optional, Union
+from typing import Any, Dict, List, Mapping, Optional, Union
 
 from .call import Call, shared_metadata
 from .conditions import Conditions, recognised
@@ -27,13 +27,13 @@ def save(path: "str | os.PathLike[str]", q: Any, k: Any, v: Any, *, tokens: Any 
 
     q is [H, nq, d], k [Hkv, nk, d] and v [Hkv, nk, dv]; [n, d] is one head, [1, H, n, d] a batch of one. v may be
     None: then Fovea shows weights, and outputs are not known. z, the output of a model, is [H, nq, dv]. `z_runs` are
-    outputs of a kernel that ran several times on this input, a list of such arrays or [runs, H, nq, dv]: Fovea says
-    which rows are not the same each time. `mask` is
-    Boolean or of integers 0 and 1, as a tokenizer's attention_mask (true, 1: may attend), or float (added to the
-    logits), [nk], [nq, nk] or [H, nq, nk]; `bias` likewise, float; `alibi` and `sinks` are [H]. `segments` is [nk]:
-    tokens of different segments do not meet; query i belongs to the segment of key i + nk - nq. `tokens` and
-    `key_tokens` are lists of strings, or what a tokenizer returned. `name` is that of the call in the file, "layer0"
-    by default. What is not given is left to Fovea: the scale 1 / sqrt(d), no mask.
+    outputs of more runs of a kernel on this input, a list of such arrays or [runs, H, nq, dv], of which the first is z
+    if z is not given: Fovea says which rows are not the same each time. `mask` is Boolean or of integers 0 and 1, as a
+    tokenizer's attention_mask (true, 1: may attend), or float (added to the logits), [nk], [nq, nk] or [H, nq, nk];
+    `bias` likewise, float; `alibi` and `sinks` are [H]. `segments` is [nk]: tokens of different segments do not meet;
+    query i belongs to the segment of key i + nk - nq. `tokens` and `key_tokens` are lists of strings, or what a
+    tokenizer returned. `name` is that of the call in the file, "layer0" by default. What is not given is left to
+    Fovea: the scale 1 / sqrt(d), no mask.
     `kept` says which pairs a kernel keeps, and becomes a column: a mask [nq, nk] or [H, nq, nk], one of blocks (with
     `block_size`, a number or queries and keys, where their number does not tell it), or a BlockMask of FlexAttention.
     `indices` lists them instead, the keys of each query as [nq, most] or [H, nq, most] (-1: none), and `block_indices`
@@ -89,7 +89,7 @@ def call_of(q: Any, k: Any, v: Any, *, tokens: Any = None, key_tokens: Any = Non
     if gates is not None and conditions.causal is None:
         conditions.causal = True
     return Call(q, k, v, z, conditions, tokens_given(tokens, "tokens"), tokens_given(key_tokens, "key_tokens"), model,
-                z_runs=[] if z_runs is None else [_heads(each, "z_runs") for each in z_runs],
+                z_runs=_runs(z_runs),
                 kept=selection_of(kept, indices, block_indices, block_size), recurrence=gates,
                 gradients={} if gradients is None else _gradients(gradients))
 
@@ -108,6 +108,14 @@ def _recurrence(beta: Any, log_decay: Any, name: Optional[str], q: Any) -> Optio
 def _gradients(given: Mapping[str, Any]) -> Dict[str, Any]:
     check_names(given)
     return {name: _heads(array, name) for name, array in given.items() if array is not None}
+
+
+def _runs(given: Any) -> List[Any]:
+    if given is None:
+        return []
+    if not isinstance(given, (list, tuple)) and len(getattr(given, "shape", ())) < 3:
+        raise FoveaError(f"z_runs is a {type(given).__name__}; expected a list of outputs, or [runs, H, nq, dv]")
+    return [_heads(each, "z_runs") for each in given]
 
 
 def _heads(array: Any, name: str) -> Any:

@@ -81,11 +81,7 @@ ExploreDock::ExploreDock(MainWindow& window)
     connect(its, &MeasuringPage::head_chosen, this,
             [this](const auto& head) { window_.editor().choose_head(head.first, head.second); });
   }
-  connect(
-      triage_, &TriagePage::pattern_chosen, this, [this](const auto& head, const auto& setting) {
-        window_.editor().choose_head(head.first, head.second);
-        window_.editor().add_columns({{.variant = setting.variant->id, .values = setting.values}});
-      });
+  connect(triage_, &TriagePage::pattern_chosen, this, &ExploreDock::show_pattern);
   connect(triage_, &TriagePage::config_wanted, this, [this] {
     const QString path = ask_new_file(*this, "Export for MInference",
                                       in_export_directory("minference.json"), {"JSON (*.json)"});
@@ -370,6 +366,17 @@ void ExploreDock::show_trial(const Trial& trial) {
   window_.editor().choose_head(trial.layer, trial.head);
   window_.editor().add_columns(
       {{.variant = trial.variant->id, .values = trial.values, .seed = trial.seed}});
+}
+
+void ExploreDock::show_pattern(const std::pair<Index, Index>& head, const OwnSetting& setting) {
+  window_.editor().choose_head(head.first, head.second);
+  const Column column{.variant = setting.variant->id, .values = setting.values};
+  window_.editor().add_columns({column});
+  const auto& columns = study_.session().columns;
+  const bool shown = std::ranges::find(columns, column) != columns.end();
+  if (shown) window_.navigation().follow_column();
+  footer_->set_outcome(shown ? "Shown as a column: " + to_qt(setting.variant->label)
+                             : "There is no room for another column: remove one first");
 }
 
 void ExploreDock::copy() {

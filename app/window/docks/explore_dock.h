@@ -90,6 +90,7 @@ class ExploreDock : public QWidget {
   QString message() const;
   void show_settings(const std::vector<std::size_t>& places);
   void show_trial(const Trial& trial);
+  void show_pattern(const std::pair<Index, Index>& head, const OwnSetting& setting);
   void write_text(const QString& path, const std::string& text);
   void export_by_dialog();
   Figure plot_figure(const FigureStyle& style, bool carries_session) const;

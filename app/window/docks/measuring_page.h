@@ -1,4 +1,5 @@
-// A MeasuringPage is a table of all heads of the source, which are measured while it is seen.
+// A MeasuringPage is a table of all heads of the source. The heads are measured while the page is
+// seen.
 #pragma once
 
 #include <QWidget>

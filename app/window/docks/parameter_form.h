@@ -36,7 +36,7 @@ class ParameterForm : public QWidget {
  private:
   QWidget* make_seed_row();
   void rebuild(const Column& column);
-  /// That of the head that the column shows; null if it is softmax attention.
+  /// The recurrence of the column's head; null if the head is softmax attention.
   const Recurrence* recurrence() const;
   void change(const std::function<void(Column&)>& edit);
 

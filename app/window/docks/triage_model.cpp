@@ -95,6 +95,16 @@ QVariant TriageModel::number_at(const QModelIndex& index) const {
   return std::isnan(recall) ? QVariant() : QVariant(recall);
 }
 
+std::optional<OwnSetting> TriageModel::setting_at(const QModelIndex& cell) const {
+  const auto& triage = row(cell.row()).triage;
+  if (!triage) return {};
+  const bool is_recall = cell.column() >= first_recall && cell.column() < pairs;
+  const HeadPattern its =
+      is_recall ? sparse_patterns[std::size_t(cell.column() - first_recall)] : triage->pattern;
+  if (its == HeadPattern::full) return {};
+  return variant_of(its, triage->of(its).sizes, triage->n);
+}
+
 QString TriageModel::hint_at(const QModelIndex& index) const {
   const TriageRun::Row& its = row(index.row());
   QStringList lines;
@@ -110,7 +120,8 @@ QString TriageModel::hint_at(const QModelIndex& index) const {
     if (its.triage->rows < its.triage->n)
       lines << QString("From %1 of %2 queries").arg(its.triage->rows).arg(its.triage->n);
   }
-  lines << "Double-click: open this head, and show the pattern as a column";
+  lines << (setting_at(index) ? "Double-click: open this head, and show the pattern as a column"
+                              : "Double-click: open this head");
   return lines.join("\n");
 }
 

@@ -11,7 +11,7 @@ class TriageModel : public QAbstractTableModel {
   Q_OBJECT
 
  public:
-  /// The role of numbers to sort by; missing numbers are no values.
+  /// The role of numbers to sort by. A missing number is an invalid QVariant.
   static constexpr int sort_role = Qt::UserRole;
   static constexpr int named_columns = 2;  // the first ones, which say which head it is
   enum Column { layer, head, pattern, sizes, first_recall };
@@ -21,6 +21,9 @@ class TriageModel : public QAbstractTableModel {
   /// Reads what the run has found.
   void refresh();
   const TriageRun::Row& row(int number) const { return run_.rows()[std::size_t(number)]; }
+  /// The variant with the pairs of a cell's pattern: the head's own one, or that of a recall.
+  /// Nothing if no variant has them.
+  std::optional<OwnSetting> setting_at(const QModelIndex& cell) const;
 
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;

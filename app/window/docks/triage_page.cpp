@@ -17,6 +17,8 @@
 namespace fovea {
 namespace {
 
+const QString stop_text = "&Stop", resume_text = "&Continue";
+
 QDoubleSpinBox* make_share(const char* name, double value, const QString& tip) {
   auto* field = new QDoubleSpinBox;
   field->setObjectName(name);
@@ -60,6 +62,10 @@ TriagePage::TriagePage(Study& study) : study_(study), run_(study) {
                                "The mass of exact attention that a pattern keeps at least. A head "
                                "in which no pattern does takes all pairs."));
   row->addStretch(1);
+  row->addWidget(stop_ = new QPushButton(resume_text));  // the longer of its two texts
+  stop_->setMinimumWidth(stop_->sizeHint().width());
+  stop_->setObjectName("triage_stop");
+  stop_->setAutoDefault(false);
   row->addWidget(config_ = new QPushButton("For &MInference…"));
   config_->setObjectName("triage_config");
   config_->setAutoDefault(false);
@@ -81,6 +87,12 @@ TriagePage::TriagePage(Study& study) : study_(study), run_(study) {
     connect(&study_, signal, this, &TriagePage::follow_study);
   connect(view_, &QTableView::activated, this, &TriagePage::choose);
   connect(config_, &QPushButton::clicked, this, &TriagePage::config_wanted);
+  connect(stop_, &QPushButton::clicked, this, [this] {
+    if (run_.running())
+      run_.stop();
+    else
+      run_.resume();
+  });
   refresh();
 }
 
@@ -95,7 +107,7 @@ TriageRule TriagePage::rule() const {
 
 void TriagePage::measure(bool on) {
   on_ = on;
-  if (!on) return run_.stop();
+  if (!on) return run_.pause();
   follow_study();
   refresh();
 }
@@ -109,11 +121,12 @@ MeasuringFooter::State TriagePage::state() const {
   const Index failed = failed_heads(run_);
   const bool any = done > std::size_t(failed);
   if (all == 0) return {};
-  if (!run_.complete())
-    return {.text = run_.waiting() ? QString("Waiting while the window computes")
-                                   : QString("%1 of %2 heads").arg(done).arg(all),
+  const QString share = QString("%1 of %2 heads").arg(done).arg(all);
+  if (run_.running())
+    return {.text = run_.waiting() ? QString("Waiting while the window computes") : share,
             .progress = double(done) / double(all),
             .can_export = any};
+  if (!run_.complete()) return {.text = "Stopped: " + share, .can_export = any};
   return {.text = failed == 0 ? to_qt(run_.computed_on())
                               : QString("%1 of %2 heads have no pattern: their tool tips say why")
                                     .arg(failed)
@@ -129,7 +142,7 @@ std::string TriagePage::json() const {
   Document document{{"source", run_.source()->path},
                     {"computed_on", run_.computed_on()},
                     {"complete", run_.complete()},
-                    {"notes", run_.left_out()}};
+                    {"left_out", run_.left_out()}};
   document.update(to_json(found_rows(run_), run_.rule()));
   return text_of(document, 2) + "\n";
 }
@@ -157,12 +170,12 @@ QString TriagePage::summary() const {
   if (run_.rows().empty())
     return run_.left_out().empty() ? QString()
                                    : to_qt(join(run_.left_out()) +
-                                           ". Sparse prefill is for softmax attention with "
+                                           ": sparse prefill is for softmax attention with "
                                            "queries and keys of one sequence.");
   const auto rows = found_rows(run_);
   if (rows.empty()) return {};
   QStringList parts{QString(run_.complete() ? "%1" : "So far: %1").arg(to_qt(counts_text(rows)))};
-  for (const std::string& note : run_.left_out()) parts << to_qt(note);
+  for (const std::string& others : run_.left_out()) parts << to_qt(others + ": left out");
   if (run_.complete())
     if (const auto note = note_of(minference_config(rows, *run_.source()), "the file");
         !note.empty() && why_no_config().isEmpty())
@@ -176,6 +189,8 @@ void TriagePage::refresh() {
   if (std::exchange(fits_complete_, run_.complete()) != run_.complete() || run_.done() == 1)
     view_->resizeColumnsToContents();
   summary_->setText(summary());
+  stop_->setText(run_.running() ? stop_text : resume_text);
+  stop_->setEnabled(run_.running() || !run_.complete());
   const QString why = why_no_config();
   config_->setEnabled(why.isEmpty());
   config_->setToolTip(why.isEmpty() ? "Write the patterns as the configuration that MInference "
@@ -185,19 +200,13 @@ void TriagePage::refresh() {
 }
 
 void TriagePage::choose(const QModelIndex& index) {
-  const TriageRun::Row& row = model_->row(sorted_->mapToSource(index).row());
-  const std::pair head{row.head.layer, row.head.head};
-  const int column = sorted_->mapToSource(index).column();
-  if (!row.triage) return emit head_chosen(head);
-  const bool is_recall = column >= TriageModel::first_recall && column < TriageModel::pairs;
-  const HeadPattern pattern = is_recall
-                                  ? sparse_patterns[std::size_t(column - TriageModel::first_recall)]
-                                  : row.triage->pattern;
-  const auto setting = pattern == HeadPattern::full
-                           ? std::nullopt
-                           : variant_of(pattern, row.triage->of(pattern).sizes, row.triage->n);
-  if (!setting) return emit head_chosen(head);
-  emit pattern_chosen(head, *setting);
+  const QModelIndex cell = sorted_->mapToSource(index);
+  const ExploredHead& its = model_->row(cell.row()).head;
+  const std::pair head{its.layer, its.head};
+  if (const auto setting = model_->setting_at(cell))
+    emit pattern_chosen(head, *setting);
+  else
+    emit head_chosen(head);
 }
 
 }  // namespace fovea

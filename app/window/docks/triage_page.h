@@ -54,7 +54,7 @@ class TriagePage : public MeasuringPage {
   bool fits_complete_ = false;  // the widths of the table's columns suit all rows
   QDoubleSpinBox *budget_, *keep_;
   QLabel* summary_;
-  QPushButton* config_;
+  QPushButton *stop_, *config_;
   TriageModel* model_;
   SortedRows* sorted_;
   QTableView* view_;
