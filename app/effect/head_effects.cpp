@@ -28,7 +28,7 @@ void HeadEffects::step(EffectMeter& meter, Run& run) {
   const std::size_t variant = found_.size() % candidates_.size();
   ReplacedPart part = candidates_[variant];
   part.heads = unit.heads.text();
-  const ModelEffect effect = meter.measure(std::array{part}, run);
+  const ModelEffect effect = meter.measure_numbers(std::array{part}, run);
   found_.push_back({.variant = variant,
                     .layer = unit.layer,
                     .head = unit.head,

@@ -84,8 +84,32 @@ class HostedMeter : public EffectMeter {
         title_(std::move(title)) {}
 
   ModelEffect measure(std::span<const ReplacedPart> parts, Run& run) override {
+    return measured(parts, run, true);
+  }
+
+  ModelEffect measure_numbers(std::span<const ReplacedPart> parts, Run& run) override {
+    return measured(parts, run, false);
+  }
+
+  void time(std::span<const ReplacedPart> parts, Run& run, EffectTimes& times) override {
+    const WireMessage answer =
+        ask("effect_time", parts, heads_of(parts, layers(), heads()), run, true);
+    const auto ms = [&](const char* name) {
+      const auto seconds = number_in(answer.content, name);
+      if (!seconds)
+        throw InputError("the program that runs the model",
+                         std::string("its answer lacks '") + name + "'; expected seconds");
+      return 1000 * *seconds;
+    };
+    times.model.exact_ms.push_back(ms("exact_seconds"));
+    times.model.replaced_ms.push_back(ms("seconds"));
+    times.variant_ms.push_back(ms("attention_seconds"));
+  }
+
+ private:
+  ModelEffect measured(std::span<const ReplacedPart> parts, Run& run, bool rows) {
     const std::vector<ChosenHeads> chosen = heads_of(parts, layers(), heads());
-    const WireMessage answer = ask("effect", parts, chosen, run);
+    const WireMessage answer = ask("effect", parts, chosen, run, rows);
     const Json& found = answer.content;
     ModelEffect out;
     out.model = title_;
@@ -97,7 +121,7 @@ class HostedMeter : public EffectMeter {
     out.exact_loss = row_in(answer.tensors, "exact_loss");
     out.loss = row_in(answer.tensors, "loss");
     out.kl = row_in(answer.tensors, "kl");
-    out.predicts = !out.exact_loss.empty();
+    out.predicts = found.contains("predicts") ? found["predicts"] == true : !out.exact_loss.empty();
     out.exact_likeliest = likeliest_in(answer, "exact_likeliest", out.kl.size());
     out.likeliest = likeliest_in(answer, "likeliest", out.kl.size());
     out.drift = drift_in(found);
@@ -119,23 +143,9 @@ class HostedMeter : public EffectMeter {
     return out;
   }
 
-  void time(std::span<const ReplacedPart> parts, Run& run, EffectTimes& times) override {
-    const WireMessage answer = ask("effect_time", parts, heads_of(parts, layers(), heads()), run);
-    const auto ms = [&](const char* name) {
-      const auto seconds = number_in(answer.content, name);
-      if (!seconds)
-        throw InputError("the program that runs the model",
-                         std::string("its answer lacks '") + name + "'; expected seconds");
-      return 1000 * *seconds;
-    };
-    times.model.exact_ms.push_back(ms("exact_seconds"));
-    times.model.replaced_ms.push_back(ms("seconds"));
-    times.variant_ms.push_back(ms("attention_seconds"));
-  }
-
- private:
+  /// `rows`: of the tokens are wanted, too.
   WireMessage ask(const char* what, std::span<const ReplacedPart> parts,
-                  const std::vector<ChosenHeads>& chosen, Run& run) {
+                  const std::vector<ChosenHeads>& chosen, Run& run, bool rows) {
     Json asked = Json::array();
     for (std::size_t i = 0; i < parts.size(); ++i) {
       values_for_length(*parts[i].variant, default_length, parts[i].settings);  // throws at once
@@ -147,9 +157,12 @@ class HostedMeter : public EffectMeter {
                        {"parameters", parts[i].settings},
                        {"where", where_of(chosen[i])}});
     }
-    return model_->ask(
-        {{"do", what}, {"text", text_}, {"max_tokens", most_tokens_}, {"parts", asked}}, {},
-        run.stop, [&run](double share) { run.reached(share); });
+    return model_->ask({{"do", what},
+                        {"text", text_},
+                        {"max_tokens", most_tokens_},
+                        {"parts", asked},
+                        {"rows", rows}},
+                       {}, run.stop, [&run](double share) { run.reached(share); });
   }
 
   std::shared_ptr<HostedModel> model_;

@@ -46,7 +46,7 @@ class InputsMeter : public EffectMeter {
       one.input = folder_.files[i];
       try {
         with_meter(i, run, [&](EffectMeter& meter) {
-          one.effect = std::make_shared<const ModelEffect>(meter.measure(parts, run).numbers());
+          one.effect = std::make_shared<const ModelEffect>(meter.measure_numbers(parts, run));
         });
       } catch (const Cancelled&) {
         throw;

@@ -16,7 +16,7 @@ void LayerCurve::step(EffectMeter& meter, Run& run) {
   if (complete()) return;
   const Index replaced = counts_[found_.size()];
   part_.heads = std::to_string(layers_ - replaced) + "-" + std::to_string(layers_ - 1);
-  found_.push_back({replaced, meter.measure(std::array{part_}, run).numbers()});
+  found_.push_back({replaced, meter.measure_numbers(std::array{part_}, run)});
 }
 
 }  // namespace fovea

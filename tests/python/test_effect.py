@@ -83,6 +83,17 @@ class Measures(unittest.TestCase):
             self.assertEqual(token, int(q[i].argmax()))
             self.assertAlmostEqual(chance, math.exp(q[i].max()), 12)
 
+    def test_numbers_are_the_same_without_rows_of_tokens(self):
+        from fovea.outputs import Reference
+
+        exact, replaced = (self.random.normal(0, 3, (40, 9)).astype("float32") for _ in range(2))
+        reference = Reference(self.outputs(exact, [exact]), [3] * 40)
+        whole, numbers = (reference.compare(self.outputs(replaced, [replaced]), rows) for rows in (True, False))
+        of_tokens = {"exact_loss", "loss", "kl", "top1", "exact_likeliest", "likeliest", "token_drift"}
+        for name, value in whole.items():
+            self.assertEqual(numbers[name], None if name in of_tokens else value, name)
+        self.assertTrue(all(whole[name] for name in of_tokens))
+
     def test_rows_of_nan_are_hidden_by_no_number(self):
         exact = self.random.normal(0, 3, (40, 9)).astype("float32")
         replaced = exact + 1 + self.random.normal(0, 1, (40, 9)).astype("float32")

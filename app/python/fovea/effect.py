@@ -20,8 +20,8 @@ class Effects:
         self._layers = KeptLayers(model.model)
         self._ran = False
 
-    def measure(self, request: Request, replacing: Callable[[List[str]], ContextManager[Any]], first_layer: int = 0
-                ) -> Dict[str, Any]:
+    def measure(self, request: Request, replacing: Callable[[List[str]], ContextManager[Any]], first_layer: int = 0,
+                rows: bool = True) -> Dict[str, Any]:
         """Runs the model on a text as it is, and in the context that `replacing` makes, which adds to its argument.
 
         Nothing changes below `first_layer`: what these layers gave is used again.
@@ -39,7 +39,7 @@ class Effects:
             self._ran, share = True, 0.5
         with replacing(notes), self._layers.used_below(first_layer):
             after = outputs_of(self._model, inputs, request, share, 1.0)
-        return {**self._exact.compare(after), "ids": ids, "tokens": len(ids), "notes": notes}
+        return {**self._exact.compare(after, rows), "ids": ids, "tokens": len(ids), "notes": notes}
 
     def time(self, request: Request, replacing: Callable[[List[str]], ContextManager[Any]]) -> Dict[str, Any]:
         """Runs all layers on a text as they are, and then in the context that `replacing` makes.

@@ -18,10 +18,11 @@ class HostedModel(ReadingModel):
         self._effects = Effects(self)
 
     def effect(self, request: Request, content: Dict[str, Any]) -> Tuple[Dict[str, Any], Dict[str, Any]]:
-        """The numbers of Effects.measure, with the tokens, and its arrays."""
+        """The numbers of Effects.measure, and its arrays, with the tokens; without these if "rows" is false."""
         numpy = need("numpy", "Measuring an effect")
         replacing = Asked(self.model, content["parts"])
-        measured = self._effects.measure(request, replacing, replacing.first_layer)
+        rows = bool(content.get("rows", True))
+        measured = self._effects.measure(request, replacing, replacing.first_layer, rows)
         arrays = {name: numpy.asarray(measured[name]) for name in PER_TOKEN if measured[name] is not None}
         labels = self.tokenizer.convert_ids_to_tokens
         for name in LIKELIEST:
@@ -33,7 +34,8 @@ class HostedModel(ReadingModel):
             measured.pop(name, None)
         for name, numbers in zip(("multiply_adds", "exact_multiply_adds"), replacing.costs()):
             arrays[name] = numpy.asarray(numbers)
-        return {**measured, "labels": labels(measured.pop("ids"))}, arrays
+        ids = measured.pop("ids")
+        return {**measured, "labels": labels(ids) if rows else []}, arrays
 
     def effect_time(self, request: Request, content: Dict[str, Any]) -> Dict[str, Any]:
         """The seconds of Effects.time."""

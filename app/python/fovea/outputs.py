@@ -48,29 +48,32 @@ class Reference:
                                     for rows in self._blocks()])
         self._excludes = any(bool((outputs.logits[rows] == -math.inf).any()) for rows in self._blocks())
         for rows in self._blocks():
-            self._predictions.extend(self._predicted(rows, outputs.logits[rows], self._log_p(rows)))
+            self._predictions.extend(self._predicted(rows, outputs.logits[rows], self._log_p(rows), LIKELIEST))
 
-    def compare(self, replaced: Outputs) -> Dict[str, Any]:
-        """How far the outputs of a replacement are from these. What a model does not have is None.
+    def compare(self, replaced: Outputs, rows: bool = True) -> Dict[str, Any]:
+        """How far the outputs of a replacement are from these. What a model does not have is None, and so is what there
+        is for each token unless `rows` is true.
 
         loss: -log p of the next token, [n - 1], in nats; kl: KL(exact || replaced) of the distributions of the next
         token, [n], in nats; top1: whether the likeliest next token is the same, [n]; likeliest: the ids and
         probabilities of the likeliest next tokens, of both; drift: for each layer what `drift_of` returns;
         pooled_cosine: of the means of the last hidden states over all tokens; class_cosine: of the first token's;
-        token_drift: |h' - h| / |h| of the last hidden state of each token.
+        token_drift: |h' - h| / |h| of the last hidden state of each token; predicts: whether there are losses.
         """
         result: Dict[str, Any] = dict.fromkeys(
             ("exact_perplexity", "perplexity", "exact_loss_per_token", "loss_per_token", "kl_mean", "kl_max",
              "kl_max_at", "top1_agreement", "exact_loss", "loss", "kl", "top1", "likeliest", "exact_likeliest"))
+        result["predicts"] = self._predicts()
         if self._predicts():
-            result.update(self._compare_logits(replaced.logits))
+            result.update(self._compare_logits(replaced.logits, rows))
         pairs = list(zip(replaced.hidden, self._outputs.hidden))
         result["drift"] = [drift_of(*pair, squares) for pair, squares in zip(pairs, self._squares)] or None
         result["pooled_cosine"] = result["class_cosine"] = result["token_drift"] = None
         if pairs:
             last, exact_last = (state.double() for state in pairs[-1])
             lengths = exact_last.norm(dim=1).clamp_min(1e-300)
-            result["token_drift"] = ((last - exact_last).norm(dim=1) / lengths).tolist()
+            if rows:
+                result["token_drift"] = ((last - exact_last).norm(dim=1) / lengths).tolist()
             result["pooled_cosine"] = _cosine(last.mean(0), exact_last.mean(0))
             result["class_cosine"] = _cosine(last[0], exact_last[0])
         return result
@@ -85,15 +88,18 @@ class Reference:
     def _log_p(self, rows: slice) -> Any:
         return self._outputs.logits[rows].double().sub_(self._log_sums[rows])
 
-    def _predicted(self, rows: slice, logits: Any, log_p: Any) -> Predictions:
+    def _predicted(self, rows: slice, logits: Any, log_p: Any, most: int) -> Predictions:
         following = self._ids[rows.start + 1 : rows.stop + 1]
-        likeliest = logits.topk(min(LIKELIEST, logits.shape[-1]), -1).indices
+        loss = [-float(log_p[i, token]) for i, token in enumerate(following)]
+        best = logits.argmax(-1)
+        best = best.masked_fill(log_p.gather(-1, best[:, None])[:, 0].isnan(), -1).tolist()
+        if most == 0:
+            return Predictions(loss, best, [])
+        likeliest = logits.topk(min(most, logits.shape[-1]), -1).indices
         chances = log_p.gather(-1, likeliest).exp()
-        best = likeliest[:, 0].masked_fill(chances[:, 0].isnan(), -1)
-        return Predictions([-float(log_p[i, token]) for i, token in enumerate(following)], best.tolist(),
-                           [list(zip(*row)) for row in zip(likeliest.tolist(), chances.tolist())])
+        return Predictions(loss, best, [list(zip(*row)) for row in zip(likeliest.tolist(), chances.tolist())])
 
-    def _compare_logits(self, logits: Any) -> Dict[str, Any]:
+    def _compare_logits(self, logits: Any, all_rows: bool) -> Dict[str, Any]:
         torch = need("torch", "Comparing outputs")
         exact, replaced = self._predictions, Predictions([], [], [])
         kl: List[float] = []
@@ -103,7 +109,7 @@ class Reference:
                 kl += [0.0] * (rows.stop - rows.start)
                 continue
             log_p, log_q = self._log_p(rows), torch.log_softmax(logits[rows].double(), -1)
-            replaced.extend(self._predicted(rows, logits[rows], log_q))
+            replaced.extend(self._predicted(rows, logits[rows], log_q, LIKELIEST if all_rows else 0))
             terms = log_q.neg_().add_(log_p).mul_(log_p.exp())
             if self._excludes:
                 terms.masked_fill_(log_p == -math.inf, 0)  # 0 log 0 is 0
@@ -111,9 +117,9 @@ class Reference:
         top1 = [one == other >= 0 for one, other in zip(exact.best, replaced.best)]
         worst = max(range(len(kl)), key=lambda i: math.inf if math.isnan(kl[i]) else kl[i])  # NaN is the worst
         means = [sum(each.loss) / len(each.loss) for each in (exact, replaced)]
-        return {"exact_loss": exact.loss, "loss": replaced.loss, "kl": kl, "top1": top1,
-                "exact_likeliest": exact.likeliest, "likeliest": replaced.likeliest,
-                "exact_loss_per_token": means[0], "loss_per_token": means[1],
+        of_tokens = {"exact_loss": exact.loss, "loss": replaced.loss, "kl": kl, "top1": top1,
+                     "exact_likeliest": exact.likeliest, "likeliest": replaced.likeliest}
+        return {**(of_tokens if all_rows else {}), "exact_loss_per_token": means[0], "loss_per_token": means[1],
                 "exact_perplexity": _exp(means[0]), "perplexity": _exp(means[1]),
                 "kl_mean": sum(kl) / len(kl), "kl_max": kl[worst], "kl_max_at": worst,
                 "top1_agreement": sum(top1) / len(top1)}
