@@ -458,11 +458,11 @@ def of_runs(first, others, budget, near):
     apart = np.stack([np.linalg.norm(other - first, axis=1) for other in others])
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.where(apart == 0, 0, apart / (2 * budget)).max(0)
-        spread = np.linalg.norm(apart, axis=1).max() / np.linalg.norm(first)
+        spread = np.linalg.norm(apart, axis=1).max() / np.linalg.norm(first) if apart.any() else 0.0
     return {"runs": (len(others) + 1, 0),
             "rows_that_differ": (np.any(differ, 0).sum(), 0),
             "rows_that_differ_beyond_rounding": ((shares > 1).sum(), (np.abs(shares - 1) < near).sum()),
-            "spread_of_runs": (spread if apart.any() else 0, 1e-12 * spread)}
+            "spread_of_runs": (spread, 1e-12 * spread if np.isfinite(spread) else 0)}
 
 
 def of_imported(layer, head, exact, made, written):

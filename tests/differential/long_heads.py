@@ -36,6 +36,7 @@ class FixedLayer(Layer):
             self.allowed = np.tril(self.allowed)
         self.bias, self.cap, self.sinks = np.zeros((1, 1, 1)), None, None
         self.conditions, self.pairs, self.imported, self.gradients = [], False, {}, {}
+        self.runs = None
         self.kinds = [["normal"]] * 3
 
 
