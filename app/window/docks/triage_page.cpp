@@ -190,7 +190,7 @@ void TriagePage::refresh() {
     view_->resizeColumnsToContents();
   summary_->setText(summary());
   stop_->setText(run_.running() ? stop_text : resume_text);
-  stop_->setEnabled(run_.running() || !run_.complete());
+  stop_->setVisible(!run_.complete());
   const QString why = why_no_config();
   config_->setEnabled(why.isEmpty());
   config_->setToolTip(why.isEmpty() ? "Write the patterns as the configuration that MInference "
