@@ -50,10 +50,12 @@ TriagedHead triaged_apart(Window& window, Index head, const TriageRule& rule) {
 void check_rows(Window& window, const TriageRun& run, const TriageRule& rule) {
   REQUIRE(run.rows().size() == 3);
   CHECK(run.rule() == rule);
-  for (const TriageRun::Row& row : run.rows()) {
-    CAPTURE(row.head.head);
+  for (Index head = 0; head < 3; ++head) {
+    CAPTURE(head);
+    const TriageRun::Row& row = run.rows()[std::size_t(head)];
+    CHECK(row.head.head == head);
     REQUIRE(row.triage);
-    const TriagedHead expected = triaged_apart(window, row.head.head, rule);
+    const TriagedHead expected = triaged_apart(window, head, rule);
     CHECK(row.triage->pattern == expected.pattern);
     for (const HeadPattern pattern : sparse_patterns)
       CHECK(row.triage->of(pattern).recall.value == expected.of(pattern).recall.value);
