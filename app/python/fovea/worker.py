@@ -201,6 +201,8 @@ def main(words: Optional[List[str]] = None) -> int:
     options = parser.parse_args(words)
     for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
         os.environ[name] = "1"
+    # Logits of each pass are a large new array: huge pages spare PyTorch a fault for every 4 KiB of it.
+    os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")
     channel = channel_of(options.channel)
     try:
         model = load(options.model, options.trust_remote_code, options.name)
