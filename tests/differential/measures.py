@@ -40,7 +40,7 @@ def logs_of(values):
 
 def quadrature(p, steps):
     """[draws, 2] the sums of s and s ln s over the singular values s of P as vectors of random signs estimate them:
-    Gauss quadrature after so many steps of Lanczos (Golub and Meurant 2010)."""
+    Gauss quadrature after `steps` of Lanczos (Golub and Meurant 2010)."""
     keys, sums = p.shape[1], []
     for draw in range(8):
         bits = sampling.Stream(0, sampling.SIGNS, draw, keys // 2 + 2).bits.reshape(-1)[:keys]

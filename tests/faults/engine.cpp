@@ -63,7 +63,7 @@ Piece gated(const std::atomic<bool>& may_begin, const Piece& piece) {
 }
 
 /// Runs one job with an allocation of its engine refused, and then another one. Returns whether
-/// there were so many allocations. Without `least_bytes`, numbers are not the same in each run: the
+/// an allocation had that number. Without `least_bytes`, numbers are not the same in each run: the
 /// engine's thread may allocate for its first turn before or after counting begins.
 bool refuse(std::size_t number, const Piece& piece, Reports& ended, Reports& lost,
             std::size_t least_bytes = 0) {

@@ -18,10 +18,9 @@
 #include "variants/learned_tree.h"
 #include "views/views.h"
 #include "window/dialogs/sweep_dialog.h"
-#include "window/docks/explore_dock.h"
 #include "window/docks/head_gallery.h"
 #include "window/docks/pareto_plot.h"
-#include "window/docks/triage_page.h"
+#include "window/open_triage.h"
 #include "window/pointer.h"
 
 namespace fovea::test {
@@ -36,6 +35,14 @@ void choose(QComboBox& box, int place) {
 
 QString text_of(Window& window, const char* label) {
   return window->findChild<QLabel*>(label)->text();
+}
+
+/// A bidirectional head of 64 tokens whose values, and so outputs, are 1, with results of a kernel.
+void write_head_of_ones(const QString& path, std::vector<OutTensor> results) {
+  std::vector<OutTensor> tensors = std::move(results);
+  for (const auto& [name, value] : {std::pair{"q", 0.0f}, {"k", 0.0f}, {"v", 1.0f}})
+    tensors.push_back({name, {1, 64, 8}, std::vector(64 * 8, value)});
+  write_safetensors(path.toStdString(), tensors, {{"causal", "false"}});
 }
 
 void select_by_click(Window& window, const std::string& variant) {
@@ -268,16 +275,10 @@ TEST_CASE("task 10: the mask of a capture is set, saved and found again") {
 TEST_CASE("task 11: the wrong tile of a kernel") {
   const QTemporaryDir folder;
   const QString path = folder.filePath("kernel.safetensors");
-  const std::vector<float> zeros(64 * 8), ones(64 * 8, 1.0f), pairs(64 * 64, 1.0f);
-  std::vector<float> z = ones;  // the mean of equal values
+  std::vector<float> z(64 * 8, 1.0f);
   std::fill(z.begin() + 32 * 8, z.begin() + 48 * 8, 0.5f);
   z[40 * 8] = -1;
-  const std::vector<OutTensor> tensors{{"q", {1, 64, 8}, zeros},
-                                       {"k", {1, 64, 8}, zeros},
-                                       {"v", {1, 64, 8}, ones},
-                                       {"z", {1, 64, 8}, z},
-                                       {"kept", {64, 64}, pairs}};
-  write_safetensors(path.toStdString(), tensors, {{"causal", "false"}});
+  write_head_of_ones(path, {{"z", {1, 64, 8}, z}, {"kept", {64, 64}, std::vector(64 * 64, 1.0f)}});
   Window window(path);
   show(window, {find_view("heatmap"), find_view("error")}, {"exact", "imported"});
   REQUIRE(window.settle());
@@ -317,14 +318,9 @@ TEST_CASE("task 12: a mask drawn by hand, its error, and a file for a kernel") {
 TEST_CASE("task 13: a kernel that does not give the same result each time") {
   const QTemporaryDir folder;
   const QString path = folder.filePath("runs.safetensors");
-  const std::vector<float> zeros(64 * 8), ones(64 * 8, 1.0f);
-  std::vector<float> runs(3 * 64 * 8, 1.0f);  // means of equal values
+  std::vector<float> runs(3 * 64 * 8, 1.0f);
   std::fill(runs.begin() + 2 * 64 * 8 + 16 * 8, runs.begin() + 2 * 64 * 8 + 24 * 8, 0.9f);
-  const std::vector<OutTensor> tensors{{"q", {1, 64, 8}, zeros},
-                                       {"k", {1, 64, 8}, zeros},
-                                       {"v", {1, 64, 8}, ones},
-                                       {"z_runs", {3, 1, 64, 8}, runs}};
-  write_safetensors(path.toStdString(), tensors, {{"causal", "false"}});
+  write_head_of_ones(path, {{"z_runs", {3, 1, 64, 8}, runs}});
   Window window(path);
   show(window, {find_view("heatmap"), find_view("error")}, {"exact", "imported"});
   REQUIRE(window.settle());
@@ -339,17 +335,13 @@ TEST_CASE("task 13: a kernel that does not give the same result each time") {
 TEST_CASE("task 14: the heads that can run sparse, and the file for a runtime") {
   const QTemporaryDir folder;
   Window window("synthetic:clusters?n=256&d=8&heads=2&seed=3");
-  window.trigger("causal");
   REQUIRE(window.settle());
-  window.trigger("triage");
-  ExploreDock& dock = *window->exploration();
+  ExploreDock& dock = open_triage(window);
   const TriageRun& run = dock.triage().run();
-  REQUIRE(wait_until([&] { return run.source() && run.complete() && !run.running(); }));
   dock.findChild<QDoubleSpinBox*>("triage_budget")->setValue(0.5);
   dock.findChild<QDoubleSpinBox*>("triage_keep")->setValue(0.1);
-  REQUIRE(wait_until([&] {
-    return run.rule() == TriageRule{.budget = 0.5, .keep = 0.1} && run.complete() && !run.running();
-  }));
+  REQUIRE(wait_until(
+      [&] { return run.rule() == TriageRule{.budget = 0.5, .keep = 0.1} && is_triaged(run); }));
   QTableView& table = dock.triage().table();
   REQUIRE(table.model()->rowCount() == 2);
   emit table.activated(table.model()->index(1, 2));

@@ -15,26 +15,13 @@
 
 #include "report/triaged_heads.h"
 #include "session/held_head.h"
-#include "window/docks/explore_dock.h"
 #include "window/docks/triage_model.h"
-#include "window/docks/triage_page.h"
-#include "window/harness.h"
+#include "window/open_triage.h"
 
 namespace fovea::test {
 namespace {
 
 const QString heads_to_triage = "synthetic:clusters?n=128&d=8&heads=3&seed=2";
-
-/// Heads are causal, as in models that sparse prefill is for.
-ExploreDock& open_triage(Window& window) {
-  window.trigger("causal");
-  REQUIRE(window.settle());
-  window.trigger("triage");
-  ExploreDock& dock = *window->exploration();
-  const TriageRun& run = dock.triage().run();
-  REQUIRE(wait_until([&] { return run.source() && run.complete() && !run.running(); }));
-  return dock;
-}
 
 TriagedHead triaged_apart(Window& window, Index head, const TriageRule& rule) {
   Profile profile;
@@ -81,7 +68,7 @@ TEST_CASE("triage: all heads take a pattern, by the rule that is chosen") {
   check_rows(window, page.run(), {});
   dock.findChild<QDoubleSpinBox*>("triage_budget")->setValue(0.4);
   dock.findChild<QDoubleSpinBox*>("triage_keep")->setValue(0.5);
-  REQUIRE(wait_until([&] { return page.run().complete() && !page.run().running(); }));
+  REQUIRE(wait_until([&] { return is_triaged(page.run()); }));
   check_rows(window, page.run(), {.budget = 0.4, .keep = 0.5});
   const QAbstractItemModel& table = *page.table().model();
   for (int row = 0; row < 3; ++row) {
@@ -93,11 +80,10 @@ TEST_CASE("triage: all heads take a pattern, by the rule that is chosen") {
           recall_text(triage.patterns[1].recall));
   }
   CHECK(dock.findChild<QLabel*>("triage_summary")->text().contains("128 tokens"));
-  // The mask of the session counts: another one is triaged anew.
+  // Heads are triaged again under another mask of the session.
   window.trigger("causal");
-  REQUIRE(wait_until([&] {
-    return page.run().complete() && !page.run().running() && !page.run().rows()[0].triage->causal;
-  }));
+  REQUIRE(
+      wait_until([&] { return is_triaged(page.run()) && !page.run().rows()[0].triage->causal; }));
   check_rows(window, page.run(), {.budget = 0.4, .keep = 0.5});
   CHECK_FALSE(dock.findChild<QPushButton*>("triage_config")->isEnabled());
 }
@@ -121,7 +107,7 @@ TEST_CASE("triage: it stops by its button and by Esc, and goes on where it was")
   CHECK(page.run().done() == done);
   CHECK(button->text() == "&Continue");
   button->click();
-  REQUIRE(wait_until([&] { return page.run().complete() && !page.run().running(); }));
+  REQUIRE(wait_until([&] { return is_triaged(page.run()); }));
   check_rows(window, page.run(), {.budget = 0.2});
   // Esc ends all work.
   dock.findChild<QDoubleSpinBox*>("triage_budget")->setValue(0.3);
@@ -129,7 +115,7 @@ TEST_CASE("triage: it stops by its button and by Esc, and goes on where it was")
   REQUIRE(wait_until([&] { return !page.run().running(); }));
   if (!page.run().complete()) {
     button->click();
-    REQUIRE(wait_until([&] { return page.run().complete() && !page.run().running(); }));
+    REQUIRE(wait_until([&] { return is_triaged(page.run()); }));
   }
   check_rows(window, page.run(), {.budget = 0.3});
 }
@@ -185,7 +171,7 @@ TEST_CASE("triage: heads without a pattern are left out, and that is said") {
   // A source with heads takes its place.
   window->open(heads_to_triage);
   REQUIRE(wait_until(
-      [&] { return dock.triage().run().rows().size() == 3 && dock.triage().run().complete(); }));
+      [&] { return dock.triage().run().rows().size() == 3 && is_triaged(dock.triage().run()); }));
 }
 
 }  // namespace fovea::test

@@ -1,8 +1,7 @@
 #include "window/docks/heads_model.h"
 
-#include <QFont>
-
 #include "session/settings.h"
+#include "window/widgets/sorted_table.h"
 #include "window/widgets/text.h"
 
 namespace fovea {
@@ -107,20 +106,14 @@ QVariant HeadsModel::data(const QModelIndex& index, int role) const {
   if (role == Qt::DisplayRole) return text_at(row, column);
   if (role == sort_role) return number_at(row, column);
   if (role == Qt::ToolTipRole) return plain_tip(hint_at(index));
-  if (role == Qt::TextAlignmentRole)
-    return int(Qt::AlignVCenter | (is_words(column) ? Qt::AlignLeft : Qt::AlignRight));
-  if (role == Qt::FontRole && column >= first_variant && row.kept &&
-      trial_at(index) == row.choice) {
-    QFont bold;
-    bold.setBold(true);
-    return bold;
-  }
+  if (role == Qt::TextAlignmentRole) return cell_alignment(is_words(column));
+  if (role == Qt::FontRole && column >= first_variant && row.kept && trial_at(index) == row.choice)
+    return bold_font();
   return {};
 }
 
 QVariant HeadsModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (role == Qt::TextAlignmentRole)
-    return int(Qt::AlignVCenter | (is_words(section) ? Qt::AlignLeft : Qt::AlignRight));
+  if (role == Qt::TextAlignmentRole) return cell_alignment(is_words(section));
   if (orientation != Qt::Horizontal || (role != Qt::DisplayRole && role != Qt::ToolTipRole))
     return {};
   const bool hint = role == Qt::ToolTipRole;

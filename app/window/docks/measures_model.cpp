@@ -1,9 +1,9 @@
 #include "window/docks/measures_model.h"
 
-#include <QFont>
 #include <algorithm>
 #include <cmath>
 
+#include "window/widgets/sorted_table.h"
 #include "window/widgets/text.h"
 
 namespace fovea {
@@ -108,19 +108,13 @@ QVariant MeasuresModel::data(const QModelIndex& index, int role) const {
   if (role == Qt::DisplayRole) return text_at(index);
   if (role == sort_role) return number_at(index);
   if (role == Qt::ToolTipRole) return plain_tip(hint_at(index));
-  if (role == Qt::TextAlignmentRole)
-    return int(Qt::AlignVCenter | (index.column() == 0 ? Qt::AlignLeft : Qt::AlignRight));
-  if (role == Qt::FontRole && rows_[std::size_t(index.row())].head == opened_) {
-    QFont bold;
-    bold.setBold(true);
-    return bold;
-  }
+  if (role == Qt::TextAlignmentRole) return cell_alignment(index.column() == 0);
+  if (role == Qt::FontRole && rows_[std::size_t(index.row())].head == opened_) return bold_font();
   return {};
 }
 
 QVariant MeasuresModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (role == Qt::TextAlignmentRole)
-    return int(Qt::AlignVCenter | (section == 0 ? Qt::AlignLeft : Qt::AlignRight));
+  if (role == Qt::TextAlignmentRole) return cell_alignment(section == 0);
   if (orientation != Qt::Horizontal || (role != Qt::DisplayRole && role != Qt::ToolTipRole))
     return {};
   const bool hint = role == Qt::ToolTipRole;

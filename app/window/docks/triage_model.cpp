@@ -1,11 +1,11 @@
 #include "window/docks/triage_model.h"
 
-#include <QFont>
 #include <array>
 #include <cmath>
 
 #include "data/number_text.h"
 #include "report/triaged_heads.h"
+#include "window/widgets/sorted_table.h"
 #include "window/widgets/text.h"
 
 namespace fovea {
@@ -130,21 +130,16 @@ QVariant TriageModel::data(const QModelIndex& index, int role) const {
   if (role == Qt::DisplayRole) return text_at(index);
   if (role == sort_role) return number_at(index);
   if (role == Qt::ToolTipRole) return plain_tip(hint_at(index));
-  if (role == Qt::TextAlignmentRole)
-    return int(Qt::AlignVCenter | (is_words(index.column()) ? Qt::AlignLeft : Qt::AlignRight));
+  if (role == Qt::TextAlignmentRole) return cell_alignment(is_words(index.column()));
   const TriageRun::Row& its = row(index.row());
   if (role == Qt::FontRole && its.triage && its.triage->pattern != HeadPattern::full &&
-      index.column() == first_recall + int(its.triage->pattern)) {
-    QFont bold;
-    bold.setBold(true);
-    return bold;
-  }
+      index.column() == first_recall + int(its.triage->pattern))
+    return bold_font();
   return {};
 }
 
 QVariant TriageModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (role == Qt::TextAlignmentRole)
-    return int(Qt::AlignVCenter | (is_words(section) ? Qt::AlignLeft : Qt::AlignRight));
+  if (role == Qt::TextAlignmentRole) return cell_alignment(is_words(section));
   if (orientation != Qt::Horizontal) return {};
   if (role == Qt::DisplayRole) return QString::fromUtf8(words_of(section).text);
   if (role == Qt::ToolTipRole) return plain_tip(QString::fromUtf8(words_of(section).hint));

@@ -1,6 +1,7 @@
 // A table of heads that a click on a heading sorts.
 #pragma once
 
+#include <QFont>
 #include <QSortFilterProxyModel>
 
 class QTableView;
@@ -16,6 +17,18 @@ class SortedRows : public QSortFilterProxyModel {
  protected:
   bool lessThan(const QModelIndex& left, const QModelIndex& right) const override;
 };
+
+/// What a model of these tables gives as Qt::TextAlignmentRole: words are on the left, numbers on
+/// the right.
+inline QVariant cell_alignment(bool is_words) {
+  return int(Qt::AlignVCenter | (is_words ? Qt::AlignLeft : Qt::AlignRight));
+}
+/// What it gives as Qt::FontRole for a cell that stands out.
+inline QVariant bold_font() {
+  QFont font;
+  font.setBold(true);
+  return font;
+}
 
 /// Makes the view a table of these rows, in the order of the source model: one row is selected at a
 /// time, and Tab goes on to the next widget.
