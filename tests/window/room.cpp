@@ -1,7 +1,9 @@
 // Room for the canvas: all columns at once, and docks that go away and come back.
 #include <doctest/doctest.h>
 
+#include <QComboBox>
 #include <QDockWidget>
+#include <QPushButton>
 
 #include "views/views.h"
 #include "window/pointer.h"
@@ -31,6 +33,28 @@ TEST_CASE("a screen of 1280 x 720 has room for the window with each dock below t
     const QSize least = window->minimumSizeHint();
     CHECK(least.width() <= 1280);
     CHECK(least.height() <= 720);
+  }
+}
+
+TEST_CASE("a screen of 1280 x 720 cuts no control of the docks below the canvas") {
+  Window window(small, {1280, 720});
+  for (const QString name :
+       {"Which attention?", "Effect", "Comparison", "Spans", "Timing", "Learning"}) {
+    CAPTURE(name.toStdString());
+    window->docks().show(name);
+    auto* dock = window->findChild<QDockWidget*>(name);
+    REQUIRE(wait_until([&] { return dock->isVisible(); }));
+    be_still(window);
+    for (const auto* button : dock->findChildren<QPushButton*>()) {
+      if (!button->isVisible()) continue;
+      CAPTURE(button->text().toStdString());
+      CHECK(button->width() >= button->minimumSizeHint().width());
+    }
+    for (const auto* choice : dock->findChildren<QComboBox*>()) {
+      if (!choice->isVisible()) continue;
+      CAPTURE(choice->objectName().toStdString());
+      CHECK(choice->width() >= choice->minimumSizeHint().width());
+    }
   }
 }
 

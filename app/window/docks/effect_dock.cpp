@@ -22,6 +22,7 @@
 #include "window/docks/effect_readings.h"
 #include "window/docks/sequence_view.h"
 #include "window/files.h"
+#include "window/widgets/breaking_row.h"
 #include "window/widgets/form.h"
 #include "window/widgets/readings.h"
 #include "window/widgets/text.h"
@@ -90,8 +91,8 @@ EffectDock::EffectDock(Study& study, SessionEditor& editor, EffectRun& run)
 }
 
 QWidget* EffectDock::make_controls() {
-  auto* controls = new QWidget;
-  auto* row = make_inner<QHBoxLayout>(controls);
+  auto* controls = new BreakingRow;
+  auto* row = controls->add_group();
   const auto button = [&](const QString& text, const char* name, const QString& tip) {
     auto* made = new QPushButton(text);
     made->setObjectName(name);
@@ -121,7 +122,8 @@ QWidget* EffectDock::make_controls() {
     colours_->setCurrentIndex(int(EffectGrid::Colours::change));
     run_.measure_alone(units_->currentIndex() == 0 ? UnitKind::layer : UnitKind::head);
   });
-  row->addSpacing(rhythm);
+  row->addStretch();
+  row = controls->add_group();
   row->addWidget(budget_of_ = new QComboBox);
   budget_of_->setObjectName("effect_budget_of");
   budget_of_->addItems({"change at most", "cost at most"});
