@@ -52,9 +52,8 @@ struct PanelAxis {
   /// Whether both read the same, so that one set of numbers, or of names, serves both.
   bool same_as(const PanelAxis& other) const {
     return low == other.low && high == other.high && label == other.label &&
-           logarithmic == other.logarithmic &&
-           (!(named && other.named) ||
-            std::ranges::equal(ticks, other.ticks, {}, &Tick::label, &Tick::label));
+           logarithmic == other.logarithmic && named == other.named &&
+           (!named || std::ranges::equal(ticks, other.ticks, {}, &Tick::label, &Tick::label));
   }
 };
 

@@ -143,7 +143,7 @@ class HostedMeter : public EffectMeter {
     return out;
   }
 
-  /// `rows`: of the tokens are wanted, too.
+  /// `rows`: whether the answer has what there is for each token.
   WireMessage ask(const char* what, std::span<const ReplacedPart> parts,
                   const std::vector<ChosenHeads>& chosen, Run& run, bool rows) {
     Json asked = Json::array();

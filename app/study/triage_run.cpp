@@ -66,8 +66,9 @@ void TriageRun::want(const TriageRule& rule) {
 }
 
 void TriageRun::pause() {
+  const bool halted = halted_;
   stop();
-  halted_ = false;
+  halted_ = halted;
 }
 
 void TriageRun::resume() {
@@ -75,7 +76,8 @@ void TriageRun::resume() {
 }
 
 void TriageRun::begin(Subject of) {
-  pause();
+  stop();
+  halted_ = false;
   of_ = std::move(of);
   rows_.clear();
   left_out_.clear();
@@ -101,7 +103,8 @@ void TriageRun::go_on() {
   halted_ = false;
   std::vector<ExploredHead> heads;
   for (const Row& row : rows_) heads.push_back(row.head);
-  // The engine's thread reads the place of the next head, and take() moves it on.
+  // The step reads the place of its head on the engine's thread. The function that the step returns
+  // moves the place on, on this thread.
   const auto next = std::make_shared<std::atomic<std::size_t>>(done_);
   steps_.start(
       [this, of = of_, heads = std::move(heads), next](const Backend& backend,

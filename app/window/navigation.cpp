@@ -185,7 +185,7 @@ void Navigation::play() {
   window_.show_status("Playing the queries: J or Esc stops");
 }
 
-// Queries of a long head are played in steps: all that are seen take half a minute.
+// Long heads are played in steps, so that the queries in sight take half a minute.
 void Navigation::play_next() {
   const Viewport& v = study_.session().viewport;
   constexpr double steps = 300;

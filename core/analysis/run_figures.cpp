@@ -1,5 +1,6 @@
 #include "analysis/run_figures.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -36,12 +37,17 @@ class RowsOfRuns {
   }
 
   std::vector<Index> that_differ() const {
-    return rows([](const Row& row, float) { return row.differs; }, {});
+    std::vector<Index> out;
+    for (Index i = 0; i < first_.rows(); ++i)
+      if (row(i).differs) out.push_back(i);
+    return out;
   }
+  /// Rows that a run moves by more than twice the budget, or makes NaN.
   std::vector<Index> beyond(const std::vector<float>& budget) const {
-    return rows(
-        [](const Row& row, float bound) { return row.differs && !(row.distance <= 2.0 * bound); },
-        budget);
+    std::vector<Index> out;
+    for (const Index i : that_differ())
+      if (!(row(i).distance <= 2.0 * budget[static_cast<std::size_t>(i)])) out.push_back(i);
+    return out;
   }
   /// |Z_r - Z_1| / |Z_1| of the run that is farthest from the first.
   double spread() const { return largest_ == 0 ? 0 : largest_ / norm_; }
@@ -53,14 +59,7 @@ class RowsOfRuns {
   };
   static double square(double x) { return x * x; }
 
-  template <class Wanted>
-  std::vector<Index> rows(Wanted wanted, const std::vector<float>& budget) const {
-    std::vector<Index> out;
-    for (std::size_t i = 0; i < distances_.size(); ++i)
-      if (wanted(distances_[i], budget.empty() ? 0 : budget[i]))
-        out.push_back(static_cast<Index>(i));
-    return out;
-  }
+  const Row& row(Index i) const { return distances_[static_cast<std::size_t>(i)]; }
 
   const Matrix& first_;
   std::vector<Row> distances_;
@@ -101,6 +100,9 @@ std::vector<Diagnostic> run_figures(const Diagnosis& of, Run& run) {
     rows.add(other.read(results.head, run.stop));
   }
   const std::vector<Index> differing = rows.that_differ();
+  const bool has_fp64 =
+      plan->result->type == ElementType::f64 ||
+      std::ranges::any_of(others, [](const HeadTensor& o) { return o.type == ElementType::f64; });
   const ElementType type = coarsest(plan->result->type, others);
   const std::vector<Index> beyond =
       differing.empty() ? differing
@@ -128,8 +130,7 @@ std::vector<Diagnostic> run_figures(const Diagnosis& of, Run& run) {
           {.id = "finding",
            .label = "Finding",
            .meaning = "",
-           .words = finding(runs, differing, beyond, plan->result->z.rows(),
-                            plan->result->type == ElementType::f64)}};
+           .words = finding(runs, differing, beyond, plan->result->z.rows(), has_fp64)}};
 }
 
 }  // namespace fovea

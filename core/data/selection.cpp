@@ -30,7 +30,8 @@ class ListReader final : public BitRows::Maker {
     read_all(lists.counts);
     if (lists.begins.present()) check_begins();
     if (lists.counts.present()) check_counts();
-    if (rows > 1 && lists.entries.col_stride > lists.entries.row_stride) turn(stop);
+    const HeadTensor& entries = lists.entries;  // compressed rows have all entries in one row
+    if (entries.rows > 1 && entries.col_stride > entries.row_stride) transpose(stop);
   }
 
   double entries() const {
@@ -74,23 +75,24 @@ class ListReader final : public BitRows::Maker {
     } else if (!ends_.empty()) {
       cols.end = ends_[at];
     }
-    if (turned_.empty()) return lists_.entries.read_whole(head_of_entries_, rows, cols, listed);
-    const std::int64_t* its = turned_.data() + row * lists_.entries.cols;
+    if (transposed_.empty()) return lists_.entries.read_whole(head_of_entries_, rows, cols, listed);
+    const std::int64_t* its = transposed_.data() + row * lists_.entries.cols;
     listed.assign(its + cols.begin, its + cols.end);
   }
 
   /// Reads lists whose columns follow one another, column by column. Their rows would be read an
   /// entry at a time.
-  void turn(const std::stop_token& stop) {
+  void transpose(const std::stop_token& stop) {
     require_memory(sizeof(std::int64_t) * entries(), "lists in the order of their columns");
     const Index cols = lists_.entries.cols;
-    turned_.resize(static_cast<std::size_t>(rows_ * cols));
+    transposed_.resize(static_cast<std::size_t>(rows_ * cols));
     std::vector<std::int64_t> column;
     for (Index c = 0; c < cols; ++c) {
       check_stop(stop);
       lists_.entries.read_whole(head_of_entries_, {0, rows_}, {c, c + 1}, column);
       for (Index row = 0; row < rows_; ++row)
-        turned_[static_cast<std::size_t>(row * cols + c)] = column[static_cast<std::size_t>(row)];
+        transposed_[static_cast<std::size_t>(row * cols + c)] =
+            column[static_cast<std::size_t>(row)];
     }
   }
 
@@ -123,7 +125,8 @@ class ListReader final : public BitRows::Maker {
   Index rows_, cols_, head_of_entries_;
   /// Lengths of the rows; of CSR [rows + 1] offsets; empty if entries of -1 do not count.
   std::vector<std::int64_t> ends_;
-  std::vector<std::int64_t> turned_;  // [rows, cols] entries; empty if they are read when needed
+  std::vector<std::int64_t>
+      transposed_;  // [rows, cols] entries; empty if they are read when needed
 };
 
 namespace {

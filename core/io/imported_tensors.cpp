@@ -85,7 +85,8 @@ class ImportedReader {
     };
     const Index heads = layer_.heads(), queries = layer_.queries();
     if (layer_.has_values()) {  // otherwise there is nothing to compare z with
-      read("z", result.z, [&](const NamedTensor& tensor) { return output(tensor); });
+      read("z", result.z,
+           [&](const NamedTensor& tensor) { return output(tensors_.of_batch(tensor, 3)); });
       if (const auto runs = found.find("z_runs"); runs != found.end())
         result.z_runs = outputs_of_runs(runs->second);
       if (!result.z.present() && !result.z_runs.empty()) {
@@ -108,13 +109,13 @@ class ImportedReader {
     return result;
   }
 
+  /// `tensor` has no axis of the batch.
   HeadTensor output(const NamedTensor& tensor) const {
-    const Index heads = layer_.heads(), queries = layer_.queries();
+    const Index heads = layer_.heads(), queries = layer_.queries(), dv = layer_.dv();
     const bool tokens_first =
-        heads != queries &&
-        tensors_.of_batch(tensor, 3).shape == std::vector<Index>{queries, heads, layer_.dv()};
-    return tensors_.matrices(tokens_first ? heads_first(tensor) : tensor, heads, queries,
-                             layer_.dv());
+        heads != queries && tensor.shape == std::vector<Index>{queries, heads, dv};
+    return tensors_.matrices_of_member(tokens_first ? heads_first(tensor) : tensor, heads, queries,
+                                       dv);
   }
 
   std::vector<HeadTensor> outputs_of_runs(const NamedTensor& whole) const {

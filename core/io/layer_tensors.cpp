@@ -109,11 +109,15 @@ NamedTensor LayerTensors::of_batch(NamedTensor tensor, std::size_t rank) const {
 
 HeadTensor LayerTensors::matrices(const NamedTensor& whole, Index heads, Index rows,
                                   Index cols) const {
-  const NamedTensor tensor = of_batch(whole, 3);
+  return matrices_of_member(of_batch(whole, 3), heads, rows, cols);
+}
+
+HeadTensor LayerTensors::matrices_of_member(const NamedTensor& tensor, Index heads, Index rows,
+                                            Index cols) const {
   require_float(file(), tensor);
   const std::vector<Index> expected{heads, rows, cols};
   const bool one_head = heads == 1 && tensor.shape == std::vector<Index>{rows, cols};
-  if (!one_head && tensor.shape != expected) refuse(whole, shape_text(expected));
+  if (!one_head && tensor.shape != expected) refuse(tensor, shape_text(expected));
   const std::size_t rank = tensor.shape.size();
   return {.type = *tensor.type,
           .big_endian = tensor.big_endian,

@@ -70,6 +70,9 @@ class LayerTensors {
   /// [heads, rows, cols], or [rows, cols] of one head. Throws InputError for another shape or a
   /// type that is not floating.
   HeadTensor matrices(const NamedTensor& tensor, Index heads, Index rows, Index cols) const;
+  /// The same of a tensor that has no axis of the batch, or has lost it.
+  HeadTensor matrices_of_member(const NamedTensor& tensor, Index heads, Index rows,
+                                Index cols) const;
   [[noreturn]] void refuse(const NamedTensor& tensor, const std::string& expected) const;
 
  private:

@@ -51,7 +51,7 @@ class PlainText {
     return take(']');
   }
 
-  /// An object of strings, of which only the ends are looked for.
+  /// Takes an object of strings and returns its text. What the strings hold is not checked.
   std::optional<std::string_view> take_strings() {
     if (!take('{')) return {};
     const char* begin = at_ - 1;

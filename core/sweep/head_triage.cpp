@@ -155,7 +155,7 @@ std::optional<OwnSetting> variant_of(HeadPattern pattern, const PatternSizes& si
     return OwnSetting{
         .variant = &variant, .values = values_for_length(variant, n, settings), .n = n};
   };
-  if (sizes.diagonals < 1) return {};  // neither variant is without the diagonal
+  if (sizes.diagonals < 1) return {};  // both variants keep the diagonal
   if (pattern == HeadPattern::streaming)
     return with("window", {{"width", sizes.diagonals - 1}, {"sinks", sizes.columns}});
   if (pattern != HeadPattern::vertical_slash || sizes.columns < 1) return {};

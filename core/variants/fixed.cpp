@@ -5,7 +5,6 @@
 #include "data/error.h"
 #include "data/stop.h"
 #include "variants/factorized.h"
-#include "variants/last_queries.h"
 #include "variants/sinks.h"
 #include "variants/variant.h"
 
@@ -100,18 +99,18 @@ Pass all_summaries(Index n, Index stride, Summaries summaries, bool causal) {
   return pass;
 }
 
-/// The queries of the head to which `plan`, over its positions, gives no key, though the head has
-/// keys for them.
-Index queries_without_keys(Plan plan, const Problem& head, const std::stop_token& stop) {
-  if (!head.lengths().equal()) keep_last_queries(plan, head.queries());
-  set_conditions(plan, head);
+/// Notes how many queries have none of their keys in the plan of a head.
+void note_queries_without_keys(Plan& plan, bool has_sinks, const std::stop_token& stop) {
   const Support support(plan);
-  Index count = 0;
+  Index none = 0;
   for (Index i = 0; i < plan.queries(); ++i) {
     check_stop(stop);
-    count += support.count(i) == 0 && admissible_keys(plan, i) > 0;
+    none += support.count(i) == 0 && admissible_keys(plan, i) > 0;
   }
-  return count;
+  if (none > 0)
+    plan.notes.push_back(std::to_string(none) + " of " + std::to_string(plan.queries()) +
+                         " queries have no summary column" + (has_sinks ? " or sink" : "") +
+                         " to attend: Z = 0");
 }
 
 Plan plan_fixed(const Problem& problem, const FixedParameters& p, Planning& planning) {
@@ -132,12 +131,10 @@ Plan plan_fixed(const Problem& problem, const FixedParameters& p, Planning& plan
   std::erase_if(tiles.passes, [](const Pass& pass) { return pass.tiles.empty(); });
   add_sinks(tiles.passes, p.sinks, n, causal);
   plan.form = std::move(tiles);
-  if (sets != HeadSets::second) return plan;
-  const Index none = queries_without_keys(plan, *planning.head, planning.run.stop);
-  if (none > 0)
-    plan.notes.push_back(std::to_string(none) + " of " + std::to_string(planning.head->queries()) +
-                         " queries have no summary column" + (p.sinks > 0 ? " or sink" : "") +
-                         " to attend: Z = 0");
+  if (sets == HeadSets::second)
+    planning.finish = [has_sinks = p.sinks > 0, stop = planning.run.stop](Plan& finished) {
+      note_queries_without_keys(finished, has_sinks, stop);
+    };
   return plan;
 }
 

@@ -58,13 +58,4 @@ void keep_last_queries(Plan& plan, Index queries) {
   plan.lengths.queries = queries;
 }
 
-void set_conditions(Plan& plan, const Problem& head) {
-  plan.window = head.window;
-  if (!plan.head_mask) plan.mask = head.mask;
-  auto* tiles = plan.as<TilePlan>();
-  if (!tiles || head.window == 0) return;
-  for (Pass& pass : tiles->passes)
-    for (Tile& tile : pass.tiles) tile.band = tile.band & head.band();
-}
-
 }  // namespace fovea

@@ -23,10 +23,10 @@ struct Planning {
   Run& run;                // stages: "hash", "sort", "tree", "route", "sample"
   std::uint64_t seed = 0;  // of every random choice
   const Structure& given;  // from --structure: tensors to use instead of deriving them
-  // Set by Variant::plan: sizes for the shapes of what is given, and the head itself. The problem
-  // of a planner of positions has a query for every key, and no mask.
-  Sizes sizes = {};
-  const Problem* head = nullptr;
+  Sizes sizes = {};        // of the head, for the shapes of what is given; set by Variant::plan
+  /// Set by a planner that has more to say of its plan once that has the queries and masks of the
+  /// head.
+  std::function<void(Plan&)> finish = {};
 
   /// A given tensor; empty if it is to be derived. Throws InputError unless it has the shape, in
   /// which `more` says what symbols beside "n", "nq", "nk" and "d" stand for.

@@ -131,6 +131,17 @@ std::vector<std::string> left_over(const Variant& variant, const Structure& give
   return names;
 }
 
+/// Tiles take the bands of their own sets and the causal mask; the window and the mask are common
+/// to all variants.
+void set_conditions(Plan& plan, const Problem& problem) {
+  plan.window = problem.window;
+  if (!plan.head_mask) plan.mask = problem.mask;
+  auto* tiles = plan.as<TilePlan>();
+  if (!tiles || problem.window == 0) return;
+  for (Pass& pass : tiles->passes)
+    for (Tile& tile : pass.tiles) tile.band = tile.band & problem.band();
+}
+
 void check_taken(const Planning& planning, std::string_view name, const SymbolicShape& shape,
                  const Sizes& more) {
   Sizes all = planning.sizes;
@@ -201,11 +212,12 @@ Plan Variant::plan(const Problem& problem, const Values& values, Planning& plann
   planning.sizes = {
       {"n", lengths.keys}, {"nq", lengths.queries}, {"nk", lengths.keys}, {"d", problem.d()}};
   check_given(planning.given, structure, planning.sizes);
-  planning.head = &problem;
+  planning.finish = {};
   const bool of_last = !lengths.equal() && unequal_lengths == UnequalLengths::last_queries;
   Plan plan = planner(of_last ? with_all_queries(problem) : problem, values, planning);
   if (of_last) keep_last_queries(plan, lengths.queries);
   set_conditions(plan, problem);
+  if (planning.finish) planning.finish(plan);
   if (!unused.empty())
     plan.notes.push_back("given, but not used by " + label + ": " + join(unused));
   return plan;

@@ -387,6 +387,9 @@ TEST_CASE("the axes of a column that holds a head have the tokens of that head")
   CHECK(shown());
   figure.held_sequence.clear();
   CHECK_FALSE(shown());
+  // Numbers of a text without tokens are not those names either.
+  figure.held_sequence = {nullptr, std::make_shared<Sequence>()};
+  CHECK(shown());
 }
 
 TEST_CASE("names of many series leave room for the plot if the height is given") {

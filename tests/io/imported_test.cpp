@@ -82,6 +82,16 @@ TEST_CASE("runs of one input are results, and the first is z where z is not give
   CHECK(alone.z_runs[0].read(0)(0, 0) == 36);
   const ImportedTensors tokens_first = runs_of({counted("layer3.z_runs", {2, 6, 2, 3})});
   CHECK(tokens_first.z_runs[0].read(1)(0, 0) == 36 + 3);
+  // A batch with as many members as heads: its axis comes before that of the runs.
+  std::vector<NamedTensor> batch{counted("z_runs", {2, 3, 2, 6, 3})};
+  for (const char* name : {"q", "k", "v"}) batch.push_back(counted(name, {2, 2, 6, 3}));
+  const Source of_batch =
+      source_from_tensors({"x.safetensors", "safetensors", std::move(batch), {}, {}}, {});
+  REQUIRE(of_batch.layers.size() == 2);
+  const ImportedTensors& second = of_batch.layers[1].imported.at(0);
+  REQUIRE(second.z_runs.size() == 2);
+  CHECK(second.z.read(0)(0, 0) == 3 * 2 * 6 * 3);
+  CHECK(second.z_runs[1].read(1)(5, 2) == 2 * 3 * 2 * 6 * 3 - 1);
   for (const std::vector<Index>& shape :
        {std::vector<Index>{3, 2, 6, 4}, {3, 2, 5, 3}, {2, 6, 3}, {1025, 2, 6, 3}})
     CHECK_THROWS_WITH_AS(source_with_results({counted("layer3.z_runs", shape)}),

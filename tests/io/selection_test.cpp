@@ -348,21 +348,26 @@ TEST_CASE("entries of lists that are read row by row are counted as those that a
   CHECK(contains(found[3], "before the sliding window"));
 }
 
+namespace {
+
+/// Whole numbers in memory, of which reads are counted.
+class Counted final : public Bytes {
+ public:
+  explicit Counted(std::vector<std::int32_t> values) : values_(std::move(values)) {}
+  void read(Index begin, std::span<std::byte> out) const override {
+    ++reads;
+    std::memcpy(out.data(), reinterpret_cast<const std::byte*>(values_.data()) + begin, out.size());
+  }
+  mutable int reads = 0;
+
+ private:
+  std::vector<std::int32_t> values_;
+};
+
+}  // namespace
+
 TEST_CASE("lists whose columns follow one another are read by columns, once") {
   constexpr Index n = 3000, most = 4;
-  class Counted final : public Bytes {
-   public:
-    explicit Counted(std::vector<std::int32_t> values) : values_(std::move(values)) {}
-    void read(Index begin, std::span<std::byte> out) const override {
-      ++reads;
-      std::memcpy(out.data(), reinterpret_cast<const std::byte*>(values_.data()) + begin,
-                  out.size());
-    }
-    mutable int reads = 0;
-
-   private:
-    std::vector<std::int32_t> values_;
-  };
   const auto key = [](Index i, Index e) {
     return static_cast<std::int32_t>((i * 7 + e * 911) % n);
   };
@@ -409,4 +414,32 @@ TEST_CASE("lists in a file that was changed since are not read as if they were t
   folder.write("lists", std::string(n * 4 + 1, '\1'));
   CHECK_SAYS(pairs->count(6, {0, n}), path, "was changed after it was opened");
   CHECK_SAYS(faults_of(selection, {}, nullptr), path, "open it again");
+}
+
+TEST_CASE("compressed rows are read by rows, whose entries follow one another") {
+  constexpr Index n = 3000, each = 4;
+  std::vector<std::int32_t> begins, keys;
+  for (Index i = 0; i < n; ++i) {
+    begins.push_back(static_cast<std::int32_t>(keys.size()));
+    for (Index e = 0; e < each; ++e)
+      keys.push_back(static_cast<std::int32_t>((i * 7 + e * 911) % n));
+  }
+  begins.push_back(static_cast<std::int32_t>(keys.size()));
+  const auto list = [](const std::shared_ptr<const Counted>& bytes, Index count) {
+    return HeadTensor{.type = ElementType::i32,
+                      .bytes = bytes,
+                      .heads = 1,
+                      .rows = 1,
+                      .cols = count,
+                      .col_stride = 4};
+  };
+  const auto entries = std::make_shared<const Counted>(std::move(keys));
+  const Selection selection = read_selection(
+      {.lists = {.where = "",
+                 .entries = list(entries, n * each),
+                 .begins = list(std::make_shared<const Counted>(std::move(begins)), n + 1)}},
+      0, {n, n});
+  REQUIRE_FALSE(selection.blocks.held());
+  CHECK(entries->reads <= n);  // the rows are looked at once, for faults
+  CHECK(count_bits(selection.blocks.row(1234), {0, n}) == each);
 }

@@ -42,17 +42,18 @@ class Reference:
         self._squares = [_dots(state.double(), state.double()) for state in outputs.hidden]
         self._predictions = Predictions([], [], [])
         self._log_sums: Any = None  # of exp of the logits of each token, [n, 1]
+        self._excludes = False  # whether a logit is -inf: a token that cannot follow
         if not self._predicts():
             return
         self._log_sums = torch.cat([outputs.logits[rows].double().logsumexp(-1, keepdim=True)
                                     for rows in self._blocks()])
         self._excludes = any(bool((outputs.logits[rows] == -math.inf).any()) for rows in self._blocks())
         for rows in self._blocks():
-            self._predictions.extend(self._predicted(rows, outputs.logits[rows], self._log_p(rows), LIKELIEST))
+            self._predictions.extend(self._predicted(rows, outputs.logits[rows], self._log_p(rows), True))
 
     def compare(self, replaced: Outputs, rows: bool = True) -> Dict[str, Any]:
-        """How far the outputs of a replacement are from these. What a model does not have is None, and so is what there
-        is for each token unless `rows` is true.
+        """How far the outputs of a replacement are from these. What the model does not have is None. What there is for
+        each token is None unless `rows` is true.
 
         loss: -log p of the next token, [n - 1], in nats; kl: KL(exact || replaced) of the distributions of the next
         token, [n], in nats; top1: whether the likeliest next token is the same, [n]; likeliest: the ids and
@@ -88,14 +89,15 @@ class Reference:
     def _log_p(self, rows: slice) -> Any:
         return self._outputs.logits[rows].double().sub_(self._log_sums[rows])
 
-    def _predicted(self, rows: slice, logits: Any, log_p: Any, most: int) -> Predictions:
+    def _predicted(self, rows: slice, logits: Any, log_p: Any, with_likeliest: bool) -> Predictions:
         following = self._ids[rows.start + 1 : rows.stop + 1]
-        loss = [-float(log_p[i, token]) for i, token in enumerate(following)]
+        chosen = log_p.new_tensor(following).long()
+        loss = (-log_p[: len(following)].gather(-1, chosen[:, None])[:, 0]).tolist()
         best = logits.argmax(-1)
         best = best.masked_fill(log_p.gather(-1, best[:, None])[:, 0].isnan(), -1).tolist()
-        if most == 0:
+        if not with_likeliest:
             return Predictions(loss, best, [])
-        likeliest = logits.topk(min(most, logits.shape[-1]), -1).indices
+        likeliest = logits.topk(min(LIKELIEST, logits.shape[-1]), -1).indices
         chances = log_p.gather(-1, likeliest).exp()
         return Predictions(loss, best, [list(zip(*row)) for row in zip(likeliest.tolist(), chances.tolist())])
 
@@ -109,12 +111,12 @@ class Reference:
                 kl += [0.0] * (rows.stop - rows.start)
                 continue
             log_p, log_q = self._log_p(rows), torch.log_softmax(logits[rows].double(), -1)
-            replaced.extend(self._predicted(rows, logits[rows], log_q, LIKELIEST if all_rows else 0))
+            replaced.extend(self._predicted(rows, logits[rows], log_q, all_rows))
             terms = log_q.neg_().add_(log_p).mul_(log_p.exp())
             if self._excludes:
                 terms.masked_fill_(log_p == -math.inf, 0)  # 0 log 0 is 0
             kl += terms.sum(-1).clamp_min(0).tolist()
-        top1 = [one == other >= 0 for one, other in zip(exact.best, replaced.best)]
+        top1 = [one == other and one >= 0 for one, other in zip(exact.best, replaced.best)]
         worst = max(range(len(kl)), key=lambda i: math.inf if math.isnan(kl[i]) else kl[i])  # NaN is the worst
         means = [sum(each.loss) / len(each.loss) for each in (exact, replaced)]
         of_tokens = {"exact_loss": exact.loss, "loss": replaced.loss, "kl": kl, "top1": top1,

@@ -75,8 +75,8 @@ class ReadingModel:
         limit = min(request.max_tokens, self._positions() or request.max_tokens)
         whole = request.text or ""
         text = whole[: LETTERS_A_TOKEN * limit]
-        says_where = {"return_offsets_mapping": True} if getattr(self.tokenizer, "is_fast", False) else {}
-        inputs = self.tokenizer(text, truncation=True, max_length=limit, return_tensors="pt", **says_where)
+        with_offsets = {"return_offsets_mapping": True} if getattr(self.tokenizer, "is_fast", False) else {}
+        inputs = self.tokenizer(text, truncation=True, max_length=limit, return_tensors="pt", **with_offsets)
         offsets = inputs.pop("offset_mapping", None)
         ids = inputs["input_ids"]
         if ids.shape[-1] == 0 or not text.strip():

@@ -76,7 +76,7 @@ ExploreDock::ExploreDock(MainWindow& window)
   connect(&pareto_->plot(), &ParetoPlot::budget_moved, this, &ExploreDock::set_cost);
   connect(heads_, &HeadsPage::budget_chosen, this, &ExploreDock::refresh_page);
   connect(heads_, &HeadsPage::trial_chosen, this, &ExploreDock::show_trial);
-  for (MeasuringPage* its : std::initializer_list<MeasuringPage*>{measures_, triage_}) {
+  for (MeasuringPage* its : measuring_pages()) {
     connect(its, &MeasuringPage::changed, this, &ExploreDock::refresh_state);
     connect(its, &MeasuringPage::head_chosen, this,
             [this](const auto& head) { window_.editor().choose_head(head.first, head.second); });
@@ -156,6 +156,10 @@ ExploreDock::Page ExploreDock::page() const {
   return Page(pages_->currentIndex());
 }
 
+std::array<MeasuringPage*, 2> ExploreDock::measuring_pages() const {
+  return {measures_, triage_};
+}
+
 MeasuringPage* ExploreDock::measuring_page() const {
   return qobject_cast<MeasuringPage*>(pages_->currentWidget());
 }
@@ -168,8 +172,7 @@ void ExploreDock::turn_page() {
   footer_->set_outcome({});
   start_if_new();
   refresh();
-  for (MeasuringPage* its : std::initializer_list<MeasuringPage*>{measures_, triage_})
-    its->measure(seen_ && its == measuring);
+  for (MeasuringPage* its : measuring_pages()) its->measure(seen_ && its == measuring);
 }
 
 void ExploreDock::set_seen(bool seen) {
@@ -206,8 +209,7 @@ void ExploreDock::try_as_chosen() {
 
 void ExploreDock::stop() {
   run_.stop();
-  measures_->measure(false);
-  triage_->measure(false);
+  for (MeasuringPage* its : measuring_pages()) its->measure(false);
 }
 
 // A dock that is open from the beginning tries settings as soon as there is a head.

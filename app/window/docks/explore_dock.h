@@ -4,6 +4,7 @@
 #pragma once
 
 #include <QWidget>
+#include <array>
 
 #include "study/exploration_run.h"
 #include "sweep/recommendation.h"
@@ -71,7 +72,9 @@ class ExploreDock : public QWidget {
   QWidget* make_controls();
   QLayout* make_answer();
   Page page() const;
-  /// The page that is turned to, if it measures all heads itself.
+  /// The pages that measure all heads themselves.
+  std::array<MeasuringPage*, 2> measuring_pages() const;
+  /// The page that is turned to, if it is one of them.
   MeasuringPage* measuring_page() const;
   void turn_page();
   ExploreOptions options() const;

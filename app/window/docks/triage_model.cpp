@@ -1,7 +1,8 @@
 #include "window/docks/triage_model.h"
 
-#include <array>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "data/number_text.h"
 #include "report/triaged_heads.h"
@@ -11,32 +12,41 @@
 namespace fovea {
 namespace {
 
-struct ColumnWords {
-  const char *text, *hint;
-};
+/// The pattern whose recall a column has.
+std::optional<HeadPattern> pattern_of(int column) {
+  if (column < TriageModel::first_recall || column >= TriageModel::pairs) return {};
+  return sparse_patterns[std::size_t(column - TriageModel::first_recall)];
+}
 
-ColumnWords words_of(int section) {
-  static const std::array<ColumnWords, 4> first{{
-      {"layer", "The layer, as the file calls it"},
-      {"head", "The head, counted from 0"},
-      {"pattern", "The cheapest pattern whose recall is no different from the best one"},
-      {"sizes", "The lines or blocks that the pattern keeps"},
-  }};
-  static const std::array<const char*, std::size(sparse_patterns)> recalls{
-      "The mass of exact attention in the first keys and the nearest ones",
-      "The mass of exact attention in columns and diagonals, those of the largest mass in the last "
-      "64 queries",
-      "The mass of exact attention in blocks of keys, those of the largest products of mean query "
-      "and mean key"};
-  static const std::array<std::string, std::size(sparse_patterns)> names{
-      pattern_name(sparse_patterns[0]), pattern_name(sparse_patterns[1]),
-      pattern_name(sparse_patterns[2])};
-  if (section < TriageModel::first_recall) return first[std::size_t(section)];
-  if (section == TriageModel::pairs)
-    return {"pairs kept", "The share of the admitted pairs that the pattern keeps"};
-  if (section == TriageModel::remarks) return {"remarks", "Other patterns that are as good"};
-  const auto which = std::size_t(section - TriageModel::first_recall);
-  return {names[which].c_str(), recalls[which]};
+/// The heading of a column, and what it means.
+std::pair<QString, QString> words_of(int column) {
+  if (const auto pattern = pattern_of(column)) {
+    static const std::map<HeadPattern, QString> meanings{
+        {HeadPattern::streaming,
+         "The mass of exact attention in the first keys and the nearest ones"},
+        {HeadPattern::vertical_slash,
+         "The mass of exact attention in columns and diagonals, those of the largest mass in the "
+         "last 64 queries"},
+        {HeadPattern::block,
+         "The mass of exact attention in blocks of keys, those of the largest products of mean "
+         "query and mean key"}};
+    return {to_qt(pattern_name(*pattern)), meanings.at(*pattern)};
+  }
+  switch (column) {
+    case TriageModel::layer:
+      return {"layer", "The layer, as the file calls it"};
+    case TriageModel::head:
+      return {"head", "The head, counted from 0"};
+    case TriageModel::pattern:
+      return {"pattern", "The cheapest pattern whose recall is no different from the best one"};
+    case TriageModel::sizes:
+      return {"sizes", "The lines or blocks that the pattern keeps"};
+    case TriageModel::pairs:
+      return {"pairs kept", "The share of the admitted pairs that the pattern keeps"};
+    default:
+      return {"remarks",
+              "Other patterns that are as good, and whether the error leaves the choice open"};
+  }
 }
 
 }  // namespace
@@ -98,9 +108,7 @@ QVariant TriageModel::number_at(const QModelIndex& index) const {
 std::optional<OwnSetting> TriageModel::setting_at(const QModelIndex& cell) const {
   const auto& triage = row(cell.row()).triage;
   if (!triage) return {};
-  const bool is_recall = cell.column() >= first_recall && cell.column() < pairs;
-  const HeadPattern its =
-      is_recall ? sparse_patterns[std::size_t(cell.column() - first_recall)] : triage->pattern;
+  const HeadPattern its = pattern_of(cell.column()).value_or(triage->pattern);
   if (its == HeadPattern::full) return {};
   return variant_of(its, triage->of(its).sizes, triage->n);
 }
@@ -110,12 +118,10 @@ QString TriageModel::hint_at(const QModelIndex& index) const {
   QStringList lines;
   if (!its.error.empty()) lines << to_qt(its.error);
   if (its.triage) {
-    const int column = index.column();
-    if (column >= first_recall && column < pairs) {
-      const auto which = std::size_t(column - first_recall);
-      const PatternRecall& recall = its.triage->patterns[which];
-      lines << to_qt(to_text(sparse_patterns[which], recall.sizes) + ": " +
-                     format_share(recall.pairs) + " of the pairs");
+    if (const auto wanted = pattern_of(index.column())) {
+      const PatternRecall& recall = its.triage->of(*wanted);
+      lines << to_qt(to_text(*wanted, recall.sizes) + ": " + format_share(recall.pairs) +
+                     " of the pairs");
     }
     if (its.triage->rows < its.triage->n)
       lines << QString("From %1 of %2 queries").arg(its.triage->rows).arg(its.triage->n);
@@ -132,8 +138,7 @@ QVariant TriageModel::data(const QModelIndex& index, int role) const {
   if (role == Qt::ToolTipRole) return plain_tip(hint_at(index));
   if (role == Qt::TextAlignmentRole) return cell_alignment(is_words(index.column()));
   const TriageRun::Row& its = row(index.row());
-  if (role == Qt::FontRole && its.triage && its.triage->pattern != HeadPattern::full &&
-      index.column() == first_recall + int(its.triage->pattern))
+  if (role == Qt::FontRole && its.triage && pattern_of(index.column()) == its.triage->pattern)
     return bold_font();
   return {};
 }
@@ -141,8 +146,8 @@ QVariant TriageModel::data(const QModelIndex& index, int role) const {
 QVariant TriageModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (role == Qt::TextAlignmentRole) return cell_alignment(is_words(section));
   if (orientation != Qt::Horizontal) return {};
-  if (role == Qt::DisplayRole) return QString::fromUtf8(words_of(section).text);
-  if (role == Qt::ToolTipRole) return plain_tip(QString::fromUtf8(words_of(section).hint));
+  if (role == Qt::DisplayRole) return words_of(section).first;
+  if (role == Qt::ToolTipRole) return plain_tip(words_of(section).second);
   return {};
 }
 

@@ -151,9 +151,8 @@ std::string TriagePage::config() const {
   return text_of(minference_config(found_rows(run_), *run_.source()).layers) + "\n";
 }
 
-QString TriagePage::why_no_config() const {
+QString TriagePage::why_no_config(const std::vector<TriagedHeadRow>& rows) const {
   if (run_.rows().empty() || !run_.complete()) return "Not all heads have a pattern yet";
-  const auto rows = found_rows(run_);
   if (rows.empty()) return "No head has a pattern";
   const auto other =
       std::ranges::find_if(rows, [](const TriagedHeadRow& row) { return !row.triage.causal; });
@@ -165,20 +164,19 @@ QString TriagePage::why_no_config() const {
       .arg(other->head);
 }
 
-QString TriagePage::summary() const {
+QString TriagePage::summary(const std::vector<TriagedHeadRow>& rows, bool for_minference) const {
   if (!study_.source()) return "Nothing is open: open heads to triage them.";
   if (run_.rows().empty())
     return run_.left_out().empty() ? QString()
                                    : to_qt(join(run_.left_out()) +
                                            ": sparse prefill is for softmax attention with "
                                            "queries and keys of one sequence.");
-  const auto rows = found_rows(run_);
   if (rows.empty()) return {};
-  QStringList parts{QString(run_.complete() ? "%1" : "So far: %1").arg(to_qt(counts_text(rows)))};
+  QStringList parts{(run_.complete() ? "" : "So far: ") + to_qt(counts_text(rows))};
   for (const std::string& others : run_.left_out()) parts << to_qt(others + ": left out");
-  if (run_.complete())
+  if (for_minference)
     if (const auto note = note_of(minference_config(rows, *run_.source()), "the file");
-        !note.empty() && why_no_config().isEmpty())
+        !note.empty())
       parts << to_qt(note);
   if (const std::string note = short_note(rows); !note.empty()) parts << to_qt(note);
   return parts.join("  ·  ");
@@ -188,10 +186,11 @@ void TriagePage::refresh() {
   model_->refresh();
   if (std::exchange(fits_complete_, run_.complete()) != run_.complete() || run_.done() == 1)
     view_->resizeColumnsToContents();
-  summary_->setText(summary());
   stop_->setText(run_.running() ? stop_text : resume_text);
   stop_->setVisible(!run_.complete());
-  const QString why = why_no_config();
+  const std::vector<TriagedHeadRow> rows = found_rows(run_);
+  const QString why = why_no_config(rows);
+  summary_->setText(summary(rows, why.isEmpty()));
   config_->setEnabled(why.isEmpty());
   config_->setToolTip(why.isEmpty() ? "Write the patterns as the configuration that MInference "
                                       "reads (config_path)"

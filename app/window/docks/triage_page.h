@@ -13,6 +13,7 @@ namespace fovea {
 
 class SortedRows;
 class TriageModel;
+struct TriagedHeadRow;
 
 class TriagePage : public MeasuringPage {
   Q_OBJECT
@@ -44,9 +45,9 @@ class TriagePage : public MeasuringPage {
   void follow_study();
   void refresh();
   void choose(const QModelIndex& index);
-  QString summary() const;
-  /// Why MInference cannot run what was found; empty if it can.
-  QString why_no_config() const;
+  QString summary(const std::vector<TriagedHeadRow>& rows, bool for_minference) const;
+  /// Why MInference cannot run the rows that were found; empty if it can.
+  QString why_no_config(const std::vector<TriagedHeadRow>& rows) const;
 
   Study& study_;
   TriageRun run_;
