@@ -85,6 +85,8 @@ class CudaBackend final : public Backend {
   Matrix product(MatrixView a, MatrixView b, Run& run) const override {
     return host_->product(a, b, run);
   }
+  int threads() const override { return host_->threads(); }
+
   void share_out(Index count, Run& run, const std::function<void(Index)>& body) const override {
     host_->share_out(count, run, body);
   }

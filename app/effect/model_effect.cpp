@@ -105,8 +105,7 @@ std::unique_ptr<EffectMeter> effect_meter(const std::string& what, const OpenOpt
   address.folder = place.path;
   if (!is_own_model(place, options.stop))
     return hosted_meter(address, place, std::move(title), options);
-  auto model = options.last_model ? options.last_model->open(address.folder, options.stop)
-                                  : open_model_folder(address.folder, options.stop);
+  auto model = open_model_folder(address.folder, options);
   const bool texts = model->tokenizer != nullptr;
   ModelInput input = read_model_input(address, texts, !texts, options.stop);
   return own_meter(std::move(model), std::move(input), address, std::move(title), options);

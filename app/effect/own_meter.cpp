@@ -4,7 +4,6 @@
 #include <map>
 #include <utility>
 
-#include "backend/backends.h"
 #include "data/error.h"
 #include "input/opened_model.h"
 #include "io/structure_file.h"
@@ -22,8 +21,7 @@ class OwnMeter : public EffectMeter {
            std::string title, const OpenOptions& options)
       : EffectMeter(model->encoder->shape().layers, model->encoder->shape().heads),
         model_(std::move(model)),
-        own_backend_(options.backend ? nullptr : make_cpu_backend({.threads = options.threads})),
-        backend_(options.backend ? *options.backend : *own_backend_) {
+        backend_(options.backend ? *options.backend : *model_->backend) {
     out_.model = std::move(title);
     out_.computed_by = "Fovea, " + backend_.device();
     out_.heads_of_model = layers() * heads();
@@ -123,7 +121,6 @@ class OwnMeter : public EffectMeter {
   }
 
   std::shared_ptr<const OpenedModel> model_;
-  std::unique_ptr<const Backend> own_backend_;
   const Backend& backend_;
   std::optional<EncoderEffects> effects_;
   ModelEffect out_;  // what is the same for all replacements

@@ -9,17 +9,23 @@
 
 namespace fovea {
 
+struct OpenOptions;
 struct OpenedModel;
 
 class LastModel {
  public:
   /// Any thread may call it. Throws what open_model_folder throws.
-  std::shared_ptr<const OpenedModel> open(const std::string& folder, const std::stop_token& stop);
+  std::shared_ptr<const OpenedModel> open(const std::string& folder, int threads,
+                                          const std::stop_token& stop);
   void forget();
 
  private:
   std::mutex mutex_;
   std::shared_ptr<const OpenedModel> model_;  // null: none yet
 };
+
+/// The model of a folder, which `options.last_model` keeps if there is one.
+std::shared_ptr<const OpenedModel> open_model_folder(const std::string& folder,
+                                                     const OpenOptions& options);
 
 }  // namespace fovea

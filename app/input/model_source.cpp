@@ -1,6 +1,5 @@
 #include "input/model_source.h"
 
-#include "backend/backends.h"
 #include "data/model_address.h"
 #include "input/last_model.h"
 #include "input/model_input.h"
@@ -10,28 +9,19 @@
 namespace fovea {
 namespace {
 
-Source read(const OpenedModel& model, const ModelAddress& address, const Backend& backend,
-            Run& run) {
+Source open_own_model(const ModelAddress& address, const OpenOptions& options) {
+  const auto opened = open_model_folder(address.folder, options);
+  const OpenedModel& model = *opened;
   const bool texts = model.tokenizer != nullptr;
-  ModelInput input = read_model_input(address, texts, !texts, run.stop);
-  Source source =
-      texts ? source_of_text(*model.encoder, *model.tokenizer, input.text, address.most_tokens,
-                             backend, run)
-            : source_of_image(*model.encoder, *model.image_input, *input.picture, backend, run);
+  ModelInput input = read_model_input(address, texts, !texts, options.stop);
+  Source source = texts ? source_of_text(model.encoder, *model.tokenizer, input.text,
+                                         address.most_tokens, model.backend, options.stop)
+                        : source_of_image(model.encoder, *model.image_input, *input.picture,
+                                          model.backend, options.stop);
   source.files = std::move(input.files);
   source.files.insert(source.files.end(), model.files.begin(), model.files.end());
   source.notes.insert(source.notes.end(), input.notes.begin(), input.notes.end());
   return source;
-}
-
-Source open_own_model(const ModelAddress& address, const OpenOptions& options) {
-  const auto model = options.last_model ? options.last_model->open(address.folder, options.stop)
-                                        : open_model_folder(address.folder, options.stop);
-  const auto own_backend =
-      options.backend ? nullptr : make_cpu_backend({.threads = options.threads});
-  Profile profile;
-  Run run{profile, options.stop};
-  return read(*model, address, options.backend ? *options.backend : *own_backend, run);
 }
 
 Source open_hosted_model(const ModelAddress& address, const ModelPlace& place,

@@ -25,8 +25,8 @@ struct OpenOptions {
   int max_side = 0;          // to which an image is scaled down; 0 refuses images beyond the limit
   int features = 64;         // d of the features
   bool as_bfloat16 = false;  // read npy <u2 as bf16
-  const Backend* backend = nullptr;  // for a model; null means a CPU of its own, with `threads`
-  int threads = 0;                   // 0 means one for each core
+  const Backend* backend = nullptr;  // computes effects in a model; null means its own CPU
+  int threads = 0;                   // of a model; 0 means one for each core
   LastModel* last_model = nullptr;   // keeps a model; null if it is read each time
   std::stop_token stop = {};         // opening may take long: a stop ends it with Cancelled
   std::function<void(double share)> reached = {};  // of an archive's arrays, as they are read

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "backend/backends.h"
 #include "data/error.h"
 #include "io/file_bytes.h"
 
@@ -38,12 +39,13 @@ bool OpenedModel::is_unchanged() const {
   }
 }
 
-std::shared_ptr<const OpenedModel> open_model_folder(const std::string& folder,
+std::shared_ptr<const OpenedModel> open_model_folder(const std::string& folder, int threads,
                                                      const std::stop_token& stop) {
   auto model = std::make_shared<OpenedModel>();
   model->folder = folder;
   model->encoder = read_encoder(folder, stop);
   model->files = model->encoder->files();
+  model->backend = make_cpu_backend({.threads = threads});
   if (model->encoder->shape().reads_images())
     read_image_input_of(*model, stop);
   else

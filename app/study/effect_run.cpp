@@ -20,7 +20,7 @@ struct EffectRun::Meter {
   EffectMeter& opened(const std::shared_ptr<LastModel>& last_model, const Backend& backend,
                       Run& run) {
     if (!meter)
-      meter = effect_meter(address, {.backend = for_models(backend),
+      meter = effect_meter(address, {.threads = backend.threads(),
                                      .last_model = last_model.get(),
                                      .stop = run.stop,
                                      .reached = [&run](double share) { run.reached(share); }});

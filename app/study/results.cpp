@@ -77,7 +77,7 @@ const Results::SourceCache::Answer* Results::other_source(const std::string& pat
   const RequestId id{RequestKind::problem, 1, static_cast<int>(first - heads_.begin())};
   const int patch = subject_.session.patch;
   return sources_.ask(id, {path, patch}, [path, patch](const Backend& backend, Run& run) {
-    OpenOptions options{.backend = for_models(backend), .stop = run.stop};
+    OpenOptions options{.threads = backend.threads(), .stop = run.stop};
     options.patch = patch;
     return OtherSource{std::make_shared<const Source>(open_source(path, options)),
                        next_source_number()};
@@ -107,6 +107,7 @@ void Results::update_head(std::size_t h) {
   const auto* answer =
       problems_.ask({RequestKind::problem, 0, place}, head.key,
                     [source = head.source, choice = head.key.choice](const Backend&, Run& run) {
+                      compute_layers(*source, choice.layer, run);
                       return problem_of(*source, choice, run.stop);
                     });
   if (!answer) return;

@@ -38,7 +38,7 @@ std::optional<ContentHash> hash_at_once(const Source& source, bool asked, const 
 
 OpenedSource read(const SourceToOpen& from, LastModel& last_model, const Backend& backend,
                   const Run& run) {
-  OpenOptions options{.backend = for_models(backend),
+  OpenOptions options{.threads = backend.threads(),
                       .last_model = &last_model,
                       .stop = run.stop,
                       .reached = [&run](double share) { run.reached(share); }};
@@ -47,13 +47,19 @@ OpenedSource read(const SourceToOpen& from, LastModel& last_model, const Backend
       from.source ? from.source : std::make_shared<const Source>(open_source(from.what, options));
   if (source->layers.empty()) throw InputError(from.what, "found no layer, expected at least one");
   if (from.session) check_session(*from.session, *source);
+  // What is shown until then stays on screen.
+  compute_layers(*source, from.session ? from.session->layer : 0, run);
   return {source, hash_at_once(*source, from.ask_for_other_content != nullptr, run)};
 }
 
 }  // namespace
 
-const Backend* for_models(const Backend& backend) {
-  return backend.id() == "cpu" ? &backend : nullptr;
+void compute_layers(const Source& source, Index last, const Run& run) {
+  for (Index i = 0; i <= last; ++i) {
+    const Layer& layer = source.layers[static_cast<std::size_t>(i)];
+    if (layer.has_qk()) layer.q.bytes->prepare(run.stop);
+    run.reached(static_cast<double>(i + 1) / static_cast<double>(last + 1));
+  }
 }
 
 Session with_content_of(const Session& other, Session session) {

@@ -36,9 +36,8 @@ inline bool same_content(const Session& a, const Session& b) {
 /// The Session of what another one shows, in the same patches, and with what is seen of them.
 Session with_content_of(const Session& other, Session session);
 
-/// What models compute on: a back end of the CPU, so that heads are the same numbers whatever
-/// attention is computed on. Null: they take one of their own.
-const Backend* for_models(const Backend& backend);
+/// Computes the layers of a model up to the one that is wanted. Other sources have all layers.
+void compute_layers(const Source& source, Index last, const Run& run);
 
 class SourceOpening : public QObject {
   Q_OBJECT

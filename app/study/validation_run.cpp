@@ -24,8 +24,7 @@ struct ValidationRun::Work {
   void prepare(const ComputeRequest& request, const Backend& backend, Run& run) {
     if (other) return;
     const Source source = open_source(
-        address,
-        {.backend = for_models(backend), .last_model = last_model.get(), .stop = run.stop});
+        address, {.threads = backend.threads(), .last_model = last_model.get(), .stop = run.stop});
     Problem its = problem_of(source, choice, run.stop);
     if (const auto why = why_not_tried_on(its, problem->d()); !why.empty())
       throw InputError(name, "no learned tree can be tried on it: " + why);

@@ -50,8 +50,11 @@ class Backend {
   /// Leaf of every row of x.
   virtual std::vector<std::int32_t> route(MatrixView x, const Tree& tree, Run& run) const = 0;
 
-  /// body(i) for every i in [0, count), in any order, on as many threads as the back end has for
-  /// planning. Throws Cancelled soon after the run is stopped.
+  /// Threads of the CPU for planning.
+  virtual int threads() const { return 1; }
+
+  /// body(i) for every i in [0, count), in any order, on the threads for planning. Throws Cancelled
+  /// soon after the run is stopped.
   virtual void share_out(Index count, Run& run, const std::function<void(Index)>& body) const {
     for (Index i = 0; i < count; ++i) {
       run.check();

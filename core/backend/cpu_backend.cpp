@@ -105,6 +105,8 @@ class CpuBackend final : public Backend {
     return fovea::product(a, b, loops_, *workers_, run.stop);
   }
 
+  int threads() const override { return workers_->threads(); }
+
   void share_out(Index count, Run& run, const std::function<void(Index)>& body) const override {
     workers_->loop(count, run.stop, [&](Index turn, int) { body(turn); });
   }

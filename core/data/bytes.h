@@ -1,4 +1,5 @@
-// Bytes are the content of a buffer or of an open file, read a part at a time.
+// Bytes are the content of a buffer or of an open file, or what is computed when somebody reads it;
+// read a part at a time.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +18,9 @@ class Bytes {
   /// Copies the bytes [begin, begin + out.size()), which must lie within the content. Throws
   /// InputError if a file cannot be read or has changed since it was opened.
   virtual void read(Index begin, std::span<std::byte> out) const = 0;
+  /// Does what may take long before the first read. Throws what computing the content throws, and
+  /// Cancelled.
+  virtual void prepare(const std::stop_token&) const {}
 };
 
 /// Copies any number of bytes, a piece at a time; may also throw Cancelled between two pieces.

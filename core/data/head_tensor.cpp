@@ -176,6 +176,7 @@ Matrix HeadTensor::read(Index head, const std::stop_token& stop) const {
                      std::to_string(heads - 1));
   require_memory(sizeof(float) * static_cast<double>(rows) * static_cast<double>(cols),
                  "a head of " + std::to_string(rows) + " x " + std::to_string(cols) + " numbers");
+  bytes->prepare(stop);
   Matrix out = Matrix::unwritten(rows, cols);  // zeroing gigabytes could not be stopped
   convert_all(*this, head, out.data(), out.stride(), stop);
   return out;

@@ -7,6 +7,7 @@
 #include "data/error.h"
 #include "data/number_text.h"
 #include "io/token_marks.h"
+#include "model/encoded_layers.h"
 
 namespace fovea {
 namespace {
@@ -18,17 +19,6 @@ Source begin_source(const Encoder& encoder) {
   source.scale = 1 / std::sqrt(static_cast<double>(encoder.shape().head_width()));
   source.causal = false;
   return source;
-}
-
-Encoder::Take layers_into(Source& source, Index heads) {
-  return [&source, heads](EncodedLayer&& encoded) {
-    Layer layer;
-    layer.name = "layer" + std::to_string(encoded.layer);
-    layer.q = heads_of(std::make_shared<const Matrix>(std::move(encoded.q)), heads);
-    layer.k = heads_of(std::make_shared<const Matrix>(std::move(encoded.k)), heads);
-    layer.v = heads_of(std::make_shared<const Matrix>(std::move(encoded.v)), heads);
-    source.layers.push_back(std::move(layer));
-  };
 }
 
 /// A token as it is written in the text; one that the model adds by its name.
@@ -78,24 +68,32 @@ TextTokens tokens_of(const Encoder& encoder, const Tokenizer& tokenizer, std::st
   return out;
 }
 
-Source source_of_text(const Encoder& encoder, const Tokenizer& tokenizer, std::string_view text,
-                      Index most, const Backend& backend, Run& run) {
-  TextTokens tokens = tokens_of(encoder, tokenizer, text, most, run.stop);
-  Source source = begin_source(encoder);
+Source source_of_text(std::shared_ptr<const Encoder> encoder, const Tokenizer& tokenizer,
+                      std::string_view text, Index most, std::shared_ptr<const Backend> backend,
+                      const std::stop_token& stop) {
+  TextTokens tokens = tokens_of(*encoder, tokenizer, text, most, stop);
+  Source source = begin_source(*encoder);
   source.sequence.tokens = std::move(tokens.labels);
   source.notes = std::move(tokens.notes);
-  encoder.encode(tokens.ids, backend, run, layers_into(source, encoder.shape().heads));
+  Profile profile;
+  Run run{profile, stop};
+  Matrix hidden = encoder->embed(tokens.ids, {}, *backend, run);
+  source.layers = layers_of(std::move(encoder), std::move(hidden), std::move(backend));
   return source;
 }
 
-Source source_of_image(const Encoder& encoder, const ImageInput& input, const Picture& picture,
-                       const Backend& backend, Run& run) {
-  const ImagePlanes planes = input.prepare(picture, run.stop);
-  const PatchGrid patches = encoder.patches_of(planes.height, planes.width);
-  Source source = begin_source(encoder);
-  source.sequence.grid = {patches.rows, patches.cols, encoder.shape().tokens_before_patches()};
+Source source_of_image(std::shared_ptr<const Encoder> encoder, const ImageInput& input,
+                       const Picture& picture, std::shared_ptr<const Backend> backend,
+                       const std::stop_token& stop) {
+  const ImagePlanes planes = input.prepare(picture, stop);
+  const PatchGrid patches = encoder->patches_of(planes.height, planes.width);
+  Source source = begin_source(*encoder);
+  source.sequence.grid = {patches.rows, patches.cols, encoder->shape().tokens_before_patches()};
   source.picture = std::make_shared<const Picture>(part_of(picture, planes));
-  encoder.encode(planes, backend, run, layers_into(source, encoder.shape().heads));
+  Profile profile;
+  Run run{profile, stop};
+  Matrix hidden = encoder->embed(planes, *backend, run);
+  source.layers = layers_of(std::move(encoder), std::move(hidden), std::move(backend));
   return source;
 }
 

@@ -1,8 +1,10 @@
 // What an Encoder makes of a text or an image as a Source: the heads of all its layers, with their
-// tokens or patches. Whoever opens it adds the files.
+// tokens or patches. Each layer is computed when it is first read. Whoever opens the Source adds
+// the files.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -27,12 +29,14 @@ struct TextTokens {
 TextTokens tokens_of(const Encoder& encoder, const Tokenizer& tokenizer, std::string_view text,
                      Index most, const std::stop_token& stop);
 
-/// Throws what tokens_of() and encode() throw.
-Source source_of_text(const Encoder& encoder, const Tokenizer& tokenizer, std::string_view text,
-                      Index most, const Backend& backend, Run& run);
+/// Throws what tokens_of() and embed() throw. Reading a layer throws what encode() throws.
+Source source_of_text(std::shared_ptr<const Encoder> encoder, const Tokenizer& tokenizer,
+                      std::string_view text, Index most, std::shared_ptr<const Backend> backend,
+                      const std::stop_token& stop = {});
 
 /// The part of the picture that the model sees is the picture of the Source.
-Source source_of_image(const Encoder& encoder, const ImageInput& input, const Picture& picture,
-                       const Backend& backend, Run& run);
+Source source_of_image(std::shared_ptr<const Encoder> encoder, const ImageInput& input,
+                       const Picture& picture, std::shared_ptr<const Backend> backend,
+                       const std::stop_token& stop = {});
 
 }  // namespace fovea

@@ -101,21 +101,6 @@ Matrix attend(EncodedLayer& layer, Index heads, std::span<const Replacement> rep
 
 }  // namespace
 
-HeadTensor heads_of(std::shared_ptr<const Matrix> matrix, Index heads) {
-  constexpr Index element = sizeof(float);
-  const Index d = matrix->cols() / heads;
-  const std::span all(matrix->data(), static_cast<std::size_t>(matrix->rows() * matrix->stride()));
-  return {.type = ElementType::f32,
-          .big_endian = std::endian::native == std::endian::big,
-          .bytes = bytes_in_memory(std::as_bytes(all), matrix),
-          .heads = heads,
-          .rows = matrix->rows(),
-          .cols = d,
-          .head_stride = d * element,
-          .row_stride = matrix->stride() * element,
-          .col_stride = element};
-}
-
 void Encoder::require_memory_for(Index tokens) const {
   const EncoderShape& of = shape();
   // Hidden states, their norm and those handed out; Q, K and V apart and as one product; outputs of
@@ -229,31 +214,38 @@ Matrix Encoder::embedding_normalised(Matrix hidden, const Backend& backend, Run&
   return norm.weight.empty() ? std::move(hidden) : normalised(hidden, norm, backend, run);
 }
 
-void Encoder::run_layer(const LayerWeights& layer, Matrix& hidden, EncodedLayer& out,
-                        std::span<const Replacement> replacements, const Backend& backend,
-                        Run& run) const {
+EncodedLayer Encoder::project(Index index, const Matrix& hidden, const Backend& backend,
+                              Run& run) const {
   const Clock::time_point begin = Clock::now();
-  const bool first = shape().architecture->norm_first;
-  const auto input = [&](const LayerNorm& norm) {
-    return first ? normalised(hidden, norm, backend, run) : Matrix();
-  };
-  const auto times = [&](const Matrix& x, const Linear& linear) {
-    return backend.product(x.empty() ? hidden : x, linear.weights, run);
-  };
-  split(times(input(layer.attention_norm), layer.qkv), layer.qkv.bias, out, backend, run);
-  const Clock::time_point before = Clock::now();
-  const Matrix attended = attend(out, shape().heads, replacements, backend, run);
-  const double counting_ms = ms_since(before) - out.attention_ms;
-  add(times(attended, layer.output), layer.output.bias, layer.attention_scale,
-      first ? nullptr : &layer.attention_norm, hidden, backend, run);
+  const LayerWeights& layer = weights_.layers[static_cast<std::size_t>(index)];
+  EncodedLayer out{.layer = index};
+  const Matrix input = shape().architecture->norm_first
+                           ? normalised(hidden, layer.attention_norm, backend, run)
+                           : Matrix();
+  split(backend.product(input.empty() ? hidden : input, layer.qkv.weights, run), layer.qkv.bias,
+        out, backend, run);
+  out.layer_ms = ms_since(begin);
+  return out;
+}
 
-  Matrix inner = times(input(layer.feed_norm), layer.inner);
+void Encoder::finish(EncodedLayer& out, Matrix& hidden, std::span<const Replacement> replacements,
+                     const Backend& backend, Run& run) const {
+  const Clock::time_point begin = Clock::now();
+  const LayerWeights& layer = weights_.layers[static_cast<std::size_t>(out.layer)];
+  const bool first = shape().architecture->norm_first;
+  const Matrix attended = attend(out, shape().heads, replacements, backend, run);
+  const double counting_ms = ms_since(begin) - out.attention_ms;
+  add(backend.product(attended, layer.output.weights, run), layer.output.bias,
+      layer.attention_scale, first ? nullptr : &layer.attention_norm, hidden, backend, run);
+
+  const Matrix input = first ? normalised(hidden, layer.feed_norm, backend, run) : Matrix();
+  Matrix inner = backend.product(input.empty() ? hidden : input, layer.inner.weights, run);
   for_rows(inner.rows(), backend, run,
            [&](Index i) { activate(shape().activation, layer.inner.bias, inner.row(i)); });
   const MatrixView active{inner.data(), inner.rows(), shape().inner, inner.stride()};
   add(backend.product(active, layer.outer.weights, run), layer.outer.bias, layer.feed_scale,
       first ? nullptr : &layer.feed_norm, hidden, backend, run);
-  out.layer_ms = ms_since(begin) - counting_ms;
+  out.layer_ms += ms_since(begin) - counting_ms;
 }
 
 Matrix Encoder::embed(std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
@@ -266,8 +258,8 @@ Matrix Encoder::encode_from(Index first, Matrix hidden, std::span<const Replacem
                             const Backend& backend, Run& run, const Take& take) const {
   Run quiet = run.quiet();
   for (Index i = first; i < shape().layers; ++i) {
-    EncodedLayer out{.layer = i};
-    run_layer(weights_.layers[i], hidden, out, replacements, backend, quiet);
+    EncodedLayer out = project(i, hidden, backend, quiet);
+    finish(out, hidden, replacements, backend, quiet);
     out.hidden = Matrix::copy_of(hidden);
     run.check();
     take(std::move(out));

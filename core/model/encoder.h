@@ -24,9 +24,6 @@ struct EncodedLayer {
   std::vector<ReplacedCost> costs;        // of the replacements, one after the other
 };
 
-/// Q, K or V of a layer as its heads, [heads, n, head width], without a copy.
-HeadTensor heads_of(std::shared_ptr<const Matrix> matrix, Index heads);
-
 class Encoder {
  public:
   using Take = std::function<void(EncodedLayer&&)>;
@@ -52,14 +49,18 @@ class Encoder {
   /// are interpolated, as transformers does it, unless the image has the size that the model was
   /// trained on.
   Matrix encode(const ImagePlanes& image, const Backend& backend, Run& run, const Take& take) const;
-  /// encode() in two steps. embed() makes the hidden states that go into the first layer.
-  /// encode_from() runs the layers from `first` on; `replacements` take the place of attention in
-  /// their heads.
+  /// encode() in steps. embed() makes the hidden states that go into the first layer. encode_from()
+  /// runs the layers from `first` on; `replacements` take the place of attention in their heads.
+  /// project() makes the Q, K and V of a layer from the hidden states that go into it; finish()
+  /// turns these states into those after the layer.
   Matrix embed(std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                const Backend& backend, Run& run) const;
   Matrix embed(const ImagePlanes& image, const Backend& backend, Run& run) const;
   Matrix encode_from(Index first, Matrix hidden, std::span<const Replacement> replacements,
                      const Backend& backend, Run& run, const Take& take) const;
+  EncodedLayer project(Index layer, const Matrix& hidden, const Backend& backend, Run& run) const;
+  void finish(EncodedLayer& layer, Matrix& hidden, std::span<const Replacement> replacements,
+              const Backend& backend, Run& run) const;
   /// The patches of an image of this size. Throws InputError where it has none.
   PatchGrid patches_of(Index height, Index width) const;
 
@@ -68,8 +69,6 @@ class Encoder {
                   Run& run) const;
   Matrix embedding_normalised(Matrix hidden, const Backend& backend, Run& run) const;
   Matrix positions_for(PatchGrid grid, const std::stop_token& stop) const;
-  void run_layer(const LayerWeights& layer, Matrix& hidden, EncodedLayer& out,
-                 std::span<const Replacement> replacements, const Backend& backend, Run& run) const;
   void require_memory_for(Index tokens) const;
 
   EncoderWeights weights_;

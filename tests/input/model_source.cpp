@@ -162,11 +162,11 @@ TEST_CASE("the last model is kept until one of its files changes, or another one
   const TinyTextModel model, other;
   LastModel last;
   const OpenOptions options{.last_model = &last};
-  const auto opened = last.open(model.folder(), {});
+  const auto opened = last.open(model.folder(), 1, {});
   const Source first = open_source(model.address("the cat"), options),
                second = open_source(model.address("sat"), options);
   CHECK(first.files == second.files);  // the same objects: nothing was read
-  CHECK(last.open(model.folder(), {}) == opened);
+  CHECK(last.open(model.folder(), 1, {}) == opened);
   SUBCASE("changed") {
     std::string words = read_bytes(model.folder() + "/vocab.txt");
     words.replace(words.find("cat"), 3, "dog");
@@ -174,7 +174,7 @@ TEST_CASE("the last model is kept until one of its files changes, or another one
     // Later than a tick of the file system's clock, however fast the machine is.
     fs::last_write_time(path, fs::last_write_time(path) + std::chrono::minutes(1));
     CHECK_FALSE(opened->is_unchanged());
-    CHECK(last.open(model.folder(), {}) != opened);
+    CHECK(last.open(model.folder(), 1, {}) != opened);
     CHECK(open_source(model.address("dog"), options).sequence.tokens ==
           std::vector<std::string>{"[CLS]", "dog", "[SEP]"});
   }
@@ -184,27 +184,24 @@ TEST_CASE("the last model is kept until one of its files changes, or another one
                          doctest::Contains("expected tokenizer.json, vocab.txt"), InputError);
   }
   SUBCASE("another") {
-    CHECK(last.open(other.folder(), {}) != opened);
-    CHECK(last.open(model.folder(), {}) != opened);
+    CHECK(last.open(other.folder(), 1, {}) != opened);
+    CHECK(last.open(model.folder(), 1, {}) != opened);
   }
   SUBCASE("forgotten") {
     last.forget();
-    CHECK(last.open(model.folder(), {}) != opened);
+    CHECK(last.open(model.folder(), 1, {}) != opened);
   }
 }
 
 TEST_CASE("weights that change while a model is kept are never mixed with those that were read") {
   const TinyTextModel model;
-  const auto opened = open_model_folder(model.folder(), {});
+  const auto opened = open_model_folder(model.folder(), 1, {});
   const std::string shard = model.folder() + "/model-00001-of-00002.safetensors";
   std::string bytes = read_bytes(shard);
   bytes.back() = static_cast<char>(bytes.back() ^ 1);
   write_bytes(shard, bytes + "\n");
-  const auto backend = make_cpu_backend();
-  Profile profile;
-  Run run{profile};
   CHECK_THROWS_WITH_AS(
-      source_of_text(*opened->encoder, *opened->tokenizer, "the", 20, *backend, run),
+      source_of_text(opened->encoder, *opened->tokenizer, "the", 20, opened->backend),
       doctest::Contains("was changed after it was opened"), ChangedError);
 }
 

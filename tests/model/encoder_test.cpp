@@ -97,16 +97,3 @@ TEST_CASE("every architecture has its fixture") {
     CHECK(covered.contains(row.model_type));
   }
 }
-
-TEST_CASE("heads of a layer are its columns") {
-  auto matrix = std::make_shared<Matrix>(Matrix::padded(3, 6));  // rows are 16 floats apart
-  for (Index i = 0; i < 3; ++i)
-    for (Index j = 0; j < 6; ++j) (*matrix)(i, j) = static_cast<float>(10 * i + j);
-  const HeadTensor heads = heads_of(matrix, 2);
-  matrix.reset();  // the heads keep it
-  const Matrix second = heads.read(1);
-  CHECK(second.rows() == 3);
-  CHECK(second.cols() == 3);
-  CHECK(second(0, 0) == 3);
-  CHECK(second(2, 1) == 24);
-}
