@@ -74,7 +74,8 @@ class Actions : public QObject {
     add(menu, "open", "&Open…", QKeySequence::Open, [this] { files_.open_by_dialog(); });
     add(menu, "open_directory", "Open &directory…", {},
         [this] { files_.open_directory_by_dialog(); });
-    add(menu, "open_model", "Open &model…", "Ctrl+Shift+O", [this] { show_open_model(window_); });
+    add(menu, "open_model", "Open &model…", "Ctrl+Shift+O",
+        [this] { show_open_model(window_.workspace(), files_); });
     add(menu, "open_address", "Open &address…", "Ctrl+L",
         [this] { files_.open_address_by_dialog(); });
     make_examples_menu(*menu->addMenu("Open &example"), files_);
@@ -124,7 +125,8 @@ class Actions : public QObject {
     add(menu, "less_bad", "Pre&vious worst query", "Shift+Q",
         [this] { navigation_.step_worst(-1); });
     add(menu, "goto", "&Go to query, key…", "Ctrl+G", [this] {
-      if (const auto pair = ask_pair(window_)) navigation_.go_to(pair->first, pair->second);
+      if (const auto pair = ask_pair(window_.workspace()))
+        navigation_.go_to(pair->first, pair->second);
     });
     add(menu, "find", "&Find a token…", QKeySequence::Find, [this] { find_bar_.open_bar(); });
     add(menu, "find_next", "Find &next", "F3", [this] { find_bar_.step(1); });
@@ -256,7 +258,7 @@ class Actions : public QObject {
     const auto draw = [this](bool includes) {
       if (!may_add_columns()) return;
       if (const std::string fault = editor_.draw_rectangle(includes); !fault.empty())
-        return window_.show_status(to_qt(fault));
+        return window_.workspace().show_status(to_qt(fault));
       navigation_.follow_column();
     };
     add(menu, "include_pairs", "I&nclude the selected pairs", "I", [draw] { draw(true); });
@@ -280,7 +282,7 @@ class Actions : public QObject {
     QMenu* menu = add_menu("&Compute");
     add(menu, "cancel", "&Cancel, or go back a step", "Esc", [this] {
       if (window_.tour().isVisible()) return window_.tour().leave();
-      navigation_.go_back();
+      window_.go_back();
     });
     add(menu, "again", "Compute and measure a&gain", "F5", [this] { study_.measure_again(); });
     menu->addSeparator();
@@ -308,16 +310,17 @@ class Actions : public QObject {
         [this, stated] { stated->setEnabled(study_.session().conditions.causal.has_value()); });
     const auto add_number = [&](const char* id, const char* text, const auto& condition) {
       add(menu, id, text, {}, [this, id, &condition] {
-        if (const auto by_hand = ask(window_, condition))
+        if (const auto by_hand = ask(window_.workspace(), condition))
           editor_.change(id, [&](Session& s) { s.conditions.*condition.member = *by_hand; });
       });
     };
     add_number("scale", "&Scale…", condition::scale);
     add_number("sliding_window", "Sliding &window…", condition::window);
     add_number("soft_cap", "So&ft cap…", condition::soft_cap);
-    add(menu, "memory_budget", "&Memory budget…", {}, [this] { ask_memory_budget(window_); });
+    add(menu, "memory_budget", "&Memory budget…", {},
+        [this] { ask_memory_budget(window_.workspace()); });
     add(menu, "back_end", "&Back end…", {},
-        [this] { ask_back_end(window_, *window_.findChild<QAction*>("back_end")); });
+        [this] { ask_back_end(window_.workspace(), *window_.findChild<QAction*>("back_end")); });
   }
 
   void make_help_menu() {

@@ -71,10 +71,11 @@ class CanvasKeys : public QObject {
       const std::size_t at = std::size_t(now - choices.begin() + 1) % choices.size();
       editor_.change_settings([&](ViewSettings& s) { set_value(s, field, choices[at]); });
       const bool seen = std::ranges::count(study_.session().views, view) > 0;
-      window_.show_status(to_qt(field.field.label + ": " + field.words[at].full) +
-                          (seen ? ""
-                                : " (there is no " + to_qt(view->id) +
-                                      " row: choose View > Rows > " + to_qt(view->label) + ")"));
+      window_.workspace().show_status(to_qt(field.field.label + ": " + field.words[at].full) +
+                                      (seen ? ""
+                                            : " (there is no " + to_qt(view->id) +
+                                                  " row: choose View > Rows > " +
+                                                  to_qt(view->label) + ")"));
     };
     add_action(window_, nullptr, "next_" + to_qt(field.field.id), to_qt(field.key_text),
                to_qt(field.key), next);
@@ -87,7 +88,8 @@ class CanvasKeys : public QObject {
     const auto switch_norm = [this](Norm norm) {
       editor_.change_settings(
           [norm](ViewSettings& s) { s.norm = s.norm == norm ? Norm::linear : norm; });
-      window_.show_status("Weights: " + to_qt(label_of(study_.session().settings.norm)));
+      window_.workspace().show_status("Weights: " +
+                                      to_qt(label_of(study_.session().settings.norm)));
     };
     add_action(window_, nullptr, "row_norm", "Normalise rows", "N",
                [=] { switch_norm(Norm::row_max); });

@@ -1,7 +1,7 @@
 #include "window/comparing.h"
 
-#include "window/main_window.h"
 #include "window/widgets/text.h"
+#include "window/workspace.h"
 
 namespace fovea {
 namespace {
@@ -20,8 +20,9 @@ std::optional<int> partner_of(const Study& study, int column) {
 
 }  // namespace
 
-Comparing::Comparing(MainWindow& window) : window_(window), study_(window.study()) {
-  QObject::connect(&window.canvas(), &Canvas::comparison_requested, &window,
+Comparing::Comparing(Workspace& workspace) : workspace_(workspace), study_(workspace.study) {
+  QMainWindow& window = workspace.window;
+  QObject::connect(&workspace.canvas, &Canvas::comparison_requested, &window,
                    [this](const std::optional<Comparison>& wanted) { compare(wanted); });
   QObject::connect(&study_, &Study::model_changed, &window, [this] {
     const auto& now = study_.comparison();
@@ -42,7 +43,7 @@ void Comparing::show_next() {
 
 void Comparing::show(ComparisonMode wanted) {
   if (!is_useful(wanted, study_.model() && study_.model()->causal))
-    return window_.show_status("A causal head has nothing above the diagonal");
+    return workspace_.show_status("A causal head has nothing above the diagonal");
   compare_selected(mode() == wanted ? std::nullopt : std::optional(wanted));
 }
 
@@ -50,17 +51,18 @@ void Comparing::compare_selected(std::optional<ComparisonMode> wanted) {
   if (!wanted) return compare({});
   const int column = study_.selected_column();
   const auto partner = mode() ? study_.comparison()->with : partner_of(study_, column);
-  if (!partner) return window_.show_status("There is no other column to compare with");
+  if (!partner) return workspace_.show_status("There is no other column to compare with");
   compare(Comparison{column, *partner, *wanted});
 }
 
 void Comparing::compare(const std::optional<Comparison>& comparison) {
   study_.compare(comparison);
-  if (!comparison) return window_.show_status("Every column is shown by itself");
+  if (!comparison) return workspace_.show_status("Every column is shown by itself");
   const ComparisonWords words = words_of(comparison->mode, study_.title_of(comparison->column),
                                          study_.title_of(comparison->with));
   const char* between = words.place.empty() ? " " : ", ";
-  window_.show_status(to_qt(words.first + words.place + between + words.second) + "; Esc ends it");
+  workspace_.show_status(to_qt(words.first + words.place + between + words.second) +
+                         "; Esc ends it");
 }
 
 bool Comparing::end() {

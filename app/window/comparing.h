@@ -6,11 +6,11 @@
 
 namespace fovea {
 
-class MainWindow;
+struct Workspace;
 
 class Comparing {
  public:
-  explicit Comparing(MainWindow& window);
+  explicit Comparing(Workspace& workspace);
 
   /// Compares the selected column with exact, or exact with the column right of it, in the next
   /// mode; ends the comparison after the last mode.
@@ -26,7 +26,7 @@ class Comparing {
   void compare(const std::optional<Comparison>& comparison);
   void compare_selected(std::optional<ComparisonMode> mode);
 
-  MainWindow& window_;
+  Workspace& workspace_;
   Study& study_;
 };
 

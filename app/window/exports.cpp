@@ -4,7 +4,6 @@
 #include <QClipboard>
 #include <QFileInfo>
 #include <QPainter>
-#include <QStatusBar>
 #include <algorithm>
 
 #include "data/address.h"
@@ -21,32 +20,33 @@
 #include "window/canvas_figure.h"
 #include "window/dialogs/export_dialog.h"
 #include "window/dialogs/questions.h"
-#include "window/main_window.h"
+#include "window/files.h"
 #include "window/status_line.h"
 #include "window/widgets/text.h"
 #include "window/widgets/theme.h"
+#include "window/workspace.h"
 
 namespace fovea {
 
-Exports::Exports(MainWindow& window) : window_(window) {}
+Exports::Exports(Workspace& workspace) : workspace_(workspace) {}
 
 void Exports::export_by_dialog() {
-  const auto model = window_.study().model();
-  if (!model) return window_.show_status("There is nothing to export yet");
+  const auto model = workspace_.study.model();
+  if (!model) return workspace_.show_status("There is nothing to export yet");
   const auto figure = [this, model](const FigureStyle& style, bool carries_session) {
     return canvas_figure(*model, style, carries_session);
   };
-  if (const auto wanted =
-          ask_export(window_, {"Export the canvas", in_export_directory("attention.pdf"), figure}))
+  if (const auto wanted = ask_export(
+          workspace_.window, {"Export the canvas", in_export_directory("attention.pdf"), figure}))
     export_to(wanted->path, wanted->style, wanted->carries_session);
 }
 
 void Exports::export_to(const QString& path, const FigureStyle& style, bool carries_session) {
-  const auto model = window_.study().model();
-  if (!model) return window_.show_status("There is nothing to export yet");
+  const auto model = workspace_.study.model();
+  if (!model) return workspace_.show_status("There is nothing to export yet");
   const auto& comparison = model->comparison;
   if (comparison && comparison->mode == ComparisonMode::blink)
-    window_.info_bar().show_message(
+    workspace_.info_bar.show_message(
         "Columns that blink are exported side by side. To export two columns in one panel, split "
         "or wipe them.");
   Figure figure = canvas_figure(*model, style, carries_session);
@@ -60,8 +60,8 @@ void Exports::export_panel_by_dialog(std::size_t row, std::size_t column) {
   const auto figure = [this, model, row, column](const FigureStyle& style, bool carries_session) {
     return panel_figure(*model, row, column, style, carries_session);
   };
-  if (const auto wanted =
-          ask_export(window_, {"Export the panel", in_export_directory("panel.pdf"), figure}))
+  if (const auto wanted = ask_export(
+          workspace_.window, {"Export the panel", in_export_directory("panel.pdf"), figure}))
     export_panel_to(wanted->path, row, column, wanted->style, wanted->carries_session);
 }
 
@@ -76,23 +76,23 @@ void Exports::export_panel_to(const QString& path, std::size_t row, std::size_t 
 
 Figure Exports::canvas_figure(const CanvasModel& model, const FigureStyle& style,
                               bool carries_session) const {
-  Figure figure = figure_of(titled(model, carries_session), window_.canvas().border(),
-                            provenance_of(window_.study(), carries_session), style);
-  figure.subject = subject_of(window_.study(), carries_session).toStdString();
+  Figure figure = figure_of(titled(model, carries_session), workspace_.canvas.border(),
+                            provenance_of(workspace_.study, carries_session), style);
+  figure.subject = subject_of(workspace_.study, carries_session).toStdString();
   return figure;
 }
 
 Figure Exports::panel_figure(const CanvasModel& model, std::size_t row, std::size_t column,
                              const FigureStyle& style, bool carries_session) const {
-  Figure figure = figure_of_panel(titled(model, carries_session), window_.canvas().border(), row,
-                                  column, provenance_of(window_.study(), carries_session), style);
-  figure.subject = subject_of(window_.study(), carries_session).toStdString();
+  Figure figure = figure_of_panel(titled(model, carries_session), workspace_.canvas.border(), row,
+                                  column, provenance_of(workspace_.study, carries_session), style);
+  figure.subject = subject_of(workspace_.study, carries_session).toStdString();
   return figure;
 }
 
 /// A figure that carries no session names no source.
 CanvasModel Exports::titled(CanvasModel model, bool names_sources) const {
-  const std::vector<Column>& columns = window_.study().session().columns;
+  const std::vector<Column>& columns = workspace_.study.session().columns;
   for (std::size_t c = 0; c < model.column_titles.size() && c < columns.size(); ++c) {
     if (names_sources || !columns[c].held || columns[c].held->source.empty()) continue;
     HeldHead held = *columns[c].held;
@@ -105,23 +105,24 @@ CanvasModel Exports::titled(CanvasModel model, bool names_sources) const {
 
 /// A figure can be made again from its file, except figures of live streams.
 Recipe Exports::recipe_for(const QString& path, const FigureStyle& style) const {
-  if (is_live(window_.study().session().source)) return {};
+  if (is_live(workspace_.study.session().source)) return {};
   const std::string ending = "." + QFileInfo(path).suffix().toLower().toStdString();
-  return {.session = window_.files().session_text(),
+  return {.session = workspace_.session_text(),
           .command = "fovea render figure" + ending + " -o again" + ending + options_for(style)};
 }
 
 void Exports::report_by_dialog() {
-  if (!window_.study().problem() || window_.study().shows_matrix())
-    return window_.show_status("A report compares variants, which need Q and K: open a head first");
+  if (!workspace_.study.problem() || workspace_.study.shows_matrix())
+    return workspace_.show_status(
+        "A report compares variants, which need Q and K: open a head first");
   const QString path =
-      ask_new_file(window_, "Write a report of the head", in_export_directory("report.pdf"),
-                   {"PDF (*.pdf)", "HTML (*.html)"});
+      ask_new_file(workspace_.window, "Write a report of the head",
+                   in_export_directory("report.pdf"), {"PDF (*.pdf)", "HTML (*.html)"});
   if (!path.isEmpty()) report_to(path);
 }
 
 void Exports::report_to(const QString& path) {
-  const Study& study = window_.study();
+  const Study& study = workspace_.study;
   if (!study.problem() || study.shows_matrix()) return;
   remember_export(path);
   Session session = study.session();
@@ -141,7 +142,7 @@ void Exports::report_to(const QString& path) {
   session.columns = with_exact_first(std::move(session.columns));
   Recipe recipe;
   if (!is_live(session.source) && path.endsWith(".pdf", Qt::CaseInsensitive))
-    recipe = {.session = window_.files().session_text(),
+    recipe = {.session = workspace_.session_text(),
               .command = "fovea render report.pdf -o figure.pdf"};
   BackendChoice choice;
   choice.backend = study.backend().id();
@@ -177,9 +178,9 @@ void Exports::report_to(const QString& path) {
 
 void Exports::save_numbers_by_dialog(std::size_t row, std::size_t column) {
   if (!model_with(row, column)) return;
-  const QString path =
-      ask_new_file(window_, "Save the numbers of the panel", in_export_directory("panel.csv"),
-                   {"CSV (*.csv)", "NumPy (*.npy)", "JSON (*.json)"});
+  const QString path = ask_new_file(workspace_.window, "Save the numbers of the panel",
+                                    in_export_directory("panel.csv"),
+                                    {"CSV (*.csv)", "NumPy (*.npy)", "JSON (*.json)"});
   if (!path.isEmpty()) save_numbers_to(path, row, column);
 }
 
@@ -193,11 +194,11 @@ void Exports::save_numbers_to(const QString& path, std::size_t row, std::size_t 
 }
 
 std::shared_ptr<const Computation> Exports::chosen_computation() const {
-  const auto& columns = window_.study().columns();
-  const auto at = static_cast<std::size_t>(window_.study().selected_column());
+  const auto& columns = workspace_.study.columns();
+  const auto at = static_cast<std::size_t>(workspace_.study.selected_column());
   if (at < columns.size() && columns[at].computation && !columns[at].stale)
     return columns[at].computation;
-  window_.show_status("The pairs of this column are not known yet");
+  workspace_.show_status("The pairs of this column are not known yet");
   return nullptr;
 }
 
@@ -206,11 +207,11 @@ void Exports::save_pairs_by_dialog() {
   if (!computation) return;
   const bool is_drawn = computation->variant == &drawn_variant();
   const Index side = is_drawn ? drawn_block(computation->values) : 0;
-  const auto choice = ask_pairs_form(window_, to_qt(computation->variant->label),
+  const auto choice = ask_pairs_form(workspace_.window, to_qt(computation->variant->label),
                                      is_drawn ? Lengths{side, side} : usual_block);
   if (!choice) return;
   const QString path =
-      ask_new_file(window_, "Save the pairs of the column",
+      ask_new_file(workspace_.window, "Save the pairs of the column",
                    in_export_directory("pairs.safetensors"), {"Tensors (*.safetensors)"});
   if (!path.isEmpty()) save_pairs_to(path, *choice);
 }
@@ -229,17 +230,17 @@ void Exports::save_pairs_to(const QString& path, const PairsChoice& choice) {
         write_safetensors(path, file.tensors, file.metadata, run.stop);
       },
       [this, note] {
-        if (!note->empty()) window_.info_bar().show_message(to_qt(*note));
+        if (!note->empty()) workspace_.info_bar.show_message(to_qt(*note));
       });
 }
 
 /// The canvas's model if it has that panel; else null, and the status bar says so.
 std::shared_ptr<const CanvasModel> Exports::model_with(std::size_t row, std::size_t column) const {
-  auto model = window_.study().model();
+  auto model = workspace_.study.model();
   if (model && row < model->cells.size() && column < model->cells[row].size() &&
       model->cells[row][column].panel)
     return model;
-  window_.show_status("There is no panel there yet");
+  workspace_.show_status("There is no panel there yet");
   return nullptr;
 }
 
@@ -252,12 +253,12 @@ void Exports::copy_panel(std::size_t row, std::size_t column) {
   QImage image(points * scale, points * scale, QImage::Format_RGB32);
   QPainter painter(&image);
   painter.scale(scale, scale);
-  draw_figure(painter, with_pooling_named(figure_of_panel(*model, window_.canvas().border(), row,
+  draw_figure(painter, with_pooling_named(figure_of_panel(*model, workspace_.canvas.border(), row,
                                                           column, {}, style),
                                           scale));
   painter.end();
   QApplication::clipboard()->setImage(image);
-  window_.show_status(
+  workspace_.show_status(
       QString("Copied %1 of %2")
           .arg(to_qt(label_of(model->views[row])), to_qt(model->column_titles[column])));
 }
@@ -273,7 +274,7 @@ void Exports::write(const QString& path, Work work, std::function<void()> writte
   const auto one = std::make_shared<Export>();
   one->path = path;
   exports_.push_back(one);
-  window_.show_status("Writing " + path + "…");
+  workspace_.show_status("Writing " + path + "…");
   const auto make = [one, work = std::move(work)] {
     Profile profile;
     const Run run{profile, one->stop.get_token(), &one->progress};
@@ -286,15 +287,16 @@ void Exports::write(const QString& path, Work work, std::function<void()> writte
   };
   const auto done = [this, one, written = std::move(written)](const std::string& error) {
     std::erase(exports_, one);
-    if (one->cancelled) return window_.show_status("Cancelled: " + one->path + " was not written");
+    if (one->cancelled)
+      return workspace_.show_status("Cancelled: " + one->path + " was not written");
     if (error.empty()) {
       if (written) written();
-      return window_.show_status("Wrote " + one->path);
+      return workspace_.show_status("Wrote " + one->path);
     }
-    window_.statusBar()->clearMessage();
-    window_.info_bar().show_message(to_qt(error));
+    workspace_.clear_status();
+    workspace_.info_bar.show_message(to_qt(error));
   };
-  window_.background().files.run(make, &window_, done);
+  workspace_.background->files.run(make, &workspace_.window, done);
 }
 
 // An export that has just been written may be among them; its end is reported as usual.

@@ -14,13 +14,13 @@
 
 namespace fovea {
 
-class MainWindow;
 struct CanvasModel;
 struct Computation;
+struct Workspace;
 
 class Exports {
  public:
-  explicit Exports(MainWindow& window);
+  explicit Exports(Workspace& workspace);
 
   /// Writes the canvas as a figure. A figure without a session names no source and no path.
   void export_by_dialog();
@@ -79,7 +79,7 @@ class Exports {
   std::shared_ptr<const CanvasModel> model_with(std::size_t row, std::size_t column) const;
   void write(const QString& path, Figure figure);
 
-  MainWindow& window_;
+  Workspace& workspace_;
   std::vector<std::shared_ptr<Export>> exports_;  // in the order in which they are written
 };
 

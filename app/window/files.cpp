@@ -6,7 +6,6 @@
 #include <QInputDialog>
 #include <QSettings>
 #include <QStandardPaths>
-#include <QStatusBar>
 
 #include "data/address.h"
 #include "data/error.h"
@@ -15,10 +14,11 @@
 #include "input/model_place.h"
 #include "input/open_source.h"
 #include "window/dialogs/questions.h"
-#include "window/main_window.h"
+#include "window/docks/docks.h"
 #include "window/proposed_input.h"
 #include "window/status_line.h"
 #include "window/widgets/text.h"
+#include "window/workspace.h"
 
 namespace fovea {
 namespace {
@@ -123,20 +123,25 @@ void remember_export(const QString& path) {
   QSettings().setValue("export_directory", QFileInfo(path).absolutePath());
 }
 
-Files::Files(MainWindow& window) : window_(window) {
+Files::Files(Workspace& workspace, Docks& docks) : workspace_(workspace), docks_(docks) {
+  workspace.session_text = [this] {
+    return text_for_figure(session_file(workspace_.study.session()));
+  };
+  QMainWindow& window = workspace.window;
   ask_for_source = [&window](const QString& missing, bool directory) {
     const QString title = "Where is " + QFileInfo(missing).fileName() + "?";
     return directory ? QFileDialog::getExistingDirectory(&window, title)
                      : QFileDialog::getOpenFileName(&window, title);
   };
-  QObject::connect(&window.study(), &Study::opened, &window,
+  QObject::connect(&workspace.study, &Study::opened, &window,
                    [this](bool new_source) { source_opened(new_source); });
-  QObject::connect(&window.study(), &Study::session_changed, &window,
+  QObject::connect(&workspace.study, &Study::session_changed, &window,
                    [this] { keep_conditions(); });
-  QObject::connect(&window.study(), &Study::leaving, &window,
-                   [this] { window_.editor().visit().session_file = session_path_.toStdString(); });
-  QObject::connect(&window.study(), &Study::not_opened, &window, [this] { opening_ = {}; });
-  QObject::connect(&window.editor(), &SessionEditor::reopening, &window,
+  QObject::connect(&workspace.study, &Study::leaving, &window, [this] {
+    workspace_.editor.visit().session_file = session_path_.toStdString();
+  });
+  QObject::connect(&workspace.study, &Study::not_opened, &window, [this] { opening_ = {}; });
+  QObject::connect(&workspace.editor, &SessionEditor::reopening, &window,
                    [this](const std::string& source, const Visit& to) {
                      opening_ = {.source = source,
                                  .path = to_qt(to.session_file),
@@ -148,40 +153,40 @@ Files::Files(MainWindow& window) : window_(window) {
 
 // Until the source is there, the window shows another session, which is saved to its own file.
 void Files::source_opened(bool new_source) {
-  window_.info_bar().hide();
+  workspace_.info_bar.hide();
   if (!new_source) return;
   Opening opened = std::exchange(opening_, {});
   // Another source was opened instead.
-  if (opened.source != window_.study().session().source) opened = {};
+  if (opened.source != workspace_.study.session().source) opened = {};
   session_path_ = is_figure_name(opened.path) ? QString() : opened.path;  // saved beside a figure
-  remember(opened.path.isEmpty() ? to_qt(window_.study().source()->path) : opened.path);
+  remember(opened.path.isEmpty() ? to_qt(workspace_.study.source()->path) : opened.path);
   if (opened.is_session)  // a session has its own conditions; those kept for the file stay until
                           // others are set
-    conditions_ = conditions_of(window_.study().session());
+    conditions_ = conditions_of(workspace_.study.session());
   else
     restore_conditions();
   if (!opened.layout.empty())
-    window_.restore_layout(QByteArray::fromBase64(QByteArray::fromStdString(opened.layout)));
-  if (opened.orders) window_.docks().sort(*opened.orders);
-  if (opened.selected_column) window_.study().select_column(*opened.selected_column);
+    docks_.restore_layout(QByteArray::fromBase64(QByteArray::fromStdString(opened.layout)));
+  if (opened.orders) docks_.sort(*opened.orders);
+  if (opened.selected_column) workspace_.study.select_column(*opened.selected_column);
   if (opened.then) opened.then();
 }
 
 // Mask, scale, window and soft cap that were set by hand are remembered per file.
 void Files::restore_conditions() {
-  Session session = window_.study().session();
+  Session session = workspace_.study.session();
   conditions_ = QSettings().value(conditions_key(session)).toMap();
   for_conditions([&]<class T>(const Condition<T>& condition) {
     if (const auto kept = conditions_.find(condition.id); kept != conditions_.end())
       session.conditions.*condition.member = kept->template value<T>();
   });
-  window_.study().set_session(session);
+  workspace_.study.set_session(session);
 }
 
 void Files::keep_conditions() {
-  const Session& session = window_.study().session();
+  const Session& session = workspace_.study.session();
   const QVariantMap now = conditions_of(session);
-  if (!window_.study().source() || now == conditions_) return;
+  if (!workspace_.study.source() || now == conditions_) return;
   conditions_ = now;
   if (now.isEmpty())
     QSettings().remove(conditions_key(session));
@@ -195,22 +200,22 @@ void Files::open_by_dialog() {
   patterns.insert(patterns.size() - 1,
                   "Sessions (*.fovea.json *.json *.png *.svg *.pdf *.html *.htm)");
   // before "All files"
-  const QString path =
-      QFileDialog::getOpenFileName(&window_, "Open", last_directory(), patterns.join(";;"));
+  const QString path = QFileDialog::getOpenFileName(&workspace_.window, "Open", last_directory(),
+                                                    patterns.join(";;"));
   if (!path.isEmpty()) open(path);
 }
 
 void Files::open_directory_by_dialog() {
-  const QString path = QFileDialog::getExistingDirectory(&window_, "Open a directory of .npy files",
-                                                         last_directory());
+  const QString path = QFileDialog::getExistingDirectory(
+      &workspace_.window, "Open a directory of .npy files", last_directory());
   if (!path.isEmpty()) open(path);
 }
 
 void Files::open_address_by_dialog() {
-  const QString now = to_qt(window_.study().session().source);
+  const QString now = to_qt(workspace_.study.session().source);
   bool ok = false;
   const QString what = QInputDialog::getText(
-      &window_, "Open an address",
+      &workspace_.window, "Open an address",
       "A path; a model, model:FOLDER?text=… or model:FOLDER?input=…, where FOLDER may be "
       "bundled:text\n"
       "or bundled:image; content:FILE, the content similarity of a text or an image; or a head "
@@ -225,29 +230,29 @@ void Files::open_address_by_dialog() {
 void Files::open(const QString& what) {
   const std::string path = what.toStdString();
   try {
-    if (is_live(path)) return window_.live_bar().open_stream(path.substr(live_prefix.size()));
+    if (is_live(path)) return emit stream_chosen(path.substr(live_prefix.size()));
     if (is_session_file(path)) return open_session_file(what, read_session(path));
     opening_ = {};
-    window_.study().open(source_named(path, window_.study().source().get()));
+    workspace_.study.open(source_named(path, workspace_.study.source().get()));
   } catch (const Error& error) {
-    window_.info_bar().show_message(error.what());
+    workspace_.info_bar.show_message(error.what());
   }
 }
 
 void Files::open_session_file(const QString& path, const SessionFile& file) {
   const ContentElsewhere elsewhere = content_elsewhere(path.toStdString(), file);
   const auto ask = [this, path, file](const std::string& shown, const QString& why) {
-    window_.info_bar().offer(path + " shows " + to_qt(readable_source(shown)) +
-                                 " from another folder, " + why +
-                                 ": whoever wrote it may never have seen that file",
-                             "Open it…", [this, path, file] {
-                               window_.info_bar().hide();
-                               open_session(path, file);
-                             });
+    workspace_.info_bar.offer(path + " shows " + to_qt(readable_source(shown)) +
+                                  " from another folder, " + why +
+                                  ": whoever wrote it may never have seen that file",
+                              "Open it…", [this, path, file] {
+                                workspace_.info_bar.hide();
+                                open_session(path, file);
+                              });
   };
   if (!elsewhere.unknown.empty()) return ask(elsewhere.unknown, "and does not state its SHA-256");
   if (!is_address(file.session.source))
-    window_.show_status(QFileInfo(path).fileName() + " reads " + to_qt(file.session.source));
+    workspace_.show_status(QFileInfo(path).fileName() + " reads " + to_qt(file.session.source));
   std::function<void()> ask_for_other_content;
   if (elsewhere.needs_hash)
     ask_for_other_content = [ask, file] {
@@ -270,15 +275,15 @@ void Files::open_session(const QString& path, const SessionFile& file, std::func
                 .is_session = true,
                 .then = std::move(then)};
     if (!file.layout.empty()) opening_.selected_column = file.selected_column;
-    return window_.study().open(file.session.source, file.session, file.content_hash,
-                                std::move(ask_for_other_content));
+    return workspace_.study.open(file.session.source, file.session, file.content_hash,
+                                 std::move(ask_for_other_content));
   }
   const MissingPart missing = missing_part(file);
-  window_.info_bar().offer(
+  workspace_.info_bar.offer(
       missing.message, "Locate it…", [this, path, file, missing, then = std::move(then)] {
         const QString found = ask_for_source(to_qt(missing.path), missing.directory);
         if (found.isEmpty()) return;
-        window_.info_bar().hide();
+        workspace_.info_bar.hide();
         SessionFile moved = file;
         moved.session.source = with_found(file.session.source, missing.path, found.toStdString());
         for (Column& column : moved.session.columns)
@@ -293,10 +298,11 @@ bool Files::open_last() {
   // Opening another source hides messages, so this one is shown again.
   const auto refuse = [this](const QString& why) {
     const auto show = [this, why] {
-      window_.info_bar().show_message("The last session could not be opened: " + why);
+      workspace_.info_bar.show_message("The last session could not be opened: " + why);
     };
     show();
-    QObject::connect(&window_.study(), &Study::opened, &window_, show, Qt::SingleShotConnection);
+    QObject::connect(&workspace_.study, &Study::opened, &workspace_.window, show,
+                     Qt::SingleShotConnection);
     return false;
   };
   try {
@@ -311,23 +317,26 @@ bool Files::open_last() {
 }
 
 SessionFile Files::session_file() const {
-  return session_file(window_.study().wanted_session());
+  return session_file(workspace_.study.wanted_session());
 }
 
 SessionFile Files::session_file(const Session& session) const {
-  const bool shown = session.source == window_.study().session().source;
+  const bool shown = session.source == workspace_.study.session().source;
   return {.session = session,
-          .content_hash = shown ? window_.study().content_hash() : "",
-          .layout = window_.layout_state().toBase64().toStdString(),
-          .selected_column = window_.study().selected_column(),
-          .orders = window_.docks().orders()};
+          .content_hash = shown ? workspace_.study.content_hash() : "",
+          .layout = docks_.layout().toBase64().toStdString(),
+          .selected_column = workspace_.study.selected_column(),
+          .orders = docks_.orders()};
 }
 
 // Says why not if it returns false.
 bool Files::can_save_session() {
-  if (window_.live_bar().offer_capture()) return false;
-  if (window_.study().source()) return true;
-  window_.show_status("There is nothing to save yet");
+  if (is_live(workspace_.study.session().source)) {
+    emit capture_needed();
+    return false;
+  }
+  if (workspace_.study.source()) return true;
+  workspace_.show_status("There is nothing to save yet");
   return false;
 }
 
@@ -341,8 +350,8 @@ void Files::save_session_by_dialog() {
   if (!can_save_session()) return;
   const QString proposed =
       session_path_.isEmpty() ? in_last_directory("session.fovea.json") : session_path_;
-  const QString path =
-      ask_new_file(window_, "Save the session", proposed, {"Sessions (*.fovea.json *.json)"});
+  const QString path = ask_new_file(workspace_.window, "Save the session", proposed,
+                                    {"Sessions (*.fovea.json *.json)"});
   if (!path.isEmpty()) save_session_to(path);
 }
 
@@ -359,7 +368,8 @@ void Files::save_session_to(const QString& path) {
 }
 
 void Files::keep_last(std::function<void()> kept) {
-  if (!window_.study().source() || is_of_a_program(window_.study().session().source)) return kept();
+  if (!workspace_.study.source() || is_of_a_program(workspace_.study.session().source))
+    return kept();
   QDir().mkpath(QFileInfo(last_session()).path());
   write(last_session(), [file = session_file(), kept = std::move(kept)] {
     write_session(last_session().toStdString(), file);
@@ -367,20 +377,18 @@ void Files::keep_last(std::function<void()> kept) {
   });
 }
 
-std::string Files::session_text() const {
-  return text_for_figure(session_file(window_.study().session()));
-}
-
 void Files::write(const QString& path, std::function<void()> work,
                   std::function<void(bool written)> then) {
-  window_.show_status("Writing " + path + "…");
+  workspace_.show_status("Writing " + path + "…");
   const auto done = [this, path, then = std::move(then)](const std::string& error) {
     if (then) then(error.empty());
-    if (error.empty()) return window_.show_status("Wrote " + path);
-    window_.statusBar()->clearMessage();
-    window_.info_bar().show_message(to_qt(error));
+    if (error.empty()) return workspace_.show_status("Wrote " + path);
+    workspace_.clear_status();
+    workspace_.info_bar.show_message(to_qt(error));
   };
-  window_.background().files.run(std::move(work), &window_, done);
+  workspace_.background->files.run(std::move(work), &workspace_.window, done);
 }
 
 }  // namespace fovea
+
+#include "moc_files.cpp"

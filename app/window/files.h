@@ -1,6 +1,7 @@
 // Files opens sources and sessions, and writes sessions.
 #pragma once
 
+#include <QObject>
 #include <QString>
 #include <QVariantMap>
 #include <functional>
@@ -10,7 +11,8 @@
 
 namespace fovea {
 
-class MainWindow;
+struct Docks;
+struct Workspace;
 
 /// The beginning of a file dialog: the name in the folder that was used last.
 QString in_last_directory(const QString& name);
@@ -19,9 +21,11 @@ QString in_last_directory(const QString& name);
 QString in_export_directory(const QString& name);
 void remember_export(const QString& path);
 
-class Files {
+class Files : public QObject {
+  Q_OBJECT
+
  public:
-  explicit Files(MainWindow& window);
+  Files(Workspace& workspace, Docks& docks);
 
   /// Opens a source or a session file.
   void open(const QString& what);
@@ -45,11 +49,14 @@ class Files {
   /// is written, or at once if there is nothing to remember; not if writing fails.
   void keep_last(std::function<void()> kept);
 
-  /// The session of what is shown, as figures carry it: without the layout of docks.
-  std::string session_text() const;
-
   /// Asks where a session's missing source is now; empty if unknown. Tests replace it.
   std::function<QString(const QString& missing, bool directory)> ask_for_source;
+
+ signals:
+  /// Opens a stream that programs send, by its name.
+  void stream_chosen(const std::string& name);
+  /// What is shown comes from a running program: a session of it needs a file.
+  void capture_needed();
 
  private:
   /// A session that is being opened; empty if a source by itself is.
@@ -76,7 +83,8 @@ class Files {
   void write(const QString& path, std::function<void()> work,
              std::function<void(bool written)> then = {});
 
-  MainWindow& window_;
+  Workspace& workspace_;
+  Docks& docks_;
   Opening opening_;
   QVariantMap conditions_;  // of the source that is shown, set by hand
   QString session_path_;    // of the session that is shown; empty if neither opened nor saved

@@ -8,14 +8,21 @@
 #include <algorithm>
 
 #include "canvas/viewport.h"
-#include "window/main_window.h"
+#include "window/docks/docks.h"
+#include "window/navigation.h"
 #include "window/widgets/form.h"
 #include "window/widgets/text.h"
+#include "window/workspace.h"
 
 namespace fovea {
 
-FindBar::FindBar(MainWindow& window)
-    : QFrame(&window), window_(window), line_(new QLineEdit), result_(make_note()) {
+FindBar::FindBar(Workspace& workspace, Docks& docks, Navigation& navigation)
+    : QFrame(&workspace.window),
+      workspace_(workspace),
+      docks_(docks),
+      navigation_(navigation),
+      line_(new QLineEdit),
+      result_(make_note()) {
   setObjectName("find_bar");
   setAccessibleName("Find a token");
   auto* row = new QHBoxLayout(this);
@@ -40,10 +47,10 @@ FindBar::FindBar(MainWindow& window)
   add_button("✕", "Close the search", &FindBar::close_bar);
   hide();
   const auto search_again = [this] { mark(isVisible() ? line_->text() : QString()); };
-  connect(&window.study(), &Study::opened, this, search_again);
-  connect(&window.study(), &Study::source_continued, this, search_again);
-  connect(&window.study(), &Study::session_changed, this, [this, search_again] {
-    if (window_.study().lengths() != lengths_) search_again();  // a layer of other tokens
+  connect(&workspace.study, &Study::opened, this, search_again);
+  connect(&workspace.study, &Study::source_continued, this, search_again);
+  connect(&workspace.study, &Study::session_changed, this, [this, search_again] {
+    if (workspace_.study.lengths() != lengths_) search_again();  // a layer of other tokens
   });
 }
 
@@ -57,32 +64,32 @@ void FindBar::open_bar() {
 void FindBar::close_bar() {
   hide();
   mark({});
-  window_.canvas().setFocus();
+  workspace_.canvas.setFocus();
 }
 
 void FindBar::mark(const QString& text) {
   found_.clear();
   at_.reset();
-  lengths_ = window_.study().lengths();
+  lengths_ = workspace_.study.lengths();
   FoundTokens tokens;
-  if (window_.study().source() && !text.isEmpty()) {
+  if (workspace_.study.source() && !text.isEmpty()) {
     const auto matches = [&](const Sequence& sequence, Index count) {
       std::vector<Index> found;
       for (Index i = 0; i < count; ++i)
         if (to_qt(sequence.label(i)).contains(text, Qt::CaseInsensitive)) found.push_back(i);
       return found;
     };
-    tokens.queries = matches(window_.study().sequence(), lengths_.queries);
+    tokens.queries = matches(workspace_.study.sequence(), lengths_.queries);
     for (const Index query : tokens.queries) found_.push_back({false, query});
-    const bool own_keys = window_.study().has_own_keys();
+    const bool own_keys = workspace_.study.has_own_keys();
     tokens.keys =
-        own_keys ? matches(window_.study().key_sequence(), lengths_.keys) : tokens.queries;
+        own_keys ? matches(workspace_.study.key_sequence(), lengths_.keys) : tokens.queries;
     if (own_keys)
       for (const Index key : tokens.keys) found_.push_back({true, key});
   }
-  window_.docks().sequence->set_found(tokens.queries);
-  window_.docks().key_sequence->set_found(tokens.keys);
-  window_.canvas().set_found(std::move(tokens));
+  docks_.sequence->set_found(tokens.queries);
+  docks_.key_sequence->set_found(tokens.keys);
+  workspace_.canvas.set_found(std::move(tokens));
   const auto count = std::ssize(found_);
   show_result(text.isEmpty() ? QString()
               : count == 0   ? "No matches"
@@ -98,7 +105,7 @@ void FindBar::start(const QString& text) {
 }
 
 std::size_t FindBar::first_match() const {
-  const Index from = window_.study().session().pinned_query.value_or(0);
+  const Index from = workspace_.study.session().pinned_query.value_or(0);
   const auto next = std::ranges::find_if(
       found_, [from](const Match& match) { return !match.is_key && match.token >= from; });
   return next == found_.end() ? 0 : next - found_.begin();
@@ -117,7 +124,7 @@ void FindBar::step(int by) {
 void FindBar::show_match() {
   const bool is_key = found_[*at_].is_key;
   const Index token = found_[*at_].token;
-  window_.change("find", [&](Session& s) {
+  workspace_.editor.change("find", [&](Session& s) {
     Viewport& v = s.viewport;
     const double place = double(token) + 0.5;
     const double rows = is_key || (place >= v.row_begin && place < v.row_end)
@@ -127,14 +134,14 @@ void FindBar::show_match() {
                             ? 0
                             : place - (v.col_begin + v.col_end) / 2;
     if (!is_key) s.pinned_query = token;
-    v = canvas::panned(v, rows, cols, window_.study().lengths());
+    v = canvas::panned(v, rows, cols, workspace_.study.lengths());
   });
   // A crosshair elsewhere would keep the match from being read.
   if (is_key)
-    window_.navigation().drop_hidden_crosshair();
+    navigation_.drop_hidden_crosshair();
   else
-    window_.navigation().point_to(-1, -1);
-  (is_key ? window_.docks().key_sequence : window_.docks().sequence)->show_token(token);
+    navigation_.point_to(-1, -1);
+  (is_key ? docks_.key_sequence : docks_.sequence)->show_token(token);
   show_result(QString("Match %1 of %2: %3 %4")
                   .arg(*at_ + 1)
                   .arg(found_.size())

@@ -12,13 +12,15 @@ class QLineEdit;
 
 namespace fovea {
 
-class MainWindow;
+class Navigation;
+struct Docks;
+struct Workspace;
 
 class FindBar : public QFrame {
   Q_OBJECT
 
  public:
-  explicit FindBar(MainWindow& window);
+  FindBar(Workspace& workspace, Docks& docks, Navigation& navigation);
   /// Shows itself and takes the focus; the text of the last search is selected.
   void open_bar();
   void close_bar();
@@ -37,7 +39,9 @@ class FindBar : public QFrame {
   void show_match();
   void show_result(const QString& result);
 
-  MainWindow& window_;
+  Workspace& workspace_;
+  Docks& docks_;
+  Navigation& navigation_;
   QLineEdit* line_;
   QLabel* result_;
   Lengths lengths_;  // of the tokens that were searched

@@ -12,10 +12,12 @@
 #include "data/address.h"
 #include "io/atomic_file.h"
 #include "window/dialogs/questions.h"
-#include "window/main_window.h"
+#include "window/exports.h"
+#include "window/files.h"
 #include "window/widgets/form.h"
 #include "window/widgets/slider.h"
 #include "window/widgets/text.h"
+#include "window/workspace.h"
 
 namespace fovea {
 namespace {
@@ -30,14 +32,17 @@ std::string stream_address(const std::string& name) {
 
 }  // namespace
 
-LiveBar::LiveBar(MainWindow& window) : QFrame(&window), window_(window) {
+LiveBar::LiveBar(Workspace& workspace, Files& files, Exports& exports)
+    : QFrame(&workspace.window), workspace_(workspace), files_(files), exports_(exports) {
   setObjectName("live_bar");
   setAccessibleName("Live stream");
   make_widgets();
   later_.setSingleShot(true);
   connect(&later_, &QTimer::timeout, this, &LiveBar::advance);
-  Study& study = window.study();
+  Study& study = workspace.study;
   study.find_source = [this](const std::string& what) { return find(what); };
+  connect(&files_, &Files::stream_chosen, this, &LiveBar::open_stream);
+  connect(&files_, &Files::capture_needed, this, &LiveBar::offer_capture);
   connect(&study, &Study::opened, this, &LiveBar::source_opened);
   connect(&study, &Study::not_opened, this, &LiveBar::refresh);
   connect(&study, &Study::session_changed, this, &LiveBar::refresh);
@@ -69,7 +74,7 @@ void LiveBar::make_widgets() {
   row->addWidget(show_ = new QPushButton("Show"));
   show_->setObjectName("live_show");
   connect(show_, &QPushButton::clicked, this, [this] {
-    window_.canvas().setFocus();
+    workspace_.canvas.setFocus();
     open_stream(name_);
   });
   const auto add_button = [&](const QString& text, const QString& name, const QString& tip) {
@@ -95,7 +100,7 @@ void LiveBar::watch(std::shared_ptr<LiveStreams> streams) {
 }
 
 bool LiveBar::is_shown() const {
-  return !name_.empty() && window_.study().session().source == stream_address(name_);
+  return !name_.empty() && workspace_.study.session().source == stream_address(name_);
 }
 
 std::optional<Index> LiveBar::shown_step() const {
@@ -127,19 +132,19 @@ void LiveBar::open_stream(std::string name) {
   const bool shown = is_shown();
   const auto source = find(stream_address(name));
   if (!source) awaited_ = name;
-  if (source && !shown) window_.study().open(source);
+  if (source && !shown) workspace_.study.open(source);
   refresh();
   if (shown) advance();
 }
 
 // A source that a person opens meanwhile is not replaced by the awaited stream.
 void LiveBar::source_opened() {
-  if (!is_live(window_.study().session().source)) awaited_.clear();
+  if (!is_live(workspace_.study.session().source)) awaited_.clear();
   refresh();
 }
 
 void LiveBar::choose(const std::string& name) {
-  const bool live = is_live(window_.study().session().source);
+  const bool live = is_live(workspace_.study.session().source);
   if (live) return open_stream(name);  // from one stream to another
   name_ = name;
   refresh();
@@ -152,7 +157,7 @@ void LiveBar::take_news() {
   const auto is_there = [&](const std::string& name) {
     return std::ranges::count(names, name) > 0;
   };
-  Study& study = window_.study();
+  Study& study = workspace_.study;
   if (!awaited_.empty() && is_there(awaited_)) return open_stream(awaited_);
   if (!study.source() && !study.opening() && awaited_.empty()) {
     const auto fresh =
@@ -170,7 +175,7 @@ void LiveBar::take_news() {
 
 // Shows the newest step if the one before could be seen.
 void LiveBar::advance() {
-  Study& study = window_.study();
+  Study& study = workspace_.study;
   if (!streams_ || !follow_ || !is_shown() || study.opening() || study.paused()) return;
   stream_ = streams_->stream(name_);
   if (stream_.steps.empty()) return;
@@ -186,7 +191,7 @@ void LiveBar::show_step(const LiveStep& step) {
   step_ = step.step;
   shown_ = step;
   since_.start();
-  window_.study().continue_source(step.source);
+  workspace_.study.continue_source(step.source);
   refresh();
 }
 
@@ -199,7 +204,7 @@ void LiveBar::go_to(std::size_t kept) {
 
 void LiveBar::set_following(bool on) {
   follow_ = on;
-  if (on && window_.study().paused()) window_.study().resume();
+  if (on && workspace_.study.paused()) workspace_.study.resume();
   advance();
   refresh();
 }
@@ -217,7 +222,7 @@ QString LiveBar::text() const {
 
 void LiveBar::refresh() {
   if (streams_ && !name_.empty()) stream_ = streams_->stream(name_);
-  if (const std::string& source = window_.study().session().source;
+  if (const std::string& source = workspace_.study.session().source;
       is_live(source) && !is_shown() && awaited_.empty()) {
     name_ = source.substr(live_prefix.size());
     if (streams_) stream_ = streams_->stream(name_);
@@ -274,9 +279,8 @@ void LiveBar::refresh_names() {
   names_->setCurrentIndex(names_->findData(to_qt(name_)));
 }
 
-bool LiveBar::offer_capture() {
-  if (!is_live(window_.study().session().source)) return false;
-  window_.info_bar().offer(
+void LiveBar::offer_capture() {
+  workspace_.info_bar.offer(
       "What is shown is sent by a running program and is no file, so a session of it could not be "
       "opened again. Save the shown step as a file first.",
       "Save the capture…", [this] {
@@ -285,11 +289,10 @@ bool LiveBar::offer_capture() {
         if (!path.isEmpty())
           write_capture(path, step, [this, path] { open_and_save_session(path.toStdString()); });
       });
-  return true;
 }
 
 void LiveBar::open_and_save_session(const std::string& path) {
-  Study& study = window_.study();
+  Study& study = workspace_.study;
   Session session = study.session();
   session.source = path;
   auto* once = new QObject(this);
@@ -298,7 +301,7 @@ void LiveBar::open_and_save_session(const std::string& path) {
       &study, &Study::opened, once,
       [this, once, path] {
         once->deleteLater();
-        if (window_.study().session().source == path) window_.files().save_session_by_dialog();
+        if (workspace_.study.session().source == path) files_.save_session_by_dialog();
       },
       Qt::QueuedConnection);
   study.open(path, session);
@@ -313,7 +316,7 @@ void LiveBar::save_capture_by_dialog() {
 QString LiveBar::ask_capture_path() {
   QString name = to_qt(name_).replace('/', '_');
   while (name.startsWith('.')) name.remove(0, 1);
-  return ask_new_file(window_, "Save the capture",
+  return ask_new_file(workspace_.window, "Save the capture",
                       in_last_directory((name.isEmpty() ? QString("live") : name) + ".safetensors"),
                       {"Tensors (*.safetensors)"});
 }
@@ -327,7 +330,7 @@ void LiveBar::write_capture(const QString& path, const LiveStep& step, std::func
   const auto write = [path = path.toStdString(), bytes = step.bytes](const Run& run) {
     write_atomically(path, {reinterpret_cast<const char*>(bytes->data()), bytes->size()}, run.stop);
   };
-  window_.exports().write(path, write, std::move(then));
+  exports_.write(path, write, std::move(then));
 }
 
 }  // namespace fovea

@@ -21,14 +21,16 @@ class QToolButton;
 
 namespace fovea {
 
-class MainWindow;
+class Exports;
+class Files;
 class Slider;
+struct Workspace;
 
 class LiveBar : public QFrame {
   Q_OBJECT
 
  public:
-  explicit LiveBar(MainWindow& window);
+  LiveBar(Workspace& workspace, Files& files, Exports& exports);
 
   /// Sets the streams of this program; there are none before.
   void watch(std::shared_ptr<LiveStreams> streams);
@@ -42,10 +44,6 @@ class LiveBar : public QFrame {
   /// "live: train, step 12 of 40", or what the bar offers.
   QString text() const;
 
-  /// To be called if the session of a stream could not be opened again. Returns true if the window
-  /// shows a stream; the info bar then offers to save the shown step as a file, and the session of
-  /// that file.
-  bool offer_capture();
   void save_capture_by_dialog();
   /// Writes the bytes of the shown step as they came, and then calls `then`.
   void save_capture_to(const QString& path, std::function<void()> then = {});
@@ -65,12 +63,16 @@ class LiveBar : public QFrame {
   void refresh();
   void refresh_names();
   void source_opened();
+  /// Offers to save the shown step as a file, and the session of that file.
+  void offer_capture();
   QString ask_capture_path();
   void open_and_save_session(const std::string& path);
   void write_capture(const QString& path, const LiveStep& step, std::function<void()> then);
   std::shared_ptr<const Source> find(const std::string& what);
 
-  MainWindow& window_;
+  Workspace& workspace_;
+  Files& files_;
+  Exports& exports_;
   std::shared_ptr<LiveStreams> streams_;
   std::string name_;              // of the stream in the bar; empty if none
   LiveStream stream_;             // its kept steps, as they were last

@@ -11,7 +11,6 @@
 #include <QPlainTextEdit>
 #include <QScreen>
 #include <QSettings>
-#include <QStatusBar>
 #include <QTabBar>
 #include <QUrl>
 #include <algorithm>
@@ -58,9 +57,6 @@ std::shared_ptr<const CanvasModel> with_exact_in_place(
   return shown;
 }
 
-/// The layout of a program whose docks were other ones is not restored.
-constexpr int layout_version = 2;
-
 constexpr const char* words_on_cancelled = "Cancelled.";
 
 /// Whether a field handles undo, or redo, itself; true for everything that is not a field.
@@ -77,24 +73,20 @@ MainWindow::MainWindow(std::unique_ptr<Backend> backend, std::shared_ptr<Backgro
                        QWidget* parent)
     : QMainWindow(parent),
       ask_desktop(desktop_is_dark),
-      background_(background ? std::move(background) : std::make_shared<Background>()),
-      study_(std::move(backend), background_),
-      info_bar_(*new InfoBar(this)),
-      canvas_(*new Canvas(this)),
-      docks_(*this),
-      find_bar_(*new FindBar(*this)),
-      live_bar_(*new LiveBar(*this)),
+      workspace_(*this, std::move(backend), std::move(background)),
+      find_bar_(*new FindBar(workspace_, docks_, navigation_)),
+      live_bar_(*new LiveBar(workspace_, files_, exports_)),
       recovery_bar_(*new RecoveryBar(*this)),
-      recovery_(*new Recovery(*this)) {
+      recovery_(*new Recovery(workspace_, files_)) {
   setWindowTitle("Fovea");
   setAcceptDrops(true);
-  auto* centre = new FloatingBars(canvas_);
+  auto* centre = new FloatingBars(canvas());
   // Titles stay in sight: bars lie over the bottom of the canvas.
   for (QWidget* bar :
-       std::initializer_list<QWidget*>{&recovery_bar_, &info_bar_, &find_bar_, &live_bar_})
+       std::initializer_list<QWidget*>{&recovery_bar_, &info_bar(), &find_bar_, &live_bar_})
     centre->add(*bar);
-  canvas_.setAccessibleName("Canvas");
-  canvas_.setFocusPolicy(Qt::StrongFocus);
+  canvas().setAccessibleName("Canvas");
+  canvas().setFocusPolicy(Qt::StrongFocus);
   auto* middle = new QWidget;
   auto* stack = make_inner<QVBoxLayout>(middle);
   stack->setSpacing(0);
@@ -102,10 +94,10 @@ MainWindow::MainWindow(std::unique_ptr<Backend> backend, std::shared_ptr<Backgro
   stack->addWidget(docks_.strip);
   setCentralWidget(middle);
   make_status_line(*this);
-  row_settings_ = new RowSettings(*this, make_actions(*this));
-  parameter_popup_ = new ParameterPopup(*this);
+  row_settings_ = new RowSettings(workspace_, make_actions(*this));
+  parameter_popup_ = new ParameterPopup(workspace_);
   tour_ = new Tour(*this);
-  new SpokenCanvas(study_, canvas_);
+  new SpokenCanvas(study(), canvas());
   connect_study();
   connect_canvas();
   qApp->installEventFilter(this);
@@ -113,9 +105,9 @@ MainWindow::MainWindow(std::unique_ptr<Backend> backend, std::shared_ptr<Backgro
   resize(screen()->availableSize() * 0.96);
   const QSettings settings;
   restoreGeometry(settings.value("window/geometry").toByteArray());
-  restore_layout(settings.value("window/state").toByteArray());
+  docks_.restore_layout(settings.value("window/state").toByteArray());
   set_look(settings.value("look", "desktop").toString());
-  canvas_.setFocus();
+  canvas().setFocus();
 }
 
 // The widgets refer to the study and to what runs on it, and are destroyed after them: neither may
@@ -126,7 +118,8 @@ MainWindow::~MainWindow() {
   delete add_columns_;
   qApp->removeEventFilter(this);
   for (QObject* sender :
-       std::initializer_list<QObject*>{&study_, &editor_, &learning_, &effect_, &validation_})
+       std::initializer_list<QObject*>{&workspace_.study, &workspace_.editor, &workspace_.learning,
+                                       &workspace_.effect, &workspace_.validation})
     sender->disconnect();
   for (QWidget* widget : findChildren<QWidget*>()) widget->blockSignals(true);
 }
@@ -139,16 +132,18 @@ void MainWindow::childEvent(QChildEvent* event) {
 }
 
 void MainWindow::connect_study() {
-  connect(&study_, &Study::opened, this, [this](bool new_source) {
-    if (new_source) editor_.start();
+  connect(&study(), &Study::opened, this, [this](bool new_source) {
+    if (new_source) editor().start();
     navigation_.reset();
   });
-  connect(&study_, &Study::reported, &info_bar_, &InfoBar::show_message);
-  connect(&study_, &Study::columns_changed, this, &MainWindow::hide_cancelled);
-  connect(&study_, &Study::model_changed, this, &MainWindow::show_model);
-  connect(&study_, &Study::leaves_chosen, this, [this] {
-    const ChosenLeaves leaves = study_.marks().chosen().value_or(ChosenLeaves{});
-    canvas_.set_chosen_leaves(leaves.column, leaves.leaves);
+  connect(docks_.exploration, &ExploreDock::columns_shown, this,
+          [this] { navigation_.follow_column(); });
+  connect(&study(), &Study::reported, &info_bar(), &InfoBar::show_message);
+  connect(&study(), &Study::columns_changed, this, &MainWindow::hide_cancelled);
+  connect(&study(), &Study::model_changed, this, &MainWindow::show_model);
+  connect(&study(), &Study::leaves_chosen, this, [this] {
+    const ChosenLeaves leaves = study().marks().chosen().value_or(ChosenLeaves{});
+    canvas().set_chosen_leaves(leaves.column, leaves.leaves);
   });
 }
 
@@ -157,56 +152,59 @@ void MainWindow::connect_canvas() {
   // if the lengths of both differ.
   const auto on_shown_tokens = [this](auto act) {
     return [this, act](const auto&... tokens) {
-      const auto model = study_.model();
-      if (model && model->lengths == study_.lengths()) act(tokens...);
+      const auto model = study().model();
+      if (model && model->lengths == study().lengths()) act(tokens...);
     };
   };
-  connect(&canvas_, &Canvas::viewport_requested, this,
+  connect(&canvas(), &Canvas::viewport_requested, this,
           on_shown_tokens([this](const Viewport& viewport) {
             change("viewport", [&](Session& s) { s.viewport = viewport; });
           }));
-  connect(&canvas_, &Canvas::query_pinned, this,
-          on_shown_tokens([this](Index query) { editor_.pin(query); }));
-  connect(&canvas_, &Canvas::block_chosen, this,
+  connect(&canvas(), &Canvas::query_pinned, this,
+          on_shown_tokens([this](Index query) { editor().pin(query); }));
+  connect(&canvas(), &Canvas::block_chosen, this,
           on_shown_tokens([this](int column, Index query, Index key) {
-            study_.choose_block(PointedPair{query, key, column});
+            study().choose_block(PointedPair{query, key, column});
           }));
-  connect(&canvas_, &Canvas::rectangle_selected, this,
-          on_shown_tokens([this](IndexRange rows, IndexRange cols) { study_.select(rows, cols); }));
-  connect(&canvas_, &Canvas::settings_requested, this, [this](const ViewSettings& settings) {
-    editor_.change_settings([&](ViewSettings& s) { s = settings; });
+  connect(
+      &canvas(), &Canvas::rectangle_selected, this,
+      on_shown_tokens([this](IndexRange rows, IndexRange cols) { study().select(rows, cols); }));
+  connect(&canvas(), &Canvas::settings_requested, this, [this](const ViewSettings& settings) {
+    editor().change_settings([&](ViewSettings& s) { s = settings; });
   });
-  connect(&canvas_, &Canvas::view_requested, this,
-          [this](int row, View view) { editor_.replace_view(row, view); });
-  connect(&canvas_, &Canvas::row_settings_requested, this, [this](int row, QPointF at) {
-    row_settings_->open_at(canvas_.mapToGlobal(at).toPoint(), row);
+  connect(&canvas(), &Canvas::view_requested, this,
+          [this](int row, View view) { editor().replace_view(row, view); });
+  connect(&canvas(), &Canvas::row_settings_requested, this, [this](int row, QPointF at) {
+    row_settings_->open_at(canvas().mapToGlobal(at).toPoint(), row);
   });
-  connect(&canvas_, &Canvas::parameters_requested, this, [this](int column, QPointF at) {
-    parameter_popup_->open_at(canvas_.mapToGlobal(at).toPoint(), column);
+  connect(&canvas(), &Canvas::parameters_requested, this, [this](int column, QPointF at) {
+    parameter_popup_->open_at(canvas().mapToGlobal(at).toPoint(), column);
   });
-  connect(&canvas_, &Canvas::action_requested, this,
+  connect(&canvas(), &Canvas::action_requested, this,
           [this](const QString& name) { findChild<QAction*>(name)->trigger(); });
-  connect(&canvas_, &Canvas::column_chosen, &study_, &Study::select_column);
-  connect(&canvas_, &Canvas::leaves_chosen, &study_, &Study::choose_leaves);
-  connect(&canvas_, &Canvas::panel_pixels_changed, &study_, &Study::set_panel_pixels);
-  connect(&canvas_, &Canvas::sight_changed, &study_, &Study::set_sight);
+  connect(&canvas(), &Canvas::column_chosen, &study(), &Study::select_column);
+  connect(&canvas(), &Canvas::leaves_chosen, &study(), &Study::choose_leaves);
+  connect(&canvas(), &Canvas::panel_pixels_changed, &study(), &Study::set_panel_pixels);
+  connect(&canvas(), &Canvas::sight_changed, &study(), &Study::set_sight);
 }
 
 void MainWindow::show_model() {
-  auto model = study_.model();
+  auto model = study().model();
   if (!model) return;
   if (exact_in_place_) model = with_exact_in_place(model);
-  canvas_.set_model(model);
-  docks_.key_sequence->set_marked({}, study_.marks().keys());
-  docks_.sequence->set_marked(study_.marks().queries(),
-                              study_.has_own_keys() ? std::vector<Index>() : study_.marks().keys());
+  canvas().set_model(model);
+  docks_.key_sequence->set_marked({}, study().marks().keys());
+  docks_.sequence->set_marked(study().marks().queries(), study().has_own_keys()
+                                                             ? std::vector<Index>()
+                                                             : study().marks().keys());
 }
 
 void MainWindow::show_exact(bool on) {
   if (on == exact_in_place_) return;
-  const bool there = std::ranges::any_of(study_.session().columns, is_reference, &Column::variant);
-  if (on && !there && study_.source() && !study_.shows_matrix())
-    show_status("There is no exact column to show in place: choose Variant > Add > Exact");
+  const bool there = std::ranges::any_of(study().session().columns, is_reference, &Column::variant);
+  if (on && !there && study().source() && !study().shows_matrix())
+    workspace_.show_status(
+        "There is no exact column to show in place: choose Variant > Add > Exact");
   exact_in_place_ = on && there;
   show_model();
 }
@@ -242,37 +240,32 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
 
 void MainWindow::cancel() {
   if (exports_.can_cancel()) return exports_.cancel();
-  study_.cancel();
-  if (study_.paused() && study_.source())
-    info_bar_.offer(words_on_cancelled, "Resume", [this] { study_.resume(); });
+  study().cancel();
+  if (study().paused() && study().source())
+    info_bar().offer(words_on_cancelled, "Resume", [this] { study().resume(); });
 }
 
 /// What was cancelled goes on with the next change.
 void MainWindow::hide_cancelled() {
-  if (!study_.paused() && info_bar_.message() == words_on_cancelled) info_bar_.hide();
+  if (!study().paused() && info_bar().message() == words_on_cancelled) info_bar().hide();
 }
 
-void MainWindow::show_status(const QString& message) {
-  constexpr int shown_ms = 6000;
-  statusBar()->showMessage(message, shown_ms);
-}
-
-QByteArray MainWindow::layout_state() const {
-  return saveState(layout_version);
-}
-
-void MainWindow::restore_layout(const QByteArray& state) {
-  restoreState(state, layout_version);
+void MainWindow::go_back() {
+  if (find_bar_.isVisible()) return find_bar_.close_bar();
+  if (navigation_.stop_playing()) return;
+  if (canvas().show_grid() || comparing_.end()) return;
+  if (can_cancel()) return cancel();
+  navigation_.unselect();
 }
 
 void MainWindow::show_sweep() {
-  if (!sweep_) sweep_ = new SweepDialog(*this);
+  if (!sweep_) sweep_ = new SweepDialog(workspace_);
   sweep_->open_dialog();
 }
 
 void MainWindow::show_add_columns() {
   if (!add_columns_) {
-    add_columns_ = new AddColumnDialog(study_, editor_, this);
+    add_columns_ = new AddColumnDialog(study(), editor(), this);
     connect(add_columns_, &AddColumnDialog::added, this, [this] { navigation_.follow_column(); });
   }
   add_columns_->open_dialog();
@@ -290,7 +283,7 @@ void MainWindow::set_look(const QString& look) {
 void MainWindow::show_look() {
   const bool dark = look_ == "dark" || (look_ == "desktop" && ask_desktop());
   apply_theme(*qApp, dark);
-  study_.set_dark(dark);
+  study().set_dark(dark);
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
@@ -298,10 +291,10 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   docks_.exploration->stop();
   if (add_columns_) add_columns_->close();
   files_.keep_last(recovery_.end());  // includes a text that is being read
-  study_.cancel();
+  study().cancel();
   QSettings settings;
   settings.setValue("window/geometry", saveGeometry());
-  settings.setValue("window/state", layout_state());
+  settings.setValue("window/state", docks_.layout());
   event->accept();
 }
 
@@ -317,14 +310,15 @@ void MainWindow::dropEvent(QDropEvent* event) {
       urls.front().isLocalFile() ? urls.front().toLocalFile() : urls.front().toString();
   if (!give_to_model(what.toStdString())) open(what);
   if (urls.size() > 1)
-    show_status(QString("Opening the first of %1 files; `fovea FILE FILE` opens a window for each")
-                    .arg(urls.size()));
+    workspace_.show_status(
+        QString("Opening the first of %1 files; `fovea FILE FILE` opens a window for each")
+            .arg(urls.size()));
 }
 
 // A picture that is dropped on a model of images becomes its input, and so does a text for a model
 // of texts.
 bool MainWindow::give_to_model(const std::string& path) {
-  const auto source = study_.source();
+  const auto source = study().source();
   if (!source || !is_model_address(source->path)) return false;
   if (is_session_file(path)) return false;  // a session file is opened as a session
   const bool is_text = to_qt(path).endsWith(".txt", Qt::CaseInsensitive);
@@ -332,7 +326,7 @@ bool MainWindow::give_to_model(const std::string& path) {
   ModelAddress address = parse_model_address(source->path);
   address.text.reset();
   address.input = path;
-  editor_.choose_input(to_text(address));
+  editor().choose_input(to_text(address));
   return true;
 }
 

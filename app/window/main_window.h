@@ -4,10 +4,6 @@
 
 #include <QMainWindow>
 
-#include "canvas/canvas.h"
-#include "study/effect_run.h"
-#include "study/learning_run.h"
-#include "study/validation_run.h"
 #include "window/comparing.h"
 #include "window/docks/docks.h"
 #include "window/exports.h"
@@ -16,7 +12,7 @@
 #include "window/live_bar.h"
 #include "window/navigation.h"
 #include "window/recovery.h"
-#include "window/widgets/info_bar.h"
+#include "window/workspace.h"
 
 namespace fovea {
 
@@ -35,15 +31,16 @@ class MainWindow : public QMainWindow {
                       QWidget* parent = nullptr);
   ~MainWindow() override;
 
-  Background& background() { return *background_; }
-  Study& study() { return study_; }
-  SessionEditor& editor() { return editor_; }
-  LearningRun& learning() { return learning_; }
-  EffectRun& effect() { return effect_; }
-  ValidationRun& validation() { return validation_; }
-  Canvas& canvas() { return canvas_; }
+  Workspace& workspace() { return workspace_; }
+  Background& background() { return *workspace_.background; }
+  Study& study() { return workspace_.study; }
+  SessionEditor& editor() { return workspace_.editor; }
+  LearningRun& learning() { return workspace_.learning; }
+  EffectRun& effect() { return workspace_.effect; }
+  ValidationRun& validation() { return workspace_.validation; }
+  Canvas& canvas() { return workspace_.canvas; }
+  InfoBar& info_bar() { return workspace_.info_bar; }
   Docks& docks() { return docks_; }
-  InfoBar& info_bar() { return info_bar_; }
   FindBar& find_bar() { return find_bar_; }
   LiveBar& live_bar() { return live_bar_; }
   Files& files() { return files_; }
@@ -63,17 +60,15 @@ class MainWindow : public QMainWindow {
   void open(const QString& what) { files_.open(what); }
   /// See SessionEditor.
   void change(const std::string& kind, const std::function<void(Session&)>& edit) {
-    editor_.change(kind, edit);
+    workspace_.editor.change(kind, edit);
   }
   /// Whether there is work that a person waits for.
-  bool can_cancel() const { return exports_.can_cancel() || study_.can_cancel(); }
+  bool can_cancel() const { return exports_.can_cancel() || workspace_.study.can_cancel(); }
   /// Cancels the work in the status bar: an export, else what is being opened or computed.
   void cancel();
-  /// Shows a message in the status bar for a while.
-  void show_status(const QString& message);
-  /// Where the docks are, as settings and sessions remember it.
-  QByteArray layout_state() const;
-  void restore_layout(const QByteArray& state);
+  /// Closes the search, else ends playing, else leaves the enlarged panel, else ends a comparison,
+  /// else cancels the running work, else unselects everything but the pinned query.
+  void go_back();
   void show_sweep();
   void show_add_columns();
   /// Sets the look of all windows: "dark", "light", or "desktop" to follow the desktop.
@@ -99,23 +94,16 @@ class MainWindow : public QMainWindow {
   void show_look();
   void hide_cancelled();
 
-  std::shared_ptr<Background> background_;
-  Study study_;
-  SessionEditor editor_{study_};
-  LearningRun learning_{study_, editor_};
-  EffectRun effect_{study_, editor_};
-  ValidationRun validation_{study_, editor_, learning_};
-  InfoBar& info_bar_;
-  Canvas& canvas_;
-  Docks docks_;
+  Workspace workspace_;
+  Docks docks_{workspace_};
+  Files files_{workspace_, docks_};
+  Exports exports_{workspace_};
+  Navigation navigation_{workspace_, docks_};
+  Comparing comparing_{workspace_};
   FindBar& find_bar_;
   LiveBar& live_bar_;
   RecoveryBar& recovery_bar_;
   Recovery& recovery_;
-  Files files_{*this};
-  Exports exports_{*this};
-  Navigation navigation_{*this};
-  Comparing comparing_{*this};
   RowSettings* row_settings_ = nullptr;
   ParameterPopup* parameter_popup_ = nullptr;
   Tour* tour_ = nullptr;

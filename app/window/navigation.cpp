@@ -7,9 +7,10 @@
 #include "analysis/worst_queries.h"
 #include "canvas/viewport.h"
 #include "views/views.h"
+#include "window/docks/docks.h"
 #include "window/docks/failure_box.h"
-#include "window/main_window.h"
 #include "window/widgets/text.h"
+#include "window/workspace.h"
 
 namespace fovea {
 namespace {
@@ -20,9 +21,13 @@ double middle(double begin, double end) {
 
 }  // namespace
 
-Navigation::Navigation(MainWindow& window)
-    : window_(window), study_(window.study()), editor_(window.editor()), canvas_(window.canvas()) {
-  const Docks& docks = window.docks();
+Navigation::Navigation(Workspace& workspace, const Docks& docks)
+    : workspace_(workspace),
+      docks_(docks),
+      study_(workspace.study),
+      editor_(workspace.editor),
+      canvas_(workspace.canvas) {
+  QMainWindow& window = workspace.window;
   player_.setInterval(100);
   QObject::connect(&player_, &QTimer::timeout, &window, [this] { play_next(); });
   QObject::connect(&canvas_, &Canvas::hovered, &window,
@@ -126,7 +131,7 @@ void Navigation::go_to_loss_of(Index query) {
 }
 
 void Navigation::find_loss() {
-  const auto& most_lost = window_.docks().column->failure().most_lost();
+  const auto& most_lost = docks_.column->failure().most_lost();
   if (loss_sought_ && most_lost && most_lost->first == *loss_sought_)
     go_to(most_lost->first, most_lost->second);
 }
@@ -182,7 +187,7 @@ void Navigation::play() {
     point_to(Index(study_.session().viewport.row_begin), study_.hovered_key());
   played_ = study_.hovered_query();
   player_.start();
-  window_.show_status("Playing the queries: J or Esc stops");
+  workspace_.show_status("Playing the queries: J or Esc stops");
 }
 
 // Long heads are played in steps, so that the queries in sight take half a minute.
@@ -215,11 +220,11 @@ void Navigation::step_worst(int by) {
   const ColumnState& column = study_.columns()[c];
   const QString title = to_qt(study_.title_of(int(c)));
   if (is_reference(column.column.variant))
-    return window_.show_status("Exact attention makes no error: select another column");
+    return workspace_.show_status("Exact attention makes no error: select another column");
   if (column.metrics && !column.metrics->of_outputs())
-    return window_.show_status(QString("Output errors are not known: ") + no_values);
+    return workspace_.show_status(QString("Output errors are not known: ") + no_values);
   if (!column.metrics || column.stale)
-    return window_.show_status("The output errors of " + title + " are not known yet");
+    return workspace_.show_status("The output errors of " + title + " are not known yet");
   const std::vector<float>& errors = column.metrics->token_error;
   const std::vector<Index> order = worst_queries(errors);
   std::ptrdiff_t place = 0;
@@ -232,11 +237,11 @@ void Navigation::step_worst(int by) {
   worst_ = query;
   worst_of_ = column.metrics;
   go_to_loss_of(query);
-  window_.show_status(QString("Query %1: output error |z̃ − z| %2, the %3worst of %4 for %5")
-                          .arg(to_qt(study_.sequence().numbered(query)),
-                               number_text(errors[std::size_t(query)]),
-                               place > 0 ? ordinal(place + 1) + " " : QString(),
-                               QString("%1 queries").arg(order.size()), title));
+  workspace_.show_status(QString("Query %1: output error |z̃ − z| %2, the %3worst of %4 for %5")
+                             .arg(to_qt(study_.sequence().numbered(query)),
+                                  number_text(errors[std::size_t(query)]),
+                                  place > 0 ? ordinal(place + 1) + " " : QString(),
+                                  QString("%1 queries").arg(order.size()), title));
 }
 
 void Navigation::mark_corner() {
@@ -252,14 +257,14 @@ void Navigation::mark_corner() {
     corner_.reset();
   else {
     corner_ = here;
-    window_.show_status("Selection begun: move the crosshair and press the same key again");
+    workspace_.show_status("Selection begun: move the crosshair and press the same key again");
   }
 }
 
 void Navigation::choose_block_at_crosshair() {
   const auto& views = study_.session().views;
   if (std::ranges::none_of(views, [](View view) { return view->has_blocks; }))
-    return window_.show_status("There is no row with blocks: choose View > Rows > Rank");
+    return workspace_.show_status("There is no row with blocks: choose View > Rows > Rank");
   if (!has_crosshair()) move_crosshair(0, 0);
   study_.choose_block(
       PointedPair{study_.hovered_query(), study_.hovered_key(), study_.selected_column()});
@@ -268,17 +273,17 @@ void Navigation::choose_block_at_crosshair() {
 void Navigation::step_leaf(int by) {
   const int column = study_.selected_column();
   const Index count = study_.marks().leaf_count(column);
-  if (count == 0) return window_.show_status("The selected column has no leaves or buckets");
+  if (count == 0) return workspace_.show_status("The selected column has no leaves or buckets");
   const auto& now = study_.marks().chosen();
   Index leaf = by > 0 ? 0 : count - 1;
   if (now && now->column == column) leaf = now->leaves.begin + by;
   leaf = (leaf + count) % count;
   study_.choose_leaves(column, {leaf, leaf + 1});
-  window_.show_status(QString("Leaf or bucket %1, of %2 in all: %3 queries, %4 keys")
-                          .arg(leaf)
-                          .arg(count)
-                          .arg(study_.marks().queries().size())
-                          .arg(study_.marks().keys().size()));
+  workspace_.show_status(QString("Leaf or bucket %1, of %2 in all: %3 queries, %4 keys")
+                             .arg(leaf)
+                             .arg(count)
+                             .arg(study_.marks().queries().size())
+                             .arg(study_.marks().keys().size()));
 }
 
 int Navigation::view() const {
@@ -322,11 +327,13 @@ void Navigation::enlarge_panel() {
   canvas_.enlarge(view(), column());
 }
 
-void Navigation::go_back() {
-  if (window_.find_bar().isVisible()) return window_.find_bar().close_bar();
-  if (is_playing()) return player_.stop();
-  if (canvas_.show_grid() || window_.comparing().end()) return;
-  if (window_.can_cancel()) return window_.cancel();
+bool Navigation::stop_playing() {
+  const bool played = is_playing();
+  player_.stop();
+  return played;
+}
+
+void Navigation::unselect() {
   corner_.reset();
   study_.select({0, 0}, {0, 0});
   study_.choose_leaves(0, {0, 0});

@@ -12,11 +12,12 @@
 
 namespace fovea {
 
-class MainWindow;
+struct Docks;
+struct Workspace;
 
 class Navigation {
  public:
-  explicit Navigation(MainWindow& window);
+  Navigation(Workspace& workspace, const Docks& docks);
 
   /// Moves by shares of the visible part. If a whole axis is visible, the crosshair moves along it
   /// instead.
@@ -41,6 +42,8 @@ class Navigation {
   /// again, it stops. It also stops if a person points at another query.
   void play();
   bool is_playing() const { return player_.isActive(); }
+  /// Returns false if nothing is played.
+  bool stop_playing();
   /// Pins the query with the largest output error in the selected column, then the next one in
   /// order, or with -1 the one before, until another query is pinned. The crosshair goes to the key
   /// whose weight has fallen most, once it is known.
@@ -60,9 +63,8 @@ class Navigation {
   /// Lets keys act on the selected column, and replaces an enlarged panel by that of the column.
   void follow_column();
   void enlarge_panel();
-  /// Closes the search, else ends playing, else leaves the enlarged panel, else ends a comparison,
-  /// else cancels the running work, else unselects everything but the pinned query.
-  void go_back();
+  /// Unselects everything but the pinned query.
+  void unselect();
   /// To be called when another source was opened.
   void reset();
 
@@ -73,7 +75,8 @@ class Navigation {
   void go_to_loss_of(Index query);
   void find_loss();
 
-  MainWindow& window_;
+  Workspace& workspace_;
+  const Docks& docks_;
   Study& study_;
   SessionEditor& editor_;
   Canvas& canvas_;

@@ -5,20 +5,20 @@
 
 namespace fovea {
 
-class MainWindow;
 class ParameterForm;
+struct Workspace;
 
 class ParameterPopup : public QFrame {
   Q_OBJECT
 
  public:
-  explicit ParameterPopup(MainWindow& window);
+  explicit ParameterPopup(Workspace& workspace);
 
   /// Selects a column and shows its parameters at a point of the screen.
   void open_at(QPoint place, int column);
 
  private:
-  MainWindow& window_;
+  Workspace& workspace_;
   ParameterForm* form_;
 };
 

@@ -12,6 +12,7 @@
 #include "data/number_text.h"
 #include "input/open_source.h"
 #include "study/background.h"
+#include "window/files.h"
 #include "window/main_window.h"
 #include "window/widgets/form.h"
 #include "window/widgets/text.h"
@@ -34,22 +35,24 @@ QString time_text(std::time_t time) {
 }
 
 /// Opening a source hides messages, so this one is shown again.
-void show_message(MainWindow& window, const QString& message) {
-  const auto show = [&window, message] { window.info_bar().show_message(message); };
+void show_message(Workspace& workspace, const QString& message) {
+  const auto show = [&workspace, message] { workspace.info_bar.show_message(message); };
   show();
-  if (window.study().source()) return;
-  QObject::connect(&window.study(), &Study::opened, &window, show, Qt::SingleShotConnection);
+  if (workspace.study.source()) return;
+  QObject::connect(&workspace.study, &Study::opened, &workspace.window, show,
+                   Qt::SingleShotConnection);
 }
 
 }  // namespace
 
-Recovery::Recovery(MainWindow& window) : QObject(&window), window_(window) {
+Recovery::Recovery(Workspace& workspace, Files& files)
+    : QObject(&workspace.window), workspace_(workspace), files_(files) {
   soon_.setSingleShot(true);
   connect(&soon_, &QTimer::timeout, this, &Recovery::write);
   regularly_.setInterval(layout_check);
   connect(&regularly_, &QTimer::timeout, this, &Recovery::ask_to_write);
   for (const auto signal : {&Study::session_changed, &Study::columns_changed})
-    connect(&window.study(), signal, this, &Recovery::ask_to_write);
+    connect(&workspace.study, signal, this, &Recovery::ask_to_write);
 }
 
 Recovery::~Recovery() = default;
@@ -70,7 +73,7 @@ void Recovery::take_over(std::shared_ptr<RecoveryFile> file) {
 }
 
 bool Recovery::has_session() const {
-  return file_ && window_.study().source() && !is_of_a_program(window_.study().session().source);
+  return file_ && workspace_.study.source() && !is_of_a_program(workspace_.study.session().source);
 }
 
 void Recovery::ask_to_write() {
@@ -87,8 +90,8 @@ void Recovery::write() {
   if (writing_) return;
   writing_ = true;
   since_.start();
-  window_.background().recovery.run(
-      [file = file_, session = window_.files().session_file()] { file->write(session); }, this,
+  workspace_.background->recovery.run(
+      [file = file_, session = files_.session_file()] { file->write(session); }, this,
       [this](const std::string& error) {
         writing_ = false;
         if (!error.empty()) report(error);
@@ -99,7 +102,7 @@ void Recovery::write() {
 std::string Recovery::write_now() {
   if (!has_session()) return {};
   try {
-    file_->write(window_.files().session_file());
+    file_->write(files_.session_file());
     return file_->path();
   } catch (const std::exception&) {  // the file that is there stays
     return {};
@@ -108,7 +111,8 @@ std::string Recovery::write_now() {
 
 void Recovery::report(const std::string& error) {
   if (std::exchange(reported_, true)) return;
-  show_message(window_, "If Fovea should end unexpectedly, this session is lost: " + to_qt(error));
+  show_message(workspace_,
+               "If Fovea should end unexpectedly, this session is lost: " + to_qt(error));
 }
 
 std::function<void()> Recovery::end() {
@@ -152,7 +156,7 @@ void RecoveryBar::offer(RecoverySearch found) {
   for (LeftBehind& left : found.sessions) left_.push_back(std::move(left));
   QStringList problems;
   for (const std::string& problem : found.problems) problems << to_qt(problem);
-  if (!problems.isEmpty()) show_message(window_, problems.join('\n'));
+  if (!problems.isEmpty()) show_message(window_.workspace(), problems.join('\n'));
   show_next();
 }
 

@@ -16,13 +16,15 @@ class QLabel;
 
 namespace fovea {
 
+class Files;
 class MainWindow;
+struct Workspace;
 
 class Recovery : public QObject {
   Q_OBJECT
 
  public:
-  explicit Recovery(MainWindow& window);
+  Recovery(Workspace& workspace, Files& files);
   ~Recovery() override;
 
   /// Begins to keep the session in a file of its own in `folder`. If that fails, the window says so
@@ -44,7 +46,8 @@ class Recovery : public QObject {
   void report(const std::string& error);
   bool has_session() const;
 
-  MainWindow& window_;
+  Workspace& workspace_;
+  Files& files_;
   std::shared_ptr<RecoveryFile> file_;  // null if nothing is kept
   QTimer soon_, regularly_;
   QElapsedTimer since_;             // a session was given to be written

@@ -5,22 +5,22 @@
 #include <QPushButton>
 
 #include "views/views.h"
-#include "window/main_window.h"
 #include "window/widgets/form.h"
 #include "window/widgets/popup.h"
 #include "window/widgets/text.h"
+#include "window/workspace.h"
 
 namespace fovea {
 
-RowSettings::RowSettings(MainWindow& window, GeneralFields general)
-    : QFrame(&window, Qt::Popup), window_(window), general_(std::move(general)) {
+RowSettings::RowSettings(Workspace& workspace, GeneralFields general)
+    : QFrame(&workspace.window, Qt::Popup), workspace_(workspace), general_(std::move(general)) {
   setObjectName("row_settings");
   setAccessibleName("Settings of a row");
   make_inner<QVBoxLayout>(this)->setContentsMargins(12, 12, 12, 12);
 }
 
 void RowSettings::open_at(QPoint place, int row) {
-  const auto& views = window_.study().session().views;
+  const auto& views = workspace_.study.session().views;
   if (row < 0 || row >= std::ssize(views)) return;
   rebuild(row);
   show_on_screen(*this, place);
@@ -30,8 +30,8 @@ void RowSettings::open_at(QPoint place, int row) {
 void RowSettings::rebuild(int row) {
   delete std::exchange(page_, new QWidget);  // before the settings that its fields show
   layout()->addWidget(page_);
-  const View view = window_.study().session().views[std::size_t(row)];
-  own_ = own_fields(view, window_.study(), window_.editor());
+  const View view = workspace_.study.session().views[std::size_t(row)];
+  own_ = own_fields(view, workspace_.study, workspace_.editor);
   auto* column = make_inner<QVBoxLayout>(page_);
   auto* form = make_inner<QFormLayout>();
   form->setLabelAlignment(Qt::AlignLeft);
@@ -45,7 +45,7 @@ void RowSettings::rebuild(int row) {
   }
   connect(choice, &QComboBox::activated, this, [this, row](int i) {
     close();
-    window_.editor().replace_view(row, all_views()[std::size_t(i)]);
+    workspace_.editor.replace_view(row, all_views()[std::size_t(i)]);
   });
   form->addRow("&Row", choice);
   SettingFieldList fields;
@@ -71,12 +71,12 @@ void RowSettings::add_buttons(QBoxLayout& line, int row) {
     });
     line.addWidget(button);
   };
-  SessionEditor& editor = window_.editor();
-  const int rows = int(window_.study().session().views.size());
+  SessionEditor& editor = workspace_.editor;
+  const int rows = int(workspace_.study.session().views.size());
   add("Move &up", row > 0, [&editor, row] { editor.move_view(row, row - 1); });
   add("Move &down", row + 1 < rows, [&editor, row] { editor.move_view(row, row + 1); });
   add("Re&move row", rows > 1, [&editor, this, row] {
-    const auto& views = window_.study().session().views;
+    const auto& views = workspace_.study.session().views;
     if (row < std::ssize(views)) editor.show_view(views[std::size_t(row)], false);
   });
 }

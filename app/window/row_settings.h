@@ -9,13 +9,13 @@ class QBoxLayout;
 
 namespace fovea {
 
-class MainWindow;
+struct Workspace;
 
 class RowSettings : public QFrame {
   Q_OBJECT
 
  public:
-  RowSettings(MainWindow& window, GeneralFields general);
+  RowSettings(Workspace& workspace, GeneralFields general);
 
   /// Shows the settings of a row of the session at a point of the screen.
   void open_at(QPoint place, int row);
@@ -24,7 +24,7 @@ class RowSettings : public QFrame {
   void rebuild(int row);
   void add_buttons(QBoxLayout& line, int row);
 
-  MainWindow& window_;
+  Workspace& workspace_;
   GeneralFields general_;
   SettingFieldList own_;  // of the row's view
   QWidget* page_ = nullptr;

@@ -129,7 +129,7 @@ TEST_CASE("a text that a model still reads is in the session that is saved, and 
     CHECK(again.study().sequence().tokens == the_cat_sat);
   }
   SUBCASE("a figure carries the text that it shows") {
-    write_bytes(path, t.window->files().session_text());
+    write_bytes(path, t.window->workspace().session_text());
     CHECK(read_session(path).session.source == t.model.address("the cat"));
   }
 }

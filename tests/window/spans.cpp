@@ -317,9 +317,9 @@ TEST_CASE("a layout from before there was a Spans dock leaves it among the docks
   Window window(small);
   auto* dock = window->findChild<QDockWidget*>("Spans");
   dock->setObjectName("A dock of another version");
-  const QByteArray layout = window->layout_state();
+  const QByteArray layout = window->docks().layout();
   dock->setObjectName("Spans");
-  window->restore_layout(layout);
+  window->docks().restore_layout(layout);
   QTest::qWait(50);
   CHECK_FALSE(dock->isFloating());
   window->docks().show("Spans");

@@ -20,10 +20,11 @@
 #include "input/bundled_models.h"
 #include "input/model_place.h"
 #include "input/open_source.h"
-#include "window/main_window.h"
+#include "window/files.h"
 #include "window/proposed_input.h"
 #include "window/widgets/form.h"
 #include "window/widgets/text.h"
+#include "window/workspace.h"
 #include "worker/interpreter.h"
 
 namespace fovea {
@@ -78,13 +79,16 @@ void use_kept_interpreter() {
   set_interpreter_setting(QSettings().value(python_setting).toString().toStdString());
 }
 
-void show_open_model(MainWindow& window) {
-  auto* dialog = window.findChild<ModelDialog*>();
-  if (!dialog) dialog = new ModelDialog(window);
+void show_open_model(Workspace& workspace, Files& files) {
+  auto* dialog = workspace.window.findChild<ModelDialog*>();
+  if (!dialog) {
+    dialog = new ModelDialog(workspace);
+    QObject::connect(dialog, &ModelDialog::chosen, &files, &Files::open);
+  }
   dialog->open_dialog();
 }
 
-ModelDialog::ModelDialog(MainWindow& window) : QDialog(&window), window_(window) {
+ModelDialog::ModelDialog(Workspace& workspace) : QDialog(&workspace.window), workspace_(workspace) {
   setWindowTitle("Open model");
   setObjectName("open_model_dialog");
   ask_for_model = [this] {
@@ -216,7 +220,7 @@ bool ModelDialog::eventFilter(QObject* watched, QEvent* event) {
 }
 
 void ModelDialog::open_dialog() {
-  const auto source = window_.study().source();
+  const auto source = workspace_.study.source();
   const ModelAddress words = reading_text(".", source.get());
   file_of_text_ = words.input.value_or("");
   text_->setPlainText(to_qt(words.text.value_or("")).left(most_typed));
@@ -319,7 +323,7 @@ void ModelDialog::open_model() {
   else
     address.text = text.toStdString();
   accept();
-  window_.open(to_qt(to_text(address)));
+  emit chosen(to_qt(to_text(address)));
 }
 
 }  // namespace fovea

@@ -21,24 +21,29 @@ class QTableWidget;
 
 namespace fovea {
 
-class MainWindow;
+class Files;
+struct Workspace;
 
 /// Takes the interpreter that was chosen in this dialog before.
 void use_kept_interpreter();
 
 /// Opens the dialog of the window.
-void show_open_model(MainWindow& window);
+void show_open_model(Workspace& workspace, Files& files);
 
 class ModelDialog : public QDialog {
   Q_OBJECT
 
  public:
-  explicit ModelDialog(MainWindow& window);
+  explicit ModelDialog(Workspace& workspace);
 
   /// Lists the models of the cache, in the background, and proposes what is shown now as the input.
   void open_dialog();
   /// The questions of the buttons; empty answers if nothing is chosen. Tests replace them.
   std::function<QString()> ask_for_model, ask_for_image, ask_for_interpreter;
+
+ signals:
+  /// The address of a model and what it reads.
+  void chosen(const QString& address);
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
@@ -57,7 +62,7 @@ class ModelDialog : public QDialog {
   /// The model that is named, with "~/" as the home folder.
   std::string named() const;
 
-  MainWindow& window_;
+  Workspace& workspace_;
   QTimer pause_;              // since the last key stroke in the name
   std::string file_of_text_;  // the file that is read if no text is typed; empty if none
   QLineEdit *model_, *image_;

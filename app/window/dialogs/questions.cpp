@@ -14,14 +14,14 @@
 #include "data/layer_conditions.h"
 #include "data/memory.h"
 #include "data/number_text.h"
-#include "window/main_window.h"
 #include "window/widgets/text.h"
+#include "window/workspace.h"
 
 namespace fovea {
 namespace {
 
-void choose_back_end(MainWindow& window, const DeviceReport& report) {
-  const Backend& backend = window.study().backend();
+void choose_back_end(Workspace& workspace, const DeviceReport& report) {
+  const Backend& backend = workspace.study.backend();
   QString text =
       QString("Computing on %1, %2.\n\nGPU: %3\n")
           .arg(to_qt(backend.device()), to_qt(backend.precision()),
@@ -42,11 +42,11 @@ void choose_back_end(MainWindow& window, const DeviceReport& report) {
   text += "\nCompute on:";
   const QString now = to_qt(backend.id() + " " + backend.precision());
   bool accepted = false;
-  const QString chosen = QInputDialog::getItem(&window, "Back end", text, choices,
+  const QString chosen = QInputDialog::getItem(&workspace.window, "Back end", text, choices,
                                                choices.indexOf(now), false, &accepted);
   if (!accepted || chosen == now) return;
   const QStringList words = chosen.split(' ');
-  window.study().use_backend(
+  workspace.study.use_backend(
       BackendChoice{.backend = words[0].toStdString(), .precision = words[1].toStdString()});
 }
 
@@ -82,8 +82,8 @@ bool read(const QString& text, Index& to) {
 }
 
 template <class T>
-std::optional<std::optional<T>> ask_number(MainWindow& window, const Condition<T>& condition) {
-  const auto problem = window.study().problem();
+std::optional<std::optional<T>> ask_number(Workspace& workspace, const Condition<T>& condition) {
+  const auto problem = workspace.study.problem();
   if (!problem) return {};
   const QString now = text_of(*(conditions_of(*problem).*condition.member));
   QString title = condition.name;
@@ -91,26 +91,27 @@ std::optional<std::optional<T>> ask_number(MainWindow& window, const Condition<T
   const QString question = QString("%1. Leave it empty for what the source states, else %2.")
                                .arg(condition.meaning, condition.otherwise);
   bool ok = false;
-  const QString text = QInputDialog::getText(&window, title, question, QLineEdit::Normal, now, &ok);
+  const QString text =
+      QInputDialog::getText(&workspace.window, title, question, QLineEdit::Normal, now, &ok);
   if (!ok || text == now) return {};
   if (text.trimmed().isEmpty()) return std::optional<T>();
   T value = 0;
   if (read(text, value) && condition.allows(value)) return std::optional(value);
-  window.info_bar().show_message(
+  workspace.info_bar.show_message(
       QString("%1 “%2”: expected %3").arg(title, text, condition.expected));
   return {};
 }
 
 }  // namespace
 
-std::optional<std::pair<Index, Index>> ask_pair(MainWindow& window) {
-  const Lengths lengths = window.study().lengths();
+std::optional<std::pair<Index, Index>> ask_pair(Workspace& workspace) {
+  const Lengths lengths = workspace.study.lengths();
   if (lengths.queries == 0) return {};
   const auto [queries, keys] = lengths;
   const QString expected = QString("Query (0 to %1), key (0 to %2)").arg(queries - 1).arg(keys - 1);
   bool ok = false;
   const QString text =
-      QInputDialog::getText(&window, "Go to", expected, QLineEdit::Normal, {}, &ok);
+      QInputDialog::getText(&workspace.window, "Go to", expected, QLineEdit::Normal, {}, &ok);
   if (!ok) return {};
   const QStringList parts = text.split(QRegularExpression("[,\\s]+"), Qt::SkipEmptyParts);
   bool good_query = false, good_key = true;
@@ -119,19 +120,19 @@ std::optional<std::pair<Index, Index>> ask_pair(MainWindow& window) {
   const Index key = parts.size() > 1 ? parts[1].toLongLong(&good_key) : diagonal;
   if (good_query && good_key && query >= 0 && key >= 0 && query < queries && key < keys)
     return std::pair{query, key};
-  window.info_bar().show_message(QString("Go to “%1”: expected %2, such as %3, %4")
-                                     .arg(text, expected)
-                                     .arg(queries / 2)
-                                     .arg(keys / 2));
+  workspace.info_bar.show_message(QString("Go to “%1”: expected %2, such as %3, %4")
+                                      .arg(text, expected)
+                                      .arg(queries / 2)
+                                      .arg(keys / 2));
   return {};
 }
 
-std::optional<std::optional<double>> ask(MainWindow& window, const Condition<double>& condition) {
-  return ask_number(window, condition);
+std::optional<std::optional<double>> ask(Workspace& workspace, const Condition<double>& condition) {
+  return ask_number(workspace, condition);
 }
 
-std::optional<std::optional<Index>> ask(MainWindow& window, const Condition<Index>& condition) {
-  return ask_number(window, condition);
+std::optional<std::optional<Index>> ask(Workspace& workspace, const Condition<Index>& condition) {
+  return ask_number(workspace, condition);
 }
 
 void use_kept_memory_budget() {
@@ -142,14 +143,14 @@ void use_kept_memory_budget() {
   }
 }
 
-void ask_memory_budget(MainWindow& window) {
+void ask_memory_budget(Workspace& workspace) {
   const auto bytes = [](std::size_t count) {
     return to_qt(format_bytes(static_cast<double>(count), Zeros::drop));
   };
   const auto budget = memory_budget();
   bool ok = false;
   const QString text = QInputDialog::getText(
-      &window, "Memory budget",
+      &workspace.window, "Memory budget",
       QString("What needs more memory is refused before it begins.\n"
               "A size such as 16G or 800M, at least 64M; half: half of what is free. Free now: %1.")
           .arg(bytes(free_memory())),
@@ -158,17 +159,17 @@ void ask_memory_budget(MainWindow& window) {
   try {
     set_memory_budget(parse_memory_budget(text.trimmed().toStdString()));
   } catch (const UsageError& error) {
-    return window.info_bar().show_message(to_qt(error.what()));
+    return workspace.info_bar.show_message(to_qt(error.what()));
   }
   QSettings().setValue("memory", text.trimmed());
-  window.study().resume();
+  workspace.study.resume();
 }
 
-void ask_back_end(MainWindow& window, QAction& action) {
+void ask_back_end(Workspace& workspace, QAction& action) {
   action.setEnabled(false);
-  window.show_status("Looking for a GPU, and testing it if that was not done yet…");
+  workspace.show_status("Looking for a GPU, and testing it if that was not done yet…");
   const auto report = std::make_shared<DeviceReport>();
-  window.background().devices.run(
+  workspace.background->devices.run(
       [report] {
         const SelfTests tests = SelfTests::of_this_program();
         *report = report_device(tests, true);
@@ -180,10 +181,10 @@ void ask_back_end(MainWindow& window, QAction& action) {
           return std::optional(verdicts.at(precision));
         };
       },
-      &window,
-      [&window, &action, report](const std::string& error) {
+      &workspace.window,
+      [&workspace, &action, report](const std::string& error) {
         if (!error.empty()) *report = {.device = {}, .why_not = error, .verdict = {}};
-        choose_back_end(window, *report);
+        choose_back_end(workspace, *report);
         action.setEnabled(true);
       });
 }

@@ -12,11 +12,11 @@
 #include "window/dialogs/export_dialog.h"
 #include "window/dialogs/questions.h"
 #include "window/dialogs/sweep_plot.h"
-#include "window/main_window.h"
 #include "window/status_line.h"
 #include "window/widgets/form.h"
 #include "window/widgets/measuring_footer.h"
 #include "window/widgets/text.h"
+#include "window/workspace.h"
 
 namespace fovea {
 namespace {
@@ -25,8 +25,11 @@ const QString stop_text = "&Stop measuring";
 
 }  // namespace
 
-SweepDialog::SweepDialog(MainWindow& window)
-    : QDialog(&window), window_(window), study_(window.study()), run_(window.study()) {
+SweepDialog::SweepDialog(Workspace& workspace)
+    : QDialog(&workspace.window),
+      workspace_(workspace),
+      study_(workspace.study),
+      run_(workspace.study) {
   setWindowTitle("Sweep over n");
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(12, 12, 12, 12);
@@ -230,8 +233,8 @@ SweepFigure SweepDialog::figure_for(const FigureStyle& style, bool carries_sessi
 void SweepDialog::export_to(const QString& path, const FigureStyle& style, bool carries_session) {
   remember_export(path);
   SweepFigure figure = figure_for(style, carries_session);
-  if (carries_session) figure.page.recipe.session = window_.files().session_text();
-  footer_->write(window_.background(), path,
+  if (carries_session) figure.page.recipe.session = workspace_.session_text();
+  footer_->write(*workspace_.background, path,
                  [path = path.toStdString(), figure] { write_figure(path, figure_of(figure)); });
 }
 

@@ -11,18 +11,18 @@ class QPushButton;
 
 namespace fovea {
 
-class MainWindow;
 class MeasuringFooter;
 class SweepPlot;
 struct FigureStyle;
 struct SweepFigure;
 struct SweepSpot;
+struct Workspace;
 
 class SweepDialog : public QDialog {
   Q_OBJECT
 
  public:
-  explicit SweepDialog(MainWindow& window);
+  explicit SweepDialog(Workspace& workspace);
   ~SweepDialog() override;
 
   /// Measures, unless the sweep is complete and of the present head and columns.
@@ -52,7 +52,7 @@ class SweepDialog : public QDialog {
   void export_by_dialog();
   SweepFigure figure_for(const FigureStyle& style, bool carries_session) const;
 
-  MainWindow& window_;
+  Workspace& workspace_;
   Study& study_;
   SweepRun run_;
   SweepLimits measured_;  // of the last sweep

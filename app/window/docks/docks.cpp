@@ -4,6 +4,7 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QDockWidget>
+#include <QMainWindow>
 #include <QScreen>
 #include <QScrollArea>
 #include <QScrollBar>
@@ -13,18 +14,26 @@
 
 #include "window/docks/comparison_dock.h"
 #include "window/docks/effect_dock.h"
-#include "window/main_window.h"
 #include "window/widgets/form.h"
+#include "window/workspace.h"
 
 namespace fovea {
-Docks::Docks(MainWindow& window)
-    : column(new ColumnDock(window.study(), window.editor(), window.learning())),
-      timing(make_timing_dock(window.study())),
+namespace {
+
+/// The layout of a program whose docks were other ones is not restored.
+constexpr int layout_version = 2;
+
+}  // namespace
+
+Docks::Docks(Workspace& workspace)
+    : column(new ColumnDock(workspace.study, workspace.editor, workspace.learning)),
+      timing(make_timing_dock(workspace.study)),
       strip(new QWidget),
-      exploration(new ExploreDock(window)),
-      window_(window),
-      comparison_(new ComparisonDock(window.study())) {
-  QWidget* input = make_input_dock(window.study(), window.editor());
+      exploration(new ExploreDock(workspace)),
+      window_(workspace.window),
+      comparison_(new ComparisonDock(workspace.study)) {
+  QMainWindow& window = workspace.window;
+  QWidget* input = make_input_dock(workspace.study, workspace.editor);
   sequence = input->findChild<SequenceView*>("tokens");
   key_sequence = input->findChild<SequenceView*>("key_tokens");
   head_order_ = input->findChild<QComboBox*>("head_order");
@@ -43,7 +52,7 @@ Docks::Docks(MainWindow& window)
   QScrollArea* scrolled_input = scrolled(input, 244);
   left_ = add("Input", scrolled_input);
   right_ = add("Column", scrolled(column, 296));
-  QDockWidget* spans = add("Spans", make_span_dock(window.study(), window.editor()));
+  QDockWidget* spans = add("Spans", make_span_dock(workspace.study, workspace.editor));
   explore_ = add("Which attention?", exploration);
   QObject::connect(explore_->toggleViewAction(), &QAction::toggled, exploration, [this](bool open) {
     if (open)
@@ -52,18 +61,18 @@ Docks::Docks(MainWindow& window)
       exploration->stop();
   });
   QObject::connect(explore_, &QDockWidget::visibilityChanged, exploration, &ExploreDock::set_seen);
-  below_ = {
-      explore_,
-      add("Effect", new EffectDock(window.study(), window.editor(), window.effect())),
-      add("Comparison", comparison_),
-      spans,
-      add("Timing", timing),
-      add("Learning", make_learning_dock(window.study(), window.learning(), window.validation()))};
-  const auto want_spans = [this, &window, spans] {
+  below_ = {explore_,
+            add("Effect", new EffectDock(workspace.study, workspace.editor, workspace.effect)),
+            add("Comparison", comparison_),
+            spans,
+            add("Timing", timing),
+            add("Learning",
+                make_learning_dock(workspace.study, workspace.learning, workspace.validation))};
+  const auto want_spans = [this, &workspace, spans] {
     // A long head pays for spans with a pass over exact attention: they are found if asked for.
     constexpr Index little = 8192;
-    const bool beside = column->shows_failure() && window.study().length() <= little;
-    window.study().want_spans((spans->isVisible() && spans_seen_) || beside);
+    const bool beside = column->shows_failure() && workspace.study.length() <= little;
+    workspace.study.want_spans((spans->isVisible() && spans_seen_) || beside);
   };
   // Behind another dock it is not looked at.
   QObject::connect(spans, &QDockWidget::visibilityChanged, &window,
@@ -72,8 +81,8 @@ Docks::Docks(MainWindow& window)
                      want_spans();
                    });
   QObject::connect(column, &ColumnDock::failure_visibility_changed, &window, want_spans);
-  QObject::connect(&window.study(), &Study::opened, &window, want_spans);
-  QObject::connect(&window.study(), &Study::opened, &window, [scrolled_input](bool new_source) {
+  QObject::connect(&workspace.study, &Study::opened, &window, want_spans);
+  QObject::connect(&workspace.study, &Study::opened, &window, [scrolled_input](bool new_source) {
     if (new_source) scrolled_input->verticalScrollBar()->setValue(0);
   });
   make_strip();
@@ -141,6 +150,14 @@ void Docks::sort(const SortOrders& orders) {
   comparison_->sort_by(orders.comparison);
   head_order_->setCurrentIndex(int(orders.heads));
   all_layers_->setChecked(orders.all_layers);
+}
+
+QByteArray Docks::layout() const {
+  return window_.saveState(layout_version);
+}
+
+void Docks::restore_layout(const QByteArray& layout) {
+  window_.restoreState(layout, layout_version);
 }
 
 void Docks::arrange() {

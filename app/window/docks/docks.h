@@ -12,14 +12,15 @@
 class QCheckBox;
 class QComboBox;
 class QDockWidget;
+class QMainWindow;
 class QTableWidget;
 
 namespace fovea {
 
 class ComparisonDock;
 class LearningRun;
-class MainWindow;
 class ValidationRun;
+struct Workspace;
 
 /// Says what is open and how it was understood; chooses layer, head and query. It contains a
 /// HeadGallery and a SequenceView.
@@ -37,7 +38,7 @@ QWidget* make_learning_dock(Study& study, LearningRun& learning, ValidationRun& 
 
 struct Docks {
   /// Makes them; the window owns them. They follow its study.
-  explicit Docks(MainWindow& window);
+  explicit Docks(Workspace& workspace);
   /// Puts them where they are at first: the input and the column are shown, none floats.
   void arrange();
   /// Shows which attention to use, with enough room, as a plot or a table, or what heads do.
@@ -46,6 +47,9 @@ struct Docks {
   void toggle_all();
   /// Shows the dock of this name; below the canvas, it takes the place of another one. For tests.
   void show(const QString& name);
+  /// Where the docks are, as settings and sessions remember it.
+  QByteArray layout() const;
+  void restore_layout(const QByteArray& layout);
   /// How their lists are sorted.
   SortOrders orders() const;
   void sort(const SortOrders& orders);
@@ -63,7 +67,7 @@ struct Docks {
   void close_others(const QDockWidget& opened);
   void give_height(QDockWidget& dock);
 
-  MainWindow& window_;
+  QMainWindow& window_;
   ComparisonDock* comparison_;
   QComboBox* head_order_;
   QCheckBox* all_layers_;

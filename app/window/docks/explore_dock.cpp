@@ -27,10 +27,10 @@
 #include "window/docks/pareto_page.h"
 #include "window/docks/triage_page.h"
 #include "window/docks/variant_choice.h"
-#include "window/main_window.h"
 #include "window/widgets/form.h"
 #include "window/widgets/measuring_footer.h"
 #include "window/widgets/text.h"
+#include "window/workspace.h"
 
 namespace fovea {
 namespace {
@@ -41,10 +41,10 @@ const QString cost_setting = "explore/cost";
 
 }  // namespace
 
-ExploreDock::ExploreDock(MainWindow& window)
-    : window_(window),
-      study_(window.study()),
-      run_(window.study()),
+ExploreDock::ExploreDock(Workspace& workspace)
+    : workspace_(workspace),
+      study_(workspace.study),
+      run_(workspace.study),
       answer_{.error = Quantity("output_rel_fro", "")} {
   auto* column = make_page(*this);
   setAttribute(Qt::WA_StyledBackground);
@@ -79,7 +79,7 @@ ExploreDock::ExploreDock(MainWindow& window)
   for (MeasuringPage* its : measuring_pages()) {
     connect(its, &MeasuringPage::changed, this, &ExploreDock::refresh_state);
     connect(its, &MeasuringPage::head_chosen, this,
-            [this](const auto& head) { window_.editor().choose_head(head.first, head.second); });
+            [this](const auto& head) { workspace_.editor.choose_head(head.first, head.second); });
   }
   connect(triage_, &TriagePage::pattern_chosen, this, &ExploreDock::show_pattern);
   connect(triage_, &TriagePage::config_wanted, this, [this] {
@@ -356,8 +356,8 @@ void ExploreDock::show_settings(const std::vector<std::size_t>& places) {
     if (setting.n != study_.length())
       columns.back().values = fitted_values(column, setting.n, study_.length()).values;
   }
-  window_.editor().add_columns(columns);
-  window_.navigation().follow_column();
+  workspace_.editor.add_columns(columns);
+  emit columns_shown();
   footer_->set_outcome(columns.size() == 1
                            ? "Shown as a column: " + to_qt(find_variant(columns[0].variant).label)
                            : QString("Shown as columns: %1 settings").arg(columns.size()));
@@ -365,18 +365,18 @@ void ExploreDock::show_settings(const std::vector<std::size_t>& places) {
 
 void ExploreDock::show_trial(const Trial& trial) {
   if (!is_of_this_source()) return;
-  window_.editor().choose_head(trial.layer, trial.head);
-  window_.editor().add_columns(
+  workspace_.editor.choose_head(trial.layer, trial.head);
+  workspace_.editor.add_columns(
       {{.variant = trial.variant->id, .values = trial.values, .seed = trial.seed}});
 }
 
 void ExploreDock::show_pattern(const std::pair<Index, Index>& head, const OwnSetting& setting) {
-  window_.editor().choose_head(head.first, head.second);
+  workspace_.editor.choose_head(head.first, head.second);
   const Column column{.variant = setting.variant->id, .values = setting.values};
-  window_.editor().add_columns({column});
+  workspace_.editor.add_columns({column});
   const auto& columns = study_.session().columns;
   const bool shown = std::ranges::find(columns, column) != columns.end();
-  if (shown) window_.navigation().follow_column();
+  if (shown) emit columns_shown();
   footer_->set_outcome(shown ? "Shown as a column: " + to_qt(setting.variant->label)
                              : "There is no room for another column: remove one first");
 }
@@ -416,8 +416,8 @@ Figure ExploreDock::plot_figure(const FigureStyle& style, bool carries_session) 
 void ExploreDock::export_plot(const QString& path, const FigureStyle& style, bool carries_session) {
   remember_export(path);
   Figure figure = plot_figure(style, carries_session);
-  if (carries_session) figure.recipe.session = window_.files().session_text();
-  footer_->write(window_.background(), path,
+  if (carries_session) figure.recipe.session = workspace_.session_text();
+  footer_->write(*workspace_.background, path,
                  [path = path.toStdString(), figure] { write_figure(path, figure); });
 }
 
@@ -444,7 +444,7 @@ void ExploreDock::export_config(const QString& path) {
 }
 
 void ExploreDock::write_text(const QString& path, const std::string& text) {
-  footer_->write(window_.background(), path, [path = path.toStdString(), text] {
+  footer_->write(*workspace_.background, path, [path = path.toStdString(), text] {
     write_atomically(path, [&](std::ostream& out) { out << text; });
   });
 }

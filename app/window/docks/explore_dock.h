@@ -19,7 +19,6 @@ class QTabWidget;
 namespace fovea {
 
 class HeadsPage;
-class MainWindow;
 class MeasuresPage;
 class MeasuringFooter;
 class MeasuringPage;
@@ -29,6 +28,7 @@ class TriagePage;
 class VariantChoice;
 struct Figure;
 struct FigureStyle;
+struct Workspace;
 
 class ExploreDock : public QWidget {
   Q_OBJECT
@@ -36,7 +36,7 @@ class ExploreDock : public QWidget {
  public:
   enum class Page { plot, heads, measures, triage };
 
-  explicit ExploreDock(MainWindow& window);
+  explicit ExploreDock(Workspace& workspace);
   ~ExploreDock() override;
 
   /// Turns to a page without trying anything.
@@ -68,6 +68,10 @@ class ExploreDock : public QWidget {
   /// The text below plot and table.
   QString message_text() const;
 
+ signals:
+  /// Columns were added to what is shown.
+  void columns_shown();
+
  private:
   QWidget* make_controls();
   QLayout* make_answer();
@@ -98,7 +102,7 @@ class ExploreDock : public QWidget {
   void export_by_dialog();
   Figure plot_figure(const FigureStyle& style, bool carries_session) const;
 
-  MainWindow& window_;
+  Workspace& workspace_;
   Study& study_;
   ExplorationRun run_;
   bool seen_ = false;
