@@ -181,7 +181,9 @@ bool PanelCells::read_rows(const RequestId& id, PanelSources& from, Cell& cell) 
     if (answer) row = answer->result;
     return is_there(answer, id, cell);
   };
-  return take(probe_.exact_row(id.column), from.exact_row) && take(probe_.row(id.column), from.row);
+  const Index query = cell.key.query;
+  return take(probe_.exact_row(id.column, query), from.exact_row) &&
+         take(probe_.row(id.column, query), from.row);
 }
 
 // Brings a panel that differs in one setting alone to this value, instead of making another one.

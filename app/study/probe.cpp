@@ -10,21 +10,21 @@ auto result_of(const Answer* answer) {
 
 }  // namespace
 
-const Probe::RowCache::Answer* Probe::row(int column) {
+const Probe::RowCache::Answer* Probe::row(int column, Index query) {
   const ColumnState& its = results_.columns()[static_cast<std::size_t>(column)];
   const ColumnState& exact = results_.exact_of(its);
-  return its.key == exact.key ? exact_row(column) : read(its, column);
+  return its.key == exact.key ? exact_row(column, query) : read(its, column, query);
 }
 
-const Probe::RowCache::Answer* Probe::exact_row(int column) {
+const Probe::RowCache::Answer* Probe::exact_row(int column, Index query) {
   const ColumnState& exact =
       results_.exact_of(results_.columns()[static_cast<std::size_t>(column)]);
-  return read(exact, -1 - static_cast<int>(exact.head));
+  return read(exact, -1 - static_cast<int>(exact.head), query);
 }
 
-const Probe::RowCache::Answer* Probe::read(const ColumnState& its, int place) {
-  const Index query = subject_.listed_query();
-  return rows_.ask({RequestKind::row, 0, place}, {its.key, query},
+const Probe::RowCache::Answer* Probe::read(const ColumnState& its, int place, Index query) {
+  const int list = query == subject_.listed_query() ? 0 : 1;  // neither replaces the other
+  return rows_.ask({RequestKind::row, list, place}, {its.key, query},
                    [query, computation = its.computation](const Backend&, Run& run) {
                      return read_row(*computation, query, run);
                    });
@@ -73,9 +73,10 @@ Probe::Readings Probe::update() {
   if (selected >= results_.columns().size()) return readings;
   const ColumnState& column = results_.columns()[selected];
   if (!column.computation) return readings;
-  readings.row = result_of(row(subject_.selected_column));
+  const Index query = subject_.listed_query();
+  readings.row = result_of(row(subject_.selected_column, query));
   if (!results_.exact_of(column).computation) return readings;
-  readings.exact_row = result_of(exact_row(subject_.selected_column));
+  readings.exact_row = result_of(exact_row(subject_.selected_column, query));
   if (subject_.selection) readings.selection = selection(column);
   return readings;
 }

@@ -26,13 +26,13 @@ class Probe {
   Readings update();
 
   using RowCache = ResultCache<std::pair<ComputeKey, Index>, const RowReading>;
-  /// The shown query's row of a column, and of exact attention of the column's head. nullptr: not
-  /// read yet.
-  const RowCache::Answer* row(int column);
-  const RowCache::Answer* exact_row(int column);
+  /// The query's row of a column, and of exact attention of the column's head. nullptr: not read
+  /// yet.
+  const RowCache::Answer* row(int column, Index query);
+  const RowCache::Answer* exact_row(int column, Index query);
 
  private:
-  const RowCache::Answer* read(const ColumnState& its, int place);
+  const RowCache::Answer* read(const ColumnState& its, int place, Index query);
   std::shared_ptr<const PairReading> pair(int column);
   std::shared_ptr<const SelectionReading> selection(const ColumnState& column);
 

@@ -1,5 +1,6 @@
 #include "study/source_opening.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "data/error.h"
@@ -55,10 +56,11 @@ OpenedSource read(const SourceToOpen& from, LastModel& last_model, const Backend
 }  // namespace
 
 void compute_layers(const Source& source, Index last, const Run& run) {
-  for (Index i = 0; i <= last; ++i) {
+  const Index count = std::min(last + 1, std::ssize(source.layers));
+  for (Index i = 0; i < count; ++i) {
     const Layer& layer = source.layers[static_cast<std::size_t>(i)];
     if (layer.has_qk()) layer.q.bytes->prepare(run.stop);
-    run.reached(static_cast<double>(i + 1) / static_cast<double>(last + 1));
+    run.reached(static_cast<double>(i + 1) / static_cast<double>(count));
   }
 }
 

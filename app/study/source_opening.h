@@ -36,7 +36,8 @@ inline bool same_content(const Session& a, const Session& b) {
 /// The Session of what another one shows, in the same patches, and with what is seen of them.
 Session with_content_of(const Session& other, Session session);
 
-/// Computes the layers of a model up to the one that is wanted. Other sources have all layers.
+/// Computes the layers of a model up to the one that is wanted, if there is such a layer. Other
+/// sources have all layers.
 void compute_layers(const Source& source, Index last, const Run& run);
 
 class SourceOpening : public QObject {

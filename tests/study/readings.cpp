@@ -31,6 +31,46 @@ bool says_error(const Study& study) {
 
 }  // namespace
 
+TEST_CASE("law: a panel of one query shows the weights of the query that it names") {
+  Study study(make_low_priority_backend({.backend = "cpu"}));
+  open(study, small, {"exact", "h1d", "hyper"}, {find_view("row")});
+  Read read(study);
+  const auto check = [&](Index query) {
+    CAPTURE(query);
+    const auto of_query = [&] {
+      for (const CanvasCell& cell : study.model()->cells[0]) {
+        const auto* row = cell.panel ? std::get_if<RowCurve>(&cell.panel->body) : nullptr;
+        if (!row || row->query != query || !cell.status.empty()) return false;
+      }
+      return study.settled();
+    };
+    REQUIRE(wait_until(of_query));
+    for (std::size_t c = 0; c < study.columns().size(); ++c) {
+      CAPTURE(c);
+      const auto& row = std::get<RowCurve>(study.model()->cells[0][c].panel->body);
+      Profile profile;
+      Run run{profile};
+      const auto weights = [&](const ColumnState& of) {
+        return of.computation->op->tile({query, query + 1}, {0, 128}, run);
+      };
+      const Matrix exact = weights(*study.exact()), p = weights(study.columns()[c]);
+      for (Index j = 0; j < 128; ++j) {
+        const auto at = static_cast<std::size_t>(j);
+        // The row may be summed in another order: some roundings of a number below 1.
+        CHECK(row.exact[at] == doctest::Approx(exact(0, j)).epsilon(1e-5));
+        CHECK(row.approximate[at] == doctest::Approx(p(0, j)).epsilon(1e-5));
+      }
+    }
+  };
+  // Nothing is chosen: the panels show the middle, while the worst query's keys are listed.
+  study.select_column(2);
+  REQUIRE(wait_until([&] { return read.row && study.worst_query(); }));
+  REQUIRE(*study.worst_query() != 64);
+  check(64);
+  study.hover(40, 90, 1);
+  check(40);
+}
+
 TEST_CASE("what is pointed at and selected is read, of the selected column and of exact") {
   Study study(make_low_priority_backend({.backend = "cpu"}));
   open(study, small, {"exact", "h1d"}, {find_view("heatmap")});
