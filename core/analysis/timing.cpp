@@ -17,6 +17,13 @@ double quantile(const std::vector<double>& sorted, double q) {
   return sorted[low] + (at - static_cast<double>(low)) * (sorted[high] - sorted[low]);
 }
 
+/// Two digits, or as many as keep a ratio on one side of 1 from being written as 1.
+std::string ratio_text(double ratio) {
+  int digits = 2;
+  while (ratio != 1 && digits < 6 && format_drawn(ratio, digits) == "1") ++digits;
+  return format_drawn(ratio, digits);
+}
+
 std::string spread_text(const StageSummary& time) {
   return format_number(time.p90_ms / time.p10_ms, 2);
 }
@@ -39,18 +46,15 @@ SpeedUp speed_up_of(std::vector<double> ratios) {
   return out;
 }
 
+std::string short_text(const SpeedUp& speed_up) {
+  if (speed_up.equal()) return "no difference";
+  return speed_up.undecided() ? "not decided" : ratio_text(speed_up.median) + " ×";
+}
+
 std::string to_text(const SpeedUp& speed_up) {
-  const auto number = [](double ratio) {
-    // A ratio on one side of 1 is not written as 1.
-    int digits = 2;
-    while (ratio != 1 && digits < 6 && format_drawn(ratio, digits) == "1") ++digits;
-    return format_drawn(ratio, digits);
-  };
-  const std::string ratio = number(speed_up.median) + " ×";
-  if (!speed_up.interval) return ratio;
-  const std::string interval =
-      " (" + number(speed_up.interval->low) + " – " + number(speed_up.interval->high) + ")";
-  return (speed_up.undecided() ? "no difference" : ratio) + interval;
+  if (!speed_up.interval) return short_text(speed_up);
+  return short_text(speed_up) + " (" + ratio_text(speed_up.interval->low) + " – " +
+         ratio_text(speed_up.interval->high) + ")";
 }
 
 StageSummary summary_of(std::string name, std::vector<double> values) {

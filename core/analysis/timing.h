@@ -44,10 +44,14 @@ struct SpeedUp {
 
   /// The rounds do not tell which is faster.
   bool undecided() const { return interval && interval->low <= 1 && 1 <= interval->high; }
+  /// The rounds tell that neither is faster by more than a tenth.
+  bool equal() const { return undecided() && interval->low * 1.1 >= 1 && interval->high <= 1.1; }
 };
 /// `ratios` are not empty.
 SpeedUp speed_up_of(std::vector<double> ratios);
-/// "2.4 × (2.3 – 2.5)", "no difference (0.94 – 1.1)"; "2.4 ×" without an interval.
+/// "2.4 ×", "no difference", "not decided".
+std::string short_text(const SpeedUp& speed_up);
+/// The same with the interval: "2.4 × (2.3 – 2.5)", "not decided (0.92 – 1.8)".
 std::string to_text(const SpeedUp& speed_up);
 
 /// One run from Q, K and V to Z.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "analysis/median_interval.h"
@@ -170,6 +171,10 @@ Recommendation recommend(const std::vector<Trial>& trials, const Quantity& error
     out.missing = why_nothing_can_be_compared(all, error);
     return out;
   }
+  std::set<const Variant*> variants;
+  for (const SettingSpread& setting : settings) variants.insert(setting.variant);
+  out.settings = std::ssize(settings);
+  out.variants = std::ssize(variants);
   std::ranges::stable_sort(settings, {}, [&](const SettingSpread& s) {
     return std::pair(badness(error, s), s.x.median);
   });
@@ -204,7 +209,8 @@ std::string to_text(const Recommendation& in) {
     text += " The cheapest that is as near as " + amount_text(*in.small_error) + ": " +
             point_text(*in.near) + ".";
   if (in.at_most >= 1) text += " Exact attention itself fits this budget.";
-  return text;
+  return text + " Compared: " + plural(in.settings, "setting") + " of " +
+         plural(in.variants, "variant") + ".";
 }
 
 }  // namespace fovea

@@ -23,6 +23,8 @@ struct Recommendation {
   /// The cheapest setting with an error that small, if it is cheaper than exact attention.
   std::optional<SettingSpread> near;
   std::string missing;  // a sentence: why nothing is best
+  /// How much was compared: more settings may hold a better one.
+  Index settings = 0, variants = 0;
 
   bool best_is_near() const;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <sstream>
 
 #include "evaluate/pace.h"
@@ -88,7 +89,9 @@ FittedValues fitted_values(const Column& column, Index own_n, Index n) {
   return out;
 }
 
-Crossover crossover_of(const std::vector<std::pair<Index, double>>& ratios) {
+namespace {
+
+Crossover crossing(const std::vector<std::pair<Index, double>>& ratios) {
   if (ratios.empty()) return {};
   std::size_t first = ratios.size();  // from this one on all are faster
   while (first > 0 && ratios[first - 1].second < 1) --first;
@@ -105,11 +108,49 @@ Crossover crossover_of(const std::vector<std::pair<Index, double>>& ratios) {
           .above = above};
 }
 
+double place_of(const Crossover& crossover) {
+  return crossover.kind == Crossover::Kind::everywhere ? 0
+         : crossover.kind == Crossover::Kind::at       ? crossover.n
+                                                       : std::numeric_limits<double>::infinity();
+}
+
+Index rounded(double n) {
+  const double unit = std::pow(10.0, std::max(0.0, std::floor(std::log10(n)) - 1));
+  return static_cast<Index>(std::round(n / unit) * unit);
+}
+
+/// " (200 – 410)": where it may lie as well. Empty if times do not vary.
+std::string doubt_text(const Crossover& crossover) {
+  const bool early = crossover.earliest == 0, late = std::isinf(crossover.latest);
+  if (crossover.earliest == crossover.latest) return "";
+  if (early && late) return " (times vary)";
+  if (early) return " (at most " + std::to_string(rounded(crossover.latest)) + ")";
+  if (late) return " (at least " + std::to_string(rounded(crossover.earliest)) + ")";
+  return " (" + std::to_string(rounded(crossover.earliest)) + " – " +
+         std::to_string(rounded(crossover.latest)) + ")";
+}
+
+}  // namespace
+
+Crossover crossover_of(const std::vector<std::pair<Index, double>>& ratios) {
+  Crossover crossover = crossing(ratios);
+  crossover.earliest = crossover.latest = place_of(crossover);
+  return crossover;
+}
+
 Crossover crossover_of(const Sweep& sweep, std::size_t series, SweepTime time) {
-  std::vector<std::pair<Index, double>> ratios;
+  std::vector<std::pair<Index, double>> ratios, least, largest;
   for (const SweepPoint& point : sweep.series[series].points)
-    if (const auto ratio = ratio_to_exact(sweep, point, time)) ratios.emplace_back(point.n, *ratio);
+    if (const auto ratio = ratio_to_exact(sweep, point, time)) {
+      const StageSummary &its = time_of(point, time),
+                         &exact = time_of(*sweep.series.front().at(point.n), time);
+      ratios.emplace_back(point.n, *ratio);
+      least.emplace_back(point.n, its.p10_ms / exact.p90_ms);
+      largest.emplace_back(point.n, its.p90_ms / exact.p10_ms);
+    }
   Crossover crossover = crossover_of(ratios);
+  crossover.earliest = crossover_of(least).earliest;
+  crossover.latest = crossover_of(largest).latest;
   for (const Index n : {crossover.below, crossover.above})
     if (const SweepPoint* point = sweep.series[series].at(n))
       crossover.fitted = crossover.fitted || !point->fitted.empty();
@@ -117,8 +158,7 @@ Crossover crossover_of(const Sweep& sweep, std::size_t series, SweepTime time) {
 }
 
 Index rounded_n(const Crossover& crossover) {
-  const double unit = std::pow(10.0, std::max(0.0, std::floor(std::log10(crossover.n)) - 1));
-  return static_cast<Index>(std::round(crossover.n / unit) * unit);
+  return rounded(crossover.n);
 }
 
 std::string to_text(const Crossover& crossover, bool complete) {
@@ -126,11 +166,17 @@ std::string to_text(const Crossover& crossover, bool complete) {
     case Crossover::Kind::unknown:
       return complete ? "not comparable: exact was not measured" : "not measured yet";
     case Crossover::Kind::never:
+      if (complete && std::isfinite(crossover.earliest))
+        return "not decided: times vary by more than the difference";
       return complete ? "not faster within the measured range" : "not faster so far";
     case Crossover::Kind::everywhere:
+      if (complete && std::isinf(crossover.latest))
+        return "not decided: times vary by more than the difference";
+      if (complete && crossover.latest > 0)
+        return "faster from n ≤ " + std::to_string(rounded(crossover.latest));
       return complete ? "faster at every n measured" : "faster so far";
     case Crossover::Kind::at:
-      return "faster from n ≈ " + std::to_string(rounded_n(crossover)) +
+      return "faster from n ≈ " + std::to_string(rounded_n(crossover)) + doubt_text(crossover) +
              (crossover.fitted ? " (parameters fitted)" : "");
   }
   return "";

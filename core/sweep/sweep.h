@@ -71,6 +71,9 @@ struct Crossover {
   double n = 0;               // of `at`
   /// Its measured neighbours; if it is faster everywhere, above is the least n.
   Index below = 0, above = 0;
+  /// Where it would lie if each ratio were the least, or the largest, that most rounds say: p10 of
+  /// one time over p90 of the other. 0 if it then is faster everywhere, infinite if nowhere.
+  double earliest = 0, latest = 0;
   bool fitted = false;  // with parameters that were fitted there
 };
 /// Ratios of the variant's time to exact's, by ascending n.

@@ -72,6 +72,8 @@ TEST_CASE("answer: the least error within the budget, the next best variant, the
   CHECK(says(text, ": 0.4 at 19 %."));
   CHECK(says(text, " Nothing at 25 % or less is within 0.1; the cheapest that is: "));
   CHECK(says(text, ": 0.08 at 61 %."));
+  // Another search may try more: how many were compared belongs to the answer.
+  CHECK(text.ends_with(" Compared: 6 settings of 5 variants."));
   // It follows the budget, and a setting at its limit fits.
   CHECK(recommend(trials, output_error, 0.3).best->y.median == 0.2);
   CHECK(recommend(trials, output_error, 0.19).best->variant->id == "longformer");

@@ -20,14 +20,16 @@ namespace {
 using Ratios = std::vector<std::pair<Index, double>>;
 
 /// A Sweep of exact at c n^2 and one variant at a n, as if measured.
-Sweep quadratic_against_linear(double c, double a, Index last) {
+/// `spread`: p90 of a time over its median, and the median over p10.
+Sweep quadratic_against_linear(double c, double a, Index last, double spread = 1) {
   Sweep sweep{.lengths = sweep_lengths(last)};
   sweep.best_pace_ms = 1;
   sweep.series.push_back({.column = {.variant = "exact"}});
   sweep.series.push_back(
       {.column = {.variant = "h1d", .values = defaults(find_variant("h1d").schema)}});
-  const auto time = [](double ms) {
-    return StageSummary{.name = "", .median_ms = ms, .p10_ms = ms, .p90_ms = ms, .samples = 9};
+  const auto time = [spread](double ms) {
+    return StageSummary{
+        .name = "", .median_ms = ms, .p10_ms = ms / spread, .p90_ms = ms * spread, .samples = 9};
   };
   for (const Index n : sweep.lengths) {
     const auto x = static_cast<double>(n);
@@ -93,6 +95,29 @@ TEST_CASE("crossover: nothing is extrapolated beyond what was measured") {
   CHECK(to_text(crossover_of(Ratios{{256, 0.5}})) == "faster at every n measured");
   CHECK(to_text(crossover_of(Ratios{}), false) == "not measured yet");
   CHECK(to_text(crossover_of(Ratios{{256, 0.5}}), false) == "faster so far");
+}
+
+TEST_CASE("crossover: where times vary it lies in a range, or is not decided") {
+  const auto text = [](double at, double spread) {
+    return to_text(
+        crossover_of(quadratic_against_linear(1e-6, 1e-6 * at, 4096, spread), 1, SweepTime::total));
+  };
+  // The ratio is at / n: times that are off by 1.1 to either side move it by 1.21.
+  const Crossover found =
+      crossover_of(quadratic_against_linear(1e-6, 1e-3, 4096, 1.1), 1, SweepTime::total);
+  CHECK(found.n == doctest::Approx(1000).epsilon(1e-9));
+  CHECK(found.earliest == doctest::Approx(1000 / 1.21).epsilon(1e-9));
+  CHECK(found.latest == doctest::Approx(1210).epsilon(1e-9));
+  CHECK(text(1000, 1.1) == "faster from n ≈ 1000 (830 – 1200)");
+  CHECK(text(1000, 1) == "faster from n ≈ 1000");
+  CHECK(text(300, 1.1) == "faster from n ≈ 300 (at most 360)");
+  CHECK(text(3900, 1.1) == "faster from n ≈ 3900 (at least 3200)");
+  CHECK(text(1000, 4) == "faster from n ≈ 1000 (times vary)");
+  CHECK(text(5000, 1.1) == "not faster within the measured range");
+  CHECK(text(4200, 1.1) == "not decided: times vary by more than the difference");
+  CHECK(text(250, 1.1) == "faster from n ≤ 300");
+  CHECK(text(100, 1.1) == "faster at every n measured");
+  CHECK(text(250, 5) == "not decided: times vary by more than the difference");
 }
 
 TEST_CASE("crossover: the last one counts, and equal times are not faster") {

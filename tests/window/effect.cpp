@@ -164,6 +164,24 @@ TEST_CASE("a policy is found, written, and read again") {
             .contains("is no policy"));
 }
 
+TEST_CASE("where no policy stays within the budget the grid shows none") {
+  Shown shown;
+  REQUIRE(shown.measured());
+  auto* budget = shown.find<QDoubleSpinBox>("effect_budget");
+  budget->setValue(budget->minimum());
+  shown.find<QPushButton>("effect_policy")->click();
+  REQUIRE(wait_until([&] {
+    const auto& search = shown.run.found().search;
+    return search && search->complete() && !shown.run.running();
+  }));
+  REQUIRE_FALSE(shown.run.found().search->best());
+  CHECK(shown.state().contains("No policy of these columns stays within the budget"));
+  auto* grid = shown.find<EffectGrid>("effect_grid");
+  grid->set_colours(EffectGrid::Colours::policy);
+  CHECK(grid->scale().contains("exact in all heads"));
+  CHECK_FALSE(grid->scale().contains("■"));
+}
+
 TEST_CASE("each head alone colours the grid, and says so") {
   Shown shown;
   REQUIRE(shown.measured());

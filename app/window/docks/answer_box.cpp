@@ -152,7 +152,8 @@ void AnswerBox::show_figures(const ColumnState& state) {
                           ? &*state.time->total_speed_up
                           : nullptr;
   time_.number->setText(!ratio               ? not_known
-                        : ratio->undecided() ? QString("≈ 1 ×")
+                        : ratio->equal()     ? QString("≈ 1 ×")
+                        : ratio->undecided() ? QString("? ×")
                                              : to_qt(format_number(ratio->median, 2)) + " ×");
   time_.word->setText(!ratio               ? QString("as fast: not measured")
                       : ratio->undecided() ? "as fast: " + to_qt(to_text(*ratio))

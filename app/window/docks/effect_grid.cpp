@@ -55,9 +55,11 @@ QString EffectGrid::scale() const {
     return !found.alone ? QString("“Which matter” measures it")
                         : "red: up to " + number_text(largest_) + " more, blue: less; measured" +
                               (found.alone->complete() ? "" : ", so far");
-  const auto* best = found.search ? found.search->best() : nullptr;
   QStringList names;
-  const auto& parts = best ? best->parts : found.parts;
+  const auto parts = policy_parts();
+  if (found.search && parts.empty())
+    return found.search->complete() ? "exact in all heads: no policy stays within the budget"
+                                    : "exact in all heads, so far";
   for (std::size_t i = 0; i < parts.size(); ++i)
     names << QString("<span style='color:%1'>■</span> %2 in %3")
                  .arg(qcolor(drawing::opaque(category_colour(int(i) + 1))).name(),
@@ -126,10 +128,15 @@ std::optional<double> EffectGrid::estimate_of(Index layer, Index head) const {
   return estimates->of(layer, head);
 }
 
-const ReplacedPart* EffectGrid::part_of(Index layer, Index head, std::size_t* number) const {
+std::span<const ReplacedPart> EffectGrid::policy_parts() const {
   const auto& search = run_.found().search;
-  const MeasuredPolicy* best = search ? search->best() : nullptr;
-  const auto& parts = best ? best->parts : run_.found().parts;
+  if (!search) return run_.found().parts;
+  const MeasuredPolicy* best = search->best();
+  return best ? std::span<const ReplacedPart>(best->parts) : std::span<const ReplacedPart>();
+}
+
+const ReplacedPart* EffectGrid::part_of(Index layer, Index head, std::size_t* number) const {
+  const auto parts = policy_parts();
   for (std::size_t i = 0; i < parts.size(); ++i)
     if (ChosenHeads(parts[i].heads, run_.chosen()->layers(), run_.chosen()->heads())
             .has(layer, head)) {

@@ -4,6 +4,7 @@
 
 #include <QWidget>
 #include <optional>
+#include <span>
 
 #include "study/effect_run.h"
 
@@ -49,6 +50,9 @@ class EffectGrid : public QWidget {
   /// The estimate of a head that is not measured yet.
   std::optional<double> estimate_of(Index layer, Index head) const;
   const UnitEffect* effect_of(Index layer, Index head) const;
+  /// What a policy puts in the place of attention: the best that was found, or else what is
+  /// measured.
+  std::span<const ReplacedPart> policy_parts() const;
   const ReplacedPart* part_of(Index layer, Index head, std::size_t* number = nullptr) const;
   QString words(const Place& place) const;
 

@@ -41,10 +41,12 @@ constexpr NumberHeading number_headings[] = {
     {"runs", "Rounds after a warm-up; in each of them every column runs once."},
     {"total ×",
      "Exact's total over this one's, in the same rounds: the median of the ratios, and an interval "
-     "that holds it with 95 % confidence. No difference: the interval holds 1."},
+     "that holds it with 95 % confidence. Not decided: the interval "
+     "holds 1. No difference: it also lies within a tenth of 1."},
     {"apply ×",
      "Exact's apply over this one's, in the same rounds: the median of the ratios, and an interval "
-     "that holds it with 95 % confidence. No difference: the interval holds 1."},
+     "that holds it with 95 % confidence. Not decided: the interval "
+     "holds 1. No difference: it also lies within a tenth of 1."},
     {"first", "The total of the first, cold run."},
     {"building", "Building the tree: what the paper does beforehand. It is in no total."},
     {"memory", "Counted: of the plan and of the operator, without Q, K, V and Z."},
@@ -74,9 +76,9 @@ QString spread_text(const StageSummary& stage) {
   return ms_text(stage.p10_ms) + " – " + ms_text(stage.p90_ms);
 }
 
-// Without the interval where it only says that there is no difference: the tool tip has it.
+// Without the interval where it does not tell which is faster: the tool tip has it.
 QString ratio_text(const SpeedUp& ratio) {
-  return ratio.undecided() ? QString("no difference") : to_qt(to_text(ratio));
+  return to_qt(ratio.undecided() ? short_text(ratio) : to_text(ratio));
 }
 
 // The timing of several rounds, or of the first run until these have been measured.
