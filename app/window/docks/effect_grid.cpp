@@ -116,7 +116,9 @@ const UnitEffect* EffectGrid::effect_of(Index layer, Index head) const {
   const auto& alone = run_.found().alone;
   if (!alone) return nullptr;
   for (const UnitEffect& unit : alone->found())
-    if (unit.layer == layer && (!unit.head || *unit.head == head)) return &unit;
+    if (unit.layer == layer &&
+        ChosenHeads(unit.heads, alone->layers(), alone->heads()).has(layer, head))
+      return &unit;
   return nullptr;
 }
 
