@@ -266,6 +266,55 @@ TEST_CASE("law: each cell of the grid has the colour of its number, on the scale
   }
 }
 
+TEST_CASE("law: the grid shows the policy that was measured last, wherever it is from") {
+  Shown shown;
+  const TemporaryDirectory folder;
+  REQUIRE(shown.measured());
+  auto* grid = shown.find<EffectGrid>("effect_grid");
+  const auto check = [&] {
+    grid->set_colours(EffectGrid::Colours::policy);
+    const QImage seen = grid->grab().toImage();
+    const auto& parts = shown.run.found().parts;
+    const auto chosen = heads_of(parts, 2, 2);
+    for (Index layer = 0; layer < 2; ++layer)
+      for (Index head = 0; head < 2; ++head) {
+        CAPTURE(layer);
+        CAPTURE(head);
+        const auto its = std::ranges::find_if(
+            chosen, [&](const ChosenHeads& one) { return one.has(layer, head); });
+        const QColor expected =
+            its == chosen.end()
+                ? qcolor(window_style().raised)
+                : qcolor(drawing::opaque(category_colour(int(its - chosen.begin()) + 1)));
+        CHECK(seen.pixelColor(grid->centre_of(layer, head)).name() == expected.name());
+      }
+    for (const ReplacedPart& part : parts)
+      CHECK(grid->scale().contains(QString::fromStdString(part.variant->label)));
+  };
+  const auto ends = [&] {
+    return wait_until([&] { return shown.run.found().effect && !shown.run.running(); });
+  };
+  check();  // the column
+  shown.run.find_policy(shown.run.candidates(), {.change = 100.0, .cost = {}}, UnitKind::layer);
+  REQUIRE(ends());
+  check();
+  const auto file = [&](const std::string& where) {
+    const std::string part =
+        R"({"variant": "fixed", "parameters": {}, "seed": 0, "where": ")" + where + R"("})";
+    return QString::fromStdString(folder.write(
+        "policy.json", R"({"policy": 1, "layers": 2, "heads": 2, "parts": [)" + part + "]}"));
+  };
+  for (const char* where : {"0.1", "1"}) {
+    CHECK(shown.dock->open_policy(file(where)) == "");
+    REQUIRE(ends());
+    CHECK(shown.run.found().parts.at(0).heads == where);
+    check();
+  }
+  shown.run.measure();
+  REQUIRE(ends());
+  check();
+}
+
 TEST_CASE("each head alone colours the grid, and says so") {
   Shown shown;
   REQUIRE(shown.measured());

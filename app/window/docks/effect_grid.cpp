@@ -55,9 +55,8 @@ QString EffectGrid::scale() const {
     return !found.alone ? QString("“Which matter” measures it")
                         : "red: up to " + number_text(largest_) + " more, blue: less; measured" +
                               (found.alone->complete() ? "" : ", so far");
-  const auto* best = found.search ? found.search->best() : nullptr;
   QStringList names;
-  const auto& parts = best ? best->parts : found.parts;
+  const auto& parts = shown_parts();
   for (std::size_t i = 0; i < parts.size(); ++i)
     names << QString("<span style='color:%1'>■</span> %2 in %3")
                  .arg(qcolor(drawing::opaque(category_colour(int(i) + 1))).name(),
@@ -128,10 +127,14 @@ std::optional<double> EffectGrid::estimate_of(Index layer, Index head) const {
   return estimates->of(layer, head);
 }
 
-const ReplacedPart* EffectGrid::part_of(Index layer, Index head, std::size_t* number) const {
+const std::vector<ReplacedPart>& EffectGrid::shown_parts() const {
   const auto& search = run_.found().search;
-  const MeasuredPolicy* best = search ? search->best() : nullptr;
-  const auto& parts = best ? best->parts : run_.found().parts;
+  const bool searched = run_.task() == EffectRun::Task::policy && search && search->best();
+  return searched ? search->best()->parts : run_.found().parts;
+}
+
+const ReplacedPart* EffectGrid::part_of(Index layer, Index head, std::size_t* number) const {
+  const auto& parts = shown_parts();
   for (std::size_t i = 0; i < parts.size(); ++i)
     if (ChosenHeads(parts[i].heads, run_.chosen()->layers(), run_.chosen()->heads())
             .has(layer, head)) {

@@ -49,6 +49,8 @@ class EffectGrid : public QWidget {
   /// The estimate of a head that is not measured yet.
   std::optional<double> estimate_of(Index layer, Index head) const;
   const UnitEffect* effect_of(Index layer, Index head) const;
+  /// The best policy so far while one is looked for, else what was measured last.
+  const std::vector<ReplacedPart>& shown_parts() const;
   const ReplacedPart* part_of(Index layer, Index head, std::size_t* number = nullptr) const;
   QString words(const Place& place) const;
 
