@@ -24,6 +24,7 @@ struct MeasuredInputs {
   std::vector<MeasuredHeadRow> heads;
   std::string backend, device, precision;
   std::vector<std::string> notes;
+  std::vector<std::vector<std::string>> notes_of_inputs;
   double seconds = 0;
 };
 
@@ -62,9 +63,9 @@ std::vector<MeasuredHeadRow> rows_of(const Source& source, const HeadOptions& op
 }
 
 void add_input(const Source& source, std::vector<MeasuredHeadRow> rows, MeasuredInputs& out) {
+  out.notes_of_inputs.push_back(notes_of(source, layers_of(rows)));
   if (out.inputs.empty()) {
     out.name = source.name;
-    for (const std::string& note : notes_of(source, layers_of(rows))) out.notes.push_back(note);
     out.heads = std::move(rows);
   } else {
     for (std::size_t row = 0; row < rows.size(); ++row)
@@ -100,6 +101,7 @@ MeasuredInputs measure_inputs(const ExplorationOptions& options, const Console& 
       console.err << i + 1 << " of " << plural(Index(inputs.size()), "input") << '\n';
   }
   if (out.inputs.empty()) std::rethrow_exception(first_error);
+  for (std::string& note : notes_over(out.notes_of_inputs)) out.notes.push_back(std::move(note));
   for (const auto& [file, why] : out.failed)
     out.notes.push_back(fs::path(file).filename().string() + " is left out: " + why);
   return out;

@@ -107,22 +107,12 @@ class InputsMeter : public EffectMeter {
   std::map<std::size_t, std::unique_ptr<EffectMeter>> open_;  // by the number of the file
 };
 
-/// Each note of the inputs once, with the number of its inputs if others lack it.
-std::vector<std::string> notes_over(const std::vector<InputEffect>& inputs) {
-  std::vector<std::pair<std::string, Index>> counted;
-  Index measured = 0;
-  for (const InputEffect& input : inputs) {
-    measured += input.effect != nullptr;
-    if (!input.effect) continue;
-    for (const std::string& note : input.effect->notes) {
-      auto at = std::ranges::find(counted, note, [](const auto& one) { return one.first; });
-      if (at == counted.end()) at = counted.insert(counted.end(), {note, 0});
-      ++at->second;
-    }
-  }
-  std::vector<std::string> notes;
-  for (const auto& [note, count] : counted)
-    notes.push_back(count == measured ? note : note + " (" + plural(count, "input") + ")");
+/// What the inputs say, and which of them have failed.
+std::vector<std::string> notes_of(const std::vector<InputEffect>& inputs) {
+  std::vector<std::vector<std::string>> of_inputs;
+  for (const InputEffect& input : inputs)
+    if (input.effect) of_inputs.push_back(input.effect->notes);
+  std::vector<std::string> notes = notes_over(of_inputs);
   for (const InputEffect& input : inputs)
     if (!input.effect)
       notes.push_back(std::filesystem::path(input.input).filename().string() +
@@ -182,7 +172,7 @@ ModelEffect effect_over(std::span<const ReplacedPart> parts, std::vector<InputEf
   out.computed_by = first.computed_by;
   out.heads_of_model = first.heads_of_model;
   out.predicts = first.predicts;
-  out.notes = notes_over(inputs);
+  out.notes = notes_of(inputs);
   out.inputs = std::move(inputs);
   for (const ModelEffect* one : measured) out.tokens += one->tokens;
   for (std::size_t i = 0; i < parts.size(); ++i)

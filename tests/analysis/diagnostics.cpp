@@ -118,6 +118,40 @@ TEST_CASE("HyperAttention's Eq. 1, block mass and row sums against dense matrice
   CHECK(value_of(all, "spectral_epsilon") == doctest::Approx(eps).epsilon(1e-5));
 }
 
+TEST_CASE("law: what a cache evicts is missed from the first query on that lacks it") {
+  constexpr Index n = 60;
+  const Problem problem = make_data(Data::gaussian, n, 8, 3, true);
+  const Dense<double> p =
+      reference<double>(make_instance(*backends().front(), problem, "exact", {}));
+  for (const char* id : {"h2o", "snapkv", "expected"})
+    for (const char* budget : {"4", "12", "25", "60"}) {
+      CAPTURE(id);
+      CAPTURE(budget);
+      const Instance x = make_instance(*backends().front(), problem, id, {{"budget", budget}});
+      const auto& evicted = x.plan->structure.integers("evicted");
+      const auto found = diagnostics_of(x);
+      if (std::ranges::count(evicted, n) == n) {
+        CHECK(found.empty());
+        continue;
+      }
+      double mass = 0, top = 0, first = HUGE_VAL;
+      for (Index i = 0; i < n; ++i) {
+        Index heaviest = 0;
+        for (Index j = 0; j <= i; ++j) {
+          if (p(i, j) > p(i, heaviest)) heaviest = j;
+          if (evicted[std::size_t(j)] <= i) mass += p(i, j) / double(n);
+        }
+        if (evicted[std::size_t(heaviest)] > i) continue;
+        top += 1 / double(n);
+        first = std::min(first, double(i));
+      }
+      // The program sums weights of float32.
+      CHECK(value_of(found, "evicted_mass") == doctest::Approx(mass).epsilon(1e-5));
+      CHECK(value_of(found, "evicted_top") == doctest::Approx(top));
+      CHECK(value_of(found, "first_miss") == first);
+    }
+}
+
 TEST_CASE("every figure of a sample has a standard error, and the text says it") {
   struct Long {
     const char* id;

@@ -153,6 +153,31 @@ TEST_CASE("masks along the wrong axis, and of one head for all") {
                  "it equals the softmax over the kept pairs of head 0: one mask for all heads"));
 }
 
+TEST_CASE("law: a mask along the wrong axis is named beside every condition of the head") {
+  constexpr Index n = 48;
+  const auto kept = [](Index row, Index col) { return col <= 2 * row && (row + 2 * col) % 5 != 1; };
+  const auto own = [](Index i, Index j) { return (2 * i + j) % 7 != 3; };  // not symmetric
+  for (const bool causal : {false, true})
+    for (const Index window : {Index{0}, Index{40}})
+      for (const bool masked : {false, true}) {
+        if (window > 0 && !causal) continue;
+        INFO("causal " << causal << ", window " << window << ", mask " << masked);
+        Problem head = make_data(Data::gaussian, n, 8, 6, causal);
+        head.window = window;
+        BitMatrix pairs(n, n), turned(n, n);
+        for (Index i = 0; i < n; ++i)
+          for (Index j = 0; j < n; ++j) {
+            if (own(i, j)) pairs.set(i, j);
+            if (kept(j, i) && (!masked || own(i, j))) turned.set(i, j);
+          }
+        const Problem computed = keeping(head, std::move(turned));
+        if (masked) head = keeping(std::move(head), std::move(pairs));
+        CHECK(
+            contains(findings_of(head, computed, {.mask = tensor(mask_of(n, n, kept))}),
+                     "it equals the softmax over the kept pairs with queries and keys exchanged"));
+      }
+}
+
 TEST_CASE("query heads that share keys, taken as tiled") {
   // Four query heads, two of keys: head 1 has keys 0, or 1 where heads are tiled.
   std::vector<Matrix> k, v;
@@ -250,4 +275,39 @@ TEST_CASE("keys that a kernel leaves out in some rows are named, also where the 
   // Single keys are no tile.
   CHECK(contains(found(head, [](Index i, Index j) { return j != i; }),
                  ": rounding to F32 does not explain it"));
+}
+
+TEST_CASE("law: a tile that moves is named by its distance, also where queries and keys differ") {
+  struct {
+    Lengths lengths;
+    bool causal;
+  } const kinds[] = {{{200, 200}, false},
+                     {{200, 200}, true},
+                     {{120, 200}, false},
+                     {{120, 200}, true},
+                     {{200, 131}, false}};
+  for (const auto& kind : kinds) {
+    const Lengths lengths = kind.lengths;
+    const bool causal = kind.causal;
+    const Problem queries = make_data(Data::gaussian, lengths.queries, 8, 6, false),
+                  keys = make_data(Data::gaussian, lengths.keys, 8, 6, false, 1);
+    const Problem head = make_problem(Matrix::copy_of(queries.q), Matrix::copy_of(keys.k),
+                                      Matrix::copy_of(keys.v), 0, causal);
+    for (const Index side : {16, 32, 64})
+      for (const Index before : {-1, 0, 1}) {
+        if (causal && before < 0) continue;
+        const auto own = [&](Index i) {
+          return Index(std::floor(double(i + lengths.offset()) / double(side)));
+        };
+        INFO(lengths.text() << ", side " << side << ", before " << before << ", causal " << causal);
+        const std::string found =
+            findings(with(head, {.z = tensor(run_kernel(head, to_fp32, [&](Index i, Index j) {
+                                               return j / side != own(i) - before;
+                                             }).z)}));
+        const std::string keys_text = "without the " + std::to_string(side) + " keys ";
+        CHECK(contains(found, keys_text + (before == 0  ? "of each query's own tile"
+                                           : before > 0 ? "1 tile before each query's own"
+                                                        : "1 tile after each query's own")));
+      }
+  }
 }

@@ -96,6 +96,30 @@ TEST_CASE("heads --measures: a folder of texts gives the mean and the deviation 
   }
 }
 
+TEST_CASE("law: a note of any input of heads --measures is said, with the number of its inputs") {
+  const TinyTextModel model;
+  std::string long_text = "a";
+  for (int i = 0; i < 600; ++i) long_text += " cat";  // more tokens than the model has positions
+  for (int which = 0; which < 8; ++which) {
+    CAPTURE(which);
+    const TemporaryDirectory folder;
+    int with_note = 0;
+    for (int i = 0; i < 3; ++i) {
+      const bool is_long = (which >> i & 1) != 0;
+      folder.write(std::to_string(i) + ".txt", is_long ? long_text : "the cat sat");
+      with_note += is_long;
+    }
+    const json found =
+        measures_of({model.folder(), "--input", folder.path(), "--layer", "0", "--head", "0"});
+    const std::string end = with_note == 3 ? "" : with_note == 2 ? " (2 inputs)" : " (1 input)";
+    CHECK(found["notes"].size() == (with_note > 0 ? 1 : 0));
+    for (const std::string note : found["notes"]) {
+      CHECK(note.starts_with("the model reads the first "));
+      CHECK(note.substr(note.rfind(" positions") + 10) == end);
+    }
+  }
+}
+
 TEST_CASE("heads --measures goes on after a file of the folder that cannot be read") {
   const TinyTextModel model;
   const TemporaryDirectory folder;

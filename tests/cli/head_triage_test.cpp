@@ -84,8 +84,9 @@ void check_entry(const Entry& entry, const json& head) {
   CHECK(entry[2] == std::max(1, its["diagonals"].get<int>()));
 }
 
-/// Two layers of two heads, named as given.
-std::string layers_file(const TemporaryDirectory& folder, const std::vector<std::string>& names) {
+/// Layers of two heads, named as given, which are causal or not as `causal` states, if it does.
+std::string layers_file(const TemporaryDirectory& folder, const std::vector<std::string>& names,
+                        const std::string& causal = "true") {
   std::vector<OutTensor> tensors;
   Random random(3, 0);
   for (const std::string& name : names)
@@ -95,7 +96,9 @@ std::string layers_file(const TemporaryDirectory& folder, const std::vector<std:
       tensors.push_back({name + "." + tensor, {2, 40, 4}, std::move(values)});
     }
   const std::string file = folder / "layers.safetensors";
-  write_safetensors(file, tensors, {{"causal", "true"}});
+  std::map<std::string, std::string> metadata;
+  if (!causal.empty()) metadata["causal"] = causal;
+  write_safetensors(file, tensors, metadata);
   return file;
 }
 
@@ -171,6 +174,25 @@ TEST_CASE("heads --triage -o writes what MInference reads: a list of layers, fou
       check_entry(layer.at(head["head"]), head);
     }
   }
+}
+
+TEST_CASE("law: heads --triage -o takes heads that are causal as chosen, else as the file says") {
+  const TemporaryDirectory folder;
+  for (const std::string stated : {"", "true", "false"})
+    for (const std::string chosen : {"", "--causal", "--no-causal"}) {
+      CAPTURE(stated);
+      CAPTURE(chosen);
+      const std::string file = layers_file(folder, {"layer0"}, stated), config = folder / "c.json";
+      std::vector<std::string> words{file, "-o", config};
+      if (!chosen.empty()) words.push_back(chosen);
+      const bool causal = chosen.empty() ? stated == "true" : chosen == "--causal";
+      const Ended ended = triage_text(words);
+      CHECK(ended.status == (causal ? 0 : 2));
+      if (!causal) CHECK(ended.err.find("MInference runs causal heads") != std::string::npos);
+      words.resize(words.size() - (chosen.empty() ? 2 : 3));  // without a file, any head is taken
+      if (!chosen.empty()) words.push_back(chosen);
+      for (const json& head : triage_of(words)["heads"]) CHECK(head["causal"] == causal);
+    }
 }
 
 TEST_CASE("heads --triage -o puts a layer at its number in the model, and names what is missing") {

@@ -1,7 +1,10 @@
 // `fovea report`: a document of one head, as HTML and as PDF.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstdlib>
+#include <map>
+#include <optional>
 #include <regex>
 
 #include "backend/backends.h"
@@ -10,6 +13,7 @@
 #include "data/number_text.h"
 #include "evaluate/computation.h"
 #include "input/open_source.h"
+#include "io/safetensors_writer.h"
 #include "messages.h"
 #include "session/session.h"
 #include "variants/described_variant.h"
@@ -152,6 +156,43 @@ TEST_CASE("law: a report says of every variant what its plan says, with paramete
     CHECK(contains(section, "seed = 7") == any_used);
   }
   CHECK(notes > 5);
+}
+
+TEST_CASE("law: a report says where the scale is from, whatever the widths of keys and values") {
+  constexpr Index n = 24;
+  for (const auto& widths : {std::pair<Index, Index>{8, 8}, {8, 3}, {3, 8}}) {
+    const Index d = widths.first, dv = widths.second;
+    CAPTURE(d);
+    CAPTURE(dv);
+    const auto of_width = [&](const char* name, Index width) {
+      std::vector<float> values;
+      for (Index i = 0; i < n * width; ++i)
+        values.push_back(std::sin(1.7f * float(i) + float(width)));
+      return OutTensor{name, {1, n, width}, std::move(values)};
+    };
+    const double of_keys = 1 / std::sqrt(double(d)), of_values = 1 / std::sqrt(double(dv));
+    struct {
+      std::optional<double> stated, chosen;
+    } const cases[] = {{{}, {}},   {{}, of_keys},   {{}, of_values},
+                       {{}, 0.75}, {of_values, {}}, {of_keys, {}},
+                       {0.75, {}}, {0.75, of_keys}, {of_keys, of_values}};
+    for (const auto& its : cases) {
+      const TemporaryDirectory scratch;
+      std::map<std::string, std::string> metadata;
+      if (its.stated) metadata["scale"] = format_exactly(*its.stated);
+      const std::string file = scratch / "head.safetensors", out = scratch / "out.html";
+      write_safetensors(file, {of_width("q", d), of_width("k", d), of_width("v", dv)}, metadata);
+      std::vector<std::string> words{"report", file, "-o", out, "--variant", "window"};
+      if (its.chosen) words.insert(words.end(), {"--scale", format_exactly(*its.chosen)});
+      REQUIRE(run_program(words).status == 0);
+      const double scale = its.chosen.value_or(its.stated.value_or(of_keys));
+      const char* from = its.stated == scale ? ", stated in the file"
+                         : scale == of_keys  ? ", 1/√d"
+                                             : ", as chosen";
+      check_says(read_bytes(out),
+                 {"<tr><td>Scale</td><td>" + format_plain(scale) + from + "</td></tr>"});
+    }
+  }
 }
 
 TEST_CASE("a report as PDF has two to four pages, within their margins, and its session") {

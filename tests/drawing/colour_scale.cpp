@@ -32,6 +32,19 @@ TEST_CASE("contents of a raster: every kind of number is found wherever it stand
   CHECK((contents_of(masked).masked && contents_of(masked).low > contents_of(masked).high));
 }
 
+TEST_CASE("law: colours of signed numbers reach as far to both sides, whichever is larger") {
+  for (const double low : {-3.0, -1.0, 0.0})
+    for (const double high : {0.0, 0.5, 1.0, 4.0}) {
+      CAPTURE(low);
+      CAPTURE(high);
+      Panel panel;
+      panel.body = Raster{.palette = Palette::diverging, .low = low, .high = high};
+      const auto scale = scales_of_row(find_view("error"), {&panel}, {}).of[0];
+      CHECK(scale->high == std::max(-low, high));
+      CHECK(scale->low == -scale->high);
+    }
+}
+
 TEST_CASE("the label of a heatmap by row says once what it is divided by") {
   Panel panel;
   panel.body = Raster{.norm = Norm::row_max, .quantity = "P / largest of its row"};

@@ -56,3 +56,14 @@ class FakeModel:
         if request.picture is not None:
             arrays["picture"] = request.picture
         return Heads(arrays, {"layout": "[H,n,d]", "scale": "0.5", "causal": "true", **metadata}, ["a note"])
+
+    def effect(self, request, content):
+        """Says what was asked for, in place of numbers."""
+        words = request.text.split()[: request.max_tokens]
+        asked = {"text": request.text, "max_tokens": request.max_tokens, "parts": content["parts"],
+                 "rows": content["rows"]}
+        return {"tokens": len(words), "labels": words, "notes": [json.dumps(asked)]}, {}
+
+    def effect_time(self, request, content):
+        return {"exact_seconds": float(len(request.text.split()[: request.max_tokens])),
+                "seconds": float(sum(part["seed"] for part in content["parts"])), "attention_seconds": 0.5}

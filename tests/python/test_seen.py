@@ -85,6 +85,40 @@ class Seen(unittest.TestCase):
         self.assertIsNone(self.difference(call, 0))
         self.assertRegex(self.difference(call, 1), "differs from the model's own by 0.001")
 
+    def test_every_combination_of_conditions_is_computed(self):
+        """By the words beside the fields of Conditions, in float64, key by key."""
+        from fovea.call import Call
+
+        np = self.np
+        for nq, nk in ((4, 4), (3, 7)):
+            q, k, v = self.normal(2, nq, 4), self.normal(2, nk, 4), self.normal(2, nk, 3)
+            mask, segments = self.random.random((2, nq, nk)) > 0.2, np.arange(nk, dtype="i4") // 5
+            for i in range(nq):
+                mask[:, i, i + nk - nq] = True  # no row is empty
+            values = {"scale": 0.7, "causal": True, "window": 3, "softcap": 1.5, "mask": mask,
+                      "bias": self.normal(nq, nk), "alibi": np.array([-0.5, 0.25], "f4"),
+                      "sinks": np.array([0.5, 2.0], "f4"), "segments": segments}
+            for chosen in itertools.product((False, True), repeat=len(values)):
+                said = {name: value for (name, value), there in zip(values.items(), chosen) if there}
+                z = np.zeros((2, nq, 3), "f4")
+                for h, i in itertools.product(range(2), range(nq)):
+                    place, weights = i + nk - nq, np.zeros(nk)
+                    for j in range(nk):
+                        logit = said.get("scale", 0.5) * float(q[h, i].astype("f8") @ k[h, j])
+                        if "softcap" in said:
+                            logit = 1.5 * np.tanh(logit / 1.5)
+                        logit += said["bias"][i, j] if "bias" in said else 0
+                        logit += said["alibi"][h] * (j - place) if "alibi" in said else 0
+                        hidden = ("causal" in said and j > place or "window" in said and j <= place - 3 or
+                                  "mask" in said and not mask[h, i, j] or
+                                  "segments" in said and segments[j] != segments[place])
+                        weights[j] = 0 if hidden else np.exp(logit)
+                    total = weights.sum() + (np.exp(float(said["sinks"][h])) if "sinks" in said else 0)
+                    z[h, i] = weights / total @ v[h]
+                call = Call(q, k, v, z, self.conditions(**said))
+                for head in (0, 1):
+                    self.assertIsNone(self.difference(call, head), (nq, nk, head, list(said)))
+
     def test_rows_without_a_number_are_wrong(self):
         q, k, v = self.normal(1, 1, 4, 8), self.normal(1, 1, 4, 8), self.normal(1, 1, 4, 8)
         z = self.output(q, k, v, 8**-0.5)
@@ -210,6 +244,17 @@ class StepsAndLabels(unittest.TestCase):
         (first,), (second,) = (self.calls((1, 2, 2), name=f"layer{b}", batch=b) for b in (0, 1))
         labels = self.labels([["a", "b"], ["c", "d"]], None, [first, second])
         self.assertEqual((labels.of(first)[0], labels.of(second)[0]), (["a", "b"], ["c", "d"]))
+
+    def test_every_member_of_a_batch_has_its_own_tokens_in_every_role(self):
+        source, target = [list("abcd"), list("efgh")], [list("ijk"), list("lmn")]
+        made = {}
+        for role, (nq, nk) in (("encoder", (4, 4)), ("decoder", (3, 3)), ("cross", (3, 4))):
+            for batch in (0, 1):
+                (made[role, batch],) = self.calls((1, nq, nk), name=f"{role}{batch}", role=role, batch=batch)
+        labels = self.labels(target, source, list(made.values()))
+        for batch in (0, 1):
+            self.assertEqual([labels.of(made[role, batch]) for role in ("encoder", "decoder", "cross")], [
+                (source[batch], None), (target[batch], None), (target[batch], source[batch])])
 
     def test_windows_have_no_labels_of_the_whole(self):
         calls = self.calls((1, 4, 4), (1, 2, 2))

@@ -77,6 +77,8 @@ TEST_CASE("numbers of a raster: every pixel is in JSON, in CSV and in NPY, with 
   float values[6];
   std::memcpy(values, npy.data() + npy.size() - sizeof values, sizeof values);
   CHECK(std::vector(values, values + 6) == std::vector<float>{0.5, 1.5, 2.5, 10.5, 11.5, 12.5});
+  // An array has no words of its own.
+  CHECK(words_of_numbers(panel) == "weight of queries 4 to 5 and keys 8 to 13, max of 1 × 2");
 }
 
 TEST_CASE("numbers of a rank map: each block has its own tokens, level and rank, in both formats") {

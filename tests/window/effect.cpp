@@ -10,8 +10,11 @@
 #include <QPushButton>
 #include <QTest>
 #include <algorithm>
+#include <cmath>
 
+#include "drawing/colormap.h"
 #include "effect/effect_json.h"
+#include "figure/painter_ink.h"
 #include "temporary_directory.h"
 #include "tiny_text_model.h"
 #include "views/views.h"
@@ -19,6 +22,7 @@
 #include "window/docks/effect_grid.h"
 #include "window/docks/effect_readings.h"
 #include "window/pointer.h"
+#include "window/widgets/theme.h"
 
 namespace fovea::test {
 namespace {
@@ -180,6 +184,153 @@ TEST_CASE("where no policy stays within the budget the grid shows none") {
   grid->set_colours(EffectGrid::Colours::policy);
   CHECK(grid->scale().contains("exact in all heads"));
   CHECK_FALSE(grid->scale().contains("■"));
+}
+
+TEST_CASE("law: curve, estimates and single effects are of the column that they name") {
+  Shown shown;
+  const auto same = [&] {
+    const auto& found = shown.run.found();
+    const auto part = shown.run.part();
+    REQUIRE(part);
+    REQUIRE(found.of);
+    CHECK(found.of->variant == part->variant);
+    CHECK(found.of->settings == part->settings);
+    CHECK(found.title_of == shown.window.study().title_of(shown.window.study().selected_column()));
+    if (found.alone) CHECK(found.alone->candidates().at(0).variant == part->variant);
+    if (!found.alone) CHECK_FALSE(found.estimates);
+  };
+  for (const int column : {1, 2, 1}) {
+    shown.window.study().select_column(column);
+    REQUIRE(shown.measured());
+    same();
+    CHECK_FALSE(shown.run.found().alone);  // that of the column before is not shown for this one
+    shown.run.measure_alone(UnitKind::layer);
+    REQUIRE(wait_until([&] {
+      return !shown.run.running() && shown.run.found().alone && shown.run.found().alone->complete();
+    }));
+    same();
+    CHECK(shown.run.found().estimates);
+  }
+}
+
+TEST_CASE("law: each cell of the grid has the colour of its number, on the scale of its kind") {
+  Shown shown;
+  REQUIRE(shown.measured());
+  auto* grid = shown.find<EffectGrid>("effect_grid");
+  const drawing::Style& style = window_style();
+  // All heads, each alone and each layer alone; the heads of a layer in part.
+  for (const auto& kind : {std::pair<std::string, UnitKind>{"all", UnitKind::head},
+                           {"all", UnitKind::layer},
+                           {"0.1,1", UnitKind::layer}}) {
+    const UnitKind units = kind.second;
+    const std::string which = kind.first + (units == UnitKind::head ? ", heads" : ", layers");
+    CAPTURE(which);
+    const ChosenHeads chosen(kind.first, 2, 2);
+    shown.run.choose(chosen);
+    REQUIRE(shown.measured());
+    const auto check = [&] {
+      const auto& found = shown.run.found();
+      const auto measured = found.alone ? found.alone->found() : std::vector<UnitEffect>();
+      grid->set_colours(EffectGrid::Colours::change);
+      const QImage seen = grid->grab().toImage();
+      double most = 0, most_estimated = 0;
+      for (const UnitEffect& unit : measured) most = std::max(most, std::abs(unit.change));
+      for (Index layer = 0; layer < 2; ++layer)
+        for (Index head = 0; head < 2; ++head)
+          most_estimated = std::max(most_estimated, found.estimates->of(layer, head).value_or(0));
+      int cells = 0;
+      for (Index layer = 0; layer < 2; ++layer)
+        for (Index head = 0; head < 2; ++head) {
+          CAPTURE(layer);
+          CAPTURE(head);
+          QColor expected = qcolor(style.raised);
+          const auto coloured = [&](double value, double largest) {
+            const ValueColours colours{.palette = Palette::diverging,
+                                       .map = &colormap_for(Palette::diverging, ""),
+                                       .low = -largest,
+                                       .high = largest};
+            ++cells;
+            return qcolor(drawing::opaque(colours.colour(value)));
+          };
+          const auto unit = std::ranges::find_if(measured, [&](const UnitEffect& one) {
+            return one.layer == layer && (units == UnitKind::layer || one.head == head);
+          });
+          if (!chosen.has(layer, head))
+            CHECK_FALSE(found.estimates->of(layer, head));
+          else if (unit != measured.end())
+            expected = coloured(unit->change, most);
+          else
+            expected = coloured(*found.estimates->of(layer, head), most_estimated);
+          CHECK(seen.pixelColor(grid->centre_of(layer, head)).name() == expected.name());
+        }
+      CHECK(cells == chosen.size());
+    };
+    // It is stopped once all heads are estimated, and again once one unit is measured.
+    for (const std::size_t measured : {std::size_t{0}, std::size_t{1}, std::size_t{9}}) {
+      const auto stop = QObject::connect(&shown.run, &EffectRun::changed, [&] {
+        const auto& found = shown.run.found();
+        const bool estimated = found.estimates && found.estimates->complete();
+        if (shown.run.running() && estimated &&
+            (found.alone ? found.alone->found().size() : 0) >= measured)
+          shown.run.stop();
+      });
+      shown.run.measure_alone(units);
+      REQUIRE(wait_until([&] { return !shown.run.running(); }));
+      QObject::disconnect(stop);
+      const auto& alone = shown.run.found().alone;
+      CHECK((alone ? alone->found().size() : 0) == std::min(measured, alone ? alone->count() : 0));
+      check();
+    }
+  }
+}
+
+TEST_CASE("law: the grid shows the policy that was measured last, wherever it is from") {
+  Shown shown;
+  const TemporaryDirectory folder;
+  REQUIRE(shown.measured());
+  auto* grid = shown.find<EffectGrid>("effect_grid");
+  const auto check = [&] {
+    grid->set_colours(EffectGrid::Colours::policy);
+    const QImage seen = grid->grab().toImage();
+    const auto& parts = shown.run.found().parts;
+    const auto chosen = heads_of(parts, 2, 2);
+    for (Index layer = 0; layer < 2; ++layer)
+      for (Index head = 0; head < 2; ++head) {
+        CAPTURE(layer);
+        CAPTURE(head);
+        const auto its = std::ranges::find_if(
+            chosen, [&](const ChosenHeads& one) { return one.has(layer, head); });
+        const QColor expected =
+            its == chosen.end()
+                ? qcolor(window_style().raised)
+                : qcolor(drawing::opaque(category_colour(int(its - chosen.begin()) + 1)));
+        CHECK(seen.pixelColor(grid->centre_of(layer, head)).name() == expected.name());
+      }
+    for (const ReplacedPart& part : parts)
+      CHECK(grid->scale().contains(QString::fromStdString(part.variant->label)));
+  };
+  const auto ends = [&] {
+    return wait_until([&] { return shown.run.found().effect && !shown.run.running(); });
+  };
+  check();  // the column
+  shown.run.find_policy(shown.run.candidates(), {.change = 100.0, .cost = {}}, UnitKind::layer);
+  REQUIRE(ends());
+  check();
+  const auto file = [&](const std::string& where) {
+    const std::string part =
+        R"({"variant": "fixed", "parameters": {}, "seed": 0, "where": ")" + where + R"("})";
+    return QString::fromStdString(folder.write(
+        "policy.json", R"({"policy": 1, "layers": 2, "heads": 2, "parts": [)" + part + "]}"));
+  };
+  for (const char* where : {"0.1", "1"}) {
+    CHECK(shown.dock->open_policy(file(where)) == "");
+    REQUIRE(ends());
+    CHECK(shown.run.found().parts.at(0).heads == where);
+    check();
+  }
+  shown.run.measure();
+  REQUIRE(ends());
+  check();
 }
 
 TEST_CASE("each head alone colours the grid, and says so") {

@@ -54,6 +54,10 @@ Document layer_json(const Layer& layer) {
   }
   put("mask", layer.conditions.mask);
   put("bias", layer.conditions.bias);
+  const RecurrenceTensors& gates = layer.conditions.recurrence;
+  put("beta", gates.beta);
+  put("log_decay", gates.log_decay);
+  put("level_weights", gates.level_weights);
   for (const ImportedTensors& result : layer.imported) {
     const std::string prefix = result.name.empty() ? "" : result.name + ".";
     put(prefix + "z", result.z);
@@ -72,6 +76,7 @@ Document layer_json(const Layer& layer) {
   if (!its.alibi.empty()) conditions["alibi"] = its.alibi;
   if (!its.sinks.empty()) conditions["sinks"] = its.sinks;
   if (!its.documents.empty()) conditions["segments"] = its.documents;
+  if (gates.present()) conditions["recurrence"] = gates.has_delta_rule() ? "delta" : "linear";
   out["conditions"] = conditions;
   return out;
 }

@@ -57,7 +57,7 @@ QString EffectGrid::scale() const {
                               (found.alone->complete() ? "" : ", so far");
   QStringList names;
   const auto parts = policy_parts();
-  if (found.search && parts.empty())
+  if (parts.empty() && found.search)
     return found.search->complete() ? "exact in all heads: no policy stays within the budget"
                                     : "exact in all heads, so far";
   for (std::size_t i = 0; i < parts.size(); ++i)
@@ -118,7 +118,9 @@ const UnitEffect* EffectGrid::effect_of(Index layer, Index head) const {
   const auto& alone = run_.found().alone;
   if (!alone) return nullptr;
   for (const UnitEffect& unit : alone->found())
-    if (unit.layer == layer && (!unit.head || *unit.head == head)) return &unit;
+    if (unit.layer == layer &&
+        ChosenHeads(unit.heads, alone->layers(), alone->heads()).has(layer, head))
+      return &unit;
   return nullptr;
 }
 
@@ -130,7 +132,7 @@ std::optional<double> EffectGrid::estimate_of(Index layer, Index head) const {
 
 std::span<const ReplacedPart> EffectGrid::policy_parts() const {
   const auto& search = run_.found().search;
-  if (!search) return run_.found().parts;
+  if (run_.task() != EffectRun::Task::policy || !search) return run_.found().parts;
   const MeasuredPolicy* best = search->best();
   return best ? std::span<const ReplacedPart>(best->parts) : std::span<const ReplacedPart>();
 }

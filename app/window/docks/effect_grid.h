@@ -50,8 +50,7 @@ class EffectGrid : public QWidget {
   /// The estimate of a head that is not measured yet.
   std::optional<double> estimate_of(Index layer, Index head) const;
   const UnitEffect* effect_of(Index layer, Index head) const;
-  /// What a policy puts in the place of attention: the best that was found, or else what is
-  /// measured.
+  /// The best policy so far where one is or was looked for, else what was measured last.
   std::span<const ReplacedPart> policy_parts() const;
   const ReplacedPart* part_of(Index layer, Index head, std::size_t* number = nullptr) const;
   QString words(const Place& place) const;
