@@ -76,6 +76,19 @@ std::vector<double> spread_of(const Operator& exact, Run& run) {
   return spread;
 }
 
+/// what(budget, query, spread, norm) of every query.
+std::vector<float> of_rows(const Operator& exact, const Output& exact_output, ElementType type,
+                           Run& run, auto what) {
+  const Problem& problem = exact.problem();
+  const std::vector<double> spread = spread_of(exact, run);
+  const RoundingBudget bound(problem, type);
+  std::vector<float> rows;
+  for (Index i = 0; i < problem.queries(); ++i)
+    rows.push_back(static_cast<float>(
+        what(bound, i, spread[static_cast<std::size_t>(i)], norm_of(exact_output.z, i))));
+  return rows;
+}
+
 }  // namespace
 
 double unit_roundoff(ElementType type) {
@@ -105,10 +118,17 @@ RoundingBudget::RoundingBudget(const Problem& problem, ElementType type)
 }
 
 double RoundingBudget::of_weights(Index i) const {
-  const double sums = 2 * static_cast<double>(problem_.keys()) * fp32,
-               logit = static_cast<double>(problem_.d()) * fp32 * problem_.scale *
-                       norm_of(problem_.q, i) * longest_key_;
-  return 2 * unit_roundoff(type_) + 4 * logit + sums;
+  return relative(i, static_cast<double>(problem_.d()), static_cast<double>(problem_.keys()));
+}
+
+double RoundingBudget::relative(Index i, double of_logit, double of_sum) const {
+  const double logit = fp32 * problem_.scale * norm_of(problem_.q, i) * longest_key_;
+  return 2 * unit_roundoff(type_) + 4 * of_logit * logit + 2 * of_sum * fp32;
+}
+
+double RoundingBudget::usual(Index i, double spread, double norm) const {
+  return relative(i, 1, std::sqrt(static_cast<double>(problem_.keys()))) * spread +
+         unit_roundoff(type_) * norm + of_smallest_;
 }
 
 double RoundingBudget::operator()(Index i, double spread, double norm) const {
@@ -117,14 +137,15 @@ double RoundingBudget::operator()(Index i, double spread, double norm) const {
 
 std::vector<float> rounding_budget(const Operator& exact, const Output& exact_output,
                                    ElementType type, Run& run) {
-  const Problem& problem = exact.problem();
-  const std::vector<double> spread = spread_of(exact, run);
-  const RoundingBudget bound(problem, type);
-  std::vector<float> budget;
-  for (Index i = 0; i < problem.queries(); ++i)
-    budget.push_back(static_cast<float>(
-        bound(i, spread[static_cast<std::size_t>(i)], norm_of(exact_output.z, i))));
-  return budget;
+  return of_rows(exact, exact_output, type, run,
+                 [](const RoundingBudget& bound, auto... of_row) { return bound(of_row...); });
+}
+
+std::vector<float> usual_rounding(const Operator& exact, const Output& exact_output,
+                                  ElementType type, Run& run) {
+  return of_rows(exact, exact_output, type, run, [](const RoundingBudget& bound, auto... of_row) {
+    return bound.usual(of_row...);
+  });
 }
 
 std::vector<Diagnostic> imported_figures(const Diagnosis& of, Run& run) {

@@ -21,8 +21,14 @@ class RoundingBudget {
   double operator()(Index i, double spread, double norm) const;
   /// The relative error of a weight of the row: what `spread` is multiplied by.
   double of_weights(Index i) const;
+  /// What rounding usually does, where the bound is what it can do at most: n roundings of random
+  /// sign add up to the square root of n of them, in logits (relative to |q_i| |k_j|, one) as in
+  /// sums.
+  double usual(Index i, double spread, double norm) const;
 
  private:
+  double relative(Index i, double of_logit, double of_sum) const;
+
   const Problem& problem_;
   ElementType type_;
   double longest_key_ = 0, of_smallest_ = 0;
@@ -37,6 +43,9 @@ class RoundingBudget {
 /// normal numbers of fp32.
 std::vector<float> rounding_budget(const Operator& exact, const Output& exact_output,
                                    ElementType type, Run& run);
+/// [nq] numbers of RoundingBudget::usual().
+std::vector<float> usual_rounding(const Operator& exact, const Output& exact_output,
+                                  ElementType type, Run& run);
 
 /// Figures of an ImportedPlan: rows beyond the budget, the largest share of the budget that a row
 /// takes, and, if the file holds row sums, their distance from exact ones.

@@ -7,6 +7,7 @@
 #include "analysis/rounding_budget.h"
 #include "analysis/wrong_rows.h"
 #include "data/larger.h"
+#include "data/number_text.h"
 
 namespace fovea {
 namespace {
@@ -49,6 +50,13 @@ class RowsOfRuns {
       if (!(row(i).distance <= 2.0 * budget[static_cast<std::size_t>(i)])) out.push_back(i);
     return out;
   }
+  /// The largest distance of a row over what rounding usually does to it.
+  double over_usual(const std::vector<float>& usual) const {
+    double most = 0;
+    for (const Index i : that_differ())
+      most = std::max(most, row(i).distance / double{usual[static_cast<std::size_t>(i)]});
+    return most;
+  }
   /// |Z_r - Z_1| / |Z_1| of the run that is farthest from the first.
   double spread() const { return largest_ == 0 ? 0 : largest_ / norm_; }
 
@@ -73,14 +81,21 @@ ElementType coarsest(ElementType first, const std::vector<HeadTensor>& others) {
   return first;
 }
 
+/// `over_usual`: the largest difference over what rounding usually does.
 std::string finding(std::size_t runs, const std::vector<Index>& differing,
-                    const std::vector<Index>& beyond, Index all, bool in_fp32) {
+                    const std::vector<Index>& beyond, double over_usual, Index all, bool in_fp32) {
   const std::string subject = std::to_string(runs) + " runs of one input ";
   if (differing.empty())
     return subject + (in_fp32 ? "give the same numbers in fp32" : "give the same bits");
+  constexpr double unusual = 4;
+  if (beyond.empty() && over_usual > unusual)
+    return subject + "differ in " + place_text(differing, all) + ", by up to " +
+           format_drawn(over_usual, 2) +
+           " times what another order of sums usually changes, though by less than rounding can "
+           "change at most: look for another reason, too";
   if (beyond.empty())
     return subject + "differ in " + place_text(differing, all) +
-           ", by no more than rounding explains: sums are in another order each time";
+           ", by no more than another order of sums usually changes";
   return subject + "differ by more than rounding explains in " + place_text(beyond, all) +
          ": no order of sums does that, but a race, memory that is read before it is written, or "
          "random numbers do";
@@ -104,33 +119,37 @@ std::vector<Diagnostic> run_figures(const Diagnosis& of, Run& run) {
       plan->result->type == ElementType::f64 ||
       std::ranges::any_of(others, [](const HeadTensor& o) { return o.type == ElementType::f64; });
   const ElementType type = coarsest(plan->result->type, others);
-  const std::vector<Index> beyond =
-      differing.empty() ? differing
-                        : rows.beyond(rounding_budget(of.exact, of.exact_output, type, run));
+  std::vector<Index> beyond;
+  double over_usual = 0;
+  if (!differing.empty()) {
+    beyond = rows.beyond(rounding_budget(of.exact, of.exact_output, type, run));
+    over_usual = rows.over_usual(usual_rounding(of.exact, of.exact_output, type, run));
+  }
   const std::size_t runs = others.size() + 1;
-  return {{.id = "runs",
-           .label = "Runs of one input",
-           .value = static_cast<double>(runs),
-           .meaning = "Outputs of the same program on the same input that the file holds."},
-          {.id = "rows_that_differ",
-           .label = "Rows that differ between runs",
-           .value = static_cast<double>(differing.size()),
-           .meaning =
-               "Queries whose outputs are not bit by bit the same in all runs. Numbers of fp64 are "
-               "compared in fp32."},
-          {.id = "rows_that_differ_beyond_rounding",
-           .label = "Rows that differ by more than rounding explains",
-           .value = static_cast<double>(beyond.size()),
-           .meaning = "Queries of which a run is farther from the first one than twice the bound "
-                      "of rounding: no order of sums explains it."},
-          {.id = "spread_of_runs",
-           .label = "Largest relative difference of a run",
-           .value = rows.spread(),
-           .meaning = "max over runs of |Z_r − Z_1| / |Z_1| (Frobenius norms)."},
-          {.id = "finding",
-           .label = "Finding",
-           .meaning = "",
-           .words = finding(runs, differing, beyond, plan->result->z.rows(), has_fp64)}};
+  return {
+      {.id = "runs",
+       .label = "Runs of one input",
+       .value = static_cast<double>(runs),
+       .meaning = "Outputs of the same program on the same input that the file holds."},
+      {.id = "rows_that_differ",
+       .label = "Rows that differ between runs",
+       .value = static_cast<double>(differing.size()),
+       .meaning =
+           "Queries whose outputs are not bit by bit the same in all runs. Numbers of fp64 are "
+           "compared in fp32."},
+      {.id = "rows_that_differ_beyond_rounding",
+       .label = "Rows that differ by more than rounding explains",
+       .value = static_cast<double>(beyond.size()),
+       .meaning = "Queries of which a run is farther from the first one than twice the bound "
+                  "of rounding: no order of sums explains it."},
+      {.id = "spread_of_runs",
+       .label = "Largest relative difference of a run",
+       .value = rows.spread(),
+       .meaning = "max over runs of |Z_r − Z_1| / |Z_1| (Frobenius norms)."},
+      {.id = "finding",
+       .label = "Finding",
+       .meaning = "",
+       .words = finding(runs, differing, beyond, over_usual, plan->result->z.rows(), has_fp64)}};
 }
 
 }  // namespace fovea
