@@ -3,6 +3,10 @@
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <memory>
+
+#include "data/model_address.h"
 #include "effect/model_effect.h"
 #include "effect/window_effects.h"
 #include "io/json.h"
